@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/experiments/experiment_process.h"
+#include "ui/experiments/queue/experiment_process.h"
 
 #include <utility>
 
