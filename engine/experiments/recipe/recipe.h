@@ -38,8 +38,8 @@ struct RecipeVariant {
     std::optional<RecipeSearch> search = {};
     /// The variant of an earlier stage whose last set it drafts with (start=manual); empty: none.
     std::string setFrom = {};
-    /// Of which task: "own" = that of the shard, "each" = of each task, one variant for each, or a
-    /// task's name.
+    /// Of which task: "own" = that of the shard, "each" = of each task, one variant for each,
+    /// "first" = the first task of the run, or a task's name.
     std::string setTask = "own";
 };
 
@@ -226,6 +226,8 @@ inline constexpr std::array<std::string_view, 40> kMeasures = {"speedup",
                                                                "exact_match",
                                                                "pass_at_1",
                                                                "token_origin"};
+
+bool isMeasure(std::string_view word);
 
 /// Reads a recipe and checks every member. `where` begins the messages (a path). Errors:
 /// CorruptFile for no JSON; InvalidInput naming the wrong member, what it must be, and the byte.

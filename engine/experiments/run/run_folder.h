@@ -3,8 +3,8 @@
 
 #include "engine/experiments/data_stream.h"
 #include "engine/experiments/run/file_lock.h"
+#include "engine/experiments/run/part_journal.h"
 #include "engine/experiments/run/run_plan.h"
-#include "engine/experiments/run/shard_json.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -27,38 +27,6 @@ struct ShardState {
     int shard = 0;
     ShardPhase phase = ShardPhase::Waiting;
     std::string problem = {}; ///< of a damaged one: a sentence
-};
-
-/// What a shard at work has written since an offset of its part file.
-struct PartProgress {
-    std::vector<ShardRecord> records;
-    std::uint64_t next = 0; ///< offset to go on from
-    bool isAnother = false; ///< the file was begun anew: what was read before does not count
-};
-
-/// The part file of a shard that this process runs: every record is one line, handed to the system
-/// at once. Thread: one.
-class PartJournal {
-public:
-    PartJournal(PartJournal&& other) noexcept;
-    PartJournal& operator=(PartJournal&&) = delete;
-    ~PartJournal();
-
-    /// Errors: Io with the system's reason.
-    Result<void> add(const ShardRecord& record);
-
-    /// Waits until everything is on the disk. Errors: Io.
-    Result<void> sync();
-
-private:
-    friend class RunFolder;
-
-    PartJournal(std::filesystem::path path, int descriptor)
-        : m_path(std::move(path))
-        , m_descriptor(descriptor) {}
-
-    std::filesystem::path m_path;
-    int m_descriptor;
 };
 
 /// The folder of one run: recipe, plan, prompts, and the shards that are done. Several processes
@@ -109,17 +77,18 @@ public:
     /// another run.
     Result<ShardResult> result(int shard) const;
 
-    /// Begins a shard's part file anew, or goes on behind its last whole line (a stream).
-    /// `done` are the records that are there. Errors: Io, CorruptFile.
+    /// Begins a shard's part file anew, or goes on behind its last whole line (a stream); `done`
+    /// gets the records that are there. Errors: Io; CorruptFile, and the file is as it was.
     Result<PartJournal> begin(int shard) const;
     Result<PartJournal> goOn(int shard, std::vector<ShardRecord>& done) const;
 
     /// The shard is finished: its file appears as a whole and its part file goes. Errors: Io.
     Result<void> finish(const ShardResult& result) const;
 
-    /// The records of a part file from an offset on; none if the shard is not at work. A line that
-    /// is not whole yet is left for the next time. Errors: Io, CorruptFile.
-    Result<PartProgress> progress(int shard, std::uint64_t from) const;
+    /// What a shard at work has written, see readPart(). Errors: Io, CorruptFile.
+    Result<PartProgress> progress(int shard, std::uint64_t from) const {
+        return readPart(partFile(shard), from);
+    }
 
     std::filesystem::path shardFile(int shard) const;
     std::filesystem::path partFile(int shard) const;
@@ -131,7 +100,12 @@ private:
     std::vector<DataRecord> m_prompts;
 };
 
-/// One line of data.jsonl.
+/// One line of data.jsonl, without its end.
 std::string promptJson(const DataRecord& record);
+
+/// The run hash of a plan: over recipe, prompts and models, not over paths and threads.
+std::string runHashOf(const Recipe& recipe,
+                      const std::vector<DataRecord>& prompts,
+                      const std::vector<RunModel>& models);
 
 } // namespace engine

@@ -13,11 +13,11 @@ namespace engine {
 
 /// A model of a run.
 struct RunModel {
-    std::string name; ///< of its file or folder
-    std::string path; ///< empty = the default model
+    std::string name = {}; ///< of its file or folder
+    std::string path = {}; ///< empty = the default model
     bool isPlanted = false;
-    std::string identity;    ///< modelFingerprint()
-    double parameters = 0.0; ///< count
+    std::string identity = {}; ///< modelFingerprint()
+    double parameters = 0.0;   ///< count
     int layers = 0;
 };
 
@@ -58,7 +58,7 @@ struct RunPlan {
     /// Null if there is none of this name.
     const RunVariant* variant(const std::string& name) const;
 
-    /// The finished shards whose sets this shard drafts with: [(variant, task), shard].
+    /// The shards whose sets this shard drafts with: they must be finished before it begins.
     std::vector<int> needs(const PlannedShard& shard) const;
 };
 
@@ -71,6 +71,10 @@ long answersOf(const Recipe& recipe, const RunPlan& plan, const PlannedShard& sh
 /// models, and more than 100,000 shards.
 Result<RunPlan>
 planRun(const Recipe& recipe, std::span<const std::string> tasks, std::vector<RunModel> models);
+
+/// Numbers the prompts anew so that only those of the shards are left, in their order. Returns
+/// which they are: [new number] old number.
+std::vector<int> keepUsedPrompts(RunPlan& plan);
 
 /// The plan as JSON, and back. Errors: CorruptFile naming the member.
 std::string planJson(const RunPlan& plan);

@@ -16,10 +16,10 @@ namespace engine {
 
 /// One variant's answer to one prompt of the run's data.jsonl.
 struct ShardAnswer {
-    std::string variant;
-    int prompt = 0;   ///< index into data.jsonl, from 0
-    std::string task; ///< of the prompt
-    int pass = 0;     ///< 0 in the order of the variants, 1 in reverse order (ABBA)
+    std::string variant = {};
+    int prompt = 0;        ///< index into data.jsonl, from 0
+    std::string task = {}; ///< of the prompt
+    int pass = 0;          ///< 0 in the order of the variants, 1 in reverse order (ABBA)
     std::uint64_t seed = 0;
     long tokens = 0;
     std::uint64_t tokenHash = 0; ///< FNV-1a of the token ids of all turns; equal texts, equal hash
@@ -38,11 +38,11 @@ struct ShardAnswer {
 
 /// A candidate that a search has scored.
 struct ShardTrial {
-    std::string variant;
-    std::string task;
+    std::string variant = {};
+    std::string task = {};
     int prompt = 0;
     int index = 0; ///< from 1
-    std::string kind;
+    std::string kind = {};
     double score = 0.0;
     double best = 0.0;
     bool isBest = false;
@@ -52,26 +52,26 @@ struct ShardTrial {
 
 /// From here on a variant drafts with this set.
 struct ShardPlan {
-    std::string variant;
-    std::string task;
+    std::string variant = {};
+    std::string task = {};
     int prompt = 0;
-    std::vector<int> attention; ///< skipped layers, from 0
-    std::vector<int> mlp;
+    std::vector<int> attention = {}; ///< skipped layers, from 0
+    std::vector<int> mlp = {};
     double ratio = 0.0;
     double score = 0.0; ///< matchness when it was chosen; 0 = not scored
-    std::string reason;
+    std::string reason = {};
     double at = 0.0;
 };
 
 /// One round of an answer, only if the recipe asks for rounds.
 struct ShardRound {
-    std::string variant;
+    std::string variant = {};
     int prompt = 0;
     int pass = 0;
     double at = 0.0;
-    std::vector<std::string> tokens; ///< emitted, as readableToken() writes them
-    std::vector<int> ranks; ///< [tokens] 1 = first choice of the draft, 2, ... = sibling, 0 = the
-                            ///< full model's own
+    std::vector<std::string> tokens = {}; ///< emitted, as readableToken() writes them
+    std::vector<int> ranks = {}; ///< [tokens] 1 = first choice of the draft, 2, ... = sibling, 0 =
+                                 ///< the full model's own
     int draftSteps = 0;
     int accepted = 0;
     double matchness = 0.0; ///< of the set in use, when known
@@ -84,33 +84,33 @@ struct ShardRound {
 /// A prompt that could not be asked, such as one that is longer than the context.
 struct ShardLeftOut {
     int prompt = 0;
-    std::string reason; ///< a sentence
+    std::string reason = {}; ///< a sentence
 };
 
 /// The machine that ran a shard.
 struct MachineFacts {
-    std::string host;
-    std::string processor;
-    std::string instructionSet;
+    std::string host = {};
+    std::string processor = {};
+    std::string instructionSet = {};
     int threads = 0;
     double memoryGiB = 0.0;
     double roofGBs = 0.0; ///< memory bandwidth measured at the start of the shard; 0 = not measured
-    std::string backend;
-    std::string weights; ///< "4-bit", "bf16", ...
-    std::string buildId;
+    std::string backend = {};
+    std::string weights = {}; ///< "4-bit", "bf16", ...
+    std::string buildId = {};
 };
 
 /// A finished shard.
 struct ShardResult {
-    int shard = 0;       ///< index into the plan
-    std::string runHash; ///< of the plan that it belongs to
-    MachineFacts machine;
-    std::string startedUtc; ///< ISO 8601
+    int shard = 0;            ///< index into the plan
+    std::string runHash = {}; ///< of the plan that it belongs to
+    MachineFacts machine = {};
+    std::string startedUtc = {}; ///< ISO 8601
     double seconds = 0.0;
-    std::vector<ShardAnswer> answers;
-    std::vector<ShardTrial> trials;
-    std::vector<ShardPlan> plans;
-    std::vector<ShardRound> rounds;
+    std::vector<ShardAnswer> answers = {};
+    std::vector<ShardTrial> trials = {};
+    std::vector<ShardPlan> plans = {};
+    std::vector<ShardRound> rounds = {};
     std::map<std::string, std::string> failures =
         {}; ///< variant to the sentence with which it was dropped
     std::vector<ShardLeftOut> leftOut = {};

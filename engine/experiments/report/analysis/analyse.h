@@ -15,7 +15,8 @@ inline constexpr double kBaselineLimit = 0.05;
 
 /// Merges finished shards into the result that people read: the tables, figures and the verdict for
 /// which the recipe asks. The order of the shards does not matter; shards that the plan has and
-/// `shards` lacks make the result incomplete. A measure without data gives empty cells. Thread: any.
+/// `shards` lacks make the result incomplete. A measure without data gives empty cells. Thread:
+/// any.
 ExperimentResult
 analyse(const Recipe& recipe, const RunPlan& plan, std::vector<ShardResult> shards);
 

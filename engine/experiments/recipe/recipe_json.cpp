@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/json/member_json.h"
+#include "engine/experiments/recipe/recipe.h"
+#include "engine/experiments/recipe/recipe_check.h"
+#include "engine/experiments/recipe/search_members.h"
+#include "engine/loading/files/byte_reader.h"
+
+namespace engine {
+
+// The members of every type by their names in JSON.
+
+template <typename V> void visitMembers(V& visit, RecipeVariant& r) {
+    visit("name", r.name);
+    visit("decoder", r.decoder);
+    visit("settings", r.settings);
+    visit("search", r.search);
+    visit("set_from", r.setFrom);
+    visit("set_task", r.setTask);
+}
+
+template <typename V> void visitMembers(V& visit, RecipeSampling& r) {
+    visit("temperature", r.temperature);
+    visit("top_p", r.topP);
+    visit("top_k", r.topK);
+}
+
+template <typename V> void visitMembers(V& visit, RecipeStage& r) {
+    visit("name", r.name);
+    visit("variants", r.variants);
+    visit("baseline", r.hasBaseline);
+    visit("twice", r.isTwice);
+    visit("split_by_task", r.isSplitByTask);
+    visit("split_by_variant", r.isSplitByVariant);
+    visit("same_prompts", r.reusesPrompts);
+    visit("max_tokens", r.maxTokens);
+    visit("sampling", r.sampling);
+}
+
+template <typename V> void visitMembers(V& visit, RecipeSize& r) {
+    visit("prompts_per_task", r.promptsPerTask);
+    visit("max_tokens", r.maxTokens);
+    visit("seeds", r.seeds);
+    visit("most_tasks", r.mostTasks);
+    visit("settings", r.settings);
+    visit("trials", r.trials);
+    visit("variants", r.variants);
+}
+
+template <typename V> void visitMembers(V& visit, TableWish& r) {
+    visit("id", r.id);
+    visit("title", r.title);
+    visit("rows", r.rows);
+    visit("columns", r.columns);
+    visit("variants", r.variants);
+    visit("stage", r.stage);
+    visit("note", r.note);
+}
+
+template <typename V> void visitMembers(V& visit, FigureWish& r) {
+    visit("id", r.id);
+    visit("title", r.title);
+    visit("kind", r.kind);
+    visit("x", r.x);
+    visit("y", r.y);
+    visit("series", r.series);
+    visit("panels", r.panels);
+    visit("variants", r.variants);
+    visit("stage", r.stage);
+    visit("note", r.note);
+}
+
+template <typename V> void visitMembers(V& visit, OverlayValue& r) {
+    visit("measure", r.measure);
+    visit("variant", r.variant);
+    visit("task", r.task);
+    visit("value", r.value);
+    visit("x", r.x);
+}
+
+template <typename V> void visitMembers(V& visit, RecipeOverlay& r) {
+    visit("label", r.label);
+    visit("values", r.values);
+}
+
+template <typename V> void visitMembers(V& visit, VerdictWish& r) {
+    visit("kind", r.kind);
+    visit("measure", r.measure);
+    visit("variant", r.variant);
+    visit("against", r.against);
+    visit("along", r.along);
+}
+
+template <typename V> void visitMembers(V& visit, RunOptions& r) {
+    visit("size", r.size);
+    visit("seed", r.seed);
+    visit("models", r.models);
+    visit("planted", r.isPlanted);
+    visit("backend", r.backend);
+    visit("backend_settings", r.backendSettings);
+    visit("context", r.context);
+    visit("raw", r.isRaw);
+}
+
+template <typename V> void visitMembers(V& visit, Recipe& r) {
+    visit("name", r.name);
+    visit("title", r.title);
+    visit("source", r.source);
+    visit("summary", r.summary);
+    visit("caveat", r.caveat);
+    visit("stream", r.isStream);
+    visit("order", r.order);
+    visit("tasks", r.tasks);
+    visit("preferred_tasks", r.preferred);
+    visit("stages", r.stages);
+    visit("keep_texts", r.keepsTexts);
+    visit("keep_rounds", r.keepsRounds);
+    visit("least_models", r.leastModels);
+    visit("sizes", r.sizes);
+    visit("tables", r.tables);
+    visit("figures", r.figures);
+    visit("overlays", r.overlays);
+    visit("verdict", r.verdict);
+    visit("run", r.run);
+}
+
+namespace {
+
+constexpr std::uint64_t kMostRecipeBytes = 1'000'000;
+constexpr std::int64_t kRecipeVersion = 1;
+constexpr JsonLimits kRecipeLimits = {
+    .maxBytes = kMostRecipeBytes, .maxDepth = 16, .maxNodes = 100'000};
+
+/// A recipe and what tells its file from other JSON.
+struct RecipeFile {
+    std::string format;
+    std::int64_t version = 0;
+    Recipe recipe;
+};
+
+template <typename V> void visitMembers(V& visit, RecipeFile& r) {
+    visit("format", r.format);
+    visit("version", r.version);
+    visitMembers(visit, r.recipe);
+}
+
+} // namespace
+
+Result<Recipe> readRecipe(std::string_view text, const std::string& where) {
+    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, where, kRecipeLimits));
+    const JsonValue root = document.root();
+    if (root["format"].asString() != kRecipeFormat)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("{} is no recipe: its member \"format\" is not \"{}\".",
+                                 where,
+                                 kRecipeFormat),
+                     "swift-run experiment --list names the recipes that come with the program."};
+    if (root["version"].asInteger() != kRecipeVersion)
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("{}: this program reads recipes of version {} alone.",
+                                 where,
+                                 kRecipeVersion),
+                     "Use a newer program, or write the recipe for this version."};
+    auto file = readMembers<RecipeFile>(root, where, true);
+    if (!file)
+        return Error{ErrorCode::InvalidInput, file.error().message, file.error().hint};
+    ENGINE_TRY_DO(checkRecipe(file.value().recipe, where));
+    return std::move(file).value().recipe;
+}
+
+Result<Recipe> readRecipeFile(const std::filesystem::path& path) {
+    ENGINE_TRY(const std::string text, readTextFile(path, kMostRecipeBytes));
+    return readRecipe(text, path.string());
+}
+
+std::string recipeJson(const Recipe& recipe) {
+    return membersJson(RecipeFile{std::string(kRecipeFormat), kRecipeVersion, recipe}, 2) + "\n";
+}
+
+} // namespace engine

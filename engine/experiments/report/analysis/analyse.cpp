@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/analyse.h"
+
+#include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/metrics/sample_statistics.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace engine {
+
+namespace {
+
+std::string percent(double share) { return fmt::format("{:+.1f} %", share * 100.0); }
+
+/// Adds a fact of the machines: each value that occurs, once.
+class Facts {
+public:
+    explicit Facts(ExperimentResult& result)
+        : m_result(result) {}
+
+    void add(const std::string& name, const std::string& value) {
+        if (!value.empty())
+            m_result.measured.emplace_back(name, value);
+    }
+
+    void add(const std::string& name, const std::set<std::string>& values) {
+        add(name, joined({values.begin(), values.end()}));
+    }
+
+private:
+    ExperimentResult& m_result;
+};
+
+void addBaseline(const RunData& data, Facts& facts) {
+    const BaselineDrift& drift = data.drift();
+    if (drift.betweenPasses)
+        facts.add("Vanilla between its passes",
+                  fmt::format("{} (limit {:.0f} %)",
+                              percent(*drift.betweenPasses),
+                              kBaselineLimit * 100.0));
+    if (drift.worstTask)
+        facts.add("- most for a task",
+                  fmt::format("{} ({})",
+                              percent(*drift.worstTask),
+                              data.label("task", drift.worstTaskName)));
+    if (drift.overRun)
+        facts.add("- over the run", percent(*drift.overRun));
+    std::vector<double> rates;
+    for (const PromptRun* run : data.select({}, {}).runs) {
+        const double ms = msPerToken(run->own);
+        if (run->place.variant->isVanilla && ms > 0.0)
+            rates.push_back(1e3 / ms);
+    }
+    if (rates.empty())
+        return;
+    const Spread spread = spreadOf(rates);
+    facts.add(
+        "Vanilla, quartiles",
+        fmt::format("{:.1f}, {:.1f} and {:.1f} tok/s", spread.lower, spread.median, spread.upper));
+}
+
+void addMachines(const RunData& data, Facts& facts) {
+    std::set<std::string> processors;
+    std::set<std::string> weights;
+    std::set<std::string> builds;
+    std::set<double> roofs;
+    for (const ShardResult& shard : data.shards()) {
+        const MachineFacts& machine = shard.machine;
+        processors.insert(fmt::format("{}, {}, {} threads, {:.1f} GiB",
+                                      machine.processor,
+                                      machine.instructionSet,
+                                      machine.threads,
+                                      machine.memoryGiB));
+        weights.insert(fmt::format("{}, {}", machine.backend, machine.weights));
+        builds.insert(machine.buildId);
+        if (machine.roofGBs > 0.0)
+            roofs.insert(machine.roofGBs);
+    }
+    facts.add("Computer", processors);
+    if (!roofs.empty())
+        facts.add("Memory bandwidth",
+                  roofs.size() == 1 ? fmt::format("{:.1f} GB/s", *roofs.begin())
+                                    : fmt::format("{:.1f} to {:.1f} GB/s, measured by each part",
+                                                  *roofs.begin(),
+                                                  *roofs.rbegin()));
+    std::set<std::string> models;
+    for (const RunModel& model : data.plan().models)
+        models.insert(model.name + (model.isPlanted ? " (with planted copies)" : ""));
+    facts.add("Model", models);
+    facts.add("Backend and weights", weights);
+    facts.add("Program", builds);
+}
+
+void addCounts(const Recipe& recipe, const RunData& data, Facts& facts) {
+    std::set<int> prompts;
+    std::set<std::uint64_t> seeds;
+    for (const PromptRun* run : data.select({}, {}).runs) {
+        prompts.insert(run->place.prompt);
+        seeds.insert(run->place.seed);
+    }
+    if (!prompts.empty())
+        facts.add("Prompts", fmt::to_string(prompts.size()));
+    if (!seeds.empty())
+        facts.add("Seeds", fmt::format("{}", fmt::join(seeds, ", ")));
+    const RecipeStage* stage = recipe.stages.empty() ? nullptr : &recipe.stages.back();
+    if (stage && stage->hasBaseline)
+        facts.add("Order",
+                  recipe.isStream  ? "one pass; vanilla before or after, in turn"
+                  : stage->isTwice ? "vanilla and the variants, then in reverse order"
+                                   : "vanilla, then the variants");
+    if (stage)
+        facts.add("Sampling",
+                  stage->sampling.temperature > 0.0 ? fmt::format("temperature {}, top-p {}",
+                                                                  stage->sampling.temperature,
+                                                                  stage->sampling.topP)
+                                                    : std::string("greedy"));
+}
+
+void addRemarks(const Recipe& recipe,
+                const RunPlan& plan,
+                const RunData& data,
+                ExperimentResult& result) {
+    if (!recipe.caveat.empty())
+        result.remarks.push_back(recipe.caveat);
+    const std::size_t missing =
+        plan.shards.size() - std::min(plan.shards.size(), data.shards().size());
+    result.isComplete = missing == 0;
+    if (missing > 0)
+        result.remarks.push_back(fmt::format("{} of {} parts are not finished: everything here is "
+                                             "measured on the others.",
+                                             missing,
+                                             plan.shards.size()));
+    std::set<std::string> failures;
+    std::map<std::string, std::set<int>> leftOut;
+    for (const ShardResult& shard : data.shards()) {
+        for (const auto& [variant, sentence] : shard.failures)
+            failures.insert(
+                fmt::format("{} was dropped: {}", data.label("variant", variant), sentence));
+        for (const ShardLeftOut& prompt : shard.leftOut)
+            leftOut[prompt.reason].insert(prompt.prompt);
+    }
+    result.remarks.insert(result.remarks.end(), failures.begin(), failures.end());
+    for (const auto& [reason, prompts] : leftOut)
+        result.remarks.push_back(fmt::format("{} {} left out: {}",
+                                             prompts.size(),
+                                             prompts.size() == 1 ? "prompt was" : "prompts were",
+                                             reason));
+    if (data.drift().overRun && std::abs(*data.drift().overRun) > kBaselineLimit)
+        result.remarks.push_back(fmt::format(
+            "Vanilla moved by {} over the run. Each speedup compares answers that were given one "
+            "after the other; tokens per second of different parts should not be compared.",
+            percent(*data.drift().overRun)));
+}
+
+} // namespace
+
+ExperimentResult
+analyse(const Recipe& recipe, const RunPlan& plan, std::vector<ShardResult> shards) {
+    const RunData data(recipe, plan, std::move(shards));
+    ExperimentResult result;
+    result.recipe = recipe.name;
+    result.title = recipe.title;
+    result.source = recipe.source;
+    result.size = recipe.run ? recipe.run->size : "own";
+    result.verdict = makeVerdict(data, recipe);
+    for (const TableWish& wish : recipe.tables) {
+        ResultTable table = makeTable(data, wish);
+        if (!table.rows.empty())
+            result.tables.push_back(std::move(table));
+    }
+    for (const FigureWish& wish : recipe.figures) {
+        ResultFigure figure = makeFigure(data, recipe, wish);
+        if (!figure.panels.empty())
+            result.figures.push_back(std::move(figure));
+    }
+    result.origins = makeOrigins(data);
+    Facts facts(result);
+    addCounts(recipe, data, facts);
+    addBaseline(data, facts);
+    addMachines(data, facts);
+    addRemarks(recipe, plan, data, result);
+    return result;
+}
+
+} // namespace engine

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/result_parts.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace engine {
+
+namespace {
+
+FigureKind kindOf(const std::string& name) {
+    if (name == "bars")
+        return FigureKind::Bars;
+    if (name == "lines")
+        return FigureKind::Lines;
+    if (name == "stack")
+        return FigureKind::Stack;
+    if (name == "matrix")
+        return FigureKind::Matrix;
+    return name == "layer_grids" ? FigureKind::LayerGrids : FigureKind::Dots;
+}
+
+bool isOverVanilla(const FigureWish& wish) {
+    return !wish.y.empty() && measureInfo(wish.y.front()).isOverVanilla;
+}
+
+bool isSubject(const RunData& data, const Recipe& recipe, const std::string& variant) {
+    const ReportVariant* subject = data.variant(recipe.verdict.variant);
+    return subject && subject->name == variant;
+}
+
+/// Of lines that are variants, that of the subject.
+void emphasiseSubject(const RunData& data,
+                      const Recipe& recipe,
+                      const FigureWish& wish,
+                      ResultFigure& figure) {
+    const ReportVariant* subject = data.variant(recipe.verdict.variant);
+    if (wish.series != "variant" || !subject)
+        return;
+    for (FigurePanel& panel : figure.panels) {
+        for (FigureSeries& line : panel.series)
+            line.isEmphasised = line.name.starts_with(subject->label);
+    }
+}
+
+/// The panels of dots and bars: behind those of the tasks stands one for all tasks together.
+std::vector<FigureGroup>
+panelsOf(const RunData& data, const FigureWish& wish, const std::string& stage) {
+    std::vector<FigureGroup> panels = figureGroups(data, wish, wish.panels, stage);
+    if (wish.panels == "task" && panels.size() > 1)
+        panels.push_back({"All tasks", {}, {}, {}, true});
+    return panels;
+}
+
+/// Points of categories: one for each category that has a value.
+void fillCategories(const RunData& data,
+                    const Recipe& recipe,
+                    const FigureWish& wish,
+                    ResultFigure& figure) {
+    const std::string stage = data.stageOf(wish.stage);
+    const std::vector<FigureGroup> categories = figureGroups(data, wish, wish.x, stage);
+    for (const FigureGroup& category : categories)
+        figure.x.names.push_back(category.label);
+    const bool isStack = figure.kind == FigureKind::Stack;
+    const std::vector<FigureGroup> series =
+        figureGroups(data, wish, isStack ? "measure" : wish.series, stage);
+    for (const FigureGroup& panel : panelsOf(data, wish, stage)) {
+        FigurePanel made{panel.label, {}, {}, panel.isSummary};
+        for (const FigureGroup& one : series) {
+            for (const std::string& measure : wish.y) {
+                if ((!one.measure.empty() && one.measure != measure) ||
+                    (!panel.measure.empty() && panel.measure != measure))
+                    continue;
+                FigureSeries plain{
+                    one.label.empty() ? std::string(measureInfo(measure).heading) : one.label, {}};
+                FigureSeries emphasised = plain;
+                emphasised.isEmphasised = true;
+                for (std::size_t i = 0; i < categories.size(); ++i) {
+                    const auto value = measured(
+                        measure, selectAll(data, wish, stage, {&panel, &one, &categories[i]}));
+                    const bool isTheSubject =
+                        (wish.x == "variant" && isSubject(data, recipe, categories[i].group)) ||
+                        (wish.series == "variant" && isSubject(data, recipe, one.group));
+                    if (value)
+                        (isTheSubject && !isStack ? emphasised : plain)
+                            .points.push_back({static_cast<double>(i), *value});
+                }
+                for (FigureSeries& found : std::vector{plain, emphasised}) {
+                    if (!found.points.empty())
+                        made.series.push_back(std::move(found));
+                }
+            }
+        }
+        if (!made.series.empty())
+            figure.panels.push_back(std::move(made));
+    }
+}
+
+/// The panel of a task, or the one for all tasks; null if the figure has none.
+FigurePanel* panelOf(const RunData& data,
+                     const FigureWish& wish,
+                     ResultFigure& figure,
+                     const std::string& task) {
+    for (FigurePanel& panel : figure.panels) {
+        if (wish.panels != "task" || (task.empty() && panel.isSummary) ||
+            (!task.empty() && !panel.isSummary && panel.title == data.label("task", task)))
+            return &panel;
+    }
+    return nullptr;
+}
+
+std::optional<double> placeOnAxis(const RunData& data,
+                                  const FigureWish& wish,
+                                  const ResultFigure& figure,
+                                  const OverlayValue& value) {
+    if (wish.x.starts_with("setting:") && value.x && figure.kind == FigureKind::Lines)
+        return value.x;
+    if (wish.x == "time" || wish.x == "parameters")
+        return value.x;
+    std::string label;
+    if (wish.x == "variant") {
+        const ReportVariant* variant = data.variant(value.variant);
+        label = variant ? variant->label : std::string();
+    } else if (wish.x == "task") {
+        label = data.label("task", value.task);
+    } else {
+        return std::nullopt;
+    }
+    const auto found = std::find(figure.x.names.begin(), figure.x.names.end(), label);
+    if (label.empty() || found == figure.x.names.end())
+        return std::nullopt;
+    return static_cast<double>(found - figure.x.names.begin());
+}
+
+void addOverlays(const RunData& data,
+                 const Recipe& recipe,
+                 const FigureWish& wish,
+                 ResultFigure& figure) {
+    for (const RecipeOverlay& overlay : recipe.overlays) {
+        for (const OverlayValue& value : overlay.values) {
+            if (std::find(wish.y.begin(), wish.y.end(), value.measure) == wish.y.end())
+                continue;
+            const auto x = placeOnAxis(data, wish, figure, value);
+            FigurePanel* panel =
+                panelOf(data, wish, figure, wish.x == "task" ? std::string() : value.task);
+            if (!x || !panel || (wish.panels != "task" && wish.x != "task" && !value.task.empty()))
+                continue;
+            auto series = std::find_if(panel->series.begin(),
+                                       panel->series.end(),
+                                       [](const auto& s) { return s.isPaper; });
+            if (series == panel->series.end())
+                series = panel->series.insert(series, {overlay.label, {}, true, false});
+            series->points.push_back({*x, {value.value, {}, {}, 0}});
+            figure.overlayLabel = overlay.label;
+        }
+    }
+}
+
+} // namespace
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0)
+            text += i + 1 == words.size() ? " and " : ", ";
+        text += words[i];
+    }
+    return text;
+}
+
+std::vector<FigureGroup> figureGroups(const RunData& data,
+                                      const FigureWish& wish,
+                                      const std::string& grouping,
+                                      const std::string& stage) {
+    if (grouping.empty())
+        return {FigureGroup{}};
+    std::vector<FigureGroup> groups;
+    if (grouping == "measure") {
+        for (const std::string& measure : wish.y)
+            groups.push_back({std::string(measureInfo(measure).heading), measure, {}, measure});
+        return groups;
+    }
+    for (const std::string& group : data.groups(stage, grouping, wish.variants)) {
+        // The line at 1.0 is vanilla.
+        if (grouping == "variant" && isOverVanilla(wish) && data.variant(group)->isVanilla)
+            continue;
+        groups.push_back({data.label(grouping, group), group, {{grouping, group}}});
+    }
+    return groups;
+}
+
+Selection selectAll(const RunData& data,
+                    const FigureWish& wish,
+                    const std::string& stage,
+                    std::initializer_list<const FigureGroup*> groups) {
+    std::vector<Filter> filters;
+    bool namesVariant = false;
+    for (const FigureGroup* group : groups) {
+        filters.insert(filters.end(), group->filters.begin(), group->filters.end());
+        for (const Filter& filter : group->filters)
+            namesVariant = namesVariant || filter.first == "variant";
+    }
+    Selection found = data.select(stage, filters, wish.variants);
+    // Vanilla's own answers would drown the others unless it is asked for by name.
+    const auto isVanilla = [](const auto* item) { return item->place.variant->isVanilla; };
+    if (!namesVariant)
+        std::erase_if(found.runs, isVanilla);
+    return found;
+}
+
+ResultFigure makeFigure(const RunData& data, const Recipe& recipe, const FigureWish& wish) {
+    ResultFigure figure;
+    figure.id = wish.id;
+    figure.title = wish.title;
+    figure.kind = kindOf(wish.kind);
+    figure.note = wish.note;
+    if (!wish.y.empty()) {
+        const MeasureInfo& info = measureInfo(wish.y.front());
+        figure.y.title = info.title;
+        if (info.isOverVanilla)
+            figure.y.reference = 1.0;
+    }
+    switch (figure.kind) {
+    case FigureKind::Lines:
+        fillLines(data, wish, figure);
+        emphasiseSubject(data, recipe, wish, figure);
+        break;
+    case FigureKind::Matrix:
+        fillMatrix(data, wish, figure);
+        break;
+    case FigureKind::LayerGrids:
+        fillLayerGrids(data, wish, figure);
+        break;
+    case FigureKind::Dots:
+    case FigureKind::Bars:
+    case FigureKind::Stack:
+        fillCategories(data, recipe, wish, figure);
+        break;
+    }
+    if (figure.kind != FigureKind::Matrix && figure.kind != FigureKind::LayerGrids)
+        addOverlays(data, recipe, wish, figure);
+    return figure;
+}
+
+} // namespace engine

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/measures/measures.h"
+
+#include "engine/experiments/report/analysis/measures/selection_sums.h"
+#include "engine/metrics/sample_statistics.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace engine {
+
+namespace {
+
+constexpr std::array kInfos = {
+    MeasureInfo{"speedup", "Measured", "× vanilla", NumberForm::Times, true},
+    MeasureInfo{"speedup_with_prompt", "With prompt", "× vanilla", NumberForm::Times, true},
+    MeasureInfo{"cumulative_speedup", "So far", "× vanilla", NumberForm::Times, true},
+    MeasureInfo{"tokens_per_second", "tok/s", "tokens per second", NumberForm::Rate},
+    MeasureInfo{"M", "M", "M, tokens a round", NumberForm::Plain},
+    MeasureInfo{"acceptance", "α", "α, accepted / drafted", NumberForm::Share},
+    MeasureInfo{"tokens_per_layer", "Tokens/layer", "tokens per layer", NumberForm::Share},
+    MeasureInfo{"expected_by_ratio", "Eq. 6, c = 1 − r", "× vanilla", NumberForm::Times, true},
+    MeasureInfo{"expected_by_cost", "Eq. 6, c", "× vanilla", NumberForm::Times, true},
+    MeasureInfo{"expected_by_parts", "with v", "× vanilla", NumberForm::Times, true},
+    MeasureInfo{"c_by_ratio", "1 − r", "1 − r", NumberForm::Share},
+    MeasureInfo{"c_measured", "c", "c, draft pass / plain step", NumberForm::Share},
+    MeasureInfo{"verify_cost", "v", "v, verification / plain step", NumberForm::Plain},
+    MeasureInfo{"draft_length", "Draft", "draft passes a round", NumberForm::Plain},
+    MeasureInfo{"layers_per_draft", "Exit", "layers a draft pass", NumberForm::Plain},
+    MeasureInfo{"draft_share", "Draft", "share of the time", NumberForm::Percent},
+    MeasureInfo{"verify_share", "Verify", "share of the time", NumberForm::Percent},
+    MeasureInfo{"search_share", "Search", "share of the time", NumberForm::Percent},
+    MeasureInfo{"other_share", "Other", "share of the time", NumberForm::Percent},
+    MeasureInfo{"step_ms", "ms/round", "milliseconds a round", NumberForm::Plain},
+    MeasureInfo{"equal", "Same text", "answers equal to vanilla's", NumberForm::Fraction},
+    MeasureInfo{"near_ties", "Near ties", "answers that differ at a near tie", NumberForm::Count},
+    MeasureInfo{"answers", "Answers", "answers", NumberForm::Count},
+    MeasureInfo{"tokens", "Tokens", "tokens", NumberForm::Count},
+    MeasureInfo{"prompts", "Prompts", "prompts", NumberForm::Count},
+    MeasureInfo{"matchness", "Matchness", "matchness", NumberForm::Share},
+    MeasureInfo{"best_matchness", "Best matchness", "best matchness", NumberForm::Share},
+    MeasureInfo{"trials", "Trials", "trials", NumberForm::Count},
+    MeasureInfo{"random_trials", "Random", "random trials", NumberForm::Count},
+    MeasureInfo{"bayesian_trials", "Bayesian", "Bayesian trials", NumberForm::Count},
+    MeasureInfo{"search_seconds", "Search, s", "seconds of search", NumberForm::Rate},
+    MeasureInfo{"skip_ratio", "r", "r, share skipped", NumberForm::Share},
+    MeasureInfo{"skipped", "Skipped", "skipped sublayers", NumberForm::Count},
+    MeasureInfo{"jaccard", "Jaccard", "Jaccard of the sets", NumberForm::Share},
+    MeasureInfo{"set", "Set", "skipped sublayers", NumberForm::Count},
+    MeasureInfo{"rouge2", "ROUGE-2", "ROUGE-2", NumberForm::Share},
+    MeasureInfo{"rougeL", "ROUGE-L", "ROUGE-L", NumberForm::Share},
+    MeasureInfo{"exact_match", "Exact match", "exact match", NumberForm::Share},
+    MeasureInfo{"pass_at_1", "pass@1", "pass@1", NumberForm::Share},
+    MeasureInfo{"token_origin", "Origin", "origin of the tokens", NumberForm::Count}};
+static_assert(kInfos.size() == kMeasures.size());
+
+std::optional<Estimate> plain(std::optional<double> value, std::size_t count) {
+    if (!value || !std::isfinite(*value))
+        return std::nullopt;
+    return Estimate{*value, {}, {}, static_cast<int>(count)};
+}
+
+/// Vanilla's time for a token over the own one, by prompt.
+std::optional<Estimate> speedupOf(const Selection& selection, bool hasPrompt, bool isCumulative) {
+    if (!selection.hasSteadyBaseline)
+        return std::nullopt;
+    std::vector<double> vanilla;
+    std::vector<double> own;
+    bool isVanilla = true;
+    for (const PromptRun* run : selection.runs) {
+        const double reference = msPerToken(run->vanilla, hasPrompt);
+        const double ms = msPerToken(run->own, hasPrompt);
+        if (reference <= 0.0 || ms <= 0.0)
+            continue;
+        isVanilla = isVanilla && run->place.variant->isVanilla;
+        vanilla.push_back(reference);
+        own.push_back(ms);
+    }
+    if (own.empty())
+        return std::nullopt;
+    if (isVanilla)
+        return Estimate{1.0, {}, {}, static_cast<int>(own.size())};
+    const RatioEstimate found =
+        isCumulative ? ratioOfSums(vanilla, own) : medianRatio(vanilla, own);
+    Estimate estimate{found.ratio, {}, {}, static_cast<int>(own.size())};
+    if (own.size() > 1) {
+        estimate.low = found.low;
+        estimate.high = found.high;
+    }
+    return estimate;
+}
+
+/// The shortest text of a share without its leading zero: ".80".
+std::string shareText(double value) {
+    std::string text = fmt::format("{:.2f}", value);
+    if (text.starts_with("0."))
+        text.erase(0, 1);
+    else if (text.starts_with("-0."))
+        text.erase(1, 1);
+    return text;
+}
+
+std::string countText(double value) {
+    std::string text = fmt::format("{:.0f}", value);
+    for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > (value < 0.0 ? 1 : 0);
+         at -= 3)
+        text.insert(static_cast<std::size_t>(at), ",");
+    return text;
+}
+
+} // namespace
+
+const MeasureInfo& measureInfo(std::string_view name) {
+    for (const MeasureInfo& info : kInfos) {
+        if (info.name == name)
+            return info;
+    }
+    static constexpr MeasureInfo kUnknown = {"", "?", "?", NumberForm::Plain};
+    return kUnknown;
+}
+
+std::optional<Estimate> measured(std::string_view name, const Selection& selection) {
+    if (name == "speedup")
+        return speedupOf(selection, false, false);
+    if (name == "speedup_with_prompt")
+        return speedupOf(selection, true, false);
+    if (name == "cumulative_speedup")
+        return speedupOf(selection, false, true);
+    if (name == "prompts")
+        return plain(static_cast<double>(selection.runs.size()), selection.runs.size());
+    if (const auto found = SelectionSums(selection).value(name))
+        return plain(found->value, static_cast<std::size_t>(std::max(found->count, 0)));
+    return std::nullopt;
+}
+
+std::string numberText(NumberForm form, const Estimate& value) {
+    switch (form) {
+    case NumberForm::Times:
+        return fmt::format("{:.2f}×", value.value);
+    case NumberForm::Share:
+        return shareText(value.value);
+    case NumberForm::Percent:
+        return fmt::format("{:.1f} %", value.value * 100.0);
+    case NumberForm::Plain:
+        return fmt::format("{:.2f}", value.value);
+    case NumberForm::Rate:
+        return fmt::format("{:.1f}", value.value);
+    case NumberForm::Count:
+        return countText(value.value);
+    case NumberForm::Fraction:
+        return fmt::format("{:.0f}/{}", value.value * value.count, value.count);
+    }
+    return {};
+}
+
+ResultCell measureCell(std::string_view name, const std::optional<Estimate>& value) {
+    if (!value)
+        return {"–"};
+    ResultCell cell{numberText(measureInfo(name).form, *value), value};
+    if (value->low && value->high)
+        cell.text += fmt::format(" ± {}", shareText((*value->high - *value->low) / 2.0));
+    return cell;
+}
+
+} // namespace engine

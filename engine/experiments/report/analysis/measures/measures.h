@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/experiments/report/analysis/run_data.h"
+#include "engine/experiments/report/experiment_result.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace engine {
+
+/// How the numbers of a measure are written.
+enum class NumberForm {
+    Times,    ///< 1.37×
+    Share,    ///< .80
+    Percent,  ///< 12.5 %
+    Plain,    ///< 2.40
+    Rate,     ///< 131.4
+    Count,    ///< 180
+    Fraction, ///< 178/180, of the count
+};
+
+/// A measure as tables and axes name it; kMeasures has all names.
+struct MeasureInfo {
+    std::string_view name;
+    std::string_view heading; ///< of a column: "tok/s"
+    std::string_view title;   ///< of an axis: "tokens per second"
+    NumberForm form = NumberForm::Plain;
+    bool isOverVanilla = false; ///< 1.0 is vanilla
+};
+
+const MeasureInfo& measureInfo(std::string_view name);
+
+/// The measure's value in a selection; none if nothing of the kind was measured there, and none for
+/// a ratio of speeds if the baseline moved. Speedups are the median over prompts with a 95 %
+/// bootstrap interval over prompts; all other values are those of the sums.
+std::optional<Estimate> measured(std::string_view name, const Selection& selection);
+
+/// A cell of a table: the value as text, with half of its interval behind it; "–" for none.
+ResultCell measureCell(std::string_view name, const std::optional<Estimate>& value);
+
+/// The value alone, without its interval: "1.37×".
+std::string numberText(NumberForm form, const Estimate& value);
+
+/// The sums of the own answers of a selection.
+DecodeMetrics sumsOf(const Selection& selection);
+
+/// The set that was chosen last in a selection; null if there is none.
+const ShardPlan* lastPlan(const Selection& selection);
+
+} // namespace engine

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/measures/selection_sums.h"
+
+#include "engine/experiments/report/analysis/measures/measures.h"
+#include "engine/metrics/equation_six.h"
+
+#include <algorithm>
+#include <set>
+
+namespace engine {
+
+namespace {
+
+std::optional<double> quotient(double a, double b) {
+    return b > 0.0 ? std::optional(a / b) : std::nullopt;
+}
+
+std::optional<Estimate> counted(std::optional<double> value, int count) {
+    return value ? std::optional(Estimate{*value, {}, {}, count}) : std::nullopt;
+}
+
+} // namespace
+
+DecodeMetrics sumsOf(const Selection& selection) { return SelectionSums(selection).decoding(); }
+
+const ShardPlan* lastPlan(const Selection& selection) {
+    return selection.plans.empty() ? nullptr : selection.plans.back()->plan;
+}
+
+SelectionSums::SelectionSums(const Selection& selection) {
+    std::set<const ShardAnswer*> references; // several variants may share vanilla's answers
+    for (const PromptRun* run : selection.runs) {
+        for (const ShardAnswer* answer : run->own) {
+            m_decoding.add(answer->decoding);
+            m_decodeMs += answer->decodeMs;
+            m_tokens += answer->tokens;
+            ++m_answers;
+            m_compared += answer->isEqual.has_value();
+            m_equal += answer->isEqual.value_or(false);
+            m_nearTies += answer->isNearTie;
+            if (answer->draftRatio) {
+                m_ratioSum += *answer->draftRatio;
+                ++m_ratios;
+            }
+            for (const auto& [name, score] : answer->quality) {
+                m_quality[name].first += score;
+                ++m_quality[name].second;
+            }
+        }
+        references.insert(run->vanilla.begin(), run->vanilla.end());
+    }
+    for (const ShardAnswer* answer : references) {
+        m_vanillaMs += answer->decodeMs;
+        m_vanillaTokens += answer->tokens;
+    }
+    std::map<std::pair<int, const ReportVariant*>, double> ends;
+    for (const TrialRun* run : selection.trials) {
+        ++m_trials[run->trial->kind];
+        m_newestScore = run->trial->score;
+        m_bestScore = std::max(m_bestScore.value_or(0.0), run->trial->best);
+        double& end = ends[{run->place.shard->index, run->place.variant}];
+        end = std::max(end, run->trial->at);
+    }
+    for (const auto& [place, end] : ends)
+        m_trialSeconds += end;
+    m_lastPlan = lastPlan(selection);
+}
+
+std::optional<double> SelectionSums::plainMs() const {
+    return quotient(m_vanillaMs, static_cast<double>(m_vanillaTokens));
+}
+
+std::optional<Estimate> SelectionSums::value(std::string_view name) const {
+    if (const auto found = ofRounds(name))
+        return counted(found, m_answers);
+    if (const auto found = ofEquationSix(name))
+        return counted(found, m_answers);
+    if (const auto found = ofTime(name))
+        return counted(found, m_answers);
+    if (const auto found = ofAnswers(name))
+        return found;
+    return ofSearch(name);
+}
+
+/// Vanilla's rounds give one token each.
+std::optional<double> SelectionSums::ofRounds(std::string_view name) const {
+    const auto rounds = static_cast<double>(m_decoding.rounds);
+    const auto drafts = static_cast<double>(m_decoding.draftSteps);
+    if (name == "M")
+        return m_decoding.ownRounds() == 0 && m_decoding.baselineTokens > 0
+                   ? 1.0
+                   : m_decoding.tokensPerRound();
+    if (name == "acceptance")
+        return m_decoding.acceptance();
+    if (name == "tokens_per_layer")
+        return m_decoding.tokensPerLayer();
+    if (name == "draft_length")
+        return drafts > 0.0 ? quotient(drafts, rounds) : std::nullopt;
+    if (name == "layers_per_draft")
+        return quotient(m_decoding.draftLayers, drafts);
+    return std::nullopt;
+}
+
+std::optional<double> SelectionSums::ofEquationSix(std::string_view name) const {
+    const auto plain = plainMs();
+    const auto cost = plain ? draftCost(m_decoding, *plain) : std::nullopt;
+    const auto ratio = m_ratios > 0 ? std::optional(m_ratioSum / m_ratios) : std::nullopt;
+    const auto verifying =
+        plain && *plain > 0.0 && m_decoding.rounds > 0
+            ? quotient(m_decoding.verifyMs / *plain, static_cast<double>(m_decoding.rounds))
+            : std::nullopt;
+    const auto expected = [&](std::optional<double> c) -> std::optional<double> {
+        const auto found = c ? EquationSix::of(m_decoding, *c, 1.0) : std::nullopt;
+        return found ? std::optional(found->expected) : std::nullopt;
+    };
+    if (name == "c_measured")
+        return cost;
+    if (name == "c_by_ratio" && m_decoding.draftSteps > 0 && ratio)
+        return 1.0 - *ratio;
+    if (name == "verify_cost")
+        return verifying;
+    if (name == "expected_by_ratio" && ratio)
+        return expected(1.0 - *ratio);
+    if (name == "expected_by_cost")
+        return expected(cost);
+    if (name == "expected_by_parts" && verifying && m_decoding.tokens > 0) {
+        // Without draft passes the drafts cost nothing, so any acceptance gives the same.
+        const auto rounds = static_cast<double>(m_decoding.rounds);
+        const SpeedFactors factors = {.tokensPerRound =
+                                          static_cast<double>(m_decoding.tokens) / rounds,
+                                      .acceptance = m_decoding.acceptance().value_or(1.0),
+                                      .draftCost = cost.value_or(0.0),
+                                      .verifyCost = *verifying,
+                                      .otherCost = m_decoding.otherMs / *plain / rounds};
+        return quotient(expectedSpeedup(factors), 1.0);
+    }
+    return std::nullopt;
+}
+
+std::optional<double> SelectionSums::ofTime(std::string_view name) const {
+    const double all = m_decoding.allMs();
+    if (name == "tokens_per_second")
+        return quotient(static_cast<double>(m_tokens) * 1e3, m_decodeMs);
+    if (name == "draft_share")
+        return quotient(m_decoding.draftMs, all);
+    if (name == "verify_share")
+        return quotient(m_decoding.verifyMs + m_decoding.baselineMs, all);
+    if (name == "search_share")
+        return quotient(m_decoding.searchMs, all);
+    if (name == "other_share")
+        return quotient(m_decoding.otherMs, all);
+    if (name == "step_ms")
+        return quotient(m_decoding.ownMs(), static_cast<double>(m_decoding.ownRounds()));
+    return std::nullopt;
+}
+
+std::optional<Estimate> SelectionSums::ofAnswers(std::string_view name) const {
+    if (name == "equal")
+        return counted(quotient(m_equal, m_compared), m_compared);
+    if (name == "near_ties" && m_compared > 0)
+        return Estimate{static_cast<double>(m_nearTies), {}, {}, m_compared};
+    if (name == "answers")
+        return Estimate{static_cast<double>(m_answers), {}, {}, m_answers};
+    if (name == "tokens")
+        return Estimate{static_cast<double>(m_tokens), {}, {}, m_answers};
+    const auto found = m_quality.find(std::string(name));
+    if (found == m_quality.end())
+        return std::nullopt;
+    return counted(quotient(found->second.first, found->second.second), found->second.second);
+}
+
+std::optional<Estimate> SelectionSums::ofSearch(std::string_view name) const {
+    const auto kind = [&](const std::string& wanted) {
+        const auto found = m_trials.find(wanted);
+        return found == m_trials.end() ? 0 : found->second;
+    };
+    int trials = 0;
+    for (const auto& [other, count] : m_trials)
+        trials += other == "rescore" ? 0 : count;
+    if (name == "skip_ratio") {
+        if (m_ratios > 0)
+            return Estimate{m_ratioSum / m_ratios, {}, {}, m_ratios};
+        return m_lastPlan ? std::optional(Estimate{m_lastPlan->ratio, {}, {}, 1}) : std::nullopt;
+    }
+    if (name == "skipped" && m_lastPlan)
+        return Estimate{
+            static_cast<double>(m_lastPlan->attention.size() + m_lastPlan->mlp.size()), {}, {}, 1};
+    if (name == "matchness" && m_lastPlan && m_lastPlan->score > 0.0)
+        return Estimate{m_lastPlan->score, {}, {}, 1};
+    if (name == "matchness")
+        return counted(m_newestScore, trials);
+    if (name == "best_matchness")
+        return counted(m_bestScore, trials);
+    if (trials == 0)
+        return std::nullopt;
+    if (name == "trials")
+        return Estimate{static_cast<double>(trials), {}, {}, trials};
+    if (name == "random_trials")
+        return Estimate{static_cast<double>(kind("random")), {}, {}, trials};
+    if (name == "bayesian_trials")
+        return Estimate{static_cast<double>(kind("bayesian")), {}, {}, trials};
+    if (name == "search_seconds")
+        return Estimate{m_answers > 0 ? m_decoding.searchMs / 1e3 : m_trialSeconds, {}, {}, trials};
+    return std::nullopt;
+}
+
+} // namespace engine

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/run_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace engine {
+
+namespace {
+
+bool isVanillaName(std::string_view name) {
+    return name == "vanilla" || name.starts_with("vanilla@");
+}
+
+/// Numbers by size before names; names as they come.
+bool isBefore(const std::string& first, const std::string& second) {
+    const auto number = [](const std::string& text) {
+        double value = 0.0;
+        const auto end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        return read.ec == std::errc() && read.ptr == end ? std::optional(value) : std::nullopt;
+    };
+    const auto a = number(first);
+    const auto b = number(second);
+    if (a && b)
+        return *a < *b;
+    return a.has_value() && !b.has_value();
+}
+
+template <typename Item>
+void keepMatching(const std::vector<Item>& items,
+                  const std::string& stage,
+                  std::span<const Filter> filters,
+                  std::span<const std::string> only,
+                  std::vector<const Item*>& kept) {
+    for (const Item& item : items) {
+        const RunPlace& place = item.place;
+        if (!stage.empty() && place.shard->stage != stage)
+            continue;
+        const RunVariant* planned = place.variant->planned;
+        const auto isNamed = [&](const std::string& name) {
+            return name == place.variant->name || (planned && name == planned->base);
+        };
+        if (!only.empty() && std::none_of(only.begin(), only.end(), isNamed))
+            continue;
+        if (std::all_of(filters.begin(), filters.end(), [&](const Filter& filter) {
+                return groupOf(place, filter.first) == filter.second;
+            }))
+            kept.push_back(&item);
+    }
+}
+
+} // namespace
+
+std::string groupOf(const RunPlace& place, const std::string& grouping) {
+    const RunVariant* planned = place.variant->planned;
+    if (grouping == "variant")
+        return place.variant->name;
+    if (grouping == "task")
+        return place.task;
+    if (grouping == "prompt")
+        return fmt::to_string(place.prompt);
+    if (grouping == "seed")
+        return fmt::to_string(place.seed);
+    if (grouping == "parameters")
+        return fmt::to_string(place.parameters);
+    if (!planned)
+        return {};
+    if (grouping == "set")
+        return planned->setTask == "own" ? place.task : planned->setTask;
+    if (grouping.starts_with("setting:")) {
+        const auto found = planned->settings.find(grouping.substr(8));
+        return found == planned->settings.end() ? std::string() : found->second;
+    }
+    return {};
+}
+
+std::string readableName(std::string_view name) {
+    static const std::map<std::string_view, std::string_view> kKnown = {{"swift", "SWIFT"},
+                                                                        {"self_sd", "Self-SD"},
+                                                                        {"layerskip", "LayerSkip"},
+                                                                        {"clasp", "CLaSp"},
+                                                                        {"knapspec", "KnapSpec"},
+                                                                        {"del", "DEL"},
+                                                                        {"space", "SPACE"},
+                                                                        {"qa", "QA"}};
+    std::string text;
+    std::size_t start = 0;
+    while (start <= name.size()) {
+        const std::size_t end = std::min(name.find(' ', start), name.size());
+        const std::string_view word = name.substr(start, end - start);
+        const auto known = kKnown.find(word);
+        if (!text.empty())
+            text += text.find('=') == std::string::npos && word.find('=') != word.npos ? ", " : " ";
+        text += known != kKnown.end() ? known->second : word;
+        start = end + 1;
+    }
+    std::replace(text.begin(), text.end(), '_', ' ');
+    std::replace(text.begin(), text.end(), '=', ' ');
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    return text;
+}
+
+double msPerToken(std::span<const ShardAnswer* const> answers, bool hasPrompt) {
+    double ms = 0.0;
+    long tokens = 0;
+    for (const ShardAnswer* answer : answers) {
+        ms += answer->decodeMs + (hasPrompt ? answer->promptMs : 0.0);
+        tokens += answer->tokens;
+    }
+    return tokens > 0 ? ms / static_cast<double>(tokens) : 0.0;
+}
+
+RunData::RunData(const Recipe& recipe, const RunPlan& plan, std::vector<ShardResult> shards)
+    : m_plan(plan)
+    , m_shards(std::move(shards))
+    , m_tasks(recipe.tasks) {
+    const auto count = static_cast<int>(plan.shards.size());
+    std::erase_if(m_shards, [&](const ShardResult& shard) {
+        return shard.shard < 0 || shard.shard >= count || shard.runHash != plan.runHash;
+    });
+    std::sort(m_shards.begin(), m_shards.end(), [](const ShardResult& a, const ShardResult& b) {
+        return a.shard < b.shard;
+    });
+    for (const ShardResult& shard : m_shards)
+        addShard(shard);
+    const auto place = [&](const std::unique_ptr<ReportVariant>& variant) {
+        return variant->planned ? variant->planned - m_plan.variants.data() : -1;
+    };
+    std::stable_sort(m_variants.begin(), m_variants.end(), [&](const auto& a, const auto& b) {
+        return place(a) < place(b);
+    });
+    measureDrift();
+}
+
+const ReportVariant* RunData::addVariant(const std::string& name) {
+    for (const auto& variant : m_variants) {
+        if (variant->name == name)
+            return variant.get();
+    }
+    auto made = std::make_unique<ReportVariant>();
+    made->name = name;
+    made->label = readableName(name);
+    made->isVanilla = isVanillaName(name);
+    for (const RunVariant& planned : m_plan.variants) {
+        if (planned.name == name)
+            made->planned = &planned;
+    }
+    m_variants.push_back(std::move(made));
+    return m_variants.back().get();
+}
+
+/// Prompts in the order of the shard's plan, variants in the order of their answers.
+void RunData::addShard(const ShardResult& shard) {
+    const PlannedShard& planned = m_plan.shards[static_cast<std::size_t>(shard.shard)];
+    const auto model = static_cast<std::size_t>(planned.model);
+    RunPlace place;
+    place.shard = &planned;
+    place.parameters = model < m_plan.models.size() ? m_plan.models[model].parameters : 0.0;
+    const auto placeOf = [&](const auto& record) {
+        place.variant = addVariant(record.variant);
+        place.task = record.task;
+        place.prompt = record.prompt;
+        if (!record.task.empty() &&
+            std::find(m_tasks.begin(), m_tasks.end(), record.task) == m_tasks.end())
+            m_tasks.push_back(record.task);
+        return place;
+    };
+    std::map<std::tuple<std::uint64_t, int, const ReportVariant*>, std::size_t> known;
+    const std::size_t first = m_runs.size();
+    for (const ShardAnswer& answer : shard.answers) {
+        place.seed = answer.seed;
+        place.at = answer.startedAt + (answer.promptMs + answer.decodeMs) / 1e3;
+        const RunPlace at = placeOf(answer);
+        const auto [found, isNew] =
+            known.try_emplace({answer.seed, answer.prompt, at.variant}, m_runs.size());
+        if (isNew)
+            m_runs.push_back({at, {}, {}});
+        m_runs[found->second].own.push_back(&answer);
+    }
+    for (std::size_t i = first; i < m_runs.size(); ++i) {
+        for (std::size_t k = first; k < m_runs.size(); ++k) {
+            const RunPlace& other = m_runs[k].place;
+            if (other.variant->isVanilla && other.seed == m_runs[i].place.seed &&
+                other.prompt == m_runs[i].place.prompt)
+                m_runs[i].vanilla = m_runs[k].own;
+        }
+    }
+    place.seed = planned.seed;
+    for (const ShardTrial& trial : shard.trials) {
+        place.at = trial.at;
+        m_trials.push_back({placeOf(trial), &trial});
+    }
+    for (const ShardPlan& set : shard.plans) {
+        place.at = set.at;
+        m_plans.push_back({placeOf(set), &set});
+    }
+}
+
+const ReportVariant* RunData::variant(std::string_view name) const {
+    for (const bool byBase : {false, true}) {
+        for (const auto& variant : m_variants) {
+            if (byBase ? variant->planned && variant->planned->base == name : variant->name == name)
+                return variant.get();
+        }
+    }
+    return nullptr;
+}
+
+std::string RunData::stageOf(const std::string& wished) const {
+    if (!wished.empty() || m_shards.empty())
+        return wished;
+    std::string last;
+    int index = -1;
+    for (const ShardResult& shard : m_shards) {
+        if (shard.shard > index) {
+            index = shard.shard;
+            last = m_plan.shards[static_cast<std::size_t>(index)].stage;
+        }
+    }
+    return last;
+}
+
+Selection RunData::select(const std::string& stage,
+                          std::span<const Filter> filters,
+                          std::span<const std::string> only) const {
+    Selection found;
+    found.hasSteadyBaseline = m_drift.isSteady();
+    keepMatching(m_runs, stage, filters, only, found.runs);
+    keepMatching(m_trials, stage, filters, only, found.trials);
+    keepMatching(m_plans, stage, filters, only, found.plans);
+    return found;
+}
+
+std::vector<std::string> RunData::groups(const std::string& stage,
+                                         const std::string& grouping,
+                                         std::span<const std::string> only) const {
+    const Selection all = select(stage, {}, only);
+    std::vector<std::string> found;
+    const auto add = [&](const RunPlace& place) {
+        const std::string group = groupOf(place, grouping);
+        if (!group.empty() && std::find(found.begin(), found.end(), group) == found.end())
+            found.push_back(group);
+    };
+    const auto addAll = [&](const auto& items) {
+        for (const auto* item : items)
+            add(item->place);
+    };
+    addAll(all.runs);
+    addAll(all.trials);
+    addAll(all.plans);
+    const auto sortBy = [&](const auto& placeIn) {
+        std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
+            return placeIn(a) < placeIn(b);
+        });
+    };
+    if (grouping == "variant")
+        sortBy([&](const std::string& name) {
+            return std::find_if(m_variants.begin(),
+                                m_variants.end(),
+                                [&](const auto& variant) { return variant->name == name; }) -
+                   m_variants.begin();
+        });
+    else if (grouping == "task" || grouping == "set")
+        sortBy([&](const std::string& name) {
+            return std::find(m_tasks.begin(), m_tasks.end(), name) - m_tasks.begin();
+        });
+    else
+        std::stable_sort(found.begin(), found.end(), isBefore);
+    return found;
+}
+
+std::string RunData::label(const std::string& grouping, const std::string& group) const {
+    if (grouping == "variant") {
+        const ReportVariant* found = variant(group);
+        return found ? found->label : readableName(group);
+    }
+    if (grouping == "parameters") {
+        double count = 0.0;
+        std::from_chars(group.data(), group.data() + group.size(), count);
+        return count >= 1e9 ? fmt::format("{:.1f}B", count / 1e9)
+                            : fmt::format("{:.0f}M", count / 1e6);
+    }
+    return grouping == "task" || grouping == "set" ? readableName(group) : group;
+}
+
+} // namespace engine

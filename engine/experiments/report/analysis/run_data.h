@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/experiments/recipe/recipe.h"
+#include "engine/experiments/run/run_plan.h"
+#include "engine/experiments/run/shard_result.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace engine {
+
+/// A variant as the report names it.
+struct ReportVariant {
+    std::string name;  ///< as in the shards
+    std::string label; ///< "SWIFT, gamma 16"
+    bool isVanilla = false;
+    const RunVariant* planned = nullptr; ///< null for vanilla
+};
+
+/// Where something was measured.
+struct RunPlace {
+    const ReportVariant* variant = nullptr;
+    const PlannedShard* shard = nullptr;
+    double parameters = 0.0; ///< of the shard's model
+    std::string task;
+    int prompt = 0;
+    std::uint64_t seed = 0;
+    double at = 0.0; ///< seconds since the shard began
+};
+
+/// All answers that a variant gave to one prompt in one shard with one seed, and those that vanilla
+/// gave to it there.
+struct PromptRun {
+    RunPlace place;
+    std::vector<const ShardAnswer*> own;
+    std::vector<const ShardAnswer*> vanilla; ///< empty without a baseline
+};
+
+struct TrialRun {
+    RunPlace place;
+    const ShardTrial* trial = nullptr;
+};
+
+struct PlanRun {
+    RunPlace place;
+    const ShardPlan* plan = nullptr;
+};
+
+/// What belongs to one cell or point.
+struct Selection {
+    std::vector<const PromptRun*> runs;
+    std::vector<const TrialRun*> trials;
+    std::vector<const PlanRun*> plans;
+    bool hasSteadyBaseline = true; ///< false: a speedup means nothing
+};
+
+/// Names a grouping and one of its groups: ("task", "story"). The groupings are "variant", "task",
+/// "prompt", "seed", "set" (the task whose set is used), "parameters" and "setting:NAME"; a group
+/// that something does not have is empty.
+using Filter = std::pair<std::string, std::string>;
+
+/// How far vanilla moved. A plain value.
+struct BaselineDrift {
+    /// Median over prompts of the time of the second pass over that of the first, minus 1; none if
+    /// no prompt was asked twice.
+    std::optional<double> betweenPasses;
+    /// The same for the task that moved most, and its name.
+    std::optional<double> worstTask;
+    std::string worstTaskName;
+    /// Of the last third of a task's prompts over the first third, minus 1, for the task that moved
+    /// most; none with fewer than six prompts.
+    std::optional<double> overRun;
+
+    bool isSteady() const;
+};
+
+/// The shards of a run, put together and in order. It points into `plan`. Thread: read-only.
+class RunData {
+public:
+    RunData(const Recipe& recipe, const RunPlan& plan, std::vector<ShardResult> shards);
+
+    RunData(const RunData&) = delete;
+    RunData& operator=(const RunData&) = delete;
+
+    const std::vector<ShardResult>& shards() const { return m_shards; }
+
+    const RunPlan& plan() const { return m_plan; }
+
+    /// Those that have measured something, vanilla first, in the order of the plan.
+    const std::vector<std::unique_ptr<ReportVariant>>& variants() const { return m_variants; }
+
+    /// Null if there is none of this name, nor one made of this variant of the recipe.
+    const ReportVariant* variant(std::string_view name) const;
+
+    const BaselineDrift& drift() const { return m_drift; }
+
+    /// The stage of a wish: its own, or the last one in which something was measured.
+    std::string stageOf(const std::string& wished) const;
+
+    /// What was measured in a stage and belongs to all of these groups. `only`: names of variants;
+    /// empty = all.
+    Selection select(const std::string& stage,
+                     std::span<const Filter> filters,
+                     std::span<const std::string> only = {}) const;
+
+    /// The groups of a grouping that occur in a stage, in their order: variants as in variants(),
+    /// tasks as in the run, numbers by size.
+    std::vector<std::string> groups(const std::string& stage,
+                                    const std::string& grouping,
+                                    std::span<const std::string> only = {}) const;
+
+    /// A group as people read it.
+    std::string label(const std::string& grouping, const std::string& group) const;
+
+private:
+    const ReportVariant* addVariant(const std::string& name);
+    void addShard(const ShardResult& shard);
+    void measureDrift();
+
+    const RunPlan& m_plan;
+    std::vector<ShardResult> m_shards;
+    std::vector<std::unique_ptr<ReportVariant>> m_variants;
+    std::vector<std::string> m_tasks;
+    std::vector<PromptRun> m_runs;
+    std::vector<TrialRun> m_trials;
+    std::vector<PlanRun> m_plans;
+    BaselineDrift m_drift;
+};
+
+/// The group to which something belongs.
+std::string groupOf(const RunPlace& place, const std::string& grouping);
+
+/// "long_context_qa" to "Long context qa"; names of decoders as their papers write them.
+std::string readableName(std::string_view name);
+
+/// Milliseconds for each token of these answers; 0 without tokens.
+double msPerToken(std::span<const ShardAnswer* const> answers, bool hasPrompt = false);
+
+} // namespace engine

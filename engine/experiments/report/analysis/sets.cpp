@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/model/skip_sets/skip_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+constexpr std::size_t kMostFilmPictures = 24;
+
+SkipSet setOf(const ShardPlan& plan) { return {plan.attention, plan.mlp}; }
+
+/// Two rows of cells, attention above MLP; 1 = skipped.
+std::vector<std::vector<Estimate>> layerCells(const ShardPlan& plan, int layers) {
+    std::vector<std::vector<Estimate>> cells(
+        2, std::vector<Estimate>(static_cast<std::size_t>(layers), {0.0, {}, {}, 1}));
+    const auto skip = [&](std::vector<Estimate>& row, const std::vector<int>& skipped) {
+        for (const int layer : skipped) {
+            if (layer >= 0 && layer < layers)
+                row[static_cast<std::size_t>(layer)].value = 1.0;
+        }
+    };
+    skip(cells[0], plan.attention);
+    skip(cells[1], plan.mlp);
+    return cells;
+}
+
+int layersOf(const RunData& data, const RunPlace& place) {
+    const auto model = static_cast<std::size_t>(place.shard->model);
+    return model < data.plan().models.size() ? data.plan().models[model].layers : 0;
+}
+
+FigurePanel gridOf(const RunData& data, const PlanRun& run, const std::string& title) {
+    const ShardPlan& plan = *run.plan;
+    const int layers = layersOf(data, run.place);
+    FigurePanel panel{title, {}, layerCells(plan, layers), false};
+    std::string caption = fmt::format("{} of {} skipped",
+                                      plan.attention.size() + plan.mlp.size(),
+                                      2 * static_cast<std::size_t>(std::max(layers, 0)));
+    if (plan.score > 0.0)
+        caption += fmt::format(", matchness {:.2f}", plan.score);
+    panel.series.push_back({caption, {}});
+    return panel;
+}
+
+/// The stage of a wish, or all stages if no set was chosen in it.
+std::string stageOfSets(const RunData& data, const FigureWish& wish) {
+    const std::string stage = data.stageOf(wish.stage);
+    return data.select(stage, {}, wish.variants).plans.empty() ? std::string() : stage;
+}
+
+/// The sets of the tasks, as found last.
+void fillJaccard(const RunData& data, const FigureWish& wish, ResultFigure& figure) {
+    const std::string stage = stageOfSets(data, wish);
+    std::vector<SkipSet> sets;
+    const std::string grouping = wish.x == "variant" ? "variant" : "task";
+    for (const FigureGroup& group : figureGroups(data, wish, grouping, stage)) {
+        const ShardPlan* plan = lastPlan(selectAll(data, wish, stage, {&group}));
+        if (!plan)
+            continue;
+        sets.push_back(setOf(*plan));
+        figure.x.names.push_back(group.label);
+    }
+    figure.y.names = figure.x.names;
+    FigurePanel panel;
+    for (const SkipSet& row : sets) {
+        std::vector<Estimate> cells;
+        for (const SkipSet& column : sets)
+            cells.push_back({compareSkipSets(row, column).jaccard(), {}, {}, 1});
+        panel.cells.push_back(std::move(cells));
+    }
+    if (!sets.empty())
+        figure.panels.push_back(std::move(panel));
+}
+
+} // namespace
+
+void fillMatrix(const RunData& data, const FigureWish& wish, ResultFigure& figure) {
+    if (wish.y == std::vector<std::string>{"jaccard"}) {
+        fillJaccard(data, wish, figure);
+        return;
+    }
+    const std::string stage = data.stageOf(wish.stage);
+    // Sets stand on the left, whichever way round the wish names them.
+    const bool isTurned = wish.x == "set";
+    const std::string rows = isTurned ? "set" : wish.series.empty() ? "variant" : wish.series;
+    const std::string columns = !isTurned             ? wish.x
+                                : wish.series.empty() ? std::string("task")
+                                                      : wish.series;
+    const auto name = [](const std::string& grouping) {
+        return grouping == "set"    ? std::string("set found on")
+               : grouping == "task" ? std::string("run on prompts of")
+                                    : readableName(grouping.substr(grouping.find(':') + 1));
+    };
+    figure.y.title = name(rows);
+    figure.x.title = name(columns);
+    const std::vector<FigureGroup> rowGroups = figureGroups(data, wish, rows, stage);
+    const std::vector<FigureGroup> columnGroups = figureGroups(data, wish, columns, stage);
+    for (const FigureGroup& group : rowGroups)
+        figure.y.names.push_back(group.label);
+    for (const FigureGroup& group : columnGroups)
+        figure.x.names.push_back(group.label);
+    for (const FigureGroup& panel : figureGroups(data, wish, wish.panels, stage)) {
+        const std::string measure = !panel.measure.empty() ? panel.measure
+                                    : wish.y.empty()       ? std::string("speedup")
+                                                           : wish.y.front();
+        FigurePanel made{panel.label, {}, {}, false};
+        bool hasValue = false;
+        for (const FigureGroup& row : rowGroups) {
+            std::vector<Estimate> cells;
+            for (const FigureGroup& column : columnGroups) {
+                const auto value =
+                    measured(measure, selectAll(data, wish, stage, {&panel, &row, &column}));
+                hasValue = hasValue || value;
+                cells.push_back(value.value_or(Estimate{}));
+            }
+            made.cells.push_back(std::move(cells));
+        }
+        if (hasValue)
+            figure.panels.push_back(std::move(made));
+    }
+}
+
+void fillLayerGrids(const RunData& data, const FigureWish& wish, ResultFigure& figure) {
+    const std::string stage = stageOfSets(data, wish);
+    const bool isFilm = wish.x == "time" || wish.x == "prompt" || wish.x == "plan";
+    figure.x.title = "layers";
+    figure.y.names = {"attention", "MLP"};
+    if (isFilm) {
+        const Selection all = selectAll(data, wish, stage, {});
+        const std::size_t count = std::min(all.plans.size(), kMostFilmPictures);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t index =
+                count > 1 ? i * (all.plans.size() - 1) / (count - 1) : std::size_t{0};
+            const PlanRun& run = *all.plans[index];
+            figure.panels.push_back(
+                gridOf(data, run, fmt::format("Set {}, {:.1f} s", index + 1, run.place.at)));
+        }
+        return;
+    }
+    const std::string grouping = wish.panels.empty() ? wish.x : wish.panels;
+    for (const FigureGroup& group : figureGroups(data, wish, grouping, stage)) {
+        const Selection own = selectAll(data, wish, stage, {&group});
+        if (!own.plans.empty())
+            figure.panels.push_back(gridOf(data, *own.plans.back(), group.label));
+    }
+}
+
+std::vector<OriginText> makeOrigins(const RunData& data) {
+    std::vector<OriginText> texts;
+    for (const ShardResult& shard : data.shards()) {
+        for (const ShardRound& round : shard.rounds) {
+            if (round.pass != 0)
+                continue;
+            const std::string title = fmt::format(
+                "{}, prompt {}", data.label("variant", round.variant), round.prompt + 1);
+            auto text = std::find_if(texts.begin(), texts.end(), [&](const OriginText& known) {
+                return known.title == title;
+            });
+            if (text == texts.end())
+                text = texts.insert(texts.end(), {title, {}});
+            for (std::size_t i = 0; i < round.tokens.size(); ++i)
+                text->tokens.push_back(
+                    {round.tokens[i], i < round.ranks.size() ? round.ranks[i] : 0});
+        }
+    }
+    return texts;
+}
+
+} // namespace engine

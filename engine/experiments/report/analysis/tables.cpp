@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/result_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+bool isEmpty(const Selection& selection) {
+    return selection.runs.empty() && selection.trials.empty() && selection.plans.empty();
+}
+
+/// The variants of a table but vanilla.
+std::vector<std::string>
+drafting(const RunData& data, const TableWish& wish, const std::string& stage) {
+    std::vector<std::string> names = data.groups(stage, "variant", wish.variants);
+    std::erase_if(names, [&](const std::string& name) { return data.variant(name)->isVanilla; });
+    return names;
+}
+
+std::vector<std::string>
+groupingsOf(const RunData& data, const TableWish& wish, const std::string& stage) {
+    if (wish.rows == "variant")
+        return {"variant"};
+    if (wish.rows == "task" && drafting(data, wish, stage).size() <= 1)
+        return {"task"};
+    if (wish.rows == "task" || wish.rows == "variant_task" || wish.rows == "search")
+        return {"task", "variant"};
+    return {wish.rows, "variant"};
+}
+
+std::string headingOf(const std::string& grouping) {
+    if (grouping.starts_with("setting:"))
+        return readableName(grouping.substr(8));
+    return readableName(grouping);
+}
+
+class TableMaker {
+public:
+    TableMaker(const RunData& data, const TableWish& wish)
+        : m_data(data)
+        , m_wish(wish)
+        , m_stage(wish.rows == "stage" ? "" : data.stageOf(wish.stage))
+        , m_groupings(groupingsOf(data, wish, m_stage))
+        , m_only(m_groupings == std::vector<std::string>{"task"} ? drafting(data, wish, m_stage)
+                                                                 : wish.variants) {}
+
+    ResultTable make() {
+        ResultTable table{m_wish.id, m_wish.title, {}, {}, m_wish.note};
+        for (const std::string& grouping : m_groupings)
+            table.columns.push_back(headingOf(grouping));
+        for (const std::string& measure : m_wish.columns)
+            table.columns.emplace_back(measureInfo(measure).heading);
+        if (m_wish.rows == "stage") {
+            addStages(table);
+            return table;
+        }
+        addRows(table, 0, {}, {});
+        if (m_groupings.size() == 2 && m_groupings[0] == "task" &&
+            m_data.groups(m_stage, "task", m_only).size() > 1)
+            addRows(table, 1, {}, {{"All tasks", {}}});
+        return table;
+    }
+
+private:
+    void addStages(ResultTable& table) {
+        std::vector<std::string> stages;
+        for (const PlannedShard& shard : m_data.plan().shards) {
+            if (std::find(stages.begin(), stages.end(), shard.stage) == stages.end())
+                stages.push_back(shard.stage);
+        }
+        for (const std::string& stage : stages) {
+            m_stage = stage;
+            addRows(table, 1, {}, {{readableName(stage), {}}});
+        }
+    }
+
+    /// The rows below the groups that were chosen so far.
+    void addRows(ResultTable& table,
+                 std::size_t level,
+                 const std::vector<Filter>& filters,
+                 const std::vector<ResultCell>& head) {
+        if (level == m_groupings.size()) {
+            addRow(table, filters, head);
+            return;
+        }
+        const std::string& grouping = m_groupings[level];
+        for (const std::string& group : m_data.groups(m_stage, grouping, m_only)) {
+            std::vector<Filter> narrower = filters;
+            narrower.emplace_back(grouping, group);
+            std::vector<ResultCell> longer = head;
+            longer.push_back({m_data.label(grouping, group), {}});
+            addRows(table, level + 1, narrower, longer);
+        }
+    }
+
+    void addRow(ResultTable& table,
+                const std::vector<Filter>& filters,
+                std::vector<ResultCell> row) const {
+        const Selection selection = m_data.select(m_stage, filters, m_only);
+        if (isEmpty(selection) || (m_wish.rows == "search" && selection.trials.empty()))
+            return;
+        for (const std::string& measure : m_wish.columns)
+            row.push_back(measureCell(measure, measured(measure, selection)));
+        table.rows.push_back(std::move(row));
+    }
+
+    const RunData& m_data;
+    const TableWish& m_wish;
+    std::string m_stage;
+    std::vector<std::string> m_groupings;
+    std::vector<std::string> m_only;
+};
+
+} // namespace
+
+ResultTable makeTable(const RunData& data, const TableWish& wish) {
+    return TableMaker(data, wish).make();
+}
+
+} // namespace engine

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/verdict/verdict_words.h"
+
+#include "engine/experiments/report/analysis/result_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+constexpr double kHardlyMoreThanOne = 1.15; ///< tokens a round
+constexpr double kLongSearch = 0.1;         ///< share of the time
+
+std::string textOf(std::string_view measure, const Selection& selection) {
+    const auto value = measured(measure, selection);
+    return value ? numberText(measureInfo(measure).form, *value) : std::string("–");
+}
+
+double valueOf(std::string_view measure, const Selection& selection, double otherwise) {
+    const auto value = measured(measure, selection);
+    return value ? value->value : otherwise;
+}
+
+} // namespace
+
+EqualCounts equalCounts(const RunData& data) {
+    EqualCounts counts;
+    for (const PromptRun* run : data.select({}, {}).runs) {
+        for (const ShardAnswer* answer : run->own) {
+            counts.compared += answer->isEqual.has_value();
+            counts.equal += answer->isEqual.value_or(false);
+            counts.nearTies += answer->isNearTie && !answer->isEqual.value_or(true);
+        }
+    }
+    return counts;
+}
+
+std::string equalSentence(const RunData& data) {
+    const EqualCounts counts = equalCounts(data);
+    if (counts.compared == 0)
+        return {};
+    if (counts.equal == counts.compared)
+        return fmt::format("No token differs in {} answers.", counts.compared);
+    const int others = counts.compared - counts.equal;
+    if (counts.nearTies == others)
+        return fmt::format("{} of {} answers differ, each where vanilla's two best logits are "
+                           "closer than 0.001.",
+                           others,
+                           counts.compared);
+    return fmt::format("{} of {} answers differ from vanilla's, {} of them at a near tie.",
+                       others,
+                       counts.compared,
+                       counts.nearTies);
+}
+
+std::string intervalWords(const Estimate& value) {
+    if (!value.low || !value.high)
+        return {};
+    return fmt::format(" ({:.2f} to {:.2f}, {} prompts)", *value.low, *value.high, value.count);
+}
+
+std::string costSentence(const Selection& selection) {
+    const DecodeMetrics sums = sumsOf(selection);
+    if (sums.rounds == 0)
+        return sums.plainRounds > 0 ? "It never drafted: every step was a plain one." : "";
+    const std::string verify = textOf("verify_cost", selection);
+    if (sums.draftSteps == 0)
+        return fmt::format("Its drafts cost no pass; a round gives M = {} tokens, and verifying it "
+                           "costs {} plain steps.",
+                           textOf("M", selection),
+                           verify);
+    std::string text =
+        fmt::format("A draft pass costs {} of a plain step{}, and {} of the drafted tokens are "
+                    "kept ({} of {}), "
+                    "so that a round gives M = {} tokens; verifying it costs {} plain steps.",
+                    textOf("c_measured", selection),
+                    measured("skip_ratio", selection)
+                        ? fmt::format(" at r = {}", textOf("skip_ratio", selection))
+                        : std::string(),
+                    textOf("acceptance", selection),
+                    sums.accepted,
+                    sums.draftSteps,
+                    textOf("M", selection),
+                    verify);
+    if (measured("expected_by_cost", selection))
+        text += fmt::format(" Equation 6 expects {}, and {} with that price of verifying.",
+                            textOf("expected_by_cost", selection),
+                            textOf("expected_by_parts", selection));
+    return text;
+}
+
+/// Equation 6 is above 1 exactly if a draft pass costs less than the share of drafts that is kept.
+std::string noGainSentence(const Selection& selection) {
+    const DecodeMetrics sums = sumsOf(selection);
+    std::string reason;
+    const double cost = valueOf("c_measured", selection, 0.0);
+    const double kept = valueOf("acceptance", selection, 1.0);
+    const double verify = valueOf("verify_cost", selection, 1.0);
+    if (sums.rounds == 0)
+        reason = "";
+    else if (sums.draftSteps > 0 && cost >= kept)
+        reason = fmt::format("No gain here, because a draft pass costs {} of a plain step and only "
+                             "{} of what it drafts is kept. ",
+                             textOf("c_measured", selection),
+                             textOf("acceptance", selection));
+    else if (valueOf("search_share", selection, 0.0) > kLongSearch)
+        reason = fmt::format("No gain here, because searching took {} of the time. ",
+                             textOf("search_share", selection));
+    else if (valueOf("M", selection, 1.0) < kHardlyMoreThanOne)
+        reason = fmt::format("No gain here, because a round gives hardly more than one token "
+                             "(M = {}). ",
+                             textOf("M", selection));
+    else if (verify > 1.0)
+        reason = fmt::format("No gain here, because verifying a round costs {} plain steps for "
+                             "M = {} tokens. ",
+                             textOf("verify_cost", selection),
+                             textOf("M", selection));
+    return reason + costSentence(selection);
+}
+
+void OwnSets::add(const std::string& task,
+                  const Estimate& own,
+                  const std::string& bestOther,
+                  const Estimate& other) {
+    ++m_tasks;
+    m_ownSum += own.value;
+    m_otherSum += other.value;
+    if (own.value >= other.value) {
+        ++m_wins;
+        if (own.low && other.high && *own.low <= *other.high)
+            m_overlaps.push_back(task);
+    } else {
+        m_losses.push_back(
+            fmt::format("{} runs faster with the set of {} ({:.2f}× against {:.2f}×).",
+                        task,
+                        bestOther,
+                        other.value,
+                        own.value));
+    }
+    if (std::max(own.value, other.value) < 1.0)
+        m_slow.push_back(task);
+}
+
+Verdict OwnSets::verdict() const {
+    if (m_tasks == 0)
+        return {VerdictKind::Finding, "No task has both its own set and another one yet.", ""};
+    std::string cause;
+    for (const std::string& loss : m_losses)
+        cause += loss + " ";
+    if (!m_overlaps.empty())
+        cause += fmt::format("The intervals of the own and the best other set overlap for {}. ",
+                             joined(m_overlaps));
+    if (!m_slow.empty())
+        cause += fmt::format("No set gains on {}.", joined(m_slow));
+    const double own = m_ownSum / m_tasks;
+    return {m_wins * 2 > m_tasks && own > 1.0 ? VerdictKind::Gain : VerdictKind::NoGain,
+            fmt::format("A task's own set is the fastest one for {} of {} tasks: {:.2f}× on "
+                        "average, against {:.2f}× with the best set of another task.",
+                        m_wins,
+                        m_tasks,
+                        own,
+                        m_otherSum / m_tasks),
+            cause};
+}
+
+} // namespace engine

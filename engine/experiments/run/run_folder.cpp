@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/run/run_folder.h"
+
+#include "engine/experiments/json/member_json.h"
+#include "engine/loading/files/atomic_file.h"
+#include "engine/loading/files/byte_reader.h"
+
+#include <xxhash.h>
+
+#include <array>
+#include <set>
+
+namespace engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRecipeName = "recipe.json";
+constexpr const char* kPlanName = "plan.json";
+constexpr const char* kDataName = "data.jsonl";
+constexpr const char* kShardsName = "shards";
+
+/// What a run writes into its folder, besides temporary files.
+constexpr std::array kOwnNames = {
+    kRecipeName, kPlanName, kDataName, kShardsName, "lock", "result.json", "report"};
+
+constexpr std::uint64_t kMostFileBytes = 1U << 30U;
+
+struct PartHead {
+    int shard = 0;
+    std::vector<std::string> variants;
+};
+
+template <typename V> void visitMembers(V& visit, PartHead& r) {
+    visit("shard", r.shard);
+    visit("variants", r.variants);
+}
+
+Error ioError(const fs::path& path, const std::string& what, const std::error_code& code) {
+    return {ErrorCode::Io,
+            fmt::format("{} cannot be {}: {}.", path.string(), what, code.message()),
+            "Check the folder, its permissions and the free space."};
+}
+
+Result<bool> isEmptyFolder(const fs::path& path) {
+    std::error_code code;
+    const auto status = fs::status(path, code);
+    if (status.type() == fs::file_type::not_found)
+        return true;
+    if (status.type() != fs::file_type::directory)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("{} is not a folder, so no run can be kept in it.", path.string()),
+                     "Name a new folder with --out."};
+    const bool isEmpty = fs::is_empty(path, code);
+    if (code)
+        return ioError(path, "read", code);
+    return isEmpty;
+}
+
+/// Deletes an earlier run, the plan first: what is left then is no run.
+Result<void> removeRun(const fs::path& path) {
+    for (const char* name : {kPlanName, kShardsName, "result.json", "report", kDataName}) {
+        std::error_code code;
+        fs::remove_all(path / name, code);
+        if (code)
+            return ioError(path / name, "deleted", code);
+    }
+    return {};
+}
+
+Result<std::vector<DataRecord>> readPrompts(const fs::path& path) {
+    ENGINE_TRY(DataStream stream, DataStream::open(path));
+    std::vector<DataRecord> prompts;
+    while (true) {
+        ENGINE_TRY(auto item, stream.next());
+        if (!item)
+            return prompts;
+        if (const auto* bad = std::get_if<BadLine>(&*item))
+            return Error{ErrorCode::CorruptFile,
+                         fmt::format("{}: {}.", path.string(), bad->message),
+                         "The file was changed after the run began; begin it anew."};
+        prompts.push_back(std::get<DataRecord>(std::move(*item)));
+    }
+}
+
+} // namespace
+
+std::string_view shardPhaseName(ShardPhase phase) {
+    switch (phase) {
+    case ShardPhase::Waiting:
+        return "waiting";
+    case ShardPhase::Running:
+        return "running";
+    case ShardPhase::Finished:
+        return "finished";
+    case ShardPhase::Damaged:
+        return "damaged";
+    }
+    return "";
+}
+
+std::string promptJson(const DataRecord& record) {
+    MemberWriter::Json object = {{"task", record.task}, {"id", record.id}};
+    if (record.turns.size() == 1)
+        object["prompt"] = record.turns.front();
+    else
+        object["prompt"] = record.turns;
+    if (!record.references.empty())
+        object["reference"] = record.references;
+    if (!record.test.empty())
+        object["test"] = record.test;
+    if (!record.entryPoint.empty())
+        object["entry_point"] = record.entryPoint;
+    return object.dump(-1, ' ', false, MemberWriter::Json::error_handler_t::replace);
+}
+
+std::string runHashOf(const Recipe& recipe,
+                      const std::vector<DataRecord>& prompts,
+                      const std::vector<RunModel>& models) {
+    Recipe plain = recipe;
+    if (plain.run) {
+        plain.run->models.clear();
+        plain.run->backendSettings.erase("threads");
+    }
+    std::string text = recipeJson(plain);
+    for (const DataRecord& prompt : prompts)
+        text += promptJson(prompt) + "\n";
+    for (const RunModel& model : models)
+        text += fmt::format("{}\n", model.identity);
+    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+Result<RunFolder> RunFolder::create(const fs::path& path,
+                                    const Recipe& recipe,
+                                    const RunPlan& plan,
+                                    const std::vector<DataRecord>& prompts,
+                                    bool mayOverwrite) {
+    ENGINE_TRY(const bool isEmpty, isEmptyFolder(path));
+    const bool isEarlier = !isEmpty && isRun(path);
+    if (isEarlier && !mayOverwrite)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("{} holds a run already.", path.string()),
+                     "Go on with it by --resume, name another folder, or give --overwrite to "
+                     "delete that run."};
+    if (!isEmpty && !isEarlier)
+        for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+            const std::string name = entry.path().filename().string();
+            if (std::find(kOwnNames.begin(), kOwnNames.end(), name) == kOwnNames.end())
+                return Error{
+                    ErrorCode::InvalidInput,
+                    fmt::format("{} holds other files, for instance {}.", path.string(), name),
+                    "Name a new or an empty folder with --out."};
+        }
+    std::error_code code;
+    fs::create_directories(path, code);
+    if (code)
+        return ioError(path, "made", code);
+    if (isEarlier) {
+        ENGINE_TRY(const auto lock, FileLock::take(path / "lock"));
+        if (!lock)
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("Another process works on the run in {}.", path.string()),
+                         "Wait until it ends, or stop it."};
+        ENGINE_TRY_DO(removeRun(path));
+    }
+    fs::create_directories(path / kShardsName, code);
+    if (code)
+        return ioError(path / kShardsName, "made", code);
+    std::string data;
+    for (const DataRecord& prompt : prompts)
+        data += promptJson(prompt) + "\n";
+    ENGINE_TRY_DO(writeFileAtomically(path / kDataName, data));
+    ENGINE_TRY_DO(writeFileAtomically(path / kRecipeName, recipeJson(recipe)));
+    ENGINE_TRY_DO(writeFileAtomically(path / kPlanName, planJson(plan)));
+    return open(path);
+}
+
+bool RunFolder::isRun(const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_regular_file(path / kPlanName, ignored);
+}
+
+Result<RunFolder> RunFolder::open(const fs::path& path) {
+    if (!isRun(path))
+        return Error{ErrorCode::NotFound,
+                     fmt::format("{} holds no run of an experiment.", path.string()),
+                     "Begin one with swift-run experiment RECIPE --data FILE --out FOLDER."};
+    RunFolder folder;
+    folder.m_path = path;
+    const std::string planFile = (path / kPlanName).string();
+    ENGINE_TRY(const std::string plan, readTextFile(planFile, kMostFileBytes));
+    ENGINE_TRY(folder.m_plan, readPlan(plan, planFile));
+    ENGINE_TRY(folder.m_recipe, readRecipeFile(path / kRecipeName));
+    ENGINE_TRY(folder.m_prompts, readPrompts(path / kDataName));
+    const bool isWhole =
+        folder.m_recipe.run &&
+        folder.m_plan.runHash == runHashOf(folder.m_recipe, folder.m_prompts, folder.m_plan.models);
+    if (!isWhole)
+        return Error{ErrorCode::CorruptFile,
+                     fmt::format("The recipe or the prompts in {} were changed after the run "
+                                 "began.",
+                                 path.string()),
+                     "Put the files back, or begin the run anew in another folder."};
+    const auto most = static_cast<int>(folder.m_prompts.size());
+    for (const PlannedShard& shard : folder.m_plan.shards)
+        for (const int prompt : shard.prompts)
+            if (prompt < 0 || prompt >= most)
+                return Error{ErrorCode::CorruptFile,
+                             fmt::format("{}: shard {} asks prompt {}, and there are {}.",
+                                         planFile,
+                                         shard.index,
+                                         prompt,
+                                         most),
+                             "Begin the run anew in another folder."};
+    return folder;
+}
+
+Result<FileLock> RunFolder::lead() const {
+    ENGINE_TRY(auto lock, FileLock::take(m_path / "lock"));
+    if (!lock)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("Another process works on the run in {}.", m_path.string()),
+                     "Wait until it ends, or stop it."};
+    return std::move(*lock);
+}
+
+Result<std::optional<FileLock>> RunFolder::claim(int shard) const {
+    return FileLock::take(shardFile(shard).replace_extension("lock"));
+}
+
+fs::path RunFolder::shardFile(int shard) const {
+    return m_path / kShardsName / fmt::format("{:04}.json", shard);
+}
+
+fs::path RunFolder::partFile(int shard) const {
+    return m_path / kShardsName / fmt::format("{:04}.part.jsonl", shard);
+}
+
+std::vector<ShardState> RunFolder::states() const {
+    std::vector<ShardState> all;
+    for (const PlannedShard& shard : m_plan.shards)
+        all.push_back(state(shard.index));
+    return all;
+}
+
+ShardState RunFolder::state(int shard) const {
+    ShardState state{.shard = shard};
+    std::error_code ignored;
+    if (fs::exists(shardFile(shard), ignored)) {
+        const auto read = result(shard);
+        state.phase = read ? ShardPhase::Finished : ShardPhase::Damaged;
+        state.problem = read ? "" : read.error().message;
+    } else if (FileLock::isHeld(shardFile(shard).replace_extension("lock"))) {
+        state.phase = ShardPhase::Running;
+    }
+    return state;
+}
+
+bool RunFolder::isReady(int shard) const {
+    for (const int needed : m_plan.needs(m_plan.shards.at(static_cast<std::size_t>(shard))))
+        if (state(needed).phase != ShardPhase::Finished)
+            return false;
+    return true;
+}
+
+Result<ShardResult> RunFolder::result(int shard) const {
+    const std::string file = shardFile(shard).string();
+    ENGINE_TRY(const std::string text, readTextFile(file, kMostFileBytes));
+    ENGINE_TRY(ShardResult result, readShard(text, file));
+    if (result.shard != shard || result.runHash != m_plan.runHash)
+        return Error{ErrorCode::CorruptFile,
+                     fmt::format("{} belongs to another run or another shard.", file),
+                     "Delete it; --resume runs the shard again."};
+    return result;
+}
+
+Result<PartJournal> RunFolder::begin(int shard) const {
+    const PlannedShard& planned = m_plan.shards.at(static_cast<std::size_t>(shard));
+    const PartHead head{shard, planned.variants};
+    return PartJournal::begin(partFile(shard), membersJson(head) + "\n");
+}
+
+Result<PartJournal> RunFolder::goOn(int shard, std::vector<ShardRecord>& done) const {
+    std::uint64_t end = 0;
+    while (true) {
+        ENGINE_TRY(PartProgress part, readPart(partFile(shard), end));
+        if (part.next == end)
+            break;
+        end = part.next;
+        done.insert(done.end(),
+                    std::make_move_iterator(part.records.begin()),
+                    std::make_move_iterator(part.records.end()));
+    }
+    if (end == 0)
+        return begin(shard);
+    return PartJournal::goOn(partFile(shard), end);
+}
+
+Result<void> RunFolder::finish(const ShardResult& result) const {
+    ENGINE_TRY_DO(writeFileAtomically(shardFile(result.shard), shardJson(result)));
+    std::error_code ignored; // a part file that stays is passed over
+    fs::remove(partFile(result.shard), ignored);
+    return {};
+}
+
+} // namespace engine
