@@ -41,7 +41,7 @@ std::shared_ptr<const RunFacts> factsOf(const engine::RunProgressReader& reader)
 std::vector<PromptRow> rowsOf(const RunFacts& facts, const engine::RunProgress& progress) {
     std::vector<PromptRow> rows;
     rows.reserve(progress.prompts.size());
-    for (const engine::PromptProgress& prompt : progress.prompts) {
+    for (const engine::PromptFigures& prompt : progress.prompts) {
         if (prompt.tokens == 0)
             continue;
         const auto place = static_cast<std::size_t>(prompt.prompt);

@@ -23,11 +23,11 @@ std::string subjectOf(const Recipe& recipe, const RunPlan& plan) {
 
 } // namespace
 
-std::optional<double> PromptProgress::tokensPerSecond() const {
+std::optional<double> PromptFigures::tokensPerSecond() const {
     return ms > 0.0 ? std::optional(1e3 * static_cast<double>(tokens) / ms) : std::nullopt;
 }
 
-std::optional<double> PromptProgress::speedup() const {
+std::optional<double> PromptFigures::speedup() const {
     if (tokens == 0 || vanillaTokens == 0 || ms <= 0.0)
         return std::nullopt;
     return vanillaMs / static_cast<double>(vanillaTokens) / (ms / static_cast<double>(tokens));
@@ -98,13 +98,13 @@ Result<RunProgress> RunProgressReader::read() {
 }
 
 void RunProgressReader::sumUp(RunProgress& progress) const {
-    std::map<int, PromptProgress> prompts;
+    std::map<int, PromptFigures> prompts;
     for (const ShardState& state : progress.shards) {
         const Shard& shard = m_shards[static_cast<std::size_t>(state.shard)];
         progress.planned += shard.answers;
         progress.answers += static_cast<long>(shard.known.answers.size());
         for (const ShardAnswer& answer : shard.known.answers) {
-            PromptProgress& prompt = prompts[answer.prompt];
+            PromptFigures& prompt = prompts[answer.prompt];
             prompt.prompt = answer.prompt;
             if (answer.variant == "vanilla") {
                 prompt.vanillaTokens += answer.tokens;
@@ -140,10 +140,10 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
         places[task] = progress.tasks.size();
         progress.tasks.push_back({.task = task, .prompts = m_prompts[task]});
     }
-    for (const PromptProgress& prompt : progress.prompts) {
+    for (const PromptFigures& prompt : progress.prompts) {
         const std::size_t place =
             places[m_folder.prompts()[static_cast<std::size_t>(prompt.prompt)].task];
-        TaskProgress& task = progress.tasks[place];
+        TaskFigures& task = progress.tasks[place];
         vanilla[place].first += prompt.vanillaMs;
         vanilla[place].second += prompt.vanillaTokens;
         if (prompt.tokens == 0)
@@ -164,7 +164,7 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
         if (const auto place = places.find(plan.task); place != places.end())
             progress.tasks[place->second].plan = plan;
     for (std::size_t place = 0; place < progress.tasks.size(); ++place) {
-        TaskProgress& task = progress.tasks[place];
+        TaskFigures& task = progress.tasks[place];
         if (vanilla[place].second > 0)
             task.vanillaMsPerToken =
                 vanilla[place].first / static_cast<double>(vanilla[place].second);

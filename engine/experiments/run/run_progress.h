@@ -13,7 +13,7 @@
 namespace engine {
 
 /// What one prompt has given so far: the answers of the run's subject and those of vanilla.
-struct PromptProgress {
+struct PromptFigures {
     int prompt = 0; ///< line of data.jsonl, from 0
     long tokens = 0;
     double ms = 0.0;             ///< of decoding
@@ -27,7 +27,7 @@ struct PromptProgress {
     std::optional<double> speedup() const;
 };
 
-struct TaskProgress {
+struct TaskFigures {
     std::string task;
     int prompts = 0;                    ///< that are planned
     int done = 0;                       ///< answered by the subject
@@ -46,9 +46,9 @@ struct RunProgress {
     double seconds = 0.0; ///< of work so far
     std::optional<double> secondsLeft = {};
     std::vector<ShardState> shards = {};
-    std::vector<TaskProgress> tasks = {};     ///< in the order in which they are asked
-    std::vector<PromptProgress> prompts = {}; ///< those begun, by line
-    std::vector<ShardPlan> plans = {};        ///< of the subject, in order
+    std::vector<TaskFigures> tasks = {};     ///< in the order in which they are asked
+    std::vector<PromptFigures> prompts = {}; ///< those begun, by line
+    std::vector<ShardPlan> plans = {};       ///< of the subject, in order
     std::vector<ShardLeftOut> leftOut = {};
     std::optional<int> current = {}; ///< the prompt answered last in a shard at work
     long vanillaTokens = 0;

@@ -66,7 +66,13 @@ QueuePanel::QueuePanel(const Theme& theme,
         m_marked = m_model->idAt(index);
         emit chosen(m_marked);
     };
-    connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, choose);
+    connect(m_list->selectionModel(),
+            &QItemSelectionModel::currentChanged,
+            this,
+            [choose](const QModelIndex& index, const QModelIndex& previous) {
+                if (previous.isValid()) // else only the focus came
+                    choose(index);
+            });
     connect(m_list, &QListView::clicked, this, choose);
     connect(m_list, &QListView::doubleClicked, this, [this](const QModelIndex& index) {
         runOrPause(m_model->idAt(index));
@@ -151,6 +157,7 @@ bool QueuePanel::eventFilter(QObject* watched, QEvent* event) {
     case Qt::Key_Space:
     case Qt::Key_Return:
     case Qt::Key_Enter:
+        emit chosen(id);
         runOrPause(id);
         return true;
     case Qt::Key_Delete:

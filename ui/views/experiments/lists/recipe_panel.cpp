@@ -108,7 +108,14 @@ RecipePanel::RecipePanel(const Theme& theme,
         if (!m_isMarking && index.isValid())
             emit chosen(index.data(RecipeListModel::PathRole).toString());
     };
-    connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, choose);
+    connect(m_list->selectionModel(),
+            &QItemSelectionModel::currentChanged,
+            this,
+            [choose](const QModelIndex& index, const QModelIndex& previous) {
+                if (previous.isValid()) // else only the focus came
+                    choose(index);
+            });
+    connect(m_list, &QListView::activated, this, choose);
     connect(m_list, &QListView::clicked, this, choose); // also the one that is marked
     connect(&theme, &Theme::changed, this, &RecipePanel::restyle);
     restyle();
