@@ -101,6 +101,10 @@ struct EventLine {
             "conversation of {} messages: {} tokens", event.perMessage.size(), event.total);
     }
 
+    std::string operator()(const TasksListed& event) const {
+        return fmt::format("{} tasks are known", event.tasks.size());
+    }
+
     std::string operator()(const DecoderChosen& event) const {
         return fmt::format("decoder {}, settings:{}", event.info.name, inWords(event.settings));
     }

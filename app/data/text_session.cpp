@@ -276,6 +276,8 @@ Result<void> TextSession::load(const std::stop_token& stop) {
     }
     m_model = std::move(loaded.model);
     m_remarks = std::move(loaded.remarks);
+    for (const Error& refused : loaded.refusedModules)
+        m_remarks.push_back(refused.message);
     ENGINE_TRY_DO(perform<SamplingChanged>(m_sampling));
     ENGINE_TRY_DO(perform<DecoderChosen>(m_decoder));
     return {};

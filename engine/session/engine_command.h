@@ -130,6 +130,27 @@ struct CountTokens {
     bool continuesLast = false; ///< as in SubmitPrompt
 };
 
+/// Asks for the tasks that are known for the model (KnownTask). The reply to this and the next two
+/// is TasksListed; all three take effect between two steps of a running prompt.
+struct ListTasks {
+    std::uint64_t requestId = 0; ///< chosen by the sender
+};
+
+/// Gives a task another name, under which prompts are recognised and kept from now on. If another
+/// task has that name, the two become one. Its skip set keeps the old name.
+struct RenameTask {
+    std::uint64_t requestId = 0;
+    std::string task;
+    std::string name;
+};
+
+/// Forgets what the prompts of a task look like, the one that is being answered included. Its skip
+/// set stays.
+struct ForgetTask {
+    std::uint64_t requestId = 0;
+    std::string task;
+};
+
 /// Stops the running prompts and the waiting ones, of all conversations or of one, never one that
 /// is sent later. Takes effect within one forward pass; the answers so far are kept.
 struct StopGeneration {
@@ -155,6 +176,9 @@ using EngineCommand = std::variant<LoadModel,
                                    SubmitPrompt,
                                    CloseConversation,
                                    CountTokens,
+                                   ListTasks,
+                                   RenameTask,
+                                   ForgetTask,
                                    StopGeneration,
                                    StartRecording,
                                    StopRecording>;

@@ -35,6 +35,9 @@ struct ModelLoaded {
     ModelFacts model;
     std::vector<std::string> remarks;
     std::vector<DecoderInfo> decoders; ///< all that can be chosen
+    /// Why modules with decoders were left out, such as those of another build; none in older
+    /// recordings, where the remarks say so.
+    std::vector<Error> refusedModules = {};
 };
 
 struct ModelUnloaded {
@@ -58,6 +61,14 @@ struct TokensCounted {
     int total = 0;               ///< what the prompt of this conversation would hold
     std::vector<int> perMessage; ///< [messages] see PromptCount
     int contextLength = 0;       ///< number of tokens that fit, prompt and answer together
+};
+
+/// The tasks that are known for the model, after what was asked to be done with them.
+struct TasksListed {
+    static constexpr std::string_view kKind = "tasks_listed";
+    std::uint64_t requestId = 0;
+    std::vector<TaskSummary> tasks; ///< by name
+    std::string note;               ///< a sentence about their file; usually empty
 };
 
 struct DecoderChosen {
@@ -243,7 +254,7 @@ struct EngineFailed {
     Error error;
     std::string task;            ///< which command: "load_model", "submit_prompt", ...
     std::uint64_t promptId = 0;  ///< of "submit_prompt"
-    std::uint64_t requestId = 0; ///< of "inspect_model" and "count_tokens"
+    std::uint64_t requestId = 0; ///< of the commands that have one
     /// Set when, and only when, the prompt was refused because it does not fit into the context.
     int promptTokens = 0;
     int contextLength = 0;            ///< context into which it had to fit, with
@@ -268,6 +279,7 @@ using EventContent = std::variant<ModelLoadProgress,
                                   ModelUnloaded,
                                   ModelInspected,
                                   TokensCounted,
+                                  TasksListed,
                                   DecoderChosen,
                                   SettingsChanged,
                                   SamplingChanged,

@@ -143,11 +143,37 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
                                  .arg(m_bridge->isReplay() ? m_options.replayName : name));
     if (!m_options.replayName.isEmpty())
         return;
+    tellRefusedModules(loaded);
     if (!std::exchange(m_hasChosenDecoder, true))
         chooseFirstDecoder(loaded);
     useModelDefaults(loaded);
     explainLesson(loaded);
     sendFirstMessage();
+}
+
+/// Without them Vanilla may be the only decoder, and nobody would know why.
+void Studio::tellRefusedModules(const ModelLoaded& loaded) {
+    const QString id = QStringLiteral("refused_modules");
+    if (loaded.refusedModules.empty()) {
+        m_window->messages().withdraw(id);
+        return;
+    }
+    QStringList reasons;
+    for (const Error& refused : loaded.refusedModules)
+        reasons << QString::fromStdString(refused.message + ' ' + refused.hint);
+    const qsizetype others = reasons.size() - 1;
+    m_window->messages().show(
+        {Notice::Kind::Warning,
+         id,
+         countText(reasons.size(),
+                   tr("Some decoders are missing, because a module could not be used."),
+                   tr("Some decoders are missing, because %1 modules could not be used.")),
+         others == 0 ? reasons.first()
+                     : reasons.first() + QLatin1Char(' ') +
+                           countText(others,
+                                     tr("The details name the other one."),
+                                     tr("The details name the other %1.")),
+         others == 0 ? QString() : reasons.join(QLatin1Char('\n'))});
 }
 
 void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {

@@ -126,6 +126,7 @@ private:
     void showCommandSearch();
     void showShortcuts();
     void showSettings();
+    void showTasks(const QString& task);
     void askForRecording();
     void toggleRecording();
     void exportChat();
@@ -152,6 +153,7 @@ private:
     bool endedBadly() const;
     QString firstModel() const;
     void markOpen(bool isOpen);
+    void tellRefusedModules(const engine::ModelLoaded& loaded);
     void chooseFirstDecoder(const engine::ModelLoaded& loaded);
     void sendFirstMessage();
     std::string firstDecoder(const engine::ModelLoaded& loaded) const;

@@ -8,6 +8,7 @@
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/messages/conversation_view.h"
 #include "ui/views/chat/panels/first_sight.h"
+#include "ui/views/chat/panels/tasks_dialog.h"
 #include "ui/views/controls/parameters_view.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/search_offer/skip_set_finder.h"
@@ -174,6 +175,8 @@ void Studio::addModelActions() {
     });
     add("model.open_default", tr("Open the &default model"), {}, [this] { openDefaultModel(); });
     addLessonAction(model);
+    add("model.tasks", tr("&Recognised tasks..."), {}, [this] { showTasks({}); });
+    connect(&m_chatView->conversation(), &ConversationView::taskAsked, this, &Studio::showTasks);
     add("model.save_defaults", tr("&Save as this model's defaults"), {}, [this] {
         saveModelDefaults();
     });
@@ -265,6 +268,7 @@ void Studio::updateActions() {
     lesson->setEnabled(!isReplay);
     lesson->setChecked(hasLessonModel());
     const bool hasModel = !isReplay && m_run.model() != nullptr;
+    enable("model.tasks", hasModel);
     enable("model.save_defaults", hasModel);
     enable("model.forget_defaults",
            hasModel &&
@@ -378,6 +382,13 @@ void Studio::showSettings() {
         {m_options.chatsPath, m_options.settingsPath, m_options.ownPresetsFolder});
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &SettingsDialog::shortcutsAsked, this, &Studio::showShortcuts);
+    dialog->open();
+}
+
+/// The task is chosen in the list; an empty name chooses none.
+void Studio::showTasks(const QString& task) {
+    auto* dialog = new TasksDialog(m_theme, *m_bridge, task, m_window.get());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }
 

@@ -3,7 +3,6 @@
 #include "app/commands/library/library_sets.h"
 #include "app/commands/options/output_options.h"
 #include "engine/loading/files/readable_text.h"
-#include "engine/loading/json/json_document.h"
 
 #include <fmt/chrono.h>
 #include <nlohmann/json.hpp>
@@ -282,15 +281,6 @@ Result<void> import(const LibraryOptions& options, ModelLibrary& library, const 
     return {};
 }
 
-Result<bool> isCollectionFile(const std::filesystem::path& path) {
-    const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
-    if (document)
-        return readSkipSetCollection(document.value().root(), path.string()).hasValue();
-    if (document.error().code == ErrorCode::CorruptFile)
-        return false;
-    return document.error();
-}
-
 Result<void>
 exportSets(const LibraryOptions& options, ModelLibrary& library, const Console& console) {
     ENGINE_TRY(const SkipSetLibrary known, readNoting(library));
@@ -305,7 +295,8 @@ exportSets(const LibraryOptions& options, ModelLibrary& library, const Console& 
         return Error{ErrorCode::InvalidInput,
                      "The library of this model holds no such skip set, so nothing was written.",
                      "swift-run library list shows what it holds."};
-    const OutputPlace place = outputPlace(options.out, options.model, {}, {}, {}, isCollectionFile);
+    const OutputPlace place =
+        outputPlace(options.out, options.model, {}, {}, {}, isSkipSetCollection);
     ENGINE_TRY_DO(writeOutput(place, skipSetCollectionJson(chosen)));
     for (const auto& [task, set] : chosen)
         reportTask(console, task, "exported");

@@ -2,6 +2,7 @@
 #include "app/commands/options/output_options.h"
 
 #include "app/program_paths.h"
+#include "engine/model/skip_sets/skip_set.h"
 
 namespace app {
 
@@ -36,6 +37,22 @@ OutputPlace outputPlace(const OutputOptions& options,
         place.inputs.emplace_back(setting.substr(setting.find('=') + 1));
     place.inputs.emplace_back(sampling.schemaFile);
     return place;
+}
+
+Result<bool> isJsonFile(const std::filesystem::path& path,
+                        const std::function<bool(const JsonValue&)>& holds) {
+    const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
+    if (document)
+        return holds(document.value().root());
+    if (document.error().code == ErrorCode::CorruptFile)
+        return false;
+    return document.error();
+}
+
+Result<bool> isSkipSetCollection(const std::filesystem::path& path) {
+    return isJsonFile(path, [&path](const JsonValue& root) {
+        return readSkipSetCollection(root, path.string()).hasValue();
+    });
 }
 
 } // namespace app

@@ -5,7 +5,9 @@
 #include "app/commands/options/sampling_options.h"
 #include "app/data/prompt_source.h"
 #include "engine/loading/files/output_place.h"
+#include "engine/loading/json/json_document.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,5 +33,12 @@ engine::OutputPlace outputPlace(const OutputOptions& options,
                                 const std::vector<std::string>& settings,
                                 const TypedSampling& sampling,
                                 decltype(engine::OutputPlace::isOwn) isOwn);
+
+/// Whether a file is JSON of which `holds` is true. Errors: Io, NotFound.
+engine::Result<bool> isJsonFile(const std::filesystem::path& path,
+                                const std::function<bool(const engine::JsonValue&)>& holds);
+
+/// Whether a file holds skip sets in the published shape; for OutputPlace::isOwn.
+engine::Result<bool> isSkipSetCollection(const std::filesystem::path& path);
 
 } // namespace app

@@ -69,30 +69,12 @@ Result<void> checkOptions(const SearchOptions& options) {
     return {};
 }
 
-/// Whether a file is JSON of which `holds` is true. Errors: Io, NotFound.
-Result<bool> isJson(const std::filesystem::path& path,
-                    const std::function<bool(const JsonValue&)>& holds) {
-    const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
-    if (document)
-        return holds(document.value().root());
-    if (document.error().code == ErrorCode::CorruptFile)
-        return false;
-    return document.error();
-}
-
 /// Whether a file holds one set as foundJson() makes it; a set written by hand does not say how it
 /// was found.
 Result<bool> isFoundSet(const std::filesystem::path& path) {
-    return isJson(path, [&path](const JsonValue& root) {
+    return isJsonFile(path, [&path](const JsonValue& root) {
         return readSkipSet(root, path.string()) && root["method"].isString() &&
                root["measure"].isString();
-    });
-}
-
-/// Whether a set can be added to what a file holds.
-Result<bool> isSkipSetCollection(const std::filesystem::path& path) {
-    return isJson(path, [&path](const JsonValue& root) {
-        return readSkipSetCollection(root, path.string()).hasValue();
     });
 }
 

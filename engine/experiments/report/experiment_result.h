@@ -79,7 +79,7 @@ struct ResultFigure {
 enum class VerdictKind { Gain, NoGain, Finding, Refused };
 
 /// The band above the pictures. `headline` has the number, `cause` the reason in numbers.
-struct Verdict {
+struct ExperimentVerdict {
     VerdictKind kind = VerdictKind::Finding;
     std::string headline;
     std::string cause;
@@ -102,7 +102,7 @@ struct ExperimentResult {
     std::string title;
     std::string source; ///< "Tables 2 and 4 of arXiv 2410.06916"
     std::string size;   ///< "quick", "standard", "paper" or "own"
-    Verdict verdict;
+    ExperimentVerdict verdict;
     std::vector<ResultTable> tables;
     std::vector<ResultFigure> figures;
     std::vector<std::pair<std::string, std::string>>

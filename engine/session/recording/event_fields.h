@@ -214,6 +214,7 @@ template <typename V> void visitFields(V& visit, ModelLoaded& r) {
     visit("model", r.model);
     visit("remarks", r.remarks);
     visit("decoders", r.decoders);
+    visit("refused_modules", r.refusedModules);
 }
 
 template <typename V> void visitFields(V&, ModelUnloaded&) {}
@@ -231,6 +232,18 @@ template <typename V> void visitFields(V& visit, TokensCounted& r) {
     visit("total", r.total);
     visit("per_message", r.perMessage);
     visit("context_length", r.contextLength);
+}
+
+template <typename V> void visitFields(V& visit, TaskSummary& r) {
+    visit("name", r.name);
+    visit("prompts", r.prompts);
+    visit("met_at", r.metAt);
+}
+
+template <typename V> void visitFields(V& visit, TasksListed& r) {
+    visit("request_id", r.requestId);
+    visit("tasks", r.tasks);
+    visit("note", r.note);
 }
 
 template <typename V> void visitFields(V& visit, DecoderChosen& r) {

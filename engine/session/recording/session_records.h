@@ -110,6 +110,15 @@ struct TokenChoice {
     bool operator==(const TokenChoice&) const = default;
 };
 
+/// A KnownTask without what its prompts look like. A plain value.
+struct TaskSummary {
+    std::string name;
+    std::int64_t prompts = 0; ///< all that were learnt
+    std::int64_t metAt = 0;   ///< Unix seconds, when the last one was
+
+    bool operator==(const TaskSummary&) const = default;
+};
+
 /// A token of an answer.
 struct EmittedToken {
     TokenId id = kNoToken;

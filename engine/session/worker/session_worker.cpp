@@ -29,6 +29,12 @@ struct CommandNames {
 
     std::string_view operator()(const CountTokens&) const { return "count_tokens"; }
 
+    std::string_view operator()(const ListTasks&) const { return "list_tasks"; }
+
+    std::string_view operator()(const RenameTask&) const { return "rename_task"; }
+
+    std::string_view operator()(const ForgetTask&) const { return "forget_task"; }
+
     std::string_view operator()(const ChooseDecoder&) const { return "choose_decoder"; }
 
     std::string_view operator()(const ChangeSettings&) const { return "change_settings"; }
@@ -329,10 +335,8 @@ void SessionWorker::useModel(SessionModel model, const std::string& path) {
     if (!m_options.dataFolder.empty() && !m_model->fingerprint.empty())
         m_memory = std::make_unique<SkipSetMemory>(
             m_options.dataFolder, m_model->fingerprint, m_model->transformer->config().layerCount);
-    std::vector<Error> refused;
-    ModelLoaded loaded{path, factsOf(*m_model), m_model->remarks, m_registry.list(&refused)};
-    for (const Error& error : refused)
-        loaded.remarks.push_back(error.message);
+    ModelLoaded loaded{path, factsOf(*m_model), m_model->remarks, {}};
+    loaded.decoders = m_registry.list(&loaded.refusedModules);
     m_outlet.emit(std::move(loaded));
 }
 
@@ -368,6 +372,60 @@ Result<void> SessionWorker::handle(const CountTokens& command) {
     ENGINE_TRY(PromptCount count, countTokens(command, *m_model));
     m_outlet.emit(TokensCounted{
         command.requestId, count.total, std::move(count.perMessage), m_model->contextLength});
+    return {};
+}
+
+/// Errors: NotFound where the tasks of no model are kept.
+Result<TaskMemory> SessionWorker::taskMemory() const {
+    if (m_memory)
+        return TaskMemory(*m_memory);
+    return Error{ErrorCode::NotFound,
+                 m_model ? "The tasks of this model are not kept."
+                         : "There is no model with tasks.",
+                 m_model ? "It needs a data folder, and a model that was read from files."
+                         : "Load a model first."};
+}
+
+void SessionWorker::tellTasks(std::uint64_t requestId, const TaskLibrary& known, std::string note) {
+    TasksListed listed{requestId, {}, std::move(note)};
+    for (const auto& [name, task] : known.tasks)
+        listed.tasks.push_back({name, task.prompts, task.metAt});
+    m_outlet.emit(std::move(listed));
+}
+
+Result<void> SessionWorker::handle(const ListTasks& command) {
+    ENGINE_TRY(const TaskMemory memory, taskMemory());
+    ENGINE_TRY(const TaskLibrary known, memory.all());
+    tellTasks(command.requestId,
+              known,
+              known.unusable.empty() ? std::string() : known.unusable.front().message + ".");
+    return {};
+}
+
+Result<void> SessionWorker::handle(const RenameTask& command) {
+    ENGINE_TRY_DO(changeTasks(command.requestId, [&](TaskMemory& memory) {
+        return memory.rename(command.task, command.name);
+    }));
+    m_conversations.forEach(
+        [&](Conversation& each) { each.slot.seenPrompt().rename(command.task, command.name); });
+    return {};
+}
+
+Result<void> SessionWorker::handle(const ForgetTask& command) {
+    ENGINE_TRY_DO(changeTasks(command.requestId,
+                              [&](TaskMemory& memory) { return memory.forget(command.task); }));
+    m_conversations.forEach(
+        [&](Conversation& each) { each.slot.seenPrompt().rename(command.task, {}); });
+    return {};
+}
+
+Result<void>
+SessionWorker::changeTasks(std::uint64_t requestId,
+                           const std::function<Result<std::string>(TaskMemory&)>& change) {
+    ENGINE_TRY(TaskMemory memory, taskMemory());
+    ENGINE_TRY(std::string note, change(memory));
+    ENGINE_TRY(const TaskLibrary known, memory.all());
+    tellTasks(requestId, known, std::move(note));
     return {};
 }
 

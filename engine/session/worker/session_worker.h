@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/decoding/statistics/skip_set_memory.h"
+#include "engine/decoding/statistics/task_memory.h"
 #include "engine/session/engine_session.h"
 #include "engine/session/worker/conversations.h"
 #include "engine/session/worker/events/event_outlet.h"
@@ -45,6 +45,9 @@ private:
     Result<void> handle(const UnloadModel& command);
     Result<void> handle(const InspectModel& command);
     Result<void> handle(const CountTokens& command);
+    Result<void> handle(const ListTasks& command);
+    Result<void> handle(const RenameTask& command);
+    Result<void> handle(const ForgetTask& command);
     Result<void> handle(const ChooseDecoder& command);
     Result<void> handle(const ChangeSettings& command);
     Result<void> handle(const ChangeSampling& command);
@@ -54,6 +57,10 @@ private:
     Result<void> handle(const StartRecording& command);
     Result<void> handle(const StopRecording& command);
 
+    Result<TaskMemory> taskMemory() const;
+    void tellTasks(std::uint64_t requestId, const TaskLibrary& known, std::string note);
+    Result<void> changeTasks(std::uint64_t requestId,
+                             const std::function<Result<std::string>(TaskMemory&)>& change);
     void useModel(SessionModel model, const std::string& path);
     void unload();
     void leaveModel();

@@ -60,7 +60,7 @@ TaskRecognised TaskNaming::named(const KnownTasks& known) const {
 }
 
 std::string TaskNaming::learn() {
-    if (!std::exchange(m_isFresh, false))
+    if (!std::exchange(m_isFresh, false) || m_seen.task.empty())
         return {};
     const auto note =
         m_memory->learn(m_seen.task, m_seen.vector, static_cast<std::int64_t>(std::time(nullptr)));

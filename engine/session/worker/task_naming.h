@@ -16,8 +16,13 @@ namespace engine {
 struct SeenPrompt {
     std::vector<TokenId> tokens;
     PromptVector vector{};
-    std::string task; ///< that it was kept for
+    std::string task; ///< that it was kept for; empty = it is not to be kept
     std::string note; ///< what was said of keeping prompts last
+
+    void rename(const std::string& from, const std::string& to) {
+        if (task == from)
+            task = to;
+    }
 };
 
 /// Names a prompt's task by what the prompt looks like, and keeps what was learnt. Thread: engine.

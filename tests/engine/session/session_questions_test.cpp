@@ -57,6 +57,7 @@ private slots:
     void aContextBeyondTheModelsIsRefusedWithAHintThatHelps();
     void aModelThatCannotBeReadIsAFailureOfTheQuestion_data();
     void aModelThatCannotBeReadIsAFailureOfTheQuestion();
+    void modulesThatCannotBeUsedAreToldWithTheModel();
     void messagesAreCounted();
     void rawTextIsCounted();
     void tokenIdsAreAPromptOfTheirOwn();
@@ -254,6 +255,18 @@ void SessionQuestionsTest::aModelThatCannotBeReadIsAFailureOfTheQuestion() {
     QCOMPARE(failed->requestId, std::uint64_t{9});
     QVERIFY(!failed->error.message.empty() && !failed->error.hint.empty());
     QVERIFY(session.ask<ModelInspected>(InspectModel{.path = kGguf}).has_value());
+}
+
+void SessionQuestionsTest::modulesThatCannotBeUsedAreToldWithTheModel() {
+    const test_support::TemporaryFolder folder;
+    const auto module = folder.write("libdecoder_broken.so", "no module");
+    Fixture fixture({}, 4096, {.moduleFolder = folder.path()});
+    fixture.session.send(LoadModel{"stub"});
+    const auto* loaded = fixture.next<ModelLoaded>();
+    QVERIFY(loaded != nullptr);
+    QCOMPARE(loaded->refusedModules.size(), std::size_t{1});
+    QVERIFY(loaded->refusedModules[0].message.find(module.string()) != std::string::npos);
+    QVERIFY(!loaded->refusedModules[0].hint.empty());
 }
 
 void SessionQuestionsTest::messagesAreCounted() {

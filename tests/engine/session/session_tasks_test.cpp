@@ -6,6 +6,8 @@
 
 #include <QTest>
 
+#include <semaphore>
+
 using namespace engine;
 using namespace session_test;
 
@@ -62,6 +64,10 @@ private slots:
     void nothingIsLookedAtUnlessAsked();
     void theTaskOfTheDecoderStaysTheSame();
     void theTextStaysTheSame();
+    void aRenamedTaskNamesThePromptsToCome();
+    void tasksOfTheSameNameBecomeOne();
+    void aForgottenTaskIsNotLearntAgainByThePromptThatIsAnswered();
+    void whatCannotBeDoneWithATaskIsRefused();
     void aMemoryThatCannotBeReadIsSetAsideAndTold();
     void aMemoryThatCannotBeWrittenIsToldOnce();
 };
@@ -165,6 +171,89 @@ void SessionTasksTest::theTextStaysTheSame() {
     }
     QCOMPARE(texts[0].size(), 40U);
     QCOMPARE(texts[1], texts[0]);
+}
+
+void SessionTasksTest::aRenamedTaskNamesThePromptsToCome() {
+    const test_support::TemporaryFolder folder;
+    Fixture fixture({}, 4096, keptIn(folder));
+    QVERIFY(fixture.loadModel());
+    (void)toldOf(fixture, question(1, "Translate", 'a'));
+    (void)toldOf(fixture, question(2, "Summarise", 'b'));
+    fixture.session.send(ListTasks{5});
+    const auto* before = fixture.next<TasksListed>();
+    QVERIFY(before != nullptr);
+    QCOMPARE(before->requestId, std::uint64_t{5});
+    QCOMPARE(before->tasks.size(), std::size_t{2});
+    QCOMPARE(before->tasks[1].name, std::string("Translate"));
+    QCOMPARE(before->tasks[1].prompts, 1);
+    QVERIFY(before->tasks[1].metAt > 0 && before->note.empty());
+    fixture.session.send(RenameTask{6, "Translate", "translation"});
+    const auto* after = fixture.next<TasksListed>();
+    QVERIFY(after != nullptr && after->requestId == 6);
+    QCOMPARE(after->tasks[1].name, std::string("translation"));
+    QCOMPARE(taskOf(fixture, question(3, "Put", 'a')), std::string("translation"));
+    QCOMPARE(tasksIn(folder).at("translation").prompts, 2);
+    QVERIFY(!tasksIn(folder).contains("Translate"));
+}
+
+void SessionTasksTest::tasksOfTheSameNameBecomeOne() {
+    const test_support::TemporaryFolder folder;
+    Fixture fixture({}, 4096, keptIn(folder));
+    QVERIFY(fixture.loadModel());
+    (void)toldOf(fixture, question(1, "Translate", 'a'));
+    (void)toldOf(fixture, question(2, "Summarise", 'b'));
+    fixture.session.send(RenameTask{1, "Translate", "Summarise"});
+    const auto* listed = fixture.next<TasksListed>();
+    QVERIFY(listed != nullptr);
+    QCOMPARE(listed->tasks.size(), std::size_t{1});
+    QCOMPARE(listed->tasks[0].prompts, 2);
+}
+
+void SessionTasksTest::aForgottenTaskIsNotLearntAgainByThePromptThatIsAnswered() {
+    const test_support::TemporaryFolder folder;
+    std::binary_semaphore forgotten{0};
+    DecoderScript script;
+    script.onStep = [&forgotten](int step, const std::stop_token&) -> Result<void> {
+        if (step == 1)
+            forgotten.acquire();
+        return {};
+    };
+    Fixture fixture(std::move(script), 4096, keptIn(folder));
+    QVERIFY(fixture.loadModel("drafting"));
+    SubmitPrompt prompt = question(1, "Translate", 'a');
+    prompt.taskUse = TaskUse::Learnt; // known, and without a step that waits
+    prompt.task = "Translate";
+    prompt.maxTokens = 1;
+    (void)toldOf(fixture, prompt);
+    prompt = question(2, "Put", 'a');
+    prompt.taskUse = TaskUse::Learnt;
+    prompt.task = "Translate";
+    prompt.maxTokens = 40;
+    fixture.session.send(prompt);
+    QVERIFY(fixture.next<PromptStarted>(
+                [](const PromptStarted& started) { return started.promptId == 2; }) != nullptr);
+    fixture.session.send(ForgetTask{1, "Translate"});
+    forgotten.release();
+    QVERIFY(fixture.next<TasksListed>() != nullptr);
+    QVERIFY(fixture.finish(2) != nullptr);
+    fixture.session.send(ListTasks{2});
+    const auto* listed = fixture.next<TasksListed>();
+    QVERIFY(listed != nullptr && listed->tasks.empty());
+}
+
+void SessionTasksTest::whatCannotBeDoneWithATaskIsRefused() {
+    const test_support::TemporaryFolder folder;
+    Fixture fixture({}, 4096, keptIn(folder));
+    fixture.session.send(ListTasks{1});
+    QVERIFY(fixture.fails("list_tasks")); // no model
+    QVERIFY(fixture.loadModel());
+    (void)toldOf(fixture, question(1, "One", 'a'));
+    fixture.session.send(ForgetTask{2, "Two"});
+    QVERIFY(fixture.fails("forget_task"));
+    QCOMPARE(fixture.all<EngineFailed>().back().requestId, std::uint64_t{2});
+    fixture.session.send(RenameTask{3, "One", ""});
+    QVERIFY(fixture.fails("rename_task"));
+    QVERIFY(tasksIn(folder).contains("One"));
 }
 
 void SessionTasksTest::aMemoryThatCannotBeReadIsSetAsideAndTold() {

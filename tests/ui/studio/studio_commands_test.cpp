@@ -4,6 +4,7 @@
 #include "ui/shell/commands/command_search.h"
 #include "ui/shell/text_field.h"
 #include "ui/views/chat/messages/figures_line.h"
+#include "ui/views/chat/panels/tasks_dialog.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
@@ -194,6 +195,41 @@ private slots:
                 ++lines;
             }
         QCOMPARE(lines, 1);
+    }
+
+    void theTasksAreListedFromTheMenu() {
+        QVERIFY(m_stage->action("model.tasks")->isEnabled());
+        m_stage->action("model.tasks")->trigger();
+        m_stage->settle();
+        auto* dialog = window().findChild<TasksDialog*>();
+        QVERIFY(dialog != nullptr && dialog->isVisible());
+        QVERIFY(m_stage->engine->lastSent<ListTasks>() != nullptr);
+    }
+
+    /// Vanilla alone would be there, and nobody would know why.
+    void decoderModulesThatCannotBeUsedAreTold() {
+        QVERIFY(m_stage->notice("refused_modules") == nullptr);
+        ModelLoaded loaded = loadedModel(30, 1000);
+        loaded.decoders = {vanillaDecoder()};
+        loaded.refusedModules = {{ErrorCode::Unsupported,
+                                  "The module libdecoder_swift.so was refused: it belongs to build "
+                                  "1, but the program to build 2.",
+                                  "Build program and modules together."}};
+        m_stage->say(loaded);
+        m_stage->settle();
+        const Notice* told = m_stage->notice("refused_modules");
+        QVERIFY(told != nullptr);
+        QVERIFY(told->headline.contains(QStringLiteral("decoders are missing")));
+        QVERIFY(told->sentence.contains(QStringLiteral("libdecoder_swift.so")));
+        QVERIFY(told->sentence.endsWith(QStringLiteral("Build program and modules together.")));
+        QVERIFY(told->details.isEmpty()); // there is no more to say
+        loaded.refusedModules.push_back({ErrorCode::Unsupported, "The module b was refused.", ""});
+        m_stage->say(loaded);
+        m_stage->settle();
+        QVERIFY(m_stage->notice("refused_modules")->headline.contains(QStringLiteral("2 modules")));
+        QVERIFY(m_stage->notice("refused_modules")->details.contains(QStringLiteral("module b")));
+        m_stage->loadModel();
+        QVERIFY(m_stage->notice("refused_modules") == nullptr);
     }
 
     void aReplayOffersNothingThatNeedsAModel() {

@@ -54,7 +54,7 @@ struct PlotState {
 /// Pixels between the plot and the labels beside it.
 inline constexpr int kBesideGap = 6;
 
-inline constexpr int kMarkerSize = 4;             ///< pixels at 100 %, from its centre
+inline constexpr int kMarkerSize = 4;             ///< pixels at 100 %: the width of a circle
 inline constexpr std::size_t kMostMarkers = 4000; ///< of one series
 
 /// One pixel of the device, whatever the scale.

@@ -51,7 +51,7 @@ void addBaseline(const RunData& data, Facts& facts) {
     if (drift.overRun)
         facts.add("- over the run", percent(*drift.overRun));
     std::vector<double> rates;
-    for (const PromptRun* run : data.select({}, {}).runs) {
+    for (const AnsweredPrompt* run : data.select({}, {}).runs) {
         const double ms = msPerToken(run->own);
         if (run->place.variant->isVanilla && ms > 0.0)
             rates.push_back(1e3 / ms);
@@ -99,7 +99,7 @@ void addMachines(const RunData& data, Facts& facts) {
 void addCounts(const Recipe& recipe, const RunData& data, Facts& facts) {
     std::set<int> prompts;
     std::set<std::uint64_t> seeds;
-    for (const PromptRun* run : data.select({}, {}).runs) {
+    for (const AnsweredPrompt* run : data.select({}, {}).runs) {
         prompts.insert(run->place.prompt);
         seeds.insert(run->place.seed);
     }

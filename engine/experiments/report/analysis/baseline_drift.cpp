@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kFewestForThirds = 6;
 
 /// The second pass's time for a token over the first one's; none if one of them is missing.
-std::optional<double> ratioOfPasses(const PromptRun& run) {
+std::optional<double> ratioOfPasses(const AnsweredPrompt& run) {
     std::vector<const ShardAnswer*> passes[2];
     for (const ShardAnswer* answer : run.own) {
         if (answer->pass == 0 || answer->pass == 1)
@@ -46,7 +46,7 @@ void RunData::measureDrift() {
     std::map<int, const ShardResult*> shards;
     for (const ShardResult& shard : m_shards)
         shards[shard.shard] = &shard;
-    for (const PromptRun& run : m_runs) {
+    for (const AnsweredPrompt& run : m_runs) {
         if (!run.place.variant->isVanilla)
             continue;
         if (const auto ratio = ratioOfPasses(run)) {

@@ -26,7 +26,7 @@ public:
     StreamAxis(const RunData& data, const Selection& all, bool isTime)
         : m_data(data)
         , m_isTime(isTime) {
-        for (const PromptRun* run : all.runs)
+        for (const AnsweredPrompt* run : all.runs)
             m_places.try_emplace(run->place.prompt, m_places.size() + 1);
     }
 
@@ -36,7 +36,7 @@ public:
     void beginLine(const Selection& selection) {
         m_offsets.clear();
         std::set<int> indexes;
-        for (const PromptRun* run : selection.runs)
+        for (const AnsweredPrompt* run : selection.runs)
             indexes.insert(run->place.shard->index);
         for (const TrialRun* run : selection.trials)
             indexes.insert(run->place.shard->index);
@@ -85,7 +85,7 @@ Points matchnessPoints(const StreamAxis& axis, const Selection& selection, bool 
 Points
 promptPoints(const StreamAxis& axis, const Selection& selection, const std::string& measure) {
     std::vector<std::pair<double, Selection>> prompts;
-    for (const PromptRun* run : selection.runs) {
+    for (const AnsweredPrompt* run : selection.runs) {
         const double x = axis.at(run->place);
         if (axis.isTime() || prompts.empty() || prompts.back().first != x) {
             const auto known =
@@ -117,7 +117,7 @@ Points cumulativePoints(const StreamAxis& axis, const Selection& selection) {
         return points;
     double vanilla = 0.0;
     double own = 0.0;
-    for (const PromptRun* run : selection.runs) {
+    for (const AnsweredPrompt* run : selection.runs) {
         const double reference = msPerToken(run->vanilla);
         const double ms = msPerToken(run->own);
         if (reference <= 0.0 || ms <= 0.0)
@@ -143,7 +143,7 @@ void addTaskBands(const RunData& data,
                   const Selection& selection,
                   ResultFigure& figure) {
     std::string task;
-    for (const PromptRun* run : selection.runs) {
+    for (const AnsweredPrompt* run : selection.runs) {
         if (run->place.task == task)
             continue;
         task = run->place.task;

@@ -15,7 +15,7 @@ ResultTable makeTable(const RunData& data, const TableWish& wish);
 /// A figure without data has no panels.
 ResultFigure makeFigure(const RunData& data, const Recipe& recipe, const FigureWish& wish);
 
-Verdict makeVerdict(const RunData& data, const Recipe& recipe);
+ExperimentVerdict makeVerdict(const RunData& data, const Recipe& recipe);
 
 /// One text for each variant and prompt whose rounds were kept.
 std::vector<OriginText> makeOrigins(const RunData& data);

@@ -36,7 +36,7 @@ struct RunPlace {
 
 /// All answers that a variant gave to one prompt in one shard with one seed, and those that vanilla
 /// gave to it there.
-struct PromptRun {
+struct AnsweredPrompt {
     RunPlace place;
     std::vector<const ShardAnswer*> own;
     std::vector<const ShardAnswer*> vanilla; ///< empty without a baseline
@@ -54,7 +54,7 @@ struct PlanRun {
 
 /// What belongs to one cell or point.
 struct Selection {
-    std::vector<const PromptRun*> runs;
+    std::vector<const AnsweredPrompt*> runs;
     std::vector<const TrialRun*> trials;
     std::vector<const PlanRun*> plans;
     bool hasSteadyBaseline = true; ///< false: a speedup means nothing
@@ -127,7 +127,7 @@ private:
     std::vector<ShardResult> m_shards;
     std::vector<std::unique_ptr<ReportVariant>> m_variants;
     std::vector<std::string> m_tasks;
-    std::vector<PromptRun> m_runs;
+    std::vector<AnsweredPrompt> m_runs;
     std::vector<TrialRun> m_trials;
     std::vector<PlanRun> m_plans;
     BaselineDrift m_drift;

@@ -102,6 +102,23 @@ private slots:
         QVERIFY(!figuresInWords(message).contains(QStringLiteral("likeness")));
     }
 
+    void theRecognisedTaskLeadsToItsListAlsoByKeys() {
+        StoredMessage message = answer();
+        FiguresLine line(m_theme);
+        line.show(message);
+        QCOMPARE(line.focusPolicy(), Qt::NoFocus); // there is nothing to choose
+        message.figures.task = QStringLiteral("<b>Sum</b> & more");
+        message.figures.taskLikeness = 0.83;
+        line.show(message);
+        line.QWidget::show();
+        QSignalSpy asked(&line, &FiguresLine::taskAsked);
+        line.setFocus(Qt::TabFocusReason);
+        QTest::keyClick(&line, Qt::Key_Tab);
+        QTest::keyClick(&line, Qt::Key_Return);
+        QCOMPARE(asked.count(), 1);
+        QCOMPARE(asked[0][0].toString(), message.figures.task);
+    }
+
     void countsEqualTheColouredTokensAndTheFigures() {
         const StoredMessage message = answer();
         const OriginCounts counts = countOrigins(message);

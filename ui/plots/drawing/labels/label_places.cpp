@@ -9,7 +9,8 @@ namespace ui {
 namespace {
 
 bool touches(const QRectF& place, const QPointF& marker, double radius) {
-    return place.adjusted(-radius, -radius, radius, radius).contains(marker);
+    return marker.x() > place.left() - radius && marker.x() < place.right() + radius &&
+           marker.y() > place.top() - radius && marker.y() < place.bottom() + radius;
 }
 
 QRectF placeOf(const LabelWish& wish, const LabelRoom& room, LabelSide side, bool isBelow) {

@@ -105,7 +105,7 @@ void TextLayer::drawNewestSquares(QPainter& painter) const {
 LabelRoom TextLayer::roomForLabels(double lineHeight) const {
     const QRect room = frame();
     LabelRoom labelRoom{QRectF(room), {}, {}};
-    labelRoom.markerRadius = state().theme.scaled(kMarkerSize);
+    labelRoom.markerRadius = state().theme.scaled(kMarkerSize) + 1.0; // of the largest, a diamond
     double lowest = room.top() + kNameInset + lineHeight;
     for (const ReferenceLine& line : state().references) {
         labelRoom.linesY.push_back(yPixel(line.value));

@@ -71,6 +71,7 @@ signals:
     void answerEdited(qint64 id, const QString& text, bool goesOn);
     void keepAsPromptAsked(qint64 id);
     void branchShown(qint64 id);
+    void taskAsked(const QString& task);
     void editEnded();
 
     /// The user wants the answer to continue from this token, with `choice` instead of it.

@@ -103,7 +103,9 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
             measured, FiguresLine::tr("1 token"), FiguresLine::tr("%1 tokens, one by one"));
     }
     if (figures.taskLikeness) // the name of a new task is only the beginning of its prompt
-        parts << FiguresLine::tr("task %1").arg(figure(figures.task.simplified().toHtmlEscaped()));
+        parts << FiguresLine::tr("task %1").arg(
+            QStringLiteral("<a href='task' style='color:%1'>%2</a>")
+                .arg(colours.accent.name(), figures.task.simplified().toHtmlEscaped()));
     switch (message.state) {
     case MessageState::Stopped:
         parts << FiguresLine::tr("stopped");
@@ -177,10 +179,16 @@ FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
     setTextFormat(Qt::RichText);
     setWordWrap(true);
     setAccessibleName(tr("Figures of the answer"));
+    connect(this, &QLabel::linkActivated, this, [this] { emit taskAsked(m_task); });
 }
 
 void FiguresLine::show(const StoredMessage& message) {
+    m_task = message.figures.task;
     setText(figuresText(message, m_theme.colours()));
+    // Without a link nothing in it can have the focus.
+    setTextInteractionFlags(message.figures.taskLikeness
+                                ? Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard
+                                : Qt::NoTextInteraction);
     // As rich text, its lines break; and a task may be named like a tag.
     setToolTip(Qt::convertFromPlainText(figuresInWords(message), Qt::WhiteSpaceNormal));
     setAccessibleDescription(figuresInWords(message));

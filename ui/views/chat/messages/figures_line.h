@@ -22,11 +22,17 @@ public:
     /// Shows another text instead of the figures, until they are shown again.
     void showSentence(const QString& sentence);
 
+signals:
+    /// The link on the task's name was chosen.
+    void taskAsked(const QString& task);
+
 private:
     const Theme& m_theme;
+    QString m_task;
 };
 
-/// The same as rich text; what comes from a prompt or a file (the task's name) is escaped.
+/// The same as rich text, with a link on the task's name; what comes from a prompt or a file (the
+/// task's name) is escaped.
 QString figuresText(const StoredMessage& message, const Colours& colours);
 
 /// One sentence per figure, for the tool tip and screen readers.

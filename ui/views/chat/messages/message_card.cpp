@@ -68,6 +68,7 @@ MessageCard::MessageCard(const Theme& theme,
     actions->setContentsMargins(inset, theme.scaled(4), inset, 0);
     actions->setSpacing(theme.scaled(2));
     actions->addWidget(m_figures, 1);
+    connect(m_figures, &FiguresLine::taskAsked, this, &MessageCard::taskAsked);
     makeActions(isUser() ? *header : *actions);
     rows->addWidget(m_actionRow);
     m_actionRow->setVisible(!isUser());

@@ -70,6 +70,7 @@ signals:
     void answerEdited(qint64 id, const QString& text, bool goesOn);
     void keepAsPromptAsked(qint64 id);
     void branchShown(qint64 id);
+    void taskAsked(const QString& task);
 
     /// The message's editor was closed.
     void editEnded();

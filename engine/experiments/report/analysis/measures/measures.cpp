@@ -69,7 +69,7 @@ std::optional<Estimate> speedupOf(const Selection& selection, bool hasPrompt, bo
     std::vector<double> vanilla;
     std::vector<double> own;
     bool isVanilla = true;
-    for (const PromptRun* run : selection.runs) {
+    for (const AnsweredPrompt* run : selection.runs) {
         const double reference = msPerToken(run->vanilla, hasPrompt);
         const double ms = msPerToken(run->own, hasPrompt);
         if (reference <= 0.0 || ms <= 0.0)

@@ -29,7 +29,7 @@ const ShardPlan* lastPlan(const Selection& selection) {
 
 SelectionSums::SelectionSums(const Selection& selection) {
     std::set<const ShardAnswer*> references; // several variants may share vanilla's answers
-    for (const PromptRun* run : selection.runs) {
+    for (const AnsweredPrompt* run : selection.runs) {
         for (const ShardAnswer* answer : run->own) {
             m_decoding.add(answer->decoding);
             m_decodeMs += answer->decodeMs;

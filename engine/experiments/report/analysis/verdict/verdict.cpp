@@ -25,7 +25,7 @@ public:
         , m_wish(recipe.verdict)
         , m_stage(data.stageOf({})) {}
 
-    Verdict make() const {
+    ExperimentVerdict make() const {
         if (m_data.shards().empty())
             return {VerdictKind::Finding, "Nothing has been measured yet.", ""};
         if (isAboutSpeed() && !m_data.drift().isSteady())
@@ -82,7 +82,7 @@ private:
         return numberText(measureInfo(measure).form, value);
     }
 
-    Verdict refused() const {
+    ExperimentVerdict refused() const {
         return {
             VerdictKind::Refused,
             fmt::format("No speedup is printed: vanilla moved by {:.1f} % between its two "
@@ -94,10 +94,10 @@ private:
             "computer is quiet."};
     }
 
-    Verdict plain() const {
+    ExperimentVerdict plain() const {
         const Selection all = m_data.select({}, {});
         std::size_t answers = 0;
-        for (const PromptRun* run : all.runs)
+        for (const AnsweredPrompt* run : all.runs)
             answers += run->own.size();
         if (answers == 0)
             return {
@@ -107,7 +107,7 @@ private:
                 equalSentence(m_data)};
     }
 
-    Verdict gain() const {
+    ExperimentVerdict gain() const {
         const std::vector<Measurement> all = ranked("speedup");
         const ReportVariant* wished = m_data.variant(m_wish.variant);
         const auto subject = std::find_if(all.begin(), all.end(), [&](const Measurement& one) {
@@ -145,7 +145,7 @@ private:
                 noGainSentence(own) + others + equal};
     }
 
-    Verdict better() const {
+    ExperimentVerdict better() const {
         const ReportVariant* subject = m_data.variant(m_wish.variant);
         const ReportVariant* other = m_data.variant(m_wish.against);
         if (!subject || !other)
@@ -176,7 +176,7 @@ private:
                 : fmt::format("The numbers are {}. {}", measureInfo(m_wish.measure).title, cause)};
     }
 
-    Verdict diagonal() const {
+    ExperimentVerdict diagonal() const {
         const std::vector<std::string> tasks = m_data.groups(m_stage, "task");
         const std::vector<std::string> sets = m_data.groups(m_stage, "set");
         OwnSets found;
@@ -199,7 +199,7 @@ private:
         return found.verdict();
     }
 
-    Verdict equal() const {
+    ExperimentVerdict equal() const {
         const std::string sentence = equalSentence(m_data);
         const EqualCounts counts = equalCounts(m_data);
         if (counts.compared == 0)
@@ -218,7 +218,7 @@ private:
                 "Equal to vanilla's, token for token: " + joined(which) + "."};
     }
 
-    Verdict share() const {
+    ExperimentVerdict share() const {
         const ReportVariant* subject = m_data.variant(m_wish.variant);
         const auto part = subject ? measured(m_wish.measure, of(*subject)) : std::nullopt;
         if (!part)
@@ -238,7 +238,7 @@ private:
                 parts.empty() ? "" : fmt::format("The rest: {}.", joined(parts))};
     }
 
-    Verdict best() const {
+    ExperimentVerdict best() const {
         const std::vector<Measurement> all = ranked(m_wish.measure);
         if (all.empty())
             return plain();
@@ -279,7 +279,7 @@ private:
     }
 
     /// Acceptance on the first task against that on all later ones.
-    Verdict drift() const {
+    ExperimentVerdict drift() const {
         const ReportVariant* subject = m_data.variant(m_wish.variant);
         const ReportVariant* other = m_data.variant(m_wish.against);
         const std::vector<std::string> tasks = m_data.groups(m_stage, "task");
@@ -287,8 +287,9 @@ private:
             return plain();
         const auto change = [&](const ReportVariant& variant) {
             Selection later = of(variant);
-            std::erase_if(later.runs,
-                          [&](const PromptRun* run) { return run->place.task == tasks.front(); });
+            std::erase_if(later.runs, [&](const AnsweredPrompt* run) {
+                return run->place.task == tasks.front();
+            });
             return std::pair(measured("acceptance", of(variant, tasks.front())),
                              measured("acceptance", later));
         };
@@ -327,8 +328,8 @@ private:
 
 } // namespace
 
-Verdict makeVerdict(const RunData& data, const Recipe& recipe) {
-    Verdict verdict = VerdictMaker(data, recipe).make();
+ExperimentVerdict makeVerdict(const RunData& data, const Recipe& recipe) {
+    ExperimentVerdict verdict = VerdictMaker(data, recipe).make();
     while (!verdict.cause.empty() && verdict.cause.back() == ' ')
         verdict.cause.pop_back();
     return verdict;

@@ -28,7 +28,7 @@ double valueOf(std::string_view measure, const Selection& selection, double othe
 
 EqualCounts equalCounts(const RunData& data) {
     EqualCounts counts;
-    for (const PromptRun* run : data.select({}, {}).runs) {
+    for (const AnsweredPrompt* run : data.select({}, {}).runs) {
         for (const ShardAnswer* answer : run->own) {
             counts.compared += answer->isEqual.has_value();
             counts.equal += answer->isEqual.value_or(false);
@@ -144,7 +144,7 @@ void OwnSets::add(const std::string& task,
         m_slow.push_back(task);
 }
 
-Verdict OwnSets::verdict() const {
+ExperimentVerdict OwnSets::verdict() const {
     if (m_tasks == 0)
         return {VerdictKind::Finding, "No task has both its own set and another one yet.", ""};
     std::string cause;

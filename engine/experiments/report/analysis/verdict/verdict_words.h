@@ -37,7 +37,7 @@ public:
              const std::string& bestOther,
              const Estimate& other);
 
-    Verdict verdict() const;
+    ExperimentVerdict verdict() const;
 
 private:
     int m_tasks = 0;

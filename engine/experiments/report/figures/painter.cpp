@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/figures/painter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace engine {
+
+namespace {
+
+constexpr double kMostValue = 1e12; ///< larger ones are not drawn
+
+/// The next round number: 1, 2, 2.5 or 5 times a power of ten.
+double roundStep(double step) {
+    const double power = std::pow(10.0, std::floor(std::log10(step)));
+    for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
+        if (factor * power >= step * 0.999)
+            return factor * power;
+    }
+    return 10.0 * power;
+}
+
+} // namespace
+
+bool isDrawable(double value) { return std::isfinite(value) && std::abs(value) < kMostValue; }
+
+Ink partInk(std::size_t part) {
+    return static_cast<Ink>(static_cast<std::size_t>(Ink::Part0) + part % 4);
+}
+
+Ink partTextInk(std::size_t part) {
+    return static_cast<Ink>(static_cast<std::size_t>(Ink::PartText0) + part % 4);
+}
+
+AxisScale::AxisScale(std::span<const double> values, int ticks, bool isLogarithmic)
+    : m_isLogarithmic(isLogarithmic) {
+    bool isFirst = true;
+    for (const double value : values) {
+        if (!isDrawable(value) || (isLogarithmic && value <= 0.0))
+            continue;
+        m_low = isFirst ? value : std::min(m_low, value);
+        m_high = isFirst ? value : std::max(m_high, value);
+        isFirst = false;
+    }
+    if (isFirst) {
+        m_low = isLogarithmic ? 1.0 : 0.0;
+        m_high = isLogarithmic ? 10.0 : 1.0;
+    }
+    if (isLogarithmic) {
+        if (m_high / m_low < 2.0) {
+            m_low /= 2.0;
+            m_high *= 2.0;
+        }
+        m_low /= 1.2;
+        m_high *= 1.2;
+        for (double power = std::pow(10.0, std::floor(std::log10(m_low))); power <= m_high;
+             power *= 10.0) {
+            for (const double factor : {1.0, 2.0, 5.0}) {
+                if (factor * power >= m_low && factor * power <= m_high)
+                    m_ticks.push_back(factor * power);
+            }
+        }
+        return;
+    }
+    double range = m_high - m_low;
+    if (range <= std::abs(m_high) * 1e-9) {
+        range = std::max(std::abs(m_high) * 0.2, 1e-3);
+        m_low -= range / 2.0;
+        m_high += range / 2.0;
+    }
+    const bool touchesZero = m_low >= 0.0 && m_low <= range * 1e-3;
+    m_step = roundStep(range / std::max(ticks, 2));
+    m_low = touchesZero ? 0.0 : m_low - range * 0.06;
+    m_high += range * 0.06;
+    for (double tick = std::ceil(m_low / m_step) * m_step; tick <= m_high + m_step * 1e-6;
+         tick += m_step)
+        m_ticks.push_back(std::abs(tick) < m_step * 1e-6 ? 0.0 : tick);
+}
+
+double AxisScale::at(double value) const {
+    const double low = m_isLogarithmic ? std::log(m_low) : m_low;
+    const double high = m_isLogarithmic ? std::log(m_high) : m_high;
+    const double here = m_isLogarithmic ? std::log(std::max(value, m_low)) : value;
+    const double share = std::clamp((here - low) / (high - low), 0.0, 1.0);
+    return m_from + share * (m_to - m_from);
+}
+
+std::string AxisScale::tickText(double tick) const {
+    if (std::abs(tick) >= 1e9)
+        return fmt::format("{:.3g}B", tick / 1e9);
+    if (std::abs(tick) >= 1e6)
+        return fmt::format("{:.3g}M", tick / 1e6);
+    if (m_isLogarithmic)
+        return fmt::format("{:.3g}", tick);
+    const double power = std::floor(std::log10(m_step) + 1e-9);
+    int digits = std::max(0, static_cast<int>(-power));
+    const double factor = m_step / std::pow(10.0, power);
+    if (std::abs(factor - 2.5) < 1e-6 && power <= 0.0)
+        ++digits;
+    return fmt::format("{:.{}f}", tick, std::min(digits, 9));
+}
+
+Painter::Painter(const FigureCanvas& canvas, Drawing& drawing)
+    : m_canvas(canvas)
+    , m_drawing(drawing)
+    , m_scale(isDrawable(canvas.textScale) ? std::clamp(canvas.textScale, 0.5, 4.0) : 1.0) {
+    m_drawing.width = std::max(isDrawable(canvas.width) ? canvas.width : 0.0, 240.0);
+}
+
+double Painter::textWidth(std::string_view text, const TextStyle& style) const {
+    return m_canvas.textWidth ? m_canvas.textWidth(text, style) : reportTextWidth(text, style);
+}
+
+std::string Painter::fitted(const std::string& text, const TextStyle& style, double width) const {
+    if (textWidth(text, style) <= width)
+        return text;
+    std::string cut = text;
+    while (!cut.empty() && textWidth(cut + "…", style) > width) {
+        while (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0xC0U) == 0x80U)
+            cut.pop_back();
+        if (!cut.empty())
+            cut.pop_back();
+    }
+    while (!cut.empty() && cut.back() == ' ')
+        cut.pop_back();
+    return cut.empty() ? std::string() : cut + "…";
+}
+
+double Painter::widest(std::span<const std::string> texts, const TextStyle& style) const {
+    double most = 0.0;
+    for (const std::string& text : texts)
+        most = std::max(most, textWidth(text, style));
+    return most;
+}
+
+Mark& Painter::add(MarkShape shape, std::vector<DrawingPoint> points) {
+    Mark mark;
+    mark.shape = shape;
+    mark.points = std::move(points);
+    mark.strokeWidth = m_scale;
+    m_drawing.marks.push_back(std::move(mark));
+    return m_drawing.marks.back();
+}
+
+void Painter::line(std::vector<DrawingPoint> points,
+                   Ink ink,
+                   double strokeWidth,
+                   std::vector<double> dashes) {
+    Mark& mark = add(MarkShape::Line, std::move(points));
+    mark.stroke = ink;
+    mark.strokeWidth = px(strokeWidth);
+    for (const double dash : dashes)
+        mark.dashes.push_back(px(dash));
+}
+
+Mark& Painter::rectangle(DrawingPoint from, DrawingPoint to, Ink fill) {
+    Mark& mark = add(MarkShape::Rectangle, {from, to});
+    mark.fill = fill;
+    return mark;
+}
+
+void Painter::outline(DrawingPoint from, DrawingPoint to, Ink ink, double strokeWidth) {
+    Mark& mark = add(MarkShape::Rectangle, {from, to});
+    mark.stroke = ink;
+    mark.strokeWidth = px(strokeWidth);
+}
+
+void Painter::circle(DrawingPoint centre, double radius, std::optional<Ink> fill, Ink stroke) {
+    Mark& mark = add(MarkShape::Circle, {centre});
+    mark.radius = px(radius);
+    mark.fill = fill;
+    mark.stroke = stroke;
+}
+
+void Painter::diamond(DrawingPoint centre, double radius, std::optional<Ink> fill, Ink stroke) {
+    Mark& mark = add(MarkShape::Diamond, {centre});
+    mark.radius = px(radius);
+    mark.fill = fill;
+    mark.stroke = stroke;
+}
+
+void Painter::paperSquare(DrawingPoint centre) {
+    const double half = px(4.0);
+    Mark& mark = add(MarkShape::Rectangle,
+                     {{centre.x - half, centre.y - half}, {centre.x + half, centre.y + half}});
+    mark.stroke = Ink::Paper;
+    mark.dashes = {px(2.0), px(1.5)};
+}
+
+void Painter::whisker(DrawingPoint low, DrawingPoint high, Ink ink) {
+    const double half = px(4.0);
+    line({low, high}, ink);
+    const bool isUpright = std::abs(high.y - low.y) > std::abs(high.x - low.x);
+    for (const DrawingPoint end : {low, high})
+        line(isUpright ? std::vector<DrawingPoint>{{end.x - half, end.y}, {end.x + half, end.y}}
+                       : std::vector<DrawingPoint>{{end.x, end.y - half}, {end.x, end.y + half}},
+             ink);
+}
+
+void Painter::text(
+    DrawingPoint at, std::string text, const TextStyle& style, Ink ink, TextAnchor anchor) {
+    if (text.empty())
+        return;
+    Mark& mark = add(MarkShape::Text, {at});
+    mark.text = std::move(text);
+    mark.style = style;
+    mark.fill = ink;
+    mark.anchor = anchor;
+}
+
+void Painter::haloText(DrawingPoint at,
+                       const std::string& words,
+                       const TextStyle& style,
+                       Ink ink,
+                       TextAnchor anchor,
+                       Ink ground) {
+    const double width = textWidth(words, style);
+    const double left = anchor == TextAnchor::Start    ? at.x
+                        : anchor == TextAnchor::Middle ? at.x - width / 2.0
+                                                       : at.x - width;
+    rectangle({left - px(2.0), at.y - style.size * 0.86},
+              {left + width + px(2.0), at.y + style.size * 0.2},
+              ground);
+    text(at, words, style, ink, anchor);
+}
+
+double drawLegend(Painter& painter, std::span<const LegendEntry> entries, double top) {
+    if (entries.empty())
+        return top;
+    const TextStyle style = painter.small();
+    const double line = painter.px(18.0);
+    const double box = painter.px(28.0);
+    const double gap = painter.px(14.0);
+    // Lines are filled from the left and set to the right end.
+    std::vector<std::vector<const LegendEntry*>> lines(1);
+    double used = 0.0;
+    const auto widthOf = [&](const LegendEntry& entry) {
+        return box + painter.textWidth(entry.text, style) + gap;
+    };
+    for (const LegendEntry& entry : entries) {
+        if (!lines.back().empty() && used + widthOf(entry) > painter.width()) {
+            lines.emplace_back();
+            used = 0.0;
+        }
+        lines.back().push_back(&entry);
+        used += widthOf(entry);
+    }
+    double y = top;
+    for (const auto& own : lines) {
+        double x = painter.width() + gap;
+        for (const LegendEntry* entry : own)
+            x -= widthOf(*entry);
+        x = std::max(x, 0.0);
+        for (const LegendEntry* entry : own) {
+            entry->sample(painter, {x + box / 2.0 - painter.px(3.0), y + line / 2.0});
+            painter.text({x + box, y + line / 2.0 + style.size * 0.35},
+                         painter.fitted(entry->text, style, painter.width() - box),
+                         style,
+                         Ink::Muted);
+            x += widthOf(*entry);
+        }
+        y += line;
+    }
+    return y + painter.px(4.0);
+}
+
+PanelGrid PanelGrid::of(std::size_t panels, double width, double least, double gap) {
+    PanelGrid grid;
+    const int count = std::max(static_cast<int>(panels), 1);
+    const int most = std::clamp(static_cast<int>((width + gap) / (least + gap)), 1, count);
+    grid.rows = (count + most - 1) / most;
+    grid.columns = (count + grid.rows - 1) / grid.rows; // rows of about the same length
+    grid.panelWidth = (width - gap * (grid.columns - 1)) / grid.columns;
+    return grid;
+}
+
+} // namespace engine
