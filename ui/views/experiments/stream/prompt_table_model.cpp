@@ -4,6 +4,7 @@
 #include "ui/shell/figure_text.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace ui {

@@ -4,6 +4,7 @@
 #include "ui/icons/icons.h"
 #include "ui/shell/figure_text.h"
 
+#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -18,6 +19,7 @@ namespace ui {
 
 namespace {
 
+constexpr int kWidthForOneRow = 1150;     ///< pixels at 100 %
 constexpr std::size_t kLongestShare = 10; ///< a tenth of the answers are the longest ones
 
 /// The number of tokens from which on an answer is one of the longest.
@@ -84,20 +86,23 @@ void PromptsView::build() {
     m_table->verticalHeader()->hide();
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setSectionResizeMode(PromptTableModel::Text, QHeaderView::Stretch);
-    auto* tools = new QHBoxLayout;
-    tools->addWidget(m_field, 3);
-    m_chipRow = new QHBoxLayout;
-    tools->addLayout(m_chipRow);
-    tools->addStretch(1);
-    tools->addWidget(m_search);
-    tools->addWidget(m_export);
+    m_chipRow = new QWidget(this);
+    auto* chips = new QHBoxLayout(m_chipRow);
+    chips->setContentsMargins(0, 0, 0, 0);
+    chips->addStretch(1);
+    m_tools = new QGridLayout;
+    m_tools->addWidget(m_field, 0, 0);
+    m_tools->addWidget(m_search, 0, 2);
+    m_tools->addWidget(m_export, 0, 3);
+    m_tools->setColumnStretch(0, 2);
+    m_tools->setColumnStretch(1, 1);
+    placeChips();
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    column->addLayout(tools);
+    column->addLayout(m_tools);
     column->addWidget(m_problem);
     column->addWidget(m_table, 1);
-    setFocusProxy(nullptr);
 }
 
 std::vector<std::pair<QString, QString>>
@@ -120,7 +125,8 @@ void PromptsView::showCounts() {
         auto* button = new QPushButton(this);
         button->setCheckable(true);
         button->setProperty("form", QStringLiteral("small"));
-        m_chipRow->addWidget(button);
+        auto* row = static_cast<QHBoxLayout*>(m_chipRow->layout());
+        row->insertWidget(row->count() - 1, button);
         const std::size_t place = m_chips.size();
         connect(button, &QPushButton::clicked, this, [this, place] {
             setSlice(m_chips[place].slice);
@@ -176,13 +182,14 @@ void PromptsView::showPrompt(int prompt) {
 void PromptsView::restyle() {
     const Theme& theme = this->theme();
     const int gap = theme.scaled(8);
-    auto* tools = static_cast<QHBoxLayout*>(layout()->itemAt(0)->layout());
-    tools->setContentsMargins(theme.scaled(12), theme.scaled(6), theme.scaled(12), theme.scaled(6));
-    tools->setSpacing(gap);
-    m_chipRow->setSpacing(theme.scaled(6));
+    m_tools->setContentsMargins(
+        theme.scaled(12), theme.scaled(6), theme.scaled(12), theme.scaled(6));
+    m_tools->setHorizontalSpacing(gap);
+    m_tools->setVerticalSpacing(theme.scaled(6));
+    m_chipRow->layout()->setSpacing(theme.scaled(6));
+    placeChips();
     m_field->setFont(theme.font(TextRole::Figure));
     m_field->setMinimumWidth(theme.scaled(180));
-    m_field->setMaximumWidth(theme.scaled(340));
     m_icon->setIcon(makeIcon(IconName::Search, theme.colours().muted, theme.colours().disabled));
     m_problem->setFont(theme.font(TextRole::Small));
     setTextColour(*m_problem, theme.colours().error);
@@ -201,6 +208,19 @@ void PromptsView::restyle() {
     m_table->setColumnWidth(PromptTableModel::Accepted, room("Accepted / drafted"));
     m_table->setColumnWidth(PromptTableModel::Acceptance, room("Acceptance"));
     m_table->setColumnWidth(PromptTableModel::Speed, room("00.00x"));
+}
+
+void PromptsView::placeChips() {
+    m_tools->removeWidget(m_chipRow);
+    if (width() >= theme().scaled(kWidthForOneRow))
+        m_tools->addWidget(m_chipRow, 0, 1);
+    else
+        m_tools->addWidget(m_chipRow, 1, 0, 1, 4);
+}
+
+void PromptsView::resizeEvent(QResizeEvent* event) {
+    RunView::resizeEvent(event);
+    placeChips();
 }
 
 QSize PromptsView::sizeHint() const { return {theme().scaled(640), theme().scaled(220)}; }

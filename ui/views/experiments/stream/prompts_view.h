@@ -4,7 +4,7 @@
 #include "ui/views/experiments/stream/prompt_table_model.h"
 #include "ui/views/experiments/stream/run_view.h"
 
-class QHBoxLayout;
+class QGridLayout;
 class QLabel;
 class QLineEdit;
 class QPushButton;
@@ -42,6 +42,7 @@ signals:
 
 protected:
     void showPicture() override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     struct Chip {
@@ -52,6 +53,7 @@ private:
 
     void build();
     void restyle();
+    void placeChips();
     void useText();
     void showCounts();
     std::vector<std::pair<QString, QString>> chipsFor(const std::vector<PromptRow>& rows) const;
@@ -60,7 +62,8 @@ private:
     SliceModel* m_slice;
     QLineEdit* m_field = nullptr;
     QAction* m_icon = nullptr;
-    QHBoxLayout* m_chipRow = nullptr;
+    QGridLayout* m_tools = nullptr;
+    QWidget* m_chipRow = nullptr; ///< beside the field, or below it where it is narrow
     std::vector<Chip> m_chips;
     QLabel* m_problem = nullptr;
     QPushButton* m_search = nullptr;
