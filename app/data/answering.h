@@ -4,7 +4,7 @@
 #include "app/data/data_model.h"
 #include "app/data/decode_tally.h"
 #include "engine/decoding/answer/generation.h"
-#include "engine/experiments/data_stream.h"
+#include "engine/experiments/data/data_stream.h"
 
 #include <functional>
 #include <stop_token>

@@ -4,9 +4,7 @@
 #include "app/number_check.h"
 #include "app/streams/console.h"
 
-#include <fmt/ranges.h>
-
-#include <set>
+#include <limits>
 
 namespace app {
 
@@ -14,65 +12,56 @@ using namespace engine;
 
 namespace {
 
-constexpr std::size_t kMaxTasksNamed = 12;
-constexpr std::int64_t kMaxBadLinesNamed = 20; // of a file
-
-/// The tasks of a file's prompts, for the hint when the requested one is not among them.
-Result<std::string> tasksIn(const std::string& file, DataStreamOptions options) {
-    options.onlyTask.reset();
-    ENGINE_TRY(DataStream stream, DataStream::open(file, options));
-    std::set<std::string> tasks;
-    while (tasks.size() < kMaxTasksNamed) {
-        ENGINE_TRY(const auto item, stream.next());
-        if (!item)
-            break;
-        if (const auto* record = std::get_if<DataRecord>(&*item))
-            tasks.insert(record->task);
-    }
-    return fmt::format("{}", fmt::join(tasks, ", "));
+/// How the records of a file are read.
+void addLayoutOptions(CLI::App& command, DataLayout& layout) {
+    command
+        .add_option(
+            "--text-field", layout.prompt, "Name of the field or the column that holds the prompt")
+        ->capture_default_str();
+    command
+        .add_option("--task-field",
+                    layout.task,
+                    "Name of the field or the column that holds the task; where it is missing, the "
+                    "task is the file's name without its extension")
+        ->capture_default_str();
+    const auto separator = [&layout](const std::string& typed) {
+        layout.separator = typed == "tab" ? '\t' : typed.front();
+    };
+    command
+        .add_option_function<std::string>(
+            "--separator",
+            separator,
+            "The character between a table's cells, or tab; default: found out from the first rows")
+        ->check(CLI::Validator(
+            [](const std::string& typed) {
+                const bool isGood =
+                    typed == "tab" || (typed.size() == 1 && typed != "\"" && typed != "\n");
+                return isGood ? std::string()
+                              : fmt::format("\"{}\" is neither tab nor one character.", typed);
+            },
+            "CHARACTER"));
+    command.add_flag("!--no-header",
+                     layout.hasHeader,
+                     "The first row of a table is a prompt too: its columns are called 1, 2, ...");
 }
 
-Error noPrompts(const std::string& file, const DataSummary& found, const DataOptions& options) {
-    if (found.badLines > 0)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("The data file {} holds no prompts: all {} lines are invalid.",
-                                 file,
-                                 found.badLines),
-                     fmt::format("Each line must be a JSON object with a text (or a list of texts) "
-                                 "\"{}\"; in a .txt file each line is a prompt.",
-                                 options.stream.textField)};
-    const auto tasks = options.stream.onlyTask ? tasksIn(file, options.stream) : std::string();
-    if (tasks && !tasks.value().empty())
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("The data file {} holds no prompts of the task \"{}\".",
-                                 file,
-                                 *options.stream.onlyTask),
-                     fmt::format("It has prompts of these tasks: {}.", tasks.value())};
-    return Error{ErrorCode::InvalidInput,
-                 fmt::format("The data file {} holds no prompts: it is empty.", file),
-                 "Write one JSON object with a \"prompt\" in each line."};
-}
-
-Result<DataSummary> checkFile(const std::string& file, const DataOptions& options) {
-    ENGINE_TRY(DataStream stream, DataStream::open(file, options.stream));
-    DataSummary found;
-    while (true) {
-        ENGINE_TRY(const auto item, stream.next());
-        if (!item)
-            break;
-        if (const auto* bad = std::get_if<BadLine>(&*item)) {
-            if (++found.badLines <= kMaxBadLinesNamed)
-                Console::note(fmt::format("{}: {}; this line is skipped", file, bad->message));
-        } else {
-            ++found.prompts;
-        }
-    }
-    if (found.badLines > kMaxBadLinesNamed)
-        Console::note(fmt::format(
-            "{}: {} more invalid lines are skipped.", file, found.badLines - kMaxBadLinesNamed));
-    if (found.prompts == 0)
-        return noPrompts(file, found, options);
-    return found;
+void addOrderOptions(CLI::App& command, DataOptions& options) {
+    command
+        .add_option_function<std::string>(
+            "--order",
+            [&options](const std::string& name) {
+                options.order = dataOrderOf(name).value_or(DataOrder::AsIs);
+            },
+            "The order of the prompts: as-is, as in the files; by-task, one task after another; "
+            "shuffled; drift, one task after another, but they fade into each other; default: "
+            "as-is")
+        ->check(CLI::IsMember({"as-is", "by-task", "shuffled", "drift"}));
+    command
+        .add_option("--order-seed",
+                    options.seed,
+                    "shuffled, drift: the same seed gives the same order on every machine")
+        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
+        ->capture_default_str();
 }
 
 } // namespace
@@ -80,19 +69,28 @@ Result<DataSummary> checkFile(const std::string& file, const DataOptions& option
 void addDataOptions(CLI::App& command, DataOptions& options) {
     command
         .add_option("--data",
-                    options.files,
-                    "File of prompts: JSON Lines with \"prompt\" (a text, or a list of a user's "
-                    "turns) and \"task\", or a .txt file with one prompt per line; may be given "
-                    "several times")
+                    options.paths,
+                    "Prompts: JSON Lines with \"prompt\" (a text, or a list of a user's turns) and "
+                    "\"task\", a table with such columns (.csv, .tsv), a .txt file with one prompt "
+                    "per line, a .md file that is one prompt, or a folder of such files; may be "
+                    "given several times")
         ->required();
+    addLayoutOptions(command, options.layout);
     addLimitOption(command, options);
+    command
+        .add_option_function<std::int64_t>(
+            "--per-task",
+            [&options](std::int64_t limit) { options.limits.perTask = limit; },
+            "Use at most this many prompts of each task; default: all")
+        ->check(wholeFrom(1));
+    addOrderOptions(command, options);
 }
 
 void addLimitOption(CLI::App& command, DataOptions& options) {
     command
         .add_option_function<std::int64_t>(
             "--limit",
-            [&options](std::int64_t limit) { options.stream.limit = limit; },
+            [&options](std::int64_t limit) { options.limits.perFile = limit; },
             "Use at most this many prompts of each file; default: all")
         ->check(wholeFrom(1));
 }
@@ -101,31 +99,28 @@ void addRawOption(CLI::App& command, bool& isRaw) {
     command.add_flag("--raw", isRaw, "Use the prompts as they are, without a chat template");
 }
 
-Result<DataSummary> checkData(const DataOptions& options) {
-    DataSummary all;
-    for (const std::string& file : options.files) {
-        ENGINE_TRY(const DataSummary found, checkFile(file, options));
-        all.prompts += found.prompts;
-        all.badLines += found.badLines;
-    }
-    return all;
+Result<PromptSet> readPrompts(const DataOptions& options, const std::stop_token& stop) {
+    return collectPrompts(
+        options,
+        [](const DataProblem& problem) {
+            Console::note(
+                problem.line == 0
+                    ? problem.message
+                    : fmt::format("{}: {}; this line is skipped", problem.file, problem.message));
+        },
+        stop);
 }
 
-Result<void> forEachPrompt(const DataOptions& options,
+DataSummary summaryOf(const PromptSet& set) {
+    return {.prompts = static_cast<std::int64_t>(set.prompts.size()), .badLines = set.badLines};
+}
+
+Result<void> forEachPrompt(const std::vector<DataPrompt>& prompts,
                            const std::function<Result<bool>(const DataPrompt&)>& visit) {
-    for (const std::string& file : options.files) {
-        ENGINE_TRY(DataStream stream, DataStream::open(file, options.stream));
-        while (true) {
-            ENGINE_TRY(auto item, stream.next());
-            if (!item)
-                break;
-            auto* record = std::get_if<DataRecord>(&*item);
-            if (record == nullptr)
-                continue;
-            ENGINE_TRY(const bool goesOn, visit({file, std::move(*record)}));
-            if (!goesOn)
-                return {};
-        }
+    for (const DataPrompt& prompt : prompts) {
+        ENGINE_TRY(const bool goesOn, visit(prompt));
+        if (!goesOn)
+            break;
     }
     return {};
 }

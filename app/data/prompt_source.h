@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/experiments/data_stream.h"
+#include "engine/experiments/data/prompt_set.h"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
+#include <stop_token>
 #include <vector>
 
 namespace app {
 
-/// The source of prompts.
-struct DataOptions {
-    std::vector<std::string> files;
-    engine::DataStreamOptions stream; ///< the limit applies to each file
-};
+using engine::DataPrompt;
 
-/// --data, --limit.
+/// Which prompts a command uses, as typed.
+using DataOptions = engine::DataChoice;
+
+/// --data and all that says how the files are read, which of their prompts are used and in which
+/// order.
 void addDataOptions(CLI::App& command, DataOptions& options);
 
 /// --limit alone.
@@ -28,27 +27,23 @@ void addLimitOption(CLI::App& command, DataOptions& options);
 /// --raw.
 void addRawOption(CLI::App& command, bool& isRaw);
 
-/// The content of the files.
+/// Reads all prompts before anything else is done, in the order in which they are used; reports
+/// what is left out on standard error: the first invalid lines of each file and the number of the
+/// others. Errors: those of collectPrompts.
+engine::Result<engine::PromptSet> readPrompts(const DataOptions& options,
+                                              const std::stop_token& stop = {});
+
+/// Counts for reports.
 struct DataSummary {
     std::int64_t prompts = 0;
     std::int64_t badLines = 0;
 };
 
-/// Reads all files (up to the limit) before anything else is done; reports the first invalid lines
-/// of each file on standard error and counts the others. Errors: those of DataStream; InvalidInput
-/// for a file without prompts, saying why it has none.
-engine::Result<DataSummary> checkData(const DataOptions& options);
+DataSummary summaryOf(const engine::PromptSet& set);
 
-/// One prompt and its file.
-struct DataPrompt {
-    std::string file;
-    engine::DataRecord record;
-};
-
-/// Calls `visit` for every prompt of all files in order, until it returns false. Invalid lines are
-/// skipped: checkData() has reported them. Errors: those of DataStream and of `visit`.
+/// Calls `visit` for the prompts in order, until it returns false. Errors: those of `visit`.
 engine::Result<void>
-forEachPrompt(const DataOptions& options,
+forEachPrompt(const std::vector<DataPrompt>& prompts,
               const std::function<engine::Result<bool>(const DataPrompt&)>& visit);
 
 } // namespace app

@@ -61,6 +61,8 @@ void SwiftRunHintsTest::initTestCase() {
     support::writeText(path("story.jsonl").toStdString(),
                        "{\"prompt\":\"abc\",\"task\":\"story\",\"reference\":\"de\"}\n");
     support::writeText(path("empty.jsonl").toStdString(), "");
+    support::writeText(path("other.jsonl").toStdString(), "{\"question\":\"abc\"}\n");
+    support::writeText(path("other.csv").toStdString(), "question,answer\nabc,de\n");
     support::writeText(path("schema.json").toStdString(), "{\"type\":\"null\"}");
     support::writeText(path("words.txt").toStdString(), "abc\n");
     QVERIFY(runLine("chmod 755 . && mkdir closed open && chmod 555 closed && chmod 777 open && "
@@ -195,6 +197,14 @@ void SwiftRunHintsTest::addWrongSearches() {
              "Write one JSON object with a \"prompt\" in each line.",
              "echo '{\"prompt\":\"abc\"}' > filled.jsonl && " + compare +
                  "filled.jsonl --decoders vanilla");
+    addWrong("prompts in a field of another name",
+             compare + "other.jsonl --decoders vanilla",
+             "name the one that is the prompt, for example with --text-field \"question\".",
+             compare + "other.jsonl --decoders vanilla --text-field \"question\"");
+    addWrong("prompts in a column of another name",
+             compare + "other.csv --decoders vanilla",
+             "Name the column that holds the prompts, for example with --text-field \"question\".",
+             compare + "other.csv --decoders vanilla --text-field \"question\"");
     const QString search = "$RUN search --model model --raw --data tasks.jsonl --out found.json ";
     const QString random = search + "--task letters --method random --max-tokens 12 ";
     const QString swift =

@@ -35,12 +35,12 @@ Result<std::vector<TokenId>> textOf(const Options& options, const Tokenizer& tok
     std::string text;
     const auto wanted = static_cast<std::size_t>(options.tokens);
     std::vector<TokenId> ids;
-    ENGINE_TRY_DO(app::forEachPrompt({.files = {options.data}, .stream = {}},
-                                     [&](const app::DataPrompt& prompt) -> Result<bool> {
-                                         text += prompt.record.turns.front() + "\n\n";
-                                         ENGINE_TRY(ids, tokenizer.encode(text, true));
-                                         return ids.size() < wanted;
-                                     }));
+    ENGINE_TRY(const PromptSet set, app::readPrompts({.paths = {options.data}}));
+    ENGINE_TRY_DO(app::forEachPrompt(set.prompts, [&](const DataPrompt& prompt) -> Result<bool> {
+        text += prompt.record.turns.front() + "\n\n";
+        ENGINE_TRY(ids, tokenizer.encode(text, true));
+        return ids.size() < wanted;
+    }));
     if (ids.size() < wanted)
         return Error{ErrorCode::InvalidInput,
                      fmt::format("The text has {} tokens.", ids.size()),

@@ -93,11 +93,12 @@ void addWhat(CLI::App& command, BenchOptions& options) {
                     "shape's own number")
         ->check(wholeFrom(0))
         ->capture_default_str();
-    command.add_option("--prompts",
-                       options.data.files,
-                       "File of prompts to decode, in the format of compare's --data (only the "
-                       "first turn of a list is used); may be given several times; default: a few "
-                       "built-in prompts");
+    command.add_option(
+        "--prompts",
+        options.data.paths,
+        "Prompts to decode: a file or folder in the format of compare's --data (only the "
+        "first turn of a list is used); may be given several times; default: a few "
+        "built-in prompts");
     addLimitOption(command, options.data);
     addRawOption(command, options.isRaw);
     command.add_option("--decoder",

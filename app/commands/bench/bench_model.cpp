@@ -71,19 +71,18 @@ void addPrompt(BenchModel& model, BenchPrompt prompt) {
         ++model.leftOut;
 }
 
-Result<void> readPrompts(const BenchOptions& options, const DataModel& model, BenchModel& into) {
-    if (options.data.files.empty()) {
+Result<void> encodePrompts(const PromptSet& set, const DataModel& model, BenchModel& into) {
+    if (set.prompts.empty()) {
         for (const char* text : kBuiltInPrompts) {
             ENGINE_TRY(auto ids, model.encoder->encode({{{"user", text}, {}}}));
             addPrompt(into, {"built-in", std::move(ids)});
         }
     } else {
-        ENGINE_TRY_DO(forEachPrompt(options.data, [&](const DataPrompt& prompt) -> Result<bool> {
+        for (const DataPrompt& prompt : set.prompts) {
             ENGINE_TRY(auto ids,
                        model.encoder->encode({{{"user", prompt.record.turns.front()}, {}}}));
             addPrompt(into, {prompt.record.task, std::move(ids)});
-            return true;
-        }));
+        }
     }
     if (into.prompts.empty())
         return Error{ErrorCode::InvalidInput,
@@ -93,8 +92,7 @@ Result<void> readPrompts(const BenchOptions& options, const DataModel& model, Be
 }
 
 Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token& stop) {
-    if (!options.data.files.empty())
-        ENGINE_TRY_DO(checkData(options.data));
+    ENGINE_TRY(const PromptSet set, readPrompts(options.data, stop)); // none: the built-in ones
     BenchModel model;
     {
         ENGINE_TRY(const ModelFiles files, openModel(options.model));
@@ -109,7 +107,7 @@ Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token&
     ENGINE_TRY(DataModel data, loadDataModel(measured, options.isRaw, stop));
     model.name = data.name;
     model.endIds = data.endIds;
-    ENGINE_TRY_DO(readPrompts(options, data, model));
+    ENGINE_TRY_DO(encodePrompts(set, data, model));
     model.loaded = std::move(data.loaded);
     return model;
 }
@@ -174,7 +172,7 @@ Result<void> checkBenchOptions(const BenchOptions& options) {
     ENGINE_TRY_DO(syntheticConfig(options.shape, options.layers));
     if (!options.model.model.empty())
         return wrong("--shape and --model cannot be used together.", "Give only one of them.");
-    if (!options.data.files.empty())
+    if (!options.data.paths.empty())
         return wrong("--prompts needs a tokenizer, and a shape has none.",
                      "Leave --prompts out, or name a model with --model.");
     if (options.isAgainstLlama)

@@ -16,7 +16,7 @@ struct BenchOptions {
     /// the file would store them: "f32" (also when empty), "bf16", "int8", "4bit".
     std::string shape;
     int layers = 0;                    ///< of a shape; 0 = its own number
-    DataOptions data;                  ///< no files = built-in prompts
+    DataOptions data;                  ///< no paths = built-in prompts
     std::string decoder;               ///< compared with vanilla; empty = auto where it exists
     std::vector<std::string> settings; ///< NAME=VALUE for that decoder
     std::vector<std::string> skipSets; ///< files or JSON

@@ -56,7 +56,7 @@ void BenchRun::addPassTasks() {
 Result<void> BenchRun::run() {
     const int prompts = static_cast<int>(m_parts.model.prompts.size());
     const int repetitions =
-        m_options.data.files.empty() ? m_options.pairs : std::max(m_options.pairs, prompts);
+        m_options.data.paths.empty() ? m_options.pairs : std::max(m_options.pairs, prompts);
     for (int i = 0; i < repetitions; ++i) {
         m_status.show(fmt::format("repetition {} of {}", i + 1, repetitions));
         if (auto repeated = repeat(i); !repeated)

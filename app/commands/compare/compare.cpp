@@ -47,18 +47,21 @@ public:
                Comparison& comparison,
                const QualityJudge& judge,
                const PaperPrompts* papers,
-               const DataSummary& data)
+               const PromptSet& prompts)
         : m_options(options)
         , m_console(console)
         , m_comparison(comparison)
         , m_judge(judge)
         , m_papers(papers)
-        , m_data(data)
+        , m_prompts(prompts.prompts)
+        , m_data(summaryOf(prompts))
         , m_report(variantsOf(comparison), comparison.vanilla()) {}
 
     Result<void> run() {
-        const auto visited = forEachPrompt(
-            m_options.data, [this](const DataPrompt& prompt) { return visit(prompt); });
+        if (m_papers != nullptr)
+            m_data.prompts -= static_cast<std::int64_t>(m_papers->exampleCount());
+        const auto visited =
+            forEachPrompt(m_prompts, [this](const DataPrompt& prompt) { return visit(prompt); });
         m_status.clear();
         const bool isIncomplete = m_isCancelled || !visited;
         if (!m_console.isJson())
@@ -171,6 +174,7 @@ private:
     Comparison& m_comparison;
     const QualityJudge& m_judge;
     const PaperPrompts* m_papers; // null: prompts are asked as they are
+    const std::vector<DataPrompt>& m_prompts;
     DataSummary m_data;
     ComparisonReport m_report;
     StatusLine m_status;
@@ -185,12 +189,11 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
     ENGINE_TRY_DO(options.sampling.options.validate());
     DecoderRegistry registry(moduleFolder());
     ENGINE_TRY(const auto variants, readVariants(registry, options.decoders, options.settings));
-    ENGINE_TRY(DataSummary data, checkData(options.data));
+    ENGINE_TRY(const PromptSet set, readPrompts(options.data, stop));
     std::optional<PaperPrompts> papers;
     if (options.asInPapers) {
-        ENGINE_TRY(PaperPrompts read, PaperPrompts::read(options.data, options.shots));
+        ENGINE_TRY(PaperPrompts read, PaperPrompts::read(set.prompts, options.shots));
         papers.emplace(std::move(read));
-        data.prompts -= static_cast<std::int64_t>(papers->exampleCount());
     }
     if (!options.csv.path.empty()) // before hours of work
         ENGINE_TRY_DO(checkOutput(csvPlace(options)));
@@ -223,8 +226,7 @@ Result<void> runCompare(const CompareOptions& options, CommandContext& context) 
                            .stop = stop,
                            .vocabulary = vocabularyFor(sampling, model.tokenizer.get(), vocabSize)},
                           std::move(contestants));
-    return CompareRun(
-               options, context.console, comparison, judge, papers ? &*papers : nullptr, data)
+    return CompareRun(options, context.console, comparison, judge, papers ? &*papers : nullptr, set)
         .run();
 }
 

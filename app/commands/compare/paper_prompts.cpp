@@ -67,25 +67,24 @@ bool canBeExample(const DataRecord& record) {
 
 } // namespace
 
-Result<PaperPrompts> PaperPrompts::read(const DataOptions& data, int shots) {
-    PaperPrompts prompts;
+Result<PaperPrompts> PaperPrompts::read(const std::vector<DataPrompt>& prompts, int shots) {
+    PaperPrompts found;
     std::map<std::pair<std::string, std::string>, int> missing; // of file and task
     std::set<std::pair<std::string, std::string>> asked;
-    ENGINE_TRY_DO(forEachPrompt(data, [&](const DataPrompt& prompt) -> Result<bool> {
+    for (const DataPrompt& prompt : prompts) {
         const PaperFormat* format = formatOf(prompt.record.task);
         if (format == nullptr)
-            return true;
+            continue;
         const std::pair key(prompt.file, prompt.record.task);
         int& left = missing.try_emplace(key, shots < 0 ? format->shots : shots).first->second;
         if (left > 0 && canBeExample(prompt.record)) {
-            prompts.m_examples[key] += example(*format, prompt.record);
-            prompts.m_lines.emplace(prompt.file, prompt.record.line);
+            found.m_examples[key] += example(*format, prompt.record);
+            found.m_lines.emplace(prompt.file, prompt.record.line);
             --left;
         } else {
             asked.insert(key);
         }
-        return true;
-    }));
+    }
     for (const auto& [key, left] : missing)
         if (left > 0 || !asked.contains(key))
             return Error{
@@ -96,7 +95,7 @@ Result<PaperPrompts> PaperPrompts::read(const DataOptions& data, int shots) {
                             key.second,
                             shots < 0 ? formatOf(key.second)->shots : shots),
                 "Choose fewer examples with --shots, or a higher --limit."};
-    return prompts;
+    return found;
 }
 
 bool PaperPrompts::isExample(const DataPrompt& prompt) const {

@@ -19,9 +19,9 @@ namespace app {
 /// prompts was never published.
 class PaperPrompts {
 public:
-    /// Reads the examples from the files. `shots`: how many each task has, -1: as many as in the
-    /// scripts. Errors: those of DataStream; InvalidInput if a file has too few prompts of a task.
-    static engine::Result<PaperPrompts> read(const DataOptions& data, int shots);
+    /// Takes the examples from the prompts. `shots`: how many each task has, -1: as many as in the
+    /// scripts. Errors: InvalidInput if a file has too few prompts of a task.
+    static engine::Result<PaperPrompts> read(const std::vector<DataPrompt>& prompts, int shots);
 
     /// Whether the record serves as an example.
     bool isExample(const DataPrompt& prompt) const;

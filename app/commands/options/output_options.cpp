@@ -32,7 +32,7 @@ OutputPlace outputPlace(const OutputOptions& options,
                       .overwriteOption = "--overwrite"};
     place.inputs.push_back(model.model.empty() ? defaultModelPath()
                                                : std::filesystem::path(model.model));
-    place.inputs.insert(place.inputs.end(), data.files.begin(), data.files.end());
+    place.inputs.insert(place.inputs.end(), data.paths.begin(), data.paths.end());
     for (const std::string& setting : settings)
         place.inputs.emplace_back(setting.substr(setting.find('=') + 1));
     place.inputs.emplace_back(sampling.schemaFile);

@@ -12,7 +12,7 @@ namespace {
 
 /// Only first turns: later ones would depend on answers.
 Result<std::vector<std::vector<TokenId>>> calibrationPrompts(const OfflineSearchChoice& search,
-                                                             const DataOptions& data,
+                                                             const std::vector<DataPrompt>& asked,
                                                              const AnswerRequest& request,
                                                              const SearchWatcher& watcher) {
     std::vector<std::vector<TokenId>> prompts;
@@ -29,7 +29,7 @@ Result<std::vector<std::vector<TokenId>>> calibrationPrompts(const OfflineSearch
             prompts.push_back(std::move(ids));
         return !request.stop.stop_requested();
     };
-    ENGINE_TRY_DO(forEachPrompt(data, visit));
+    ENGINE_TRY_DO(forEachPrompt(asked, visit));
     if (prompts.empty())
         return Error{ErrorCode::InvalidInput,
                      "No prompt fits into the context, so there is nothing to decode.",
@@ -58,10 +58,10 @@ double skippedShare(const LayerPlan& plan) {
 } // namespace
 
 Result<FoundSet> searchByDecoding(const OfflineSearchChoice& search,
-                                  const DataOptions& data,
+                                  const std::vector<DataPrompt>& asked,
                                   const AnswerRequest& request,
                                   const SearchWatcher& watcher) {
-    ENGINE_TRY(auto prompts, calibrationPrompts(search, data, request, watcher));
+    ENGINE_TRY(auto prompts, calibrationPrompts(search, asked, request, watcher));
     DecoderRegistry registry(moduleFolder());
     FoundSet found;
     found.prompts = static_cast<int>(prompts.size());

@@ -166,6 +166,7 @@ Result<void> finish(const SearchOptions& options,
 
 Result<FoundSet> search(const SearchOptions& options,
                         const SettingValues& settings,
+                        const std::vector<DataPrompt>& prompts,
                         const AnswerRequest& request,
                         const SearchWatcher& watcher) {
     if (options.isByTrials()) {
@@ -175,7 +176,7 @@ Result<FoundSet> search(const SearchOptions& options,
         trials.ratio = options.ratio.value_or(trials.ratio);
         trials.windowTokens = options.maxTokens.value_or(trials.windowTokens);
         trials.seed = options.seed;
-        return searchByTrials(trials, options.data, request, watcher);
+        return searchByTrials(trials, prompts, request, watcher);
     }
     if (options.isByDecoding()) {
         OfflineSearchChoice offline;
@@ -184,7 +185,7 @@ Result<FoundSet> search(const SearchOptions& options,
         offline.trials = options.trials.value_or(offline.trials);
         offline.maxTokens = options.maxTokens.value_or(offline.maxTokens);
         offline.seed = options.seed;
-        return searchByDecoding(offline, options.data, request, watcher);
+        return searchByDecoding(offline, prompts, request, watcher);
     }
     DecoderRegistry registry(moduleFolder());
     ENGINE_TRY(auto decoder,
@@ -192,7 +193,7 @@ Result<FoundSet> search(const SearchOptions& options,
                              {.transformer = *request.model.loaded.transformer,
                               .contextLength = request.model.contextLength,
                               .settings = settings}));
-    return searchWhileDecoding(*decoder, options.data, request, watcher);
+    return searchWhileDecoding(*decoder, prompts, request, watcher);
 }
 
 Result<void> runSearch(const SearchOptions& typed, CommandContext& context) {
@@ -200,15 +201,15 @@ Result<void> runSearch(const SearchOptions& typed, CommandContext& context) {
     const Console& console = context.console;
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY_DO(checkOptions(options));
-    options.data.stream.onlyTask = options.task;
-    if (!options.isOnline() && !options.data.stream.limit)
-        options.data.stream.limit = options.isByTrials() ? kDefaultWindows : kDefaultCalibration;
+    options.data.onlyTask = options.task;
+    if (!options.isOnline() && !options.data.limits.perFile)
+        options.data.limits.perFile = options.isByTrials() ? kDefaultWindows : kDefaultCalibration;
     SettingValues settings;
     if (options.isOnline()) {
         DecoderRegistry registry(moduleFolder());
         ENGINE_TRY(settings, decoderSettings(options, registry));
     }
-    ENGINE_TRY_DO(checkData(options.data));
+    ENGINE_TRY(const PromptSet set, readPrompts(options.data, stop));
     ENGINE_TRY_DO(checkOutput(outPlace(options)));
     ENGINE_TRY(const DataModel model, loadDataModel(options.model, options.isRaw, stop));
     StatusLine status;
@@ -233,9 +234,12 @@ Result<void> runSearch(const SearchOptions& typed, CommandContext& context) {
                           {"is_best", trial.isBest}});
     };
     const int maxTokens = options.maxTokens.value_or(kDefaultMaxTokens);
-    ENGINE_TRY(
-        const FoundSet found,
-        search(options, settings, {.model = model, .maxTokens = maxTokens, .stop = stop}, watcher));
+    ENGINE_TRY(const FoundSet found,
+               search(options,
+                      settings,
+                      set.prompts,
+                      {.model = model, .maxTokens = maxTokens, .stop = stop},
+                      watcher));
     status.clear();
     return finish(options, model, found, console);
 }

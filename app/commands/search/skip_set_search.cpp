@@ -170,7 +170,7 @@ private:
 } // namespace
 
 Result<FoundSet> searchWhileDecoding(Decoder& decoder,
-                                     const DataOptions& data,
+                                     const std::vector<DataPrompt>& prompts,
                                      const AnswerRequest& request,
                                      const SearchWatcher& watcher) {
     FoundSet found;
@@ -192,12 +192,12 @@ Result<FoundSet> searchWhileDecoding(Decoder& decoder,
         found.isCancelled = answers.value().isCancelled;
         return !found.isCancelled && phase != DecoderPhase::Accelerate;
     };
-    ENGINE_TRY_DO(forEachPrompt(data, visit));
+    ENGINE_TRY_DO(forEachPrompt(prompts, visit));
     return found;
 }
 
 Result<FoundSet> searchByTrials(const TrialSearch& search,
-                                const DataOptions& data,
+                                const std::vector<DataPrompt>& prompts,
                                 const AnswerRequest& request,
                                 const SearchWatcher& watcher) {
     const DataModel& model = request.model;
@@ -220,7 +220,7 @@ Result<FoundSet> searchByTrials(const TrialSearch& search,
             return added.error();
         return !request.stop.stop_requested();
     };
-    ENGINE_TRY_DO(forEachPrompt(data, visit));
+    ENGINE_TRY_DO(forEachPrompt(prompts, visit));
     if (request.stop.stop_requested()) {
         FoundSet nothing;
         nothing.isCancelled = true;

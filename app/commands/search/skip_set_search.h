@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace app {
 
@@ -44,7 +45,7 @@ struct TrialSearch {
 /// there are no more prompts; the result is the set it uses last. Errors: those of decoding;
 /// prompts that no decoder can take are skipped and reported.
 engine::Result<FoundSet> searchWhileDecoding(engine::Decoder& decoder,
-                                             const DataOptions& data,
+                                             const std::vector<DataPrompt>& prompts,
                                              const AnswerRequest& request,
                                              const SearchWatcher& watcher);
 
@@ -53,7 +54,7 @@ engine::Result<FoundSet> searchWhileDecoding(engine::Decoder& decoder,
 /// Unsupported for a model without searchable layers; InvalidInput when no answer is long enough;
 /// NoMemory for the prompts' caches, which are all held.
 engine::Result<FoundSet> searchByTrials(const TrialSearch& search,
-                                        const DataOptions& data,
+                                        const std::vector<DataPrompt>& prompts,
                                         const AnswerRequest& request,
                                         const SearchWatcher& watcher);
 
@@ -68,7 +69,7 @@ struct OfflineSearchChoice {
 /// Bayesian search over all sublayers with the decoder self_sd; the prompts are all held.
 /// Errors: those of searchOffline; InvalidInput when no prompt can be taken.
 engine::Result<FoundSet> searchByDecoding(const OfflineSearchChoice& search,
-                                          const DataOptions& data,
+                                          const std::vector<DataPrompt>& prompts,
                                           const AnswerRequest& request,
                                           const SearchWatcher& watcher);
 

@@ -35,7 +35,8 @@ Result<void> runStream(const StreamOptions& options, CommandContext& context) {
     const bool records = !options.out.path.empty();
     TextSession session(text, console, true);
     ENGINE_TRY_DO(session.open());
-    ENGINE_TRY(const DataSummary data, checkData(options.data));
+    ENGINE_TRY(const PromptSet set, readPrompts(options.data, stop));
+    const DataSummary data = summaryOf(set);
     if (records)
         ENGINE_TRY_DO(checkOutput(outputPlace(options.out,
                                               text.model,
@@ -50,7 +51,7 @@ Result<void> runStream(const StreamOptions& options, CommandContext& context) {
     StreamReport report;
     StreamRun run(session, report, console, {text.maxTokens, options.isRaw, stop});
     bool isCancelled = false;
-    const auto visited = forEachPrompt(options.data, [&](const DataPrompt& prompt) -> Result<bool> {
+    const auto visited = forEachPrompt(set.prompts, [&](const DataPrompt& prompt) -> Result<bool> {
         ENGINE_TRY(const bool goesOn, run.ask(prompt));
         isCancelled = !goesOn;
         return goesOn;
@@ -74,15 +75,6 @@ void addStreamCommand(CLI::App& app, ChosenCommand& chosen) {
     const auto options = std::make_shared<StreamOptions>();
     options->text.maxTokens = 128;
     addDataOptions(*command, options->data);
-    command
-        ->add_option("--text-field",
-                     options->data.stream.textField,
-                     "Name of the field that holds the prompt")
-        ->capture_default_str();
-    command
-        ->add_option(
-            "--task-field", options->data.stream.taskField, "Name of the field that holds the task")
-        ->capture_default_str();
     command
         ->add_option(
             "--decoder", options->text.decoder.name, "The decoder; swift-run decoders lists them")

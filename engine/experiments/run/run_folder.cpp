@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/run/run_folder.h"
 
+#include "engine/experiments/data/data_stream.h"
 #include "engine/experiments/json/member_json.h"
+#include "engine/experiments/run/executor_state.h"
 #include "engine/loading/files/atomic_file.h"
 #include "engine/loading/files/byte_reader.h"
 
@@ -22,8 +24,15 @@ constexpr const char* kDataName = "data.jsonl";
 constexpr const char* kShardsName = "shards";
 
 /// What a run writes into its folder, besides temporary files.
-constexpr std::array kOwnNames = {
-    kRecipeName, kPlanName, kDataName, kShardsName, "lock", "result.json", "report"};
+constexpr std::array kOwnNames = {kRecipeName,
+                                  kPlanName,
+                                  kDataName,
+                                  kShardsName,
+                                  "lock",
+                                  "result.json",
+                                  "report",
+                                  kExecutorName,
+                                  "slurm"};
 
 constexpr std::uint64_t kMostFileBytes = 1U << 30U;
 
@@ -60,7 +69,8 @@ Result<bool> isEmptyFolder(const fs::path& path) {
 
 /// Deletes an earlier run, the plan first: what is left then is no run.
 Result<void> removeRun(const fs::path& path) {
-    for (const char* name : {kPlanName, kShardsName, "result.json", "report", kDataName}) {
+    for (const char* name :
+         {kPlanName, kShardsName, "result.json", "report", kDataName, kExecutorName, "slurm"}) {
         std::error_code code;
         fs::remove_all(path / name, code);
         if (code)

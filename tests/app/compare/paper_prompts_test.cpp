@@ -26,30 +26,33 @@ private:
     /// The prompts that are asked, in their order.
     QStringList asked(const QByteArray& lines, int shots = -1);
 
-    DataOptions data(const QByteArray& lines);
+    std::vector<DataPrompt> data(const QByteArray& lines);
 
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
-DataOptions PaperPromptsTest::data(const QByteArray& lines) {
+std::vector<DataPrompt> PaperPromptsTest::data(const QByteArray& lines) {
     QFile file(m_folder->filePath("data.jsonl"));
     if (!file.open(QIODevice::WriteOnly) || file.write(lines) != lines.size())
         qFatal("the data file cannot be written");
-    return {.files = {file.fileName().toStdString()}, .stream = {}};
+    file.close();
+    auto set = readPrompts({.paths = {file.fileName().toStdString()}});
+    if (!set)
+        qFatal("%s", set.error().message.c_str());
+    return std::move(set).value().prompts;
 }
 
 QStringList PaperPromptsTest::asked(const QByteArray& lines, int shots) {
-    const DataOptions options = data(lines);
-    const auto prompts = PaperPrompts::read(options, shots);
+    const std::vector<DataPrompt> all = data(lines);
+    const auto prompts = PaperPrompts::read(all, shots);
     QStringList texts;
     if (!prompts)
         return {QString::fromStdString(prompts.error().message)};
-    const auto visited =
-        forEachPrompt(options, [&](const DataPrompt& prompt) -> engine::Result<bool> {
-            if (!prompts.value().isExample(prompt))
-                texts << QString::fromStdString(prompts.value().shaped(prompt).turns.front());
-            return true;
-        });
+    const auto visited = forEachPrompt(all, [&](const DataPrompt& prompt) -> engine::Result<bool> {
+        if (!prompts.value().isExample(prompt))
+            texts << QString::fromStdString(prompts.value().shaped(prompt).turns.front());
+        return true;
+    });
     return visited ? texts : QStringList();
 }
 

@@ -85,14 +85,14 @@ public:
             ENGINE_TRY(const Journal journal, Journal::read(m_options.journal));
             return figuresOf(journal.prompts());
         }
-        ENGINE_TRY_DO(app::checkData(data()));
+        ENGINE_TRY(const PromptSet set, app::readPrompts(data(), m_stop));
         ENGINE_TRY(m_model, app::loadDataModel(m_options.model, false, m_stop));
         if (m_options.isPastEnd)
             m_model.endIds.clear();
         ENGINE_TRY_DO(makePlayers());
         ENGINE_TRY_DO(startLlama());
         ENGINE_TRY(Journal journal, Journal::open(m_options.journal, startLine()));
-        const auto answered = answerAll(journal);
+        const auto answered = answerAll(inTurn(set.prompts), journal);
         if (!answered && answered.error().code != ErrorCode::Cancelled)
             return answered.error();
         if (!answered)
@@ -103,7 +103,7 @@ public:
 private:
     app::DataOptions data() const {
         app::DataOptions data = m_options.data;
-        data.stream.limit = m_options.prompts;
+        data.limits.perFile = m_options.prompts;
         return data;
     }
 
@@ -174,25 +174,23 @@ private:
 
     /// The first prompts of all files, then the second ones: a slow minute, and a run that is
     /// stopped, touch all files alike.
-    Result<std::vector<app::DataPrompt>> promptsInTurn() const {
+    static std::vector<DataPrompt> inTurn(const std::vector<DataPrompt>& all) {
         std::map<std::string, int> seen;
-        std::vector<std::pair<int, app::DataPrompt>> numbered;
-        ENGINE_TRY_DO(app::forEachPrompt(data(), [&](const app::DataPrompt& prompt) {
+        std::vector<std::pair<int, DataPrompt>> numbered;
+        for (const DataPrompt& prompt : all) {
             numbered.emplace_back(seen[prompt.file]++, prompt);
             numbered.back().second.record.turns.resize(1);
-            return Result<bool>(true);
-        }));
+        }
         std::stable_sort(numbered.begin(), numbered.end(), [](const auto& a, const auto& b) {
             return a.first < b.first;
         });
-        std::vector<app::DataPrompt> prompts;
+        std::vector<DataPrompt> prompts;
         for (auto& [number, prompt] : numbered)
             prompts.push_back(std::move(prompt));
         return prompts;
     }
 
-    Result<void> answerAll(Journal& journal) {
-        ENGINE_TRY(const auto prompts, promptsInTurn());
+    Result<void> answerAll(const std::vector<DataPrompt>& prompts, Journal& journal) {
         std::size_t done = 0;
         for (const app::DataPrompt& prompt : prompts) {
             m_status.show(fmt::format("{} of {}: {} line {}",
@@ -307,7 +305,7 @@ private:
 void addOptions(CLI::App& app, Options& options) {
     app::addModelOptions(app, options.model);
     app::addContextOption(app, options.model);
-    app.add_option("--data", options.data.files, "Files of prompts, of each the first turns")
+    app.add_option("--data", options.data.paths, "Files of prompts, of each the first turns")
         ->check(CLI::ExistingFile);
     app.add_option("--prompts", options.prompts, "Of each file, the first ones")
         ->check(CLI::PositiveNumber)
@@ -354,7 +352,7 @@ int main(int argc, char** argv) {
     study::Options options;
     study::addOptions(app, options);
     CLI11_PARSE(app, argc, argv);
-    if (options.data.files.empty() && !options.isReportOnly) {
+    if (options.data.paths.empty() && !options.isReportOnly) {
         app::Console::note("decoding_study: name files of prompts with --data.");
         return app::kUsage;
     }

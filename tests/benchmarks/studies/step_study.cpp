@@ -283,7 +283,7 @@ void addOptions(CLI::App& app, Options& options) {
                    "Number of layers of the --shape; 0 keeps the shape's own number");
     app.add_option("--decoder", options.decoder)->capture_default_str();
     app.add_option("--set", options.bench.settings, "NAME=VALUE for the decoder");
-    app.add_option("--prompts", options.bench.data.files, "Default: a few built-in ones");
+    app.add_option("--prompts", options.bench.data.paths, "Default: a few built-in ones");
     app.add_option("--pairs", options.bench.pairs)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/models/default_model.h"
 
-#include "engine/experiments/data_stream.h"
+#include "engine/experiments/data/data_stream.h"
 #include "engine/model/backends/backend_registry.h"
 #include "engine/text/chat_prompt.h"
 

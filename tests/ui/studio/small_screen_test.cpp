@@ -144,6 +144,50 @@ private slots:
         QVERIFY(!chats.isHidden());
     }
 
+    void plotsOfInspectForWhichThereIsNoRoomBecomeTabs() {
+        m_stage->loadModel();
+        window().showWorkspace(1);
+        settle();
+        std::map<QDockWidget*, QRect> before;
+        for (QDockWidget* dock : workspace().docks())
+            before[dock] = dock->geometry();
+        window().setTextPercent(150);
+        settle();
+        verifyThatTheWindowFits();
+        int tabs = 0;
+        for (QDockWidget* dock : workspace().docks()) {
+            QVERIFY2(!dock->isHidden(), qPrintable(dock->objectName()));
+            tabs += workspace().tabifiedDockWidgets(dock).isEmpty() ? 0 : 1;
+            workspace().focusDock(*dock);
+            settle();
+            QVERIFY2(!dock->widget()->visibleRegion().isEmpty(), qPrintable(dock->objectName()));
+            QVERIFY2(dock->isAncestorOf(QApplication::focusWidget()),
+                     qPrintable(dock->objectName()));
+        }
+        QVERIFY(tabs >= 2);
+        window().setTextPercent(100);
+        settle();
+        for (const auto& [dock, place] : before) {
+            QVERIFY(workspace().tabifiedDockWidgets(dock).isEmpty());
+            QVERIFY2((dock->geometry().topLeft() - place.topLeft()).manhattanLength() <= 8,
+                     qPrintable(dock->objectName()));
+        }
+    }
+
+    void whatTheUserClosedMeanwhileStaysClosed() {
+        m_stage->loadModel();
+        window().showWorkspace(1);
+        window().setTextPercent(150);
+        settle();
+        dock("inspect.mask").toggleViewAction()->trigger();
+        settle();
+        QVERIFY(dock("inspect.mask").isHidden());
+        window().setTextPercent(100);
+        settle();
+        QVERIFY(dock("inspect.mask").isHidden());
+        QVERIFY(dock("inspect.speed").isVisible());
+    }
+
     void aDockThatTheUserShowsTakesThePlaceOfAnother() {
         m_stage->loadModel();
         window().setTextPercent(150);

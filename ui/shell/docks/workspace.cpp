@@ -105,6 +105,8 @@ void Workspace::placeDock(QDockWidget* dock) {
 
 void Workspace::resetLayout() {
     m_hiddenFloating.clear();
+    m_withoutRoom.clear();
+    m_unfitted.clear();
     // One that is removed while it floats keeps floating.
     for (QDockWidget* dock : m_docks)
         dock->setFloating(false);
@@ -252,10 +254,15 @@ std::vector<Workspace::Group> Workspace::groupsAlong(Qt::Orientation orientation
     return groups;
 }
 
+QSize Workspace::leastSize() const {
+    layout()->invalidate();
+    return layout()->minimumSize();
+}
+
 /// Only what makes the workspace smaller is hidden.
 void Workspace::giveWay(Qt::Orientation orientation, int room) {
     const auto needed = [&] {
-        const QSize least = layout()->minimumSize();
+        const QSize least = leastSize();
         return orientation == Qt::Horizontal ? least.width() : least.height();
     };
     bool hasHelped = true;
@@ -274,10 +281,34 @@ void Workspace::giveWay(Qt::Orientation orientation, int room) {
         }
 }
 
+void Workspace::stackHidden(const QSize& room) {
+    const auto isPlaced = [this](const QDockWidget* dock) {
+        return !dock->isHidden() && !dock->isFloating() &&
+               dockWidgetArea(const_cast<QDockWidget*>(dock)) == Qt::RightDockWidgetArea;
+    };
+    const auto front = std::find_if(m_docks.rbegin(), m_docks.rend(), isPlaced);
+    if (front == m_docks.rend())
+        return;
+    const std::size_t stacked = std::erase_if(m_withoutRoom, [&](QDockWidget* dock) {
+        if (dockWidgetArea(dock) == Qt::LeftDockWidgetArea)
+            return false;
+        tabifyDockWidget(*front, dock);
+        dock->show();
+        const bool fits = leastSize().boundedTo(room) == leastSize();
+        dock->setVisible(fits);
+        return fits;
+    });
+    if (stacked > 0)
+        (*front)->raise();
+}
+
 QStringList Workspace::fitInto(const QSize& room) {
     std::erase_if(m_withoutRoom, [](const QDockWidget* dock) { return !dock->isHidden(); });
+    if (m_unfitted.isEmpty() && leastSize().boundedTo(room) != leastSize())
+        m_unfitted = saveState(kLayoutVersion);
     giveWay(Qt::Horizontal, room.width());
     giveWay(Qt::Vertical, room.height());
+    stackHidden(room);
     QStringList titles;
     for (const QDockWidget* dock : m_withoutRoom)
         titles << dock->windowTitle();
@@ -285,8 +316,32 @@ QStringList Workspace::fitInto(const QSize& room) {
 }
 
 void Workspace::bringBack() {
-    for (QDockWidget* dock : std::exchange(m_withoutRoom, {}))
-        dock->show();
+    struct Choice {
+        QDockWidget* dock;
+        bool isShown;
+        bool isFloating;
+        QRect place;
+    };
+
+    if (m_unfitted.isEmpty())
+        return;
+    std::vector<Choice> choices;
+    for (QDockWidget* dock : m_docks)
+        choices.push_back({dock,
+                           !dock->isHidden() || std::ranges::count(m_withoutRoom, dock) > 0,
+                           dock->isFloating(),
+                           dock->geometry()});
+    m_withoutRoom.clear();
+    restoreState(std::exchange(m_unfitted, {}), kLayoutVersion);
+    for (const Choice& choice : choices) {
+        if (choice.dock->isFloating() != choice.isFloating) {
+            choice.dock->setFloating(choice.isFloating);
+            if (choice.isFloating)
+                choice.dock->setGeometry(choice.place);
+        }
+        if (choice.dock->isHidden() == choice.isShown)
+            choice.dock->setVisible(choice.isShown);
+    }
 }
 
 void Workspace::focusNextDock(int direction) {

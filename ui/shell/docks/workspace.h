@@ -69,12 +69,14 @@ public:
     /// Shows one of its docks, raises it and gives it the focus.
     void focusDock(QDockWidget& dock);
 
-    /// Hides docks until the workspace fits into so many pixels, as far as that helps: for the
-    /// width one side after the other, for the height those that yield it before the others. The
-    /// dock that the user showed last stays. Returns the titles of all that have no room by now.
+    /// Takes docks out of their places until the workspace fits into so many pixels, as far as that
+    /// helps: for the width one side after the other, for the height those that yield it before the
+    /// others. The dock that the user showed last stays. Those from the right and from below become
+    /// tabs behind the last dock at the right, if there is room for them; the others are hidden.
+    /// Returns the titles of all that have no room by now.
     QStringList fitInto(const QSize& room);
 
-    /// Shows what fitInto() has hidden.
+    /// Undoes what fitInto() has done; what the user has shown, hidden or set afloat stays so.
     void bringBack();
 
     /// Moves the focus to the next dock (or the previous one); the central widget is one of them.
@@ -87,7 +89,9 @@ private:
     using Group = std::vector<QDockWidget*>;
 
     std::vector<Group> groupsAlong(Qt::Orientation orientation) const;
+    QSize leastSize() const;
     void giveWay(Qt::Orientation orientation, int room);
+    void stackHidden(const QSize& room);
     void sizeDocks();
     int heightBelow(int wanted) const;
     void placeDock(QDockWidget* dock);
@@ -98,6 +102,7 @@ private:
     std::vector<QDockWidget*> m_docks;
     std::vector<QDockWidget*> m_hiddenFloating;
     std::vector<QDockWidget*> m_withoutRoom; ///< hidden by fitInto()
+    QByteArray m_unfitted;                   ///< the layout before fitInto(), if that changed it
     const QDockWidget* m_wanted = nullptr;   ///< the one that the user showed last
     std::function<void(Workspace&)> m_arrange;
     std::function<void(View*, const QPoint&)> m_showMenu;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/commands/compare/quality/code_sandbox.h"
-#include "engine/experiments/data_stream.h"
+#include "engine/experiments/data/data_stream.h"
 
 #include <array>
 #include <optional>

@@ -2,7 +2,7 @@
 // Perplexity of a text with the default model in each form of weights, against float32 arithmetic
 // on exactly the weights that are held. tests/benchmarks/perplexity_study takes 2,000 tokens; this
 // is a part of the same text.
-#include "engine/experiments/data_stream.h"
+#include "engine/experiments/data/data_stream.h"
 #include "engine/loading/model_files.h"
 #include "engine/model/cpu/cpu_backend.h"
 #include "engine/text/tokenizer.h"

@@ -4,9 +4,9 @@
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/chat/panels/tasks_dialog.h"
 
+#include <QAbstractButton>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QTableWidget>
 #include <QtTest>
 
@@ -42,7 +42,7 @@ class TasksDialogTest : public QObject {
         m_stage->tell(TasksListed{id, std::move(tasks), note});
     }
 
-    QPushButton& button(const char* text) {
+    QAbstractButton& button(const char* text) {
         return *buttonNamed(*m_dialog, QString::fromLatin1(text));
     }
 
@@ -133,7 +133,7 @@ private slots:
         table().setFocus();
         QTest::keyClick(&table(), Qt::Key_Delete);
         QVERIFY(isSaid(QStringLiteral("Forget the 12 prompts of \u201CSum up this\u201D?")));
-        QCOMPARE(QApplication::focusWidget(), &button("Keep it"));
+        QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(&button("Keep it")));
         button("Keep it").click();
         QVERIFY(!isSaid(QStringLiteral("Forget the 12 prompts")));
         QVERIFY(m_stage->engine->lastSent<ForgetTask>() == nullptr);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/views/layer_map/layer_map_run.h"
-#include "ui/views/layer_map/empty_layer_map.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/grid/layer_legend.h"
 #include "ui/views/layer_map/layer_map_view.h"
@@ -406,57 +405,6 @@ private slots:
         QVERIFY(isShown(QStringLiteral("Searching: 3 sets tried.")));
         beginWithAPlan();
         QCOMPARE(m_view->notice(), QStringLiteral("Searching: 3 sets tried."));
-    }
-
-    /// A file is also loaded by the menu.
-    void aNarrowEmptyMapOffersToFindASetBeforeToLoadOne() {
-        engine::ModelLoaded loaded = loadedModel(6);
-        engine::DecoderInfo searching = searchingDecoderInfo();
-        loaded.decoders = {searching};
-        m_run->engine->say(loaded);
-        m_run->engine->say(engine::DecoderChosen{searching, searchingSettings()});
-        m_run->bridge->tick();
-        QPushButton* find = button(QStringLiteral("Find a skip set with this chat"));
-        QPushButton* load = button(QStringLiteral("Load a skip set..."));
-        const int both = find->sizeHint().width() + load->sizeHint().width();
-        m_view->resize(2 * both, 200);
-        QCoreApplication::processEvents();
-        QVERIFY(find->isVisible() && load->isVisible());
-        m_view->resize(both, 200);
-        QCoreApplication::processEvents();
-        QVERIFY(find->isVisible() && !load->isVisible());
-    }
-
-    void noTextOfTheEmptyMapIsCut_data() {
-        QTest::addColumn<int>("percent");
-        QTest::newRow("100 %") << 100;
-        QTest::newRow("150 %") << 150;
-    }
-
-    /// Whatever is shown is shown whole, at every size of the dock.
-    void noTextOfTheEmptyMapIsCut() {
-        QFETCH(int, percent);
-        m_run->theme.setTextPercent(percent);
-        engine::ModelLoaded loaded = loadedModel(6);
-        loaded.decoders = {searchingDecoderInfo()};
-        m_run->engine->say(loaded);
-        m_run->bridge->tick();
-        auto* empty = m_view->findChild<EmptyLayerMap*>();
-        QVERIFY(m_view->minimumSizeHint().width() <=
-                m_run->theme.scaled(200)); // a dock may be narrow
-        for (const QSize size :
-             {QSize(296, 102), QSize(296, 160), QSize(420, 92), QSize(900, 300)}) {
-            m_view->resize(size * percent / 100);
-            QCoreApplication::processEvents();
-            for (const QLabel* label : empty->findChildren<QLabel*>()) {
-                if (!label->isVisible())
-                    continue;
-                QVERIFY2(label->height() >= label->heightForWidth(label->width()),
-                         qPrintable(label->text()));
-                QVERIFY2(empty->rect().contains(label->geometry()), qPrintable(label->text()));
-            }
-        }
-        m_run->theme.setTextPercent(100);
     }
 
     void theMiniFormCountsWhatIsSkippedBelow() {

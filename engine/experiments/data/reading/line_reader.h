@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -25,15 +26,32 @@ class LineReader {
 public:
     /// A UTF-8 byte order mark is skipped. Errors: NotFound, Io, InvalidInput (no regular file);
     /// Unsupported for UTF-16 and UTF-32, recognised by their mark or their zero bytes.
-    static Result<LineReader> open(const std::filesystem::path& path, std::size_t maxLineBytes);
+    static Result<LineReader>
+    open(const std::filesystem::path& path, std::size_t maxLineBytes, std::stop_token stop = {});
 
     /// The next line; nothing at the end. The part of a line beyond the limit is skipped. Errors:
     /// Io, CorruptFile (the file was cut short meanwhile); InvalidInput for a file that has no line
-    /// end for too long.
+    /// end for too long; Cancelled.
     Result<std::optional<TextLine>> next();
 
+    /// A place between two lines.
+    struct Place {
+        std::uint64_t offset = 0; ///< bytes before it
+        std::int64_t lines = 0;   ///< lines before it
+    };
+
+    Place place() const;
+
+    /// Goes on reading from an earlier place.
+    void goBack(const Place& place);
+
+    const std::filesystem::path& path() const { return m_file.path(); }
+
 private:
-    LineReader(ByteReader file, std::size_t maxLineBytes, std::uint64_t start);
+    LineReader(ByteReader file,
+               std::size_t maxLineBytes,
+               std::uint64_t start,
+               std::stop_token stop);
 
     Result<bool> fillChunk();
     void append(std::string_view part);
@@ -41,6 +59,7 @@ private:
 
     ByteReader m_file;
     std::size_t m_maxLineBytes;
+    std::stop_token m_stop;
     std::uint64_t m_offset; // of the first byte not yet read
     std::string m_chunk;
     std::size_t m_chunkPosition = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/experiments/data_stream.h"
+#include "tests/engine/experiments/data/read_content.h"
 #include "tests/support/programs/damaged_bytes.h"
 #include "tests/support/temporary_folder.h"
 
@@ -7,43 +7,14 @@
 #include <QTest>
 
 using namespace engine;
+using test_support::Content;
+using test_support::promptsOf;
+using test_support::readContent;
 
 namespace {
 
-/// What a stream gave, record after record.
-struct Content {
-    std::vector<DataRecord> records;
-    std::vector<BadLine> badLines;
-};
-
-Content readAll(const std::filesystem::path& path, const DataStreamOptions& options = {}) {
-    Content content;
-    auto stream = DataStream::open(path, options);
-    if (!stream)
-        qFatal("%s", stream.error().message.c_str());
-    for (;;) {
-        const auto item = stream.value().next();
-        if (!item)
-            qFatal("%s", item.error().message.c_str());
-        if (!item.value())
-            return content;
-        if (const auto* record = std::get_if<DataRecord>(&*item.value()))
-            content.records.push_back(*record);
-        else
-            content.badLines.push_back(std::get<BadLine>(*item.value()));
-    }
-}
-
 std::string line(const std::string& prompt) {
     return R"({"task":"code","id":"a","prompt":")" + prompt + "\"}";
-}
-
-QStringList promptsOf(const Content& content) {
-    QStringList prompts;
-    for (const DataRecord& record : content.records)
-        for (const std::string& turn : record.turns)
-            prompts << QString::fromStdString(turn);
-    return prompts;
 }
 
 } // namespace
@@ -68,6 +39,8 @@ private slots:
     void theLimitCountsGoodRecords();
     void otherTasksArePassedOver();
     void plainTextHasAPromptALine();
+    void aDocumentIsOnePrompt();
+    void aStopEndsTheReading();
     void filesThatCannotBeReadAreErrors();
     void damagedFilesNeverCrash();
     void theSharedFilesAreWithoutFault_data();
@@ -78,7 +51,7 @@ private:
 };
 
 void DataStreamTest::recordsComeInTheirOrder() {
-    const Content content = readAll(m_folder.write(
+    const Content content = readContent(m_folder.write(
         "a.jsonl", line("one") + "\n" + R"({"prompt":["two","three"],"task":"chat"})" + "\n"));
     QCOMPARE(content.badLines.size(), std::size_t(0));
     QCOMPARE(content.records.size(), std::size_t(2));
@@ -89,7 +62,7 @@ void DataStreamTest::recordsComeInTheirOrder() {
     QCOMPARE(content.records[1].line, std::int64_t(2));
     QCOMPARE(content.records[1].task, std::string("chat"));
     QVERIFY(content.records[1].turns == (std::vector<std::string>{"two", "three"}));
-    QCOMPARE(readAll(m_folder.write("empty.jsonl", "")).records.size(), std::size_t(0));
+    QCOMPARE(readContent(m_folder.write("empty.jsonl", "")).records.size(), std::size_t(0));
 }
 
 void DataStreamTest::linesEndWithLfOrCrLfOnly() {
@@ -98,14 +71,14 @@ void DataStreamTest::linesEndWithLfOrCrLfOnly() {
                                 "b\xC2\x85"
                                 "c";
     const Content content =
-        readAll(m_folder.write("a.jsonl", line(strange) + "\r\n" + line("two") + "\n"));
+        readContent(m_folder.write("a.jsonl", line(strange) + "\r\n" + line("two") + "\n"));
     QCOMPARE(promptsOf(content), (QStringList{QString::fromStdString(strange), "two"}));
-    const Content text = readAll(m_folder.write("a.txt", "a\vb\fc\rd\r\ne\n"));
+    const Content text = readContent(m_folder.write("a.txt", "a\vb\fc\rd\r\ne\n"));
     QCOMPARE(promptsOf(text), (QStringList{"a\vb\fc\rd", "e"}));
 }
 
 void DataStreamTest::emptyLinesAreIgnoredButCounted() {
-    const Content content = readAll(
+    const Content content = readContent(
         m_folder.write("a.jsonl", "\n \t\r\n" + line("one") + "\n\r\n\n" + line("two") + "\n\n"));
     QCOMPARE(promptsOf(content), (QStringList{"one", "two"}));
     QCOMPARE(content.badLines.size(), std::size_t(0));
@@ -114,13 +87,14 @@ void DataStreamTest::emptyLinesAreIgnoredButCounted() {
 }
 
 void DataStreamTest::theLastLineNeedsNoEnd() {
-    QCOMPARE(promptsOf(readAll(m_folder.write("a.jsonl", line("one") + "\n" + line("two")))),
+    QCOMPARE(promptsOf(readContent(m_folder.write("a.jsonl", line("one") + "\n" + line("two")))),
              (QStringList{"one", "two"}));
-    QCOMPARE(promptsOf(readAll(m_folder.write("b.jsonl", line("one") + "\r"))), QStringList{"one"});
+    QCOMPARE(promptsOf(readContent(m_folder.write("b.jsonl", line("one") + "\r"))),
+             QStringList{"one"});
 }
 
 void DataStreamTest::aByteOrderMarkIsPassedOver() {
-    const Content content = readAll(m_folder.write("a.jsonl", "\xEF\xBB\xBF" + line("one")));
+    const Content content = readContent(m_folder.write("a.jsonl", "\xEF\xBB\xBF" + line("one")));
     QCOMPARE(promptsOf(content), QStringList{"one"});
     QCOMPARE(content.badLines.size(), std::size_t(0));
 }
@@ -180,7 +154,7 @@ void DataStreamTest::badLinesAreNamedAndTheRestGoesOn_data() {
 void DataStreamTest::badLinesAreNamedAndTheRestGoesOn() {
     QFETCH(const QByteArray, bad);
     QFETCH(const QByteArray, words);
-    const Content content = readAll(m_folder.write(
+    const Content content = readContent(m_folder.write(
         "a.jsonl", line("one") + "\n" + bad.toStdString() + "\n" + line("two") + "\n"));
     QCOMPARE(promptsOf(content), (QStringList{"one", "two"}));
     QCOMPARE(content.badLines.size(), std::size_t(1));
@@ -195,7 +169,7 @@ void DataStreamTest::overlongLinesAreSkipped() {
     const std::string shortest = line("");
     const std::string fitting = line(std::string(kLongest - shortest.size(), 'x'));
     const std::string tooLong = line(std::string(kLongest + 1 - shortest.size(), 'y'));
-    const Content content = readAll(m_folder.write(
+    const Content content = readContent(m_folder.write(
         "a.jsonl", fitting + "\r\n" + tooLong + "\r\n" + tooLong + "zzz\n" + line("two")));
     QCOMPARE(content.records.size(), std::size_t(2));
     QCOMPARE(content.records[0].turns[0].size(), kLongest - shortest.size());
@@ -207,20 +181,20 @@ void DataStreamTest::overlongLinesAreSkipped() {
 
 void DataStreamTest::fieldsCanBeNamed() {
     DataStreamOptions options;
-    options.textField = "question";
-    options.taskField = "kind";
-    const Content content = readAll(
+    options.layout.prompt = "question";
+    options.layout.task = "kind";
+    const Content content = readContent(
         m_folder.write("a.jsonl", R"({"prompt":"no","question":"yes","task":"no","kind":"k"})"),
         options);
     QCOMPARE(promptsOf(content), QStringList{"yes"});
     QCOMPARE(content.records[0].task, std::string("k"));
-    const Content missing = readAll(m_folder.write("b.jsonl", R"({"prompt":"no"})"), options);
+    const Content missing = readContent(m_folder.write("b.jsonl", R"({"prompt":"no"})"), options);
     QCOMPARE(missing.badLines.size(), std::size_t(1));
     QVERIFY(missing.badLines[0].message.find("\"question\"") != std::string::npos);
 }
 
 void DataStreamTest::theFilesStemIsTheTaskOfRecordsWithoutOne() {
-    const Content content = readAll(m_folder.write(
+    const Content content = readContent(m_folder.write(
         "my.data.jsonl", "{\"prompt\":\"a\"}\n{\"prompt\":\"b\",\"task\":null}\n" + line("c")));
     QCOMPARE(content.records.size(), std::size_t(3));
     QCOMPARE(content.records[0].task, std::string("my.data"));
@@ -229,11 +203,11 @@ void DataStreamTest::theFilesStemIsTheTaskOfRecordsWithoutOne() {
 }
 
 void DataStreamTest::idsAreTextsNumbersOrTheLine() {
-    const Content content = readAll(m_folder.write("a.jsonl",
-                                                   "\n{\"prompt\":\"a\",\"id\":\"x\"}\n"
-                                                   "{\"prompt\":\"b\",\"id\":77}\n"
-                                                   "{\"prompt\":\"c\"}\n"
-                                                   "{\"prompt\":\"d\",\"id\":[1]}\n"));
+    const Content content = readContent(m_folder.write("a.jsonl",
+                                                       "\n{\"prompt\":\"a\",\"id\":\"x\"}\n"
+                                                       "{\"prompt\":\"b\",\"id\":77}\n"
+                                                       "{\"prompt\":\"c\"}\n"
+                                                       "{\"prompt\":\"d\",\"id\":[1]}\n"));
     QStringList ids;
     for (const DataRecord& record : content.records)
         ids << QString::fromStdString(record.id);
@@ -245,11 +219,11 @@ void DataStreamTest::theLimitCountsGoodRecords() {
         m_folder.write("a.jsonl", "bad\n" + line("one") + "\nbad\n" + line("two") + "\nbad\n");
     DataStreamOptions options;
     options.limit = 2;
-    const Content content = readAll(path, options);
+    const Content content = readContent(path, options);
     QCOMPARE(promptsOf(content), (QStringList{"one", "two"}));
     QCOMPARE(content.badLines.size(), std::size_t(2));
     options.limit = 0;
-    QVERIFY(readAll(path, options).badLines.empty());
+    QVERIFY(readContent(path, options).badLines.empty());
     options.limit = -1;
     const auto negative = DataStream::open(path, options);
     QVERIFY(!negative);
@@ -260,23 +234,51 @@ void DataStreamTest::otherTasksArePassedOver() {
     DataStreamOptions options;
     options.onlyTask = "code";
     options.limit = 2;
-    const Content content = readAll(m_folder.write("a.jsonl",
-                                                   "{\"prompt\":\"a\",\"task\":\"x\"}\n" +
-                                                       line("one") + "\nbad\n{\"prompt\":\"b\"}\n" +
-                                                       line("two") + "\n" + line("three")),
-                                    options);
+    const Content content = readContent(
+        m_folder.write("a.jsonl",
+                       "{\"prompt\":\"a\",\"task\":\"x\"}\n" + line("one") +
+                           "\nbad\n{\"prompt\":\"b\"}\n" + line("two") + "\n" + line("three")),
+        options);
     QCOMPARE(promptsOf(content), (QStringList{"one", "two"}));
     QCOMPARE(content.badLines.size(), std::size_t(1));
 }
 
 void DataStreamTest::plainTextHasAPromptALine() {
-    const Content content = readAll(
+    const Content content = readContent(
         m_folder.write("Prompts.TXT", "\xEF\xBB\xBF{\"prompt\":\"a\"}\n\n  two \ncaf\xE9\nfour"));
     QCOMPARE(promptsOf(content), (QStringList{"{\"prompt\":\"a\"}", "  two ", "four"}));
     QCOMPARE(content.records[1].task, std::string("Prompts"));
     QCOMPARE(content.records[1].id, std::string("3"));
     QCOMPARE(content.badLines.size(), std::size_t(1));
     QCOMPARE(content.badLines[0].line, std::int64_t(4));
+}
+
+void DataStreamTest::aDocumentIsOnePrompt() {
+    const Content content =
+        readContent(m_folder.write("Notes.MD", "# One\r\n\n{\"prompt\":\"a\"}\n"));
+    QCOMPARE(promptsOf(content), QStringList{"# One\n\n{\"prompt\":\"a\"}"});
+    QCOMPARE(content.records[0].task, std::string("Notes"));
+    QCOMPARE(content.records[0].id, std::string("Notes"));
+    QCOMPARE(readContent(m_folder.write("empty.md", "\n \n")).records.size(), std::size_t(0));
+    const Content wrong = readContent(m_folder.write("wrong.md", "one\ncaf\xE9\nthree\n"));
+    QCOMPARE(wrong.records.size(), std::size_t(0));
+    QCOMPARE(wrong.badLines.size(), std::size_t(1));
+    QCOMPARE(wrong.badLines[0].line, std::int64_t(2));
+    const Content large = readContent(m_folder.write(
+        "large.md", std::string(9'000'000, 'x') + "\n" + std::string(9'000'000, 'y')));
+    QCOMPARE(large.records.size(), std::size_t(0));
+    QVERIFY(large.badLines.at(0).message.find("16000000 bytes") != std::string::npos);
+}
+
+void DataStreamTest::aStopEndsTheReading() {
+    const auto path = m_folder.write("a.jsonl", line(std::string(200'000, 'x')) + "\n" + line("b"));
+    std::stop_source source;
+    auto stream = DataStream::open(path, {.stop = source.get_token()});
+    QVERIFY(stream);
+    source.request_stop();
+    const auto item = stream.value().next();
+    QVERIFY(!item);
+    QVERIFY(item.error().code == ErrorCode::Cancelled);
 }
 
 void DataStreamTest::filesThatCannotBeReadAreErrors() {
@@ -297,7 +299,7 @@ void DataStreamTest::damagedFilesNeverCrash() {
     test_support::forEachFlip(good, 1000, 3, [&](const std::string& bytes, std::size_t) {
         const auto path = m_folder.write("a.jsonl", bytes);
         if (DataStream::open(path))
-            badLines += readAll(path).badLines.size();
+            badLines += readContent(path).badLines.size();
     });
     QVERIFY(badLines > 200);
 }
@@ -321,7 +323,7 @@ void DataStreamTest::theSharedFilesAreWithoutFault() {
     const std::filesystem::path path = SWIFT_STUDIO_SHARED_DIR "/data/" + task + ".jsonl";
     if (!std::filesystem::exists(path))
         QSKIP("the shared data does not lie beside the checkout");
-    const Content content = readAll(path);
+    const Content content = readContent(path);
     QCOMPARE(content.badLines.size(), std::size_t(0));
     QCOMPARE(content.records.size(), static_cast<std::size_t>(count));
     QSet<QString> ids;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/experiments/line_reader.h"
+#include "engine/experiments/data/reading/line_reader.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace engine {
@@ -11,7 +12,7 @@ namespace {
 constexpr std::uint64_t kChunkBytes = 65536;
 
 /// A file without a line end for this long is not a text; reading a sparse file could take days.
-constexpr std::uint64_t kMostBytesWithoutEnd = 256'000'000;
+constexpr std::uint64_t kMostBytesWithoutEnd = 4'000'000'000;
 
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 
@@ -30,12 +31,18 @@ std::string_view wideEncodingOf(std::string_view start) {
 
 } // namespace
 
-LineReader::LineReader(ByteReader file, std::size_t maxLineBytes, std::uint64_t start)
+LineReader::LineReader(ByteReader file,
+                       std::size_t maxLineBytes,
+                       std::uint64_t start,
+                       std::stop_token stop)
     : m_file(std::move(file))
     , m_maxLineBytes(maxLineBytes)
+    , m_stop(std::move(stop))
     , m_offset(start) {}
 
-Result<LineReader> LineReader::open(const std::filesystem::path& path, std::size_t maxLineBytes) {
+Result<LineReader> LineReader::open(const std::filesystem::path& path,
+                                    std::size_t maxLineBytes,
+                                    std::stop_token stop) {
     ENGINE_TRY(ByteReader file, ByteReader::open(path));
     std::string start(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 4)), '\0');
     ENGINE_TRY_DO(file.readAt(0, std::as_writable_bytes(std::span(start)), "the text"));
@@ -44,11 +51,24 @@ Result<LineReader> LineReader::open(const std::filesystem::path& path, std::size
             ErrorCode::Unsupported,
             fmt::format("{} is {} text; only UTF-8 is read", path.string(), encoding),
             fmt::format("Save it as UTF-8, for example with: iconv -f {} -t UTF-8", encoding)};
-    return LineReader(
-        std::move(file), maxLineBytes, start.starts_with(kUtf8Mark) ? kUtf8Mark.size() : 0);
+    const std::uint64_t begin = start.starts_with(kUtf8Mark) ? kUtf8Mark.size() : 0;
+    return LineReader(std::move(file), maxLineBytes, begin, std::move(stop));
+}
+
+LineReader::Place LineReader::place() const {
+    return {.offset = m_offset - (m_chunk.size() - m_chunkPosition), .lines = m_lineNumber};
+}
+
+void LineReader::goBack(const Place& place) {
+    m_chunk.clear();
+    m_chunkPosition = 0;
+    m_offset = place.offset;
+    m_lineNumber = place.lines;
 }
 
 Result<bool> LineReader::fillChunk() {
+    if (m_stop.stop_requested())
+        return Error{ErrorCode::Cancelled, "Reading the prompts was stopped.", ""};
     m_chunk.resize(
         static_cast<std::size_t>(std::min<std::uint64_t>(kChunkBytes, m_file.size() - m_offset)));
     m_chunkPosition = 0;
@@ -103,7 +123,8 @@ Result<std::optional<TextLine>> LineReader::next() {
                             m_file.path().string(),
                             m_lineNumber + 1,
                             kMostBytesWithoutEnd),
-                "Give a file of lines: JSON Lines, or a .txt file with one prompt per line."};
+                "Give JSON Lines, a table (.csv, .tsv) or plain text with one prompt a line "
+                "(.txt)."};
     }
     if (bytes == 0)
         return std::optional<TextLine>();

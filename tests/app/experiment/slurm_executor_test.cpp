@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shards as job arrays of a Slurm that is a script: what is submitted, what again, and what is
+// said.
+#include "app/commands/experiment/executors/slurm_executor.h"
+#include "app/commands/experiment/executors/slurm_files.h"
+#include "engine/experiments/run/executor_state.h"
+#include "tests/app/experiment/many_shards.h"
+#include "tests/support/temporary_folder.h"
+
+#include <QFile>
+#include <QtTest>
+
+using namespace app;
+using namespace engine;
+using test_support::TemporaryFolder;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+QByteArray contentOf(const fs::path& path) {
+    QFile file(QString::fromStdString(path.string()));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+/// A run folder beside a Slurm that is a script.
+class Cluster {
+public:
+    explicit Cluster(int shards)
+        : m_run(test_support::makeRunOf(shards, m_folder.path() / "it's a run").value()) {
+        const fs::path script = fs::absolute("tests/app/experiment/fake_slurm.py");
+        fs::create_directory(commands());
+        for (const char* name : {"sbatch", "squeue", "sacct", "scancel", "scontrol"})
+            fs::create_symlink(script, commands() / name);
+        m_path = qgetenv("PATH");
+        qputenv("PATH", QByteArray::fromStdString(commands().string()) + ":" + m_path);
+        qputenv("FAKE_SLURM", QByteArray::fromStdString(m_folder.path().string()));
+    }
+
+    ~Cluster() {
+        qputenv("PATH", m_path);
+        for (const char* name : {"FAKE_SLURM", "FAKE_SLURM_FATES", "FAKE_SLURM_FAULTS"})
+            qunsetenv(name);
+    }
+
+    Cluster(const Cluster&) = delete;
+    Cluster& operator=(const Cluster&) = delete;
+
+    fs::path commands() const { return m_folder.path() / "bin"; }
+
+    const RunFolder& folder() const { return m_run; }
+
+    /// Runs all shards to the end, without pauses between the questions.
+    Result<void> run(SlurmOptions options = {}) {
+        options.pollSeconds = 0;
+        auto executor = makeSlurmExecutor(m_run, options);
+        if (!executor)
+            return executor.error();
+        std::vector<int> shards;
+        for (const PlannedShard& shard : m_run.plan().shards)
+            shards.push_back(shard.index);
+        return executor.value()->run(shards,
+                                     {.onState =
+                                          [this](const ShardState& state) {
+                                              if (onState)
+                                                  onState(state);
+                                          },
+                                      .onRemark =
+                                          [this](const std::string& remark) {
+                                              remarks.append(QString::fromStdString(remark));
+                                              if (onRemark)
+                                                  onRemark();
+                                          }},
+                                     pause,
+                                     stop.get_token());
+    }
+
+    /// The calls of one command, in order.
+    QByteArrayList calls(const QByteArray& command) const {
+        QByteArrayList found;
+        for (const QByteArray& line : contentOf(m_folder.path() / "calls").split('\n'))
+            if (line.startsWith(command + " "))
+                found.append(line);
+        return found;
+    }
+
+    /// The arrays that were submitted, in order: "0-4%2".
+    QByteArrayList arrays() const {
+        QByteArrayList found;
+        for (const QByteArray& call : calls("sbatch"))
+            found.append(call.split('=')[1].split(' ')[0]);
+        return found;
+    }
+
+    /// How often each shard was run.
+    QMap<int, int> runs() const {
+        QMap<int, int> counts;
+        for (const QByteArray& line : contentOf(m_run.path() / "slurm" / "ran").split('\n'))
+            if (!line.isEmpty())
+                ++counts[line.toInt()];
+        return counts;
+    }
+
+    ExecutorShard notes(int shard) const {
+        const auto state = loadExecutorState(m_run.path()).value();
+        return state.value().shards.at(static_cast<std::size_t>(shard));
+    }
+
+    int finishedCount() const {
+        int count = 0;
+        for (const ShardState& state : m_run.states())
+            count += state.phase == ShardPhase::Finished ? 1 : 0;
+        return count;
+    }
+
+    QStringList remarks;
+    std::function<void(const ShardState&)> onState;
+    std::function<void()> onRemark;
+    RunPause pause;
+    std::stop_source stop;
+
+private:
+    TemporaryFolder m_folder;
+    RunFolder m_run;
+    QByteArray m_path;
+};
+
+#define VERIFY_DONE(result) QVERIFY2(result, (result) ? "" : (result).error().message.c_str())
+
+} // namespace
+
+class SlurmExecutorTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void theShardsOfAStageAreOneArrayWithTheUsersOptions() {
+        Cluster cluster(5);
+        const auto done = cluster.run({.partition = "small",
+                                       .time = "2:00:00",
+                                       .memory = "4G",
+                                       .cpus = 3,
+                                       .throttle = 2,
+                                       .arguments = {"--exclusive"}});
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.finishedCount(), 5);
+        QCOMPARE(cluster.arrays(), QByteArrayList{"0-4%2"});
+        for (const char* word : {" --partition=small ",
+                                 " --time=2:00:00 ",
+                                 " --mem=4G ",
+                                 " --cpus-per-task=3 ",
+                                 " --exclusive ",
+                                 " --no-requeue "})
+            QVERIFY2(cluster.calls("sbatch")[0].contains(word), word);
+        QCOMPARE(cluster.notes(4).phase, ExecutorPhase::Finished);
+        QCOMPARE(cluster.notes(4).attempts, 1);
+        QVERIFY(cluster.remarks.isEmpty());
+    }
+
+    void whatIsKilledIsSubmittedAgainAndWhatIsFinishedNever() {
+        Cluster cluster(6);
+        qputenv("FAKE_SLURM_FATES", "1:1:CANCELLED 2:1:NODE_FAIL 4:1:TIMEOUT 4:2:OUT_OF_MEMORY");
+        const auto done = cluster.run();
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.arrays(), (QByteArrayList{"0-5", "1-2,4", "4"}));
+        QCOMPARE(cluster.runs(), (QMap<int, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}}));
+        QCOMPARE(cluster.notes(4).attempts, 3);
+        QVERIFY(cluster.notes(4).ended.starts_with("OUT_OF_MEMORY on node1"));
+        QCOMPARE(cluster.remarks.size(), 4);
+    }
+
+    void aShardThatSlurmForgetsIsRunAgain_data() {
+        QTest::addColumn<QByteArray>("faults");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("with accounts") << QByteArray() << "OUT_OF_MEMORY";
+        QTest::newRow("without accounts")
+            << QByteArray("sacct=no_accounts") << "Slurm no longer knows it";
+        QTest::newRow("accounts in another form")
+            << QByteArray("sacct=garbage") << "Slurm no longer knows it";
+    }
+
+    void aShardThatSlurmForgetsIsRunAgain() {
+        QFETCH(const QByteArray, faults);
+        QFETCH(const QString, said);
+        Cluster cluster(3);
+        qputenv("FAKE_SLURM_FATES", "1:1:vanish");
+        qputenv("FAKE_SLURM_FAULTS", faults);
+        const auto done = cluster.run();
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.arrays(), (QByteArrayList{"0-2", "1"}));
+        QCOMPARE(cluster.remarks.size(), 1);
+        QVERIFY2(cluster.remarks[0].contains(said), qPrintable(cluster.remarks[0]));
+    }
+
+    void aShardThatFailsTooOftenIsNamedAndTheOthersGoOn() {
+        Cluster cluster(4);
+        qputenv("FAKE_SLURM_FATES", "2:*:FAILED");
+        const auto done = cluster.run({.attempts = 2});
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.arrays(), (QByteArrayList{"0-3", "2"}));
+        QCOMPARE(cluster.finishedCount(), 3);
+        QCOMPARE(cluster.notes(2).phase, ExecutorPhase::GivenUp);
+        QCOMPARE(cluster.remarks.last(),
+                 QString("Shard 2 was given up after 2 attempts: FAILED on node1, and its log "
+                         "ends with \"the fate of 2 is FAILED\"."));
+    }
+
+    void aNodeThatDoesNotSeeTheFolderIsSuspected() {
+        Cluster cluster(2);
+        qputenv("FAKE_SLURM_FATES", "1:*:hidden");
+        const auto done = cluster.run({.attempts = 1});
+        VERIFY_DONE(done);
+        QVERIFY2(cluster.remarks.last().contains("it left no log: does that node see the folder"),
+                 qPrintable(cluster.remarks.last()));
+    }
+
+    void aShardThatCompletesWithoutItsResultIsRunAgain() {
+        Cluster cluster(2);
+        qputenv("FAKE_SLURM_FATES", "0:1:mute");
+        const auto done = cluster.run();
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.arrays(), (QByteArrayList{"0-1", "0"}));
+        QVERIFY(cluster.remarks[0].contains("its result did not arrive"));
+    }
+
+    void aRefusalOfSbatchIsQuoted() {
+        Cluster cluster(2);
+        qputenv("FAKE_SLURM_FAULTS", "sbatch=refuse");
+        const auto refused = cluster.run();
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, ErrorCode::InvalidInput);
+        QVERIFY(refused.error().message.find("Unable to contact slurm controller") !=
+                std::string::npos);
+        QVERIFY(!refused.error().hint.empty());
+        QCOMPARE(cluster.calls("sbatch").size(), 1);
+    }
+
+    void anAnswerInAnotherFormIsNoAnswer_data() {
+        QTest::addColumn<QByteArray>("command");
+        QTest::newRow("sbatch") << QByteArray("sbatch");
+        QTest::newRow("squeue") << QByteArray("squeue");
+    }
+
+    void anAnswerInAnotherFormIsNoAnswer() {
+        QFETCH(const QByteArray, command);
+        Cluster cluster(2);
+        qputenv("FAKE_SLURM_FAULTS", command + "=garbage");
+        const auto refused = cluster.run();
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, ErrorCode::CorruptFile);
+        QVERIFY(refused.error().message.find("7|?[31mno form that Slurm has") != std::string::npos);
+    }
+
+    void withoutSlurmTheUserHearsWhatToDo() {
+        Cluster cluster(2);
+        qputenv("PATH", "/nowhere");
+        const auto refused = cluster.run();
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, ErrorCode::NotFound);
+        QCOMPARE(refused.error().message,
+                 std::string("Slurm is not installed here: there is no sbatch."));
+        QVERIFY(!fs::exists(cluster.folder().path() / "executor.json"));
+    }
+
+    void aControllerThatIsAwayForAWhileCostsNothing() {
+        Cluster cluster(3);
+        qputenv("FAKE_SLURM_FAULTS", "sacct=no_accounts");
+        cluster.onState = [](const ShardState& state) {
+            if (state.phase == ShardPhase::Running)
+                qputenv("FAKE_SLURM_FAULTS", "squeue=refuse sacct=no_accounts");
+        };
+        cluster.onRemark = [&cluster] {
+            cluster.onState = {};
+            qunsetenv("FAKE_SLURM_FAULTS");
+        };
+        const auto done = cluster.run();
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.remarks.size(), 2);
+        QVERIFY(cluster.remarks[0].contains("Unable to contact slurm controller"));
+        QCOMPARE(cluster.remarks[1], QString("Slurm answers again."));
+        QCOMPARE(cluster.arrays(), QByteArrayList{"0-2"});
+    }
+
+    void aControllerThatStaysAwayEndsTheRunAndTheJobsGoOn() {
+        Cluster cluster(3);
+        cluster.onState = [](const ShardState& state) {
+            if (state.phase == ShardPhase::Running)
+                qputenv("FAKE_SLURM_FAULTS", "squeue=refuse sacct=no_accounts");
+        };
+        const auto ended = cluster.run();
+        QVERIFY(!ended);
+        QCOMPARE(ended.error().code, ErrorCode::Io);
+        QVERIFY(ended.error().hint.find("--resume") != std::string::npos);
+        QVERIFY(cluster.calls("scancel").isEmpty());
+        qunsetenv("FAKE_SLURM_FAULTS");
+        cluster.onState = {};
+        const auto done = cluster.run();
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.arrays(), QByteArrayList{"0-2"});
+        QCOMPARE(cluster.finishedCount(), 3);
+    }
+
+    void aStopCancelsTheJobsAndLaterOnlyWhatIsMissingIsSubmitted() {
+        Cluster cluster(4);
+        qputenv("FAKE_SLURM_FATES", "1:1:wait 3:1:wait");
+        int finished = 0;
+        cluster.onState = [&](const ShardState& state) {
+            finished += state.phase == ShardPhase::Finished ? 1 : 0;
+            if (finished == 2)
+                cluster.stop.request_stop();
+        };
+        const auto stopped = cluster.run();
+        QVERIFY(!stopped);
+        QCOMPARE(stopped.error().code, ErrorCode::Cancelled);
+        QCOMPARE(cluster.calls("scancel"), QByteArrayList{"scancel 1"});
+        QCOMPARE(cluster.notes(1).phase, ExecutorPhase::Waiting);
+        cluster.stop = std::stop_source();
+        cluster.onState = {};
+        const auto done = cluster.run();
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.arrays(), (QByteArrayList{"0-3", "1,3"}));
+        QCOMPARE(cluster.runs(), (QMap<int, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}}));
+    }
+
+    void jobsThatAnEarlierProcessHasLeftAreTakenOver() {
+        Cluster cluster(5);
+        saveExecutorState(cluster.folder().path(),
+                          {.executor = "slurm", .id = "0123456789abcdef", .shards = {}})
+            .hasValue();
+        // Its number was never written down: it is found by its name.
+        const auto files = app::SlurmFiles::make(cluster.folder().path()).value();
+        const auto job =
+            SlurmCommands::find("swift-0123456789abcdef")
+                .value()
+                .submit({}, files.writeScript(0).value(), files.logPattern(), 0, {1, 2});
+        VERIFY_DONE(job);
+        const auto done = cluster.run();
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.arrays(), (QByteArrayList{"1-2", "0,3-4"}));
+        QCOMPARE(cluster.runs(), (QMap<int, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}}));
+    }
+
+    void aPauseHoldsWhatIsQueued() {
+        Cluster cluster(3);
+        qputenv("FAKE_SLURM_FATES", "2:1:wait");
+        cluster.onState = [&](const ShardState& state) {
+            if (state.phase == ShardPhase::Running)
+                cluster.pause.set(true);
+            if (state.phase == ShardPhase::Finished) {
+                qunsetenv("FAKE_SLURM_FATES");
+                cluster.pause.set(false);
+            }
+        };
+        const auto done = cluster.run();
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.calls("scontrol"),
+                 (QByteArrayList{"scontrol hold 1", "scontrol release 1"}));
+        QCOMPARE(cluster.finishedCount(), 3);
+    }
+
+    void aShardThatAnotherProcessRunsIsNotSubmitted() {
+        Cluster cluster(2);
+        auto lock = cluster.folder().claim(1).value();
+        QVERIFY(lock);
+        cluster.onState = [&](const ShardState& state) {
+            if (state.phase == ShardPhase::Finished)
+                lock.reset();
+        };
+        const auto done = cluster.run();
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.arrays(), (QByteArrayList{"0", "1"}));
+    }
+};
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (!arguments.empty() && arguments[0] == "experiment")
+        return test_support::runEmptyShard(arguments);
+    const QCoreApplication application(argc, argv);
+    SlurmExecutorTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "slurm_executor_test.moc"
