@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/experiments/queue/experiment_queue.h"
-#include "ui/experiments/run_watcher.h"
+#include "ui/experiments/runs/run_watcher.h"
 
 #include <QAbstractListModel>
 

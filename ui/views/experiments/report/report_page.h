@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/experiments/run_picture.h"
+#include "ui/experiments/runs/run_picture.h"
 #include "ui/shell/docks/view_menu.h"
 
 #include <QScrollArea>

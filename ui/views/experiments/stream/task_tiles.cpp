@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/stream/task_tiles.h"
 
-#include "ui/experiments/run_picture.h"
+#include "ui/experiments/runs/run_picture.h"
 #include "ui/shell/figure_text.h"
 #include "ui/views/layer_map/grid/cell_painter.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/experiments/run_watcher.h"
+#include "ui/experiments/runs/run_watcher.h"
 
 namespace ui {
 

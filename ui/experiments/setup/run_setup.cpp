@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/experiments/run_setup.h"
+#include "ui/experiments/setup/run_setup.h"
 
 #include "engine/experiments/run/run_folder.h"
 #include "ui/files/whole_file.h"
@@ -162,8 +162,7 @@ void RunSetup::make(const RecipeChoice& choice, const ModelChoice& model, Done d
     for (const QString& task : choice.tasks)
         files.recipe.tasks.push_back(task.toStdString());
     if (!choice.variants.isEmpty()) {
-        std::vector<std::string>& variants =
-            files.recipe.sizes[choice.size.toStdString()].variants;
+        std::vector<std::string>& variants = files.recipe.sizes[choice.size.toStdString()].variants;
         variants.clear();
         for (const QString& variant : choice.variants)
             variants.push_back(variant.toStdString());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/experiments/data_scan.h"
+#include "ui/experiments/setup/data_scan.h"
 
 #include "engine/experiments/data/data_sources.h"
 
@@ -81,8 +81,7 @@ void DataScan::begin(const QStringList& paths, std::optional<engine::DataLayout>
         auto preview = engine::previewData(names, used, options, stop);
         if (preview)
             tell(look,
-                 [this,
-                  whole = std::make_shared<engine::DataPreview>(std::move(preview).value())] {
+                 [this, whole = std::make_shared<engine::DataPreview>(std::move(preview).value())] {
                      emit previewCame(whole, true);
                  });
         else if (preview.error().code != engine::ErrorCode::Cancelled)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/experiments/run_picture.h"
+#include "ui/experiments/runs/run_picture.h"
 
 #include "engine/experiments/report/result_json.h"
 

@@ -20,7 +20,7 @@ namespace ui {
 struct RecipeChoice {
     QString path; ///< of the recipe
     engine::Recipe recipe;
-    QString size; ///< "quick", ...
+    QString size;     ///< "quick", ...
     QStringList data; ///< files and folders
     int seeds = 1;
     QStringList tasks;    ///< empty: those that the recipe takes
