@@ -159,6 +159,7 @@ std::optional<int> choose(app::ChosenCommand& chosen, int argc, char** argv) {
     app::addBenchCommand(cli, chosen);
     app::addSearchCommand(cli, chosen);
     app::addStreamCommand(cli, chosen);
+    app::addExperimentCommand(cli, chosen);
     app::addLibraryCommand(cli, chosen);
     app::addForwardCommand(cli, chosen);
     app::addTokenizeCommands(cli, chosen);

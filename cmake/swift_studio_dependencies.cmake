@@ -11,6 +11,7 @@ find_package(QCustomPlotQt6 REQUIRED)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo-pdf)
 pkg_check_modules(MD4C REQUIRED IMPORTED_TARGET md4c)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 

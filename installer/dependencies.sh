@@ -13,7 +13,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 readonly debianPackages=(g++ cmake ninja-build ccache pkgconf python3 qt6-base-dev qt6-svg-dev
     libqt6sql6-sqlite libqcustomplot-dev libmd4c-dev libsqlite3-dev libpcre2-dev libutf8proc-dev
-    libxxhash-dev libfmt-dev nlohmann-json3-dev libcli11-dev fonts-inter fonts-noto-mono
+    libxxhash-dev libcairo2-dev libfmt-dev nlohmann-json3-dev libcli11-dev fonts-inter fonts-noto-mono
     bubblewrap)
 
 # pin NAME REQUIREMENT FILE MEGABYTES SHA256

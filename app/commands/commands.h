@@ -44,6 +44,7 @@ void addChatCommand(CLI::App& app, ChosenCommand& chosen);
 void addDecodersCommand(CLI::App& app, ChosenCommand& chosen);
 void addCompareCommand(CLI::App& app, ChosenCommand& chosen);
 void addBenchCommand(CLI::App& app, ChosenCommand& chosen);
+void addExperimentCommand(CLI::App& app, ChosenCommand& chosen);
 void addSearchCommand(CLI::App& app, ChosenCommand& chosen);
 void addStreamCommand(CLI::App& app, ChosenCommand& chosen);
 void addLibraryCommand(CLI::App& app, ChosenCommand& chosen);

@@ -15,7 +15,9 @@ Result<std::string> answerTurn(Decoder& decoder,
     DecodeTally tally;
     ENGINE_TRY(Answer answer, Answer::begin(decoder, asked));
     while (true) {
+        std::shared_ptr<void> turn = request.takeTurn ? request.takeTurn() : nullptr;
         ENGINE_TRY(const std::optional<AnswerPart> part, answer.next());
+        turn.reset();
         if (!part)
             break;
         if (const auto* made = std::get_if<AnswerStep>(&*part)) {

@@ -7,6 +7,7 @@
 #include "engine/experiments/data/data_stream.h"
 
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -38,6 +39,9 @@ struct AnswerRequest {
     std::function<void(const engine::DecodeStep&)> onStep = {};
     std::function<void(const engine::SearchReport&)> onEnd = {};
     std::shared_ptr<const engine::TokenTrie> vocabulary = nullptr; ///< for a grammar
+    /// Called before each part of an answer; the part is made while the result lives. Its waiting
+    /// belongs to no measured time.
+    std::function<std::shared_ptr<void>()> takeTurn = {};
 };
 
 /// Sends every turn of a record, each after the decoder's own earlier answers. A conversation that

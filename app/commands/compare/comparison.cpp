@@ -10,30 +10,7 @@ using namespace engine;
 
 namespace {
 
-/// Two logits that are closer than this may swap because of the order of summation alone.
-constexpr double kNearTie = 1e-3;
-
 using HalfAnswers = std::array<std::vector<std::optional<Answers>>, 2>; // [halves][contestants]
-
-/// The first place where two answers differ; nothing when they do not.
-std::optional<Difference> firstDifference(const Answers& reference, const Answers& answers) {
-    const std::size_t turns = std::max(reference.turns.size(), answers.turns.size());
-    for (std::size_t turn = 0; turn < turns; ++turn) {
-        Difference difference;
-        difference.turn = static_cast<int>(turn);
-        if (turn >= std::min(reference.turns.size(), answers.turns.size()))
-            return difference;
-        const auto& expected = reference.turns[turn].tokens;
-        const auto& found = answers.turns[turn].tokens;
-        if (expected == found)
-            continue;
-        const auto [at, other] =
-            std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
-        difference.position = static_cast<int>(at - expected.begin());
-        return difference;
-    }
-    return std::nullopt;
-}
 
 void addHalf(const Answers& answers, std::size_t half, PromptOutcome& outcome) {
     outcome.tally.add(answers.tally);
@@ -44,8 +21,6 @@ void addHalf(const Answers& answers, std::size_t half, PromptOutcome& outcome) {
 }
 
 } // namespace
-
-bool Difference::isNearTie() const { return margin && *margin < kNearTie; }
 
 bool PromptOutcome::isNearTie() const {
     return !differences.empty() &&
@@ -116,40 +91,14 @@ Result<void> Comparison::compare(const Answers& reference,
                                  const Answers& answers,
                                  bool isReverse,
                                  PromptOutcome& outcome) const {
-    auto difference = firstDifference(reference, answers);
+    ENGINE_TRY(
+        auto difference,
+        findDifference(reference, answers, *m_request.model.loaded.transformer, m_request.stop));
     if (!difference)
         return {};
     difference->isInReverseHalf = isReverse;
-    const auto turn = static_cast<std::size_t>(difference->turn);
-    const auto position = static_cast<std::size_t>(difference->position);
-    if (turn < reference.turns.size() && position < reference.turns[turn].tokens.size()) {
-        ENGINE_TRY(difference->margin, marginAt(reference.turns[turn], position));
-    }
     outcome.differences.push_back(*difference);
     return {};
-}
-
-/// Between the full model's two best logits after the prompt and the first tokens of an answer.
-Result<double> Comparison::marginAt(const AnsweredTurn& turn, std::size_t position) const {
-    Transformer& transformer = *m_request.model.loaded.transformer;
-    std::vector<TokenId> tokens = turn.prompt;
-    tokens.insert(tokens.end(),
-                  turn.tokens.begin(),
-                  turn.tokens.begin() + static_cast<std::ptrdiff_t>(position));
-    ENGINE_TRY(KvCache cache, transformer.makeCache(static_cast<Position>(tokens.size())));
-    CachedSequence sequence(std::move(cache));
-    const auto behind = std::span(tokens).first(tokens.size() - 1);
-    ENGINE_TRY_DO(sequence.fill(transformer, behind, {.stop = m_request.stop}));
-    const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
-    const std::array<int, 1> rows = {0};
-    ENGINE_TRY(const ForwardResult result,
-               transformer.forward({.plan = plan,
-                                    .layout = AttentionLayout::chain(sequence.length(), 1),
-                                    .tokens = std::span(tokens).last(1),
-                                    .summaryRows = rows},
-                                   sequence.cache()));
-    const HeadSummary& summary = result.summaries.front();
-    return summary.logits[0] - summary.logits[1];
 }
 
 } // namespace app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "app/commands/compare/answer_difference.h"
 #include "app/commands/compare/quality/answer_quality.h"
 #include "app/commands/compare/variants.h"
 #include "app/data/answering.h"
@@ -23,17 +24,6 @@ struct Contestant {
     std::optional<engine::Error> failure = {}; ///< why it was dropped, and after how many prompts
 
     const std::string& name() const { return variant.name; }
-};
-
-/// The first difference between a decoder's tokens and vanilla's.
-struct Difference {
-    bool isInReverseHalf = false;
-    int turn = 0;
-    int position = 0; ///< in the answer, from 0
-    /// The gap between vanilla's two best logits there; none if vanilla's answer ended before.
-    std::optional<double> margin;
-
-    bool isNearTie() const;
 };
 
 /// One decoder's result for one prompt, both halves together.
@@ -86,7 +76,6 @@ private:
                                  const Answers& answers,
                                  bool isReverse,
                                  PromptOutcome& outcome) const;
-    engine::Result<double> marginAt(const AnsweredTurn& turn, std::size_t position) const;
 
     AnswerRequest m_request;
     std::vector<Contestant> m_contestants;

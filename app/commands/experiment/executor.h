@@ -18,6 +18,8 @@ namespace app {
 struct ExecutorReports {
     std::function<void(const engine::ShardState&)> onState; ///< a shard's phase has changed
     std::function<void(const std::string&)> onRemark;       ///< a sentence for the user
+    /// A shard could not be finished; the others go on.
+    std::function<void(int shard, const engine::Error&)> onFailure;
 };
 
 /// Whether a run is paused, as the user says. Thread: any.
@@ -41,7 +43,7 @@ public:
     virtual ~Executor() = default;
 
     /// Runs these shards of one stage until each is finished or cannot be finished. A shard that
-    /// fails is named by a remark and the others go on. `stop`: ends after the current pass and
+    /// fails is told by onFailure and the others go on. `stop`: ends after the current pass and
     /// loses nothing that is finished. Errors: those that concern the run as a whole; Cancelled.
     virtual engine::Result<void> run(const std::vector<int>& shards,
                                      const ExecutorReports& reports,
@@ -49,7 +51,13 @@ public:
                                      const std::stop_token& stop) = 0;
 };
 
+/// What is of interest while a shard runs in this process. All may be empty.
+struct ShardHooks {
+    std::function<void(const engine::ShardAnswer&)> onAnswer = {};
+    std::function<std::shared_ptr<void>()> takeTurn = {}; ///< see AnswerRequest
+};
+
 /// Runs shards one after another in this process; a model is loaded once. `folder` must outlive it.
-std::unique_ptr<Executor> makeLocalExecutor(const engine::RunFolder& folder);
+std::unique_ptr<Executor> makeLocalExecutor(const engine::RunFolder& folder, ShardHooks hooks = {});
 
 } // namespace app

@@ -57,6 +57,7 @@ struct RecipeStage {
     bool isTwice = true;           ///< every prompt in the variants' order, then in reverse order
     bool isSplitByTask = true;     ///< a shard holds prompts of one task
     bool isSplitByVariant = false; ///< a shard holds one variant and vanilla
+    bool isForFirstTask = false;   ///< it asks prompts of the first task alone
     bool reusesPrompts = false;    ///< asks the prompts of the stage before, not the next ones
     std::optional<int> maxTokens = {}; ///< instead of the size's
     RecipeSampling sampling = {};
@@ -154,7 +155,7 @@ struct Recipe {
     /// A stream: one pass over the prompts, vanilla before or after the variant in turn; it goes on
     /// behind the last finished prompt.
     bool isStream = false;
-    std::string order = {};                  ///< of the prompts: "", "by_task", "shuffled", "drift"
+    std::string order = {};                  ///< of the prompts: a DataOrder's name
     std::vector<std::string> tasks = {};     ///< must be in the data; empty = those of the data
     std::vector<std::string> preferred = {}; ///< tasks that are taken first if the data has them
     std::vector<RecipeStage> stages;

@@ -20,7 +20,7 @@ const Words kFigureX = {"task", "variant", "prompt", "time", "set", "parameters"
 const Words kFigureSeries = {"", "variant", "task", "measure", "setting:NAME"};
 const Words kFigurePanels = {"", "task", "variant", "measure"};
 const Words kVerdicts = {"gain", "better", "diagonal", "equal", "share", "best", "drift", "none"};
-const Words kOrders = {"", "by_task", "shuffled", "drift"};
+const Words kOrders = {"", "as-is", "by-task", "shuffled", "drift"};
 const Words kMethods = {"random", "bayes", "self_sd"};
 
 /// Checks one recipe; the first fault counts.

@@ -31,6 +31,7 @@ template <typename V> void visitMembers(V& visit, RecipeStage& r) {
     visit("twice", r.isTwice);
     visit("split_by_task", r.isSplitByTask);
     visit("split_by_variant", r.isSplitByVariant);
+    visit("first_task_only", r.isForFirstTask);
     visit("same_prompts", r.reusesPrompts);
     visit("max_tokens", r.maxTokens);
     visit("sampling", r.sampling);

@@ -74,12 +74,6 @@ Result<void> PartJournal::add(const ShardRecord& record) {
     return write(recordJson(record) + "\n");
 }
 
-Result<void> PartJournal::sync() {
-    if (::fsync(m_descriptor) != 0)
-        return failed();
-    return {};
-}
-
 Result<PartProgress> readPart(const std::filesystem::path& path, std::uint64_t from) {
     PartProgress progress;
     auto file = ByteReader::open(path);

@@ -35,9 +35,6 @@ public:
     /// Errors: Io with the system's reason.
     Result<void> add(const ShardRecord& record);
 
-    /// Waits until everything is on the disk. Errors: Io.
-    Result<void> sync();
-
 private:
     PartJournal(std::filesystem::path path, int descriptor)
         : m_path(std::move(path))

@@ -169,6 +169,8 @@ private:
             kept += m_recipe.stages[later].reusesPrompts ? 0U : 1U;
         const auto wanted = static_cast<std::size_t>(m_size.promptsFor(stage.name));
         for (const std::string& task : m_tasks) {
+            if (stage.isForFirstTask && task != m_tasks.front())
+                continue;
             std::vector<int>& left = m_free[task];
             if (left.size() <= kept)
                 return Error{ErrorCode::InvalidInput,
@@ -290,6 +292,8 @@ private:
         if (!stage.isSplitByTask)
             groups.emplace_back();
         for (const std::string& task : m_tasks) {
+            if (stage.isForFirstTask && task != m_tasks.front())
+                break;
             if (stage.isSplitByTask)
                 groups.emplace_back(task, std::vector<int>());
             const std::vector<int>& asked = m_asked.at(task);

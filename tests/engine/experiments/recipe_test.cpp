@@ -62,6 +62,20 @@ private slots:
         QCOMPARE(recipeJson(readRecipe(applied, "again").value()), applied);
     }
 
+    void everyRecipeOfTheProgramCanBeRead() {
+        int count = 0;
+        for (const auto& file : std::filesystem::directory_iterator("resources/recipes")) {
+            const auto recipe = readRecipeFile(file.path());
+            QVERIFY2(recipe, recipe ? "" : recipe.error().message.c_str());
+            QCOMPARE(recipe.value().name, file.path().stem().string());
+            for (const char* size : {"quick", "standard", "paper"})
+                QVERIFY2(recipeOfSize(recipe.value(), RunOptions{.size = size}),
+                         file.path().c_str());
+            ++count;
+        }
+        QVERIFY(count >= 20);
+    }
+
     void aFaultIsNamedByItsMember_data() {
         QTest::addColumn<QString>("from");
         QTest::addColumn<QString>("to");

@@ -227,6 +227,15 @@ void Painter::haloText(DrawingPoint at,
     text(at, words, style, ink, anchor);
 }
 
+void Painter::turnedText(
+    DrawingPoint at, const std::string& words, const TextStyle& style, Ink ink, double degrees) {
+    Mark& mark = add(MarkShape::Text, {at});
+    mark.text = words;
+    mark.style = style;
+    mark.fill = ink;
+    mark.turn = degrees;
+}
+
 double drawLegend(Painter& painter, std::span<const LegendEntry> entries, double top) {
     if (entries.empty())
         return top;

@@ -88,6 +88,10 @@ public:
                   TextAnchor anchor,
                   Ink ground = Ink::Panel);
 
+    /// Text that begins at a point and is turned around it.
+    void turnedText(
+        DrawingPoint at, const std::string& text, const TextStyle& style, Ink ink, double degrees);
+
     void setHeight(double height) { m_drawing.height = height; }
 
 private:

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/experiment/experiment_run.h"
+#include "app/commands/experiment/preview.h"
+#include "app/commands/experiment/recipe_catalogue.h"
+#include "app/commands/experiment/run_control.h"
+#include "app/commands/options/decoder_options.h"
+#include "app/number_check.h"
+
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+Result<void> list(const Console& console) {
+    ENGINE_TRY(const std::vector<Recipe> recipes, listRecipes());
+    for (const Recipe& recipe : recipes) {
+        if (!console.isJson())
+            console.line(fmt::format("{:<22} {} ({})", recipe.name, recipe.summary, recipe.source));
+        std::vector<std::string> sizes;
+        for (const auto& [name, size] : recipe.sizes)
+            sizes.push_back(name);
+        console.jsonLine({{"event", "recipe"},
+                          {"name", recipe.name},
+                          {"title", recipe.title},
+                          {"source", recipe.source},
+                          {"summary", recipe.summary},
+                          {"sizes", sizes}});
+    }
+    return {};
+}
+
+Result<void>
+preview(const ExperimentOptions& options, const Console& console, std::stop_token stop) {
+    ENGINE_TRY(const PreparedRun run, prepareRun(options, stop));
+    ENGINE_TRY(const RunCost cost, previewRun(run, stop));
+    if (!console.isJson())
+        console.line(fmt::format("{}: {} answers in {} parts, at most {} tokens, about {:.1f} "
+                                 "minutes at {:.0f} tokens/s.",
+                                 run.recipe.title,
+                                 cost.answers,
+                                 cost.shards,
+                                 cost.tokens,
+                                 cost.minutes,
+                                 cost.tokensPerSecond));
+    console.jsonLine({{"event", "preview"},
+                      {"recipe", run.recipe.name},
+                      {"size", run.recipe.run->size},
+                      {"shards", cost.shards},
+                      {"answers", cost.answers},
+                      {"tokens", cost.tokens},
+                      {"prompt_tokens", cost.promptTokens},
+                      {"minutes", cost.minutes},
+                      {"tokens_per_second", cost.tokensPerSecond}});
+    return {};
+}
+
+/// The run that the options name: made, or opened to go on with it.
+Result<RunFolder> openRun(const ExperimentOptions& options, const std::stop_token& stop) {
+    const bool isThere = RunFolder::isRun(options.out);
+    if (options.resumes && (options.recipe.empty() || options.data.paths.empty()))
+        return RunFolder::open(options.out);
+    ENGINE_TRY(const PreparedRun run, prepareRun(options, stop));
+    if (!options.resumes || !isThere)
+        return RunFolder::create(
+            options.out, run.recipe, run.plan, run.prompts, options.mayOverwrite);
+    ENGINE_TRY(RunFolder folder, RunFolder::open(options.out));
+    if (folder.plan().runHash != run.plan.runHash)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The run in {} was begun with another recipe, other prompts, "
+                                 "another model or other options.",
+                                 options.out),
+                     "Go on with --resume --out alone, or name another folder."};
+    return folder;
+}
+
+/// What a combination of options lacks.
+Result<void> checkOptions(const ExperimentOptions& options) {
+    const auto missing = [](const std::string& what, const std::string& hint) {
+        return Error{ErrorCode::InvalidInput, what, hint};
+    };
+    const bool usesFolder = options.resumes || options.shard >= 0;
+    if (options.recipe.empty() && !usesFolder)
+        return missing("No recipe was named.", "swift-run experiment --list names them.");
+    if (options.data.paths.empty() && !usesFolder)
+        return missing("No prompts were given.", "Name files of prompts with --data.");
+    if (options.out.empty() && !options.previews)
+        return missing("No folder for the run was named.", "Name one with --out.");
+    return {};
+}
+
+Result<void> runOneShard(const RunFolder& folder,
+                         int shard,
+                         const Console& console,
+                         RunPause& pause,
+                         const std::stop_token& stop) {
+    if (shard >= static_cast<int>(folder.plan().shards.size()))
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The run in {} has {} parts, so there is no part {}.",
+                                 folder.path().string(),
+                                 folder.plan().shards.size(),
+                                 shard),
+                     "Parts are counted from 0."};
+    if (folder.state(shard).phase == ShardPhase::Finished) {
+        Console::note(fmt::format("Part {} is finished already.", shard));
+        return {};
+    }
+    if (!folder.isReady(shard))
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("Part {} needs skip sets of parts that are not finished: {}.",
+                        shard,
+                        fmt::join(folder.plan().needs(
+                                      folder.plan().shards[static_cast<std::size_t>(shard)]),
+                                  ", ")),
+            "Run those first."};
+    ExperimentRun told(folder, console, pause);
+    return told.runOne(
+        *makeLocalExecutor(folder,
+                           {.onAnswer = [&](const ShardAnswer& answer) { told.tell(answer); }}),
+        shard,
+        stop);
+}
+
+Result<void> lead(const RunFolder& folder,
+                  const Console& console,
+                  RunPause& pause,
+                  const std::stop_token& stop) {
+    long answers = 0;
+    for (const PlannedShard& shard : folder.plan().shards)
+        answers += answersOf(folder.recipe(), folder.plan(), shard);
+    console.jsonLine({{"event", "run"},
+                      {"folder", folder.path().string()},
+                      {"recipe", folder.recipe().name},
+                      {"size", folder.recipe().run->size},
+                      {"run_hash", folder.plan().runHash},
+                      {"shards", folder.plan().shards.size()},
+                      {"answers", answers}});
+    ExperimentRun run(folder, console, pause);
+    const auto executor = makeLocalExecutor(
+        folder, {.onAnswer = [&](const ShardAnswer& answer) { run.tell(answer); }});
+    return run.run(*executor, stop);
+}
+
+Result<void> runExperiment(const ExperimentOptions& options, CommandContext& context) {
+    if (options.lists)
+        return list(context.console);
+    ENGINE_TRY_DO(checkOptions(options));
+    const std::stop_token stop = context.interrupt.beginWork();
+    if (options.previews)
+        return preview(options, context.console, stop);
+    RunPause pause;
+    std::optional<RunControl> control;
+    if (options.followsInput)
+        control.emplace(pause, context.interrupt);
+    if (options.shard >= 0) {
+        ENGINE_TRY(const RunFolder folder, RunFolder::open(options.out));
+        return runOneShard(folder, options.shard, context.console, pause, stop);
+    }
+    ENGINE_TRY(const RunFolder folder, openRun(options, stop));
+    return lead(folder, context.console, pause, stop);
+}
+
+void addAmountOptions(CLI::App& command, ExperimentOptions& options) {
+    command
+        .add_option("--size", options.size, "How much is run; recipes have quick, standard, paper")
+        ->capture_default_str();
+    command
+        .add_option(
+            "--prompts", options.prompts, "Prompts of each task and stage, instead of the size's")
+        ->check(wholeFrom(1));
+    command
+        .add_option(
+            "--max-tokens", options.maxTokens, "Longest answer, in tokens, instead of the size's")
+        ->check(wholeFrom(1));
+    command.add_option("--seeds", options.seeds, "Repeat everything with this many seeds")
+        ->check(wholeFrom(1));
+    command
+        .add_option("--seed",
+                    options.seed,
+                    "The first seed, of sampling and of searches: the same seed gives the same "
+                    "tokens")
+        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::int64_t>::max()))
+        ->capture_default_str();
+}
+
+void addFolderOptions(CLI::App& command, ExperimentOptions& options) {
+    command.add_option("--out", options.out, "The folder of the run: new, empty, or of that run");
+    command.add_flag("--resume",
+                     options.resumes,
+                     "Go on with the run in --out: what is finished is not run again");
+    command.add_flag("--overwrite", options.mayOverwrite, "Delete an earlier run in --out first");
+    command.add_option("--run-shard", options.shard, "Run one part of the run in --out, from 0 on")
+        ->check(wholeFrom(0));
+}
+
+} // namespace
+
+void addExperimentCommand(CLI::App& app, ChosenCommand& chosen) {
+    CLI::App* command = app.add_subcommand(
+        "experiment", "Run a recipe: decoders, settings and searches on prompts, with a report");
+    const auto options = std::make_shared<ExperimentOptions>();
+    command->add_option("recipe", options->recipe, "The name of a recipe, or a .swiftexp file");
+    command->add_flag("--list", options->lists, "Name the recipes, one a line");
+    command->add_flag("--preview", options->previews, "Say what the run costs, and run nothing");
+    addDataOptions(*command, options->data);
+    command->get_option("--data")->required(false);
+    addModelOptions(*command, options->model);
+    addContextOption(*command, options->model);
+    command->add_option("--and-model",
+                        options->otherModels,
+                        "A further model, for recipes that compare models; \"planted\" is the "
+                        "lesson model made from --model; may be given several times");
+    addRawOption(*command, options->isRaw);
+    addAmountOptions(*command, *options);
+    addFolderOptions(*command, *options);
+    command
+        ->add_option_function<std::string>(
+            "--control",
+            [options](const std::string&) { options->followsInput = true; },
+            "stdin: follow the lines pause, resume and stop; the end of the input stops, too")
+        ->check(CLI::IsMember({"stdin"}));
+    addRun(*command, chosen, options, runExperiment);
+}
+
+} // namespace app

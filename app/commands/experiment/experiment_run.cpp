@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/experiment/experiment_run.h"
+
+#include "app/commands/options/text_options.h"
+
+#include <nlohmann/json.hpp>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+using EventJson = nlohmann::ordered_json;
+
+const PlannedShard& planned(const RunFolder& folder, int shard) {
+    return folder.plan().shards[static_cast<std::size_t>(shard)];
+}
+
+} // namespace
+
+void ExperimentRun::remark(const std::string& sentence) {
+    m_status.clear();
+    Console::note(sentence);
+    m_console.jsonLine({{"event", "remark"}, {"message", sentence}});
+}
+
+void ExperimentRun::tell(const ShardAnswer& answer) {
+    ++m_answers;
+    m_status.show(fmt::format("{} of {} parts; {} answers, {} {}",
+                              m_finished,
+                              m_folder.plan().shards.size(),
+                              m_answers,
+                              answer.variant,
+                              answer.task));
+    EventJson equal; // null for vanilla
+    if (answer.isEqual)
+        equal = *answer.isEqual;
+    m_console.jsonLine({{"event", "answer"},
+                        {"variant", answer.variant},
+                        {"task", answer.task},
+                        {"prompt", answer.prompt},
+                        {"pass", answer.pass},
+                        {"tokens", answer.tokens},
+                        {"decode_ms", answer.decodeMs},
+                        {"equal", std::move(equal)}});
+}
+
+void ExperimentRun::tell(const ShardState& state) {
+    if (state.phase == ShardPhase::Finished)
+        ++m_finished;
+    const PlannedShard& shard = planned(m_folder, state.shard);
+    m_console.jsonLine({{"event", "shard"},
+                        {"shard", state.shard},
+                        {"phase", shardPhaseName(state.phase)},
+                        {"stage", shard.stage},
+                        {"task", shard.task ? EventJson(*shard.task) : EventJson()},
+                        {"seed", shard.seed},
+                        {"finished", m_finished},
+                        {"shards", m_folder.plan().shards.size()}});
+}
+
+ExecutorReports ExperimentRun::reports() {
+    return {.onState = [this](const ShardState& state) { tell(state); },
+            .onRemark = [this](const std::string& sentence) { remark(sentence); },
+            .onFailure =
+                [this](int shard, const Error& error) {
+                    remark(fmt::format("Part {} could not be finished: {}", shard, error.message));
+                    if (!m_failure)
+                        m_failure = error;
+                }};
+}
+
+/// Those that can be run now. A damaged one is named and run again.
+std::vector<int> ExperimentRun::unfinished(const std::string& stage) {
+    std::vector<int> shards;
+    for (const PlannedShard& shard : m_folder.plan().shards) {
+        if (shard.stage != stage)
+            continue;
+        const ShardState state = m_folder.state(shard.index);
+        if (state.phase == ShardPhase::Finished)
+            ++m_finished;
+        else if (!m_folder.isReady(shard.index))
+            remark(fmt::format("Part {} is left out: a part whose skip set it needs is not "
+                               "finished.",
+                               shard.index));
+        else
+            shards.push_back(shard.index);
+        if (state.phase == ShardPhase::Damaged)
+            remark(fmt::format("Part {} is run again: {}", shard.index, state.problem));
+    }
+    return shards;
+}
+
+Result<void> ExperimentRun::runOne(Executor& executor, int shard, const std::stop_token& stop) {
+    ENGINE_TRY_DO(executor.run({shard}, reports(), m_pause, stop));
+    if (m_failure)
+        return *m_failure;
+    return {};
+}
+
+Result<void> ExperimentRun::run(Executor& executor, const std::stop_token& stop) {
+    ENGINE_TRY(const FileLock lead, m_folder.lead());
+    for (const RecipeStage& stage : m_folder.recipe().stages) {
+        const std::vector<int> shards = unfinished(stage.name);
+        if (!shards.empty())
+            ENGINE_TRY_DO(executor.run(shards, reports(), m_pause, stop));
+        if (stop.stop_requested())
+            return cancelledError();
+    }
+    m_status.clear();
+    m_console.jsonLine(
+        {{"event", "done"}, {"finished", m_finished}, {"shards", m_folder.plan().shards.size()}});
+    if (m_failure)
+        return *m_failure;
+    if (m_finished < m_folder.plan().shards.size())
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("{} of the {} parts in {} are not finished.",
+                                 m_folder.plan().shards.size() - m_finished,
+                                 m_folder.plan().shards.size(),
+                                 m_folder.path().string()),
+                     "Run them with --resume."};
+    return {};
+}
+
+} // namespace app

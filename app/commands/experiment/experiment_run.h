@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/experiment/executor.h"
+#include "app/streams/console.h"
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+namespace app {
+
+/// Leads a run: stage after stage, all shards that are not finished. It tells on the console what
+/// happens.
+class ExperimentRun {
+public:
+    /// All must outlive it.
+    ExperimentRun(const engine::RunFolder& folder, const Console& console, RunPause& pause)
+        : m_folder(folder)
+        , m_console(console)
+        , m_pause(pause) {}
+
+    /// What the local executor tells of its answers.
+    void tell(const engine::ShardAnswer& answer);
+
+    /// Errors: InvalidInput if another process leads the run, or another build began it; those of
+    /// the executor; the first shard's that could not be finished, behind all others.
+    engine::Result<void> run(Executor& executor, const std::stop_token& stop);
+
+    /// One shard alone, without leading the run. Errors: those of the shard.
+    engine::Result<void> runOne(Executor& executor, int shard, const std::stop_token& stop);
+
+private:
+    std::vector<int> unfinished(const std::string& stage);
+    ExecutorReports reports();
+    void tell(const engine::ShardState& state);
+    void remark(const std::string& sentence);
+
+    const engine::RunFolder& m_folder;
+    const Console& m_console;
+    RunPause& m_pause;
+    StatusLine m_status;
+    std::size_t m_finished = 0; // shards
+    long m_answers = 0;         // of this process
+    std::optional<engine::Error> m_failure;
+};
+
+} // namespace app

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/data/answering.h"
+#include "engine/base/forward_clock.h"
+#include "engine/experiments/run/run_folder.h"
+
+#include <optional>
+#include <string>
+
+namespace app {
+
+/// Takes down what a shard does: every record goes into the part file at once and into the result.
+/// After the first failed write nothing more is taken. Thread: one.
+class ShardLog {
+public:
+    /// `before`: seconds that the shard took before it was stopped and went on.
+    ShardLog(engine::PartJournal journal,
+             engine::ShardResult result,
+             const engine::Tokenizer& words,
+             double before)
+        : m_journal(std::move(journal))
+        , m_result(std::move(result))
+        , m_words(words)
+        , m_before(before) {}
+
+    /// Whose answer to which prompt comes now.
+    void beginAnswer(
+        const std::string& variant, const std::string& task, int prompt, int pass, bool rounds);
+
+    /// Trials, changes of the set, and the round itself if rounds are kept.
+    void add(const engine::DecodeStep& step);
+    void add(const engine::SearchReport& report);
+    void add(const engine::TrialRecord& trial);
+    void add(engine::ShardRecord record);
+
+    void drop(const std::string& variant, const std::string& reason);
+
+    /// Seconds since the shard began.
+    double now() const;
+
+    /// Errors: Io, if a record could not be written.
+    engine::Result<void> check() const;
+
+    /// The finished shard. Errors: as check().
+    engine::Result<engine::ShardResult> finish();
+
+private:
+    engine::PartJournal m_journal;
+    engine::ShardResult m_result;
+    const engine::Tokenizer& m_words;
+    double m_before;
+    engine::ForwardClock::time_point m_start = engine::ForwardClock::now();
+    std::optional<engine::Error> m_failure;
+    std::string m_variant; // this and the next: of the present answer
+    std::string m_task;
+    int m_prompt = 0;
+    int m_pass = 0;
+    bool m_keepsRounds = false;
+    double m_matchness = 0.0; // this and the next: of the set in use
+    double m_ratio = 0.0;
+};
+
+} // namespace app

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/data/data_model.h"
+#include "engine/experiments/run/run_folder.h"
+
+#include <memory>
+#include <stop_token>
+
+namespace app {
+
+/// What tells a model from others, read from its files alone. Errors: those of opening the model.
+engine::Result<engine::RunModel> describeModel(const ModelOptions& options);
+
+/// The options with which a model of a run is loaded. Errors: InvalidInput for a setting that the
+/// backend does not have.
+engine::Result<ModelOptions> modelOptionsOf(const engine::RunOptions& run,
+                                            const engine::RunModel& model);
+
+/// Keeps the options in the form in which they are stored; the inverse of modelOptionsOf().
+void putModelOptions(const ModelOptions& options, engine::RunOptions& run);
+
+/// A model that is ready for shards, and the machine that runs it.
+struct ShardModel {
+    DataModel data;
+    engine::MachineFacts machine;
+};
+
+/// Errors: those of loading; InvalidInput if the files are not those of the plan, or if another
+/// build of this program began the run.
+engine::Result<ShardModel>
+loadShardModel(const engine::RunFolder& folder, int model, const std::stop_token& stop);
+
+} // namespace app

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/compare_results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace engine {
+
+namespace {
+
+/// The head of a row: the texts of its cells without a value, joined.
+std::string rowName(const std::vector<ResultCell>& row) {
+    std::string name;
+    for (const ResultCell& cell : row) {
+        if (cell.value)
+            break;
+        name += (name.empty() ? "" : ", ") + cell.text;
+    }
+    return name;
+}
+
+/// What happened to a number between two results.
+enum class Change { Within, Beyond, Unknown };
+
+/// Beyond: the two intervals do not touch. Without intervals nobody can say.
+Change changeOf(const Estimate& before, const Estimate& after) {
+    if (!before.low || !before.high || !after.low || !after.high)
+        return before.value == after.value ? Change::Within : Change::Unknown;
+    return *before.low > *after.high || *before.high < *after.low ? Change::Beyond : Change::Within;
+}
+
+const ResultTable* tableOf(const ExperimentResult& result, const std::string& id) {
+    const auto found = std::find_if(result.tables.begin(),
+                                    result.tables.end(),
+                                    [&](const ResultTable& table) { return table.id == id; });
+    return found == result.tables.end() ? nullptr : &*found;
+}
+
+class ResultComparison {
+public:
+    ResultTable compare(const ResultTable& before, const ResultTable& after) {
+        ResultTable table{
+            before.id, before.title, {"Row", "Number", "A", "B", "B / A", "Change"}, {}};
+        for (const auto& row : before.rows) {
+            const std::string name = rowName(row);
+            const auto other = std::find_if(after.rows.begin(),
+                                            after.rows.end(),
+                                            [&](const auto& r) { return rowName(r) == name; });
+            if (other == after.rows.end()) {
+                m_missing.push_back(
+                    fmt::format("Only A has the row \"{}\" of \"{}\".", name, before.title));
+                continue;
+            }
+            addRow(table, name, before, row, after, *other);
+        }
+        for (const auto& row : after.rows) {
+            const std::string name = rowName(row);
+            if (std::none_of(before.rows.begin(), before.rows.end(), [&](const auto& r) {
+                    return rowName(r) == name;
+                }))
+                m_missing.push_back(
+                    fmt::format("Only B has the row \"{}\" of \"{}\".", name, before.title));
+        }
+        return table;
+    }
+
+    ExperimentVerdict verdict() const {
+        ExperimentVerdict verdict;
+        verdict.kind = VerdictKind::Finding;
+        if (m_compared == 0) {
+            verdict.headline = "The two results have no number with an interval in common.";
+        } else if (m_moved.empty()) {
+            verdict.headline =
+                fmt::format("None of {} numbers moved beyond its interval.", m_compared);
+        } else {
+            verdict.headline = fmt::format(
+                "{} of {} numbers moved beyond their intervals.", m_moved.size(), m_compared);
+            verdict.cause = m_moved.front();
+            if (m_moved.size() > 1)
+                verdict.cause += fmt::format(" Most of all: {}", m_largest);
+        }
+        return verdict;
+    }
+
+    const std::vector<std::string>& missing() const { return m_missing; }
+
+private:
+    void addRow(ResultTable& table,
+                const std::string& name,
+                const ResultTable& before,
+                const std::vector<ResultCell>& row,
+                const ResultTable& after,
+                const std::vector<ResultCell>& other) {
+        for (std::size_t i = 0; i < row.size() && i < before.columns.size(); ++i) {
+            const auto column =
+                std::find(after.columns.begin(), after.columns.end(), before.columns[i]);
+            if (column == after.columns.end() || !row[i].value)
+                continue;
+            const auto index = static_cast<std::size_t>(column - after.columns.begin());
+            if (index >= other.size() || !other[index].value)
+                continue;
+            const Estimate& a = *row[i].value;
+            const Estimate& b = *other[index].value;
+            const Change change = changeOf(a, b);
+            const bool hasRatio = a.value != 0.0;
+            const double ratio = hasRatio ? b.value / a.value : 0.0;
+            note(change, name, before.columns[i], row[i].text, other[index].text, ratio);
+            table.rows.push_back(
+                {{name},
+                 {before.columns[i]},
+                 row[i],
+                 other[index],
+                 hasRatio ? ResultCell{fmt::format("{:.3f}", ratio), Estimate{ratio, {}, {}, 1}}
+                          : ResultCell{"–"},
+                 {change == Change::Beyond   ? b.value > a.value ? "▲ higher" : "▼ lower"
+                  : change == Change::Within ? "within"
+                                             : "no interval"}});
+        }
+    }
+
+    void note(Change change,
+              const std::string& name,
+              const std::string& column,
+              const std::string& a,
+              const std::string& b,
+              double ratio) {
+        m_compared += change != Change::Unknown;
+        if (change != Change::Beyond)
+            return;
+        const std::string sentence = fmt::format("{}, {}: {} became {}.", name, column, a, b);
+        m_moved.push_back(sentence);
+        const double distance = std::max(ratio, ratio > 0.0 ? 1.0 / ratio : 0.0);
+        if (distance > m_distance) {
+            m_distance = distance;
+            m_largest = sentence;
+        }
+    }
+
+    int m_compared = 0;
+    double m_distance = 0.0;
+    std::string m_largest;
+    std::vector<std::string> m_moved;
+    std::vector<std::string> m_missing;
+};
+
+/// The facts that differ, as "A: ...; B: ...".
+void addFacts(const ExperimentResult& before,
+              const ExperimentResult& after,
+              ExperimentResult& made) {
+    const std::map<std::string, std::string> others(after.measured.begin(), after.measured.end());
+    for (const auto& [name, value] : before.measured) {
+        const auto other = others.find(name);
+        if (other == others.end() || other->second == value)
+            made.measured.emplace_back(name, other == others.end() ? "A: " + value : value);
+        else
+            made.measured.emplace_back(name, fmt::format("A: {}; B: {}", value, other->second));
+    }
+}
+
+} // namespace
+
+Result<ExperimentResult> compareResults(const ExperimentResult& before,
+                                        const ExperimentResult& after) {
+    if (before.recipe != after.recipe)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The results are of two recipes, \"{}\" and \"{}\": their numbers "
+                                 "have nothing in common.",
+                                 before.recipe,
+                                 after.recipe),
+                     "Name two results of the same recipe."};
+    ExperimentResult made;
+    made.recipe = before.recipe;
+    made.title = before.title + ", A against B";
+    made.source = before.source;
+    made.size = before.size == after.size ? before.size : before.size + " and " + after.size;
+    made.isComplete = before.isComplete && after.isComplete;
+    ResultComparison comparison;
+    for (const ResultTable& table : before.tables) {
+        const ResultTable* other = tableOf(after, table.id);
+        if (!other)
+            continue;
+        ResultTable compared = comparison.compare(table, *other);
+        if (!compared.rows.empty())
+            made.tables.push_back(std::move(compared));
+    }
+    made.verdict = comparison.verdict();
+    made.remarks = comparison.missing();
+    addFacts(before, after, made);
+    return made;
+}
+
+} // namespace engine

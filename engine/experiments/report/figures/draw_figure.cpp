@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/figures/draw_figure.h"
+
+#include "engine/experiments/report/figures/painter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+/// A sentence that says what is seen: what the figure is, and its largest and smallest value.
+std::string summaryOf(const ResultFigure& figure) {
+    if (figure.kind == FigureKind::LayerGrids)
+        return fmt::format("{}: {} sets of skipped sublayers.", figure.title, figure.panels.size());
+    const ResultTable table = figureTable(figure);
+    const ResultCell* least = nullptr;
+    const ResultCell* most = nullptr;
+    for (const auto& row : table.rows) {
+        for (const ResultCell& cell : row) {
+            if (!cell.value || !isDrawable(cell.value->value))
+                continue;
+            if (!least || cell.value->value < least->value->value)
+                least = &cell;
+            if (!most || cell.value->value > most->value->value)
+                most = &cell;
+        }
+    }
+    if (!most)
+        return figure.title + ": no values.";
+    return fmt::format(
+        "{}: {} from {} to {}.", figure.title, figure.y.title, least->text, most->text);
+}
+
+ResultCell valueCell(const Estimate& value) {
+    if (!isDrawable(value.value))
+        return {"–"};
+    std::string text = fmt::format("{:.3g}", value.value);
+    if (value.low && value.high)
+        text += fmt::format(" ({:.3g} to {:.3g})", *value.low, *value.high);
+    return {text, value};
+}
+
+std::string placeText(const ResultFigure& figure, double x) {
+    const auto index = static_cast<std::size_t>(std::max(x, 0.0));
+    return index < figure.x.names.size() ? figure.x.names[index] : fmt::format("{:.6g}", x);
+}
+
+void addMatrixRows(const ResultFigure& figure, ResultTable& table) {
+    const bool hasTitles = figure.panels.size() > 1;
+    if (hasTitles)
+        table.columns.emplace_back("Panel");
+    table.columns.push_back(figure.y.title);
+    table.columns.insert(table.columns.end(), figure.x.names.begin(), figure.x.names.end());
+    for (const FigurePanel& panel : figure.panels) {
+        for (std::size_t i = 0; i < panel.cells.size() && i < figure.y.names.size(); ++i) {
+            std::vector<ResultCell> row;
+            if (hasTitles)
+                row.push_back({panel.title, {}});
+            row.push_back({figure.y.names[i], {}});
+            for (const Estimate& cell : panel.cells[i])
+                row.push_back(cell.count > 0 ? valueCell(cell) : ResultCell{"–", {}});
+            row.resize(table.columns.size());
+            table.rows.push_back(std::move(row));
+        }
+    }
+}
+
+void addGridRows(const ResultFigure& figure, ResultTable& table) {
+    table.columns = {"Set", "Attention skipped", "MLP skipped", "Note"};
+    for (const FigurePanel& panel : figure.panels) {
+        std::vector<ResultCell> row = {{panel.title, {}}};
+        for (std::size_t kind = 0; kind < 2; ++kind) {
+            std::string layers;
+            for (std::size_t i = 0; kind < panel.cells.size() && i < panel.cells[kind].size();
+                 ++i) {
+                if (panel.cells[kind][i].value > 0.5)
+                    layers += (layers.empty() ? "" : " ") + fmt::to_string(i);
+            }
+            row.push_back({layers.empty() ? "none" : layers, {}});
+        }
+        row.push_back({panel.series.empty() ? "" : panel.series.front().name, {}});
+        table.rows.push_back(std::move(row));
+    }
+}
+
+} // namespace
+
+Drawing drawFigure(const ResultFigure& figure, const FigureCanvas& canvas) {
+    Drawing drawing;
+    Painter painter(canvas, drawing);
+    if (!figure.panels.empty()) {
+        switch (figure.kind) {
+        case FigureKind::Dots:
+        case FigureKind::Bars:
+        case FigureKind::Stack:
+            drawCategories(figure, canvas, painter);
+            break;
+        case FigureKind::Lines:
+            drawLines(figure, canvas, painter);
+            break;
+        case FigureKind::Matrix:
+            drawMatrix(figure, canvas, painter);
+            break;
+        case FigureKind::LayerGrids:
+            drawLayerGrids(figure, canvas, painter);
+            break;
+        }
+    }
+    drawing.summary = summaryOf(figure);
+    return drawing;
+}
+
+ResultTable figureTable(const ResultFigure& figure) {
+    ResultTable table{figure.id, figure.title, {}, {}, figure.note};
+    if (figure.kind == FigureKind::Matrix) {
+        addMatrixRows(figure, table);
+        return table;
+    }
+    if (figure.kind == FigureKind::LayerGrids) {
+        addGridRows(figure, table);
+        return table;
+    }
+    table.columns = {
+        "Panel", "Series", figure.x.title.empty() ? "Name" : figure.x.title, figure.y.title};
+    for (const FigurePanel& panel : figure.panels) {
+        for (const FigureSeries& series : panel.series) {
+            for (const FigureSeries::Point& point : series.points)
+                table.rows.push_back({{panel.title, {}},
+                                      {series.name, {}},
+                                      {placeText(figure, point.x), {}},
+                                      valueCell(point.y)});
+        }
+    }
+    return table;
+}
+
+} // namespace engine

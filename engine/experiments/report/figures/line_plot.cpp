@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/figures/painter.h"
+#include "engine/metrics/sample_statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace engine {
+
+namespace {
+
+constexpr double kPlotHeight = 170.0;
+constexpr double kLaneHeight = 120.0;
+constexpr std::size_t kFewPoints = 16;  ///< these get markers and intervals
+constexpr std::size_t kManyPoints = 24; ///< noise of more is smoothed
+constexpr std::size_t kMostPoints = 1200;
+
+using PlotPoints = std::vector<FigureSeries::Point>;
+
+PlotPoints drawable(const PlotPoints& points) {
+    PlotPoints kept;
+    const std::size_t stride =
+        (points.size() + kMostPoints - 1) / std::max<std::size_t>(kMostPoints, 1);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const bool isKept = stride <= 1 || i % stride == 0 || i + 1 == points.size();
+        if (isKept && isDrawable(points[i].x) && isDrawable(points[i].y.value))
+            kept.push_back(points[i]);
+    }
+    std::stable_sort(
+        kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+    return kept;
+}
+
+/// Whether the values jump up and down rather than follow a line.
+bool isNoisy(const PlotPoints& points) {
+    if (points.size() <= kManyPoints)
+        return false;
+    double way = 0.0;
+    double low = points[0].y.value;
+    double high = low;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        way += std::abs(points[i].y.value - points[i - 1].y.value);
+        low = std::min(low, points[i].y.value);
+        high = std::max(high, points[i].y.value);
+    }
+    return way > 4.0 * (high - low);
+}
+
+/// Medians of the points around each.
+PlotPoints smoothed(const PlotPoints& points) {
+    const std::size_t reach = std::clamp<std::size_t>(points.size() / 24, 3, 20);
+    PlotPoints made = points;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const std::size_t from = i > reach ? i - reach : 0;
+        const std::size_t to = std::min(i + reach + 1, points.size());
+        std::vector<double> values;
+        for (std::size_t k = from; k < to; ++k)
+            values.push_back(points[k].y.value);
+        made[i].y = {medianOf(values), {}, {}, 0};
+    }
+    return made;
+}
+
+/// The name of a line, which stands at its end.
+struct EndLabel {
+    std::string text;
+    double pointY = 0.0;
+    double y = 0.0;
+    Ink ink = Ink::Text;
+};
+
+class LinePlot {
+public:
+    LinePlot(const ResultFigure& figure, const FigureCanvas& canvas, Painter& painter)
+        : m_figure(figure)
+        , m_canvas(canvas)
+        , m_painter(painter)
+        , m_x(valuesOfX(), 6, figure.x.isLogarithmic)
+        , m_hasLanes(!figure.bands.empty() || !isComparable()) {}
+
+    void draw() {
+        const Painter& p = m_painter;
+        double y = drawLegend(m_painter, legend(), 0.0);
+        const auto panels = static_cast<double>(m_figure.panels.size());
+        double labels = 0.0;
+        for (const FigurePanel& panel : m_figure.panels) {
+            for (const FigureSeries& series : panel.series)
+                labels = std::max(labels,
+                                  series.isPaper || !hasLabels(panel)
+                                      ? 0.0
+                                      : p.textWidth(series.name, p.small(true)));
+        }
+        labels = std::min(labels, p.width() * 0.28);
+        const double left = p.px(46.0);
+        const double right = labels + p.px(labels > 0.0 ? 20.0 : 14.0);
+        const double head = p.px(m_figure.bands.empty() ? 24.0 : 40.0);
+        const double foot = p.px(42.0);
+        PanelGrid grid{1, static_cast<int>(m_figure.panels.size()), p.width() - left - right};
+        if (!m_hasLanes)
+            grid = PanelGrid::of(m_figure.panels.size(),
+                                 p.width() - left - right,
+                                 p.px(220.0) + right,
+                                 left + right);
+        const double gap = m_hasLanes ? p.px(30.0) : head + foot;
+        double height = p.px(m_hasLanes && panels > 1.0 ? kLaneHeight : kPlotHeight);
+        const double used = y + head + foot + (grid.rows - 1) * gap;
+        height = std::clamp((m_canvas.minHeight - used) / grid.rows, height, height * 2.0);
+        y += head;
+        for (std::size_t i = 0; i < m_figure.panels.size(); ++i) {
+            const int column = static_cast<int>(i) % grid.columns;
+            const int row = static_cast<int>(i) / grid.columns;
+            const double x = left + column * (grid.panelWidth + left + right);
+            const double top = y + row * (height + gap);
+            const bool isLastRow = row + 1 == grid.rows || !m_hasLanes;
+            drawPanel(m_figure.panels[i],
+                      {x, top},
+                      {x + grid.panelWidth, top + height},
+                      isLastRow,
+                      right,
+                      row == 0);
+        }
+        m_painter.setHeight(y + grid.rows * height + (grid.rows - 1) * gap + foot);
+    }
+
+private:
+    static bool hasLabels(const FigurePanel& panel) {
+        return std::count_if(panel.series.begin(), panel.series.end(), [](const auto& series) {
+                   return !series.isPaper;
+               }) > 1;
+    }
+
+    std::vector<double> valuesOfX() const {
+        std::vector<double> values;
+        for (const FigurePanel& panel : m_figure.panels) {
+            for (const FigureSeries& series : panel.series) {
+                for (const FigureSeries::Point& point : series.points)
+                    values.push_back(point.x);
+            }
+        }
+        for (const auto& [begin, name] : m_figure.bands)
+            values.push_back(begin);
+        return values;
+    }
+
+    std::vector<double> valuesOfY(const FigurePanel& panel) const {
+        std::vector<double> values;
+        for (const FigureSeries& series : panel.series) {
+            for (const FigureSeries::Point& point : series.points) {
+                values.push_back(point.y.value);
+                if (series.points.size() <= kFewPoints && point.y.low && point.y.high) {
+                    values.push_back(*point.y.low);
+                    values.push_back(*point.y.high);
+                }
+            }
+        }
+        return values;
+    }
+
+    static double rangeOf(const std::vector<double>& values) {
+        double low = 0.0;
+        double high = 0.0;
+        bool isFirst = true;
+        for (const double value : values) {
+            if (!isDrawable(value))
+                continue;
+            low = isFirst ? value : std::min(low, value);
+            high = isFirst ? value : std::max(high, value);
+            isFirst = false;
+        }
+        return high - low;
+    }
+
+    /// Whether one scale suits all panels.
+    bool isComparable() const {
+        std::vector<double> all;
+        for (const FigurePanel& panel : m_figure.panels) {
+            const std::vector<double> own = valuesOfY(panel);
+            all.insert(all.end(), own.begin(), own.end());
+        }
+        return std::all_of(m_figure.panels.begin(), m_figure.panels.end(), [&](const auto& panel) {
+            return rangeOf(valuesOfY(panel)) * 4.0 >= rangeOf(all);
+        });
+    }
+
+    AxisScale scaleOf(const FigurePanel& panel) const {
+        std::vector<double> values = valuesOfY(panel);
+        if (!m_hasLanes) {
+            for (const FigurePanel& other : m_figure.panels) {
+                const std::vector<double> own = valuesOfY(other);
+                values.insert(values.end(), own.begin(), own.end());
+            }
+        }
+        if (hasReference(panel))
+            values.push_back(*m_figure.y.reference);
+        return {values, 3};
+    }
+
+    /// Vanilla's line belongs to speeds alone, and not to the acceptance in the next lane.
+    bool hasReference(const FigurePanel& panel) const {
+        return m_figure.y.reference &&
+               (!m_hasLanes || panel.title.empty() || &panel == &m_figure.panels.front());
+    }
+
+    std::vector<LegendEntry> legend() const {
+        if (m_figure.overlayLabel.empty())
+            return {};
+        return {{m_figure.overlayLabel,
+                 [](Painter& painter, DrawingPoint at) { painter.paperSquare(at); }}};
+    }
+
+    void drawPanel(const FigurePanel& panel,
+                   DrawingPoint from,
+                   DrawingPoint to,
+                   bool hasAxis,
+                   double labelRoom,
+                   bool isFirstRow) {
+        Painter& p = m_painter;
+        AxisScale scale = scaleOf(panel);
+        scale.setEnds(to.y, from.y);
+        m_x.setEnds(from.x, to.x);
+        drawBands(from, to, isFirstRow);
+        const double titleY = from.y - p.px(m_figure.bands.empty() || !isFirstRow ? 10.0 : 26.0);
+        const std::string title = panel.title.empty() ? m_figure.y.title : panel.title;
+        p.text({from.x - p.px(40.0), titleY},
+               p.fitted(title, p.body(true), to.x - from.x),
+               p.body(true),
+               Ink::Text);
+        for (const double tick : scale.ticks()) {
+            const double y = scale.at(tick);
+            p.line({{from.x, y}, {to.x, y}}, Ink::Grid);
+            p.text({from.x - p.px(6.0), y + p.px(4.0)},
+                   scale.tickText(tick),
+                   p.number(),
+                   Ink::Muted,
+                   TextAnchor::End);
+        }
+        if (hasReference(panel)) {
+            const double y = scale.at(*m_figure.y.reference);
+            p.line({{from.x, y}, {to.x, y}}, Ink::Text);
+        }
+        drawXAxis(from, to, hasAxis);
+        m_labels.clear();
+        m_dash = 0;
+        for (const bool isPaper : {true, false}) {
+            for (const FigureSeries& series : panel.series) {
+                if (series.isPaper == isPaper)
+                    drawSeries(series, scale);
+            }
+        }
+        if (hasLabels(panel))
+            drawLabels(from.y, to, labelRoom);
+    }
+
+    void drawBands(DrawingPoint from, DrawingPoint to, bool hasNames) {
+        Painter& p = m_painter;
+        for (std::size_t i = 0; i < m_figure.bands.size(); ++i) {
+            const auto& [begin, name] = m_figure.bands[i];
+            const double x = i == 0 ? from.x : m_x.at(begin);
+            const double end =
+                i + 1 < m_figure.bands.size() ? m_x.at(m_figure.bands[i + 1].first) : to.x;
+            if (i % 2 == 0)
+                p.rectangle({x, from.y}, {end, to.y}, Ink::Shade);
+            if (hasNames)
+                p.text({(x + end) / 2.0, from.y - p.px(6.0)},
+                       p.fitted(name, p.small(), end - x - p.px(4.0)),
+                       p.small(),
+                       Ink::Muted,
+                       TextAnchor::Middle);
+        }
+    }
+
+    void drawXAxis(DrawingPoint from, DrawingPoint to, bool hasNumbers) {
+        Painter& p = m_painter;
+        p.line({{from.x, to.y}, {to.x, to.y}}, Ink::Axis);
+        if (!hasNumbers)
+            return;
+        double lastEnd = -1e9;
+        for (const double tick : ticksOfX()) {
+            const double x = m_x.at(tick);
+            p.line({{x, to.y}, {x, to.y + p.px(4.0)}}, Ink::Axis);
+            const std::string text = m_x.tickText(tick);
+            const double half = p.textWidth(text, p.number()) / 2.0;
+            if (x - half < lastEnd + p.px(6.0))
+                continue;
+            lastEnd = x + half;
+            p.text({x, to.y + p.px(17.0)}, text, p.number(), Ink::Muted, TextAnchor::Middle);
+        }
+        p.text({(from.x + to.x) / 2.0, to.y + p.px(34.0)},
+               p.fitted(m_figure.x.title, p.small(), to.x - from.x),
+               p.small(),
+               Ink::Muted,
+               TextAnchor::Middle);
+    }
+
+    /// Whole numbers only, where all places are whole.
+    std::vector<double> ticksOfX() const {
+        const std::vector<double> values = valuesOfX();
+        const bool areWhole = std::all_of(values.begin(), values.end(), [](double value) {
+            return value == std::floor(value) || value == std::floor(value) + 0.5;
+        });
+        std::vector<double> ticks = m_x.ticks();
+        if (areWhole)
+            std::erase_if(ticks, [](double tick) { return tick != std::floor(tick); });
+        return ticks;
+    }
+
+    void drawSeries(const FigureSeries& series, const AxisScale& scale) {
+        Painter& p = m_painter;
+        const PlotPoints points = drawable(series.points);
+        if (points.empty())
+            return;
+        const auto place = [&](const FigureSeries::Point& point) {
+            return DrawingPoint{m_x.at(point.x), scale.at(point.y.value)};
+        };
+        if (series.isPaper) {
+            for (const FigureSeries::Point& point : points)
+                p.paperSquare(place(point));
+            return;
+        }
+        static const std::array<std::vector<double>, 4> kDashes = {
+            {{}, {6.0, 3.0}, {2.0, 2.0}, {8.0, 3.0, 2.0, 3.0}}};
+        const Ink ink = series.isEmphasised ? Ink::Accent
+                        : m_dash % 2 == 0   ? Ink::Text
+                                            : Ink::Muted;
+        const std::vector<double>& dashes =
+            series.isEmphasised ? kDashes[0] : kDashes[m_dash++ % kDashes.size()];
+        PlotPoints line = points;
+        if (isNoisy(points)) {
+            for (const FigureSeries::Point& point : points)
+                p.circle(place(point), 2.0, {}, Ink::Raw);
+            line = smoothed(points);
+        }
+        std::vector<DrawingPoint> corners;
+        for (const FigureSeries::Point& point : line)
+            corners.push_back(place(point));
+        if (corners.size() > 1)
+            p.line(corners, ink, series.isEmphasised ? 1.5 : 1.0, dashes);
+        if (points.size() <= kFewPoints) {
+            for (const FigureSeries::Point& point : points) {
+                const DrawingPoint at = place(point);
+                if (point.y.low && point.y.high)
+                    p.whisker({at.x, scale.at(*point.y.low)}, {at.x, scale.at(*point.y.high)}, ink);
+                if (series.isEmphasised)
+                    p.diamond(at, 4.5, ink, ink);
+                else
+                    p.circle(at, 3.0, Ink::Panel, ink);
+            }
+        } else if (series.isEmphasised) {
+            const DrawingPoint end = corners.back();
+            p.rectangle({end.x - p.px(3.5), end.y - p.px(3.5)},
+                        {end.x + p.px(3.5), end.y + p.px(3.5)},
+                        ink);
+        }
+        m_labels.push_back({series.name, corners.back().y, corners.back().y, ink});
+    }
+
+    /// The labels stand at the ends of their lines, moved apart where they would overlap.
+    void drawLabels(double top, DrawingPoint end, double room) {
+        Painter& p = m_painter;
+        const double step = p.px(14.0);
+        std::stable_sort(m_labels.begin(), m_labels.end(), [](const auto& a, const auto& b) {
+            return a.pointY < b.pointY;
+        });
+        for (std::size_t i = 0; i < m_labels.size(); ++i)
+            m_labels[i].y =
+                std::max(m_labels[i].pointY, i > 0 ? m_labels[i - 1].y + step : top + p.px(4.0));
+        double limit = end.y - p.px(2.0);
+        for (std::size_t i = m_labels.size(); i-- > 0;) {
+            m_labels[i].y = std::min(m_labels[i].y, limit);
+            limit = m_labels[i].y - step;
+        }
+        for (const EndLabel& label : m_labels) {
+            const TextStyle style = p.small(label.ink == Ink::Accent);
+            if (std::abs(label.y - label.pointY) > p.px(4.0))
+                p.line({{end.x + p.px(3.0), label.pointY}, {end.x + p.px(11.0), label.y}},
+                       Ink::Raw);
+            p.text({end.x + p.px(14.0), label.y + style.size * 0.35},
+                   p.fitted(label.text, style, room - p.px(14.0)),
+                   style,
+                   label.ink);
+        }
+    }
+
+    const ResultFigure& m_figure;
+    const FigureCanvas& m_canvas;
+    Painter& m_painter;
+    AxisScale m_x;
+    bool m_hasLanes;
+    std::vector<EndLabel> m_labels; // of the panel at work
+    std::size_t m_dash = 0;
+};
+
+} // namespace
+
+void drawLines(const ResultFigure& figure, const FigureCanvas& canvas, Painter& painter) {
+    LinePlot(figure, canvas, painter).draw();
+}
+
+} // namespace engine
