@@ -76,6 +76,7 @@ OptionsPanel::OptionsPanel(const Theme& theme, QString program, QWidget* parent)
         const bool isPart = !areAllChecked(m_variants) || !areAllChecked(m_tasks);
         m_costNote->setText(isPart && !isError ? tr("With all decoders and tasks: %1").arg(text)
                                                : text);
+        m_estimate->setEnabled(true);
         m_costNote->setProperty("tone", isError ? "problem" : "small");
         m_costNote->style()->unpolish(m_costNote);
         m_costNote->style()->polish(m_costNote);
@@ -129,6 +130,10 @@ void OptionsPanel::build() {
     form->addWidget(m_overlay);
     title(tr("Will take"));
     m_costNote = note();
+    m_estimate = new QPushButton(tr("Estimate"));
+    m_estimate->setProperty("form", QStringLiteral("small"));
+    m_estimate->setAccessibleName(tr("Estimate how long the experiment takes"));
+    form->addWidget(m_estimate, 0, Qt::AlignLeft);
     m_run = new QPushButton(tr("Run"));
     m_run->setProperty("kind", QStringLiteral("primary"));
     m_add = new QPushButton(tr("Add to queue"));
@@ -150,9 +155,10 @@ void OptionsPanel::build() {
     connect(m_sizeChoice, &SegmentedControl::chosen, this, [this](int index) {
         m_size = m_sizes.value(index);
         showSizes();
-        askCost();
+        forgetCost();
     });
-    connect(m_seeds, &QSpinBox::valueChanged, this, &OptionsPanel::askCost);
+    connect(m_seeds, &QSpinBox::valueChanged, this, &OptionsPanel::forgetCost);
+    connect(m_estimate, &QPushButton::clicked, this, &OptionsPanel::askCost);
     connect(m_overlay, &QCheckBox::toggled, this, &OptionsPanel::overlayToggled);
     connect(m_openData, &QPushButton::clicked, this, &OptionsPanel::dataAsked);
     connect(m_run, &QPushButton::clicked, this, [this] { emit runAsked(choice()); });
@@ -188,7 +194,7 @@ void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) 
     showVariants();
     showTasks();
     showData();
-    askCost();
+    forgetCost();
 }
 
 void OptionsPanel::setData(const QStringList& paths) {
@@ -199,7 +205,7 @@ void OptionsPanel::setData(const QStringList& paths) {
         m_scan->open(paths);
     showTasks();
     showData();
-    askCost();
+    forgetCost();
 }
 
 void OptionsPanel::showSizes() {
@@ -227,7 +233,7 @@ void OptionsPanel::showVariants() {
         check->setChecked(true);
         m_variantRows->addWidget(check);
         m_variants.push_back(check);
-        connect(check, &QCheckBox::toggled, this, &OptionsPanel::askCost);
+        connect(check, &QCheckBox::toggled, this, &OptionsPanel::forgetCost);
     }
     m_variantTitle->setVisible(m_variants.size() > 1);
     if (m_variants.size() == 1)
@@ -249,7 +255,7 @@ void OptionsPanel::showTasks() {
             check->setChecked(!hadTasks || before.contains(name));
             m_taskRows->addWidget(check);
             m_tasks.push_back(check);
-            connect(check, &QCheckBox::toggled, this, &OptionsPanel::askCost);
+            connect(check, &QCheckBox::toggled, this, &OptionsPanel::forgetCost);
         }
     m_taskTitle->setVisible(!m_tasks.empty());
 }
@@ -287,16 +293,21 @@ QString OptionsPanel::obstacle() const {
     return {};
 }
 
-void OptionsPanel::askCost() {
+/// What was estimated before holds no longer.
+void OptionsPanel::forgetCost() {
     if (!m_hasRecipe)
         return;
+    m_cost->ask({});
     showData();
     const QString problem = obstacle();
-    m_costNote->setText(problem.isEmpty() ? tr("being estimated") : problem);
-    if (!problem.isEmpty()) {
-        m_cost->ask({});
-        return;
-    }
+    m_costNote->setText(problem.isEmpty() ? tr("Not estimated: that reads the model and measures "
+                                               "it for some seconds.")
+                                          : problem);
+    m_costNote->setProperty("tone", QStringLiteral("small"));
+    m_estimate->setEnabled(problem.isEmpty());
+}
+
+void OptionsPanel::askCost() {
     QStringList arguments{m_path, QStringLiteral("--size"), m_size};
     for (const QString& path : std::as_const(m_data))
         arguments << QStringLiteral("--data") << path;
@@ -304,6 +315,10 @@ void OptionsPanel::askCost() {
         arguments << QStringLiteral("--seeds") << QString::number(m_seeds->value());
     if (!m_model.path.isEmpty())
         arguments << QStringLiteral("--model") << m_model.path;
+    if (m_model.isPlanted)
+        arguments << QStringLiteral("--planted");
+    m_costNote->setText(tr("being estimated"));
+    m_estimate->setEnabled(false);
     m_cost->ask(arguments);
 }
 

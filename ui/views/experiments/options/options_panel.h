@@ -52,7 +52,7 @@ private:
     void showVariants();
     void showTasks();
     void showData();
-    void showCost();
+    void forgetCost();
     void askCost();
     QString obstacle() const;
 
@@ -83,6 +83,7 @@ private:
     QSpinBox* m_seeds = nullptr;
     QCheckBox* m_overlay = nullptr;
     QLabel* m_costNote = nullptr;
+    QPushButton* m_estimate = nullptr;
     QPushButton* m_run = nullptr;
     QPushButton* m_add = nullptr;
 };
