@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "app/commands/experiment/executors/slurm_executor.h"
 #include "app/commands/experiment/experiment_run.h"
 #include "app/commands/experiment/preview.h"
 #include "app/commands/experiment/recipe_catalogue.h"
@@ -91,6 +92,9 @@ Result<void> checkOptions(const ExperimentOptions& options) {
         return missing("No prompts were given.", "Name files of prompts with --data.");
     if (options.out.empty() && !options.previews)
         return missing("No folder for the run was named.", "Name one with --out.");
+    if (options.executor != "slurm" && options.slurm != SlurmOptions{})
+        return missing("Options of a cluster were given, but the run is to stay on this machine.",
+                       "Add --executor slurm, or leave out what begins with --slurm.");
     return {};
 }
 
@@ -128,6 +132,7 @@ Result<void> runOneShard(const RunFolder& folder,
 }
 
 Result<void> lead(const RunFolder& folder,
+                  const ExperimentOptions& options,
                   const Console& console,
                   RunPause& pause,
                   const std::stop_token& stop) {
@@ -142,6 +147,10 @@ Result<void> lead(const RunFolder& folder,
                       {"shards", folder.plan().shards.size()},
                       {"answers", answers}});
     ExperimentRun run(folder, console, pause);
+    if (options.executor == "slurm") {
+        ENGINE_TRY(const auto executor, makeSlurmExecutor(folder, options.slurm));
+        return run.run(*executor, stop);
+    }
     const auto executor = makeLocalExecutor(
         folder, {.onAnswer = [&](const ShardAnswer& answer) { run.tell(answer); }});
     return run.run(*executor, stop);
@@ -163,7 +172,7 @@ Result<void> runExperiment(const ExperimentOptions& options, CommandContext& con
         return runOneShard(folder, options.shard, context.console, pause, stop);
     }
     ENGINE_TRY(const RunFolder folder, openRun(options, stop));
-    return lead(folder, context.console, pause, stop);
+    return lead(folder, options, context.console, pause, stop);
 }
 
 void addAmountOptions(CLI::App& command, ExperimentOptions& options) {
@@ -197,6 +206,14 @@ void addFolderOptions(CLI::App& command, ExperimentOptions& options) {
     command.add_flag("--overwrite", options.mayOverwrite, "Delete an earlier run in --out first");
     command.add_option("--run-shard", options.shard, "Run one part of the run in --out, from 0 on")
         ->check(wholeFrom(0));
+    command
+        .add_option("--executor",
+                    options.executor,
+                    "Where the parts run: local (this machine) or slurm (a cluster that sees the "
+                    "folder of the run)")
+        ->check(CLI::IsMember({"local", "slurm"}))
+        ->capture_default_str();
+    addSlurmOptions(command, options.slurm);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "app/commands/experiment/executors/slurm_options.h"
 #include "app/commands/options/model_options.h"
 #include "app/data/prompt_source.h"
 
@@ -27,8 +28,9 @@ struct ExperimentOptions {
     bool resumes = false;
     bool lists = false;
     bool previews = false;
-    int shard = -1; ///< the only one to run
-    std::string executor = "local";
+    int shard = -1;                 ///< the only one to run
+    std::string executor = "local"; ///< or "slurm"
+    SlurmOptions slurm;
     bool followsInput = false; ///< --control stdin
 };
 

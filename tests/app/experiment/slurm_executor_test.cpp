@@ -70,6 +70,11 @@ public:
                                               remarks.append(QString::fromStdString(remark));
                                               if (onRemark)
                                                   onRemark();
+                                          },
+                                      .onFailure =
+                                          [this](int shard, const Error& error) {
+                                              failed.append(shard);
+                                              remarks.append(QString::fromStdString(error.message));
                                           }},
                                      pause,
                                      stop.get_token());
@@ -114,6 +119,7 @@ public:
     }
 
     QStringList remarks;
+    QList<int> failed;
     std::function<void(const ShardState&)> onState;
     std::function<void()> onRemark;
     RunPause pause;
@@ -200,9 +206,10 @@ private slots:
         QCOMPARE(cluster.arrays(), (QByteArrayList{"0-3", "2"}));
         QCOMPARE(cluster.finishedCount(), 3);
         QCOMPARE(cluster.notes(2).phase, ExecutorPhase::GivenUp);
+        QCOMPARE(cluster.failed, QList<int>{2});
         QCOMPARE(cluster.remarks.last(),
-                 QString("Shard 2 was given up after 2 attempts: FAILED on node1, and its log "
-                         "ends with \"the fate of 2 is FAILED\"."));
+                 QString("The cluster has ended part 2 without a result 2 times; the last time: "
+                         "FAILED on node1, and its log ends with \"the fate of 2 is FAILED\"."));
     }
 
     void aNodeThatDoesNotSeeTheFolderIsSuspected() {

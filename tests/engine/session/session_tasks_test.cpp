@@ -230,8 +230,8 @@ void SessionTasksTest::aForgottenTaskIsNotLearntAgainByThePromptThatIsAnswered()
     prompt.task = "Translate";
     prompt.maxTokens = 40;
     fixture.session.send(prompt);
-    QVERIFY(fixture.next<PromptStarted>(
-                [](const PromptStarted& started) { return started.promptId == 2; }) != nullptr);
+    QVERIFY(fixture.next<StepFinished>(
+                [](const StepFinished& step) { return step.promptId == 2; }) != nullptr);
     fixture.session.send(ForgetTask{1, "Translate"});
     forgotten.release();
     QVERIFY(fixture.next<TasksListed>() != nullptr);

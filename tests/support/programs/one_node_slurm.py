@@ -6,13 +6,11 @@
 
 Everything is inside a sandbox of bubblewrap, with processes, network and /tmp of its own: nothing
 stays behind, not even after a kill, and two of them do not meet. The command finds the cluster by
-SLURM_CONF; slurmctld.pid and slurmd.pid beside that file name the daemons. Exit code 77: it cannot
-be started here, for the reason on standard error."""
+SLURM_CONF; slurmctld.pid and slurmd.pid beside that file name the daemons. Where it cannot be
+started, the command runs without it and finds the reason in NO_SLURM_BECAUSE."""
 import fcntl
 import os
-import pwd
 import shutil
-import signal
 import socket
 import struct
 import subprocess
@@ -20,7 +18,6 @@ import sys
 import time
 
 NODE = "/tmp/one_node_slurm"
-USER = pwd.getpwuid(os.getuid()).pw_name
 # Accounting needs a database server: as in a small installation, there is none.
 CONFIGURATION = f"""
 ClusterName=one_node
@@ -29,8 +26,8 @@ NodeName=localhost NodeAddr=127.0.0.1 CPUs=2 RealMemory=1024 State=UNKNOWN
 PartitionName=small Nodes=ALL Default=YES State=UP
 AuthType=auth/munge
 AuthInfo=socket={NODE}/munge.socket
-SlurmUser={USER}
-SlurmdUser={USER}
+SlurmUser=root
+SlurmdUser=root
 StateSaveLocation={NODE}/state
 SlurmdSpoolDir={NODE}/spool
 SlurmctldPidFile={NODE}/slurmctld.pid
@@ -52,21 +49,26 @@ KillWait=1
 daemons = {}
 
 
-def give_up(why):
-    print(f"one_node_slurm.py: {why}", file=sys.stderr)
-    sys.exit(77)
+def go_without(why):
+    os.environ["NO_SLURM_BECAUSE"] = why
+    os.execvp(sys.argv[1], sys.argv[1:])
 
 
 def enter_sandbox():
     for program in ("bwrap", "munged", "slurmctld", "slurmd", "sbatch"):
         if not shutil.which(program):
-            give_up(f"{program} is not installed (Debian's bubblewrap, munge and slurm-wlm)")
+            go_without(f"{program} is missing: install Debian's bubblewrap, munge and slurm-wlm")
+    if os.geteuid() != 0:
+        go_without("only root can start Slurm's daemons")
     here = os.getcwd()
-    os.execvp("bwrap", ["bwrap", "--die-with-parent", "--unshare-pid", "--unshare-net",
-                        "--cap-add", "CAP_NET_ADMIN",
-                        "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
-                        "--tmpfs", "/tmp", "--ro-bind", here, here, "--chdir", here,
-                        sys.executable, os.path.abspath(__file__), "--inside", *sys.argv[1:]])
+    sandbox = ["bwrap", "--die-with-parent", "--unshare-pid", "--unshare-net",
+               "--cap-add", "CAP_NET_ADMIN", "--ro-bind", "/", "/", "--dev", "/dev",
+               "--proc", "/proc", "--tmpfs", "/tmp", "--ro-bind", here, here, "--chdir", here]
+    trial = subprocess.run([*sandbox, "true"], capture_output=True, text=True)
+    if trial.returncode != 0:
+        go_without(f"bubblewrap makes no sandbox here: {trial.stderr.strip()}")
+    os.execvp("bwrap", [*sandbox, sys.executable, os.path.abspath(__file__), "--inside",
+                        *sys.argv[1:]])
 
 
 def add_second_address():
@@ -89,7 +91,7 @@ def await_state(is_there):
         for name, daemon in daemons.items():
             if daemon.poll() is not None or time.monotonic() > end:
                 with open(f"{NODE}/{name}.log", errors="replace") as log:
-                    give_up(f"{name} has ended or does not answer; it said:\n{log.read()[-2000:]}")
+                    sys.exit(f"{name} has ended or does not answer; it said:\n{log.read()[-2000:]}")
         time.sleep(0.05)
 
 
@@ -115,7 +117,6 @@ def run_inside(command):
     start("slurmctld", "-D")
     start("slurmd", "-D")
     await_state(is_idle)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     return subprocess.run(command).returncode
 
 

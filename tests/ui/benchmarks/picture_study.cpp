@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// What one picture of the live Inspect workspace costs the UI thread, in milliseconds of processor
+// What one picture of a live workspace costs the UI thread, in milliseconds of processor
 // time: events taken, views refreshed, laid out and painted. An invented run takes the engine's
 // place, so that figures before and after a change compare.
-//   picture_study [--pictures N] [--steps N] [--frozen] [--tables]
+//   picture_study [--workspace chat|inspect] [--pictures N] [--steps N] [--frozen] [--tables]
 // Without a display: QT_QPA_PLATFORM=offscreen.
 #include "tests/ui/support/live_run.h"
 
@@ -35,10 +35,10 @@ protected:
     }
 };
 
-void report(int pictures, int steps, bool isFrozen, bool hasTables) {
+void report(int workspace, int pictures, int steps, bool isFrozen, bool hasTables) {
     support::StudioStage stage;
     stage.open();
-    support::LiveRun live(stage);
+    support::LiveRun live(stage, workspace);
     if (hasTables)
         live.showTables();
     for (ui::View* view : stage.studio->views())
@@ -76,16 +76,19 @@ void report(int pictures, int steps, bool isFrozen, bool hasTables) {
 
 int main(int argc, char** argv) {
     CLI::App options("What a picture costs the UI thread.", "picture_study");
+    std::string workspace = "inspect";
     int pictures = 150;
     int steps = 10;
     bool isFrozen = false;
     bool hasTables = false;
+    options.add_option("--workspace", workspace, "Which one is shown")
+        ->check(CLI::IsMember({"chat", "inspect"}));
     options.add_option("--pictures", pictures, "How many are measured");
     options.add_option("--steps", steps, "Steps of the engine between two pictures");
     options.add_flag("--frozen", isFrozen, "All views frozen");
     options.add_flag("--tables", hasTables, "A decoder that does not search and shows tables");
     CLI11_PARSE(options, argc, argv);
     QApplication application(argc, argv);
-    report(pictures, steps, isFrozen, hasTables);
+    report(workspace == "chat" ? 0 : 1, pictures, steps, isFrozen, hasTables);
     return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// What the live window costs, with a model generating in the Inspect workspace:
+// What the live window costs while a model generates:
 //   stalls  how long the event loop is away, p99 and maximum, generating and idle (--runs times;
 //           0 leaves this part out);
 //   ratio   views shown over frozen, toggled in one process in short slices: shown, frozen, frozen,
@@ -10,11 +10,16 @@
 //           decoding, which is not the window's thread's. The third hardly varies; it misses only
 //           what the window takes from memory and caches, which the first two have.
 //   window_study --model FILE [--modules FOLDER] [--decoder NAME] [--backend cpu|torch|plain]
-//                [--seconds N] [--runs N] [--slices N] [--slice-ms N] [--settle-ms N]
+//                [--workspace chat|inspect] [--seconds N] [--runs N] [--slices N] [--slice-ms N]
+//                [--settle-ms N]
+//   window_study --replay FILE [--workspace chat|inspect] [--seconds N] [--runs N]
+// A replay has the stalls alone: a recording plays at 4x, and every second it jumps elsewhere.
 // The first --settle-ms of a slice are not measured: what waited behind frozen views is drawn then.
 // Steps are the steadier unit of decoders whose drafts vary; with --decoder vanilla both are the
 // same. Without a display: QT_QPA_PLATFORM=offscreen.
 #include "engine/metrics/sample_statistics.h"
+#include "ui/bridge/links/playback.h"
+#include "ui/bridge/links/recording_link.h"
 #include "ui/bridge/links/session_link.h"
 #include "ui/studio/studio.h"
 
@@ -27,6 +32,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <stop_token>
@@ -42,6 +48,8 @@ double millisecondsBetween(Clock::time_point from, Clock::time_point to) {
 
 struct Arguments {
     std::string model;
+    std::string replay; ///< a recording instead of a model
+    std::string workspace = "inspect";
     std::string modules = "build/release/lib/swift-studio";
     std::string decoder = "swift";
     std::string backend;
@@ -214,37 +222,33 @@ void spin(int milliseconds, const std::function<bool()>& isDone = {}) {
     loop.exec();
 }
 
-void reportStalls(ui::Studio& studio, Load& load, const Arguments& arguments) {
+/// Of the event loop as it is now; `state` begins each line.
+void reportStalls(ui::Studio& studio, const Arguments& arguments, const char* state) {
     StallProbe probe;
-    for (const bool isBusy : {false, true}) {
-        load.setBusy(isBusy);
-        spin(2000);
-        std::vector<double> p99;
-        std::vector<double> largest;
-        for (int run = 0; run < arguments.runs; ++run) {
-            probe.start();
-            spin(arguments.seconds * 1000);
-            const std::vector<double> stalls = probe.stop();
-            p99.push_back(percentile(stalls, 0.99));
-            largest.push_back(percentile(stalls, 1.0));
-            std::printf("%s run %d: %zu probes, p50 %.2f ms, p99 %.2f ms, maximum %.2f ms, "
-                        "pictures every %d ms\n",
-                        isBusy ? "generating" : "idle",
-                        run + 1,
-                        stalls.size(),
-                        percentile(stalls, 0.5),
-                        p99.back(),
-                        largest.back(),
-                        studio.bridge().pictureInterval());
-            std::fflush(stdout);
-        }
-        std::printf("%s, medians of %d runs: p99 %.2f ms, maximum %.2f ms\n",
-                    isBusy ? "generating" : "idle",
-                    arguments.runs,
-                    median(p99),
-                    median(largest));
+    std::vector<double> p99;
+    std::vector<double> largest;
+    for (int run = 0; run < arguments.runs; ++run) {
+        probe.start();
+        spin(arguments.seconds * 1000);
+        const std::vector<double> stalls = probe.stop();
+        p99.push_back(percentile(stalls, 0.99));
+        largest.push_back(percentile(stalls, 1.0));
+        std::printf("%s run %d: %zu probes, p50 %.2f ms, p99 %.2f ms, maximum %.2f ms, "
+                    "pictures every %d ms\n",
+                    state,
+                    run + 1,
+                    stalls.size(),
+                    percentile(stalls, 0.5),
+                    p99.back(),
+                    largest.back(),
+                    studio.bridge().pictureInterval());
+        std::fflush(stdout);
     }
-    load.setBusy(false);
+    std::printf("%s, medians of %d runs: p99 %.2f ms, maximum %.2f ms\n",
+                state,
+                arguments.runs,
+                median(p99),
+                median(largest));
 }
 
 /// One four of slices: what came with the views shown, and frozen.
@@ -310,19 +314,28 @@ void reportRatio(ui::Studio& studio, Load& load, const Arguments& arguments) {
                 1e3 * all.frozen.programMs / all.frozen.wallMs);
 }
 
-int run(const Arguments& arguments) {
-    QTemporaryDir folder;
+ui::StudioOptions optionsIn(const QTemporaryDir& folder) {
     ui::StudioOptions options;
     options.chatsPath = folder.filePath(QStringLiteral("chats.sqlite"));
     options.settingsPath = folder.filePath(QStringLiteral("window.ini"));
     options.ownPresetsFolder = folder.filePath(QStringLiteral("presets"));
+    return options;
+}
+
+void show(ui::Studio& studio, const Arguments& arguments) {
+    studio.window().showWorkspace(arguments.workspace == "chat" ? 0 : 1);
+    studio.window().show();
+    studio.start();
+}
+
+int run(const Arguments& arguments) {
+    const QTemporaryDir folder;
+    const ui::StudioOptions options = optionsIn(folder);
     QSettings(options.settingsPath, QSettings::IniFormat)
         .setValue(QStringLiteral("run/decoder"), QString::fromStdString(arguments.decoder));
     ui::Studio studio(ui::makeSessionLink({.moduleFolder = arguments.modules}), options);
-    studio.window().showWorkspace(1);
-    studio.window().show();
     Load load(studio, arguments.decoder);
-    studio.start();
+    show(studio, arguments);
     engine::LoadModel model;
     model.path = arguments.model;
     model.backend = arguments.backend;
@@ -335,9 +348,42 @@ int run(const Arguments& arguments) {
     std::printf("decoder %s, backend %s\n",
                 arguments.decoder.c_str(),
                 studio.run().model()->model.backend.c_str());
-    if (arguments.runs > 0)
-        reportStalls(studio, load, arguments);
+    for (const bool isBusy : {false, true}) {
+        if (arguments.runs == 0)
+            break;
+        load.setBusy(isBusy);
+        spin(2000);
+        reportStalls(studio, arguments, isBusy ? "generating" : "idle");
+    }
+    load.setBusy(false);
     reportRatio(studio, load, arguments);
+    return 0;
+}
+
+int replay(const Arguments& arguments) {
+    constexpr double kSpeed = 4.0;
+    constexpr double kJump = 0.618; ///< of the length: no two jumps go to the same place
+    auto link = ui::RecordingLink::open(arguments.replay, kSpeed);
+    if (!link) {
+        std::fprintf(stderr, "%s\n", link.error().message.c_str());
+        return 1;
+    }
+    const QTemporaryDir folder;
+    ui::StudioOptions options = optionsIn(folder);
+    options.replayName = QString::fromStdString(arguments.replay);
+    ui::Studio studio(std::move(link).value(), options);
+    show(studio, arguments);
+    ui::Playback& playback = *studio.bridge().playback();
+    spin(120'000, [&] { return playback.isLengthKnown(); });
+    QTimer jump;
+    double place = 0.0;
+    QObject::connect(&jump, &QTimer::timeout, [&] {
+        place = std::fmod(place + kJump, 1.0);
+        playback.seek(place * playback.length());
+        playback.play();
+    });
+    jump.start(1000);
+    reportStalls(studio, arguments, "replay");
     return 0;
 }
 
@@ -346,7 +392,12 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
     CLI::App options("What the live window costs while the model generates.", "window_study");
     Arguments arguments;
-    options.add_option("--model", arguments.model, "GGUF file or folder")->required();
+    CLI::Option_group* source = options.add_option_group("source", "What is shown");
+    source->add_option("--model", arguments.model, "GGUF file or folder");
+    source->add_option("--replay", arguments.replay, "A recording (.swiftrun)");
+    source->require_option(1);
+    options.add_option("--workspace", arguments.workspace, "Which one is shown")
+        ->check(CLI::IsMember({"chat", "inspect"}));
     options.add_option("--modules", arguments.modules, "Folder of the run-time modules");
     options.add_option("--decoder", arguments.decoder, "swift, auto, vanilla, ...");
     options.add_option("--backend", arguments.backend, "cpu (the default), torch or plain");
@@ -358,5 +409,5 @@ int main(int argc, char** argv) {
     options.add_option("--settle-ms", arguments.settleMs, "Before each slice, not measured");
     CLI11_PARSE(options, argc, argv);
     QApplication application(argc, argv);
-    return run(arguments);
+    return arguments.replay.empty() ? run(arguments) : replay(arguments);
 }

@@ -8,62 +8,60 @@ using ui::PicturePace;
 class PicturePaceTest : public QObject {
     Q_OBJECT
 
+    PicturePace m_pace;
+    double m_nowMs = 0.0;
+
     /// Ticks of this cost for some seconds; how often the interval changed.
-    static int run(PicturePace& pace, double costMs, int seconds, double& nowMs) {
+    int run(double costMs, int seconds) {
         int changes = 0;
-        for (const double end = nowMs + seconds * 1000.0; nowMs < end; nowMs += 25.0)
-            changes += pace.note(costMs, nowMs) ? 1 : 0;
+        for (const double end = m_nowMs + seconds * 1000.0; m_nowMs < end; m_nowMs += 25.0)
+            changes += m_pace.note(costMs, m_nowMs) ? 1 : 0;
         return changes;
     }
 
     /// Expensive ticks until the interval changes once.
-    static void slowDown(PicturePace& pace, double& nowMs) {
-        while (!pace.note(20.0, nowMs += 25.0)) {
+    void slowDown() {
+        while (!m_pace.note(20.0, m_nowMs += 25.0)) {
         }
+        QCOMPARE(m_pace.intervalMs(), 100);
     }
 
 private slots:
 
+    void init() {
+        m_pace = {};
+        m_nowMs = 0.0;
+    }
+
     void cheapTicksKeepTheFullRate() {
-        PicturePace pace;
-        double nowMs = 0.0;
-        QCOMPARE(run(pace, 2.0, 10, nowMs), 0);
-        QCOMPARE(pace.intervalMs(), 33);
+        QCOMPARE(run(2.0, 10), 0);
+        QCOMPARE(m_pace.intervalMs(), 33);
     }
 
     void oneExpensiveTickChangesNothing() {
-        PicturePace pace;
-        double nowMs = 0.0;
-        pace.note(100.0, nowMs += 25.0);
-        run(pace, 1.0, 2, nowMs);
-        QCOMPARE(pace.intervalMs(), 33);
+        m_pace.note(100.0, m_nowMs += 25.0);
+        run(1.0, 2);
+        QCOMPARE(m_pace.intervalMs(), 33);
     }
 
     void ticksOverBudgetMakePicturesRarerSecondBySecond() {
-        PicturePace pace;
-        double nowMs = 0.0;
-        slowDown(pace, nowMs);
-        QCOMPARE(pace.intervalMs(), 100);
-        run(pace, 20.0, 5, nowMs);
-        QCOMPARE(pace.intervalMs(), 250);
+        slowDown();
+        run(20.0, 5);
+        QCOMPARE(m_pace.intervalMs(), 250);
     }
 
     void fiveCalmSecondsMakeThemOftenAgain() {
-        PicturePace pace;
-        double nowMs = 0.0;
-        slowDown(pace, nowMs);
-        run(pace, 1.0, 4, nowMs);
-        QCOMPARE(pace.intervalMs(), 100);
-        run(pace, 1.0, 3, nowMs);
-        QCOMPARE(pace.intervalMs(), 33);
+        slowDown();
+        run(1.0, 4);
+        QCOMPARE(m_pace.intervalMs(), 100);
+        run(1.0, 3);
+        QCOMPARE(m_pace.intervalMs(), 33);
     }
 
     void ticksNearTheBudgetChangeNothing() {
-        PicturePace pace;
-        double nowMs = 0.0;
-        slowDown(pace, nowMs);
-        run(pace, 6.0, 20, nowMs);
-        QCOMPARE(pace.intervalMs(), 100);
+        slowDown();
+        run(6.0, 20);
+        QCOMPARE(m_pace.intervalMs(), 100);
     }
 };
 

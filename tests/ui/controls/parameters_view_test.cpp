@@ -3,6 +3,7 @@
 #include "tests/ui/support/decoder_infos.h"
 #include "tests/ui/support/figures_run.h"
 #include "tests/ui/support/run_events.h"
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/controls/parameters_view.h"
 
@@ -180,20 +181,12 @@ private slots:
     }
 
     void theNoteOfRCountsInnerSublayers() {
-        QStringList texts;
-        for (const QLabel* label : m_view->form().row("r")->findChildren<QLabel*>())
-            texts << label->text();
-        QVERIFY2(texts.contains("25 of 56 inner sublayers; ends stay locked"),
-                 qPrintable(texts.join('\n')));
+        const QString texts = shownWords(*m_view->form().row("r"));
+        QVERIFY2(texts.contains("25 of 56 inner sublayers; ends stay locked"), qPrintable(texts));
     }
 
     void theNoteOfRSetsTheRatioInUseBesideTheOneAskedFor() {
-        const auto note = [this] {
-            QStringList texts;
-            for (const QLabel* label : m_view->form().row("r")->findChildren<QLabel*>())
-                texts << label->text();
-            return texts.join('|');
-        };
+        const auto note = [this] { return shownWords(*m_view->form().row("r")); };
         PlanChanged change = paperPlan();
         change.askedRatio = change.skipRatio;
         say(change);

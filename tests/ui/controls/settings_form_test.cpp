@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/decoder_infos.h"
+#include "tests/ui/support/shown_words.h"
 #include "ui/views/controls/settings/setting_scale.h"
 #include "ui/views/controls/settings/settings_form.h"
 
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
-#include <QLabel>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QSlider>
@@ -195,10 +195,7 @@ private slots:
         SettingRow* row = form.row("epsilon");
         QTest::keyClick(control<QSlider>(form, "epsilon"), Qt::Key_F1);
         QVERIFY(row->isHelpShown());
-        bool isHelpThere = false;
-        for (const QLabel* label : row->findChildren<QLabel*>())
-            isHelpThere = isHelpThere || (!label->isHidden() && label->text().contains("0.8"));
-        QVERIFY(isHelpThere);
+        QVERIFY(shownWords(*row).contains("0.8"));
         QTest::keyClick(control<QDoubleSpinBox>(form, "epsilon"), Qt::Key_F1, Qt::ShiftModifier);
         QVERIFY(!row->isHelpShown());
     }

@@ -392,7 +392,11 @@ private slots:
             named += name.isEmpty() ? 0 : 1;
             const QImage beneath = name.isEmpty() ? QImage() : without.copy(name);
             QVERIFY2(pixelsOf(beneath, shown.theme.colours().accent) == 0,
-                     qPrintable(QString::number(height)));
+                     qPrintable(QStringLiteral("%1: %2 to %3, %4 wide")
+                                    .arg(height)
+                                    .arg(name.top())
+                                    .arg(name.bottom())
+                                    .arg(name.width())));
         }
         QVERIFY2(named >= 8, qPrintable(QString::number(named)));
     }

@@ -10,6 +10,7 @@
 
 #include <QPlainTextEdit>
 #include <QSettings>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include <functional>
@@ -145,6 +146,34 @@ private:
 
 public:
     ui::Studio studio; ///< last: gone first
+};
+
+/// A test on such a window; begin() makes what lies in the folder and opens it.
+class EngineStageTest : public QObject {
+protected:
+    void begin() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
+        open();
+    }
+
+    /// The window as it stands behind a start.
+    void open() {
+        m_stage.reset();
+        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
+        QTRY_VERIFY(m_stage->isReady());
+    }
+
+    ui::Studio& studio() { return m_stage->studio; }
+
+    void trigger(const char* action) { m_stage->trigger(action); }
+
+    void answer(const QString& words) { m_stage->answer(words); }
+
+    ui::StoredMessage lastAnswer() { return m_stage->lastAnswer(); }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<EngineStage> m_stage;
 };
 
 } // namespace support

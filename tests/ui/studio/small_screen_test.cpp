@@ -160,7 +160,8 @@ private slots:
             tabs += workspace().tabifiedDockWidgets(dock).isEmpty() ? 0 : 1;
             workspace().focusDock(*dock);
             settle();
-            QVERIFY2(!dock->widget()->visibleRegion().isEmpty(), qPrintable(dock->objectName()));
+            QVERIFY2(!dock->titleBarWidget()->visibleRegion().isEmpty(),
+                     qPrintable(dock->objectName()));
             QVERIFY2(dock->isAncestorOf(QApplication::focusWidget()),
                      qPrintable(dock->objectName()));
         }
@@ -179,12 +180,12 @@ private slots:
         window().showWorkspace(1);
         window().setTextPercent(150);
         settle();
-        dock("inspect.mask").toggleViewAction()->trigger();
+        dock("inspect.verification_mask").toggleViewAction()->trigger();
         settle();
-        QVERIFY(dock("inspect.mask").isHidden());
+        QVERIFY(dock("inspect.verification_mask").isHidden());
         window().setTextPercent(100);
         settle();
-        QVERIFY(dock("inspect.mask").isHidden());
+        QVERIFY(dock("inspect.verification_mask").isHidden());
         QVERIFY(dock("inspect.speed").isVisible());
     }
 

@@ -31,19 +31,8 @@ using namespace ui;
 
 /// The window on the real engine: what is done in it reaches the engine, and what the engine tells
 /// stands on the screen with the same numbers.
-class StudioEndToEndTest : public QObject {
+class StudioEndToEndTest : public EngineStageTest {
     Q_OBJECT
-
-    std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<EngineStage> m_stage;
-
-    Studio& studio() { return m_stage->studio; }
-
-    void trigger(const char* action) { m_stage->trigger(action); }
-
-    void answer(const QString& words) { m_stage->answer(words); }
-
-    StoredMessage lastAnswer() { return m_stage->lastAnswer(); }
 
     /// Asks, and holds the engine in the middle of its answer.
     void beginAnswer(const QString& words, int passes = 120) {
@@ -81,12 +70,7 @@ class StudioEndToEndTest : public QObject {
 
 private slots:
 
-    void init() {
-        m_folder = std::make_unique<QTemporaryDir>();
-        writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
-        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
-        QTRY_VERIFY(m_stage->isReady());
-    }
+    void init() { begin(); }
 
     void cleanup() { m_stage.reset(); }
 
@@ -372,9 +356,7 @@ private slots:
         const QString text = lastAnswer().text;
         const ChatId chat = studio().session().chat().record.id;
         studio().window().close();
-        m_stage.reset();
-        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
-        QTRY_VERIFY(m_stage->isReady());
+        open();
         QVERIFY(!m_stage->hasNotice(QStringLiteral("ended_badly")));
         QVERIFY(!m_stage->hasNotice(QStringLiteral("recovered")));
         studio().session().openChat(chat);

@@ -10,13 +10,8 @@ using namespace support;
 using namespace ui;
 
 /// Models come and go, also in ways nobody wants: what was there before stays, and works.
-class StudioModelsTest : public QObject {
+class StudioModelsTest : public EngineStageTest {
     Q_OBJECT
-
-    std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<EngineStage> m_stage;
-
-    Studio& studio() { return m_stage->studio; }
 
     QString other() const { return m_folder->filePath(QStringLiteral("others")); }
 
@@ -25,16 +20,9 @@ class StudioModelsTest : public QObject {
         return loaded == nullptr ? std::string() : loaded->path;
     }
 
-    void answer(const QString& words) {
-        m_stage->answer(words);
+    void answerWithText(const QString& words) {
+        answer(words);
         QVERIFY(!m_stage->lastAnswer().text.isEmpty());
-    }
-
-    /// The window as it stands behind a start.
-    void begin() {
-        m_stage.reset();
-        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
-        QTRY_VERIFY(m_stage->isReady());
     }
 
     /// The load came to nothing: said so, and all that was there is there.
@@ -44,22 +32,20 @@ class StudioModelsTest : public QObject {
         QVERIFY(studio().run().loading() == nullptr);
         QCOMPARE(studio().session().branch().size(), messages);
         studio().session().newChat();
-        answer(QStringLiteral("de"));
+        answerWithText(QStringLiteral("de"));
     }
 
 private slots:
 
     void init() {
-        m_folder = std::make_unique<QTemporaryDir>();
-        writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
-        writeLetterModel(other(), 5);
         begin();
+        writeLetterModel(other(), 5);
     }
 
     void cleanup() { m_stage.reset(); }
 
     void anotherModelTakesThePlaceOfAnUnloadedOne() {
-        answer(QStringLiteral("abc"));
+        answerWithText(QStringLiteral("abc"));
         studio().window().actionCatalog().find(QStringLiteral("model.unload"))->trigger();
         QTRY_VERIFY(studio().run().model() == nullptr);
         QCOMPARE(studio().session().obstacle(QStringLiteral("abc")), SendObstacle::NoModel);
@@ -67,7 +53,7 @@ private slots:
         QTRY_COMPARE(loadedPath(), other().toStdString());
         const QString first = studio().session().branch().last().text;
         studio().session().newChat();
-        answer(QStringLiteral("abc"));
+        answerWithText(QStringLiteral("abc"));
         QVERIFY(studio().session().branch().last().text != first);
     }
 
@@ -80,7 +66,7 @@ private slots:
         QCOMPARE(static_cast<int>(studio().run().model()->model.silentCopies.size()), layers);
         QTRY_VERIFY(lesson->isChecked());
         QVERIFY(m_stage->hasNotice(QStringLiteral("lesson")));
-        answer(QStringLiteral("abc"));
+        answerWithText(QStringLiteral("abc"));
         lesson->trigger();
         QTRY_COMPARE(studio().run().model()->model.layerCount, layers);
         QTRY_VERIFY(!lesson->isChecked());
@@ -133,22 +119,22 @@ private slots:
         change(1.1); // of this model alone
         load(m_stage->modelPath());
         QTRY_COMPARE(heat(), 0.5);
-        begin();
+        open();
         QTRY_COMPARE(heat(), 0.5);
     }
 
     void theModelUsedLastComesAgainWhileItIsThere() {
         studio().loadModel(other());
         QTRY_COMPARE(loadedPath(), other().toStdString());
-        begin();
+        open();
         QCOMPARE(loadedPath(), other().toStdString());
         std::filesystem::remove_all(other().toStdString());
-        begin();
+        open();
         QCOMPARE(loadedPath(), m_stage->modelPath().toStdString());
     }
 
     void aModelThatIsNotThereIsToldOf() {
-        answer(QStringLiteral("abc"));
+        answerWithText(QStringLiteral("abc"));
         studio().loadModel(m_folder->filePath(QStringLiteral("nowhere")));
         verifyOldModelWorks(2);
         studio().loadModel(other());
@@ -157,7 +143,7 @@ private slots:
     }
 
     void aModelRemovedBeforeItsLoadIsToldOf() {
-        answer(QStringLiteral("abc"));
+        answerWithText(QStringLiteral("abc"));
         m_stage->onLoad = [](const std::string& path, std::string_view stage) {
             if (stage.empty())
                 std::filesystem::remove_all(path);
@@ -167,7 +153,7 @@ private slots:
     }
 
     void weightsCutOffDuringTheirLoadAreToldOf() {
-        answer(QStringLiteral("abc"));
+        answerWithText(QStringLiteral("abc"));
         m_stage->onLoad = [](const std::string& path, std::string_view stage) {
             const std::filesystem::path weights = std::filesystem::path(path) / "model.safetensors";
             if (!stage.empty() && std::filesystem::exists(weights))

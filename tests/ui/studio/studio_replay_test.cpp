@@ -16,19 +16,8 @@ using namespace ui;
 
 /// A run of the window on the real engine is recorded; played in another window it shows what was
 /// asked, what was answered and the run's own figures to the last digit.
-class StudioReplayTest : public QObject {
+class StudioReplayTest : public EngineStageTest {
     Q_OBJECT
-
-    std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<EngineStage> m_stage;
-
-    Studio& studio() { return m_stage->studio; }
-
-    void trigger(const char* action) { m_stage->trigger(action); }
-
-    void answer(const QString& words) { m_stage->answer(words); }
-
-    StoredMessage lastAnswer() { return m_stage->lastAnswer(); }
 
     /// The table of every view that has one, by "workspace/view".
     static std::map<QString, FigureTable> tables(Studio& studio) {
@@ -46,12 +35,7 @@ class StudioReplayTest : public QObject {
 
 private slots:
 
-    void init() {
-        m_folder = std::make_unique<QTemporaryDir>();
-        writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
-        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
-        QTRY_VERIFY(m_stage->isReady());
-    }
+    void init() { begin(); }
 
     void cleanup() { m_stage.reset(); }
 

@@ -5,13 +5,13 @@
 
 namespace support {
 
-/// A long answer in the Inspect workspace of a window: with every picture some steps come whose
-/// figures all differ from those before.
+/// A long answer in a workspace of a window (0 is Chat, 1 Inspect): with every picture some steps
+/// come whose figures all differ from those before.
 class LiveRun {
 public:
-    explicit LiveRun(StudioStage& stage)
+    explicit LiveRun(StudioStage& stage, int workspace = 1)
         : m_stage(stage) {
-        stage.studio->window().showWorkspace(1);
+        stage.studio->window().showWorkspace(workspace);
         stage.loadModel();
         stage.beginAnswer();
         stage.saySearch();

@@ -281,25 +281,38 @@ void Workspace::giveWay(Qt::Orientation orientation, int room) {
         }
 }
 
+/// The dock at the right behind which one more tab is read best: the tabs' names share its width.
+QDockWidget* Workspace::hostOfTabs() const {
+    QDockWidget* host = nullptr;
+    int least = 0;
+    for (QDockWidget* dock : m_docks) {
+        if (dock->isHidden() || dock->isFloating() ||
+            dockWidgetArea(dock) != Qt::RightDockWidgetArea)
+            continue;
+        int width = 0;
+        for (const QDockWidget* tab : tabifiedDockWidgets(dock) << dock)
+            if (!tab->isHidden())
+                width += fontMetrics().horizontalAdvance(tab->windowTitle());
+        if (host == nullptr || width < least) {
+            host = dock;
+            least = width;
+        }
+    }
+    return host;
+}
+
 void Workspace::stackHidden(const QSize& room) {
-    const auto isPlaced = [this](const QDockWidget* dock) {
-        return !dock->isHidden() && !dock->isFloating() &&
-               dockWidgetArea(const_cast<QDockWidget*>(dock)) == Qt::RightDockWidgetArea;
-    };
-    const auto front = std::find_if(m_docks.rbegin(), m_docks.rend(), isPlaced);
-    if (front == m_docks.rend())
-        return;
-    const std::size_t stacked = std::erase_if(m_withoutRoom, [&](QDockWidget* dock) {
-        if (dockWidgetArea(dock) == Qt::LeftDockWidgetArea)
+    std::erase_if(m_withoutRoom, [&](QDockWidget* dock) {
+        QDockWidget* host = hostOfTabs();
+        if (host == nullptr || dockWidgetArea(dock) == Qt::LeftDockWidgetArea)
             return false;
-        tabifyDockWidget(*front, dock);
+        tabifyDockWidget(host, dock);
         dock->show();
+        host->raise();
         const bool fits = leastSize().boundedTo(room) == leastSize();
         dock->setVisible(fits);
         return fits;
     });
-    if (stacked > 0)
-        (*front)->raise();
 }
 
 QStringList Workspace::fitInto(const QSize& room) {

@@ -21,7 +21,7 @@ class Workspace : public QMainWindow {
 public:
     /// Must change whenever docks are added or removed: a layout saved by an older program is then
     /// ignored and the default one is built.
-    static constexpr int kLayoutVersion = 4;
+    static constexpr int kLayoutVersion = 5;
 
     struct Dock {
         QString id;
@@ -72,7 +72,7 @@ public:
     /// Takes docks out of their places until the workspace fits into so many pixels, as far as that
     /// helps: for the width one side after the other, for the height those that yield it before the
     /// others. The dock that the user showed last stays. Those from the right and from below become
-    /// tabs behind the last dock at the right, if there is room for them; the others are hidden.
+    /// tabs behind docks at the right, if there is room for them; the others are hidden.
     /// Returns the titles of all that have no room by now.
     QStringList fitInto(const QSize& room);
 
@@ -91,6 +91,7 @@ private:
     std::vector<Group> groupsAlong(Qt::Orientation orientation) const;
     QSize leastSize() const;
     void giveWay(Qt::Orientation orientation, int room);
+    QDockWidget* hostOfTabs() const;
     void stackHidden(const QSize& room);
     void sizeDocks();
     int heightBelow(int wanted) const;

@@ -13,7 +13,7 @@ namespace {
 /// shared folder: only after so many answers in a row a shard counts as gone.
 constexpr int kPatience = 6;
 
-std::string why(const SlurmTaskState& state) {
+std::string endText(const SlurmTaskState& state) {
     std::string text = state.word;
     if (!state.reason.empty())
         text += fmt::format(" ({})", state.reason);
@@ -120,9 +120,10 @@ std::vector<int> SlurmBoard::observe(const SlurmTaskStates& states, bool isWhole
         } else if (found->second.phase == SlurmPhase::Completed) {
             if (++entry.silentTimes < kPatience)
                 continue;
-            end(entry, why(found->second) + ", but its result did not arrive in the run's folder");
+            end(entry,
+                endText(found->second) + ", but its result did not arrive in the run's folder");
         } else if (found->second.phase == SlurmPhase::Ended) {
-            end(entry, why(found->second));
+            end(entry, endText(found->second));
         } else {
             place(entry, found->second);
             continue;

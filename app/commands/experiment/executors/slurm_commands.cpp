@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/experiment/executors/slurm_commands.h"
 
-#include "engine/loading/files/readable_text.h"
+#include "app/child_process.h"
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
+#include <iterator>
 
 namespace app {
 
@@ -16,26 +15,6 @@ namespace {
 
 constexpr std::chrono::seconds kLongestCommand{60};
 constexpr std::size_t kMostAnswer = 32'000'000; // 100,000 shards, and some of earlier runs
-
-/// What this program says to sbatch by itself, long and short.
-constexpr std::array kOwnArguments = {"--array",
-                                      "-a",
-                                      "--error",
-                                      "-e",
-                                      "--job-name",
-                                      "-J",
-                                      "--output",
-                                      "-o",
-                                      "--parsable",
-                                      "--requeue",
-                                      "--test-only",
-                                      "--wait",
-                                      "-W",
-                                      "--wrap",
-                                      "--clusters",
-                                      "-M",
-                                      "--chdir",
-                                      "-D"};
 
 /// A stop does not end them: a half-made submission would leave a job that nobody follows.
 Result<ChildOutput> runSlurm(std::vector<std::string> words) {
@@ -80,39 +59,7 @@ std::string rangesOf(const std::set<int>& indexes) {
     return text;
 }
 
-bool isOneWord(const std::string& text) {
-    return isValidUtf8(text) && std::ranges::none_of(text, [](unsigned char letter) {
-               return letter <= ' ' || letter == 0x7F;
-           });
-}
-
-Error badValue(const char* option, const std::string& value) {
-    return {ErrorCode::InvalidInput,
-            fmt::format("{} cannot be \"{}\".", option, readable(value)),
-            "Type one word as sbatch takes it; the manual of sbatch says which."};
-}
-
 } // namespace
-
-Result<void> checkSlurmOptions(const SlurmOptions& options) {
-    for (const auto& [name, value] : {std::pair("--slurm-partition", &options.partition),
-                                      std::pair("--slurm-time", &options.time),
-                                      std::pair("--slurm-memory", &options.memory)})
-        if (!isOneWord(*value))
-            return badValue(name, *value);
-    for (const std::string& argument : options.arguments) {
-        if (!argument.starts_with('-') || !isValidUtf8(argument) ||
-            argument.find('\0') != std::string::npos)
-            return badValue("--slurm-argument", argument);
-        const std::string name = argument.starts_with("--") ? argument.substr(0, argument.find('='))
-                                                            : argument.substr(0, 2);
-        if (std::ranges::count(kOwnArguments, name) != 0)
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("--slurm-argument cannot be \"{}\".", readable(argument)),
-                         "swift-run sets this argument of sbatch itself, to follow its shards."};
-    }
-    return {};
-}
 
 Result<SlurmCommands> SlurmCommands::find(std::string prefix) {
     for (const char* command : {"sbatch", "squeue", "scancel"}) {
@@ -158,7 +105,8 @@ Result<long> SlurmCommands::submit(const SlurmOptions& options,
         return noAnswer("sbatch", made);
     if (!made.hasSucceeded())
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("sbatch refuses the shards; it says: {}.", slurmSaid(made.errors)),
+                     fmt::format("sbatch refuses the parts of the run; it says: {}.",
+                                 slurmSaid(made.errors)),
                      "Correct the --slurm options (sinfo lists the partitions), then go on with "
                      "--resume."};
     return readSbatchAnswer(made.output);

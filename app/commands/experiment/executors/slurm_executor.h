@@ -14,7 +14,8 @@ namespace app {
 /// submitted again, up to `options.attempts` times. What Slurm has is kept in executor.json
 /// (engine/experiments/run/executor_state.h): a later process takes over the jobs that are still
 /// queued or running. A pause holds what is queued; a stop cancels all jobs. `folder` must outlive
-/// it. Errors: NotFound if Slurm is not installed; InvalidInput for wrong options; Io.
+/// it. Its run() also has the errors NotFound, if Slurm is not installed, and CorruptFile, if Slurm
+/// answers in a form that is not known. Errors: InvalidInput for wrong options.
 engine::Result<std::unique_ptr<Executor>> makeSlurmExecutor(const engine::RunFolder& folder,
                                                             const SlurmOptions& options);
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::streamoff kMostLogTail = 4096;
 
 /// A word of a shell's command that means exactly this text.
-std::string quoted(const std::string& text) {
+std::string shellWord(const std::string& text) {
     std::string word = "'";
     for (const char letter : text)
         word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
@@ -55,9 +55,9 @@ Result<fs::path> SlurmFiles::writeScript(int family) const {
                     "# Runs one shard of the experiment in this folder. Each task of a job array "
                     "is a shard.\n"
                     "exec {} experiment --run-shard $(({} + SLURM_ARRAY_TASK_ID)) --out {}\n",
-                    quoted(program.string()),
+                    shellWord(program.string()),
                     family * kSlurmFamily,
-                    quoted(m_runFolder.string()))));
+                    shellWord(m_runFolder.string()))));
     return script;
 }
 

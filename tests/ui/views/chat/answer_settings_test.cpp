@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/views/chat/chat_view_stage.h"
 #include "ui/views/chat/panels/answer_settings_panel.h"
 
 #include <QComboBox>
-#include <QLabel>
 #include <QSpinBox>
 
 using namespace engine;
@@ -124,10 +124,7 @@ private slots:
         const auto* asked = m_chat->engine->lastSent<CountTokens>();
         m_chat->engine->say(TokensCounted{asked->requestId, 2000, {}, 1000});
         m_chat->bridge->tick();
-        bool isSaid = false;
-        for (const QLabel* label : panel->findChildren<QLabel*>())
-            isSaid = isSaid || label->text().contains(QStringLiteral("2,000 tokens"));
-        QVERIFY(isSaid);
+        QVERIFY(shownWords(*panel).contains(QStringLiteral("2,000 tokens")));
         QCOMPARE(panel->findChild<QPlainTextEdit*>()->toPlainText(), QStringLiteral("long"));
     }
 };

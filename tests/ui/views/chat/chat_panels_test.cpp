@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/stored_messages.h"
 #include "ui/views/chat/panels/context_panel.h"
 #include "ui/views/chat/panels/prompts_dialog.h"
@@ -48,10 +49,7 @@ private slots:
     void theChoicesSayWhatTheyLeaveOut() {
         ContextPanel panel(m_theme);
         panel.ask(question(2, 1));
-        const auto labels = panel.findChildren<QLabel*>();
-        QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
-            return label->text().contains(QStringLiteral("8,190 of 8,192 tokens"));
-        }));
+        QVERIFY(shownWords(panel).contains(QStringLiteral("8,190 of 8,192 tokens")));
         QVERIFY(choice(panel, "Drop")->text().endsWith(QStringLiteral("2 messages, 1,200 tokens")));
         QVERIFY(choice(panel, "Cut")->text().endsWith(QStringLiteral("1 message, 300 tokens")));
         QVERIFY(choice(panel, "Continue in")->isChecked());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/stored_messages.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/chat/panels/tasks_dialog.h"
 
 #include <QAbstractButton>
-#include <QLabel>
 #include <QLineEdit>
 #include <QTableWidget>
 #include <QtTest>
@@ -46,12 +46,7 @@ class TasksDialogTest : public QObject {
         return *buttonNamed(*m_dialog, QString::fromLatin1(text));
     }
 
-    bool isSaid(const QString& words) const {
-        const auto labels = m_dialog->findChildren<QLabel*>();
-        return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
-            return label->isVisible() && label->text().contains(words);
-        });
-    }
+    bool isSaid(const QString& words) const { return shownWords(*m_dialog).contains(words); }
 
     /// As a user does it who has the keyboard in the list.
     void type(const QString& name) {
@@ -61,6 +56,7 @@ class TasksDialogTest : public QObject {
         QVERIFY(field != nullptr);
         field->setText(name);
         QTest::keyClick(field, Qt::Key_Return);
+        QCoreApplication::processEvents(); // a list takes what was typed behind its key
     }
 
     static std::vector<TaskSummary> twoTasks() {

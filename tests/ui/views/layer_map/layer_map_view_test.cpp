@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/views/layer_map/layer_map_run.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/grid/layer_legend.h"
@@ -68,13 +69,6 @@ class LayerMapViewTest : public QObject {
             if (found->accessibleName() == name)
                 return found;
         return nullptr;
-    }
-
-    bool isShown(const QString& text) {
-        const auto labels = m_view->findChildren<QLabel*>();
-        return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
-            return label->isVisible() && label->text() == text;
-        });
     }
 
 private slots:
@@ -402,7 +396,7 @@ private slots:
         m_view->showFinding(true, QStringLiteral("Searching: 3 sets tried."));
         QVERIFY(!find->isVisible());
         QVERIFY(!button(QStringLiteral("Load a skip set..."))->isVisible());
-        QVERIFY(isShown(QStringLiteral("Searching: 3 sets tried.")));
+        QVERIFY(shownWords(*m_view).contains(QStringLiteral("Searching: 3 sets tried.")));
         beginWithAPlan();
         QCOMPARE(m_view->notice(), QStringLiteral("Searching: 3 sets tried."));
     }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/views/layer_map/layer_map_run.h"
-#include "ui/shell/widgets/live_label.h"
 #include "ui/views/layer_map/history_view.h"
 #include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/matchness/matchness_view.h"
 #include "ui/views/matchness/strip_view.h"
 #include "ui/views/search_offer/search_offer.h"
 
-#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QtTest>
@@ -50,18 +49,6 @@ DecoderInfo freeDecoder() {
 struct RecordedLink : ScriptedLink {
     bool send(EngineCommand) override { return false; }
 };
-
-/// All words of a view that can be seen.
-QString wordsOf(const QWidget& view) {
-    QStringList words;
-    for (const QLabel* label : view.findChildren<QLabel*>())
-        if (label->isVisibleTo(&view))
-            words << label->text();
-    for (const LiveLabel* label : view.findChildren<LiveLabel*>())
-        if (label->isVisibleTo(&view))
-            words << label->text();
-    return words.join(QLatin1Char('\n'));
-}
 
 QPushButton* visibleButton(const QWidget& view, const QString& text) {
     for (QPushButton* button : view.findChildren<QPushButton*>())
@@ -150,8 +137,9 @@ private slots:
             view->resize(900, 300);
             view->show();
             m_run->bridge->tick();
-            QVERIFY2(wordsOf(*view).contains(QStringLiteral("Auto itself tries a skip set only")),
-                     qPrintable(wordsOf(*view)));
+            QVERIFY2(
+                shownWords(*view).contains(QStringLiteral("Auto itself tries a skip set only")),
+                qPrintable(shownWords(*view)));
         }
         for (QWidget* view : {static_cast<QWidget*>(&history), static_cast<QWidget*>(&matchness)}) {
             m_run->engine->sent.clear();
@@ -176,7 +164,7 @@ private slots:
         find->click();
         QCOMPARE(asked.count(), 1);
         map.resize(1000, 300);
-        QVERIFY(wordsOf(map).contains(QStringLiteral("Auto itself tries a skip set only")));
+        QVERIFY(shownWords(map).contains(QStringLiteral("Auto itself tries a skip set only")));
     }
 
     void theOfferGoesOnceASearchHasBegun() {
@@ -189,7 +177,7 @@ private slots:
         m_run->tryPlan(m_run->plan({2}, {3}), "influence", 20, true);
         m_run->bridge->tick();
         QVERIFY(visibleButton(history, QStringLiteral("Use SWIFT")) == nullptr);
-        QVERIFY(!wordsOf(history).contains(QStringLiteral("Auto itself tries")));
+        QVERIFY(!shownWords(history).contains(QStringLiteral("Auto itself tries")));
     }
 
     /// Auto scores a set now and then and goes on without one.
@@ -203,8 +191,8 @@ private slots:
         const QString tried = QStringLiteral("Auto has tried 1 skip set and uses none now.");
         QVERIFY(searchOffer(m_run->store).reason.contains(tried));
         QVERIFY(!searchOffer(m_run->store).reason.contains(QStringLiteral("tried none")));
-        QVERIFY2(wordsOf(strip).contains(tried), qPrintable(wordsOf(strip)));
-        QVERIFY(!wordsOf(strip).contains(QStringLiteral("No set has been scored")));
+        QVERIFY2(shownWords(strip).contains(tried), qPrintable(shownWords(strip)));
+        QVERIFY(!shownWords(strip).contains(QStringLiteral("No set has been scored")));
         m_run->tryPlan(m_run->plan({1}, {3}), "influence", 21, false);
         m_run->bridge->tick();
         QVERIFY(searchOffer(m_run->store)
@@ -225,7 +213,7 @@ private slots:
         history.show();
         bridge.tick();
         visibleButton(history, QStringLiteral("Use SWIFT"))->click();
-        QVERIFY(wordsOf(history).contains(QStringLiteral("a recording is shown")));
+        QVERIFY(shownWords(history).contains(QStringLiteral("a recording is shown")));
     }
 };
 

@@ -193,6 +193,7 @@ void TasksDialog::tell(Note note) {
     m_note->setVisible(!note.sentence.isEmpty());
     m_action = std::move(note.act);
     m_act->setText(note.button);
+    m_act->setAccessibleName(note.button.isEmpty() ? tr("Action of the note") : note.button);
     m_act->setVisible(!note.button.isEmpty());
     m_keep->setVisible(note.isQuestion);
     if (note.isQuestion)

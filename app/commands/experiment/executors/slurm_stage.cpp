@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/experiment/executors/slurm_stage.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+/// So many questions in a row may stay unanswered, or submissions be refused: with 5 s between
+/// them and 10 s until Slurm's commands give up, half an hour.
+constexpr int kMostFailures = 120;
+
+ShardPhase shownPhase(ExecutorPhase phase) {
+    switch (phase) {
+    case ExecutorPhase::Running:
+        return ShardPhase::Running;
+    case ExecutorPhase::Finished:
+        return ShardPhase::Finished;
+    default:
+        return ShardPhase::Waiting;
+    }
+}
+
+void waitFor(double seconds, const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
+}
+
+} // namespace
+
+Result<void> SlurmStage::run(const RunPause& pause, const std::stop_token& stop) {
+    ENGINE_TRY(const SlurmTaskStates known, m_commands.queue(m_families));
+    collect();
+    m_board.adopt(known);
+    m_hasJobs = !m_board.liveJobs().empty();
+    while (true) {
+        holdIfPaused(pause.isPaused());
+        if (!pause.isPaused())
+            ENGINE_TRY_DO(submit());
+        ENGINE_TRY_DO(show());
+        if (m_board.isDone())
+            return {};
+        waitFor(m_options.pollSeconds, stop);
+        if (stop.stop_requested())
+            return cancel();
+        ENGINE_TRY_DO(look());
+    }
+}
+
+/// Finds what is finished: its file is the only proof.
+void SlurmStage::collect() {
+    for (const ExecutorShard& notes : m_board.allNotes())
+        if (notes.phase != ExecutorPhase::Finished &&
+            m_folder.state(notes.shard).phase == ShardPhase::Finished)
+            m_board.finish(notes.shard);
+}
+
+Result<void> SlurmStage::submit() {
+    std::map<int, std::set<int>> families;
+    for (const int shard : m_board.missing())
+        // A process that Slurm does not know of may still be at work on it.
+        if (m_folder.state(shard).phase != ShardPhase::Running)
+            families[shard / kSlurmFamily].insert(shard);
+    for (const auto& [family, shards] : families) {
+        ENGINE_TRY(const auto script, m_files.writeScript(family));
+        std::set<int> indexes;
+        for (const int shard : shards)
+            indexes.insert(shard % kSlurmFamily);
+        const auto job =
+            m_commands.submit(m_options, script, m_files.logPattern(), family, indexes);
+        if (!job && !m_hasJobs)
+            return job.error();
+        if (!job)
+            return fail(job.error());
+        m_hasJobs = true;
+        m_board.submit(job.value(), shards);
+        m_failures = 0;
+    }
+    return {};
+}
+
+/// Slurm did not do as asked. That passes: the run waits, but not for ever.
+Result<void> SlurmStage::fail(const Error& error) {
+    if (++m_failures == 1)
+        m_reports.onRemark(error.message + " Parts that run go on, and this run waits.");
+    if (m_failures < kMostFailures)
+        return {};
+    return Error{error.code,
+                 fmt::format("Slurm has refused or not answered {} times in a row; the last time: "
+                             "{}",
+                             m_failures,
+                             error.message),
+                 "What is finished is kept; go on with --resume when Slurm answers again."};
+}
+
+Result<void> SlurmStage::look() {
+    auto states = m_commands.queue(m_families);
+    if (!states) {
+        // The accounts have a server of their own, which may still answer.
+        const auto accounts = m_commands.accounts(m_board.liveJobs());
+        collect();
+        if (accounts)
+            for (const int shard : m_board.observe(accounts.value(), false))
+                explain(shard, accounts.value());
+        return fail(states.error());
+    }
+    // Slurm forgets what has ended after some minutes, the accounts do not.
+    if (const auto jobs = m_board.liveJobs(states.value()); !jobs.empty())
+        if (const auto accounts = m_commands.accounts(jobs))
+            for (const auto& [task, state] : accounts.value())
+                if (state.phase == SlurmPhase::Completed || state.phase == SlurmPhase::Ended)
+                    states.value().emplace(task, state);
+    // Behind the question: what had ended by then has left its file.
+    collect();
+    for (const int shard : m_board.observe(states.value(), true))
+        explain(shard, states.value());
+    if (m_failures > 0 && m_board.missing().empty()) {
+        m_failures = 0;
+        m_reports.onRemark("Slurm answers again.");
+    }
+    return {};
+}
+
+/// Says why a shard is run again or given up.
+void SlurmStage::explain(int shard, const SlurmTaskStates& states) {
+    const SlurmTask task = m_board.task(shard);
+    const auto state = states.find(task);
+    const bool hasBegun = state != states.end() && !state->second.node.empty();
+    const auto words = m_files.lastWords(task.job, task.index);
+    if (words && !words->empty())
+        m_board.addToEnd(shard, fmt::format(", and its log ends with \"{}\"", *words));
+    else if (!words && hasBegun)
+        m_board.addToEnd(shard,
+                         fmt::format(", and it left no log: does that node see the folder {}?",
+                                     m_files.runFolder().string()));
+    const ExecutorShard& notes = m_board.notes(shard);
+    if (notes.phase == ExecutorPhase::GivenUp)
+        m_reports.onFailure(
+            shard,
+            {ErrorCode::Io,
+             fmt::format("The cluster has ended part {} without a result {} times; the last time: "
+                         "{}.",
+                         shard,
+                         notes.attempts,
+                         notes.ended),
+             "Mend the cause, then go on with --resume: what is finished is kept."});
+    else
+        m_reports.onRemark(
+            fmt::format("Part {} is run again. It ended so: {}.", shard, notes.ended));
+}
+
+void SlurmStage::holdIfPaused(bool isPaused) {
+    if (isPaused == m_isHeld)
+        return;
+    m_isHeld = isPaused;
+    const auto jobs = m_board.liveJobs();
+    if (jobs.empty())
+        return;
+    const auto done = isPaused ? m_commands.hold(jobs) : m_commands.release(jobs);
+    if (!done)
+        m_reports.onRemark(done.error().message);
+}
+
+/// Tells what has changed, and keeps it in the run folder.
+Result<void> SlurmStage::show() {
+    bool hasChanged = false;
+    for (const ExecutorShard& notes : m_board.allNotes()) {
+        auto kept = std::ranges::find(m_state.shards, notes.shard, &ExecutorShard::shard);
+        if (kept != m_state.shards.end() && *kept == notes)
+            continue;
+        hasChanged = true;
+        const bool isNewPhase =
+            kept == m_state.shards.end() || shownPhase(kept->phase) != shownPhase(notes.phase);
+        if (kept == m_state.shards.end())
+            m_state.shards.push_back(notes);
+        else
+            *kept = notes;
+        if (isNewPhase)
+            m_reports.onState({.shard = notes.shard, .phase = shownPhase(notes.phase)});
+    }
+    return hasChanged ? saveExecutorState(m_folder.path(), m_state) : Result<void>();
+}
+
+Error SlurmStage::cancel() {
+    if (const auto jobs = m_board.liveJobs(); !jobs.empty()) {
+        const auto done = m_commands.cancel(jobs);
+        if (!done)
+            m_reports.onRemark(done.error().message +
+                               " Its jobs go on, and --resume takes them over.");
+        else
+            m_board.takeBack();
+    }
+    if (const auto shown = show(); !shown)
+        return shown.error();
+    return {ErrorCode::Cancelled,
+            "The run was stopped; its jobs are cancelled.",
+            "Go on with it by --resume: what is finished is kept."};
+}
+
+} // namespace app
