@@ -18,7 +18,6 @@ struct PreparedRun {
 
 /// Reads recipe, prompts and models and makes the plan. Errors: those of all of these, before any
 /// model is loaded.
-engine::Result<PreparedRun> prepareRun(const ExperimentOptions& options,
-                                       const std::stop_token& stop);
+engine::Result<PreparedRun> prepareRun(ExperimentOptions options, const std::stop_token& stop);
 
 } // namespace app
