@@ -8,6 +8,9 @@
 
 namespace ui {
 
+/// The last error among what swift-run wrote to standard error, else its last line.
+QString errorSentence(const QByteArray& errors);
+
 /// `swift-run experiment` in a process of its own. When the window ends, in whatever way, the
 /// process sees the end of its input and stops after its current pass; its run can be resumed.
 /// Thread: UI; nothing waits.

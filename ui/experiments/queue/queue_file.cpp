@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/experiments/queue_file.h"
+#include "ui/experiments/queue/queue_file.h"
 
 #include "ui/files/whole_file.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/experiments/experiment_job.h"
+#include "ui/experiments/queue/experiment_job.h"
 
 #include <QJsonArray>
 
@@ -32,6 +32,8 @@ QJsonObject toJson(const ExperimentJob& job) {
                        {QStringLiteral("arguments"), QJsonArray::fromStringList(job.arguments)}};
     const auto* state = std::ranges::find(kStates, job.state, &NamedState::state);
     object[QStringLiteral("state")] = QLatin1String(state->name);
+    if (!job.source.isEmpty())
+        object[QStringLiteral("source")] = job.source;
     if (!job.sentence.isEmpty())
         object[QStringLiteral("sentence")] = job.sentence;
     if (job.endedAt.isValid())
@@ -50,6 +52,7 @@ std::optional<ExperimentJob> jobFrom(const QJsonObject& object) {
     job.title = text("title");
     job.recipe = text("recipe");
     job.folder = text("folder");
+    job.source = text("source");
     if (job.id.isEmpty() || job.recipe.isEmpty() || job.folder.isEmpty())
         return std::nullopt;
     for (const QJsonValue& word : object[QStringLiteral("arguments")].toArray())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/experiments/experiment_process.h"
+#include "ui/experiments/queue/experiment_process.h"
 
 #include <utility>
 
@@ -11,7 +11,8 @@ constexpr qsizetype kKeptErrors = 16'384; ///< bytes
 constexpr int kStoppedByInterrupt = 130;
 constexpr int kStoppedByTerminate = 143;
 
-/// The last error that the program wrote as it writes all of them, else its last line.
+} // namespace
+
 QString errorSentence(const QByteArray& errors) {
     const QStringList lines = QString::fromUtf8(errors).split(u'\n', Qt::SkipEmptyParts);
     for (auto line = lines.crbegin(); line != lines.crend(); ++line)
@@ -19,8 +20,6 @@ QString errorSentence(const QByteArray& errors) {
             return line->mid(7).trimmed();
     return lines.isEmpty() ? QString() : lines.back().trimmed();
 }
-
-} // namespace
 
 ExperimentProcess::ExperimentProcess(QObject* parent)
     : QObject(parent)

@@ -24,6 +24,7 @@ struct ExperimentJob {
     QString id;     ///< unique in the queue
     QString title;  ///< "Main comparison, Quick"
     QString recipe; ///< a recipe's name, or the path of a .swiftexp file
+    QString source; ///< path of the recipe in the list of recipes; empty = none
     QString folder; ///< where the run lies
     QStringList
         arguments; ///< of `swift-run experiment`, without recipe, --out, --resume, --control

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/experiments/experiment_job.h"
+#include "ui/experiments/queue/experiment_job.h"
 
 #include <QObject>
 #include <QThreadPool>

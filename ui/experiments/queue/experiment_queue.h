@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/experiments/experiment_process.h"
-#include "ui/experiments/queue_file.h"
+#include "ui/experiments/queue/experiment_process.h"
+#include "ui/experiments/queue/queue_file.h"
 
 #include <QPointer>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/experiments/experiment_queue.h"
+#include "ui/experiments/queue/experiment_queue.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -164,6 +164,7 @@ QString ExperimentQueue::runAgain(const QString& id) {
     ExperimentJob copy;
     copy.title = old->title;
     copy.recipe = old->recipe;
+    copy.source = old->source;
     copy.arguments = old->arguments;
     const QString added = add(std::move(copy));
     run(added);
