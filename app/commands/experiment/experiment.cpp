@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/experiment/executors/slurm_executor.h"
 #include "app/commands/experiment/experiment_run.h"
-#include "app/commands/experiment/preview.h"
-#include "app/commands/experiment/recipe_catalogue.h"
 #include "app/commands/experiment/run_control.h"
 #include "app/commands/experiment/run_report.h"
+#include "app/commands/experiment/setup/preview.h"
+#include "app/commands/experiment/setup/recipe_catalogue.h"
 #include "app/commands/options/decoder_options.h"
 #include "app/number_check.h"
 

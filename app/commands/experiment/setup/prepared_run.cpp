@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/experiment/prepared_run.h"
+#include "app/commands/experiment/setup/prepared_run.h"
 
-#include "app/commands/experiment/recipe_catalogue.h"
-#include "app/commands/experiment/shard_model.h"
-#include "app/commands/experiment/shard_variants.h"
+#include "app/commands/experiment/setup/recipe_catalogue.h"
+#include "app/commands/experiment/shards/shard_model.h"
+#include "app/commands/experiment/shards/shard_variants.h"
 #include "app/program_paths.h"
 #include "engine/base/run_time_module.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/commands/experiment/experiment_options.h"
+#include "app/commands/experiment/setup/experiment_options.h"
 #include "engine/experiments/run/run_folder.h"
 
 #include <stop_token>
