@@ -26,6 +26,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -62,6 +63,13 @@ std::optional<QSize> sizeOf(const std::string& text) {
         width > kLargest || height > kLargest)
         return std::nullopt;
     return QSize(width, height);
+}
+
+const std::vector<std::string> kWorkspaces = {"chat", "inspect", "experiments"};
+
+/// In the order of the window's buttons.
+int workspaceNumber(const std::string& name) {
+    return static_cast<int>(std::ranges::find(kWorkspaces, name) - kWorkspaces.begin());
 }
 
 std::vector<std::string> backendNames() {
@@ -117,7 +125,7 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
                    "last, or auto")
         ->excludes(replay);
     cli.add_option("--workspace", arguments.workspace, "Workspace that --screenshot shows")
-        ->check(CLI::IsMember({"chat", "inspect"}))
+        ->check(CLI::IsMember(kWorkspaces))
         ->capture_default_str();
     cli.add_option("--theme", arguments.theme, "light, dark or system; kept for the next start")
         ->check(CLI::IsMember({"light", "dark", "system"}));
@@ -192,6 +200,11 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.settingsPath = config + QStringLiteral("/swift-studio.ini");
     options.presetsFolder = QString::fromStdString((app::resourceFolder() / "presets").string());
     options.ownPresetsFolder = config + QStringLiteral("/presets");
+    options.experiments.program =
+        QCoreApplication::applicationDirPath() + QStringLiteral("/swift-run");
+    options.experiments.recipes =
+        QString::fromStdString((app::resourceFolder() / "recipes").string());
+    options.experiments.folder = data + QStringLiteral("/experiments");
     options.replayName = QFileInfo(QString::fromStdString(arguments.replay)).fileName();
     options.isModelAskedFor = !arguments.model.empty() || !arguments.screenshot.empty();
     options.backend = QString::fromStdString(arguments.backend);
@@ -289,7 +302,7 @@ int run(QApplication& application, const Arguments& arguments) {
             ui::ScreenshotJob::Request{QString::fromStdString(arguments.screenshot),
                                        QString::fromStdString(arguments.prompt),
                                        !arguments.replay.empty(),
-                                       arguments.workspace == "inspect" ? 1 : 0,
+                                       workspaceNumber(arguments.workspace),
                                        app::StandardOutput::write});
         app::StandardOutput::onLoss([] { QCoreApplication::exit(app::kIo); });
         QObject::connect(job.get(), &ui::ScreenshotJob::finished, &application, [] {
@@ -299,7 +312,7 @@ int run(QApplication& application, const Arguments& arguments) {
                          &ui::ScreenshotJob::failed,
                          &application,
                          [](const engine::Error& error) { QCoreApplication::exit(fail(error)); });
-        studio.window().showWorkspace(arguments.workspace == "inspect" ? 1 : 0);
+        studio.window().showWorkspace(workspaceNumber(arguments.workspace));
     }
     studio.window().show();
     studio.start();

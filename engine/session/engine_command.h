@@ -166,6 +166,13 @@ struct StartRecording {
 
 struct StopRecording {};
 
+/// From here on, each step, each piece of a prompt and each piece of work in a pause waits for its
+/// turn with the other processes that use this file (TurnLock), until another one or none is named.
+/// Waiting is not part of any measured time, and a stop ends it.
+struct TakeTurns {
+    std::string path; ///< empty = turns are no longer taken
+};
+
 using EngineCommand = std::variant<LoadModel,
                                    StopLoading,
                                    UnloadModel,
@@ -181,6 +188,7 @@ using EngineCommand = std::variant<LoadModel,
                                    ForgetTask,
                                    StopGeneration,
                                    StartRecording,
-                                   StopRecording>;
+                                   StopRecording,
+                                   TakeTurns>;
 
 } // namespace engine

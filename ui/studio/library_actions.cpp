@@ -2,6 +2,7 @@
 #include "ui/studio/import_notice.h"
 #include "ui/studio/studio.h"
 #include "ui/views/chats/chats_panel.h"
+#include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/models/model_panel.h"
 
 #include <QDir>
@@ -70,6 +71,10 @@ void Studio::importChats(const QStringList& paths) {
 void Studio::takeDropped(const QStringList& paths) {
     if (!m_options.replayName.isEmpty())
         return;
+    if (m_window->currentWorkspace()->objectName() == QLatin1String("experiments_workspace")) {
+        m_desk->openPaths(paths);
+        return;
+    }
     QStringList chats;
     QStringList strange;
     for (const QString& path : paths) {

@@ -7,6 +7,7 @@
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/parameters_view.h"
+#include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/replay/replay_transport.h"
@@ -51,12 +52,16 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     m_viewMenu = new ViewMenu(m_theme, m_window->messages(), m_window.get());
     makeChatWorkspace();
     makeInspectWorkspace();
+    if (m_options.replayName.isEmpty())
+        makeExperimentsWorkspace();
     connectFinder();
     makeMenuCorner();
     addChatActions();
     addLibraryActions();
     addRunActions();
     addModelActions();
+    if (m_desk != nullptr)
+        addExperimentActions();
     m_window->finish();
     addHelpActions();
     keepActionsTrue();
@@ -89,6 +94,8 @@ void Studio::start() {
         m_transport->setFocus();
     m_chats->open();
     m_bridge->start();
+    if (m_desk != nullptr)
+        m_desk->begin();
     const QString path = firstModel();
     if (!m_options.replayName.isEmpty() || path.isEmpty())
         return;
@@ -148,6 +155,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
         chooseFirstDecoder(loaded);
     useModelDefaults(loaded);
     explainLesson(loaded);
+    m_desk->useModel(loaded);
     sendFirstMessage();
 }
 

@@ -5,6 +5,7 @@
 #include "ui/bridge/engine_bridge.h"
 #include "ui/chat/prompt_list.h"
 #include "ui/chat/session/chat_session.h"
+#include "ui/experiments/queue/experiment_queue.h"
 #include "ui/shell/docks/view.h"
 #include "ui/shell/docks/view_menu.h"
 #include "ui/shell/main_window.h"
@@ -23,6 +24,7 @@ namespace ui {
 
 class ChatView;
 class ChatsPanel;
+class ExperimentsDesk;
 class InspectPage;
 class CommandSearch;
 class ModelLibrary;
@@ -48,7 +50,8 @@ struct StudioOptions {
     std::vector<engine::BackendInfo> backends; ///< that can be chosen
     QString decoder;                           ///< of the first answers; empty = the one used last
     QString firstMessage; ///< sent in a new chat once a model is ready; empty = none
-    QString replayName;   ///< shown while a recording is played; empty = a real engine
+    ExperimentPlaces experiments;
+    QString replayName; ///< shown while a recording is played; empty = a real engine
     /// Set when the user named the model: it is opened in place of the one used last, and even
     /// after a crash.
     bool isModelAskedFor = false;
@@ -82,6 +85,9 @@ public:
 
     Selection& selection() { return m_selection; }
 
+    /// Null in a replay.
+    ExperimentsDesk* experiments() { return m_desk; }
+
     QUndoStack& undoStack() { return m_undoStack; }
 
     /// `isPlanted`: the lesson model made from it, see withSilentCopies.
@@ -106,6 +112,10 @@ private:
 
     void makeChatWorkspace();
     void makeInspectWorkspace();
+    void makeExperimentsWorkspace();
+    void addExperimentActions();
+    std::vector<Command> recipeCommands();
+    void showExperiments();
     void makeMenuCorner();
     void connectFinder();
     void addChatActions();
@@ -182,6 +192,7 @@ private:
     ParametersView* m_parameters = nullptr;
     ModelPanel* m_modelPanel = nullptr;
     InspectPage* m_inspectPage = nullptr;
+    ExperimentsDesk* m_desk = nullptr;      ///< null in a replay, which runs nothing
     ReplayTransport* m_transport = nullptr; ///< of a replay only
     NoGainNotice* m_noGain = nullptr;
     FirstSight* m_firstSight = nullptr;

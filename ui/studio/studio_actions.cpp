@@ -316,6 +316,8 @@ void Studio::showCommandSearch() {
             commands.push_back(std::move(command));
         for (Command& command : parameterCommands())
             commands.push_back(std::move(command));
+        for (Command& command : recipeCommands())
+            commands.push_back(std::move(command));
         if (m_search != nullptr)
             return;
         auto* search = new CommandSearch(m_theme, std::move(commands), m_window.get());

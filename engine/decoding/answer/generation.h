@@ -90,6 +90,12 @@ public:
     /// another model). The answer is over after an error.
     Result<std::optional<AnswerPart>> next(bool isBaseline = false);
 
+    /// Leaves out time that others have used between two parts: it is not part of firstTokenMs.
+    void leaveOut(double ms) {
+        m_start += std::chrono::duration_cast<ForwardClock::duration>(
+            std::chrono::duration<double, std::milli>(ms));
+    }
+
     /// All that has come.
     const GenerationResult& result() const { return m_result; }
 

@@ -53,6 +53,8 @@ struct FigurePanel {
     /// MLP][layers], 1 = skipped.
     std::vector<std::vector<Estimate>> cells = {};
     bool isSummary = false; ///< all groups together
+    std::optional<double> reference =
+        {}; ///< as FigureAxis::reference, of a lane of its own measure
 };
 
 enum class FigureKind { Dots, Bars, Lines, Stack, Matrix, LayerGrids };

@@ -99,6 +99,7 @@ template <typename V> void visitMembers(V& visit, FigurePanel& r) {
     visit("series", r.series);
     visit("cells", r.cells);
     visit("is_summary", r.isSummary);
+    visit("reference", r.reference);
 }
 
 template <typename V> void visitMembers(V& visit, FigureAxis& r) {

@@ -48,6 +48,9 @@ public:
     /// Answer; the run is over then, and the decoder dropped if its state may be inconsistent.
     Result<bool> advance();
 
+    /// The next part has waited so long for its turn, which is no time of this answer.
+    void leaveOut(double waitedMs) { m_answer->leaveOut(waitedMs); }
+
     /// Adds the time of a search between two steps.
     void addSearch(double ms) { m_metrics.addSearch(ms); }
 

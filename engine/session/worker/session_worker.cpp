@@ -47,6 +47,8 @@ struct CommandNames {
     std::string_view operator()(const StartRecording&) const { return "start_recording"; }
 
     std::string_view operator()(const StopRecording&) const { return "stop_recording"; }
+
+    std::string_view operator()(const TakeTurns&) const { return "take_turns"; }
 };
 
 ModelFacts factsOf(const SessionModel& model) {
@@ -182,6 +184,9 @@ void SessionWorker::serve(Conversation& conversation) {
     const SessionTask task = conversation.prompt->task;
     bool goesOn = false;
     const bool isDone = attempt(task, [&]() -> Result<void> {
+        ENGINE_TRY(const auto turn, takeTurn(conversation.work->token()));
+        if (turn)
+            conversation.prompt->run.leaveOut(turn->waitedMs());
         ENGINE_TRY(goesOn, conversation.prompt->run.advance());
         return {};
     });
@@ -203,6 +208,7 @@ void SessionWorker::workInPause(Conversation& conversation) {
     const bool wasSearching = slot.isInPhase(DecoderPhase::Optimise);
     bool hasWorked = false;
     const bool isDone = attempt(task, [&]() -> Result<void> {
+        ENGINE_TRY(const auto turn, takeTurn(stop));
         if (stop.stop_requested())
             return {};
         ENGINE_TRY(hasWorked, useDecoderInPause(conversation));
@@ -215,6 +221,13 @@ void SessionWorker::workInPause(Conversation& conversation) {
         slot.entersPhase(DecoderPhase::Accumulate, ofTask))
         m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, ofTask}, conversation.id);
     conversation.work.reset();
+}
+
+/// None if no turns are taken, or if it was stopped while it waited.
+Result<std::optional<TurnLock::Turn>> SessionWorker::takeTurn(const std::stop_token& stop) {
+    if (!m_turns)
+        return std::optional<TurnLock::Turn>();
+    return m_turns->take(stop);
 }
 
 /// Whether there may be more to do.
@@ -462,6 +475,15 @@ Result<void> SessionWorker::handle(const StartRecording& command) {
 
 Result<void> SessionWorker::handle(const StopRecording&) {
     m_outlet.stopRecording();
+    return {};
+}
+
+Result<void> SessionWorker::handle(const TakeTurns& command) {
+    m_turns.reset();
+    if (!command.path.empty()) {
+        ENGINE_TRY(TurnLock turns, TurnLock::open(command.path));
+        m_turns.emplace(std::move(turns));
+    }
     return {};
 }
 

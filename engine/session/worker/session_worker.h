@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/locks/turn_lock.h"
 #include "engine/decoding/statistics/task_memory.h"
 #include "engine/session/engine_session.h"
 #include "engine/session/worker/conversations.h"
@@ -34,6 +35,7 @@ private:
     void serve(Conversation& conversation);
     void workInPause(Conversation& conversation);
     Result<bool> useDecoderInPause(Conversation& conversation);
+    Result<std::optional<TurnLock::Turn>> takeTurn(const std::stop_token& stop);
     bool attempt(const SessionTask& task, const std::function<Result<void>()>& work);
     void giveUp(const SessionTask& task, Error error);
     void fail(const SessionTask& task, Error error);
@@ -56,6 +58,7 @@ private:
     Result<void> handle(const StopGeneration& command);
     Result<void> handle(const StartRecording& command);
     Result<void> handle(const StopRecording& command);
+    Result<void> handle(const TakeTurns& command);
 
     Result<TaskMemory> taskMemory() const;
     void tellTasks(std::uint64_t requestId, const TaskLibrary& known, std::string note);
@@ -77,6 +80,7 @@ private:
     std::optional<SessionModel> m_model;
     std::unique_ptr<SkipSetMemory> m_memory; // of the model; null = no skip sets are kept
     Conversations m_conversations;           // refers to the three above
+    std::optional<TurnLock> m_turns;         // none: other processes are not waited for
     std::deque<NumberedCommand> m_waiting;   // taken, but not worked on yet
     SessionTask m_task;                      // of the current command
     std::int64_t m_promptsFinished = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/experiments/scripted_experiment.h"
-#include "ui/experiments/experiment_queue.h"
+#include "ui/experiments/queue/experiment_queue.h"
 
 #include <QFileInfo>
 #include <QSignalSpy>

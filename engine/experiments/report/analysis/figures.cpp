@@ -52,6 +52,14 @@ panelsOf(const RunData& data, const FigureWish& wish, const std::string& stage) 
     return panels;
 }
 
+/// The parts of a stack, by their short names.
+std::vector<FigureGroup> partsOf(const FigureWish& wish) {
+    std::vector<FigureGroup> parts;
+    for (const std::string& measure : wish.y)
+        parts.push_back({std::string(measureInfo(measure).heading), measure, {}, measure});
+    return parts;
+}
+
 /// Points of categories: one for each category that has a value.
 void fillCategories(const RunData& data,
                     const Recipe& recipe,
@@ -63,7 +71,7 @@ void fillCategories(const RunData& data,
         figure.x.names.push_back(category.label);
     const bool isStack = figure.kind == FigureKind::Stack;
     const std::vector<FigureGroup> series =
-        figureGroups(data, wish, isStack ? "measure" : wish.series, stage);
+        isStack ? partsOf(wish) : figureGroups(data, wish, wish.series, stage);
     for (const FigureGroup& panel : panelsOf(data, wish, stage)) {
         FigurePanel made{panel.label, {}, {}, panel.isSummary};
         for (const FigureGroup& one : series) {
@@ -71,8 +79,7 @@ void fillCategories(const RunData& data,
                 if ((!one.measure.empty() && one.measure != measure) ||
                     (!panel.measure.empty() && panel.measure != measure))
                     continue;
-                FigureSeries plain{
-                    one.label.empty() ? std::string(measureInfo(measure).heading) : one.label, {}};
+                FigureSeries plain{one.label.empty() ? measureLabel(measure) : one.label, {}};
                 FigureSeries emphasised = plain;
                 emphasised.isEmphasised = true;
                 for (std::size_t i = 0; i < categories.size(); ++i) {
@@ -145,11 +152,16 @@ void addOverlays(const RunData& data,
                 panelOf(data, wish, figure, wish.x == "task" ? std::string() : value.task);
             if (!x || !panel || (wish.panels != "task" && wish.x != "task" && !value.task.empty()))
                 continue;
-            auto series = std::find_if(panel->series.begin(),
-                                       panel->series.end(),
-                                       [](const auto& s) { return s.isPaper; });
+            // A paper's value stands in the row of its variant, if variants have rows.
+            const ReportVariant* variant = data.variant(value.variant);
+            const std::string name =
+                wish.series == "variant" && variant ? variant->label : overlay.label;
+            auto series =
+                std::find_if(panel->series.begin(), panel->series.end(), [&](const auto& known) {
+                    return known.isPaper && known.name == name;
+                });
             if (series == panel->series.end())
-                series = panel->series.insert(series, {overlay.label, {}, true, false});
+                series = panel->series.insert(series, {name, {}, true, false});
             series->points.push_back({*x, {value.value, {}, {}, 0}});
             figure.overlayLabel = overlay.label;
         }
@@ -177,12 +189,13 @@ std::vector<FigureGroup> figureGroups(const RunData& data,
     std::vector<FigureGroup> groups;
     if (grouping == "measure") {
         for (const std::string& measure : wish.y)
-            groups.push_back({std::string(measureInfo(measure).heading), measure, {}, measure});
+            groups.push_back({measureLabel(measure), measure, {}, measure});
         return groups;
     }
     for (const std::string& group : data.groups(stage, grouping, wish.variants)) {
-        // The line at 1.0 is vanilla.
-        if (grouping == "variant" && isOverVanilla(wish) && data.variant(group)->isVanilla)
+        // The line at 1.0 is vanilla; elsewhere it is a category of its own, but never a series.
+        if (grouping == "variant" && data.variant(group)->isVanilla &&
+            (isOverVanilla(wish) || wish.x != "variant" || wish.kind == "stack"))
             continue;
         groups.push_back({data.label(grouping, group), group, {{grouping, group}}});
     }
@@ -217,8 +230,13 @@ ResultFigure makeFigure(const RunData& data, const Recipe& recipe, const FigureW
     if (!wish.y.empty()) {
         const MeasureInfo& info = measureInfo(wish.y.front());
         figure.y.title = info.title;
-        if (info.isOverVanilla)
+        const bool hasSpeed = std::any_of(wish.y.begin(), wish.y.end(), [](const auto& measure) {
+            return measureInfo(measure).isOverVanilla;
+        });
+        if (info.isOverVanilla || (hasSpeed && figure.kind == FigureKind::Lines))
             figure.y.reference = 1.0;
+        if (wish.y.size() > 1 && figure.kind == FigureKind::Lines)
+            figure.y.title.clear(); // the lines say what they are
     }
     switch (figure.kind) {
     case FigureKind::Lines:
@@ -232,12 +250,19 @@ ResultFigure makeFigure(const RunData& data, const Recipe& recipe, const FigureW
         fillLayerGrids(data, wish, figure);
         break;
     case FigureKind::Dots:
+        if (wish.x == "time" || wish.x == "prompt") {
+            fillScatter(data, wish, figure);
+            emphasiseSubject(data, recipe, wish, figure);
+            break;
+        }
+        [[fallthrough]];
     case FigureKind::Bars:
     case FigureKind::Stack:
         fillCategories(data, recipe, wish, figure);
         break;
     }
-    if (figure.kind != FigureKind::Matrix && figure.kind != FigureKind::LayerGrids)
+    if (figure.kind != FigureKind::Matrix && figure.kind != FigureKind::LayerGrids &&
+        figure.kind != FigureKind::Stack)
         addOverlays(data, recipe, wish, figure);
     return figure;
 }

@@ -97,7 +97,8 @@ promptPoints(const StreamAxis& axis, const Selection& selection, const std::stri
                 known->second.runs.push_back(run);
                 continue;
             }
-            prompts.push_back({x, {{}, {}, {}, selection.hasSteadyBaseline}});
+            prompts.emplace_back(x, Selection());
+            prompts.back().second.hasSteadyBaseline = selection.hasSteadyBaseline;
         }
         prompts.back().second.runs.push_back(run);
     }
@@ -215,7 +216,7 @@ void fillLines(const RunData& data, const FigureWish& wish, ResultFigure& figure
                 if ((!one.measure.empty() && one.measure != measure) ||
                     (!panel.measure.empty() && panel.measure != measure))
                     continue;
-                const std::string heading(measureInfo(measure).heading);
+                const std::string heading = measureLabel(measure);
                 const bool isOnlyMeasure =
                     wish.y.size() == 1 || !panel.measure.empty() || !one.measure.empty();
                 FigureSeries line;
@@ -240,11 +241,39 @@ void fillLines(const RunData& data, const FigureWish& wish, ResultFigure& figure
         }
         if (made.series.empty())
             continue;
-        made.series.back().isEmphasised = made.series.size() > 1;
+        made.series.back().isEmphasised = true;
+        if (measureInfo(panel.measure).isOverVanilla)
+            made.reference = 1.0;
         figure.panels.push_back(std::move(made));
     }
-    if (figure.panels.size() == 1 && figure.panels[0].series.size() == 1)
-        figure.panels[0].series[0].isEmphasised = true;
+    if (wish.panels == "measure")
+        figure.y.reference = {}; // each lane has its own
+}
+
+void fillScatter(const RunData& data, const FigureWish& wish, ResultFigure& figure) {
+    const std::string stage = data.stageOf(wish.stage);
+    figure.x.title = wish.x == "time" ? "seconds" : "prompts";
+    StreamAxis axis(data, data.select(stage, {}, wish.variants), wish.x == "time");
+    FigurePanel panel;
+    for (const FigureGroup& one : figureGroups(data, wish, wish.series, stage)) {
+        for (const std::string& measure : wish.y) {
+            const Selection own = selectAll(data, wish, stage, {&one});
+            axis.beginLine(own);
+            FigureSeries dots{one.label.empty() ? measureLabel(measure) : one.label, {}};
+            if (measure == "matchness" || measure == "best_matchness" || wish.x == "prompt") {
+                dots.points = streamPoints(axis, own, measure);
+                if (figure.bands.empty() && axis.isTime())
+                    addPhaseBands(axis, own, figure);
+            } else if (const auto value = measured(measure, own)) {
+                const auto seconds = measured("search_seconds", own);
+                dots.points.push_back({seconds ? seconds->value : 0.0, *value});
+            }
+            if (!dots.points.empty())
+                panel.series.push_back(std::move(dots));
+        }
+    }
+    if (!panel.series.empty())
+        figure.panels.push_back(std::move(panel));
 }
 
 } // namespace engine

@@ -37,6 +37,10 @@ std::vector<FigureGroup> figureGroups(const RunData& data,
                                       const std::string& stage);
 
 /// Fills the panels of a figure of these kinds.
+/// Single points along seconds or prompts: every trial of a search, or for a speed one point a
+/// series at the seconds that its search took.
+void fillScatter(const RunData& data, const FigureWish& wish, ResultFigure& figure);
+
 void fillLines(const RunData& data, const FigureWish& wish, ResultFigure& figure);
 void fillMatrix(const RunData& data, const FigureWish& wish, ResultFigure& figure);
 void fillLayerGrids(const RunData& data, const FigureWish& wish, ResultFigure& figure);

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace engine {
@@ -93,7 +94,10 @@ std::string readableName(std::string_view name) {
     std::string text;
     std::size_t start = 0;
     while (start <= name.size()) {
-        const std::size_t end = std::min(name.find(' ', start), name.size());
+        std::size_t end = std::min(name.find(' ', start), name.size());
+        // A name of several words may be known as a whole.
+        if (!kKnown.contains(name.substr(start, end - start)))
+            end = std::min(name.find_first_of(" _", start), name.size());
         const std::string_view word = name.substr(start, end - start);
         const auto known = kKnown.find(word);
         if (!text.empty())
@@ -101,7 +105,6 @@ std::string readableName(std::string_view name) {
         text += known != kKnown.end() ? known->second : word;
         start = end + 1;
     }
-    std::replace(text.begin(), text.end(), '_', ' ');
     std::replace(text.begin(), text.end(), '=', ' ');
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
         text.front() = static_cast<char>(text.front() - 'a' + 'A');
@@ -236,7 +239,24 @@ Selection RunData::select(const std::string& stage,
     keepMatching(m_runs, stage, filters, only, found.runs);
     keepMatching(m_trials, stage, filters, only, found.trials);
     keepMatching(m_plans, stage, filters, only, found.plans);
+    addSources(found);
     return found;
+}
+
+/// A variant that drafts with a set of an earlier stage has the cost of that search.
+void RunData::addSources(Selection& selection) const {
+    std::set<std::pair<std::string, std::string>> wanted; // variant and task
+    for (const AnsweredPrompt* run : selection.runs) {
+        const RunVariant* planned = run->place.variant->planned;
+        if (planned && !planned->setFrom.empty())
+            wanted.emplace(planned->setFrom, groupOf(run->place, "set"));
+    }
+    if (wanted.empty())
+        return;
+    for (const TrialRun& run : m_trials) {
+        if (wanted.contains({run.place.variant->name, run.place.task}))
+            selection.sources.push_back(&run);
+    }
 }
 
 std::vector<std::string> RunData::groups(const std::string& stage,
@@ -287,6 +307,11 @@ std::string RunData::label(const std::string& grouping, const std::string& group
         std::from_chars(group.data(), group.data() + group.size(), count);
         return count >= 1e9 ? fmt::format("{:.1f}B", count / 1e9)
                             : fmt::format("{:.0f}M", count / 1e6);
+    }
+    if (grouping == "prompt") { // people count from 1
+        int index = 0;
+        std::from_chars(group.data(), group.data() + group.size(), index);
+        return fmt::to_string(index + 1);
     }
     return grouping == "task" || grouping == "set" ? readableName(group) : group;
 }

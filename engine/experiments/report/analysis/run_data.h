@@ -57,7 +57,8 @@ struct Selection {
     std::vector<const AnsweredPrompt*> runs;
     std::vector<const TrialRun*> trials;
     std::vector<const PlanRun*> plans;
-    bool hasSteadyBaseline = true; ///< false: a speedup means nothing
+    std::vector<const TrialRun*> sources = {}; ///< of the searches that found the sets of the runs
+    bool hasSteadyBaseline = true;             ///< false: a speedup means nothing
 };
 
 /// Names a grouping and one of its groups: ("task", "story"). The groupings are "variant", "task",
@@ -120,6 +121,7 @@ public:
 
 private:
     const ReportVariant* addVariant(const std::string& name);
+    void addSources(Selection& selection) const;
     void addShard(const ShardResult& shard);
     void measureDrift();
 

@@ -66,6 +66,7 @@ void fillJaccard(const RunData& data, const FigureWish& wish, ResultFigure& figu
         figure.x.names.push_back(group.label);
     }
     figure.y.names = figure.x.names;
+    figure.y.title.clear();
     FigurePanel panel;
     for (const SkipSet& row : sets) {
         std::vector<Estimate> cells;

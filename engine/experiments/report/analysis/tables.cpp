@@ -9,6 +9,8 @@ namespace engine {
 
 namespace {
 
+constexpr std::string_view kOrigin = "token_origin"; ///< the coloured texts, which no cell holds
+
 bool isEmpty(const Selection& selection) {
     return selection.runs.empty() && selection.trials.empty() && selection.plans.empty();
 }
@@ -52,8 +54,12 @@ public:
         ResultTable table{m_wish.id, m_wish.title, {}, {}, m_wish.note};
         for (const std::string& grouping : m_groupings)
             table.columns.push_back(headingOf(grouping));
-        for (const std::string& measure : m_wish.columns)
-            table.columns.emplace_back(measureInfo(measure).heading);
+        for (const std::string& measure : m_wish.columns) {
+            if (measure != kOrigin)
+                table.columns.emplace_back(measureInfo(measure).heading);
+        }
+        if (table.columns.size() == m_groupings.size())
+            return table; // the coloured texts stand alone
         if (m_wish.rows == "stage") {
             addStages(table);
             return table;
@@ -103,9 +109,22 @@ private:
         const Selection selection = m_data.select(m_stage, filters, m_only);
         if (isEmpty(selection) || (m_wish.rows == "search" && selection.trials.empty()))
             return;
-        for (const std::string& measure : m_wish.columns)
-            row.push_back(measureCell(measure, measured(measure, selection)));
+        for (const std::string& measure : m_wish.columns) {
+            const bool isSoFar = measure == "cumulative_speedup" && m_groupings[0] == "prompt";
+            if (measure != kOrigin)
+                row.push_back(measureCell(
+                    measure, isSoFar ? speedSoFar(filters) : measured(measure, selection)));
+        }
         table.rows.push_back(std::move(row));
+    }
+
+    /// Of the prompts up to the one of a row.
+    std::optional<Estimate> speedSoFar(const std::vector<Filter>& filters) const {
+        Selection all = m_data.select(m_stage, std::span(filters).subspan(1), m_only);
+        const int last = std::stoi(filters[0].second);
+        std::erase_if(all.runs,
+                      [&](const AnsweredPrompt* run) { return run->place.prompt > last; });
+        return ratioOfTimes(all);
     }
 
     const RunData& m_data;

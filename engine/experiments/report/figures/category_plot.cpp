@@ -260,7 +260,8 @@ private:
         for (const double tick : m_scale.ticks()) {
             const double x = m_scale.at(tick);
             p.line({{x, top}, {x, bottom}}, Ink::Grid);
-            const std::string text = m_scale.tickText(tick);
+            const std::string text =
+                isStack() ? fmt::format("{:.0f} %", tick * 100.0) : m_scale.tickText(tick);
             const double half = p.textWidth(text, p.number()) / 2.0;
             if (x - half < lastEnd + p.px(4.0))
                 continue;
@@ -279,9 +280,9 @@ private:
     double rowOf(const FigureSeries& series, double category, double top) const {
         const double middle = top + (category + 0.5) * m_rowHeight;
         if (m_series.size() < 2)
-            return isBars() || series.isPaper ? middle : middle + m_painter.px(4.0);
-        if (series.isPaper)
-            return middle;
+            return isBars() ? middle : middle + m_painter.px(4.0);
+        if (seriesIndex(series) == m_series.size())
+            return middle; // a paper's values of no single series
         const double step = m_painter.px(isBars() ? kBarSubRow : kDotSubRow);
         const auto count = static_cast<double>(m_series.size());
         return middle + (static_cast<double>(seriesIndex(series)) - (count - 1.0) / 2.0) * step;
@@ -302,7 +303,7 @@ private:
             double y = rowOf(series, point.x, top);
             const double x = m_scale.at(value);
             if (series.isPaper) {
-                p.paperSquare({x, m_series.size() < 2 && !isBars() ? y + p.px(4.0) : y});
+                p.paperSquare({x, y});
                 continue;
             }
             const std::size_t index = seriesIndex(series);

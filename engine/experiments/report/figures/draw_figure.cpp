@@ -94,6 +94,11 @@ Drawing drawFigure(const ResultFigure& figure, const FigureCanvas& canvas) {
     if (!figure.panels.empty()) {
         switch (figure.kind) {
         case FigureKind::Dots:
+            if (figure.x.names.empty()) // along a number
+                drawLines(figure, canvas, painter);
+            else
+                drawCategories(figure, canvas, painter);
+            break;
         case FigureKind::Bars:
         case FigureKind::Stack:
             drawCategories(figure, canvas, painter);
@@ -129,7 +134,10 @@ ResultTable figureTable(const ResultFigure& figure) {
         for (const FigureSeries& series : panel.series) {
             for (const FigureSeries::Point& point : series.points)
                 table.rows.push_back({{panel.title, {}},
-                                      {series.name, {}},
+                                      {series.isPaper && series.name != figure.overlayLabel
+                                           ? series.name + ", " + figure.overlayLabel
+                                           : series.name,
+                                       {}},
                                       {placeText(figure, point.x), {}},
                                       valueCell(point.y)});
         }

@@ -15,6 +15,7 @@ namespace {
 constexpr double kPlotHeight = 170.0;
 constexpr double kLaneHeight = 120.0;
 constexpr std::size_t kFewPoints = 16;  ///< these get markers and intervals
+constexpr std::size_t kFewPlaces = 8;   ///< on the x axis: each gets its number
 constexpr std::size_t kManyPoints = 24; ///< noise of more is smoothed
 constexpr std::size_t kMostPoints = 1200;
 
@@ -78,7 +79,7 @@ public:
         : m_figure(figure)
         , m_canvas(canvas)
         , m_painter(painter)
-        , m_x(valuesOfX(), 6, figure.x.isLogarithmic)
+        , m_x(valuesOfX(), 6, isLogarithmic())
         , m_hasLanes(!figure.bands.empty() || !isComparable()) {}
 
     void draw() {
@@ -126,8 +127,9 @@ public:
     }
 
 private:
-    static bool hasLabels(const FigurePanel& panel) {
-        return std::count_if(panel.series.begin(), panel.series.end(), [](const auto& series) {
+    bool hasLabels(const FigurePanel& panel) const {
+        return !isScatter() &&
+               std::count_if(panel.series.begin(), panel.series.end(), [](const auto& series) {
                    return !series.isPaper;
                }) > 1;
     }
@@ -143,6 +145,21 @@ private:
         for (const auto& [begin, name] : m_figure.bands)
             values.push_back(begin);
         return values;
+    }
+
+    /// The few places of a sweep, ascending; empty for a stream.
+    std::vector<double> places() const {
+        std::vector<double> values = valuesOfX();
+        std::sort(values.begin(), values.end());
+        values.erase(std::unique(values.begin(), values.end()), values.end());
+        return values.size() <= kFewPlaces && !isScatter() ? values : std::vector<double>();
+    }
+
+    /// A sweep that doubles from place to place has them at equal distances.
+    bool isLogarithmic() const {
+        const std::vector<double> values = places();
+        return m_figure.x.isLogarithmic ||
+               (values.size() > 2 && values.front() > 0.0 && values.back() / values.front() >= 6.0);
     }
 
     std::vector<double> valuesOfY(const FigurePanel& panel) const {
@@ -193,15 +210,14 @@ private:
                 values.insert(values.end(), own.begin(), own.end());
             }
         }
-        if (hasReference(panel))
-            values.push_back(*m_figure.y.reference);
+        if (const auto reference = referenceOf(panel))
+            values.push_back(*reference);
         return {values, 3};
     }
 
     /// Vanilla's line belongs to speeds alone, and not to the acceptance in the next lane.
-    bool hasReference(const FigurePanel& panel) const {
-        return m_figure.y.reference &&
-               (!m_hasLanes || panel.title.empty() || &panel == &m_figure.panels.front());
+    std::optional<double> referenceOf(const FigurePanel& panel) const {
+        return panel.reference ? panel.reference : m_figure.y.reference;
     }
 
     std::vector<LegendEntry> legend() const {
@@ -237,8 +253,8 @@ private:
                    Ink::Muted,
                    TextAnchor::End);
         }
-        if (hasReference(panel)) {
-            const double y = scale.at(*m_figure.y.reference);
+        if (const auto reference = referenceOf(panel)) {
+            const double y = scale.at(*reference);
             p.line({{from.x, y}, {to.x, y}}, Ink::Text);
         }
         drawXAxis(from, to, hasAxis);
@@ -301,6 +317,8 @@ private:
         const bool areWhole = std::all_of(values.begin(), values.end(), [](double value) {
             return value == std::floor(value) || value == std::floor(value) + 0.5;
         });
+        if (const std::vector<double> few = places(); !few.empty())
+            return few;
         std::vector<double> ticks = m_x.ticks();
         if (areWhole)
             std::erase_if(ticks, [](double tick) { return tick != std::floor(tick); });
@@ -318,6 +336,10 @@ private:
         if (series.isPaper) {
             for (const FigureSeries::Point& point : points)
                 p.paperSquare(place(point));
+            return;
+        }
+        if (isScatter()) {
+            drawDots(series, points, scale);
             return;
         }
         static const std::array<std::vector<double>, 4> kDashes = {
@@ -355,6 +377,33 @@ private:
                         ink);
         }
         m_labels.push_back({series.name, corners.back().y, corners.back().y, ink});
+    }
+
+    bool isScatter() const { return m_figure.kind == FigureKind::Dots; }
+
+    /// Single values, which no line joins. A lone one carries its name.
+    void drawDots(const FigureSeries& series, const PlotPoints& points, const AxisScale& scale) {
+        Painter& p = m_painter;
+        const Ink ink = series.isEmphasised ? Ink::Accent : Ink::Text;
+        for (const FigureSeries::Point& point : points) {
+            const DrawingPoint at{m_x.at(point.x), scale.at(point.y.value)};
+            if (points.size() > kFewPoints) {
+                p.circle(at, 2.2, {}, Ink::Muted);
+                continue;
+            }
+            if (point.y.low && point.y.high)
+                p.whisker({at.x, scale.at(*point.y.low)}, {at.x, scale.at(*point.y.high)}, ink);
+            p.diamond(at, 4.5, ink, ink);
+            if (points.size() > 1)
+                continue;
+            const TextStyle style = p.small(series.isEmphasised);
+            const bool isLeft = at.x + p.textWidth(series.name, style) + p.px(10.0) > p.width();
+            p.haloText({at.x + p.px(isLeft ? -10.0 : 10.0), at.y + style.size * 0.35},
+                       series.name,
+                       style,
+                       ink,
+                       isLeft ? TextAnchor::End : TextAnchor::Start);
+        }
     }
 
     /// The labels stand at the ends of their lines, moved apart where they would overlap.

@@ -29,7 +29,7 @@ public:
         : m_figure(figure)
         , m_painter(painter)
         , m_isSpeed(figure.y.reference.has_value())
-        , m_isSymmetric(figure.x.names == figure.y.names) {
+        , m_hasDiagonal(m_isSpeed && figure.x.names == figure.y.names) {
         bool isFirst = true;
         for (const FigurePanel& panel : figure.panels) {
             for (const auto& row : panel.cells) {
@@ -94,7 +94,7 @@ private:
                                                {at.x + painter.px(12.0), at.y + painter.px(5.0)},
                                                Ink::Grid);
                            }});
-        if (m_isSymmetric)
+        if (m_hasDiagonal)
             entries.push_back({"own", [](Painter& painter, DrawingPoint at) {
                                    painter.outline({at.x - painter.px(6.0), at.y - painter.px(5.0)},
                                                    {at.x + painter.px(6.0), at.y + painter.px(5.0)},
@@ -126,7 +126,7 @@ private:
         const double widest = m_painter.widest(m_figure.x.names, m_painter.body());
         return widest + m_painter.px(8.0) <= m_cellWidth
                    ? m_painter.px(22.0)
-                   : std::min(widest, m_painter.px(110.0)) * 0.66 + m_painter.px(22.0);
+                   : std::min(widest, m_painter.px(150.0)) * 0.66 + m_painter.px(22.0);
     }
 
     void drawHeads(double left, double top, double height) {
@@ -143,7 +143,7 @@ private:
                 continue;
             }
             p.turnedText({x, top + height - p.px(6.0)},
-                         p.fitted(m_figure.x.names[i], p.body(), p.px(110.0)),
+                         p.fitted(m_figure.x.names[i], p.body(), p.px(150.0)),
                          p.body(),
                          Ink::Text,
                          -40.0);
@@ -189,7 +189,7 @@ private:
                          m_isSpeed && best[column] == row && panel.cells.size() > 1);
         }
         // The diagonal lies above the cells, so that its outline is whole.
-        for (std::size_t i = 0; m_isSymmetric && i < panel.cells.size(); ++i) {
+        for (std::size_t i = 0; m_hasDiagonal && i < panel.cells.size(); ++i) {
             const DrawingPoint at{left + static_cast<double>(i) * m_cellWidth,
                                   top + static_cast<double>(i) * m_cellHeight};
             p.outline({at.x + p.px(1.0), at.y + p.px(1.0)},
@@ -247,7 +247,7 @@ private:
     const ResultFigure& m_figure;
     Painter& m_painter;
     bool m_isSpeed;
-    bool m_isSymmetric;
+    bool m_hasDiagonal; ///< a row and a column for each task: its own set lies on it
     bool m_hasIntervals = false;
     double m_low = 0.0;
     double m_high = 1.0;

@@ -259,7 +259,7 @@ double drawLegend(Painter& painter, std::span<const LegendEntry> entries, double
     }
     double y = top;
     for (const auto& own : lines) {
-        double x = painter.width() + gap;
+        double x = painter.width() + gap - painter.px(2.0);
         for (const LegendEntry* entry : own)
             x -= widthOf(*entry);
         x = std::max(x, 0.0);

@@ -15,6 +15,7 @@ constexpr std::array kRegular = {
     64, 77, 65, 64, 65, 74, 70, 98, 67, 69, 64, 38, 37, 38, 48, 46, 50, 57, 63, 57, 63, 59, 37, 62,
     60, 25, 25, 56, 25, 88, 60, 60, 62, 62, 38, 54, 37, 59, 57, 83, 55, 57, 55, 38, 34, 38, 67};
 constexpr double kBoldFactor = 1.04;
+constexpr double kRoom = 1.02;  ///< browsers round each character to their own grid
 constexpr double kOther = 68.0; ///< of any other character
 constexpr double kMono = 60.0;  ///< of every character in Noto Sans Mono
 
@@ -32,7 +33,7 @@ double reportTextWidth(std::string_view text, const TextStyle& style) {
             width +=
                 byte >= ' ' && byte <= '~' ? kRegular[byte - static_cast<unsigned>(' ')] : kOther;
     }
-    return width * style.size / 100.0 * (style.isBold && !style.isMono ? kBoldFactor : 1.0);
+    return width * kRoom * style.size / 100.0 * (style.isBold && !style.isMono ? kBoldFactor : 1.0);
 }
 
 } // namespace engine

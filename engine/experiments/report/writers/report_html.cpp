@@ -14,6 +14,7 @@ namespace engine {
 namespace {
 
 constexpr double kFigureWidth = 912.0;
+constexpr std::size_t kMostOpenRows = 60;
 
 std::string paragraph(std::string_view text, std::string_view kind = {}) {
     if (text.empty())
@@ -64,19 +65,31 @@ std::string tableHtml(const ResultTable& table) {
                             isNumeric(table, i) ? " class=\"n\"" : "",
                             escapedXml(table.columns[i]));
     text += "</tr></thead><tbody>\n";
+    std::string head; // of the row before: the same once more is set back
     for (const auto& row : table.rows) {
         text += "<tr>";
         for (std::size_t i = 0; i < row.size(); ++i) {
             const std::string cell = escapedXml(row[i].text);
             if (i == 0)
-                text += fmt::format("<th scope=\"row\">{}</th>", cell);
+                text += fmt::format(
+                    "<th scope=\"row\"{}>{}</th>", cell == head ? " class=\"again\"" : "", cell);
             else
                 text +=
                     fmt::format("<td{}>{}</td>", isNumeric(table, i) ? " class=\"n\"" : "", cell);
         }
         text += "</tr>\n";
+        head = row.empty() ? std::string() : escapedXml(row[0].text);
     }
     return text + "</tbody></table></div>\n";
+}
+
+/// A long table is folded, so that what follows it is found.
+std::string foldedTable(const ResultTable& table) {
+    if (table.rows.size() <= kMostOpenRows)
+        return tableHtml(table);
+    return fmt::format("<details><summary>All {} rows</summary>\n{}</details>\n",
+                       table.rows.size(),
+                       tableHtml(table));
 }
 
 std::string figureHtml(const ResultFigure& figure, std::size_t index) {
@@ -149,7 +162,7 @@ std::string reportHtml(const ExperimentResult& result, const std::string& config
     for (const ResultTable& table : result.tables)
         text += fmt::format("<section><h2>{}</h2>\n{}{}</section>\n",
                             escapedXml(table.title),
-                            tableHtml(table),
+                            foldedTable(table),
                             paragraph(table.note, "note"));
     text += originsHtml(result.origins);
     text += "<section><h2>How it was measured</h2>\n" + factsHtml(result.measured);

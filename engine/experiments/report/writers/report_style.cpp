@@ -17,7 +17,7 @@ p{margin:0 0 8px;max-width:80ch}
 header .note{margin:4px 0 0}
 .verdict{display:flex;gap:16px;margin:20px 0 0;padding:16px 20px;border:0;border-left:4px solid;
 background:var(--ink-shade);border-color:var(--ink-accent)}
-.verdict p{margin:0}
+.verdict p{margin:0;max-width:none}
 .verdict.gain{border-color:var(--ink-success)}
 .verdict.nogain{border-color:var(--ink-warning)}
 .mark{flex:none;width:22px;height:22px;border:1.5px solid;border-radius:50%;text-align:center;
@@ -33,6 +33,7 @@ font-weight:400;white-space:nowrap}
 th:last-child,td:last-child{padding-right:0}
 thead th{color:var(--ink-muted);font-size:12px}
 tbody th{font-weight:600}
+tbody th.again{font-weight:400;color:var(--ink-muted)}
 .n{text-align:right}
 td.n{font-family:"Noto Sans Mono",ui-monospace,monospace;font-size:12px}
 details{margin:12px 0 0}

@@ -155,6 +155,32 @@ std::string numberText(NumberForm form, const Estimate& value) {
     return {};
 }
 
+std::optional<Estimate> ratioOfTimes(const Selection& selection) {
+    double vanilla = 0.0;
+    double own = 0.0;
+    for (const AnsweredPrompt* run : selection.runs) {
+        const double reference = msPerToken(run->vanilla);
+        const double ms = msPerToken(run->own);
+        if (reference > 0.0 && ms > 0.0) {
+            vanilla += reference;
+            own += ms;
+        }
+    }
+    if (own <= 0.0 || !selection.hasSteadyBaseline)
+        return std::nullopt;
+    return Estimate{vanilla / own, {}, {}, static_cast<int>(selection.runs.size())};
+}
+
+std::string measureLabel(std::string_view name) {
+    const MeasureInfo& info = measureInfo(name);
+    if (name == "speedup" || name == "cumulative_speedup" || name == "speedup_with_prompt")
+        return readableName(name);
+    std::string text(info.isOverVanilla ? info.heading : info.title);
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    return text;
+}
+
 ResultCell measureCell(std::string_view name, const std::optional<Estimate>& value) {
     if (!value)
         return {"–"};

@@ -40,6 +40,13 @@ std::optional<Estimate> measured(std::string_view name, const Selection& selecti
 /// A cell of a table: the value as text, with half of its interval behind it; "–" for none.
 ResultCell measureCell(std::string_view name, const std::optional<Estimate>& value);
 
+/// The sums of vanilla's times for a token over the own ones, without an interval; none if the
+/// baseline moved.
+std::optional<Estimate> ratioOfTimes(const Selection& selection);
+
+/// A measure as the name of a panel or a line: "Speedup, × vanilla".
+std::string measureLabel(std::string_view name);
+
 /// The value alone, without its interval: "1.37×".
 std::string numberText(NumberForm form, const Estimate& value);
 

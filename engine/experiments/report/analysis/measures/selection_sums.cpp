@@ -54,7 +54,7 @@ SelectionSums::SelectionSums(const Selection& selection) {
         m_vanillaTokens += answer->tokens;
     }
     std::map<std::pair<int, const ReportVariant*>, double> ends;
-    for (const TrialRun* run : selection.trials) {
+    for (const TrialRun* run : selection.trials.empty() ? selection.sources : selection.trials) {
         ++m_trials[run->trial->kind];
         m_newestScore = run->trial->score;
         m_bestScore = std::max(m_bestScore.value_or(0.0), run->trial->best);

@@ -78,6 +78,20 @@ private:
         return found;
     }
 
+    /// Whether this is the variant of the recipe, or one that was made of it.
+    static bool isNamed(const ReportVariant& variant, const std::string& name) {
+        return variant.name == name || (variant.planned && variant.planned->base == name);
+    }
+
+    /// Of several variants that were made of one, the one with the best measure; null for none.
+    const ReportVariant* bestNamed(const std::string& name) const {
+        for (const Measurement& one : ranked(m_wish.measure)) {
+            if (isNamed(*one.variant, name))
+                return one.variant;
+        }
+        return m_data.variant(name);
+    }
+
     std::string text(const std::string& measure, const Estimate& value) const {
         return numberText(measureInfo(measure).form, value);
     }
@@ -109,9 +123,8 @@ private:
 
     ExperimentVerdict gain() const {
         const std::vector<Measurement> all = ranked("speedup");
-        const ReportVariant* wished = m_data.variant(m_wish.variant);
         const auto subject = std::find_if(all.begin(), all.end(), [&](const Measurement& one) {
-            return !wished || one.variant == wished;
+            return m_wish.variant.empty() || isNamed(*one.variant, m_wish.variant);
         });
         if (subject == all.end())
             return plain();
@@ -146,8 +159,8 @@ private:
     }
 
     ExperimentVerdict better() const {
-        const ReportVariant* subject = m_data.variant(m_wish.variant);
-        const ReportVariant* other = m_data.variant(m_wish.against);
+        const ReportVariant* subject = bestNamed(m_wish.variant);
+        const ReportVariant* other = bestNamed(m_wish.against);
         if (!subject || !other)
             return plain();
         const auto own = measured(m_wish.measure, of(*subject));
@@ -244,12 +257,7 @@ private:
             return plain();
         const Measurement& first = all.front();
         const bool isSpeed = measureInfo(m_wish.measure).isOverVanilla;
-        std::string name = first.variant->label;
-        if (!m_wish.along.empty() && first.variant->planned &&
-            first.variant->planned->settings.contains(m_wish.along))
-            name = fmt::format("{} {}",
-                               readableName(m_wish.along),
-                               first.variant->planned->settings.at(m_wish.along));
+        const std::string& name = first.variant->label;
         std::string cause;
         if (all.size() > 1)
             cause = fmt::format("The next is {} with {}, the last {} with {}. ",

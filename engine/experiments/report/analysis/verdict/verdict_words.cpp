@@ -62,63 +62,79 @@ std::string intervalWords(const Estimate& value) {
     return fmt::format(" ({:.2f} to {:.2f}, {} prompts)", *value.low, *value.high, value.count);
 }
 
+namespace {
+
+/// What a draft pass costs, and what is kept of it.
+std::string draftWords(const Selection& selection, bool isReason) {
+    const DecodeMetrics sums = sumsOf(selection);
+    return fmt::format(
+        "a draft pass costs {} of a plain step{}, and {}{} of the drafted tokens are "
+        "kept ({} of {})",
+        textOf("c_measured", selection),
+        measured("skip_ratio", selection)
+            ? fmt::format(" (r = {})", textOf("skip_ratio", selection))
+            : std::string(),
+        isReason ? "only " : "",
+        textOf("acceptance", selection),
+        sums.accepted,
+        sums.draftSteps);
+}
+
+std::string expectedWords(const Selection& selection) {
+    if (!measured("expected_by_cost", selection))
+        return {};
+    return fmt::format(" Equation 6 expects {}, and {} with the price of verifying.",
+                       textOf("expected_by_cost", selection),
+                       textOf("expected_by_parts", selection));
+}
+
+std::string roundWords(const Selection& selection) {
+    return fmt::format("a round gives M = {} tokens, and verifying it costs {} plain steps.",
+                       textOf("M", selection),
+                       textOf("verify_cost", selection));
+}
+
+std::string capitalised(std::string text) {
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    return text;
+}
+
+} // namespace
+
 std::string costSentence(const Selection& selection) {
     const DecodeMetrics sums = sumsOf(selection);
     if (sums.rounds == 0)
         return sums.plainRounds > 0 ? "It never drafted: every step was a plain one." : "";
-    const std::string verify = textOf("verify_cost", selection);
     if (sums.draftSteps == 0)
-        return fmt::format("Its drafts cost no pass; a round gives M = {} tokens, and verifying it "
-                           "costs {} plain steps.",
-                           textOf("M", selection),
-                           verify);
-    std::string text =
-        fmt::format("A draft pass costs {} of a plain step{}, and {} of the drafted tokens are "
-                    "kept ({} of {}), "
-                    "so that a round gives M = {} tokens; verifying it costs {} plain steps.",
-                    textOf("c_measured", selection),
-                    measured("skip_ratio", selection)
-                        ? fmt::format(" at r = {}", textOf("skip_ratio", selection))
-                        : std::string(),
-                    textOf("acceptance", selection),
-                    sums.accepted,
-                    sums.draftSteps,
-                    textOf("M", selection),
-                    verify);
-    if (measured("expected_by_cost", selection))
-        text += fmt::format(" Equation 6 expects {}, and {} with that price of verifying.",
-                            textOf("expected_by_cost", selection),
-                            textOf("expected_by_parts", selection));
-    return text;
+        return "Its drafts cost no pass; " + roundWords(selection);
+    return capitalised(draftWords(selection, false)) + "; " + roundWords(selection) +
+           expectedWords(selection);
 }
 
 /// Equation 6 is above 1 exactly if a draft pass costs less than the share of drafts that is kept.
 std::string noGainSentence(const Selection& selection) {
     const DecodeMetrics sums = sumsOf(selection);
-    std::string reason;
     const double cost = valueOf("c_measured", selection, 0.0);
     const double kept = valueOf("acceptance", selection, 1.0);
-    const double verify = valueOf("verify_cost", selection, 1.0);
     if (sums.rounds == 0)
-        reason = "";
-    else if (sums.draftSteps > 0 && cost >= kept)
-        reason = fmt::format("No gain here, because a draft pass costs {} of a plain step and only "
-                             "{} of what it drafts is kept. ",
-                             textOf("c_measured", selection),
-                             textOf("acceptance", selection));
-    else if (valueOf("search_share", selection, 0.0) > kLongSearch)
-        reason = fmt::format("No gain here, because searching took {} of the time. ",
-                             textOf("search_share", selection));
-    else if (valueOf("M", selection, 1.0) < kHardlyMoreThanOne)
-        reason = fmt::format("No gain here, because a round gives hardly more than one token "
-                             "(M = {}). ",
-                             textOf("M", selection));
-    else if (verify > 1.0)
-        reason = fmt::format("No gain here, because verifying a round costs {} plain steps for "
-                             "M = {} tokens. ",
-                             textOf("verify_cost", selection),
-                             textOf("M", selection));
-    return reason + costSentence(selection);
+        return costSentence(selection);
+    if (sums.draftSteps > 0 && cost >= kept)
+        return fmt::format("No gain here, because {}; {}{}",
+                           draftWords(selection, true),
+                           roundWords(selection),
+                           expectedWords(selection));
+    if (valueOf("search_share", selection, 0.0) > kLongSearch)
+        return fmt::format("No gain here, because searching took {} of the time. {}",
+                           textOf("search_share", selection),
+                           costSentence(selection));
+    if (valueOf("M", selection, 1.0) < kHardlyMoreThanOne)
+        return "No gain here, because a round gives hardly more than one token. " +
+               costSentence(selection);
+    if (valueOf("verify_cost", selection, 1.0) > 1.0)
+        return "No gain here, because verifying a round costs more than its tokens bring. " +
+               costSentence(selection);
+    return costSentence(selection);
 }
 
 void OwnSets::add(const std::string& task,

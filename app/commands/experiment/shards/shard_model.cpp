@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/experiment/shards/shard_model.h"
+
+#include "app/program_paths.h"
+#include "engine/base/run_time_module.h"
+#include "engine/base/system_memory.h"
+#include "engine/kernels/memory_roof.h"
+#include "engine/kernels/processor.h"
+#include "engine/loading/network/network_tensors.h"
+#include "engine/model/model_fingerprint.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+constexpr std::size_t kRoofBytes = std::size_t{1} << 28U;
+constexpr const char* kOtherModel =
+    "Give the model's files of then back, or begin the run anew in another folder.";
+
+std::string hostName() {
+    std::array<char, 256> name{};
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data())
+                                                            : std::string("unknown");
+}
+
+double memoryGiB() {
+    const double pages = static_cast<double>(::sysconf(_SC_PHYS_PAGES));
+    return pages * static_cast<double>(::sysconf(_SC_PAGE_SIZE)) / (1U << 30U);
+}
+
+/// 0 if there is no memory for the measurement.
+double measuredRoof(int threads) {
+    auto roof = MemoryRoof::make(roofBytesThatFit(kRoofBytes, availableMemoryBytes()), threads);
+    if (!roof)
+        return 0.0;
+    roof.value()->readGbps(); // the first reading includes the threads' waking up
+    return roof.value()->readGbps();
+}
+
+MachineFacts machineFacts(const ModelOptions& options, const LoadedModel& model) {
+    MachineFacts facts;
+    facts.host = hostName();
+    facts.processor = processorName();
+    facts.instructionSet = model.transformer->instructionSet();
+    const int wanted = givenThreads(options);
+    facts.threads = wanted > 0 ? usefulThreads(wanted) : allowedProcessors();
+    facts.memoryGiB = memoryGiB();
+    facts.roofGBs = measuredRoof(facts.threads);
+    facts.backend = model.backend;
+    facts.weights = shortArithmetic(model.transformer->arithmeticName());
+    facts.buildId = buildId();
+    return facts;
+}
+
+} // namespace
+
+Result<RunModel> describeModel(const ModelOptions& options) {
+    ENGINE_TRY(const ModelFiles files, openModel(options));
+    ENGINE_TRY(const ModelConfig config, files.config());
+    ENGINE_TRY(const auto weights, files.weights());
+    RunModel model;
+    model.name = files.path().filename().string();
+    if (options.isPlanted)
+        model.name += " (lesson)";
+    model.path = options.model;
+    model.isPlanted = options.isPlanted;
+    ENGINE_TRY(model.identity, modelFingerprint(config, *weights));
+    forEachTensor(config, [&](const TensorSpec& tensor) {
+        model.parameters +=
+            static_cast<double>(tensor.outputs) * (tensor.isNorm() ? 1 : tensor.inputs);
+    });
+    model.layers = config.layerCount;
+    return model;
+}
+
+void putModelOptions(const ModelOptions& options, RunOptions& run) {
+    run.isPlanted = options.isPlanted;
+    run.backend = options.backend;
+    run.context = options.context;
+    run.models = {options.model};
+    for (const auto& [name, value] : options.settings)
+        run.backendSettings[name] = settingText(value);
+}
+
+Result<ModelOptions> modelOptionsOf(const RunOptions& run, const RunModel& model) {
+    ModelOptions options;
+    options.model = model.path;
+    options.isPlanted = model.isPlanted;
+    options.backend = run.backend;
+    options.context = run.context;
+    const std::vector<BackendInfo> known = knownBackends(moduleFolder());
+    for (const auto& [name, text] : run.backendSettings) {
+        const SettingInfo* setting = nullptr;
+        for (const BackendInfo& backend : known)
+            if (const SettingInfo* found = findSetting(backend.settings, name))
+                setting = found;
+        if (setting == nullptr)
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("No backend has the setting \"{}\" of this run.", name),
+                         "Begin the run anew with this program."};
+        ENGINE_TRY(options.settings[name], parseSettingValue(*setting, text));
+    }
+    return options;
+}
+
+Result<ShardModel> loadShardModel(const RunFolder& folder, int model, const std::stop_token& stop) {
+    const RunOptions& run = *folder.recipe().run;
+    const RunModel& planned = folder.plan().models.at(static_cast<std::size_t>(model));
+    if (folder.plan().buildId != buildId())
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The run in {} was begun by another build of this program, so its "
+                                 "times cannot be mixed with those of this one.",
+                                 folder.path().string()),
+                     "Go on with that build, or begin the run anew with --overwrite."};
+    ENGINE_TRY(const ModelOptions options, modelOptionsOf(run, planned));
+    ENGINE_TRY(const RunModel found, describeModel(options));
+    if (found.identity != planned.identity)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The model {} is not the one with which the run in {} was begun.",
+                                 found.name,
+                                 folder.path().string()),
+                     kOtherModel};
+    ShardModel made;
+    ENGINE_TRY(made.data, loadDataModel(options, run.isRaw, stop));
+    made.machine = machineFacts(options, made.data.loaded);
+    return made;
+}
+
+} // namespace app

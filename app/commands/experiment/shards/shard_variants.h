@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/experiment/shards/shard_model.h"
+#include "engine/decoding/decoder_registry.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// A variant of a shard, ready to answer: a decoder for each pass over the prompts, so that neither
+/// pass has seen the other's prompts.
+struct ShardVariant {
+    std::string name;
+    int lockedLayers = 0;                                        ///< that the decoder never skips
+    std::array<std::unique_ptr<engine::Decoder>, 2> passes = {}; ///< the second may be null
+    std::optional<engine::Error> failure = {};                   ///< why it was dropped
+
+    bool isVanilla() const { return name == "vanilla"; }
+};
+
+/// How the variants of a shard are made.
+struct VariantRequest {
+    const engine::RunFolder& folder;
+    const engine::PlannedShard& shard;
+    const ShardModel& model;
+    engine::DecoderRegistry& registry;
+    engine::SamplingOptions sampling;
+    int contextLength = 0;
+    bool isTwice = true;
+};
+
+/// Those that answer; searches are left out. A variant with the setting "search_seed" gets the
+/// shard's seed, unless the recipe sets it. One that cannot be made, because the model or the set
+/// that it needs is not there, has a failure and no decoder. Errors: those of vanilla; Io,
+/// CorruptFile, NoMemory.
+engine::Result<std::vector<ShardVariant>> makeVariants(const VariantRequest& request);
+
+/// Whether every decoder and setting of a recipe's variants exists. Errors: those of
+/// DecoderRegistry::info and parseSettings, with the variant's name.
+engine::Result<void> checkVariants(engine::DecoderRegistry& registry,
+                                   const std::vector<engine::RunVariant>& variants);
+
+} // namespace app

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/run/run_progress.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+std::string subjectOf(const Recipe& recipe, const RunPlan& plan) {
+    std::string last;
+    for (const RunVariant& variant : plan.variants) {
+        const bool isWanted = variant.base == recipe.verdict.variant;
+        if (!variant.decoder.empty())
+            last = variant.name;
+        if (isWanted && !variant.decoder.empty())
+            return variant.name;
+    }
+    return last;
+}
+
+} // namespace
+
+std::optional<double> PromptFigures::tokensPerSecond() const {
+    return ms > 0.0 ? std::optional(1e3 * static_cast<double>(tokens) / ms) : std::nullopt;
+}
+
+std::optional<double> PromptFigures::speedup() const {
+    if (tokens == 0 || vanillaTokens == 0 || ms <= 0.0)
+        return std::nullopt;
+    return vanillaMs / static_cast<double>(vanillaTokens) / (ms / static_cast<double>(tokens));
+}
+
+Result<RunProgressReader> RunProgressReader::open(const std::filesystem::path& path) {
+    auto folder = RunFolder::open(path);
+    if (!folder)
+        return folder.error();
+    return RunProgressReader(std::move(folder).value());
+}
+
+RunProgressReader::RunProgressReader(RunFolder folder)
+    : m_folder(std::move(folder))
+    , m_subject(subjectOf(m_folder.recipe(), m_folder.plan()))
+    , m_shards(m_folder.plan().shards.size()) {
+    std::set<int> asked;
+    for (const PlannedShard& shard : m_folder.plan().shards) {
+        m_shards[static_cast<std::size_t>(shard.index)].answers =
+            answersOf(m_folder.recipe(), m_folder.plan(), shard);
+        asked.insert(shard.prompts.begin(), shard.prompts.end());
+    }
+    for (const int prompt : asked) {
+        const std::string& task = m_folder.prompts()[static_cast<std::size_t>(prompt)].task;
+        if (m_prompts[task]++ == 0)
+            m_tasks.push_back(task);
+    }
+}
+
+int RunProgressReader::layers() const {
+    return m_folder.plan().models.empty() ? 0 : m_folder.plan().models.front().layers;
+}
+
+Result<void> RunProgressReader::readShard(int index, ShardPhase phase) {
+    Shard& shard = m_shards[static_cast<std::size_t>(index)];
+    if (shard.isFinished && phase == ShardPhase::Finished)
+        return {};
+    if (phase == ShardPhase::Finished) {
+        if (auto result = m_folder.result(index)) {
+            shard.known = std::move(result).value();
+            shard.isFinished = true;
+        }
+        return {};
+    }
+    shard.isFinished = false;
+    auto part = m_folder.progress(index, shard.next);
+    if (!part)
+        return part.error().code == ErrorCode::CorruptFile ? Result<void>() : part.error();
+    if (part.value().isAnother)
+        shard.known = {};
+    for (ShardRecord& record : part.value().records)
+        addRecord(shard.known, std::move(record));
+    shard.next = part.value().next;
+    return {};
+}
+
+Result<RunProgress> RunProgressReader::read() {
+    RunProgress progress;
+    progress.isLed = m_folder.isLed();
+    progress.shards = m_folder.states();
+    for (const ShardState& state : progress.shards)
+        if (auto known = readShard(state.shard, state.phase); !known)
+            return known.error();
+    sumUp(progress);
+    sumTasks(progress);
+    tellTime(progress);
+    return progress;
+}
+
+void RunProgressReader::sumUp(RunProgress& progress) const {
+    std::map<int, PromptFigures> prompts;
+    for (const ShardState& state : progress.shards) {
+        const Shard& shard = m_shards[static_cast<std::size_t>(state.shard)];
+        progress.planned += shard.answers;
+        progress.answers += static_cast<long>(shard.known.answers.size());
+        for (const ShardAnswer& answer : shard.known.answers) {
+            PromptFigures& prompt = prompts[answer.prompt];
+            prompt.prompt = answer.prompt;
+            if (answer.variant == "vanilla") {
+                prompt.vanillaTokens += answer.tokens;
+                prompt.vanillaMs += answer.decodeMs;
+                progress.vanillaTokens += answer.tokens;
+                progress.vanillaMs += answer.decodeMs;
+            } else if (answer.variant == m_subject) {
+                prompt.tokens += answer.tokens;
+                prompt.ms += answer.decodeMs;
+                prompt.decoding.add(answer.decoding);
+            }
+        }
+        for (const ShardPlan& plan : shard.known.plans)
+            if (plan.variant == m_subject)
+                progress.plans.push_back(plan);
+        progress.leftOut.insert(
+            progress.leftOut.end(), shard.known.leftOut.begin(), shard.known.leftOut.end());
+        if (shard.isFinished && !progress.machine)
+            progress.machine = shard.known.machine;
+        if (state.phase == ShardPhase::Running && !shard.known.answers.empty())
+            progress.current = shard.known.answers.back().prompt;
+    }
+    progress.prompts.reserve(prompts.size());
+    for (auto& [line, prompt] : prompts)
+        progress.prompts.push_back(std::move(prompt));
+}
+
+void RunProgressReader::sumTasks(RunProgress& progress) {
+    std::map<std::string, std::size_t> places;
+    std::vector<SampleGroup> samples(m_tasks.size());
+    std::vector<std::pair<double, long>> vanilla(m_tasks.size());
+    for (const std::string& task : m_tasks) {
+        places[task] = progress.tasks.size();
+        progress.tasks.push_back({.task = task, .prompts = m_prompts[task]});
+    }
+    for (const PromptFigures& prompt : progress.prompts) {
+        const std::size_t place =
+            places[m_folder.prompts()[static_cast<std::size_t>(prompt.prompt)].task];
+        TaskFigures& task = progress.tasks[place];
+        vanilla[place].first += prompt.vanillaMs;
+        vanilla[place].second += prompt.vanillaTokens;
+        if (prompt.tokens == 0)
+            continue;
+        ++task.done;
+        task.decoding.add(prompt.decoding);
+        if (prompt.vanillaTokens == 0)
+            continue;
+        samples[place].numerators.push_back(prompt.vanillaMs /
+                                            static_cast<double>(prompt.vanillaTokens));
+        samples[place].denominators.push_back(prompt.ms / static_cast<double>(prompt.tokens));
+    }
+    for (const Shard& shard : m_shards)
+        for (const ShardTrial& trial : shard.known.trials)
+            if (const auto place = places.find(trial.task); place != places.end())
+                ++progress.tasks[place->second].trials;
+    for (const ShardPlan& plan : progress.plans)
+        if (const auto place = places.find(plan.task); place != places.end())
+            progress.tasks[place->second].plan = plan;
+    for (std::size_t place = 0; place < progress.tasks.size(); ++place) {
+        TaskFigures& task = progress.tasks[place];
+        if (vanilla[place].second > 0)
+            task.vanillaMsPerToken =
+                vanilla[place].first / static_cast<double>(vanilla[place].second);
+        const int count = static_cast<int>(samples[place].numerators.size());
+        if (count == 0)
+            continue;
+        auto& [known, estimate] = m_estimates[task.task];
+        if (std::exchange(known, count) != count)
+            estimate = ratioOfSums(samples[place].numerators, samples[place].denominators);
+        task.speedup = estimate;
+    }
+}
+
+/// The answers to come take as long as those that were given.
+void RunProgressReader::tellTime(RunProgress& progress) const {
+    for (const Shard& shard : m_shards) {
+        const double begun =
+            shard.known.answers.empty() ? 0.0 : shard.known.answers.back().startedAt;
+        progress.seconds += shard.isFinished ? shard.known.seconds : begun;
+    }
+    if (progress.answers > 0 && progress.seconds > 0.0)
+        progress.secondsLeft =
+            progress.seconds / static_cast<double>(progress.answers) *
+            static_cast<double>(std::max(0L, progress.planned - progress.answers));
+}
+
+} // namespace engine

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/experiments/run/run_folder.h"
+#include "engine/metrics/sample_statistics.h"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// What one prompt has given so far: the answers of the run's subject and those of vanilla.
+struct PromptFigures {
+    int prompt = 0; ///< line of data.jsonl, from 0
+    long tokens = 0;
+    double ms = 0.0;             ///< of decoding
+    DecodeMetrics decoding = {}; ///< of the subject's answers
+    long vanillaTokens = 0;
+    double vanillaMs = 0.0;
+
+    std::optional<double> tokensPerSecond() const;
+
+    /// Vanilla's time for a token over the subject's; none until both have answered.
+    std::optional<double> speedup() const;
+};
+
+struct TaskFigures {
+    std::string task;
+    int prompts = 0;                    ///< that are planned
+    int done = 0;                       ///< answered by the subject
+    int trials = 0;                     ///< candidates that its searches have scored
+    std::optional<ShardPlan> plan = {}; ///< the newest set of the subject on this task
+    DecodeMetrics decoding = {};        ///< of the subject's answers
+    /// The ratio of the sums of times per token, with its interval over prompts.
+    std::optional<RatioEstimate> speedup = {};
+    double vanillaMsPerToken = 0.0; ///< 0 = not measured
+};
+
+/// Where a run stands. A plain value.
+struct RunProgress {
+    long answers = 0;     ///< given so far, those of vanilla included
+    long planned = 0;     ///< answers of the whole run
+    double seconds = 0.0; ///< of work so far
+    std::optional<double> secondsLeft = {};
+    std::vector<ShardState> shards = {};
+    std::vector<TaskFigures> tasks = {};     ///< in the order in which they are asked
+    std::vector<PromptFigures> prompts = {}; ///< those begun, by line
+    std::vector<ShardPlan> plans = {};       ///< of the subject, in order
+    std::vector<ShardLeftOut> leftOut = {};
+    std::optional<int> current = {}; ///< the prompt answered last in a shard at work
+    long vanillaTokens = 0;
+    double vanillaMs = 0.0;
+    std::optional<MachineFacts> machine = {}; ///< of a finished shard
+    bool isLed = false;                       ///< a process works on it at this moment
+};
+
+/// Reads how far a run is, again and again, reading only what is new. Thread: one.
+class RunProgressReader {
+public:
+    /// Errors: those of RunFolder::open().
+    static Result<RunProgressReader> open(const std::filesystem::path& path);
+
+    const RunFolder& folder() const { return m_folder; }
+
+    /// The name of the variant that the figures are about: the verdict's, or else the last one that
+    /// decodes.
+    const std::string& subject() const { return m_subject; }
+
+    /// Number of layers of the run's main model.
+    int layers() const;
+
+    /// Errors: Io. A shard that is damaged counts as not begun.
+    Result<RunProgress> read();
+
+private:
+    struct Shard {
+        bool isFinished = false;
+        std::uint64_t next = 0; ///< in its part file
+        ShardResult known = {};
+        long answers = 0; ///< those of the plan
+    };
+
+    explicit RunProgressReader(RunFolder folder);
+
+    Result<void> readShard(int index, ShardPhase phase);
+    void sumUp(RunProgress& progress) const;
+    void sumTasks(RunProgress& progress);
+    void tellTime(RunProgress& progress) const;
+
+    RunFolder m_folder;
+    std::string m_subject;
+    std::vector<Shard> m_shards;
+    std::vector<std::string> m_tasks;     ///< in the order in which they are asked
+    std::map<std::string, int> m_prompts; ///< planned prompts of each task
+    /// Of a task with so many answered prompts: the interval costs thousands of resamplings.
+    std::map<std::string, std::pair<int, RatioEstimate>> m_estimates;
+};
+
+} // namespace engine

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/experiments/queue/experiment_process.h"
+
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+constexpr qsizetype kKeptErrors = 16'384; ///< bytes
+constexpr int kStoppedByInterrupt = 130;
+constexpr int kStoppedByTerminate = 143;
+
+} // namespace
+
+QString errorSentence(const QByteArray& errors) {
+    const QStringList lines = QString::fromUtf8(errors).split(u'\n', Qt::SkipEmptyParts);
+    for (auto line = lines.crbegin(); line != lines.crend(); ++line)
+        if (line->startsWith(QLatin1String("error: ")))
+            return line->mid(7).trimmed();
+    return lines.isEmpty() ? QString() : lines.back().trimmed();
+}
+
+ExperimentProcess::ExperimentProcess(QObject* parent)
+    : QObject(parent)
+    , m_process(new QProcess(this)) {
+    m_process->setStandardOutputFile(QProcess::nullDevice()); // the run folder says everything
+    connect(m_process, &QProcess::readyReadStandardError, this, &ExperimentProcess::readErrors);
+    connect(m_process, &QProcess::finished, this, &ExperimentProcess::onFinished);
+    connect(m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+        if (error == QProcess::FailedToStart && !std::exchange(m_hasEnded, true))
+            emit ended(End::Failed,
+                       tr("%1 cannot be started (%2). Install SWIFT Studio again.")
+                           .arg(m_process->program(), m_process->errorString()));
+    });
+}
+
+/// A QProcess kills its process and waits for it; this one is let go instead.
+ExperimentProcess::~ExperimentProcess() {
+    m_process->disconnect(this);
+    if (m_process->state() == QProcess::NotRunning)
+        return;
+    m_process->setParent(nullptr);
+    connect(m_process, &QProcess::finished, m_process, &QObject::deleteLater);
+    m_process->closeWriteChannel();
+}
+
+void ExperimentProcess::start(const QString& program, const QStringList& arguments) {
+    m_process->start(program, arguments);
+}
+
+void ExperimentProcess::tell(const char* line) {
+    if (m_process->state() != QProcess::NotRunning)
+        m_process->write(line);
+}
+
+void ExperimentProcess::stop() {
+    if (std::exchange(m_isStopping, true))
+        m_process->terminate();
+    else
+        tell("stop\n");
+}
+
+void ExperimentProcess::readErrors() {
+    m_errors += m_process->readAllStandardError();
+    if (m_errors.size() > kKeptErrors)
+        m_errors.remove(0, m_errors.size() - kKeptErrors);
+}
+
+void ExperimentProcess::onFinished(int exitCode, QProcess::ExitStatus status) {
+    if (std::exchange(m_hasEnded, true))
+        return;
+    readErrors();
+    const bool isCrash = status == QProcess::CrashExit;
+    const bool isInterrupted = exitCode == kStoppedByInterrupt || exitCode == kStoppedByTerminate;
+    if (!isCrash && exitCode == 0) {
+        emit ended(m_isStopping ? End::Stopped : End::Done, {});
+    } else if (m_isStopping || (!isCrash && isInterrupted)) {
+        emit ended(End::Stopped, {});
+    } else {
+        const QString sentence = errorSentence(m_errors);
+        emit ended(End::Failed,
+                   !sentence.isEmpty() ? sentence
+                   : isCrash           ? tr("The experiment's process was killed. What it had "
+                                            "finished is kept; resume it to go on.")
+                             : tr("The experiment ended with exit code %1.").arg(exitCode));
+    }
+}
+
+} // namespace ui

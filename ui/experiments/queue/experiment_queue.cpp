@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/experiments/queue/experiment_queue.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QUuid>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+constexpr int kLongestName = 40;
+
+QString queuePath(const ExperimentPlaces& places) {
+    return places.folder.isEmpty() ? QString() : places.folder + QStringLiteral("/queue.json");
+}
+
+/// What every file system accepts: letters and digits with single dashes between them.
+QString folderName(const QString& name) {
+    QString clean;
+    for (const QChar letter : name.toLower().left(kLongestName)) {
+        const bool isPlain = letter.isLetterOrNumber() && letter.unicode() < 128;
+        if (isPlain)
+            clean += letter;
+        else if (!clean.isEmpty() && !clean.endsWith(u'-'))
+            clean += u'-';
+    }
+    if (clean.endsWith(u'-'))
+        clean.chop(1);
+    return clean.isEmpty() ? QStringLiteral("experiment") : clean;
+}
+
+} // namespace
+
+ExperimentQueue::ExperimentQueue(const ExperimentPlaces& places, QObject* parent)
+    : QObject(parent)
+    , m_places(places)
+    , m_file(queuePath(places)) {
+    QueueFile::Content content = m_file.read();
+    m_jobs = std::move(content.jobs);
+    m_isGoing = content.isGoing;
+    for (ExperimentJob& job : m_jobs)
+        if (job.state == JobState::Paused || (job.state == JobState::Running && !m_isGoing))
+            job.state = JobState::Stopped;
+    connect(&m_file, &QueueFile::failed, this, &ExperimentQueue::faulted);
+}
+
+ExperimentQueue::~ExperimentQueue() {
+    if (m_process != nullptr)
+        m_process->disconnect(this);
+}
+
+void ExperimentQueue::begin() {
+    // What was at work goes on first.
+    const auto atWork = std::ranges::find(m_jobs, JobState::Running, &ExperimentJob::state);
+    if (atWork != m_jobs.end() && m_process == nullptr) {
+        atWork->state = JobState::Stopped;
+        start(*atWork);
+    } else if (m_isGoing) {
+        startNext();
+    }
+}
+
+const ExperimentJob* ExperimentQueue::job(const QString& id) const {
+    const auto found = std::ranges::find(m_jobs, id, &ExperimentJob::id);
+    return found == m_jobs.end() ? nullptr : &*found;
+}
+
+ExperimentJob* ExperimentQueue::find(const QString& id) {
+    return const_cast<ExperimentJob*>(std::as_const(*this).job(id));
+}
+
+const ExperimentJob* ExperimentQueue::current() const {
+    return m_currentId.isEmpty() ? nullptr : job(m_currentId);
+}
+
+QString ExperimentQueue::folderFor(const QString& name) const {
+    const QString wanted = m_places.folder + u'/' + folderName(name) + u'-' +
+                           QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmm"));
+    const auto isTaken = [this](const QString& folder) {
+        return QFileInfo::exists(folder) ||
+               std::ranges::find(m_jobs, folder, &ExperimentJob::folder) != m_jobs.end();
+    };
+    QString folder = wanted;
+    for (int number = 2; isTaken(folder); ++number)
+        folder = wanted + u'-' + QString::number(number);
+    return folder;
+}
+
+QString ExperimentQueue::add(ExperimentJob job) {
+    job.id = QUuid::createUuid().toString(QUuid::WithoutBraces);
+    if (job.folder.isEmpty())
+        job.folder = folderFor(job.title);
+    m_jobs.push_back(std::move(job));
+    keep();
+    return m_jobs.back().id;
+}
+
+void ExperimentQueue::run(const QString& id) {
+    ExperimentJob* job = find(id);
+    if (job == nullptr || job->state == JobState::Finished || m_places.folder.isEmpty())
+        return;
+    m_isGoing = true;
+    if (id == m_currentId) {
+        if (std::exchange(job->state, JobState::Running) == JobState::Paused)
+            m_process->resume();
+        keep();
+        return;
+    }
+    if (m_process == nullptr) {
+        start(*job);
+        return;
+    }
+    // The next one: in front of all that wait.
+    ExperimentJob moved = std::move(*job);
+    moved.state = JobState::Waiting;
+    std::erase_if(m_jobs, [&](const ExperimentJob& other) { return other.id == id; });
+    const auto first = std::ranges::find(m_jobs, JobState::Waiting, &ExperimentJob::state);
+    m_jobs.insert(first, std::move(moved));
+    keep();
+}
+
+void ExperimentQueue::pause(const QString& id) {
+    ExperimentJob* job = find(id);
+    if (job == nullptr || id != m_currentId || job->state != JobState::Running)
+        return;
+    job->state = JobState::Paused;
+    m_isGoing = false;
+    m_process->pause();
+    keep();
+}
+
+void ExperimentQueue::stop(const QString& id) {
+    if (id != m_currentId || m_process == nullptr)
+        return;
+    m_isGoing = false;
+    m_process->stop();
+    keep();
+}
+
+void ExperimentQueue::remove(const QString& id) {
+    if (id == m_currentId && m_process != nullptr) {
+        m_process->disconnect(this);
+        m_process->stop();
+        connect(m_process, &ExperimentProcess::ended, m_process, &QObject::deleteLater);
+        // The next one begins when this one has freed the machine.
+        connect(m_process, &QObject::destroyed, this, [this] {
+            if (m_isGoing)
+                startNext();
+        });
+        m_currentId.clear();
+    }
+    std::erase_if(m_jobs, [&](const ExperimentJob& job) { return job.id == id; });
+    keep();
+}
+
+QString ExperimentQueue::runAgain(const QString& id) {
+    const ExperimentJob* old = job(id);
+    if (old == nullptr)
+        return {};
+    ExperimentJob copy;
+    copy.title = old->title;
+    copy.recipe = old->recipe;
+    copy.source = old->source;
+    copy.arguments = old->arguments;
+    const QString added = add(std::move(copy));
+    run(added);
+    return added;
+}
+
+void ExperimentQueue::setOutcome(const QString& id, const QString& outcome, bool isGain) {
+    ExperimentJob* job = find(id);
+    if (job == nullptr || (job->outcome == outcome && job->isGain == isGain))
+        return;
+    job->outcome = outcome;
+    job->isGain = isGain;
+    keep();
+}
+
+void ExperimentQueue::startNext() {
+    if (m_process != nullptr)
+        return;
+    const auto next = std::ranges::find(m_jobs, JobState::Waiting, &ExperimentJob::state);
+    if (next != m_jobs.end())
+        start(*next);
+}
+
+void ExperimentQueue::start(ExperimentJob& job) {
+    QStringList arguments{
+        QStringLiteral("experiment"), job.recipe, QStringLiteral("--out"), job.folder};
+    arguments += job.arguments;
+    arguments << QStringLiteral("--control") << QStringLiteral("stdin");
+    if (QFileInfo::exists(job.folder + QStringLiteral("/plan.json")))
+        arguments << QStringLiteral("--resume");
+    job.state = JobState::Running;
+    job.sentence.clear();
+    m_currentId = job.id;
+    m_process = new ExperimentProcess(this);
+    connect(m_process, &ExperimentProcess::ended, this, &ExperimentQueue::onEnded);
+    m_process->start(m_places.program, arguments);
+    keep();
+}
+
+void ExperimentQueue::onEnded(ExperimentProcess::End end, const QString& sentence) {
+    m_process->deleteLater();
+    m_process.clear();
+    if (ExperimentJob* job = find(std::exchange(m_currentId, QString()))) {
+        using End = ExperimentProcess::End;
+        job->state = end == End::Done      ? JobState::Finished
+                     : end == End::Stopped ? JobState::Stopped
+                                           : JobState::Failed;
+        job->sentence = sentence;
+        job->endedAt = QDateTime::currentDateTimeUtc();
+    }
+    keep();
+    if (m_isGoing)
+        startNext();
+}
+
+void ExperimentQueue::keep() {
+    m_file.write({m_jobs, m_isGoing});
+    emit changed();
+}
+
+} // namespace ui

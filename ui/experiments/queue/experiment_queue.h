@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/experiments/queue/experiment_process.h"
+#include "ui/experiments/queue/queue_file.h"
+
+#include <QPointer>
+
+#include <vector>
+
+namespace ui {
+
+/// Where the queue finds its program and keeps its files.
+struct ExperimentPlaces {
+    QString program; ///< swift-run
+    QString recipes; ///< folder of the shipped recipes
+    QString folder;  ///< of the runs, each in a folder of its own, and of the queue's file; empty:
+                     ///< nothing is kept and nothing runs
+};
+
+/// Experiments in order, one at a time, each in a process of its own. The list is kept on disk with
+/// every change; after a restart, whatever ended the program, the queue goes on if the user had it
+/// going. Thread: UI; nothing waits.
+class ExperimentQueue : public QObject {
+    Q_OBJECT
+
+public:
+    explicit ExperimentQueue(const ExperimentPlaces& places, QObject* parent = nullptr);
+
+    /// The experiment that runs stops after its current pass, and goes on at the next start.
+    ~ExperimentQueue() override;
+
+    /// Goes on where the queue was, if the user had it going.
+    void begin();
+
+    const std::vector<ExperimentJob>& jobs() const { return m_jobs; }
+
+    /// Null if there is none with this id.
+    const ExperimentJob* job(const QString& id) const;
+
+    /// The one whose process is there; null if none is.
+    const ExperimentJob* current() const;
+
+    /// Whether the next one is taken up by itself.
+    bool isGoing() const { return m_isGoing; }
+
+    /// A new folder for a run of this name, as name and date; it is not made.
+    QString folderFor(const QString& name) const;
+
+    /// Appends it; `job.id` and an empty `job.folder` are filled in. Returns the id.
+    QString add(ExperimentJob job);
+
+    /// Starts it, or resumes what is paused or stopped; while another one is at work, it is the
+    /// next one.
+    void run(const QString& id);
+
+    void pause(const QString& id);
+
+    /// It can be resumed; the queue rests then.
+    void stop(const QString& id);
+
+    /// Takes it off the list, stopping it first; its folder stays.
+    void remove(const QString& id);
+
+    /// Appends a copy with a folder of its own and runs it. Returns the copy's id.
+    QString runAgain(const QString& id);
+
+    /// What the finished run has found, for its row.
+    void setOutcome(const QString& id, const QString& outcome, bool isGain);
+
+    /// What was wrong with the file of the queue; empty = nothing.
+    const QString& problem() const { return m_file.problem(); }
+
+signals:
+    /// Jobs were added, removed or changed.
+    void changed();
+    void faulted(const QString& sentence);
+
+private:
+    ExperimentJob* find(const QString& id);
+    void startNext();
+    void start(ExperimentJob& job);
+    void onEnded(ExperimentProcess::End end, const QString& sentence);
+    void keep();
+
+    ExperimentPlaces m_places;
+    QueueFile m_file;
+    std::vector<ExperimentJob> m_jobs;
+    QPointer<ExperimentProcess> m_process;
+    QString m_currentId; ///< whose process is there; empty = none
+    bool m_isGoing = false;
+};
+
+} // namespace ui

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/experiments/recipe_catalog.h"
+
+#include "ui/files/whole_file.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+QString sentenceOf(const engine::Error& error) {
+    return QString::fromStdString(error.hint.empty() ? error.message
+                                                     : error.message + ' ' + error.hint);
+}
+
+} // namespace
+
+RecipeCatalog::RecipeCatalog(QString folder, QString ownFolder, QObject* parent)
+    : QObject(parent)
+    , m_folder(std::move(folder))
+    , m_ownFolder(std::move(ownFolder)) {
+    read();
+}
+
+void RecipeCatalog::read() {
+    m_entries.clear();
+    m_problems.clear();
+    readFolder(m_folder, QStringLiteral("*.json"), false);
+    readFolder(m_ownFolder, QStringLiteral("*.swiftexp"), true);
+}
+
+void RecipeCatalog::readFolder(const QString& folder, const QString& pattern, bool isOwn) {
+    if (folder.isEmpty())
+        return;
+    for (const QFileInfo& file : QDir(folder).entryInfoList({pattern}, QDir::Files, QDir::Name)) {
+        auto recipe = engine::readRecipeFile(file.filePath().toStdString());
+        if (recipe)
+            m_entries.push_back({file.filePath(), std::move(recipe).value(), isOwn});
+        else
+            m_problems << sentenceOf(recipe.error());
+    }
+}
+
+const RecipeEntry* RecipeCatalog::entry(const QString& path) const {
+    const auto found = std::ranges::find(m_entries, path, &RecipeEntry::path);
+    return found == m_entries.end() ? nullptr : &*found;
+}
+
+QString RecipeCatalog::take(const QString& path, QString& problem) {
+    const auto recipe = engine::readRecipeFile(path.toStdString());
+    if (!recipe) {
+        problem = sentenceOf(recipe.error());
+        return {};
+    }
+    const QString name = QFileInfo(path).completeBaseName() + QStringLiteral(".swiftexp");
+    const QString own = m_ownFolder + u'/' + name;
+    QDir().mkpath(m_ownFolder);
+    if (QFileInfo(path) != QFileInfo(own)) {
+        const std::string json = engine::recipeJson(recipe.value());
+        if (const QString failure = saveWhole(QByteArray::fromStdString(json), own);
+            !failure.isEmpty()) {
+            problem = tr("The recipe cannot be kept as %1 (%2). Check the folder's permissions and "
+                         "the free space.")
+                          .arg(QDir::toNativeSeparators(own), failure);
+            return {};
+        }
+    }
+    read();
+    emit changed();
+    return own;
+}
+
+QString shortSource(const engine::Recipe& recipe) {
+    return QString::fromStdString(recipe.source).section(QStringLiteral(" of arXiv"), 0, 0);
+}
+
+} // namespace ui

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/experiments/runs/run_picture.h"
+
+#include "engine/experiments/report/result_json.h"
+
+#include <QDateTime>
+#include <QFileInfo>
+
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+constexpr qsizetype kTextLength = 240;       ///< letters of a prompt in a table
+constexpr std::size_t kMostTextBytes = 4096; ///< of which they are taken
+constexpr std::size_t kMostBands = 40;
+
+QString beginningOf(const std::string& text) {
+    const QString line =
+        QString::fromUtf8(text.data(),
+                          static_cast<qsizetype>(std::min(text.size(), kMostTextBytes)))
+            .simplified();
+    return line.size() <= kTextLength ? line : line.left(kTextLength - 1) + u'\u2026';
+}
+
+std::shared_ptr<const RunFacts> factsOf(const engine::RunProgressReader& reader) {
+    auto facts = std::make_shared<RunFacts>();
+    facts->recipe = reader.folder().recipe();
+    facts->plan = reader.folder().plan();
+    facts->subject = reader.subject();
+    facts->layers = reader.layers();
+    for (const engine::DataRecord& record : reader.folder().prompts()) {
+        facts->tasks.push_back(QString::fromStdString(record.task));
+        facts->texts.push_back(record.turns.empty() ? QString()
+                                                    : beginningOf(record.turns.front()));
+    }
+    return facts;
+}
+
+std::vector<PromptRow> rowsOf(const RunFacts& facts, const engine::RunProgress& progress) {
+    std::vector<PromptRow> rows;
+    rows.reserve(progress.prompts.size());
+    for (const engine::PromptFigures& prompt : progress.prompts) {
+        if (prompt.tokens == 0)
+            continue;
+        const auto place = static_cast<std::size_t>(prompt.prompt);
+        PromptRow row;
+        row.prompt = prompt.prompt + 1;
+        row.task = facts.tasks[place];
+        row.text = facts.texts[place];
+        row.tokens = prompt.tokens;
+        row.tokensPerRound = prompt.decoding.tokensPerRound();
+        row.accepted = static_cast<long>(prompt.decoding.accepted);
+        row.drafted = static_cast<long>(prompt.decoding.draftSteps);
+        row.tokensPerSecond = prompt.tokensPerSecond();
+        row.speed = prompt.speedup();
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+} // namespace
+
+std::vector<TaskBand> taskBands(const RunFacts& facts) {
+    std::vector<TaskBand> bands;
+    for (std::size_t i = 0; i < facts.tasks.size(); ++i) {
+        if (bands.empty() || bands.back().task != facts.tasks[i])
+            bands.push_back({static_cast<int>(i), 0, facts.tasks[i]});
+        ++bands.back().count;
+        if (bands.size() > kMostBands)
+            return {};
+    }
+    return bands;
+}
+
+QString taskTitle(const QString& task) {
+    QString title = task;
+    title.replace(u'_', u' ');
+    if (!title.isEmpty())
+        title[0] = title[0].toUpper();
+    return title;
+}
+
+RunPicturePtr RunReader::read() {
+    auto picture = std::make_shared<RunPicture>();
+    picture->folder = m_folder;
+    const std::filesystem::path path = m_folder.toStdString();
+    const auto fail = [&](const engine::Error& error) {
+        picture->problem = QString::fromStdString(error.message);
+        return picture;
+    };
+    if (!m_reader) {
+        if (!engine::RunFolder::isRun(path))
+            return picture;
+        auto reader = engine::RunProgressReader::open(path);
+        if (!reader)
+            return fail(reader.error());
+        m_reader.emplace(std::move(reader).value());
+        m_facts = factsOf(*m_reader);
+    }
+    auto progress = m_reader->read();
+    if (!progress)
+        return fail(progress.error());
+    picture->facts = m_facts;
+    picture->progress = std::move(progress).value();
+    picture->rows = rowsOf(*m_facts, picture->progress);
+    readResult(*picture);
+    return picture;
+}
+
+/// It is replaced as a whole whenever more shards are finished.
+void RunReader::readResult(RunPicture& picture) {
+    const QFileInfo file(m_folder + QStringLiteral("/result.json"));
+    const qint64 stamp = file.exists() ? file.lastModified().toMSecsSinceEpoch() : -1;
+    if (stamp >= 0 && stamp != m_resultStamp) {
+        auto result = engine::readResultFile(file.filePath().toStdString());
+        if (result)
+            m_result = std::make_shared<engine::ExperimentResult>(std::move(result).value());
+        else
+            picture.problem = QString::fromStdString(result.error().message);
+        m_resultStamp = result ? stamp : -1;
+    }
+    picture.result = m_result;
+}
+
+} // namespace ui

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/experiments/report/experiment_result.h"
+#include "engine/experiments/run/run_progress.h"
+#include "ui/experiments/prompt_row.h"
+
+#include <QString>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ui {
+
+/// What of a run does not change.
+struct RunFacts {
+    engine::Recipe recipe;
+    engine::RunPlan plan;
+    std::string subject; ///< see engine::RunProgressReader::subject()
+    int layers = 0;
+    std::vector<QString> tasks; ///< [prompts]
+    std::vector<QString> texts; ///< [prompts] the beginning of the first turn, in one line
+};
+
+/// Prompts of one task that follow each other.
+struct TaskBand {
+    int first = 0; ///< prompt, from 0
+    int count = 0;
+    QString task;
+
+    bool operator==(const TaskBand&) const = default;
+};
+
+/// All that the window shows of a run, as its folder had it at one moment. A plain value.
+struct RunPicture {
+    QString folder;
+    QString problem;                       ///< why it cannot be read: a sentence; empty = nothing
+    std::shared_ptr<const RunFacts> facts; ///< null: there is no run yet
+    engine::RunProgress progress;
+    std::vector<PromptRow> rows; ///< the prompts that the subject has answered, in order
+    std::shared_ptr<const engine::ExperimentResult> result; ///< null: none yet
+};
+
+using RunPicturePtr = std::shared_ptr<const RunPicture>;
+
+/// The tasks along the prompts; none for a run that mixes them.
+std::vector<TaskBand> taskBands(const RunFacts& facts);
+
+/// "long_context_qa" as people read it: "Long context qa".
+QString taskTitle(const QString& task);
+
+/// Reads one run folder, again and again. Reads the disk. Thread: one.
+class RunReader {
+public:
+    explicit RunReader(QString folder)
+        : m_folder(std::move(folder)) {}
+
+    RunPicturePtr read();
+
+private:
+    void readResult(RunPicture& picture);
+
+    QString m_folder;
+    std::optional<engine::RunProgressReader> m_reader;
+    std::shared_ptr<const RunFacts> m_facts;
+    std::shared_ptr<const engine::ExperimentResult> m_result;
+    qint64 m_resultStamp = -1;
+};
+
+} // namespace ui

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/experiments/setup/data_scan.h"
+
+#include "engine/experiments/data/data_sources.h"
+
+#include <optional>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+QString scanProblem(const engine::Error& error) {
+    return QString::fromStdString(error.hint.empty() ? error.message
+                                                     : error.message + ' ' + error.hint);
+}
+
+engine::Result<engine::DataLayout> proposedLayout(const std::vector<std::string>& paths,
+                                                  const std::stop_token& stop) {
+    auto sources = engine::findDataSources(paths);
+    if (!sources)
+        return sources.error();
+    if (sources.value().empty())
+        return engine::DataLayout();
+    return engine::proposeLayout(sources.value().front().path, stop);
+}
+
+} // namespace
+
+DataScan::DataScan(QObject* parent)
+    : QObject(parent) {
+    m_thread.setMaxThreadCount(1);
+}
+
+DataScan::~DataScan() {
+    m_stop.request_stop();
+    m_thread.waitForDone();
+}
+
+void DataScan::open(const QStringList& paths) { begin(paths, std::nullopt); }
+
+void DataScan::read(const QStringList& paths, const engine::DataLayout& layout) {
+    begin(paths, layout);
+}
+
+/// From the thread to the UI. The destructor waits for the thread, so `this` is valid.
+template <typename Task> void DataScan::tell(int look, Task task) {
+    QMetaObject::invokeMethod(
+        this,
+        [this, look, task = std::move(task)] {
+            if (look == m_look)
+                task();
+        },
+        Qt::QueuedConnection);
+}
+
+void DataScan::begin(const QStringList& paths, std::optional<engine::DataLayout> layout) {
+    m_stop.request_stop();
+    m_stop = std::stop_source();
+    const int look = ++m_look;
+    std::vector<std::string> names;
+    for (const QString& path : paths)
+        names.push_back(path.toStdString());
+    m_thread.start([this, look, names, layout, stop = m_stop.get_token()] {
+        engine::DataLayout used = layout.value_or(engine::DataLayout());
+        if (!layout) {
+            auto proposed = proposedLayout(names, stop);
+            if (!proposed) {
+                tell(look, [this, text = scanProblem(proposed.error())] { emit failed(text); });
+                return;
+            }
+            used = std::move(proposed).value();
+            tell(look, [this, used] { emit layoutProposed(used); });
+        }
+        engine::PreviewOptions options;
+        options.onProgress = [this, look](const engine::DataPreview& so) {
+            tell(look, [this, preview = std::make_shared<engine::DataPreview>(so)] {
+                emit previewCame(preview, false);
+            });
+        };
+        auto preview = engine::previewData(names, used, options, stop);
+        if (preview)
+            tell(look,
+                 [this, whole = std::make_shared<engine::DataPreview>(std::move(preview).value())] {
+                     emit previewCame(whole, true);
+                 });
+        else if (preview.error().code != engine::ErrorCode::Cancelled)
+            tell(look, [this, text = scanProblem(preview.error())] { emit failed(text); });
+    });
+}
+
+} // namespace ui

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/experiments/data/data_preview.h"
+
+#include <QObject>
+#include <QStringList>
+#include <QThreadPool>
+
+#include <memory>
+#include <stop_token>
+
+namespace ui {
+
+/// Looks through files of prompts on a thread of its own. A new look ends the one before. Thread:
+/// UI.
+class DataScan : public QObject {
+    Q_OBJECT
+
+public:
+    using Preview = std::shared_ptr<const engine::DataPreview>;
+
+    explicit DataScan(QObject* parent = nullptr);
+    ~DataScan() override;
+
+    /// Proposes a layout from the first file, then reads all files with it.
+    void open(const QStringList& paths);
+
+    /// Reads the files with this layout.
+    void read(const QStringList& paths, const engine::DataLayout& layout);
+
+signals:
+    void layoutProposed(const engine::DataLayout& layout);
+
+    /// What is known so far; `isWhole` once everything is read.
+    void previewCame(const ui::DataScan::Preview& preview, bool isWhole);
+
+    /// A sentence for the user.
+    void failed(const QString& sentence);
+
+private:
+    void begin(const QStringList& paths, std::optional<engine::DataLayout> layout);
+
+    template <typename Task> void tell(int look, Task task);
+
+    QThreadPool m_thread{this};
+    std::stop_source m_stop;
+    int m_look = 0; ///< the newest; what older ones tell is not passed on
+};
+
+} // namespace ui

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/experiments/setup/run_setup.h"
+
+#include "engine/experiments/run/run_folder.h"
+#include "ui/files/whole_file.h"
+
+#include <QDir>
+#include <QUuid>
+
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+constexpr const char* kOwnSize = "own";
+
+QString setupProblem(const engine::Error& error) {
+    return QString::fromStdString(error.hint.empty() ? error.message
+                                                     : error.message + ' ' + error.hint);
+}
+
+void addModel(QStringList& arguments, const ModelChoice& model) {
+    if (!model.path.isEmpty())
+        arguments << QStringLiteral("--model") << model.path;
+    if (model.isPlanted)
+        arguments << QStringLiteral("--planted");
+}
+
+/// The tables and figures of a run that compares one variant with vanilla.
+void addReport(engine::Recipe& recipe, const std::string& variant, const std::string& x) {
+    engine::TableWish table;
+    table.id = "tasks";
+    table.title = "Tasks";
+    table.rows = "task";
+    table.columns = {"speedup", "M", "acceptance", "tokens_per_second", "equal", "prompts"};
+    table.variants = {variant};
+    recipe.tables = {table};
+    engine::FigureWish dots;
+    dots.id = "speed";
+    dots.title = "Speed";
+    dots.kind = "dots";
+    dots.x = "task";
+    dots.y = {"speedup"};
+    dots.variants = {variant};
+    recipe.figures = {dots};
+    if (!x.empty()) {
+        engine::FigureWish lines = dots;
+        lines.id = "along";
+        lines.title = "Speed along the prompts";
+        lines.kind = "lines";
+        lines.x = x;
+        recipe.figures.push_back(lines);
+    }
+    recipe.verdict.kind = "gain";
+    recipe.verdict.variant = variant;
+}
+
+} // namespace
+
+engine::Recipe streamRecipe(const StreamChoice& choice) {
+    engine::Recipe recipe;
+    recipe.name = "stream";
+    recipe.title = choice.title.toStdString();
+    recipe.source = "Prompts of your own";
+    recipe.summary = "Runs the prompts one after another and measures the decoder beside vanilla.";
+    recipe.isStream = true;
+    engine::RecipeVariant variant;
+    variant.name = choice.decoder;
+    variant.decoder = choice.decoder;
+    variant.settings = choice.settings;
+    engine::RecipeStage stage;
+    stage.name = "stream";
+    stage.variants = {variant};
+    stage.isTwice = false;
+    stage.isSplitByTask = false;
+    recipe.stages = {stage};
+    engine::RecipeSize size;
+    size.promptsPerTask = {{"", 0}};
+    size.maxTokens = choice.maxTokens;
+    recipe.sizes = {{kOwnSize, size}};
+    addReport(recipe, variant.name, "prompt");
+    return recipe;
+}
+
+engine::Recipe sliceRecipe(const QString& title, int trials, int maxTokens) {
+    engine::Recipe recipe;
+    recipe.name = "slice_search";
+    recipe.title = title.toStdString();
+    recipe.source = "Prompts of your own";
+    recipe.summary = "Searches a skip set on these prompts, then measures it on them.";
+    engine::RecipeVariant search;
+    search.name = "set";
+    search.search = engine::RecipeSearch{.method = "bayes", .trials = trials};
+    engine::RecipeStage find;
+    find.name = "search";
+    find.variants = {search};
+    find.hasBaseline = false;
+    find.isTwice = false;
+    engine::RecipeVariant swift;
+    swift.name = "swift";
+    swift.decoder = "swift";
+    swift.setFrom = "set";
+    engine::RecipeStage measure;
+    measure.name = "measure";
+    measure.variants = {swift};
+    measure.reusesPrompts = true;
+    recipe.stages = {find, measure};
+    engine::RecipeSize size;
+    size.promptsPerTask = {{"", 0}};
+    size.maxTokens = maxTokens;
+    recipe.sizes = {{kOwnSize, size}};
+    addReport(recipe, swift.name, {});
+    engine::FigureWish grids;
+    grids.id = "set";
+    grids.title = "The set that was found";
+    grids.kind = "layer_grids";
+    grids.y = {"set"};
+    grids.panels = "task";
+    grids.stage = find.name;
+    recipe.figures.push_back(grids);
+    return recipe;
+}
+
+QString sizeTitle(const QString& size) {
+    QString title = size;
+    if (!title.isEmpty())
+        title[0] = title[0].toUpper();
+    return title;
+}
+
+QString titleOf(const RecipeChoice& choice) {
+    return QStringLiteral("%1, %2").arg(QString::fromStdString(choice.recipe.title),
+                                        sizeTitle(choice.size));
+}
+
+RunSetup::RunSetup(QString folder, QObject* parent)
+    : QObject(parent)
+    , m_folder(std::move(folder)) {
+    m_thread.setMaxThreadCount(1);
+}
+
+RunSetup::~RunSetup() { m_thread.waitForDone(); }
+
+void RunSetup::make(const RecipeChoice& choice, const ModelChoice& model, Done done) {
+    ExperimentJob job;
+    job.title = titleOf(choice);
+    job.source = choice.path;
+    job.arguments << QStringLiteral("--size") << choice.size;
+    for (const QString& path : choice.data)
+        job.arguments << QStringLiteral("--data") << path;
+    if (choice.seeds > 1)
+        job.arguments << QStringLiteral("--seeds") << QString::number(choice.seeds);
+    if (choice.tasks.isEmpty() && choice.variants.isEmpty()) {
+        job.recipe = choice.path;
+        addModel(job.arguments, model);
+        done(job, {});
+        return;
+    }
+    Files files;
+    files.recipe = choice.recipe;
+    for (const QString& task : choice.tasks)
+        files.recipe.tasks.push_back(task.toStdString());
+    if (!choice.variants.isEmpty()) {
+        std::vector<std::string>& variants = files.recipe.sizes[choice.size.toStdString()].variants;
+        variants.clear();
+        for (const QString& variant : choice.variants)
+            variants.push_back(variant.toStdString());
+    }
+    write(std::move(job), std::move(files), model, std::move(done));
+}
+
+void RunSetup::make(const StreamChoice& choice, const ModelChoice& model, Done done) {
+    ExperimentJob job;
+    job.title = choice.title;
+    job.arguments << QStringLiteral("--size") << QLatin1String(kOwnSize);
+    Files files;
+    files.recipe = streamRecipe(choice);
+    files.prompts = [data = choice.data]() -> engine::Result<std::string> {
+        auto set = engine::collectPrompts(data, {});
+        if (!set)
+            return set.error();
+        std::string lines;
+        for (const engine::DataPrompt& prompt : set.value().prompts)
+            lines += engine::promptJson(prompt.record) + '\n';
+        return lines;
+    };
+    write(std::move(job), std::move(files), model, std::move(done));
+}
+
+void RunSetup::makeSearch(const QString& runFolder,
+                          const std::vector<int>& prompts,
+                          const QString& title,
+                          const ModelChoice& model,
+                          Done done) {
+    ExperimentJob job;
+    job.title = title;
+    job.arguments << QStringLiteral("--size") << QLatin1String(kOwnSize);
+    constexpr int kTrials = 200;
+    constexpr int kMaxTokens = 64;
+    Files files;
+    files.recipe = sliceRecipe(title, kTrials, kMaxTokens);
+    files.prompts = [folder = runFolder.toStdString(), prompts]() -> engine::Result<std::string> {
+        auto run = engine::RunFolder::open(folder);
+        if (!run)
+            return run.error();
+        std::string lines;
+        for (const int prompt : prompts) {
+            engine::DataRecord record = run.value().prompts().at(static_cast<std::size_t>(prompt));
+            record.task = "slice"; // one set for all of them
+            lines += engine::promptJson(record) + '\n';
+        }
+        return lines;
+    };
+    write(std::move(job), std::move(files), model, std::move(done));
+}
+
+void RunSetup::write(ExperimentJob job, Files files, const ModelChoice& model, Done done) {
+    const QString name = QUuid::createUuid().toString(QUuid::WithoutBraces);
+    const QString recipePath = QStringLiteral("%1/inputs/%2.swiftexp").arg(m_folder, name);
+    const QString dataPath = QStringLiteral("%1/inputs/%2.jsonl").arg(m_folder, name);
+    job.recipe = recipePath;
+    if (files.prompts)
+        job.arguments << QStringLiteral("--data") << dataPath;
+    addModel(job.arguments, model);
+    m_thread.start([this, job, recipePath, dataPath, files = std::move(files), done] {
+        QString problem;
+        const auto save = [&](const std::string& content, const QString& path) {
+            const QString failure = saveWhole(QByteArray::fromStdString(content), path);
+            if (!failure.isEmpty())
+                problem = tr("%1 cannot be written (%2). Check the folder's permissions and the "
+                             "free space.")
+                              .arg(QDir::toNativeSeparators(path), failure);
+        };
+        QDir().mkpath(QFileInfo(recipePath).absolutePath());
+        if (files.prompts) {
+            if (const auto lines = files.prompts())
+                save(lines.value(), dataPath);
+            else
+                problem = setupProblem(lines.error());
+        }
+        if (problem.isEmpty())
+            save(engine::recipeJson(files.recipe), recipePath);
+        // The destructor waits for this thread, so `this` is valid.
+        QMetaObject::invokeMethod(
+            this, [job, problem, done] { done(job, problem); }, Qt::QueuedConnection);
+    });
+}
+
+} // namespace ui

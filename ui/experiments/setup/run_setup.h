@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "engine/experiments/data/prompt_set.h"
+#include "engine/experiments/recipe/recipe.h"
+#include "ui/experiments/queue/experiment_job.h"
+
+#include <QObject>
+#include <QStringList>
+#include <QThreadPool>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace ui {
+
+/// A recipe with the user's options.
+struct RecipeChoice {
+    QString path; ///< of the recipe
+    engine::Recipe recipe;
+    QString size;     ///< "quick", ...
+    QStringList data; ///< files and folders
+    int seeds = 1;
+    QStringList tasks;    ///< empty: those that the recipe takes
+    QStringList variants; ///< empty: all
+};
+
+/// Prompts of the user's as a stream.
+struct StreamChoice {
+    QString title;
+    engine::DataChoice data;
+    int maxTokens = 128;
+    std::string decoder = "auto";
+    engine::RecipeSettings settings = {};
+};
+
+/// The arguments that choose a model for swift-run.
+struct ModelChoice {
+    QString path; ///< empty: the default model
+    bool isPlanted = false;
+};
+
+/// A recipe that runs prompts as one stream and measures the decoder beside vanilla.
+engine::Recipe streamRecipe(const StreamChoice& choice);
+
+/// A recipe that searches a skip set on prompts, and then measures it on them.
+engine::Recipe sliceRecipe(const QString& title, int trials, int maxTokens);
+
+/// "Main comparison, Quick".
+QString titleOf(const RecipeChoice& choice);
+
+QString sizeTitle(const QString& size);
+
+/// Makes jobs out of what the user has chosen. Prompts and recipes that need a file of their own
+/// are written into `folder`, on a thread of its own. Thread: UI.
+class RunSetup : public QObject {
+    Q_OBJECT
+
+public:
+    /// Called on the UI thread: a job, or a sentence that says why there is none.
+    using Done = std::function<void(const ExperimentJob& job, const QString& problem)>;
+
+    explicit RunSetup(QString folder, QObject* parent = nullptr);
+    ~RunSetup() override;
+
+    void make(const RecipeChoice& choice, const ModelChoice& model, Done done);
+    void make(const StreamChoice& choice, const ModelChoice& model, Done done);
+
+    /// A search on some prompts (lines of data.jsonl, from 0) of the run in `runFolder`.
+    void makeSearch(const QString& runFolder,
+                    const std::vector<int>& prompts,
+                    const QString& title,
+                    const ModelChoice& model,
+                    Done done);
+
+private:
+    struct Files {
+        engine::Recipe recipe;
+        std::function<engine::Result<std::string>()> prompts; ///< the lines of the data
+    };
+
+    void write(ExperimentJob job, Files files, const ModelChoice& model, Done done);
+
+    QString m_folder;
+    QThreadPool m_thread{this};
+};
+
+} // namespace ui

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/shell/commands/command_search.h"
+#include "ui/studio/studio.h"
+#include "ui/views/experiments/experiments_desk.h"
+#include "ui/views/experiments/lists/queue_panel.h"
+#include "ui/views/experiments/lists/recipe_panel.h"
+#include "ui/views/experiments/options/hardware_panel.h"
+#include "ui/views/experiments/options/options_panel.h"
+#include "ui/views/experiments/page/empty_experiments.h"
+
+#include <QDockWidget>
+#include <QListView>
+#include <QMenu>
+#include <QPushButton>
+
+// The workspace Experiments: its docks, its actions, and its recipes in the command search.
+
+namespace ui {
+
+namespace {
+
+constexpr int kExperimentsWorkspace = 2; ///< its number in the window
+
+} // namespace
+
+void Studio::makeExperimentsWorkspace() {
+    auto* workspace = new Workspace(QStringLiteral("experiments_workspace"), m_theme);
+    m_desk = new ExperimentsDesk(
+        context(), *m_viewMenu, m_window->messages(), m_settings, m_options.experiments, this);
+    workspace->setCentralWidget(&m_desk->page());
+    workspace->setHome(&m_desk->page().emptyPage().mainButton());
+    const auto add = [&](const char* id,
+                         const QString& title,
+                         QWidget* content,
+                         Qt::DockWidgetArea area,
+                         QSize extent) {
+        workspace->addDock({QStringLiteral("experiments.") + QLatin1String(id),
+                            title,
+                            content,
+                            nullptr,
+                            area,
+                            extent,
+                            true});
+    };
+    add("recipes", tr("Recipes"), &m_desk->recipes(), Qt::LeftDockWidgetArea, {272, 460});
+    add("queue", tr("Queue"), &m_desk->queuePanel(), Qt::LeftDockWidgetArea, {272, 300});
+    add("options", tr("Recipe options"), &m_desk->options(), Qt::RightDockWidgetArea, {296, 520});
+    add("hardware", tr("Hardware"), &m_desk->hardware(), Qt::RightDockWidgetArea, {296, 220});
+    workspace->setArrangement([](Workspace&) {});
+    connect(m_desk, &ExperimentsDesk::shown, this, &Studio::showExperiments);
+    m_window->addWorkspace(workspace, tr("Experiments"), IconName::Experiments);
+}
+
+void Studio::showExperiments() { m_window->showWorkspace(kExperimentsWorkspace); }
+
+void Studio::addExperimentActions() {
+    ActionCatalog& catalog = m_window->actionCatalog();
+    QMenu& run = *m_window->menu(MainWindow::tr("&Run"));
+    run.addSeparator();
+    const auto add = [&](const char* id, const QString& text, const char* keys, auto act) {
+        QList<QKeySequence> sequence;
+        if (keys != nullptr)
+            sequence << QKeySequence(QString::fromLatin1(keys));
+        run.addAction(catalog.add(QLatin1String(id), tr("Experiments"), text, sequence, act));
+    };
+    add("experiments.open_data", tr("E&xperiment on own data..."), "Ctrl+Shift+E", [this] {
+        showExperiments();
+        m_desk->askForData();
+    });
+    add("experiments.recipes", tr("Experiment &recipes"), nullptr, [this] {
+        showExperiments();
+        Workspace& docks = *m_window->currentWorkspace();
+        docks.focusDock(*docks.dock(QStringLiteral("experiments.recipes")));
+        m_desk->recipes().list().setFocus(Qt::ShortcutFocusReason);
+    });
+    add("experiments.own_recipe", tr("Open an experiment's recip&e..."), nullptr, [this] {
+        showExperiments();
+        m_desk->askForRecipe();
+    });
+    add("experiments.pause", tr("&Pause or resume the experiment"), "Ctrl+Shift+Space", [this] {
+        showExperiments();
+        m_desk->runOrPause();
+    });
+}
+
+std::vector<Command> Studio::recipeCommands() {
+    std::vector<Command> commands;
+    if (m_desk == nullptr)
+        return commands;
+    for (const RecipeEntry& entry : m_desk->catalog().entries())
+        commands.push_back({tr("Recipe: %1").arg(QString::fromStdString(entry.recipe.title)),
+                            shortSource(entry.recipe),
+                            [this, path = entry.path] {
+                                showExperiments();
+                                m_desk->showRecipe(path);
+                            },
+                            QString::fromStdString(entry.recipe.name)});
+    return commands;
+}
+
+} // namespace ui

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/experiments/experiments_desk.h"
+
+#include "ui/views/experiments/data/data_page.h"
+#include "ui/views/experiments/lists/queue_panel.h"
+#include "ui/views/experiments/lists/recipe_panel.h"
+#include "ui/views/experiments/options/hardware_panel.h"
+#include "ui/views/experiments/options/options_panel.h"
+#include "ui/views/experiments/page/empty_experiments.h"
+#include "ui/views/experiments/stream/prompts_view.h"
+#include "ui/views/experiments/stream/stream_page.h"
+
+#include <QDesktopServices>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QListView>
+#include <QRegularExpression>
+#include <QSettings>
+#include <QUrl>
+
+#include <ranges>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+constexpr const char* kDataKey = "experiments/data";
+constexpr const char* kDataFilter =
+    "Prompts (*.jsonl *.ndjson *.csv *.tsv *.tab *.txt *.md *.markdown);;All files (*)";
+
+} // namespace
+
+ExperimentsDesk::ExperimentsDesk(const ViewContext& context,
+                                 ViewMenu& menu,
+                                 MessageBar& messages,
+                                 QSettings& settings,
+                                 const ExperimentPlaces& places,
+                                 QObject* parent)
+    : QObject(parent)
+    , m_context(context)
+    , m_messages(messages)
+    , m_settings(settings)
+    , m_queue(places)
+    , m_catalog(places.recipes,
+                places.folder.isEmpty() ? QString() : places.folder + QStringLiteral("/recipes"))
+    , m_setup(places.folder)
+    , m_page(new ExperimentsPage(context, menu))
+    , m_recipes(new RecipePanel(context.theme, m_catalog, m_queue))
+    , m_queuePanel(new QueuePanel(context.theme, m_queue, m_watcher))
+    , m_options(new OptionsPanel(context.theme, places.program))
+    , m_hardware(new HardwarePanel(context.theme)) {
+    connectPanels();
+    connectPage();
+    connect(&m_queue, &ExperimentQueue::changed, this, &ExperimentsDesk::refresh);
+    connect(&m_queue, &ExperimentQueue::faulted, this, [this](const QString& sentence) {
+        tell(tr("The queue is not kept."), sentence);
+    });
+    connect(&m_watcher, &RunWatcher::pictureCame, this, &ExperimentsDesk::take);
+    m_options->setData(settings.value(kDataKey).toStringList());
+}
+
+ExperimentsDesk::~ExperimentsDesk() { m_thread.waitForDone(); }
+
+void ExperimentsDesk::connectPanels() {
+    connect(m_recipes, &RecipePanel::chosen, this, &ExperimentsDesk::showRecipe);
+    connect(m_recipes, &RecipePanel::ownAsked, this, &ExperimentsDesk::askForRecipe);
+    connect(m_queuePanel, &QueuePanel::chosen, this, &ExperimentsDesk::showJob);
+    connect(m_queuePanel, &QueuePanel::openDataAsked, this, &ExperimentsDesk::askForData);
+    connect(m_queuePanel, &QueuePanel::folderAsked, this, [](const QString& folder) {
+        QDesktopServices::openUrl(QUrl::fromLocalFile(folder));
+    });
+    connect(
+        m_options, &OptionsPanel::overlayToggled, &m_page->reportPage(), &ReportPage::setOverlay);
+    connect(m_options, &OptionsPanel::dataAsked, this, [this] {
+        auto* dialog = new QFileDialog(m_options, tr("Prompts for the recipes"));
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        dialog->setFileMode(QFileDialog::ExistingFiles);
+        dialog->setNameFilters(QString::fromLatin1(kDataFilter).split(QStringLiteral(";;")));
+        connect(dialog, &QFileDialog::filesSelected, this, &ExperimentsDesk::setRecipeData);
+        dialog->open();
+    });
+    const auto make = [this](bool isAtOnce) {
+        return [this, isAtOnce](const RecipeChoice& choice) {
+            m_setup.make(choice,
+                         m_model,
+                         [this, isAtOnce](const ExperimentJob& job, const QString& problem) {
+                             start(job, problem, isAtOnce);
+                         });
+        };
+    };
+    connect(m_options, &OptionsPanel::runAsked, this, make(true));
+    connect(m_options, &OptionsPanel::addAsked, this, make(false));
+}
+
+void ExperimentsDesk::connectPage() {
+    connect(m_page, &ExperimentsPage::actionAsked, this, &ExperimentsDesk::act);
+    connect(m_page, &ExperimentsPage::filesDropped, this, &ExperimentsDesk::openPaths);
+    connect(
+        &m_page->emptyPage(), &EmptyExperiments::openDataAsked, this, &ExperimentsDesk::askForData);
+    connect(&m_page->emptyPage(), &EmptyExperiments::recipesAsked, this, [this] {
+        m_recipes->list().setFocus(Qt::ShortcutFocusReason);
+    });
+    DataPage& data = m_page->dataPage();
+    connect(&data, &DataPage::otherFilesAsked, this, &ExperimentsDesk::askForData);
+    connect(&data, &DataPage::recipeDataWanted, this, [this](const QStringList& paths) {
+        setRecipeData(paths);
+        tell(tr("Recipes run on these prompts now."), tr("Choose a recipe at the left."), false);
+    });
+    const auto make = [this](bool isAtOnce) {
+        return [this, isAtOnce](const StreamChoice& choice) {
+            m_setup.make(choice,
+                         m_model,
+                         [this, isAtOnce](const ExperimentJob& job, const QString& problem) {
+                             start(job, problem, isAtOnce);
+                         });
+        };
+    };
+    connect(&data, &DataPage::runAsked, this, make(true));
+    connect(&data, &DataPage::addAsked, this, make(false));
+    connect(&m_page->reportPage(), &ReportPage::saveAsked, this, &ExperimentsDesk::saveReport);
+    PromptsView& prompts = m_page->streamPage().prompts();
+    connect(&prompts, &PromptsView::exportAsked, this, &ExperimentsDesk::exportPrompts);
+    connect(&prompts,
+            &PromptsView::searchAsked,
+            this,
+            [this](const QString& slice, const std::vector<int>& numbers) {
+                const ExperimentJob* job = shownJob();
+                if (job == nullptr)
+                    return;
+                std::vector<int> lines;
+                for (const int number : numbers)
+                    lines.push_back(number - 1);
+                m_setup.makeSearch(job->folder,
+                                   lines,
+                                   tr("Set for: %1").arg(slice.isEmpty() ? job->title : slice),
+                                   m_model,
+                                   [this](const ExperimentJob& search, const QString& problem) {
+                                       start(search, problem, true);
+                                   });
+            });
+}
+
+void ExperimentsDesk::begin() {
+    if (!m_queue.problem().isEmpty())
+        tell(tr("The queue was damaged."), m_queue.problem());
+    m_queue.begin();
+    refresh();
+}
+
+void ExperimentsDesk::useModel(const engine::ModelLoaded& loaded) {
+    m_model = {QString::fromStdString(loaded.path), !loaded.model.silentCopies.empty()};
+    m_options->setModel(m_model);
+    m_page->dataPage().setDecoders(loaded.decoders);
+}
+
+/// Its newest run, if there is one; the options always.
+void ExperimentsDesk::showRecipe(const QString& path) {
+    const RecipeEntry* entry = m_catalog.entry(path);
+    if (entry == nullptr)
+        return;
+    m_options->setRecipe(path, &entry->recipe);
+    m_recipes->setCurrent(path);
+    for (const ExperimentJob& job : m_queue.jobs() | std::views::reverse)
+        if (job.source == path) {
+            showJob(QString(job.id));
+            return;
+        }
+    m_jobId.clear();
+    m_queuePanel->setCurrent({});
+    m_hardware->setPicture(nullptr);
+    m_page->showRecipe(entry->recipe);
+}
+
+void ExperimentsDesk::showJob(const QString& id) {
+    const ExperimentJob* job = m_queue.job(id);
+    if (job == nullptr)
+        return;
+    m_jobId = id;
+    m_queuePanel->setCurrent(id);
+    m_recipes->setCurrent(job->source);
+    if (const RecipeEntry* entry = m_catalog.entry(job->source))
+        m_options->setRecipe(entry->path, &entry->recipe);
+    else
+        m_options->setRecipe({}, nullptr);
+    m_watcher.look(job->folder);
+    refresh();
+}
+
+void ExperimentsDesk::refresh() {
+    QStringList atWork;
+    if (const ExperimentJob* current = m_queue.current())
+        atWork << current->folder;
+    m_watcher.setAtWork(atWork);
+    if (m_jobId.isEmpty())
+        return;
+    const ExperimentJob* job = shownJob();
+    if (job == nullptr) {
+        m_jobId.clear();
+        m_hardware->setPicture(nullptr);
+        m_page->showEmpty();
+        return;
+    }
+    const RunPicturePtr picture = m_watcher.picture(job->folder);
+    m_page->showJob(*job, picture);
+    m_hardware->setPicture(picture);
+}
+
+void ExperimentsDesk::take(const RunPicturePtr& picture) {
+    noteOutcome(*picture);
+    const ExperimentJob* job = shownJob();
+    if (job != nullptr && job->folder == picture->folder)
+        refresh();
+}
+
+/// For the rows of the lists: the number of the verdict, or that there is no gain.
+void ExperimentsDesk::noteOutcome(const RunPicture& picture) {
+    if (picture.result == nullptr || !picture.result->isComplete)
+        return;
+    const engine::ExperimentVerdict& verdict = picture.result->verdict;
+    static const QRegularExpression kFactor(QStringLiteral("\\d+\\.\\d+\\s?\u00D7"));
+    const auto found = kFactor.match(QString::fromStdString(verdict.headline));
+    using Kind = engine::VerdictKind;
+    const bool isGain = verdict.kind == Kind::Gain || verdict.kind == Kind::Finding;
+    const QString text = verdict.kind == Kind::NoGain    ? tr("no gain")
+                         : verdict.kind == Kind::Refused ? tr("not steady")
+                         : found.hasMatch()              ? found.captured()
+                                                         : QString();
+    for (const ExperimentJob& job : m_queue.jobs())
+        if (job.folder == picture.folder && job.state == JobState::Finished) {
+            m_queue.setOutcome(QString(job.id), text, isGain);
+            return;
+        }
+}
+
+void ExperimentsDesk::act(ExperimentsPage::Action action) {
+    const ExperimentJob* job = shownJob();
+    if (job == nullptr)
+        return;
+    const QString id = job->id;
+    switch (action) {
+    case ExperimentsPage::Action::RunOrPause:
+        if (job->state == JobState::Running)
+            m_queue.pause(id);
+        else
+            m_queue.run(id);
+        return;
+    case ExperimentsPage::Action::Stop:
+        m_queue.stop(id);
+        return;
+    case ExperimentsPage::Action::RunAgain:
+        showJob(m_queue.runAgain(id));
+        return;
+    case ExperimentsPage::Action::Turn:
+        m_page->turn();
+        refresh();
+        return;
+    case ExperimentsPage::Action::OpenReport:
+        QDesktopServices::openUrl(
+            QUrl::fromLocalFile(job->folder + QStringLiteral("/report/report.html")));
+        return;
+    }
+}
+
+void ExperimentsDesk::runOrPause() {
+    if (m_queue.current() != nullptr)
+        showJob(QString(m_queue.current()->id));
+    act(ExperimentsPage::Action::RunOrPause);
+}
+
+void ExperimentsDesk::start(const ExperimentJob& job, const QString& problem, bool isAtOnce) {
+    if (!problem.isEmpty()) {
+        tell(tr("The experiment cannot begin."), problem);
+        return;
+    }
+    const QString id = m_queue.add(job);
+    if (isAtOnce)
+        m_queue.run(id);
+    showJob(id);
+}
+
+void ExperimentsDesk::setRecipeData(const QStringList& paths) {
+    m_settings.setValue(kDataKey, paths);
+    m_options->setData(paths);
+}
+
+void ExperimentsDesk::openPaths(const QStringList& paths) {
+    if (paths.isEmpty())
+        return;
+    emit shown();
+    if (paths.front().endsWith(QLatin1String(".swiftexp"), Qt::CaseInsensitive)) {
+        QString problem;
+        const QString own = m_catalog.take(paths.front(), problem);
+        if (own.isEmpty())
+            tell(tr("The recipe was not opened."), problem);
+        else
+            showRecipe(own);
+        return;
+    }
+    m_jobId.clear();
+    m_queuePanel->setCurrent({});
+    m_recipes->setCurrent({});
+    m_options->setRecipe({}, nullptr);
+    m_hardware->setPicture(nullptr);
+    m_page->dataPage().open(paths);
+    m_page->showData();
+}
+
+void ExperimentsDesk::askForData() {
+    auto* dialog = new QFileDialog(m_page, tr("Open data"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFiles);
+    dialog->setNameFilters(QString::fromLatin1(kDataFilter).split(QStringLiteral(";;")));
+    connect(dialog, &QFileDialog::filesSelected, this, &ExperimentsDesk::openPaths);
+    dialog->open();
+}
+
+void ExperimentsDesk::askForRecipe() {
+    auto* dialog = new QFileDialog(m_page, tr("Open a recipe"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    dialog->setNameFilter(tr("Recipes (*.swiftexp *.json)"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+        QString problem;
+        const QString own = m_catalog.take(path, problem);
+        if (own.isEmpty())
+            tell(tr("The recipe was not opened."), problem);
+        else
+            showRecipe(own);
+    });
+    dialog->open();
+}
+
+void ExperimentsDesk::exportPrompts() {
+    auto* dialog = new QFileDialog(m_page, tr("Export the prompts of the slice"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("csv"));
+    dialog->setNameFilter(tr("CSV (*.csv)"));
+    dialog->selectFile(QStringLiteral("prompts.csv"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+        if (const auto problem = saveCsv(m_page->streamPage().prompts().table(), path))
+            tell(tr("The prompts were not exported."), *problem);
+    });
+    dialog->open();
+}
+
+void ExperimentsDesk::tell(const QString& headline, const QString& sentence, bool isError) {
+    m_messages.show({isError ? Notice::Kind::Error : Notice::Kind::Info,
+                     QStringLiteral("experiments"),
+                     headline,
+                     sentence});
+}
+
+} // namespace ui

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/experiments/queue/experiment_queue.h"
+#include "ui/experiments/recipe_catalog.h"
+#include "ui/experiments/setup/run_setup.h"
+#include "ui/experiments/runs/run_watcher.h"
+#include "ui/shell/bars/message_bar.h"
+#include "ui/shell/docks/view_menu.h"
+#include "ui/views/experiments/page/experiments_page.h"
+#include "ui/views/experiments/report/report_page.h"
+
+class QSettings;
+
+namespace ui {
+
+class HardwarePanel;
+class OptionsPanel;
+class QueuePanel;
+class RecipePanel;
+
+/// Everything of the workspace Experiments: the queue and what it shows, in the page and in the
+/// docks, whose owner is the workspace. Thread: UI.
+class ExperimentsDesk : public QObject {
+    Q_OBJECT
+
+public:
+    /// All outlive it.
+    ExperimentsDesk(const ViewContext& context,
+                    ViewMenu& menu,
+                    MessageBar& messages,
+                    QSettings& settings,
+                    const ExperimentPlaces& places,
+                    QObject* parent = nullptr);
+    ~ExperimentsDesk() override;
+
+    /// The queue goes on where it was.
+    void begin();
+
+    ExperimentsPage& page() { return *m_page; }
+
+    RecipePanel& recipes() { return *m_recipes; }
+
+    QueuePanel& queuePanel() { return *m_queuePanel; }
+
+    OptionsPanel& options() { return *m_options; }
+
+    HardwarePanel& hardware() { return *m_hardware; }
+
+    ExperimentQueue& queue() { return m_queue; }
+
+    const RecipeCatalog& catalog() const { return m_catalog; }
+
+    /// What can be chosen on the model that was loaded.
+    void useModel(const engine::ModelLoaded& loaded);
+
+    void showRecipe(const QString& path);
+    void showJob(const QString& id);
+
+    /// The page that maps the columns of these files; a recipe is opened instead.
+    void openPaths(const QStringList& paths);
+
+    void askForData();
+    void askForRecipe();
+
+    /// Pauses or goes on with what is at work, or else with what is shown.
+    void runOrPause();
+
+signals:
+    /// Something is shown that the user asked for elsewhere.
+    void shown();
+
+private:
+    void connectPanels();
+    void connectPage();
+    void refresh();
+    void take(const RunPicturePtr& picture);
+    void noteOutcome(const RunPicture& picture);
+    void act(ExperimentsPage::Action action);
+    void start(const ExperimentJob& job, const QString& problem, bool isAtOnce);
+    void setRecipeData(const QStringList& paths);
+    void saveReport(ReportForm form);
+    void copyReport(const QStringList& files, const QString& target, bool isFolder);
+    void exportPrompts();
+    void tell(const QString& headline, const QString& sentence, bool isError = true);
+
+    const ExperimentJob* shownJob() const { return m_queue.job(m_jobId); }
+
+    ViewContext m_context;
+    MessageBar& m_messages;
+    QSettings& m_settings;
+    ExperimentQueue m_queue;
+    RunWatcher m_watcher;
+    RecipeCatalog m_catalog;
+    RunSetup m_setup;
+    QThreadPool m_thread{this}; ///< copies of reports
+    ModelChoice m_model;
+    ExperimentsPage* m_page;
+    RecipePanel* m_recipes;
+    QueuePanel* m_queuePanel;
+    OptionsPanel* m_options;
+    HardwarePanel* m_hardware;
+    QString m_jobId; ///< shown in the page; empty: a recipe, data, or nothing
+};
+
+} // namespace ui

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/experiments/lists/job_list_model.h"
+
+#include "ui/shell/figure_text.h"
+
+#include <QLocale>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ui {
+
+namespace {
+
+enum class Section { Running, Waiting, Finished };
+
+Section sectionOf(const ExperimentJob& job) {
+    return job.isAtWork() ? Section::Running : job.isOver() ? Section::Finished : Section::Waiting;
+}
+
+QString sectionName(Section section) {
+    switch (section) {
+    case Section::Running:
+        return JobListModel::tr("Running");
+    case Section::Waiting:
+        return JobListModel::tr("Waiting");
+    case Section::Finished:
+        break;
+    }
+    return JobListModel::tr("Finished");
+}
+
+} // namespace
+
+QString durationText(double seconds) {
+    if (seconds < 45.0)
+        return JobListModel::tr("less than a minute");
+    const auto minutes = static_cast<int>(std::lround(seconds / 60.0));
+    if (minutes < 60)
+        return JobListModel::tr("%1 min").arg(std::max(1, minutes));
+    return minutes % 60 == 0 ? JobListModel::tr("%1 h").arg(minutes / 60)
+                             : JobListModel::tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
+}
+
+std::optional<double> progressShare(const RunPicture& picture) {
+    if (picture.facts == nullptr || picture.progress.planned <= 0)
+        return std::nullopt;
+    return std::min(1.0,
+                    static_cast<double>(picture.progress.answers) /
+                        static_cast<double>(picture.progress.planned));
+}
+
+QString progressText(const RunPicture& picture) {
+    if (picture.facts == nullptr)
+        return {};
+    const engine::RunProgress& progress = picture.progress;
+    if (progress.answers == 0)
+        return JobListModel::tr("reading the model");
+    const qint64 prompts = static_cast<qint64>(picture.facts->tasks.size());
+    QString text =
+        picture.facts->recipe.isStream
+            ? JobListModel::tr("prompt %1 of %2")
+                  .arg(numberText(static_cast<qint64>(picture.rows.size())), numberText(prompts))
+            : JobListModel::tr("answer %1 of %2")
+                  .arg(numberText(progress.answers), numberText(progress.planned));
+    if (progress.secondsLeft && *progress.secondsLeft > 0.0)
+        text += JobListModel::tr(" · %1 left").arg(durationText(*progress.secondsLeft));
+    return text;
+}
+
+JobListModel::JobListModel(const ExperimentQueue& queue, const RunWatcher& watcher, QObject* parent)
+    : QAbstractListModel(parent)
+    , m_queue(queue)
+    , m_watcher(watcher) {
+    connect(&queue, &ExperimentQueue::changed, this, &JobListModel::update);
+    connect(&watcher, &RunWatcher::pictureCame, this, [this](const RunPicturePtr& picture) {
+        for (std::size_t row = 0; row < m_rows.size(); ++row)
+            if (m_rows[row].folder == picture->folder) {
+                const QModelIndex changed = index(static_cast<int>(row));
+                emit dataChanged(changed, changed);
+            }
+    });
+    update();
+}
+
+/// Sections in their order; what is over, newest first.
+void JobListModel::update() {
+    std::vector<ExperimentJob> rows = m_queue.jobs();
+    std::ranges::stable_sort(rows, [](const ExperimentJob& a, const ExperimentJob& b) {
+        const Section first = sectionOf(a);
+        const Section second = sectionOf(b);
+        return first != second ? first < second
+                               : first == Section::Finished && a.endedAt > b.endedAt;
+    });
+    const bool isSameOrder = std::ranges::equal(rows, m_rows, [](const auto& a, const auto& b) {
+        return a.id == b.id && sectionOf(a) == sectionOf(b);
+    });
+    if (isSameOrder) {
+        m_rows = std::move(rows);
+        if (!m_rows.empty())
+            emit dataChanged(index(0), index(static_cast<int>(m_rows.size()) - 1));
+        return;
+    }
+    beginResetModel();
+    m_rows = std::move(rows);
+    endResetModel();
+    emit sectionsChanged();
+}
+
+int JobListModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+
+QString JobListModel::subtitleOf(const ExperimentJob& job) const {
+    const RunPicturePtr picture = m_watcher.picture(job.folder);
+    const QString progress = picture != nullptr ? progressText(*picture) : QString();
+    const QDateTime ended = job.endedAt.toLocalTime();
+    const QString when = ended.date() == QDate::currentDate()
+                             ? QLocale().toString(ended.time(), QLocale::ShortFormat)
+                             : QLocale().toString(ended.date(), QLocale::ShortFormat);
+    switch (job.state) {
+    case JobState::Waiting:
+        return tr("waits for its turn");
+    case JobState::Running:
+        return progress.isEmpty() ? tr("starting") : progress;
+    case JobState::Paused:
+        return progress.isEmpty()
+                   ? tr("paused")
+                   : tr("paused at %1").arg(progress.section(u'\u00B7', 0, 0).trimmed());
+    case JobState::Stopped:
+        return tr("stopped · can be resumed");
+    case JobState::Failed:
+        return job.sentence;
+    case JobState::Finished:
+        break;
+    }
+    return when;
+}
+
+std::pair<QString, JobListModel::Tone> JobListModel::outcomeOf(const ExperimentJob& job) const {
+    const RunPicturePtr picture = m_watcher.picture(job.folder);
+    if (job.isAtWork()) {
+        const auto share = picture != nullptr ? progressShare(*picture) : std::nullopt;
+        return {share ? tr("%1 %").arg(static_cast<int>(*share * 100.0)) : QString(), Tone::Accent};
+    }
+    if (job.state == JobState::Failed)
+        return {tr("failed"), Tone::Error};
+    if (job.state == JobState::Stopped)
+        return {tr("resume"), Tone::Accent};
+    return {job.outcome, job.isGain ? Tone::Plain : Tone::Warning};
+}
+
+QVariant JobListModel::data(const QModelIndex& index, int role) const {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
+        return {};
+    const auto row = static_cast<std::size_t>(index.row());
+    const ExperimentJob& job = m_rows[row];
+    switch (role) {
+    case Qt::DisplayRole:
+        return job.title;
+    case Qt::ToolTipRole:
+        return job.state == JobState::Failed ? job.sentence : job.folder;
+    case Qt::AccessibleTextRole: {
+        QStringList words{
+            sectionName(sectionOf(job)), job.title, subtitleOf(job), outcomeOf(job).first};
+        words.removeAll(QString());
+        return words.join(QStringLiteral(", "));
+    }
+    case IdRole:
+        return job.id;
+    case SubtitleRole:
+        return subtitleOf(job);
+    case SectionRole:
+        return sectionName(sectionOf(job));
+    case IsFirstOfSectionRole:
+        return row == 0 || sectionOf(m_rows[row - 1]) != sectionOf(job);
+    case OutcomeRole:
+        return outcomeOf(job).first;
+    case ToneRole:
+        return static_cast<int>(outcomeOf(job).second);
+    case ShareRole:
+        if (job.isAtWork())
+            if (const RunPicturePtr picture = m_watcher.picture(job.folder))
+                if (const auto share = progressShare(*picture))
+                    return *share;
+        return {};
+    default:
+        return {};
+    }
+}
+
+QModelIndex JobListModel::indexOf(const QString& id) const {
+    const auto found = std::ranges::find(m_rows, id, &ExperimentJob::id);
+    return found == m_rows.end() ? QModelIndex() : index(static_cast<int>(found - m_rows.begin()));
+}
+
+} // namespace ui

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/experiments/options/options_panel.h"
+
+#include "ui/experiments/runs/run_picture.h"
+#include "ui/shell/figure_text.h"
+#include "ui/shell/widgets/column_scroll.h"
+#include "ui/shell/widgets/segmented_control.h"
+
+#include <QCheckBox>
+#include <QFileInfo>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+constexpr int kMostSeeds = 50;
+constexpr int kMostShownTasks = 24;
+
+/// The recipe's variants that decode, in their order, each once.
+std::vector<engine::RecipeVariant> decodersOf(const engine::Recipe& recipe) {
+    std::vector<engine::RecipeVariant> variants;
+    for (const engine::RecipeStage& stage : recipe.stages)
+        for (const engine::RecipeVariant& variant : stage.variants)
+            if (!variant.decoder.empty() &&
+                std::ranges::find(variants, variant.name, &engine::RecipeVariant::name) ==
+                    variants.end())
+                variants.push_back(variant);
+    return variants;
+}
+
+void clearChecks(std::vector<QCheckBox*>& checks) {
+    qDeleteAll(checks);
+    checks.clear();
+}
+
+QStringList checkedNames(const std::vector<QCheckBox*>& checks) {
+    QStringList names;
+    for (const QCheckBox* check : checks)
+        if (check->isChecked())
+            names << check->property("name").toString();
+    return names;
+}
+
+bool areAllChecked(const std::vector<QCheckBox*>& checks) {
+    return std::ranges::all_of(checks, &QCheckBox::isChecked);
+}
+
+} // namespace
+
+OptionsPanel::OptionsPanel(const Theme& theme, QString program, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_cost(new CostPreview(std::move(program), this))
+    , m_scan(new DataScan(this)) {
+    setAttribute(Qt::WA_StyledBackground);
+    setProperty("ground", QStringLiteral("panel"));
+    build();
+    connect(m_scan, &DataScan::previewCame, this, [this](const DataScan::Preview& preview, bool) {
+        m_preview = preview;
+        showTasks();
+        showData();
+    });
+    connect(m_scan, &DataScan::failed, this, [this](const QString& sentence) {
+        m_dataProblem = sentence;
+        showData();
+    });
+    connect(m_cost, &CostPreview::answered, this, [this](const QString& text, bool isError) {
+        const bool isPart = !areAllChecked(m_variants) || !areAllChecked(m_tasks);
+        m_costNote->setText(isPart && !isError ? tr("With all decoders and tasks: %1").arg(text)
+                                               : text);
+        m_estimate->setEnabled(true);
+        m_costNote->setProperty("tone", isError ? "problem" : "small");
+        m_costNote->style()->unpolish(m_costNote);
+        m_costNote->style()->polish(m_costNote);
+    });
+    connect(&theme, &Theme::changed, this, &OptionsPanel::restyle);
+    restyle();
+    setRecipe({}, nullptr);
+}
+
+void OptionsPanel::build() {
+    m_form = new QWidget;
+    auto* form = new QVBoxLayout(m_form);
+    const auto title = [&](const QString& text) {
+        auto* label = new QLabel(text);
+        label->setProperty("tone", QStringLiteral("bold"));
+        form->addWidget(label);
+        return label;
+    };
+    const auto note = [&] {
+        QLabel* label = plainLabel(m_form, true);
+        label->setProperty("tone", QStringLiteral("small"));
+        form->addWidget(label);
+        return label;
+    };
+    m_sizeChoice = new SegmentedControl(m_theme, tr("Size of the experiment"));
+    form->addWidget(m_sizeChoice, 0, Qt::AlignLeft);
+    m_sizeNote = note();
+    title(tr("Prompts"));
+    m_dataNote = note();
+    m_openData = new QPushButton(tr("Choose the prompts..."));
+    m_openData->setProperty("form", QStringLiteral("small"));
+    form->addWidget(m_openData, 0, Qt::AlignLeft);
+    m_variantTitle = title(tr("Decoders"));
+    m_variantRows = new QVBoxLayout;
+    form->addLayout(m_variantRows);
+    m_taskTitle = title(tr("Tasks"));
+    m_taskRows = new QVBoxLayout;
+    form->addLayout(m_taskRows);
+    auto* grid = new QGridLayout;
+    auto* seedsName = new QLabel(tr("Seeds"));
+    m_seeds = new QSpinBox;
+    m_seeds->setRange(1, kMostSeeds);
+    m_seeds->setAccessibleName(tr("Seeds: how often the experiment is repeated"));
+    seedsName->setBuddy(m_seeds);
+    grid->addWidget(seedsName, 0, 0);
+    grid->addWidget(m_seeds, 0, 1, Qt::AlignLeft);
+    grid->setColumnStretch(1, 1);
+    form->addLayout(grid);
+    m_overlay = new QCheckBox(tr("Show the papers' own figures, faintly"));
+    m_overlay->setChecked(true);
+    form->addWidget(m_overlay);
+    title(tr("Will take"));
+    m_costNote = note();
+    m_estimate = new QPushButton(tr("Estimate"));
+    m_estimate->setProperty("form", QStringLiteral("small"));
+    m_estimate->setAccessibleName(tr("Estimate how long the experiment takes"));
+    form->addWidget(m_estimate, 0, Qt::AlignLeft);
+    m_run = new QPushButton(tr("Run"));
+    m_run->setProperty("kind", QStringLiteral("primary"));
+    m_add = new QPushButton(tr("Add to queue"));
+    auto* buttons = new QHBoxLayout;
+    buttons->addWidget(m_run);
+    buttons->addWidget(m_add);
+    buttons->addStretch(1);
+    form->addLayout(buttons);
+    form->addStretch(1);
+    m_nothing = plainLabel(this, true);
+    m_nothing->setText(tr("Choose a recipe; how it is run is chosen here."));
+    auto* scroll = new ColumnScroll;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(m_form);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_nothing);
+    column->addWidget(scroll, 1);
+    connect(m_sizeChoice, &SegmentedControl::chosen, this, [this](int index) {
+        m_size = m_sizes.value(index);
+        showSizes();
+        forgetCost();
+    });
+    connect(m_seeds, &QSpinBox::valueChanged, this, &OptionsPanel::forgetCost);
+    connect(m_estimate, &QPushButton::clicked, this, &OptionsPanel::askCost);
+    connect(m_overlay, &QCheckBox::toggled, this, &OptionsPanel::overlayToggled);
+    connect(m_openData, &QPushButton::clicked, this, &OptionsPanel::dataAsked);
+    connect(m_run, &QPushButton::clicked, this, [this] { emit runAsked(choice()); });
+    connect(m_add, &QPushButton::clicked, this, [this] { emit addAsked(choice()); });
+}
+
+void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) {
+    const bool isSame = path == m_path && m_hasRecipe == (recipe != nullptr);
+    m_hasRecipe = recipe != nullptr;
+    m_form->setVisible(m_hasRecipe);
+    m_nothing->setVisible(!m_hasRecipe);
+    if (isSame || !m_hasRecipe) {
+        m_path = path;
+        return;
+    }
+    m_path = path;
+    m_recipe = *recipe;
+    m_sizes.clear();
+    for (const char* known : {"quick", "standard", "paper"})
+        if (m_recipe.sizes.contains(known))
+            m_sizes << QLatin1String(known);
+    for (const auto& [name, size] : m_recipe.sizes)
+        if (!m_sizes.contains(QString::fromStdString(name)))
+            m_sizes << QString::fromStdString(name);
+    if (!m_sizes.contains(m_size))
+        m_size = m_sizes.value(0);
+    m_overlay->setVisible(!m_recipe.overlays.empty());
+    QStringList titles;
+    for (const QString& size : std::as_const(m_sizes))
+        titles << sizeTitle(size);
+    m_sizeChoice->setSegments(titles);
+    showSizes();
+    showVariants();
+    showTasks();
+    showData();
+    forgetCost();
+}
+
+void OptionsPanel::setData(const QStringList& paths) {
+    m_data = paths;
+    m_preview.reset();
+    m_dataProblem.clear();
+    if (!paths.isEmpty())
+        m_scan->open(paths);
+    showTasks();
+    showData();
+    forgetCost();
+}
+
+void OptionsPanel::showSizes() {
+    m_sizeChoice->setCurrentIndex(static_cast<int>(m_sizes.indexOf(m_size)));
+    const auto found = m_recipe.sizes.find(m_size.toStdString());
+    if (found == m_recipe.sizes.end()) {
+        m_sizeNote->clear();
+        return;
+    }
+    const int prompts =
+        found->second.promptsFor(m_recipe.stages.empty() ? "" : m_recipe.stages.back().name);
+    m_sizeNote->setText(
+        prompts == 0
+            ? tr("All prompts of each task, up to %1 tokens each.").arg(found->second.maxTokens)
+            : tr("%1 prompts of each task, up to %2 tokens each.")
+                  .arg(prompts)
+                  .arg(found->second.maxTokens));
+}
+
+void OptionsPanel::showVariants() {
+    clearChecks(m_variants);
+    for (const engine::RecipeVariant& variant : decodersOf(m_recipe)) {
+        auto* check = new QCheckBox(taskTitle(QString::fromStdString(variant.name)));
+        check->setProperty("name", QString::fromStdString(variant.name));
+        check->setChecked(true);
+        m_variantRows->addWidget(check);
+        m_variants.push_back(check);
+        connect(check, &QCheckBox::toggled, this, &OptionsPanel::forgetCost);
+    }
+    m_variantTitle->setVisible(m_variants.size() > 1);
+    if (m_variants.size() == 1)
+        m_variants.front()->hide();
+}
+
+/// Recipes with tasks of their own take no others.
+void OptionsPanel::showTasks() {
+    const QStringList before = checkedNames(m_tasks);
+    const bool hadTasks = !m_tasks.empty();
+    clearChecks(m_tasks);
+    if (m_preview != nullptr && m_recipe.tasks.empty() && m_preview->tasks.size() > 1 &&
+        m_preview->tasks.size() <= kMostShownTasks)
+        for (const auto& [task, count] : m_preview->tasks) {
+            const QString name = QString::fromStdString(task);
+            auto* check = new QCheckBox(
+                QStringLiteral("%1 \u00B7 %2").arg(taskTitle(name), numberText(count)));
+            check->setProperty("name", name);
+            check->setChecked(!hadTasks || before.contains(name));
+            m_taskRows->addWidget(check);
+            m_tasks.push_back(check);
+            connect(check, &QCheckBox::toggled, this, &OptionsPanel::forgetCost);
+        }
+    m_taskTitle->setVisible(!m_tasks.empty());
+}
+
+void OptionsPanel::showData() {
+    QStringList names;
+    for (const QString& path : m_data)
+        names << QFileInfo(path).fileName();
+    QString text = names.join(QStringLiteral(", "));
+    if (m_data.isEmpty())
+        text = tr("None yet: JSONL, CSV, TSV, text files, or a folder of them.");
+    else if (!m_dataProblem.isEmpty())
+        text = m_dataProblem;
+    else if (m_preview != nullptr)
+        text += tr(": %1, %2")
+                    .arg(countText(m_preview->prompts, tr("1 prompt"), tr("%1 prompts")),
+                         countText(static_cast<qint64>(m_preview->tasks.size()),
+                                   tr("1 task"),
+                                   tr("%1 tasks")));
+    m_dataNote->setText(text);
+    const bool canRun = obstacle().isEmpty();
+    m_run->setEnabled(canRun);
+    m_add->setEnabled(canRun);
+}
+
+QString OptionsPanel::obstacle() const {
+    if (m_data.isEmpty())
+        return tr("Choose the prompts first.");
+    if (!m_dataProblem.isEmpty())
+        return m_dataProblem;
+    if (!m_variants.empty() && checkedNames(m_variants).isEmpty())
+        return tr("Choose at least one decoder.");
+    if (!m_tasks.empty() && checkedNames(m_tasks).isEmpty())
+        return tr("Choose at least one task.");
+    return {};
+}
+
+/// What was estimated before holds no longer.
+void OptionsPanel::forgetCost() {
+    if (!m_hasRecipe)
+        return;
+    m_cost->ask({});
+    showData();
+    const QString problem = obstacle();
+    m_costNote->setText(problem.isEmpty() ? tr("Not estimated: that reads the model and measures "
+                                               "it for some seconds.")
+                                          : problem);
+    m_costNote->setProperty("tone", QStringLiteral("small"));
+    m_estimate->setEnabled(problem.isEmpty());
+}
+
+void OptionsPanel::askCost() {
+    QStringList arguments{m_path, QStringLiteral("--size"), m_size};
+    for (const QString& path : std::as_const(m_data))
+        arguments << QStringLiteral("--data") << path;
+    if (m_seeds->value() > 1)
+        arguments << QStringLiteral("--seeds") << QString::number(m_seeds->value());
+    if (!m_model.path.isEmpty())
+        arguments << QStringLiteral("--model") << m_model.path;
+    if (m_model.isPlanted)
+        arguments << QStringLiteral("--planted");
+    m_costNote->setText(tr("being estimated"));
+    m_estimate->setEnabled(false);
+    m_cost->ask(arguments);
+}
+
+RecipeChoice OptionsPanel::choice() const {
+    RecipeChoice choice;
+    choice.path = m_path;
+    choice.recipe = m_recipe;
+    choice.size = m_size;
+    choice.data = m_data;
+    choice.seeds = m_seeds->value();
+    if (!areAllChecked(m_variants))
+        choice.variants = checkedNames(m_variants);
+    if (!areAllChecked(m_tasks))
+        choice.tasks = checkedNames(m_tasks);
+    return choice;
+}
+
+void OptionsPanel::restyle() {
+    const int side = m_theme.scaled(12);
+    m_form->layout()->setContentsMargins(side, m_theme.scaled(10), side, m_theme.scaled(10));
+    m_form->layout()->setSpacing(m_theme.scaled(6));
+    m_variantRows->setSpacing(m_theme.scaled(4));
+    m_taskRows->setSpacing(m_theme.scaled(4));
+    m_nothing->setContentsMargins(side, m_theme.scaled(10), side, m_theme.scaled(10));
+    setTextColour(*m_nothing, m_theme.colours().muted);
+}
+
+} // namespace ui

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/experiments/setup/cost_preview.h"
+#include "ui/experiments/setup/data_scan.h"
+#include "ui/experiments/setup/run_setup.h"
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+class QCheckBox;
+class QLabel;
+class QPushButton;
+class QSpinBox;
+class QVBoxLayout;
+
+namespace ui {
+
+class ColumnScroll;
+class SegmentedControl;
+
+/// How the chosen recipe is run: size, prompts, decoders, tasks, seeds; what that costs; and
+/// whether the papers' own figures are shown. Thread: UI.
+class OptionsPanel : public QWidget {
+    Q_OBJECT
+
+public:
+    OptionsPanel(const Theme& theme, QString program, QWidget* parent = nullptr);
+
+    /// Shows the options of this recipe; a null one has none.
+    void setRecipe(const QString& path, const engine::Recipe* recipe);
+
+    /// The files with prompts for recipes.
+    void setData(const QStringList& paths);
+
+    const QStringList& data() const { return m_data; }
+
+    void setModel(const ModelChoice& model) { m_model = model; }
+
+    RecipeChoice choice() const;
+
+signals:
+    void dataAsked();
+    void runAsked(const ui::RecipeChoice& choice);
+    void addAsked(const ui::RecipeChoice& choice);
+    void overlayToggled(bool isShown);
+
+private:
+    void build();
+    void restyle();
+    void showSizes();
+    void showVariants();
+    void showTasks();
+    void showData();
+    void forgetCost();
+    void askCost();
+    QString obstacle() const;
+
+    const Theme& m_theme;
+    CostPreview* m_cost;
+    DataScan* m_scan;
+    DataScan::Preview m_preview;
+    QString m_path;
+    engine::Recipe m_recipe;
+    bool m_hasRecipe = false;
+    QStringList m_data;
+    QStringList m_sizes;
+    QString m_size;
+    ModelChoice m_model;
+    QString m_dataProblem;
+    QWidget* m_form = nullptr;
+    QLabel* m_nothing = nullptr;
+    SegmentedControl* m_sizeChoice = nullptr;
+    QLabel* m_sizeNote = nullptr;
+    QLabel* m_dataNote = nullptr;
+    QPushButton* m_openData = nullptr;
+    QLabel* m_variantTitle = nullptr;
+    QVBoxLayout* m_variantRows = nullptr;
+    std::vector<QCheckBox*> m_variants;
+    QLabel* m_taskTitle = nullptr;
+    QVBoxLayout* m_taskRows = nullptr;
+    std::vector<QCheckBox*> m_tasks;
+    QSpinBox* m_seeds = nullptr;
+    QCheckBox* m_overlay = nullptr;
+    QLabel* m_costNote = nullptr;
+    QPushButton* m_estimate = nullptr;
+    QPushButton* m_run = nullptr;
+    QPushButton* m_add = nullptr;
+};
+
+} // namespace ui

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/experiments/page/empty_experiments.h"
+
+#include "ui/icons/icons.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <array>
+
+namespace ui {
+
+namespace {
+
+/// Three empty layer maps above the axes of a plot.
+class ResultOutline : public QWidget {
+public:
+    ResultOutline(const Theme& theme, QWidget* parent)
+        : QWidget(parent)
+        , m_theme(theme) {
+        setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    }
+
+    QSize sizeHint() const override { return {m_theme.scaled(420), m_theme.scaled(150)}; }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        const Colours& colours = m_theme.colours();
+        constexpr int kMaps = 3;
+        constexpr int kColumns = 12;
+        const int gap = m_theme.scaled(16);
+        const int mapWidth = (width() - (kMaps - 1) * gap) / kMaps;
+        const int cell = mapWidth / kColumns;
+        const int height = m_theme.scaled(13);
+        for (int map = 0; map < kMaps; ++map)
+            for (int row = 0; row < 2; ++row)
+                for (int column = 0; column < kColumns; ++column) {
+                    painter.setPen(colours.border);
+                    painter.drawRect(map * (mapWidth + gap) + column * cell,
+                                     row * (height + m_theme.scaled(3)),
+                                     cell - m_theme.scaled(3),
+                                     height);
+                }
+        const int top = m_theme.scaled(48);
+        const int foot = this->height() - m_theme.scaled(8);
+        painter.setPen(colours.grid);
+        for (int line = 1; line < 4; ++line)
+            painter.drawLine(
+                0, top + (foot - top) * line / 4, width(), top + (foot - top) * line / 4);
+        painter.setPen(colours.axis);
+        painter.drawLine(0, top, 0, foot);
+        painter.drawLine(0, foot, width(), foot);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(colours.border);
+        constexpr std::array<int, 14> kDots = {
+            70, 52, 44, 36, 30, 34, 26, 62, 58, 66, 60, 22, 18, 24};
+        for (std::size_t i = 0; i < kDots.size(); ++i)
+            painter.drawEllipse(QPointF((static_cast<double>(i) + 0.8) * width() / 15.0,
+                                        top + (foot - top) * kDots[i] / 100.0),
+                                m_theme.scaled(3),
+                                m_theme.scaled(3));
+    }
+
+private:
+    const Theme& m_theme;
+};
+
+} // namespace
+
+EmptyExperiments::EmptyExperiments(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_outline(new ResultOutline(theme, this))
+    , m_title(plainLabel(this))
+    , m_sentence(plainLabel(this, true))
+    , m_open(new QPushButton(tr("Open data..."), this))
+    , m_recipes(new QPushButton(tr("Recipes"), this)) {
+    m_title->setText(tr("Which layers can be skipped on your own prompts?"));
+    m_sentence->setText(
+        tr("An experiment runs prompts with several decoders in turn and measures each beside "
+           "vanilla: the skip set and the speed of each task, and how both change along the "
+           "prompts. Open a file with your prompts, or choose a recipe: each one makes a figure "
+           "or a table of a paper on your model."));
+    m_open->setProperty("kind", QStringLiteral("primary"));
+    m_open->setToolTip(tr("JSONL, CSV, TSV, text, or a folder of them; files can also be dropped "
+                          "here"));
+    auto* buttons = new QHBoxLayout;
+    buttons->addStretch(1);
+    buttons->addWidget(m_open);
+    buttons->addWidget(m_recipes);
+    buttons->addStretch(1);
+    m_title->setAlignment(Qt::AlignHCenter);
+    m_sentence->setAlignment(Qt::AlignHCenter);
+    auto* column = new QVBoxLayout(this);
+    column->addStretch(1);
+    column->addWidget(m_outline, 0, Qt::AlignHCenter);
+    column->addWidget(m_title);
+    column->addWidget(m_sentence, 0, Qt::AlignHCenter);
+    column->addLayout(buttons);
+    column->addStretch(2);
+    connect(m_open, &QPushButton::clicked, this, &EmptyExperiments::openDataAsked);
+    connect(m_recipes, &QPushButton::clicked, this, &EmptyExperiments::recipesAsked);
+    connect(&theme, &Theme::changed, this, &EmptyExperiments::restyle);
+    restyle();
+}
+
+void EmptyExperiments::restyle() {
+    layout()->setSpacing(m_theme.scaled(12));
+    layout()->setContentsMargins(
+        m_theme.scaled(24), m_theme.scaled(24), m_theme.scaled(24), m_theme.scaled(24));
+    m_title->setFont(m_theme.font(TextRole::Title));
+    m_sentence->setFont(m_theme.font(TextRole::Interface));
+    m_sentence->setFixedWidth(m_theme.scaled(520));
+    setTextColour(*m_sentence, m_theme.colours().muted);
+    m_open->setIcon(
+        makeIcon(IconName::Folder, m_theme.colours().onAccent, m_theme.colours().disabled));
+    m_outline->updateGeometry();
+    update();
+}
+
+void EmptyExperiments::paintEvent(QPaintEvent*) {
+    QPainter(this).fillRect(rect(), m_theme.colours().panel);
+}
+
+} // namespace ui

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/experiments/queue/experiment_job.h"
+#include "ui/experiments/runs/run_picture.h"
+#include "ui/shell/docks/view_menu.h"
+
+#include <QWidget>
+
+class QPushButton;
+class QStackedWidget;
+class QVBoxLayout;
+
+namespace ui {
+
+class DataPage;
+class EmptyExperiments;
+class PageHeader;
+class RecipePage;
+class ReportPage;
+class StreamPage;
+
+/// The centre of the workspace Experiments: what is chosen, with a bar of actions above it. Thread:
+/// UI.
+class ExperimentsPage : public QWidget {
+    Q_OBJECT
+
+public:
+    enum class Action { RunOrPause, Stop, RunAgain, Turn, OpenReport };
+
+    ExperimentsPage(const ViewContext& context, ViewMenu& menu, QWidget* parent = nullptr);
+
+    void showEmpty();
+    void showRecipe(const engine::Recipe& recipe);
+    void showData();
+
+    /// A run; the picture is null until its folder was read.
+    void showJob(const ExperimentJob& job, const RunPicturePtr& picture);
+
+    /// Shows a stream's report instead of its course, or the other way round.
+    void turn();
+
+    DataPage& dataPage() { return *m_data; }
+
+    StreamPage& streamPage() { return *m_stream; }
+
+    ReportPage& reportPage() { return *m_report; }
+
+    EmptyExperiments& emptyPage() { return *m_empty; }
+
+    QPushButton& button(Action action) const;
+
+signals:
+    void actionAsked(ui::ExperimentsPage::Action action);
+    void filesDropped(const QStringList& paths);
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    void build();
+    void showPage(QWidget* page);
+    void showButtons(const ExperimentJob& job, bool isStream, bool hasReport);
+    void showFailure(const QString& sentence, bool canResume);
+    void hideHead();
+
+    const Theme& m_theme;
+    PageHeader* m_header;
+    std::vector<std::pair<Action, QPushButton*>> m_buttons;
+    QVBoxLayout* m_noticePlace;
+    QWidget* m_notice = nullptr;
+    QString m_noticeText;
+    QStackedWidget* m_body;
+    EmptyExperiments* m_empty;
+    RecipePage* m_recipe;
+    DataPage* m_data;
+    StreamPage* m_stream;
+    ReportPage* m_report;
+    QString m_jobId;
+    bool m_isReport = false; ///< of a stream
+    bool m_isStream = false;
+};
+
+} // namespace ui

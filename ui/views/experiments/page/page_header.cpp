@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/experiments/page/page_header.h"
+
+#include "ui/shell/widgets/live_label.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QProgressBar>
+#include <QPushButton>
+
+namespace ui {
+
+PageHeader::PageHeader(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_row(new QHBoxLayout(this))
+    , m_title(plainLabel(this))
+    , m_sentence(new LiveLabel(theme, TextRole::Small, &Colours::muted, LiveLabel::Fit::Cut, this))
+    , m_progress(new QProgressBar(this)) {
+    m_progress->setRange(0, 1000);
+    m_progress->setTextVisible(false);
+    m_progress->setAccessibleName(tr("Progress of the experiment"));
+    m_row->addWidget(m_title);
+    m_row->addWidget(m_sentence, 1);
+    m_row->addWidget(m_progress);
+    connect(&theme, &Theme::changed, this, &PageHeader::restyle);
+    restyle();
+    setProgress({});
+}
+
+void PageHeader::setTitle(const QString& title) { m_title->setText(title); }
+
+void PageHeader::setSentence(const QString& sentence) { m_sentence->setText(sentence); }
+
+void PageHeader::setProgress(const std::optional<double>& share) {
+    m_progress->setVisible(share.has_value());
+    if (share)
+        m_progress->setValue(static_cast<int>(*share * 1000.0));
+}
+
+QPushButton* PageHeader::addButton(const QString& text, bool isMain) {
+    auto* button = new QPushButton(text, this);
+    button->setProperty("form", QStringLiteral("small"));
+    if (isMain)
+        button->setProperty("kind", QStringLiteral("primary"));
+    m_row->addWidget(button);
+    return button;
+}
+
+void PageHeader::restyle() {
+    setFixedHeight(m_theme.scaled(40));
+    m_row->setContentsMargins(m_theme.scaled(12), 0, m_theme.scaled(12), 1);
+    m_row->setSpacing(m_theme.scaled(8));
+    QFont font = m_theme.font(TextRole::Conversation);
+    font.setWeight(QFont::DemiBold);
+    m_title->setFont(font);
+    m_progress->setFixedWidth(m_theme.scaled(110));
+    update();
+}
+
+void PageHeader::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), m_theme.colours().panel);
+    painter.fillRect(QRect(0, height() - 1, width(), 1), m_theme.colours().border);
+}
+
+} // namespace ui

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/experiments/report/report_page.h"
+
+#include "ui/shell/docks/dock_title.h"
+#include "ui/views/experiments/page/shard_grid.h"
+#include "ui/views/experiments/report/figure_view.h"
+#include "ui/views/experiments/report/result_section.h"
+#include "ui/views/experiments/report/verdict_band.h"
+#include "ui/views/models/figure_list.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace ui {
+
+ReportPage::ReportPage(const ViewContext& context, ViewMenu& menu, QWidget* parent)
+    : QScrollArea(parent)
+    , m_context(context)
+    , m_menu(menu)
+    , m_content(new QWidget) {
+    setFrameShape(QFrame::NoFrame);
+    setWidgetResizable(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setAccessibleName(tr("Result of the experiment"));
+    build();
+    setWidget(m_content);
+    connect(&context.theme, &Theme::changed, this, &ReportPage::restyle);
+    restyle();
+    setPicture(nullptr);
+}
+
+void ReportPage::build() {
+    const Theme& theme = m_context.theme;
+    m_content->setProperty("ground", QStringLiteral("panel"));
+    m_content->setAttribute(Qt::WA_StyledBackground);
+    m_shards = new ShardGrid(theme);
+    m_waiting = plainLabel(m_content, true);
+    m_verdict = new VerdictBand(theme);
+    m_parts = new QVBoxLayout;
+    m_foot = new QWidget;
+    auto* foot = new QVBoxLayout(m_foot);
+    foot->setContentsMargins(0, 0, 0, 0);
+    foot->setSpacing(0);
+    foot->addWidget(new DockTitle(theme, tr("How it was measured"), nullptr));
+    m_measured = new FigureList(theme, TextRole::Small);
+    m_remarks = plainLabel(m_foot, true);
+    foot->addWidget(m_measured);
+    foot->addWidget(m_remarks);
+    auto* saves = new QHBoxLayout;
+    saves->addWidget(new QLabel(tr("Save as")));
+
+    struct Named {
+        ReportForm form;
+        QString name;
+    };
+
+    for (const Named& named : {Named{ReportForm::Html, tr("HTML, one file...")},
+                               Named{ReportForm::Markdown, tr("Markdown...")},
+                               Named{ReportForm::Csv, tr("CSV tables...")},
+                               Named{ReportForm::Latex, tr("LaTeX tables...")},
+                               Named{ReportForm::Pdf, tr("PDF figures...")}}) {
+        auto* button = new QPushButton(named.name);
+        button->setProperty("form", QStringLiteral("small"));
+        saves->addWidget(button);
+        m_saves.push_back(button);
+        connect(button, &QPushButton::clicked, this, [this, form = named.form] {
+            emit saveAsked(form);
+        });
+    }
+    saves->addStretch(1);
+    foot->addLayout(saves);
+    auto* column = new QVBoxLayout(m_content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_shards);
+    column->addWidget(m_waiting);
+    column->addWidget(m_verdict);
+    column->addLayout(m_parts);
+    column->addWidget(m_foot);
+    column->addStretch(1);
+}
+
+void ReportPage::restyle() {
+    const Theme& theme = m_context.theme;
+    const int side = theme.scaled(12);
+    m_measured->setContentsMargins(side, theme.scaled(8), side, theme.scaled(8));
+    m_remarks->setContentsMargins(side, 0, side, theme.scaled(8));
+    m_remarks->setFont(theme.font(TextRole::Small));
+    setTextColour(*m_remarks, theme.colours().warning);
+    m_waiting->setContentsMargins(side, side, side, side);
+    setTextColour(*m_waiting, theme.colours().muted);
+    QLayout* saves = m_foot->layout()->itemAt(m_foot->layout()->count() - 1)->layout();
+    saves->setContentsMargins(side, theme.scaled(8), side, theme.scaled(12));
+    saves->setSpacing(theme.scaled(8));
+}
+
+void ReportPage::setPicture(const RunPicturePtr& picture) {
+    const bool isAnother =
+        m_picture == nullptr || picture == nullptr || m_picture->folder != picture->folder;
+    m_picture = picture;
+    const bool hasRun = picture != nullptr && picture->facts != nullptr;
+    const auto result = hasRun ? picture->result : nullptr;
+    const bool isOpen = hasRun && (result == nullptr || !result->isComplete);
+    m_shards->setVisible(isOpen && picture->progress.shards.size() > 1);
+    if (isOpen)
+        m_shards->setShards(picture->progress.shards);
+    m_waiting->setVisible(result == nullptr);
+    m_waiting->setText(hasRun ? tr("The first figures appear when the first part is finished.")
+                              : tr("Figures and tables appear here once the run has begun."));
+    m_verdict->setVisible(result != nullptr);
+    m_foot->setVisible(result != nullptr);
+    if (isAnother)
+        verticalScrollBar()->setValue(0);
+    if (result == m_shown && !isAnother)
+        return;
+    m_shown = result;
+    showResult(result != nullptr ? *result : engine::ExperimentResult());
+}
+
+void ReportPage::showResult(const engine::ExperimentResult& result) {
+    m_verdict->setVerdict(result.verdict);
+    showFigures(result);
+    showTables(result);
+    showMeasured(result);
+}
+
+/// The views stay while a result of the same figures grows.
+void ReportPage::showFigures(const engine::ExperimentResult& result) {
+    const bool isSame = std::ranges::equal(
+        result.figures, m_figures, [](const engine::ResultFigure& figure, const FigureView* view) {
+            return figure.id == view->figure().id && figure.title == view->figure().title;
+        });
+    if (isSame) {
+        for (std::size_t i = 0; i < m_figures.size(); ++i)
+            m_figures[i]->setFigure(result.figures[i]);
+        return;
+    }
+    for (FigureView* view : m_figures)
+        delete view->parentWidget();
+    m_figures.clear();
+    for (const engine::ResultFigure& figure : result.figures) {
+        auto* part = new QWidget;
+        auto* rows = new QVBoxLayout(part);
+        rows->setContentsMargins(0, 0, 0, 0);
+        rows->setSpacing(0);
+        auto* view = new FigureView(m_context, figure);
+        view->setOverlay(m_hasOverlay);
+        auto* title = new DockTitle(m_context.theme, view->info().title, view, part);
+        connect(title, &DockTitle::menuAsked, this, [this, view](const QPoint& at) {
+            m_menu.popup(view, at);
+        });
+        rows->addWidget(title);
+        rows->addWidget(view);
+        m_parts->insertWidget(static_cast<int>(m_figures.size()), part);
+        m_figures.push_back(view);
+    }
+}
+
+void ReportPage::showTables(const engine::ExperimentResult& result) {
+    const bool isSame = std::ranges::equal(
+        result.tables, m_tables, [](const engine::ResultTable& table, ResultSection* section) {
+            return table.id == section->id();
+        });
+    if (isSame) {
+        for (std::size_t i = 0; i < m_tables.size(); ++i)
+            m_tables[i]->setTable(result.tables[i]);
+        return;
+    }
+    for (ResultSection* section : m_tables)
+        delete section;
+    m_tables.clear();
+    for (const engine::ResultTable& table : result.tables) {
+        m_tables.push_back(new ResultSection(m_context.theme, table));
+        m_parts->addWidget(m_tables.back());
+    }
+}
+
+void ReportPage::showMeasured(const engine::ExperimentResult& result) {
+    std::vector<FigureList::Row> rows;
+    for (const auto& [name, value] : result.measured)
+        rows.push_back({QString::fromStdString(name), QString::fromStdString(value)});
+    m_measured->setRows(std::move(rows));
+    QStringList remarks;
+    for (const std::string& remark : result.remarks)
+        remarks << QString::fromStdString(remark);
+    m_remarks->setText(remarks.join(u'\n'));
+    m_remarks->setVisible(!remarks.isEmpty());
+}
+
+void ReportPage::setOverlay(bool isShown) {
+    m_hasOverlay = isShown;
+    for (FigureView* view : m_figures)
+        view->setOverlay(isShown);
+}
+
+} // namespace ui

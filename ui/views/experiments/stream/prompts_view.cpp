@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/experiments/stream/prompts_view.h"
+
+#include "ui/icons/icons.h"
+#include "ui/shell/figure_text.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+constexpr int kWidthForOneRow = 1150;     ///< pixels at 100 %
+constexpr std::size_t kLongestShare = 10; ///< a tenth of the answers are the longest ones
+
+/// The number of tokens from which on an answer is one of the longest.
+long longestFrom(const std::vector<PromptRow>& rows) {
+    std::vector<long> lengths;
+    for (const PromptRow& row : rows)
+        lengths.push_back(row.tokens);
+    std::ranges::sort(lengths, std::greater());
+    return lengths.empty() ? 0 : lengths[(lengths.size() - 1) / kLongestShare];
+}
+
+} // namespace
+
+PromptsView::PromptsView(const ViewContext& context, QWidget* parent)
+    : RunView(context,
+              {QStringLiteral("prompts"),
+               tr("Prompts"),
+               tr("Every prompt that was answered, with its figures. The field takes conditions "
+                  "such as \"task = math and acceptance < .8\"; what is written into the CSV file "
+                  "and what a set is searched for are the rows that the table shows."),
+               {}},
+              parent)
+    , m_prompts(new PromptTableModel(this))
+    , m_slice(new SliceModel(*m_prompts, this)) {
+    build();
+    connect(m_field, &QLineEdit::textChanged, this, &PromptsView::useText);
+    connect(m_search, &QPushButton::clicked, this, [this] {
+        std::vector<int> prompts;
+        for (const PromptRow& row : m_slice->shownRows())
+            prompts.push_back(row.prompt);
+        std::ranges::sort(prompts);
+        emit searchAsked(m_field->text(), prompts);
+    });
+    connect(m_export, &QPushButton::clicked, this, &PromptsView::exportAsked);
+    connect(&context.theme, &Theme::changed, this, &PromptsView::restyle);
+    restyle();
+    showPicture();
+}
+
+void PromptsView::build() {
+    m_field = new QLineEdit(this);
+    m_field->setPlaceholderText(tr("task = math and acceptance < .8"));
+    m_field->setAccessibleName(tr("Slice of the prompts"));
+    m_field->setClearButtonEnabled(true);
+    m_icon = m_field->addAction(QIcon(), QLineEdit::LeadingPosition);
+    m_search = new QPushButton(tr("Search a set for this slice"), this);
+    m_search->setToolTip(tr("Searches a skip set on the prompts that the table shows, and measures "
+                            "it on them"));
+    m_export = new QPushButton(tr("Export CSV..."), this);
+    for (QPushButton* button : {m_search, m_export})
+        button->setProperty("form", QStringLiteral("small"));
+    m_problem = plainLabel(this, true);
+    m_table = new QTableView(this);
+    m_table->setModel(m_slice);
+    m_table->setAccessibleName(tr("Prompts of the slice"));
+    m_table->setFrameShape(QFrame::NoFrame);
+    m_table->setShowGrid(false);
+    m_table->setSortingEnabled(true);
+    m_table->sortByColumn(PromptTableModel::Prompt, Qt::AscendingOrder);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_table->setWordWrap(false);
+    m_table->setTabKeyNavigation(false);
+    m_table->verticalHeader()->hide();
+    m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->horizontalHeader()->setSectionResizeMode(PromptTableModel::Text, QHeaderView::Stretch);
+    m_chipRow = new QWidget(this);
+    auto* chips = new QHBoxLayout(m_chipRow);
+    chips->setContentsMargins(0, 0, 0, 0);
+    chips->addStretch(1);
+    m_tools = new QGridLayout;
+    m_tools->addWidget(m_field, 0, 0);
+    m_tools->addWidget(m_search, 0, 2);
+    m_tools->addWidget(m_export, 0, 3);
+    m_tools->setColumnStretch(0, 2);
+    m_tools->setColumnStretch(1, 1);
+    placeChips();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(m_tools);
+    column->addWidget(m_problem);
+    column->addWidget(m_table, 1);
+}
+
+std::vector<std::pair<QString, QString>>
+PromptsView::chipsFor(const std::vector<PromptRow>& rows) const {
+    return {{tr("all"), QString()},
+            {tr("slower than vanilla"), QStringLiteral("speed < 1")},
+            {tr("half rejected"), QStringLiteral("acceptance < .5")},
+            {tr("longest answers"), QStringLiteral("tokens >= %1").arg(longestFrom(rows))}};
+}
+
+void PromptsView::showPicture() {
+    m_prompts->setRows(picture() != nullptr ? picture()->rows : std::vector<PromptRow>());
+    showCounts();
+}
+
+void PromptsView::showCounts() {
+    const std::vector<PromptRow>& rows = m_prompts->rows();
+    const auto wanted = chipsFor(rows);
+    while (m_chips.size() < wanted.size()) {
+        auto* button = new QPushButton(this);
+        button->setCheckable(true);
+        button->setProperty("form", QStringLiteral("small"));
+        auto* row = static_cast<QHBoxLayout*>(m_chipRow->layout());
+        row->insertWidget(row->count() - 1, button);
+        const std::size_t place = m_chips.size();
+        connect(button, &QPushButton::clicked, this, [this, place] {
+            setSlice(m_chips[place].slice);
+            showCounts();
+        });
+        m_chips.push_back({button, {}, {}});
+    }
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        Chip& chip = m_chips[i];
+        chip.slice = wanted[i].second;
+        const PromptSlice slice = PromptSlice::parse(chip.slice).slice;
+        const auto count =
+            std::ranges::count_if(rows, [&](const PromptRow& row) { return slice.contains(row); });
+        chip.button->setText(
+            QStringLiteral("%1 \u00B7 %2").arg(wanted[i].first, numberText(count)));
+        chip.button->setChecked(m_field->text().trimmed() == chip.slice);
+        chip.button->setEnabled(count > 0 || i == 0);
+    }
+    const auto shown = m_slice->rowCount();
+    setSubtitle(
+        rows.empty() ? tr("none is answered yet")
+        : m_slice->slice().isEmpty()
+            ? countText(static_cast<qint64>(rows.size()), tr("1 answered"), tr("%1 answered"))
+            : tr("%1 of %2 in this slice")
+                  .arg(numberText(shown), numberText(static_cast<qint64>(rows.size()))));
+    m_search->setEnabled(shown > 0);
+    m_export->setEnabled(shown > 0);
+}
+
+void PromptsView::setSlice(const QString& text) { m_field->setText(text); }
+
+/// What cannot be understood yet leaves the rows as they are.
+void PromptsView::useText() {
+    const PromptSlice::Parsed parsed = PromptSlice::parse(m_field->text());
+    m_problem->setText(parsed.problem);
+    m_problem->setVisible(!parsed.problem.isEmpty());
+    if (parsed.problem.isEmpty())
+        m_slice->setSlice(parsed.slice);
+    showCounts();
+}
+
+void PromptsView::showPrompt(int prompt) {
+    for (int row = 0; row < m_slice->rowCount(); ++row) {
+        const QModelIndex index = m_slice->index(row, PromptTableModel::Prompt);
+        if (index.data().toInt() != prompt)
+            continue;
+        m_table->selectRow(row);
+        m_table->scrollTo(index);
+        return;
+    }
+}
+
+void PromptsView::restyle() {
+    const Theme& theme = this->theme();
+    const int gap = theme.scaled(8);
+    m_tools->setContentsMargins(
+        theme.scaled(12), theme.scaled(6), theme.scaled(12), theme.scaled(6));
+    m_tools->setHorizontalSpacing(gap);
+    m_tools->setVerticalSpacing(theme.scaled(6));
+    m_chipRow->layout()->setSpacing(theme.scaled(6));
+    placeChips();
+    m_field->setFont(theme.font(TextRole::Figure));
+    m_field->setMinimumWidth(theme.scaled(180));
+    m_icon->setIcon(makeIcon(IconName::Search, theme.colours().muted, theme.colours().disabled));
+    m_problem->setFont(theme.font(TextRole::Small));
+    setTextColour(*m_problem, theme.colours().error);
+    m_problem->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), theme.scaled(4));
+    m_problem->setVisible(!m_problem->text().isEmpty());
+    m_table->setFont(theme.font(TextRole::Small));
+    m_table->verticalHeader()->setDefaultSectionSize(theme.scaled(24));
+    const QFontMetrics metrics(theme.font(TextRole::Small));
+    const auto room = [&](const char* text) {
+        return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(28);
+    };
+    m_table->setColumnWidth(PromptTableModel::Prompt, room("Prompt"));
+    m_table->setColumnWidth(PromptTableModel::Task, room("Question answering"));
+    m_table->setColumnWidth(PromptTableModel::Tokens, room("Tokens"));
+    m_table->setColumnWidth(PromptTableModel::M, room("00.00"));
+    m_table->setColumnWidth(PromptTableModel::Accepted, room("Accepted / drafted"));
+    m_table->setColumnWidth(PromptTableModel::Acceptance, room("Acceptance"));
+    m_table->setColumnWidth(PromptTableModel::Speed, room("00.00x"));
+}
+
+void PromptsView::placeChips() {
+    m_tools->removeWidget(m_chipRow);
+    if (width() >= theme().scaled(kWidthForOneRow))
+        m_tools->addWidget(m_chipRow, 0, 1);
+    else
+        m_tools->addWidget(m_chipRow, 1, 0, 1, 4);
+}
+
+void PromptsView::resizeEvent(QResizeEvent* event) {
+    RunView::resizeEvent(event);
+    placeChips();
+}
+
+QSize PromptsView::sizeHint() const { return {theme().scaled(640), theme().scaled(220)}; }
+
+QSize PromptsView::minimumSizeHint() const { return {theme().scaled(320), theme().scaled(120)}; }
+
+} // namespace ui

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/experiments/stream/stream_page.h"
+
+#include "ui/shell/docks/dock_title.h"
+#include "ui/views/experiments/stream/drift_view.h"
+#include "ui/views/experiments/stream/prompts_view.h"
+#include "ui/views/experiments/stream/task_tiles_view.h"
+
+#include <QLineEdit>
+#include <QVBoxLayout>
+
+#include <utility>
+
+namespace ui {
+
+StreamPage::StreamPage(const ViewContext& context, ViewMenu& menu, QWidget* parent)
+    : QSplitter(Qt::Vertical, parent)
+    , m_tasks(new TaskTilesView(context))
+    , m_drift(new DriftView(context))
+    , m_prompts(new PromptsView(context)) {
+    setChildrenCollapsible(false);
+    setHandleWidth(1);
+    for (RunView* view : {static_cast<RunView*>(m_tasks),
+                          static_cast<RunView*>(m_drift),
+                          static_cast<RunView*>(m_prompts)})
+        add(view, menu, context.theme);
+    setStretchFactor(2, 1);
+    const auto scaled = [&](int pixels) { return context.theme.scaled(pixels); };
+    setSizes({scaled(292), scaled(240), scaled(280)});
+    connect(m_tasks, &TaskTilesView::taskChosen, this, [this](const QString& task) {
+        m_prompts->setSlice(QStringLiteral("task = ") + sliceValue(task));
+    });
+    connect(m_drift, &DriftView::promptChosen, m_prompts, &PromptsView::showPrompt);
+}
+
+void StreamPage::add(RunView* view, ViewMenu& menu, const Theme& theme) {
+    auto* part = new QWidget;
+    auto* rows = new QVBoxLayout(part);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    auto* title = new DockTitle(theme, view->info().title, view, part);
+    rows->addWidget(title);
+    rows->addWidget(view, 1);
+    connect(title, &DockTitle::menuAsked, &menu, [&menu, view](const QPoint& at) {
+        menu.popup(view, at);
+    });
+    addWidget(part);
+}
+
+void StreamPage::setPicture(const RunPicturePtr& picture, bool isAtWork) {
+    const QString folder = picture != nullptr ? picture->folder : QString();
+    if (std::exchange(m_folder, folder) != folder)
+        m_prompts->setSlice({});
+    m_tasks->setAtWork(isAtWork);
+    m_tasks->setPicture(picture);
+    m_drift->setPicture(picture);
+    m_prompts->setPicture(picture);
+}
+
+} // namespace ui

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/views/experiments/stream/run_view.h"
+#include "ui/views/experiments/stream/task_tiles.h"
+
+namespace ui {
+
+class TileCanvas;
+
+/// Small multiples: the layer map of each task's newest set, with its speed. Arrows move among the
+/// tasks, Enter shows a task's prompts. Thread: UI.
+class TaskTilesView : public RunView {
+    Q_OBJECT
+
+public:
+    explicit TaskTilesView(const ViewContext& context, QWidget* parent = nullptr);
+
+    QWidget* makeLegend(QWidget* parent) override;
+    FigureTable table() const override;
+    void drawFigure(QPainter& painter, const QSize& size) override;
+
+    /// Whether the run goes on at this moment.
+    void setAtWork(bool isAtWork);
+
+    const std::vector<TaskTile>& tiles() const { return m_tiles; }
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+signals:
+    /// The user wants to see the prompts of a task.
+    void taskChosen(const QString& task);
+
+protected:
+    void showPicture() override;
+
+private:
+    std::vector<TaskTile> m_tiles;
+    TileCanvas* m_canvas;
+    bool m_isAtWork = false;
+};
+
+} // namespace ui
