@@ -5,9 +5,9 @@
     one_node_slurm.py COMMAND [ARGUMENT ...]
 
 Everything is inside a sandbox of bubblewrap, with processes, network and /tmp of its own: nothing
-stays behind, not even after a kill, and two of them do not meet. The command finds the cluster by
-SLURM_CONF; slurmctld.pid and slurmd.pid beside that file name the daemons. Where it cannot be
-started, the command runs without it and finds the reason in NO_SLURM_BECAUSE."""
+stays behind, not even after a kill, and two of them do not meet. The command's SLURM_CONF is the
+cluster's, and the folder in ONE_NODE_SLURM has the daemons' slurmctld.pid and slurmd.pid. Where it
+cannot be started, the command runs without it and finds the reason in NO_SLURM_BECAUSE."""
 import fcntl
 import os
 import shutil
@@ -108,6 +108,7 @@ def run_inside(command):
         key.write(os.urandom(128))
     with open(f"{NODE}/slurm.conf", "w") as configuration:
         configuration.write(CONFIGURATION)
+    os.environ["ONE_NODE_SLURM"] = NODE
     os.environ["SLURM_CONF"] = f"{NODE}/slurm.conf"
     add_second_address()
     start("munged", "--foreground", "--num-threads=1", f"--key-file={NODE}/munge.key",

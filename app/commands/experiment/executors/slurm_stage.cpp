@@ -11,8 +11,8 @@ using namespace engine;
 namespace {
 
 /// So many questions in a row may stay unanswered, or submissions be refused: with 5 s between
-/// them and 10 s until Slurm's commands give up, half an hour.
-constexpr int kMostFailures = 120;
+/// them and 10 s until Slurm's commands give up, a quarter of an hour.
+constexpr int kMostFailures = 60;
 
 ShardPhase shownPhase(ExecutorPhase phase) {
     switch (phase) {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run on this machine that is killed goes on where it was, and only one process leads a folder.
+#include "tests/app/experiment/small_experiment.h"
+
+#include <QSet>
+#include <QtTest>
+
+using support::ProgramRun;
+using test_support::SmallExperiment;
+
+namespace {
+
+QString swiftRun() { return support::swiftRunPath(SWIFT_STUDIO_BIN_DIR); }
+
+} // namespace
+
+class ExperimentKillTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void initTestCase() {
+        qputenv("SWIFT_STUDIO_DATA", m_experiment.path("memory").toUtf8());
+        const ProgramRun whole = support::runProgram(swiftRun(), m_experiment.command("whole"));
+        QVERIFY2(whole.exitCode == 0, whole.errors.constData());
+    }
+
+    void whatWasFinishedBeforeAKillIsNotRunAgain() {
+        QStringList more;
+        for (const int least : {2, 12}) {
+            QProcess process;
+            process.start(swiftRun(), m_experiment.command("killed", more));
+            QTRY_VERIFY2(m_experiment.finishedCount("killed") >= least,
+                         process.readAllStandardError());
+            process.kill();
+            process.waitForFinished(-1);
+            more = {"--resume"};
+        }
+        const QMap<int, QByteArray> before = shardFiles();
+        QVERIFY2(before.size() < SmallExperiment::kShards, "the run was over before it was killed");
+        // A shard that is run again has other times in its file.
+        const ProgramRun rest =
+            support::runProgram(swiftRun(), m_experiment.command("killed", more));
+        QVERIFY2(rest.exitCode == 0, rest.errors.constData());
+        const QMap<int, QByteArray> after = shardFiles();
+        QCOMPARE(after.size(), qsizetype{SmallExperiment::kShards});
+        for (const int shard : before.keys())
+            QCOMPARE(after[shard], before[shard]);
+    }
+
+    void everyPromptIsCountedOnce() {
+        QSet<QString> answers;
+        int count = 0;
+        for (int shard = 0; shard < SmallExperiment::kShards; ++shard) {
+            const QString name = QString("shards/%1.json").arg(shard, 4, 10, QChar('0'));
+            const QJsonObject killed = m_experiment.measured("killed/" + name);
+            QCOMPARE(killed, m_experiment.measured("whole/" + name));
+            for (const QJsonValue answer : killed["answers"].toArray()) {
+                ++count;
+                answers.insert(QString("%1 %2 %3")
+                                   .arg(answer["variant"].toString())
+                                   .arg(answer["prompt"].toInt())
+                                   .arg(answer["pass"].toInt()));
+            }
+        }
+        // Ten tasks with two prompts each, vanilla and swift, in order and in reverse order.
+        QCOMPARE(count, 10 * 2 * 2 * 2);
+        QCOMPARE(answers.size(), qsizetype{count});
+    }
+
+    void aSecondProcessOnTheFolderIsRefusedAndTheFirstGoesOn() {
+        QProcess first;
+        first.start(swiftRun(), m_experiment.command("shared"));
+        QTRY_VERIFY2(m_experiment.finishedCount("shared") >= 1, first.readAllStandardError());
+        kill(static_cast<pid_t>(first.processId()), SIGSTOP);
+        const int before = m_experiment.finishedCount("shared");
+        QVERIFY2(before < SmallExperiment::kShards, "the run was over before it was stopped");
+        const ProgramRun second =
+            support::runProgram(swiftRun(), m_experiment.command("shared", {"--resume"}));
+        support::expectRefusal(second, 2, {"Another process works on the run in"});
+        const ProgramRun third =
+            support::runProgram(swiftRun(), m_experiment.command("shared", {"--overwrite"}));
+        support::expectRefusal(third, 2, {"Another process works on the run in"});
+        QCOMPARE(m_experiment.finishedCount("shared"), before);
+        kill(static_cast<pid_t>(first.processId()), SIGCONT);
+        QTRY_VERIFY(first.state() == QProcess::NotRunning);
+        QVERIFY2(first.exitCode() == 0, first.readAllStandardError());
+        QCOMPARE(m_experiment.finishedCount("shared"), SmallExperiment::kShards);
+    }
+
+private:
+    /// The finished shards of the killed run as they lie there.
+    QMap<int, QByteArray> shardFiles() const {
+        QMap<int, QByteArray> files;
+        for (int shard = 0; shard < SmallExperiment::kShards; ++shard) {
+            QFile file(m_experiment.shardPath("killed", shard, "json"));
+            if (file.open(QIODevice::ReadOnly))
+                files[shard] = file.readAll();
+        }
+        return files;
+    }
+
+    SmallExperiment m_experiment;
+};
+
+QTEST_GUILESS_MAIN(ExperimentKillTest)
+#include "experiment_kill_test.moc"
