@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/experiment/executors/slurm_executor.h"
 #include "app/commands/experiment/experiment_run.h"
-#include "app/commands/experiment/preview.h"
-#include "app/commands/experiment/recipe_catalogue.h"
 #include "app/commands/experiment/run_control.h"
+#include "app/commands/experiment/run_report.h"
+#include "app/commands/experiment/setup/preview.h"
+#include "app/commands/experiment/setup/recipe_catalogue.h"
 #include "app/commands/options/decoder_options.h"
 #include "app/number_check.h"
 
@@ -85,7 +86,7 @@ Result<void> checkOptions(const ExperimentOptions& options) {
     const auto missing = [](const std::string& what, const std::string& hint) {
         return Error{ErrorCode::InvalidInput, what, hint};
     };
-    const bool usesFolder = options.resumes || options.shard >= 0;
+    const bool usesFolder = options.resumes || options.merges || options.shard >= 0;
     if (options.recipe.empty() && !usesFolder)
         return missing("No recipe was named.", "swift-run experiment --list names them.");
     if (options.data.paths.empty() && !usesFolder)
@@ -131,6 +132,7 @@ Result<void> runOneShard(const RunFolder& folder,
         stop);
 }
 
+/// Errors: those of the run; what is finished is in the report either way.
 Result<void> lead(const RunFolder& folder,
                   const ExperimentOptions& options,
                   const Console& console,
@@ -147,22 +149,29 @@ Result<void> lead(const RunFolder& folder,
                       {"shards", folder.plan().shards.size()},
                       {"answers", answers}});
     ExperimentRun run(folder, console, pause);
+    std::unique_ptr<Executor> executor;
     if (options.executor == "slurm") {
-        ENGINE_TRY(const auto executor, makeSlurmExecutor(folder, options.slurm));
-        return run.run(*executor, stop);
+        ENGINE_TRY(executor, makeSlurmExecutor(folder, options.slurm));
+    } else {
+        executor = makeLocalExecutor(
+            folder, {.onAnswer = [&](const ShardAnswer& answer) { run.tell(answer); }});
     }
-    const auto executor = makeLocalExecutor(
-        folder, {.onAnswer = [&](const ShardAnswer& answer) { run.tell(answer); }});
     return run.run(*executor, stop);
 }
 
 Result<void> runExperiment(const ExperimentOptions& options, CommandContext& context) {
     if (options.lists)
         return list(context.console);
+    if (!options.compared.empty())
+        return compareRuns(options.compared[0], options.compared[1], context.console);
     ENGINE_TRY_DO(checkOptions(options));
     const std::stop_token stop = context.interrupt.beginWork();
     if (options.previews)
         return preview(options, context.console, stop);
+    if (options.merges) {
+        ENGINE_TRY(const RunFolder folder, RunFolder::open(options.out));
+        return reportRun(folder, context.console);
+    }
     RunPause pause;
     std::optional<RunControl> control;
     if (options.followsInput)
@@ -204,6 +213,14 @@ void addFolderOptions(CLI::App& command, ExperimentOptions& options) {
                      options.resumes,
                      "Go on with the run in --out: what is finished is not run again");
     command.add_flag("--overwrite", options.mayOverwrite, "Delete an earlier run in --out first");
+    command.add_flag(
+        "--merge", options.merges, "Make result.json and the report of what is finished in --out");
+    command
+        .add_option("--compare",
+                    options.compared,
+                    "Set two runs of the same recipe side by side: two folders, or their "
+                    "result.json")
+        ->expected(2);
     command.add_option("--run-shard", options.shard, "Run one part of the run in --out, from 0 on")
         ->check(wholeFrom(0));
     command

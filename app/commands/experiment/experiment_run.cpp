@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/experiment/experiment_run.h"
 
+#include "app/commands/experiment/run_report.h"
 #include "app/commands/options/text_options.h"
 
 #include <nlohmann/json.hpp>
+
+#include <chrono>
 
 namespace app {
 
@@ -12,6 +15,8 @@ using namespace engine;
 namespace {
 
 using EventJson = nlohmann::ordered_json;
+
+constexpr std::chrono::seconds kBetweenMerges{5};
 
 const PlannedShard& planned(const RunFolder& folder, int shard) {
     return folder.plan().shards[static_cast<std::size_t>(shard)];
@@ -47,8 +52,10 @@ void ExperimentRun::tell(const ShardAnswer& answer) {
 }
 
 void ExperimentRun::tell(const ShardState& state) {
-    if (state.phase == ShardPhase::Finished)
+    if (state.phase == ShardPhase::Finished) {
         ++m_finished;
+        mergeSoFar();
+    }
     const PlannedShard& shard = planned(m_folder, state.shard);
     m_console.jsonLine({{"event", "shard"},
                         {"shard", state.shard},
@@ -101,16 +108,15 @@ Result<void> ExperimentRun::runOne(Executor& executor, int shard, const std::sto
 
 Result<void> ExperimentRun::run(Executor& executor, const std::stop_token& stop) {
     ENGINE_TRY(const FileLock lead, m_folder.lead());
-    for (const RecipeStage& stage : m_folder.recipe().stages) {
-        const std::vector<int> shards = unfinished(stage.name);
-        if (!shards.empty())
-            ENGINE_TRY_DO(executor.run(shards, reports(), m_pause, stop));
-        if (stop.stop_requested())
-            return cancelledError();
-    }
+    const auto ended = runStages(executor, stop);
     m_status.clear();
     m_console.jsonLine(
         {{"event", "done"}, {"finished", m_finished}, {"shards", m_folder.plan().shards.size()}});
+    if (m_finished > 0)
+        if (auto reported = reportRun(m_folder, m_console); !reported && ended)
+            return reported;
+    if (!ended)
+        return ended;
     if (m_failure)
         return *m_failure;
     if (m_finished < m_folder.plan().shards.size())
@@ -121,6 +127,28 @@ Result<void> ExperimentRun::run(Executor& executor, const std::stop_token& stop)
                                  m_folder.path().string()),
                      "Run them with --resume."};
     return {};
+}
+
+Result<void> ExperimentRun::runStages(Executor& executor, const std::stop_token& stop) {
+    for (const RecipeStage& stage : m_folder.recipe().stages) {
+        const std::vector<int> shards = unfinished(stage.name);
+        if (!shards.empty())
+            ENGINE_TRY_DO(executor.run(shards, reports(), m_pause, stop));
+        if (stop.stop_requested())
+            return cancelledError();
+    }
+    return {};
+}
+
+/// result.json as it is so far, for those who watch; at most every few seconds, because it reads
+/// all shards.
+void ExperimentRun::mergeSoFar() {
+    const auto now = ForwardClock::now();
+    if (now - m_mergedAt < kBetweenMerges)
+        return;
+    m_mergedAt = now;
+    if (const auto merged = mergeRun(m_folder); !merged)
+        remark(merged.error().message);
 }
 
 } // namespace app

@@ -3,15 +3,17 @@
 
 #include "app/commands/experiment/executor.h"
 #include "app/streams/console.h"
+#include "engine/base/forward_clock.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 namespace app {
 
-/// Leads a run: stage after stage, all shards that are not finished. It tells on the console what
-/// happens.
+/// Leads a run: stage after stage, all shards that are not finished, then the report; result.json
+/// is renewed meanwhile. It tells on the console what happens.
 class ExperimentRun {
 public:
     /// All must outlive it.
@@ -31,6 +33,8 @@ public:
     engine::Result<void> runOne(Executor& executor, int shard, const std::stop_token& stop);
 
 private:
+    engine::Result<void> runStages(Executor& executor, const std::stop_token& stop);
+    void mergeSoFar();
     std::vector<int> unfinished(const std::string& stage);
     ExecutorReports reports();
     void tell(const engine::ShardState& state);
@@ -43,6 +47,7 @@ private:
     std::size_t m_finished = 0; // shards
     long m_answers = 0;         // of this process
     std::optional<engine::Error> m_failure;
+    engine::ForwardClock::time_point m_mergedAt = engine::ForwardClock::now();
 };
 
 } // namespace app

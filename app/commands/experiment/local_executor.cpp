@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/experiment/executor.h"
-#include "app/commands/experiment/shard_runner.h"
+#include "app/commands/experiment/shards/shard_runner.h"
 #include "app/commands/options/text_options.h"
 #include "app/program_paths.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/base/file_lock.h"
+#include "engine/base/locks/file_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

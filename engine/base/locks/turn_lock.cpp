@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/base/turn_lock.h"
+#include "engine/base/locks/turn_lock.h"
 
 #include "engine/base/forward_clock.h"
 

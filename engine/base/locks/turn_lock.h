@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/base/file_lock.h"
+#include "engine/base/locks/file_lock.h"
 
 #include <filesystem>
 #include <optional>

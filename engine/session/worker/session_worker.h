@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/base/turn_lock.h"
+#include "engine/base/locks/turn_lock.h"
 #include "engine/decoding/statistics/task_memory.h"
 #include "engine/session/engine_session.h"
 #include "engine/session/worker/conversations.h"

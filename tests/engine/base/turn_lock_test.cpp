@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns between threads and between processes.
-#include "engine/base/turn_lock.h"
+#include "engine/base/locks/turn_lock.h"
 
 #include <QTemporaryDir>
 #include <QTest>

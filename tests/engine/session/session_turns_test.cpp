@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A session that takes turns with other processes.
 #include "engine/base/forward_clock.h"
-#include "engine/base/turn_lock.h"
+#include "engine/base/locks/turn_lock.h"
 #include "tests/engine/session/session_fixture.h"
 
 #include <QTemporaryDir>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/commands/experiment/shard_model.h"
+#include "app/commands/experiment/shards/shard_model.h"
 #include "engine/decoding/decoder_registry.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/experiment/recipe_catalogue.h"
+#include "app/commands/experiment/setup/recipe_catalogue.h"
 
 #include "app/program_paths.h"
 #include "engine/base/settings.h"

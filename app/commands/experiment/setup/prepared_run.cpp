@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/experiment/prepared_run.h"
+#include "app/commands/experiment/setup/prepared_run.h"
 
-#include "app/commands/experiment/recipe_catalogue.h"
-#include "app/commands/experiment/shard_model.h"
-#include "app/commands/experiment/shard_variants.h"
+#include "app/commands/experiment/setup/recipe_catalogue.h"
+#include "app/commands/experiment/shards/shard_model.h"
+#include "app/commands/experiment/shards/shard_variants.h"
 #include "app/program_paths.h"
 #include "engine/base/run_time_module.h"
 
@@ -19,12 +19,26 @@ namespace {
 
 constexpr const char* kPlanted = "planted";
 
-RunOptions runOptions(const ExperimentOptions& options) {
-    RunOptions run;
-    run.size = options.size;
-    run.seed = options.seed;
-    run.isRaw = options.isRaw;
-    putModelOptions(options.model, run);
+/// A run folder's recipe brings its own options: size, seed, models and how they are computed. A
+/// model that is named beside it counts more.
+Result<RunOptions> runOptions(const Recipe& recipe, ExperimentOptions& options) {
+    if (!recipe.run) {
+        RunOptions run;
+        run.size = options.size;
+        run.seed = options.seed;
+        run.isRaw = options.isRaw;
+        putModelOptions(options.model, run);
+        run.models.insert(run.models.end(), options.otherModels.begin(), options.otherModels.end());
+        return run;
+    }
+    RunOptions run = *recipe.run;
+    if (!options.model.model.empty())
+        run.models = {options.model.model};
+    const std::string first = run.models.empty() ? "" : run.models.front();
+    ENGINE_TRY(options.model, modelOptionsOf(run, {.path = first, .isPlanted = run.isPlanted}));
+    if (run.models.size() > 1)
+        options.otherModels.assign(run.models.begin() + 1, run.models.end());
+    options.size = run.size;
     return run;
 }
 
@@ -90,9 +104,9 @@ std::string utcStamp() {
 
 } // namespace
 
-Result<PreparedRun> prepareRun(const ExperimentOptions& options, const std::stop_token& stop) {
+Result<PreparedRun> prepareRun(ExperimentOptions options, const std::stop_token& stop) {
     ENGINE_TRY(Recipe asked, findRecipe(options.recipe));
-    RunOptions run = runOptions(options);
+    ENGINE_TRY(RunOptions run, runOptions(asked, options));
     PreparedRun made;
     ENGINE_TRY(made.recipe, sized(std::move(asked), options, run));
     ENGINE_TRY(std::vector<DataRecord> prompts, readData(options, made.recipe, stop));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/experiment/preview.h"
+#include "app/commands/experiment/setup/preview.h"
 
-#include "app/commands/experiment/shard_model.h"
+#include "app/commands/experiment/shards/shard_model.h"
 #include "app/commands/options/text_options.h"
 #include "app/data/answering.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/experiment/shard_search.h"
+#include "app/commands/experiment/shards/shard_search.h"
 
 #include "app/commands/options/text_options.h"
 #include "app/commands/search/skip_set_search.h"

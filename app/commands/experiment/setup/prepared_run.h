@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/commands/experiment/experiment_options.h"
+#include "app/commands/experiment/setup/experiment_options.h"
 #include "engine/experiments/run/run_folder.h"
 
 #include <stop_token>
@@ -18,7 +18,6 @@ struct PreparedRun {
 
 /// Reads recipe, prompts and models and makes the plan. Errors: those of all of these, before any
 /// model is loaded.
-engine::Result<PreparedRun> prepareRun(const ExperimentOptions& options,
-                                       const std::stop_token& stop);
+engine::Result<PreparedRun> prepareRun(ExperimentOptions options, const std::stop_token& stop);
 
 } // namespace app

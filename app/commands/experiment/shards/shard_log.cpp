@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/experiment/shard_log.h"
+#include "app/commands/experiment/shards/shard_log.h"
 
 #include "engine/model/skip_sets/skip_set.h"
 

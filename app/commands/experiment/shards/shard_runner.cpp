@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/experiment/shard_runner.h"
+#include "app/commands/experiment/shards/shard_runner.h"
 
 #include "app/commands/compare/answer_difference.h"
 #include "app/commands/compare/quality/answer_quality.h"
-#include "app/commands/experiment/shard_log.h"
-#include "app/commands/experiment/shard_search.h"
-#include "app/commands/experiment/shard_variants.h"
+#include "app/commands/experiment/shards/shard_log.h"
+#include "app/commands/experiment/shards/shard_search.h"
+#include "app/commands/experiment/shards/shard_variants.h"
 #include "app/commands/options/text_options.h"
 #include "engine/metrics/equation_six.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/experiment/shard_variants.h"
+#include "app/commands/experiment/shards/shard_variants.h"
 
 #include "app/commands/options/decoder_options.h"
 #include "engine/model/skip_sets/skip_set.h"

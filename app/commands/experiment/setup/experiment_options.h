@@ -28,8 +28,10 @@ struct ExperimentOptions {
     bool resumes = false;
     bool lists = false;
     bool previews = false;
-    int shard = -1;                 ///< the only one to run
-    std::string executor = "local"; ///< or "slurm"
+    bool merges = false;
+    std::vector<std::string> compared; ///< two runs
+    int shard = -1;                    ///< the only one to run
+    std::string executor = "local";    ///< or "slurm"
     SlurmOptions slurm;
     bool followsInput = false; ///< --control stdin
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/commands/experiment/shard_log.h"
-#include "app/commands/experiment/shard_runner.h"
+#include "app/commands/experiment/shards/shard_log.h"
+#include "app/commands/experiment/shards/shard_runner.h"
 
 namespace app {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/experiment/shard_model.h"
+#include "app/commands/experiment/shards/shard_model.h"
 
 #include "app/program_paths.h"
 #include "engine/base/run_time_module.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/commands/experiment/executor.h"
-#include "app/commands/experiment/shard_model.h"
+#include "app/commands/experiment/shards/shard_model.h"
 #include "engine/decoding/decoder_registry.h"
 
 #include <functional>

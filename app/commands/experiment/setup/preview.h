@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/commands/experiment/prepared_run.h"
+#include "app/commands/experiment/setup/prepared_run.h"
 #include "app/streams/console.h"
 
 namespace app {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// swift-run experiment: what is refused, what a run would cost, and the program's own recipes.
+#include "tests/app/experiment/experiment_folder.h"
+
+#include <QRegularExpression>
+#include <QTest>
+
+using support::countOf;
+using support::ExperimentFolder;
+using support::kSmallRecipe;
+using support::kTinyModel;
+using support::kTwoTaskPrompts;
+using support::ProgramRun;
+
+namespace {
+
+QByteArray bytesOf(const std::filesystem::path& path) {
+    QFile file(QString::fromStdString(path.string()));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+} // namespace
+
+class SwiftRunExperimentInputTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void init() { m_folder = std::make_unique<ExperimentFolder>(); }
+
+    void aPreviewCountsAndRunsNothing();
+    void badInputIsOneSentence_data();
+    void badInputIsOneSentence();
+    void anotherRunsFolderIsNotTouched();
+    void everyRecipeOfTheProgramFindsItsDecodersAndSettings();
+
+private:
+    std::unique_ptr<ExperimentFolder> m_folder;
+};
+
+void SwiftRunExperimentInputTest::aPreviewCountsAndRunsNothing() {
+    const ProgramRun run = m_folder->run({"--preview"});
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    const QJsonObject line = run.jsonLines().back();
+    QCOMPARE(line["answers"].toInt(), 2 * 2 * 3 * 2);
+    QCOMPARE(line["shards"].toInt(), 2);
+    QCOMPARE(line["tokens"].toInt(), 3 * 2 * 8 * 5); // four prompts with five turns
+    QVERIFY(line["minutes"].toDouble() > 0.0);
+    QVERIFY(!QFile::exists(m_folder->out()));
+}
+
+void SwiftRunExperimentInputTest::badInputIsOneSentence_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<int>("exitCode");
+    QTest::addColumn<QStringList>("named");
+    const auto row =
+        [](const char* name, const QStringList& arguments, int code, const QStringList& named) {
+            QTest::newRow(name) << arguments << code << named;
+        };
+    row("nothing", {}, app::kUsage, {"No recipe was named", "--list"});
+    row("no data", {"ablation"}, app::kUsage, {"No prompts", "--data"});
+    row("no folder", {"ablation", "--data", "DATA"}, app::kUsage, {"--out"});
+    row("unknown recipe",
+        {"ablatoin", "--data", "DATA", "--out", "OUT"},
+        app::kNotFound,
+        {"ablatoin", "Did you mean ablation?"});
+    row("unknown size",
+        {"MINE", "--data", "DATA", "--out", "OUT", "--size", "large"},
+        app::kUsage,
+        {"no size \"large\"", "quick"});
+    row("no run", {"--resume", "--out", "OUT"}, app::kNotFound, {"holds no run"});
+    row("no data file",
+        {"MINE", "--data", "none.jsonl", "--out", "OUT"},
+        app::kNotFound,
+        {"none.jsonl"});
+    row("no model",
+        {"MINE", "--data", "DATA", "--out", "OUT", "--model", "none.gguf"},
+        app::kNotFound,
+        {"none.gguf"});
+    row("a file", {"MINE", "--data", "DATA", "--out", "DATA"}, app::kUsage, {"is not a folder"});
+    row("one model",
+        {"scaling", "--data", "DATA", "--out", "OUT"},
+        app::kUsage,
+        {"compares 2 models", "--and-model"});
+    row("unknown decoder",
+        {"WRONG", "--data", "DATA", "--out", "OUT"},
+        app::kNotFound,
+        {"The variant lookup cannot run", "lokup"});
+}
+
+void SwiftRunExperimentInputTest::badInputIsOneSentence() {
+    QFETCH(QStringList, arguments);
+    QFETCH(const int, exitCode);
+    QFETCH(const QStringList, named);
+    QByteArray wrong = kSmallRecipe;
+    wrong.replace("\"decoder\": \"lookup\"", "\"decoder\": \"lokup\"");
+    arguments.replaceInStrings(QRegularExpression("^DATA$"),
+                               m_folder->write("prompts.jsonl", kTwoTaskPrompts));
+    arguments.replaceInStrings(QRegularExpression("^MINE$"),
+                               m_folder->write("mine.swiftexp", kSmallRecipe));
+    arguments.replaceInStrings(QRegularExpression("^WRONG$"),
+                               m_folder->write("wrong.swiftexp", wrong));
+    arguments.replaceInStrings(QRegularExpression("^OUT$"), m_folder->out());
+    if (!arguments.contains("--model") && !arguments.isEmpty())
+        arguments += {"--model", kTinyModel, "--backend", "plain"};
+    support::expectRefusal(ExperimentFolder::experiment(arguments), exitCode, named);
+    QVERIFY(!QFile::exists(m_folder->out()));
+}
+
+void SwiftRunExperimentInputTest::anotherRunsFolderIsNotTouched() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    const QByteArray before = bytesOf(m_folder->opened().shardFile(0));
+    support::expectRefusal(
+        ExperimentFolder::experiment(m_folder->arguments({"--out", m_folder->out()}).mid(1)),
+        app::kUsage,
+        {"holds a run already", "--resume"});
+    support::expectRefusal(
+        ExperimentFolder::experiment(
+            m_folder->arguments({"--out", m_folder->out(), "--resume", "--seed", "9"}).mid(1)),
+        app::kUsage,
+        {"begun with another recipe"});
+    {
+        const auto lead = m_folder->opened().lead();
+        QVERIFY(lead);
+        support::expectRefusal(ExperimentFolder::experiment({"--resume", "--out", m_folder->out()}),
+                               app::kUsage,
+                               {"Another process works"});
+    }
+    QCOMPARE(bytesOf(m_folder->opened().shardFile(0)), before);
+}
+
+void SwiftRunExperimentInputTest::everyRecipeOfTheProgramFindsItsDecodersAndSettings() {
+    const ProgramRun names = ExperimentFolder::experiment({"--list", "--json"});
+    QVERIFY2(names.exitCode == app::kSuccess, names.errors.constData());
+    QVERIFY(names.jsonLines().size() >= 20);
+    QByteArray prompts;
+    for (int i = 0; i < 12; ++i)
+        prompts += kTwoTaskPrompts;
+    const QString data = m_folder->write("many.jsonl", prompts);
+    for (const QJsonObject& recipe : names.jsonLines())
+        for (const char* size : {"quick", "standard", "paper"}) {
+            const QString name = recipe["name"].toString();
+            const ProgramRun run = ExperimentFolder::experiment({name,
+                                                                 "--preview",
+                                                                 "--data",
+                                                                 data,
+                                                                 "--size",
+                                                                 size,
+                                                                 "--model",
+                                                                 kTinyModel,
+                                                                 "--and-model",
+                                                                 "planted",
+                                                                 "--backend",
+                                                                 "plain"});
+            QVERIFY2(run.exitCode == app::kSuccess,
+                     qPrintable(name + " " + size + ": " + run.errors));
+        }
+}
+
+QTEST_GUILESS_MAIN(SwiftRunExperimentInputTest)
+#include "swift_run_experiment_input_test.moc"

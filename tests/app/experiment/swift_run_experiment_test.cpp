@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// swift-run experiment: what a run writes, and going on behind a kill.
+#include "tests/app/experiment/experiment_folder.h"
+
+#include <QTest>
+
+#include <set>
+
+using engine::RunFolder;
+using engine::ShardPhase;
+using support::countOf;
+using support::ExperimentFolder;
+using support::kSmallRecipe;
+using support::kTinyModel;
+using support::kTwoTaskPrompts;
+using support::ProgramRun;
+
+namespace {
+
+/// A search on each task, then every set on every task.
+const QByteArray kTwoStages = R"({
+  "format": "swift-experiment", "version": 1, "name": "sets", "title": "Sets",
+  "summary": "It searches.",
+  "stages": [
+    {"name": "find", "baseline": false, "twice": false, "variants": [
+      {"name": "found", "search": {"method": "self_sd", "trials": 2, "max_tokens": 8,
+                                   "by_time": false}}]},
+    {"name": "run", "variants": [
+      {"name": "set", "decoder": "self_sd", "set_from": "found", "set_task": "each"}]}],
+  "sizes": {"quick": {"prompts_per_task": 1, "max_tokens": 8}},
+  "verdict": {"kind": "diagonal", "variant": "set"}
+})";
+
+const QByteArray kStream = R"({
+  "format": "swift-experiment", "version": 1, "name": "along", "title": "Along",
+  "summary": "It streams.", "stream": true,
+  "stages": [{"name": "run", "split_by_task": false,
+              "variants": [{"name": "lookup", "decoder": "lookup"}]}],
+  "sizes": {"quick": {"prompts_per_task": 0, "max_tokens": 8}},
+  "verdict": {"kind": "gain", "variant": "lookup"}
+})";
+
+/// "variant task prompt pass": hash of the tokens.
+std::map<std::string, std::uint64_t> hashesOf(const RunFolder& run) {
+    std::map<std::string, std::uint64_t> hashes;
+    for (const auto& shard : run.plan().shards)
+        for (const auto& answer : run.result(shard.index).value().answers)
+            hashes[fmt::format(
+                "{} {} {} {}", answer.variant, answer.task, answer.prompt, answer.pass)] =
+                answer.tokenHash;
+    return hashes;
+}
+
+QByteArray bytesOf(const std::filesystem::path& path) {
+    QFile file(QString::fromStdString(path.string()));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+} // namespace
+
+class SwiftRunExperimentTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void init() { m_folder = std::make_unique<ExperimentFolder>(); }
+
+    void aRunWritesItsShardsItsResultAndItsReport();
+    void everyAnswerOfALosslessDecoderIsEqual();
+    void aFinishedRunIsNotRunAgain();
+    void whatWasFinishedBeforeAKillIsNotRunAgain();
+    void aDamagedShardIsNamedAndRunAgain();
+    void theRecipeOfTheFolderGivesTheSameTokensAgain();
+    void aStreamThatIsKilledCountsEachPromptOnce();
+    void theEndOfTheInputStopsAndTheRunGoesOnLater();
+    void aPausedRunGoesOnWhenItIsTold();
+    void aSecondStageDraftsWithTheSetsOfTheFirst();
+    void oneShardRunsAlone();
+    void aPromptThatDoesNotFitIsNamedAndLeftOut();
+    void aFullDiskLosesNothingThatIsFinished();
+    void twoRunsAreSetSideBySide();
+
+private:
+    std::unique_ptr<ExperimentFolder> m_folder;
+};
+
+void SwiftRunExperimentTest::aRunWritesItsShardsItsResultAndItsReport() {
+    const ProgramRun run = m_folder->run({"--out", m_folder->out()});
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    const RunFolder folder = m_folder->opened();
+    QCOMPARE(folder.plan().shards.size(), std::size_t{2});
+    for (const auto& state : folder.states())
+        QCOMPARE(state.phase, ShardPhase::Finished);
+    for (const char* name : {"recipe.json",
+                             "plan.json",
+                             "data.jsonl",
+                             "result.json",
+                             "report/report.html",
+                             "report/report.md",
+                             "report/main.csv"})
+        QVERIFY2(QFile::exists(m_folder->out() + "/" + name), name);
+    QVERIFY(!std::filesystem::exists(folder.partFile(0)));
+    QCOMPARE(countOf(run, "answer"), 2 * 2 * 3 * 2); // tasks, prompts, variants, passes
+    QCOMPARE(countOf(run, "shard", "finished"), 2);
+    QCOMPARE(countOf(run, "verdict"), 1);
+}
+
+void SwiftRunExperimentTest::everyAnswerOfALosslessDecoderIsEqual() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    for (const auto& shard : m_folder->opened().plan().shards)
+        for (const auto& answer : m_folder->opened().result(shard.index).value().answers) {
+            QCOMPARE(answer.isEqual.has_value(), answer.variant != "vanilla");
+            QVERIFY(answer.isEqual.value_or(true));
+            QVERIFY(answer.tokens > 0);
+            QVERIFY(answer.decodeMs > 0.0);
+        }
+}
+
+void SwiftRunExperimentTest::aFinishedRunIsNotRunAgain() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    const QByteArray before = bytesOf(m_folder->opened().shardFile(0));
+    const ProgramRun again = m_folder->run({"--out", m_folder->out(), "--resume"});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    QCOMPARE(countOf(again, "answer"), 0);
+    const ProgramRun alone =
+        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
+    QVERIFY2(alone.exitCode == app::kSuccess, alone.errors.constData());
+    QCOMPARE(countOf(alone, "shard"), 0);
+    QCOMPARE(bytesOf(m_folder->opened().shardFile(0)), before);
+    support::expectRefusal(ExperimentFolder::experiment(
+                               {kTinyModel + ".json", "--data", "x", "--out", m_folder->out()}),
+                           app::kNotFound,
+                           {"tiny.gguf.json"});
+}
+
+void SwiftRunExperimentTest::whatWasFinishedBeforeAKillIsNotRunAgain() {
+    QProcess process;
+    process.start(ExperimentFolder::program(),
+                  m_folder->arguments({"--out", m_folder->out(), "--max-tokens", "64", "--json"}));
+    QByteArray told;
+    while (!told.contains("\"finished\",\"stage\"") && process.waitForReadyRead(-1))
+        told += process.readAllStandardOutput();
+    process.kill();
+    process.waitForFinished(-1);
+    const RunFolder folder = m_folder->opened();
+    QCOMPARE(folder.state(0).phase, ShardPhase::Finished);
+    const QByteArray before = bytesOf(folder.shardFile(0));
+    const ProgramRun again =
+        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    QCOMPARE(bytesOf(folder.shardFile(0)), before);
+    for (const auto& state : folder.states())
+        QCOMPARE(state.phase, ShardPhase::Finished);
+    QCOMPARE(hashesOf(folder).size(), std::size_t{2 * 2 * 3 * 2});
+}
+
+void SwiftRunExperimentTest::aDamagedShardIsNamedAndRunAgain() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    const RunFolder folder = m_folder->opened();
+    const auto before = hashesOf(folder);
+    std::filesystem::resize_file(folder.shardFile(1), 100);
+    const ProgramRun again =
+        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    QVERIFY2(again.errors.contains("0001.json"), again.errors.constData());
+    QCOMPARE(countOf(again, "shard", "finished"), 1);
+    QCOMPARE(hashesOf(folder), before);
+}
+
+void SwiftRunExperimentTest::theRecipeOfTheFolderGivesTheSameTokensAgain() {
+    const ProgramRun first =
+        m_folder->run({"--out", m_folder->out(), "--seed", "5", "--max-tokens", "12"});
+    QVERIFY2(first.exitCode == app::kSuccess, first.errors.constData());
+    const ProgramRun second = ExperimentFolder::experiment({m_folder->out() + "/recipe.json",
+                                                            "--data",
+                                                            m_folder->out() + "/data.jsonl",
+                                                            "--out",
+                                                            m_folder->out("again")});
+    QVERIFY2(second.exitCode == app::kSuccess, second.errors.constData());
+    QCOMPARE(m_folder->opened("again").plan().runHash, m_folder->opened().plan().runHash);
+    QCOMPARE(hashesOf(m_folder->opened("again")), hashesOf(m_folder->opened()));
+}
+
+void SwiftRunExperimentTest::aStreamThatIsKilledCountsEachPromptOnce() {
+    QProcess process;
+    process.start(
+        ExperimentFolder::program(),
+        m_folder->arguments({"--out", m_folder->out(), "--max-tokens", "64", "--json"}, kStream));
+    QByteArray told;
+    while (told.count("\"answer\"") < 3 && process.waitForReadyRead(-1))
+        told += process.readAllStandardOutput();
+    process.kill();
+    process.waitForFinished(-1);
+    const ProgramRun again =
+        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    QVERIFY(countOf(again, "answer") < 8); // four prompts by two: some were done before
+    const auto result = m_folder->opened().result(0).value();
+    std::multiset<std::pair<std::string, int>> counted;
+    for (const auto& answer : result.answers)
+        counted.emplace(answer.variant, answer.prompt);
+    QCOMPARE(counted.size(), std::size_t{8});
+    for (int prompt = 0; prompt < 4; ++prompt)
+        for (const char* variant : {"vanilla", "lookup"})
+            QCOMPARE(counted.count({variant, prompt}), std::size_t{1});
+}
+
+void SwiftRunExperimentTest::theEndOfTheInputStopsAndTheRunGoesOnLater() {
+    QProcess process;
+    process.start(
+        ExperimentFolder::program(),
+        m_folder->arguments(
+            {"--out", m_folder->out(), "--max-tokens", "200", "--control", "stdin", "--json"}));
+    while (!process.readAllStandardOutput().contains("\"answer\"") &&
+           process.waitForReadyRead(-1)) {
+    }
+    process.closeWriteChannel();
+    process.waitForFinished(-1);
+    QCOMPARE(process.exitCode(), int{app::kCancelled});
+    const ProgramRun again =
+        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+}
+
+void SwiftRunExperimentTest::aPausedRunGoesOnWhenItIsTold() {
+    QProcess process;
+    process.start(ExperimentFolder::program(),
+                  m_folder->arguments({"--out", m_folder->out(), "--control", "stdin", "--json"}));
+    process.write("pause\nnonsense\n");
+    process.waitForStarted(-1);
+    process.write("resume\n");
+    process.waitForBytesWritten(-1);
+    QByteArray told;
+    while (!told.contains("\"verdict\"") && process.waitForReadyRead(-1))
+        told += process.readAllStandardOutput();
+    process.closeWriteChannel();
+    process.waitForFinished(-1);
+    QVERIFY2(told.contains("\"verdict\""), process.readAllStandardError().constData());
+    for (const auto& state : m_folder->opened().states())
+        QCOMPARE(state.phase, ShardPhase::Finished);
+}
+
+void SwiftRunExperimentTest::aSecondStageDraftsWithTheSetsOfTheFirst() {
+    const ProgramRun run = m_folder->run({"--out", m_folder->out()}, kTwoStages);
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    const RunFolder folder = m_folder->opened();
+    QCOMPARE(folder.plan().shards.size(), std::size_t{4});
+    QVERIFY(!folder.result(0).value().trials.empty());
+    QCOMPARE(folder.result(0).value().plans.back().reason, std::string("found"));
+    std::set<std::string> variants;
+    for (const auto& answer : folder.result(3).value().answers)
+        variants.insert(answer.variant);
+    QCOMPARE(variants, (std::set<std::string>{"set of a", "set of b", "vanilla"}));
+}
+
+void SwiftRunExperimentTest::oneShardRunsAlone() {
+    const ProgramRun run = m_folder->run({"--out", m_folder->out()}, kTwoStages);
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    const RunFolder folder = m_folder->opened();
+    std::filesystem::remove(folder.shardFile(0));
+    std::filesystem::remove(folder.shardFile(2));
+    support::expectRefusal(
+        ExperimentFolder::experiment({"--run-shard", "2", "--out", m_folder->out()}),
+        app::kUsage,
+        {"Part 2 needs skip sets", ": 0"});
+    const ProgramRun first =
+        ExperimentFolder::experiment({"--run-shard", "0", "--out", m_folder->out()});
+    QVERIFY2(first.exitCode == app::kSuccess, first.errors.constData());
+    QCOMPARE(folder.state(0).phase, ShardPhase::Finished);
+    {
+        const auto claim = folder.claim(2);
+        QVERIFY(claim && claim.value());
+        const ProgramRun busy =
+            ExperimentFolder::experiment({"--run-shard", "2", "--out", m_folder->out()});
+        QVERIFY(busy.errors.contains("left to the process that works on it"));
+        QVERIFY(!std::filesystem::exists(folder.shardFile(2)));
+    }
+    QCOMPARE(ExperimentFolder::experiment({"--run-shard", "2", "--out", m_folder->out()}).exitCode,
+             int{app::kSuccess});
+    const ProgramRun merged = ExperimentFolder::experiment({"--merge", "--out", m_folder->out()});
+    QVERIFY2(merged.exitCode == app::kSuccess, merged.errors.constData());
+    support::expectRefusal(
+        ExperimentFolder::experiment({"--run-shard", "4", "--out", m_folder->out()}),
+        app::kUsage,
+        {"has 4 parts"});
+}
+
+void SwiftRunExperimentTest::aPromptThatDoesNotFitIsNamedAndLeftOut() {
+    const QString prompts =
+        m_folder->write("long.jsonl",
+                        "{\"prompt\":\"" + QByteArray(4000, 'x') +
+                            "\",\"task\":\"a\",\"id\":\"longest\"}\n" + kTwoTaskPrompts);
+    const ProgramRun run =
+        ExperimentFolder::experiment({m_folder->write("mine.swiftexp", kSmallRecipe),
+                                      "--data",
+                                      prompts,
+                                      "--model",
+                                      kTinyModel,
+                                      "--backend",
+                                      "plain",
+                                      "--context",
+                                      "64",
+                                      "--out",
+                                      m_folder->out()});
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    QVERIFY2(run.errors.contains("Prompt longest (a) was left out"), run.errors.constData());
+    QCOMPARE(m_folder->opened().result(0).value().leftOut.size(), std::size_t{1});
+    QCOMPARE(m_folder->opened().result(0).value().answers.size(), std::size_t{6});
+}
+
+void SwiftRunExperimentTest::aFullDiskLosesNothingThatIsFinished() {
+    // The second shard's records do not fit into the largest file that is allowed.
+    const QString command = QStringLiteral("trap '' XFSZ; ulimit -f 12; exec \"$0\" \"$@\"");
+    const QStringList more = {"--out", m_folder->out(), "--prompts", "2"};
+    QByteArray recipe = kSmallRecipe;
+    recipe.replace("\"verdict\"", "\"keep_rounds\": true, \"verdict\"");
+    const ProgramRun full =
+        support::runProgram("bash",
+                            QStringList{"-c", command, ExperimentFolder::program()} +
+                                m_folder->arguments(more, recipe));
+    QVERIFY2(full.exitCode == app::kIo, full.errors.constData());
+    QVERIFY2(full.errors.contains("cannot be written"), full.errors.constData());
+    const ProgramRun again =
+        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    for (const auto& state : m_folder->opened().states())
+        QCOMPARE(state.phase, ShardPhase::Finished);
+}
+
+void SwiftRunExperimentTest::twoRunsAreSetSideBySide() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    QCOMPARE(m_folder->run({"--out", m_folder->out("other")}).exitCode, int{app::kSuccess});
+    const ProgramRun both = ExperimentFolder::experiment(
+        {"--compare", m_folder->out(), m_folder->out("other") + "/result.json", "--json"});
+    QVERIFY2(both.exitCode == app::kSuccess, both.errors.constData());
+    QVERIFY(countOf(both, "row") > 0);
+    support::expectRefusal(
+        ExperimentFolder::experiment({"--compare", m_folder->out(), m_folder->out("none")}),
+        app::kNotFound,
+        {"none"});
+}
+
+QTEST_GUILESS_MAIN(SwiftRunExperimentTest)
+#include "swift_run_experiment_test.moc"
