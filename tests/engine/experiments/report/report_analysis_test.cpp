@@ -266,6 +266,31 @@ private slots:
         QVERIFY(contains(result.verdict.cause, "Story runs faster with the set of Translation"));
     }
 
+    /// Each task is fastest with its own set, and the speeds of both sets spread over one range.
+    void ownSetsThatMayWinByChanceAreAFindingAndNoGain() {
+        SampleRun run;
+        SampleVariant first = kSwift;
+        first.name = "set of translation";
+        first.setTask = "translation";
+        SampleVariant second = first;
+        second.name = "set of story";
+        second.setTask = "story";
+        double noise = 0.0;
+        run.speedOf = [&](const SampleVariant& variant, const std::string& task, int prompt) {
+            return 1.3 + noise * prompt + (variant.setTask == task ? 0.01 : 0.0);
+        };
+        SampleRun steady = run;
+        steady.add({"translation", "story"}, 4, {first, second});
+        steady.recipe.verdict.kind = "diagonal";
+        QCOMPARE(resultOf(steady).verdict.kind, VerdictKind::Gain);
+        noise = 0.05;
+        run.add({"translation", "story"}, 4, {first, second});
+        run.recipe.verdict.kind = "diagonal";
+        const ExperimentVerdict verdict = resultOf(run).verdict;
+        QCOMPARE(verdict.kind, VerdictKind::Finding);
+        QVERIFY(contains(verdict.cause, "overlap for Translation and Story"));
+    }
+
     /// Two of four skipped sublayers are in both sets: 2 / (3 + 3 - 2).
     void setsAreComparedByJaccardAndDrawnByLayers() {
         SampleRun run;
