@@ -77,11 +77,18 @@ template <typename Norm, typename Linear> struct LayerWeightsOf : LayerNormsOf<N
         }
     }
 
+    template <typename Visit> void forEachLinear(Visit&& visit) { visitLinears(*this, visit); }
+
     template <typename Visit> void forEachLinear(Visit&& visit) const {
-        for (const Linear* each : {&query, &key, &value, &output, &router})
+        visitLinears(*this, visit);
+    }
+
+private:
+    template <typename Layer, typename Visit> static void visitLinears(Layer& layer, Visit& visit) {
+        for (auto* each : {&layer.query, &layer.key, &layer.value, &layer.output, &layer.router})
             visit(*each);
-        for (const GatedMlpOf<Linear>& mlp : mlps)
-            for (const Linear* each : {&mlp.gate, &mlp.up, &mlp.down})
+        for (auto& mlp : layer.mlps)
+            for (auto* each : {&mlp.gate, &mlp.up, &mlp.down})
                 visit(*each);
     }
 };

@@ -43,7 +43,7 @@ Result<bool> AutoDecoder::usePause(const std::stop_token& stop) {
     if (!isPriced && canMeasure) {
         ENGINE_TRY_DO(measureInPause());
     } else {
-        ENGINE_TRY(const bool isMade, m_beside.usePause(m_target, stop, m_report));
+        ENGINE_TRY(const bool isMade, m_beside.usePause(m_target, m_costs, stop, m_report));
         if (!isMade)
             return false;
     }

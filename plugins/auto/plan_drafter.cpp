@@ -15,10 +15,6 @@ namespace {
 constexpr double kPriorRounds = 3.0;
 constexpr double kRoundMemory = 0.97;
 
-/// Tokens that a scored window stands for, and how fast tokens fade.
-constexpr double kPriorTokens = 8.0;
-constexpr double kTokenMemory = 0.98;
-
 /// A free token of this probability counts as likely.
 constexpr double kLikely = 0.5;
 
@@ -85,12 +81,12 @@ public:
     std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override {
         if (steps == 1)
             m_path = 1.0;
-        m_path *= m_drafter.acceptanceAt(confidence);
+        m_path *= m_drafter.m_rates.at(confidence);
         const StepCosts& costs = *m_terms.costs;
         const double share = m_drafter.m_plan.shares.verify;
         const double cost = m_passCost + costs.relativeResumedCost(share, steps + 2) -
                             costs.relativeResumedCost(share, steps + 1);
-        const double promised = m_path * m_drafter.m_acceptance.value();
+        const double promised = m_path * m_drafter.m_rates.overall();
         const double worth = m_terms.rate * cost;
         if (promised < worth)
             return DraftEnd{DraftEndReason::Price, promised, worth};
@@ -127,25 +123,13 @@ void PlanDrafter::adopt(AdoptedPlan plan, const StepCosts& costs, int maxNodes) 
 }
 
 void PlanDrafter::forgetRounds(const StepCosts& costs, int maxNodes) {
-    m_acceptance = DecayedRate(m_plan.score, kPriorTokens, kTokenMemory);
-    for (int index = 0; index < kConfidences; ++index) // what is sure is right more often
-        m_byConfidence[static_cast<std::size_t>(index)] = DecayedRate(
-            (m_plan.score + (index + 0.5) / kConfidences) / 2.0, kPriorTokens / 2.0, kTokenMemory);
+    m_rates = ConfidenceRates(m_plan.score);
     const Promise promised =
         bestChain(DraftPass::of(m_plan.score, m_plan.shares, costs), costs, maxNodes);
     for (Rounds& rounds : m_rounds) {
         rounds = {};
         rounds.add(promised, kPriorRounds);
     }
-}
-
-std::size_t PlanDrafter::confidenceIndex(double confidence) {
-    return static_cast<std::size_t>(
-        std::clamp(static_cast<int>(confidence * kConfidences), 0, kConfidences - 1));
-}
-
-double PlanDrafter::acceptanceAt(double confidence) const {
-    return m_byConfidence[confidenceIndex(confidence)].value();
 }
 
 PlanDrafter::Rounds& PlanDrafter::roundsAt(double freeProbability) {
@@ -167,7 +151,7 @@ Promise PlanDrafter::promise() const {
 
 Result<Draft> PlanDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     const PayingStopRule stopRule(*this, terms);
-    const FreeBeside beside(terms, m_plan.shares, m_acceptance.value());
+    const FreeBeside beside(terms, m_plan.shares, m_rates.overall());
     if (m_plan.shares.resumes()) {
         m_exitDrafter.use({.exitLayers = m_plan.plan.exitAfterLayer + 1,
                            .planId = m_plan.id,
@@ -210,19 +194,7 @@ double PlanDrafter::costOf(const DecodeStep& step, const StepCosts& costs) const
 }
 
 void PlanDrafter::learn(const DecodeStep& step, double freeProbability, double cost) {
-    const int passes = step.draft.draftSteps();
-    int spine = 0; // tokens of the chain that were taken: its nodes come first in the tree
-    while (spine < static_cast<int>(step.path.size()) &&
-           step.path[static_cast<std::size_t>(spine)] == spine)
-        ++spine;
-    const bool isCut = spine == static_cast<int>(step.tokens.size()); // the answer ended there
-    const int judged = std::min(passes, isCut ? spine : spine + 1);
-    for (int place = 0; place < judged; ++place) {
-        const double confidence = step.draft.confidences()[static_cast<std::size_t>(place)];
-        const bool isTaken = place < spine;
-        m_byConfidence[confidenceIndex(confidence)].add(isTaken);
-        m_acceptance.add(isTaken);
-    }
+    m_rates.observe(step);
     roundsAt(freeProbability)
         .add({static_cast<double>(step.tokens.size()), cost, step.draft.size()}, 1.0);
 }

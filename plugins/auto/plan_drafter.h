@@ -4,7 +4,7 @@
 #include "engine/decoding/drafts/exit_drafter.h"
 #include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/free/free_drafter.h"
-#include "engine/decoding/statistics/decayed_rate.h"
+#include "engine/decoding/statistics/confidence_rates.h"
 #include "plugins/auto/chain_promise.h"
 
 #include <array>
@@ -47,7 +47,7 @@ public:
     Promise promise() const;
 
     /// How often the token of a pass is accepted.
-    double acceptance() const { return m_acceptance.value(); }
+    double acceptance() const { return m_rates.overall(); }
 
     /// Records what the passes of such a draft took.
     void recordPasses(const engine::Draft& draft, engine::StepCosts& costs) const;
@@ -63,8 +63,6 @@ public:
     void forgetRounds(const engine::StepCosts& costs, int maxNodes);
 
 private:
-    static constexpr int kConfidences = 8;
-
     /// Decayed sums over rounds.
     struct Rounds {
         double count = 0.0;
@@ -78,8 +76,6 @@ private:
 
     engine::Result<engine::Draft> makeDraft(engine::Target& target,
                                             const engine::DraftTerms& terms) override;
-    double acceptanceAt(double confidence) const;
-    static std::size_t confidenceIndex(double confidence);
     Rounds& roundsAt(double freeProbability);
 
     friend class PayingStopRule;
@@ -88,8 +84,7 @@ private:
     AdoptedPlan m_plan;
     engine::SelfDrafter m_drafter;
     engine::ExitDrafter m_exitDrafter;
-    std::array<engine::DecayedRate, kConfidences> m_byConfidence;
-    engine::DecayedRate m_acceptance;
+    engine::ConfidenceRates m_rates;
     std::array<Rounds, 2> m_rounds; // while a free token was unlikely, and while it was likely
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/swift/swift_decoder.h"
 
+#include "engine/model/weight_share.h"
+
 #include <algorithm>
 #include <ctime>
 #include <utility>
@@ -40,7 +42,9 @@ SwiftDecoder::SwiftDecoder(Target target, SwiftSettings settings, const DecoderC
     , m_values(context.settings)
     , m_settings(std::move(settings))
     , m_memory(context.memory)
-    , m_accumulation(m_settings.search.window) {}
+    , m_accumulation(m_settings.search.window) {
+    m_target.useClock(context.clock);
+}
 
 Result<void> SwiftDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work));
@@ -73,7 +77,10 @@ Result<void> SwiftDecoder::prepareSearch() {
     ENGINE_TRY_DO(checkStoredSet(m_settings.search, m_memory, m_task));
     SearchSurroundings surroundings{
         m_target.transformer().config(), m_memory, m_task, m_target.influence().means()};
-    surroundings.stream = [this](const SkipChoices& choices, double ratio) {
+    surroundings.stream = [this](const SkipChoices& choices,
+                                 double ratio) -> Result<std::optional<LayerPlan>> {
+        if (const LayerPlan* proven = provenPlan(ratio))
+            return std::optional(*proven);
         const double startMs = m_target.nowMs();
         auto plan = streamPlan(m_target, choices, ratio);
         m_report.searchMs += m_target.nowMs() - startMs;
@@ -86,6 +93,22 @@ Result<void> SwiftDecoder::prepareSearch() {
     m_state =
         &m_tasks.emplace(m_task, TaskState{std::move(search), 0, std::move(start)}).first->second;
     return {};
+}
+
+/// The best set of another task whose search has ended with success at this ratio: the stream of a
+/// token need not be followed again for what is known. Null if there is none, or if it is the one
+/// that the present task has just given up.
+const LayerPlan* SwiftDecoder::provenPlan(double ratio) const {
+    const TaskSearch* best = nullptr;
+    for (const auto& [task, state] : m_tasks) {
+        const TaskSearch& search = state.search;
+        const bool isProven = search.isScored() && search.ratio() == ratio &&
+                              search.bestScore() > m_settings.search.stopScore;
+        if (task != m_task && isProven && (!best || search.bestScore() > best->bestScore()))
+            best = &search;
+    }
+    const bool isGivenUp = best && m_state && m_state->search.plan() == best->plan();
+    return best && !isGivenUp ? &best->plan() : nullptr;
 }
 
 /// One round: perhaps a trial of the search, draft, verify, learn.
@@ -101,6 +124,7 @@ Result<DecodeStep> SwiftDecoder::round() {
 
 Result<DecodeStep> SwiftDecoder::plainRound() {
     ENGINE_TRY(DecodeStep step, m_target.plainStep());
+    learn(step);
     if (m_learnsFreely)
         m_freeDrafter->observe(m_target, step);
     return step;
@@ -132,11 +156,15 @@ Result<Draft> SwiftDecoder::draft() {
             return free;
         freeMs = free.ms;
     }
+    if (m_settings.weighs && m_costs.samples(1) == 0)
+        return Draft::empty({DraftEndReason::Measuring});
     if (m_drafter.planId() != m_state->planId)
-        m_drafter.use(m_state->search.plan(), m_state->planId);
-    const double threshold =
-        m_settings.calibrates ? m_threshold.below(m_settings.epsilon) : m_settings.epsilon;
-    const ConfidenceStopRule stopRule(threshold, m_settings.maxDraft);
+        usePlan();
+    WeighedStopRule stopRule(m_settings.calibrates ? m_worth.thresholdBelow(m_settings.epsilon)
+                                                   : m_settings.epsilon,
+                             m_settings.maxDraft);
+    if (m_settings.weighs)
+        stopRule.weigh(m_worth, m_passShare, m_costs);
     DraftTerms terms = m_settings.draft;
     terms.stopRule = &stopRule;
     ENGINE_TRY(Draft made, m_drafter.draft(m_target, terms));
@@ -144,10 +172,28 @@ Result<Draft> SwiftDecoder::draft() {
     return made;
 }
 
+/// What was learnt of a plan goes on when another task drafts with it.
+void SwiftDecoder::usePlan() {
+    const TaskSearch& search = m_state->search;
+    if (m_drafter.planId() == 0 || m_drafter.plan() != search.plan()) {
+        m_worth = search.isScored() ? DraftWorth(search.bestScore()) : DraftWorth();
+        m_passShare = weightShare(search.plan(), m_target.transformer().config());
+    }
+    m_drafter.use(search.plan(), m_state->planId);
+}
+
+void SwiftDecoder::learn(const DecodeStep& step) {
+    m_costs.record(step.verifiedRows, step.verifyMs);
+    const int passes = step.draft.draftSteps();
+    if (passes > 0 && step.planId != 0)
+        m_costs.recordDraft(m_passShare, step.draftMs / passes);
+    m_worth.observe(step, m_passShare, m_costs);
+}
+
 void SwiftDecoder::observe(const DecodeStep& step) {
     if (m_learnsFreely)
         m_freeDrafter->observe(m_target, step);
-    m_threshold.observe(step);
+    learn(step);
     m_accumulation.add(step.verifiedRows);
     m_state->search.observe(step, m_target.influence().means(), m_report);
 }

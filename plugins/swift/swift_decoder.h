@@ -4,10 +4,10 @@
 #include "engine/adaptation/phases/accumulation.h"
 #include "engine/adaptation/task_search.h"
 #include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/drafts/draft_worth.h"
 #include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/free/free_drafter.h"
 #include "engine/decoding/target_decoder.h"
-#include "plugins/swift/calibrated_threshold.h"
 #include "plugins/swift/swift_settings.h"
 
 #include <map>
@@ -39,11 +39,14 @@ private:
                  const engine::DecoderContext& context);
 
     engine::Result<void> prepareSearch();
+    const engine::LayerPlan* provenPlan(double ratio) const;
     engine::Result<engine::DecodeStep> round() override;
     engine::Result<engine::DecodeStep> plainRound() override;
     engine::Result<void> search();
     engine::Result<engine::Draft> draft();
+    void usePlan();
     void observe(const engine::DecodeStep& step);
+    void learn(const engine::DecodeStep& step);
 
     bool draftsFreely() const { return m_learnsFreely && m_settings.draftsFreely; }
 
@@ -60,7 +63,9 @@ private:
     engine::SearchReport takeReport() override;
 
     engine::SelfDrafter m_drafter;
-    CalibratedThreshold m_threshold;
+    engine::DraftWorth m_worth;
+    engine::StepCosts m_costs;
+    double m_passShare = 1.0; // of the weights, read by a draft pass with the plan in use
     std::unique_ptr<engine::FreeDrafter> m_freeDrafter; // null until it is asked for
     engine::SettingValues m_values;                     // what the settings below were made from
     SwiftSettings m_settings;

@@ -77,7 +77,8 @@ std::vector<SettingInfo> searchSettings() {
                           {"stream", "uniform", "odd", "library", "last", "influence", "manual"}),
             "",
             "stream: least change of the newest token's stream by all together, which costs "
-            "about five plain steps on 30 layers and forty on 60; uniform: even distances; odd: as "
+            "about five plain steps on 30 layers and forty on 60, or another task's set that has "
+            "reached the stop score; uniform: even distances; odd: as "
             "published; library, last: stored by earlier runs for this task, or last; influence: "
             "least change "
             "of the residual stream, each for itself; manual: skip_set."),
@@ -192,6 +193,11 @@ std::vector<SettingInfo> addedDraftSettings() {
                         "",
                         "Drafts go on below ε where tokens of such confidence were accepted at a "
                         "rate of ε or more.")),
+        stepSetting(flagSetting("weigh", "Weigh time", true),
+                    "",
+                    "A draft ends, and gets no sibling, where its time would give more tokens when "
+                    "spent otherwise, as measured in this run. How many steps an answer takes then "
+                    "depends on the machine, its text does not."),
         sharedNoiseSetting(),
         answerSetting(flagSetting("free_draft", "Free drafts first", false),
                       "",
@@ -210,6 +216,7 @@ std::vector<SettingInfo> addedDraftSettings() {
 SettingValues withoutAdditions() {
     return {{"tree_nodes", kWidestTree},
             {"calibrate", 0.0},
+            {"weigh", 0.0},
             {"rows_per_trial", 1.0},
             {"trials_to_double", 0.0},
             {"short_windows", 0.0},
@@ -282,7 +289,7 @@ DecoderInfo swiftInfo() {
          "large as suits the backend, the best set is scored again on "
          "new windows, the search starts again when acceptance falls, r is lowered when it stays "
          "low, short answers give short windows, a draft goes on where unsure tokens were "
-         "accepted, "
+         "accepted, and no further than its time pays, "
          "drafts share the noise of sampling.",
          {}},
         paperProfile(),

@@ -15,6 +15,7 @@ struct SwiftSettings {
     double freeLeast = 0.6;    ///< probability that the first of them must have
     double epsilon = 0.8;
     bool calibrates = true; ///< the threshold follows acceptance, from epsilon downwards
+    bool weighs = true;     ///< a draft is as long and wide as its measured time pays for
     int maxDraft = 25;
 
     /// From resolved values. Errors: InvalidInput for texts that say nothing sensible.

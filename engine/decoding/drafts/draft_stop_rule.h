@@ -8,8 +8,8 @@
 
 namespace engine {
 
-/// When to stop drafting. The pass whose confidence stops the draft is kept: dropping a drawn token
-/// because of its own probability would change the distribution of what is emitted.
+/// When to stop drafting, and how wide. The pass whose confidence stops the draft is kept: dropping
+/// a drawn token because of its own probability would change the distribution of what is emitted.
 class DraftStopRule {
 public:
     virtual ~DraftStopRule() = default;
@@ -18,6 +18,11 @@ public:
     /// probability of the pass's first choice at temperature 1, `steps` counts the passes of this
     /// draft.
     virtual std::optional<DraftEnd> stopsAfter(double confidence, int steps) const = 0;
+
+    /// How many of the `offered` choices of a pass, the first ones, are worth their rows: at least
+    /// 1. Asked before stopsAfter(), with the same confidence. It may not depend on what the other
+    /// choices are, for the reason above.
+    virtual int choicesWorth(double /*confidence*/, int offered) const { return offered; }
 
     /// Learns from the outcome of a round.
     virtual void learn(int /*accepted*/, int /*draftSteps*/) {}

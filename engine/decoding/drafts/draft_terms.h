@@ -56,6 +56,10 @@ struct DraftTerms {
     std::optional<DraftEnd> stopsAfter(double confidence, int steps) const {
         return stopRule == nullptr ? std::nullopt : stopRule->stopsAfter(confidence, steps);
     }
+
+    int choicesWorth(double confidence, int offered) const {
+        return stopRule == nullptr ? offered : stopRule->choicesWorth(confidence, offered);
+    }
 };
 
 } // namespace engine

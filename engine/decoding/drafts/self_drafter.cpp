@@ -30,8 +30,11 @@ Result<Draft> SelfDrafter::makeDraft(Target& target, const DraftTerms& terms) {
             target.cache(),
             m_pass));
         ENGINE_TRY(DraftLevel level, maker.make(m_pass, firstOutput + steps));
+        const DraftLevel::Choice first = level.choices.front();
+        const int offered = static_cast<int>(level.choices.size());
+        level.choices.resize(
+            static_cast<std::size_t>(terms.choicesWorth(first.probability, offered)));
         levels.push_back(std::move(level));
-        const DraftLevel::Choice& first = levels.back().choices.front();
         token = first.token;
         const auto stopped = terms.stopsAfter(first.probability, static_cast<int>(steps) + 1);
         if (stopped)

@@ -36,6 +36,8 @@ public:
 
     std::uint64_t planId() const { return m_planId; }
 
+    const LayerPlan& plan() const { return m_plan; }
+
 private:
     Result<Draft> makeDraft(Target& target, const DraftTerms& terms) override;
 

@@ -14,14 +14,14 @@ namespace engine {
 
 namespace {
 
-constexpr std::int64_t kFormat = 1;
-constexpr std::size_t kMaxNameBytes = 256;
+constexpr std::int64_t kTasksFormat = 1;
+constexpr std::size_t kMaxTaskNameBytes = 256;
 constexpr double kSteps = 1e5; ///< numbers are kept as whole multiples of 1 / kSteps
-constexpr JsonLimits kLimits = {
+constexpr JsonLimits kTaskFileLimits = {
     .maxBytes = 4'000'000, .maxDepth = 8, .maxNodes = 200'000, .allowsTwins = true};
 
 bool isName(std::string_view name) {
-    return !name.empty() && name.size() <= kMaxNameBytes && isValidUtf8(name);
+    return !name.empty() && name.size() <= kMaxTaskNameBytes && isValidUtf8(name);
 }
 
 Result<void> checkName(std::string_view name) {
@@ -30,7 +30,7 @@ Result<void> checkName(std::string_view name) {
     return Error{ErrorCode::InvalidInput,
                  fmt::format("\"{}\" cannot name a task: a name is UTF-8 of 1 to {} bytes",
                              readable(name),
-                             kMaxNameBytes),
+                             kMaxTaskNameBytes),
                  "Choose another name."};
 }
 
@@ -67,7 +67,7 @@ public:
         : m_path(std::move(path)) {}
 
     Result<TaskLibrary> read(const JsonValue& root, std::string_view fingerprint) {
-        ENGINE_TRY_DO(checkDataFormat(m_path, root, kFormat, "memory of tasks"));
+        ENGINE_TRY_DO(checkDataFormat(m_path, root, kTasksFormat, "memory of tasks"));
         if (root["model"].asString() != fingerprint)
             return bad("it was made for another model", root["model"]);
         if (!root["tasks"].isObject())
@@ -121,7 +121,7 @@ TaskMemory::TaskMemory(const SkipSetMemory& sets)
     , m_path(modelDataFile(sets.folder(), "tasks", m_fingerprint, ".json")) {}
 
 Result<TaskLibrary> TaskMemory::all() const {
-    auto document = readDataFile(m_path, kLimits);
+    auto document = readDataFile(m_path, kTaskFileLimits);
     if (!document && document.error().code == ErrorCode::NotFound)
         return TaskLibrary();
     if (!document)
@@ -182,8 +182,9 @@ Result<std::string> TaskMemory::change(const std::function<Result<void>(KnownTas
 }
 
 std::string TaskMemory::toJson(const KnownTasks& tasks) const {
-    std::string text = fmt::format(
-        "{{\n\"format\": {},\n\"model\": {},\n\"tasks\": {{", kFormat, jsonString(m_fingerprint));
+    std::string text = fmt::format("{{\n\"format\": {},\n\"model\": {},\n\"tasks\": {{",
+                                   kTasksFormat,
+                                   jsonString(m_fingerprint));
     std::string_view separator = "\n";
     for (const auto& [name, task] : tasks) {
         std::vector<std::string> vectors;

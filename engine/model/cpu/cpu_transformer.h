@@ -110,11 +110,11 @@ private:
     }
 
     const LayerWeights& weightsOf(int layer) const {
-        return m_weights.layers[static_cast<std::size_t>(m_config.storedLayer(layer))];
+        return m_weights.layers[static_cast<std::size_t>(layer)];
     }
 
     const LayerOperations& operationsOf(int layer) const {
-        return m_layers[static_cast<std::size_t>(m_config.storedLayer(layer))];
+        return m_layers[static_cast<std::size_t>(layer)];
     }
 
     ModelConfig m_config;
@@ -122,7 +122,7 @@ private:
     Weights m_weights;
     KernelSet m_kernels;
     KvType m_kvType;
-    std::vector<LayerOperations> m_layers; // [stored layers]
+    std::vector<LayerOperations> m_layers; // [layers]
     LinearGroup m_head;
     std::vector<std::span<const std::byte>> m_headReads; // as WorkerPool::NextReads
     std::array<std::vector<double>, 3> m_frequencies;    // by LayerRope, radians per position

@@ -133,13 +133,15 @@ Result<void> BesideSearch::advance(Target& target, const StepCosts& costs, Searc
     return tried;
 }
 
-Result<bool>
-BesideSearch::usePause(Target& target, const std::stop_token& stop, SearchReport& report) {
+Result<bool> BesideSearch::usePause(Target& target,
+                                    const StepCosts& costs,
+                                    const std::stop_token& stop,
+                                    SearchReport& report) {
     ENGINE_TRY_DO(prepare(target, report));
     if (m_state == nullptr || !hasWindow(target))
         return false;
     if (mustReplay(target)) {
-        ENGINE_TRY_DO(replayBest(target));
+        ENGINE_TRY_DO(replayBest(target, costs));
         return true;
     }
     if (isOver())
@@ -160,12 +162,16 @@ bool BesideSearch::mustReplay(Target& target) const {
     return m_state->search.isScored() && known >= kFewestReplayed && hasRoom && !isReplayed;
 }
 
-Result<void> BesideSearch::replayBest(Target& target) {
+Result<void> BesideSearch::replayBest(Target& target, const StepCosts& costs) {
     const LayerPlan& best = m_state->search.plan();
-    ENGINE_TRY(const Replay made, replayAnswer(target, best, kBesideWindow, kReplayedTokens));
+    DraftWorth worth = m_state->replayed == best ? m_state->worth
+                                                 : DraftWorth(m_state->search.bestScore());
+    ENGINE_TRY(const Replay made,
+               replayAnswer(target, best, {kBesideWindow, kReplayedTokens}, costs, worth));
     if (m_state->replayed != best)
         m_state->replay = {};
     m_state->replayed = best;
+    m_state->worth = worth;
     m_state->replay.add(made);
     m_state->lastReplay = m_answer;
     return {};

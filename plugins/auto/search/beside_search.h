@@ -48,8 +48,10 @@ public:
 
     /// One pass of the search on this answer, whatever the purse holds. Returns whether there was
     /// one to make. Errors: those of a pass; Cancelled.
-    engine::Result<bool>
-    usePause(engine::Target& target, const std::stop_token& stop, engine::SearchReport& report);
+    engine::Result<bool> usePause(engine::Target& target,
+                                  const engine::StepCosts& costs,
+                                  const std::stop_token& stop,
+                                  engine::SearchReport& report);
 
     /// Whether the answer is long enough for a window.
     static bool hasWindow(const engine::Target& target);
@@ -73,7 +75,8 @@ private:
         engine::LayerPlan stored;        // what the memory holds, as far as we know
         engine::LayerPlan replayed = {}; // that `replay` is of
         Replay replay = {};
-        std::uint64_t lastReplay = 0; // the answer of the newest one
+        engine::DraftWorth worth = {}; // of these rounds
+        std::uint64_t lastReplay = 0;  // the answer of the newest one
     };
 
     engine::Result<void> prepare(engine::Target& target, engine::SearchReport& report);
@@ -82,7 +85,7 @@ private:
                                 const std::stop_token& stop,
                                 engine::SearchReport& report);
     bool mustReplay(engine::Target& target) const;
-    engine::Result<void> replayBest(engine::Target& target);
+    engine::Result<void> replayBest(engine::Target& target, const engine::StepCosts& costs);
     double expectedMs(const engine::StepCosts& costs, int rows) const;
     std::string storeOne(const std::string& task, TaskState& state);
 

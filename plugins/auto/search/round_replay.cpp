@@ -2,6 +2,7 @@
 #include "plugins/auto/search/round_replay.h"
 
 #include "engine/decoding/drafts/draft_settings.h"
+#include "engine/model/weight_share.h"
 
 #include <algorithm>
 #include <numeric>
@@ -24,10 +25,10 @@ DraftLevel levelOf(const HeadSummary& summary, const SiblingSchedule& siblings) 
     return level;
 }
 
-/// Tokens of `expected` that the tree holds, from its root on.
-int acceptedOf(const DraftTree& tree, std::span<const TokenId> expected) {
+/// The nodes of the tree that hold the tokens of `expected`, from its root on.
+std::vector<int> pathOf(const DraftTree& tree, std::span<const TokenId> expected) {
     int node = -1;
-    int accepted = 0;
+    std::vector<int> path;
     for (const TokenId token : expected) {
         const std::vector<int> children = tree.children(node);
         const auto found = std::find_if(children.begin(), children.end(), [&](int child) {
@@ -36,9 +37,9 @@ int acceptedOf(const DraftTree& tree, std::span<const TokenId> expected) {
         if (found == children.end())
             break;
         node = *found;
-        ++accepted;
+        path.push_back(node);
     }
-    return accepted;
+    return path;
 }
 
 } // namespace
@@ -53,56 +54,75 @@ void Replay::add(const Replay& other) {
 
 Replay replayRounds(std::span<const HeadSummary> summaries,
                     std::span<const TokenId> expected,
-                    const DraftTerms& terms) {
+                    const ReplayTerms& terms,
+                    const StepCosts& costs,
+                    DraftWorth& worth) {
     Replay made;
     made.rows = static_cast<int>(summaries.size());
     for (std::size_t row = 0; row < summaries.size(); ++row)
         made.matches += summaries[row].best() == expected[row] ? 1 : 0;
-    const auto longest =
-        static_cast<std::size_t>(std::max(1, std::min(terms.maxDepth, terms.maxNodes)));
+    const auto longest = static_cast<std::size_t>(std::max(1, terms.maxNodes));
     for (std::size_t first = 0; first < summaries.size();) {
+        WeighedStopRule stopRule(worth.thresholdBelow(terms.epsilon), terms.longest);
+        stopRule.weigh(worth, terms.share, costs);
         std::vector<DraftLevel> levels;
         bool isOver = false;
         while (!isOver && first + levels.size() < summaries.size()) {
             const HeadSummary& summary = summaries[first + levels.size()];
-            levels.push_back(levelOf(summary, terms.siblings));
+            const double confidence = summary.probability(0);
+            DraftLevel& level = levels.emplace_back(levelOf(summary, terms.siblings));
+            const int offered = static_cast<int>(level.choices.size());
+            level.choices.resize(
+                static_cast<std::size_t>(stopRule.choicesWorth(confidence, offered)));
             const int steps = static_cast<int>(levels.size());
-            isOver = terms.stopsAfter(summary.probability(0), steps).has_value() ||
-                     levels.size() == longest;
+            isOver = stopRule.stopsAfter(confidence, steps).has_value() || levels.size() == longest;
         }
         if (!isOver && !made.rounds.empty())
             break;
-        const DraftTree tree = makeCaterpillar(levels, terms.maxNodes);
-        const int tokens = 1 + acceptedOf(tree, expected.subspan(first));
-        made.rounds.push_back({tree.draftSteps(), 1 + tree.size(), tokens});
-        first += static_cast<std::size_t>(tokens);
+        DecodeStep step;
+        step.planId = 1;
+        step.draft = makeCaterpillar(levels, terms.maxNodes);
+        step.path = pathOf(step.draft, expected.subspan(first));
+        step.tokens.resize(1 + step.path.size());
+        step.verifiedRows = 1 + step.draft.size();
+        worth.observe(step, terms.share, costs);
+        made.rounds.push_back(
+            {step.draft.draftSteps(), step.verifiedRows, static_cast<int>(step.tokens.size())});
+        first += step.tokens.size();
     }
     return made;
 }
 
-Result<Replay> replayAnswer(Target& target, const LayerPlan& plan, int first, int most) {
-    const auto known = static_cast<int>(target.output().size()) - 1 - first;
+Result<Replay> replayAnswer(Target& target,
+                            const LayerPlan& plan,
+                            const AnswerPart& part,
+                            const StepCosts& costs,
+                            DraftWorth& worth) {
+    const auto known = static_cast<int>(target.output().size()) - 1 - part.first;
     const int room = target.cache().capacity() - target.length();
-    const int count = std::min({known, room, most});
+    const int count = std::min({known, room, part.most});
     if (count <= 0)
         return Replay();
-    const auto from = static_cast<std::size_t>(first);
+    const auto from = static_cast<std::size_t>(part.first);
     const auto tokens = target.output().subspan(from, static_cast<std::size_t>(count));
     std::vector<int> rows(tokens.size());
     std::iota(rows.begin(), rows.end(), 0);
     const AttentionLayout layout =
-        AttentionLayout::beside(target.promptLength() + first, count, target.length());
+        AttentionLayout::beside(target.promptLength() + part.first, count, target.length());
     ENGINE_TRY(const ForwardResult pass,
                target.transformer().forward(
                    {.plan = plan, .layout = layout, .tokens = tokens, .summaryRows = rows},
                    target.cache()));
-    const ConfidenceStopRule stopRule(kSwiftEpsilon, kSwiftLongestDraft);
     ENGINE_TRY(const SiblingSchedule siblings, SiblingSchedule::parse(kSwiftSiblings));
     return replayRounds(pass.summaries,
                         target.outputArgmax().subspan(from + 1, tokens.size()),
-                        {.siblings = siblings,
+                        {.epsilon = kSwiftEpsilon,
+                         .longest = kSwiftLongestDraft,
+                         .siblings = siblings,
                          .maxNodes = target.transformer().preferredTreeNodes(),
-                         .stopRule = &stopRule});
+                         .share = weightShare(plan, target.transformer().config())},
+                        costs,
+                        worth);
 }
 
 } // namespace automatic

@@ -93,7 +93,7 @@ def cancel(world):
 
 def control(world):
     for task in world["tasks"]:
-        if str(task["job"]) in words[1].split(","):
+        if f"{task['job']}_{task['index']}" in words[1].split(","):
             task["held"] = words[0] == "hold"
 
 

@@ -361,7 +361,7 @@ private slots:
         const auto done = cluster.run();
         VERIFY_DONE(done);
         QCOMPARE(cluster.calls("scontrol"),
-                 (QByteArrayList{"scontrol hold 1", "scontrol release 1"}));
+                 (QByteArrayList{"scontrol hold 1_2", "scontrol release 1_2"}));
         QCOMPARE(cluster.finishedCount(), 3);
     }
 

@@ -318,8 +318,7 @@ private slots:
         Talk swift(inner,
                    {{"start", std::string("manual")},
                     {"skip_set", set},
-                    {"optimise", 0.0},
-                    {"calibrate", 0.0}}, // the forecast takes epsilon as it is
+                    {"optimise", 0.0}},
                    {},
                    nullptr,
                    {.rowPart = rowPart},

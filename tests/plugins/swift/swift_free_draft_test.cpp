@@ -52,7 +52,7 @@ auto freeRounds(const std::vector<DecodeStep>& rounds) {
 }
 
 SettingValues withFree(double least, SettingValues settings = {}) {
-    settings.insert({{"free_draft", 1.0}, {"free_least", least}, {"gamma", 8.0}});
+    settings.insert({{"free_draft", 1.0}, {"free_least", least}, {"gamma", 8.0}, {"weigh", 0.0}});
     return settings;
 }
 

@@ -254,7 +254,8 @@ void SwiftProfilesTest::oursIsTheDefaultAndEachAdditionIsASettingOfItsOwn() {
                                     "short_windows",
                                     "start",
                                     "tree_nodes",
-                                    "trials_to_double"}));
+                                    "trials_to_double",
+                                    "weigh"}));
     for (const std::string& name : added) {
         const std::string group = name == "start" ? "Search" : "Beyond the paper";
         QCOMPARE(info.find(name)->group, group);

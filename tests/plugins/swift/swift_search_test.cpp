@@ -108,7 +108,8 @@ SettingValues quiet() {
             {"trials_to_double", 0.0},
             {"stop_score", 1.0},
             {"lower_below", 0.0},
-            {"restart_drop", 0.0}};
+            {"restart_drop", 0.0},
+            {"weigh", 0.0}}; // no clock is asked
 }
 
 SettingValues with(SettingValues values, const SettingValues& more) {

@@ -20,9 +20,10 @@ Transformer& model() {
 }
 
 /// Its default start is the stream.
-std::unique_ptr<Decoder> swiftWith(const SettingValues& settings, Transformer& with = model()) {
-    return support::openDecoder("swift",
-                                {.transformer = with, .contextLength = 200, .settings = settings});
+std::unique_ptr<Decoder> swiftWith(SettingValues settings, Transformer& with = model()) {
+    settings.insert({"weigh", 0.0}); // every round drafts
+    return support::openDecoder(
+        "swift", {.transformer = with, .contextLength = 200, .settings = std::move(settings)});
 }
 
 /// Refuses passes that begin or end between two layers.
@@ -46,8 +47,11 @@ public:
     std::size_t weightBytes() const override { return model().weightBytes(); }
 };
 
-std::vector<DecodeStep> run(Decoder& decoder, const std::vector<TokenId>& prompt, int tokens) {
-    return support::answer(decoder, {.tokens = prompt, .maxTokens = tokens, .task = "stream"});
+std::vector<DecodeStep> run(Decoder& decoder,
+                            const std::vector<TokenId>& prompt,
+                            int tokens,
+                            std::string_view task = "stream") {
+    return support::answer(decoder, {.tokens = prompt, .maxTokens = tokens, .task = task});
 }
 
 bool skipsExactlyTheQuietLayers(const LayerPlan& plan) {
@@ -73,6 +77,8 @@ private slots:
     void aRatioThatLeavesNothingOutStartsUniform();
     void anotherSettingWhileRunningFollowsTheStreamAtOnce();
     void itIsCancelledBetweenPasses();
+    void anotherTaskBeginsWithASetThatIsProven();
+    void aSetThatIsNotProvenIsNoStartForOthers();
 };
 
 void SwiftStreamTest::theFirstRoundDraftsWithTheSetOfTheStream() {
@@ -169,6 +175,28 @@ void SwiftStreamTest::itIsCancelledBetweenPasses() {
     QCOMPARE(step.error().code, ErrorCode::Cancelled);
     QVERIFY(decoder->begin({.tokens = prompt, .task = "stream"}, {}).hasValue());
     QVERIFY(decoder->step().hasValue());
+}
+
+/// The stream is followed once, then the set is only scored on the other task's tokens.
+void SwiftStreamTest::anotherTaskBeginsWithASetThatIsProven() {
+    const auto decoder = swiftWith({{"r", 0.5}, {"gamma", 8.0}});
+    run(*decoder, {3, 1, 4, 1, 5}, 24);
+    const auto steps = run(*decoder, {9, 2, 6, 5, 3}, 24, "other");
+    const SearchReport& first = steps.front().search;
+    QCOMPARE(first.planChanges.size(), std::size_t{1});
+    QCOMPARE(first.planChanges.front().task, std::string("other"));
+    QVERIFY(skipsExactlyTheQuietLayers(first.planChanges.front().plan));
+    QCOMPARE(first.searchMs, 0.0);
+    int trials = 0;
+    for (const DecodeStep& step : steps)
+        trials += static_cast<int>(step.search.trials.size());
+    QCOMPARE(trials, 1);
+}
+
+void SwiftStreamTest::aSetThatIsNotProvenIsNoStartForOthers() {
+    const auto decoder = swiftWith({{"r", 0.5}, {"gamma", 8.0}, {"stop_score", 1.0}, {"S", 1.0}});
+    run(*decoder, {3, 1, 4, 1, 5}, 4); // too short to be scored
+    QVERIFY(run(*decoder, {9, 2, 6, 5, 3}, 4, "other").front().search.searchMs > 0.0);
 }
 
 QTEST_GUILESS_MAIN(SwiftStreamTest)

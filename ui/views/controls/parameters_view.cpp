@@ -87,8 +87,9 @@ void ParametersView::build() {
     auto* swiftPart = new QVBoxLayout;
     swiftPart->setContentsMargins(12, 4, 12, 8);
     swiftPart->setSpacing(4);
-    swiftPart->addWidget(m_swiftNote);
+    // The button tells the forecast, too; in a low dock it would be below what is seen.
     swiftPart->addWidget(m_useSwift, 0, Qt::AlignLeft);
+    swiftPart->addWidget(m_swiftNote);
     auto* column = new QVBoxLayout(page);
     column->setContentsMargins(0, 4, 0, 8);
     column->setSpacing(0);

@@ -27,8 +27,9 @@ ViewInfo historyInfo() {
             HistoryView::tr("History of best sets"),
             HistoryView::tr(
                 "Each column is a better skip set that the search found, with attention layers "
-                "above and MLP layers below, coloured where they are skipped. The slider takes all "
-                "views back to that time. Compare figure 12 of the SWIFT paper."),
+                "above and MLP layers below, coloured where they are skipped. A set that skips "
+                "more may be better at a lower matchness, because its drafts cost less. The slider "
+                "takes all views back to that time. Compare figure 12 of the SWIFT paper."),
             Topic::Model | Topic::Decoder | Topic::Search | Topic::Selection};
 }
 

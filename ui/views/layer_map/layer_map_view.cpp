@@ -201,7 +201,7 @@ void LayerMapView::updateTitle() {
                     : newestBadge());
     QString words = isBack                                      ? tr("best set at that time")
                     : m_manual.isManual()                       ? tr("manual set")
-                    : store().search().foundBeside() != nullptr ? tr("best set so far, not used")
+                    : store().search().foundBeside() != nullptr ? tr("not used yet: best so far")
                                                                 : tr("live set");
     if (state.exitAfterLayer >= 0)
         words = tr("%1, exit after layer %2").arg(words).arg(state.exitAfterLayer);

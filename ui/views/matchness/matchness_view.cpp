@@ -132,9 +132,9 @@ void MatchnessView::refreshView(Topics changed) {
                 : trials.empty()
                     ? tr("of sets tried beside the answers")
                     : countText(static_cast<qint64>(trials.size()),
-                                tr("best of 1 set: %1").arg(shareText(trials.back().best)),
-                                tr("best of %1 sets: %2")
-                                    .arg(QStringLiteral("%1"), shareText(trials.back().best))));
+                                tr("now %1, 1 set tried").arg(shareText(trials.back().best)),
+                                tr("now %1, %2 sets tried")
+                                    .arg(shareText(trials.back().best), QStringLiteral("%1"))));
     if (!trials.empty())
         m_plot->setSummary(tr("The current set has matchness %1 after %2 search steps.")
                                .arg(QString::number(trials.back().best, 'f', 3))

@@ -211,7 +211,7 @@ void SpeedView::updateReferences() {
     m_plot->setReferences(std::move(lines));
     const SpanFigures chat = store().speed().chat();
     m_plot->setSeriesLabel(Chat,
-                           {chat.isEmpty() ? QString() : tr("this chat %1").arg(speedText(chat)),
+                           {chat.isDrafting() ? tr("this chat %1").arg(speedText(chat)) : QString(),
                             true,
                             LabelSide::Beside});
 }

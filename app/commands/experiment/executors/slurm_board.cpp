@@ -151,6 +151,14 @@ std::set<long> SlurmBoard::liveJobs(const SlurmTaskStates& known) const {
     return jobs;
 }
 
+std::vector<SlurmTask> SlurmBoard::queuedTasks() const {
+    std::vector<SlurmTask> tasks;
+    for (const Entry& entry : m_entries)
+        if (entry.notes.phase == ExecutorPhase::Queued)
+            tasks.push_back(entry.task);
+    return tasks;
+}
+
 std::vector<ExecutorShard> SlurmBoard::allNotes() const {
     std::vector<ExecutorShard> notes;
     for (const Entry& entry : m_entries)

@@ -45,6 +45,9 @@ public:
     /// The jobs with tasks that are queued or running; without those that `known` has.
     std::set<long> liveJobs(const SlurmTaskStates& known = {}) const;
 
+    /// The tasks that wait for a machine.
+    std::vector<SlurmTask> queuedTasks() const;
+
     /// Of a shard that was submitted.
     SlurmTask task(int shard) const { return entry(shard).task; }
 

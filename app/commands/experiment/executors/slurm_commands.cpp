@@ -31,18 +31,20 @@ Error noAnswer(const std::string& command, const ChildOutput& made) {
             "Look at the cluster's own state with sinfo and squeue."};
 }
 
-Result<void> runForJobs(std::vector<std::string> words, const std::set<long>& jobs) {
-    const std::string command = fmt::format("{}", fmt::join(words, " "));
-    // scontrol takes a list as one word, scancel words.
-    if (words.front() == "scontrol")
-        words.push_back(fmt::format("{}", fmt::join(jobs, ",")));
-    else
-        for (const long job : jobs)
-            words.push_back(std::to_string(job));
+Result<void> runOrder(std::vector<std::string> words) {
+    const std::string command = words.front();
     ENGINE_TRY(const ChildOutput made, runSlurm(std::move(words)));
     if (!made.hasSucceeded())
         return noAnswer(command, made);
     return {};
+}
+
+/// "7_3,7_4"
+std::string listOf(const std::vector<SlurmTask>& tasks) {
+    std::string list;
+    for (const SlurmTask& task : tasks)
+        list += fmt::format("{}{}_{}", list.empty() ? "" : ",", task.job, task.index);
+    return list;
 }
 
 /// "0-3,7" of {0, 1, 2, 3, 7}.
@@ -142,15 +144,20 @@ Result<SlurmTaskStates> SlurmCommands::accounts(const std::set<long>& jobs) cons
 }
 
 Result<void> SlurmCommands::cancel(const std::set<long>& jobs) const {
-    return runForJobs({"scancel"}, jobs);
+    std::vector<std::string> words = {"scancel"};
+    for (const long job : jobs)
+        words.push_back(std::to_string(job));
+    return runOrder(std::move(words));
 }
 
-Result<void> SlurmCommands::hold(const std::set<long>& jobs) const {
-    return runForJobs({"scontrol", "hold"}, jobs);
+// Slurm refuses to hold or to release an array of which a task has ended, so the tasks are named.
+
+Result<void> SlurmCommands::hold(const std::vector<SlurmTask>& tasks) const {
+    return runOrder({"scontrol", "hold", listOf(tasks)});
 }
 
-Result<void> SlurmCommands::release(const std::set<long>& jobs) const {
-    return runForJobs({"scontrol", "release"}, jobs);
+Result<void> SlurmCommands::release(const std::vector<SlurmTask>& tasks) const {
+    return runOrder({"scontrol", "release", listOf(tasks)});
 }
 
 } // namespace app

@@ -37,8 +37,8 @@ public:
 
     /// Errors of these three: Io if Slurm refuses or does not answer.
     engine::Result<void> cancel(const std::set<long>& jobs) const;
-    engine::Result<void> hold(const std::set<long>& jobs) const;
-    engine::Result<void> release(const std::set<long>& jobs) const;
+    engine::Result<void> hold(const std::vector<SlurmTask>& tasks) const;
+    engine::Result<void> release(const std::vector<SlurmTask>& tasks) const;
 
 private:
     explicit SlurmCommands(std::string prefix)

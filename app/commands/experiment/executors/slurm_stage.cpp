@@ -159,10 +159,10 @@ void SlurmStage::holdIfPaused(bool isPaused) {
     if (isPaused == m_isHeld)
         return;
     m_isHeld = isPaused;
-    const auto jobs = m_board.liveJobs();
-    if (jobs.empty())
+    const auto tasks = m_board.queuedTasks();
+    if (tasks.empty())
         return;
-    const auto done = isPaused ? m_commands.hold(jobs) : m_commands.release(jobs);
+    const auto done = isPaused ? m_commands.hold(tasks) : m_commands.release(tasks);
     if (!done)
         m_reports.onRemark(done.error().message);
 }

@@ -192,6 +192,14 @@ std::vector<FigureGroup> figureGroups(const RunData& data,
             groups.push_back({measureLabel(measure), measure, {}, measure});
         return groups;
     }
+    // Along a setting, the variants that differ only by it are one.
+    if (grouping == "variant" && wish.x.starts_with("setting:")) {
+        for (const std::string& group : data.groups(stage, "base", wish.variants)) {
+            if (!group.starts_with("vanilla"))
+                groups.push_back({data.label("base", group), group, {{"base", group}}});
+        }
+        return groups;
+    }
     for (const std::string& group : data.groups(stage, grouping, wish.variants)) {
         // The line at 1.0 is vanilla; elsewhere it is a category of its own, but never a series.
         if (grouping == "variant" && data.variant(group)->isVanilla &&

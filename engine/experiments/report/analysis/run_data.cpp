@@ -67,6 +67,9 @@ std::string groupOf(const RunPlace& place, const std::string& grouping) {
         return place.task;
     if (grouping == "prompt")
         return fmt::to_string(place.prompt);
+    if (grouping == "base")
+        return (planned ? planned->base : place.variant->name) +
+               (place.model.empty() ? "" : "@" + place.model);
     if (grouping == "seed")
         return fmt::to_string(place.seed);
     if (grouping == "parameters")
@@ -83,29 +86,51 @@ std::string groupOf(const RunPlace& place, const std::string& grouping) {
 }
 
 std::string readableName(std::string_view name) {
-    static const std::map<std::string_view, std::string_view> kKnown = {{"swift", "SWIFT"},
-                                                                        {"self_sd", "Self-SD"},
-                                                                        {"layerskip", "LayerSkip"},
-                                                                        {"clasp", "CLaSp"},
-                                                                        {"knapspec", "KnapSpec"},
-                                                                        {"del", "DEL"},
-                                                                        {"space", "SPACE"},
-                                                                        {"qa", "QA"}};
+    // Decoders as their papers write them; longer names stand before those that begin alike.
+    static constexpr std::pair<std::string_view, std::string_view> kKnown[] = {
+        {"self_sd", "Self-SD"},
+        {"layerskip", "LayerSkip"},
+        {"knapspec", "KnapSpec"},
+        {"swift", "SWIFT"},
+        {"clasp", "CLaSp"},
+        {"space", "SPACE"},
+        {"del", "DEL"},
+        {"qa", "QA"}};
+    const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     std::string text;
-    std::size_t start = 0;
-    while (start <= name.size()) {
-        std::size_t end = std::min(name.find(' ', start), name.size());
-        // A name of several words may be known as a whole.
-        if (!kKnown.contains(name.substr(start, end - start)))
-            end = std::min(name.find_first_of(" _", start), name.size());
-        const std::string_view word = name.substr(start, end - start);
-        const auto known = kKnown.find(word);
-        if (!text.empty())
-            text += text.find('=') == std::string::npos && word.find('=') != word.npos ? ", " : " ";
-        text += known != kKnown.end() ? known->second : word;
-        start = end + 1;
+    bool isWordStart = true;
+    bool hasSettings = false;
+    if (name.starts_with("no_")) {
+        text = "without ";
+        name.remove_prefix(3);
     }
-    std::replace(text.begin(), text.end(), '=', ' ');
+    while (!name.empty()) {
+        const auto known = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const auto& one) {
+            const std::size_t length = one.first.size();
+            return isWordStart && name.starts_with(one.first) &&
+                   (name.size() == length || !isLetter(name[length]));
+        });
+        if (known != std::end(kKnown)) {
+            text += known->second;
+            name.remove_prefix(known->first.size());
+            if (!name.empty() && name.front() >= '0' && name.front() <= '9')
+                text += ' ';
+            isWordStart = false;
+            continue;
+        }
+        const char letter = name.front();
+        name.remove_prefix(1);
+        isWordStart = letter == ' ' || letter == '_';
+        if (letter == ' ' && !hasSettings &&
+            name.substr(0, name.find(' ')).find('=') != name.npos) {
+            text += ", "; // the first setting
+            hasSettings = true;
+        } else if (letter == '@') {
+            text += " on ";
+        } else {
+            text += letter == '_' || letter == '=' ? ' ' : letter;
+        }
+    }
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
         text.front() = static_cast<char>(text.front() - 'a' + 'A');
     return text;
@@ -167,6 +192,8 @@ void RunData::addShard(const ShardResult& shard) {
     RunPlace place;
     place.shard = &planned;
     place.parameters = model < m_plan.models.size() ? m_plan.models[model].parameters : 0.0;
+    if (m_plan.models.size() > 1 && model < m_plan.models.size())
+        place.model = m_plan.models[model].name;
     const auto placeOf = [&](const auto& record) {
         place.variant = addVariant(record.variant);
         place.task = record.task;
@@ -313,7 +340,8 @@ std::string RunData::label(const std::string& grouping, const std::string& group
         std::from_chars(group.data(), group.data() + group.size(), index);
         return fmt::to_string(index + 1);
     }
-    return grouping == "task" || grouping == "set" ? readableName(group) : group;
+    return grouping == "task" || grouping == "set" || grouping == "base" ? readableName(group)
+                                                                         : group;
 }
 
 } // namespace engine

@@ -28,6 +28,7 @@ struct RunPlace {
     const ReportVariant* variant = nullptr;
     const PlannedShard* shard = nullptr;
     double parameters = 0.0; ///< of the shard's model
+    std::string model = {};  ///< its name, if the run has several
     std::string task;
     int prompt = 0;
     std::uint64_t seed = 0;
@@ -62,7 +63,7 @@ struct Selection {
 };
 
 /// Names a grouping and one of its groups: ("task", "story"). The groupings are "variant", "task",
-/// "prompt", "seed", "set" (the task whose set is used), "parameters" and "setting:NAME"; a group
+/// "prompt", "seed", "base" (the variant of the recipe), "set" (the task whose set is used), "parameters" and "setting:NAME"; a group
 /// that something does not have is empty.
 using Filter = std::pair<std::string, std::string>;
 

@@ -89,6 +89,11 @@ void addGridRows(const ResultFigure& figure, ResultTable& table) {
 } // namespace
 
 Drawing drawFigure(const ResultFigure& figure, const FigureCanvas& canvas) {
+    if (figure.y.reference && !isDrawable(*figure.y.reference)) {
+        ResultFigure without = figure;
+        without.y.reference.reset();
+        return drawFigure(without, canvas);
+    }
     Drawing drawing;
     Painter painter(canvas, drawing);
     if (!figure.panels.empty()) {

@@ -217,7 +217,8 @@ private:
 
     /// Vanilla's line belongs to speeds alone, and not to the acceptance in the next lane.
     std::optional<double> referenceOf(const FigurePanel& panel) const {
-        return panel.reference ? panel.reference : m_figure.y.reference;
+        return panel.reference && isDrawable(*panel.reference) ? panel.reference
+                                                               : m_figure.y.reference;
     }
 
     std::vector<LegendEntry> legend() const {

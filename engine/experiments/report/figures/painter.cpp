@@ -81,6 +81,8 @@ AxisScale::AxisScale(std::span<const double> values, int ticks, bool isLogarithm
 }
 
 double AxisScale::at(double value) const {
+    if (std::isnan(value))
+        return m_from;
     const double low = m_isLogarithmic ? std::log(m_low) : m_low;
     const double high = m_isLogarithmic ? std::log(m_high) : m_high;
     const double here = m_isLogarithmic ? std::log(std::max(value, m_low)) : value;

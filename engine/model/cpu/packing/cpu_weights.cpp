@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <new>
 
@@ -27,6 +28,14 @@ public:
         , m_options(options)
         , m_form(chosenForm(source, options.weights)) {}
 
+    Result<Weights> outline() {
+        Weights weights;
+        ENGINE_TRY_DO(plan(weights));
+        if (m_config.isPlanted)
+            doubleLayers(weights);
+        return weights;
+    }
+
     Result<void> plan(Weights& weights) {
         weights.layers.resize(static_cast<std::size_t>(m_config.storedLayerCount()));
         for (int stored = 0; stored < m_config.storedLayerCount(); ++stored)
@@ -42,30 +51,66 @@ public:
     Result<Weights> packAll() {
         Weights weights;
         ENGINE_TRY_DO(plan(weights));
-        ENGINE_TRY_DO(checkMemory(chosenKvType(weights, m_options.kvType)));
+        const std::size_t copiedBytes = m_config.isPlanted ? layerBytes(weights) : 0;
+        ENGINE_TRY_DO(checkMemory(m_bytes + copiedBytes, chosenKvType(weights, m_options.kvType)));
         ENGINE_TRY_DO(fill(weights));
         for (const PackingJob& job : m_jobs)
             job.matrix->data = weights.memory.data() + job.offset;
+        if (m_config.isPlanted)
+            ENGINE_TRY_DO(copyLayers(weights, copiedBytes));
         return weights;
     }
 
 private:
+    /// Bytes of the matrices of all layers.
+    static std::size_t layerBytes(const Weights& weights) {
+        std::size_t bytes = 0;
+        for (const LayerWeights& layer : weights.layers)
+            layer.forEachLinear([&](const Linear& linear) { bytes += matrixBytes(linear.matrix); });
+        return bytes;
+    }
+
+    /// From the layers of the files to those of a lesson model.
+    static void doubleLayers(Weights& weights) {
+        std::vector<LayerWeights> twice;
+        for (const LayerWeights& layer : weights.layers)
+            twice.insert(twice.end(), 2, layer);
+        weights.layers = std::move(twice);
+    }
+
     /// Before anything is packed: a model that does not fit is refused at once.
-    Result<void> checkMemory(KvType kvType) const {
+    Result<void> checkMemory(std::size_t heldBytes, KvType kvType) const {
         const double slot = 2.0 * m_config.layerCount * m_config.kvHeadCount * m_config.headDim *
                             static_cast<double>(kvTypeBytes(kvType));
         auto checked = checkMemoryFor(
-            static_cast<double>(m_bytes) + slot * m_options.cacheSlots,
+            static_cast<double>(heldBytes) + slot * m_options.cacheSlots,
             m_options.cacheSlots > 0
                 ? fmt::format("{} and a context of {} tokens", kWhat, m_options.cacheSlots)
                 : std::string(kWhat));
         if (checked)
             return {};
         Error error = std::move(checked).error();
-        if (const std::string note = wideningNoteOf(m_source, m_options.weights, m_bytes);
+        if (const std::string note = wideningNoteOf(m_source, m_options.weights, heldBytes);
             !note.empty())
             error.message += " " + note;
         return error;
+    }
+
+    /// Doubles the layers; the second of each pair gets a copy of the matrices.
+    static Result<void> copyLayers(Weights& weights, std::size_t copiedBytes) {
+        doubleLayers(weights);
+        ENGINE_TRY(weights.copies, HugeMemory::make(copiedBytes, kWhat));
+        std::byte* into = weights.copies.data();
+        for (std::size_t layer = 1; layer < weights.layers.size(); layer += 2)
+            weights.layers[layer].forEachLinear([&](Linear& linear) {
+                const std::size_t size = matrixBytes(linear.matrix);
+                if (size == 0)
+                    return;
+                std::memcpy(into, linear.matrix.data, size);
+                linear.matrix.data = into;
+                into += size;
+            });
+        return {};
     }
 
     Result<void> planLayer(int index, LayerWeights& layer) {
@@ -239,9 +284,7 @@ std::string wideningNoteOf(const WeightSource& source, WeightForm wanted, std::u
 Result<Weights>
 outlineWeights(const ModelConfig& config, const WeightSource& source, WeightForm form) {
     const Options options{.weights = form};
-    Weights weights;
-    ENGINE_TRY_DO(Packer(config, source, options).plan(weights));
-    return weights;
+    return Packer(config, source, options).outline();
 }
 
 Result<Weights>

@@ -24,10 +24,15 @@ using GatedMlp = GatedMlpOf<Linear>;
 using LayerWeights = LayerWeightsOf<std::vector<float>, Linear>;
 
 /// All weights of a network, packed into one memory in the order in which a pass reads them.
+///
+/// The two layers of a pair of a lesson model have weights of their own, though they are equal.
+/// Otherwise the second one would find them in the processor's caches, and a pass would cost less
+/// than in a model that really has so many layers.
 struct Weights {
     HugeMemory memory;
+    HugeMemory copies;                // of a lesson model: what the second layer of each pair reads
     Linear embedding;                 // [vocab, hidden]; the head too when tied
-    std::vector<LayerWeights> layers; ///< [stored layers]
+    std::vector<LayerWeights> layers; ///< [layers]
     std::vector<float> finalNorm;     // [hidden]
     Linear head;                      // rows 0 when tied
     std::jthread keeper;              // writes `memory` to the packed cache, if anything does

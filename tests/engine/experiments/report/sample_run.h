@@ -131,6 +131,8 @@ struct SampleRun {
             answer.draftRatio = 0.1;
         }
         sums.draftMs = static_cast<double>(sums.draftSteps) * variant.draftCost * kPlainMs;
+        sums.draftLayers = static_cast<double>(sums.draftSteps) * 3.0;
+        sums.verifyLayers = static_cast<double>(sums.rounds) * 6.0;
         sums.verifyMs = static_cast<double>(sums.rounds) * variant.verifyCost * kPlainMs;
         return answer;
     }

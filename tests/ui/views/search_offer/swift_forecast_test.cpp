@@ -184,10 +184,10 @@ private slots:
         m_run->bridge->tick();
         QCOMPARE(view.subtitle(), QStringLiteral("of sets tried beside the answers"));
         findOne();
-        QCOMPARE(view.subtitle(), QStringLiteral("best of 1 set: .75"));
+        QCOMPARE(view.subtitle(), QStringLiteral("now .75, 1 set tried"));
         m_run->tryPlan(m_run->plan({1}, {}), "random", 10, false);
         m_run->bridge->tick();
-        QVERIFY(view.subtitle().startsWith(QStringLiteral("best of 2 sets: ")));
+        QVERIFY(view.subtitle().endsWith(QStringLiteral(", 2 sets tried")));
     }
 
     void theStripSaysThatThePauseIsUsed() {

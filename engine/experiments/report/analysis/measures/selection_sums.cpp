@@ -200,7 +200,8 @@ std::optional<Estimate> SelectionSums::ofSearch(std::string_view name) const {
     if (name == "bayesian_trials")
         return Estimate{static_cast<double>(kind("bayesian")), {}, {}, trials};
     if (name == "search_seconds")
-        return Estimate{m_answers > 0 ? m_decoding.searchMs / 1e3 : m_trialSeconds, {}, {}, trials};
+        return Estimate{
+            m_decoding.searchMs > 0.0 ? m_decoding.searchMs / 1e3 : m_trialSeconds, {}, {}, trials};
     return std::nullopt;
 }
 

@@ -23,6 +23,10 @@ public:
     VerdictMaker(const RunData& data, const Recipe& recipe)
         : m_data(data)
         , m_wish(recipe.verdict)
+        , m_isAboutSets(
+              std::any_of(recipe.figures.begin(),
+                          recipe.figures.end(),
+                          [](const FigureWish& wish) { return wish.kind == "layer_grids"; }))
         , m_stage(data.stageOf({})) {}
 
     ExperimentVerdict make() const {
@@ -92,6 +96,20 @@ private:
         return m_data.variant(name);
     }
 
+    /// "a higher acceptance", "no more tokens per layer"
+    std::string comparedWords(bool isHigher) const {
+        const bool isMany = m_wish.measure.starts_with("tokens");
+        const char* const article = isHigher ? (isMany ? "" : "a ") : "no ";
+        return fmt::format("{}{} {}", article, isMany ? "more" : "higher", measureWords());
+    }
+
+    /// The measure of the wish as words: "tokens per layer".
+    std::string measureWords() const {
+        std::string words = m_wish.measure;
+        std::replace(words.begin(), words.end(), '_', ' ');
+        return words;
+    }
+
     std::string text(const std::string& measure, const Estimate& value) const {
         return numberText(measureInfo(measure).form, value);
     }
@@ -113,9 +131,13 @@ private:
         std::size_t answers = 0;
         for (const AnsweredPrompt* run : all.runs)
             answers += run->own.size();
-        if (answers == 0)
-            return {
-                VerdictKind::Finding, fmt::format("{} sets were tried.", all.trials.size()), ""};
+        const auto best = measured("best_matchness", all);
+        if (best && (m_isAboutSets || answers == 0))
+            return {VerdictKind::Finding,
+                    fmt::format("{} sets were tried; the best one predicts {} of the tokens.",
+                                all.trials.size(),
+                                text("best_matchness", *best)),
+                    equalSentence(m_data)};
         return {VerdictKind::Finding,
                 fmt::format("{} answers were measured.", answers),
                 equalSentence(m_data)};
@@ -174,19 +196,18 @@ private:
         std::string cause = costSentence(of(*subject));
         if (!isClear)
             cause = "The two intervals overlap, so the difference may be chance. " + cause;
-        return {
-            isBetter && isClear ? VerdictKind::Gain : VerdictKind::NoGain,
-            fmt::format("{}: {} for {}{}, {} for {}{}.",
-                        isBetter ? "Yes" : "No",
-                        text(m_wish.measure, *own),
-                        subject->label,
-                        intervalWords(*own),
-                        text(m_wish.measure, *against),
-                        other->label,
-                        intervalWords(*against)),
-            measureInfo(m_wish.measure).title.empty()
-                ? cause
-                : fmt::format("The numbers are {}. {}", measureInfo(m_wish.measure).title, cause)};
+        return {isBetter && isClear ? VerdictKind::Gain : VerdictKind::NoGain,
+                fmt::format("{} {} than {}: {}{} against {}{}.",
+                            subject->label,
+                            measureInfo(m_wish.measure).isOverVanilla
+                                ? (isBetter ? "is faster" : "is not faster")
+                                : "has " + comparedWords(isBetter),
+                            other->label,
+                            text(m_wish.measure, *own),
+                            intervalWords(*own),
+                            text(m_wish.measure, *against),
+                            intervalWords(*against)),
+                cause};
     }
 
     ExperimentVerdict diagonal() const {
@@ -278,10 +299,11 @@ private:
                                 intervalWords(first.value)),
                     cause + noGainSentence(own)};
         return {isSpeed ? VerdictKind::Gain : VerdictKind::Finding,
-                fmt::format("{} is best: {} {}{}.",
-                            name,
+                fmt::format("{}: {}{}{}.",
+                            isSpeed ? name + " is best"
+                                    : fmt::format("{} has the highest {}", name, measureWords()),
                             text(m_wish.measure, first.value),
-                            isSpeed ? "over vanilla" : measureInfo(m_wish.measure).title,
+                            isSpeed ? " over vanilla" : "",
                             intervalWords(first.value)),
                 cause + costSentence(own)};
     }
@@ -331,6 +353,7 @@ private:
 
     const RunData& m_data;
     const VerdictWish& m_wish;
+    bool m_isAboutSets;
     std::string m_stage;
 };
 

@@ -172,7 +172,10 @@ ExperimentVerdict OwnSets::verdict() const {
     if (!m_slow.empty())
         cause += fmt::format("No set gains on {}.", joined(m_slow));
     const double own = m_ownSum / m_tasks;
-    return {m_wins * 2 > m_tasks && own > 1.0 ? VerdictKind::Gain : VerdictKind::NoGain,
+    const int clear = m_wins - static_cast<int>(m_overlaps.size());
+    return {m_wins * 2 <= m_tasks || own <= 1.0 ? VerdictKind::NoGain
+            : clear * 2 > m_tasks               ? VerdictKind::Gain
+                                                : VerdictKind::Finding,
             fmt::format("A task's own set is the fastest one for {} of {} tasks: {:.2f}× on "
                         "average, against {:.2f}× with the best set of another task.",
                         m_wins,

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/swift/calibrated_threshold.h"
+#include "engine/decoding/statistics/calibrated_threshold.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace swift {
-
-using namespace engine;
+namespace engine {
 
 namespace {
 
@@ -23,10 +21,6 @@ constexpr double kMemory = 64.0;
 void CalibratedThreshold::observe(const DecodeStep& step) {
     if (step.draft.draftSteps() == 0 || step.planId == 0)
         return;
-    if (step.planId != m_planId) {
-        m_bins = {};
-        m_planId = step.planId;
-    }
     for (int pass = 0; pass < step.draft.draftSteps(); ++pass) {
         const auto place = static_cast<std::size_t>(pass);
         const double confidence = step.draft.confidences()[place];
@@ -60,4 +54,4 @@ double CalibratedThreshold::rate(int bin) const {
     return (seen.accepted + kPriorTokens * leastSure) / (seen.checked + kPriorTokens);
 }
 
-} // namespace swift
+} // namespace engine

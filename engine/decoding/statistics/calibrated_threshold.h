@@ -4,17 +4,16 @@
 #include "engine/decoding/round/decode_step.h"
 
 #include <array>
-#include <cstdint>
 
-namespace swift {
+namespace engine {
 
 /// How often drafted tokens of each confidence were accepted, and the confidence threshold that
 /// follows from it. A fixed threshold takes confidence for the probability of acceptance; a skip
 /// set that always agrees with the full model is accepted where both are unsure, too.
 class CalibratedThreshold {
 public:
-    /// Counts the drafted chain of a step up to its first refused token. Another plan begins anew.
-    void observe(const engine::DecodeStep& step);
+    /// Counts the drafted chain of a step up to its first refused token.
+    void observe(const DecodeStep& step);
 
     /// `epsilon`, or less: drafted tokens between the two were accepted at a rate of at least
     /// `epsilon`.
@@ -30,7 +29,6 @@ private:
 
     static constexpr int kBins = 5; // of equal width, from confidence 0 to 1
     std::array<Bin, kBins> m_bins;
-    std::uint64_t m_planId = 0;
 };
 
-} // namespace swift
+} // namespace engine

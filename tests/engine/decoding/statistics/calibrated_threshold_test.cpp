@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/swift/calibrated_threshold.h"
+#include "engine/decoding/statistics/calibrated_threshold.h"
 
 #include <QTest>
 
 using namespace engine;
-using swift::CalibratedThreshold;
 
 namespace {
 
@@ -88,12 +87,6 @@ private slots:
             step.path = {step.draft.add(9, -1, 0.2)};
             threshold.observe(step);
         }
-        QCOMPARE(threshold.below(0.8), 0.8);
-    }
-
-    void anotherPlanBeginsAnew() {
-        CalibratedThreshold threshold = after(0.7, 20, 1);
-        threshold.observe(roundOf(0.95, 1, 1, 2));
         QCOMPARE(threshold.below(0.8), 0.8);
     }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/drafts/draft_stop_rule.h"
+#include "engine/decoding/round/decode_step.h"
+#include "engine/decoding/statistics/calibrated_threshold.h"
+#include "engine/decoding/statistics/confidence_rates.h"
+#include "engine/decoding/statistics/step_costs.h"
+
+namespace engine {
+
+/// What drafting with a plan gives at present: how often drafted tokens are accepted, and how many
+/// tokens the rounds make in the time of a plain step. A plain value.
+class DraftWorth {
+public:
+    /// Nothing is known of the plan.
+    DraftWorth() = default;
+
+    /// Nothing is known of the plan but its matchness.
+    explicit DraftWorth(double matchness)
+        : m_rates(matchness) {}
+
+    /// Learns from a round whose draft passes read this share of the weights.
+    void observe(const DecodeStep& step, double share, const StepCosts& costs);
+
+    const ConfidenceRates& rates() const { return m_rates; }
+
+    /// See CalibratedThreshold::below.
+    double thresholdBelow(double epsilon) const { return m_threshold.below(epsilon); }
+
+    /// Tokens for the time of a plain step, of the newest rounds.
+    double rate() const { return m_tokens / m_cost; }
+
+private:
+    /// As if so many rounds had been worth as much as plain steps.
+    static constexpr double kPriorRounds = 3.0;
+
+    ConfidenceRates m_rates;
+    CalibratedThreshold m_threshold;
+    double m_tokens = kPriorRounds; // decayed sums over rounds
+    double m_cost = kPriorRounds;   // in plain steps
+};
+
+/// A threshold and a longest draft, as ConfidenceStopRule. Weighed, a draft also ends where a
+/// further pass promises fewer tokens than its time gives otherwise, and a pass keeps only the
+/// siblings that are worth their rows. Made for one draft.
+class WeighedStopRule final : public DraftStopRule {
+public:
+    /// Weighs nothing.
+    WeighedStopRule(double threshold, int longest)
+        : m_threshold(threshold)
+        , m_longest(longest) {}
+
+    /// From now on weighs. `share`: of the weights, read by a draft pass. `worth` and `costs` are
+    /// borrowed.
+    void weigh(const DraftWorth& worth, double share, const StepCosts& costs);
+
+    std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override;
+    int choicesWorth(double confidence, int offered) const override;
+
+private:
+    double rowCost() const;
+
+    double m_threshold;
+    int m_longest;
+    double m_passCost = 0.0; // in plain steps
+    const DraftWorth* m_worth = nullptr;
+    const StepCosts* m_costs = nullptr;
+    mutable double m_path = 1.0; // the probability that all tokens drafted so far are accepted
+    mutable int m_rows = 1;      // of the verification so far
+};
+
+} // namespace engine

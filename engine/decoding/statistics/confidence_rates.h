@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/decoding/round/decode_step.h"
+#include "engine/decoding/statistics/decayed_rate.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace engine {
+
+/// How often the drafted tokens of a plan are accepted, by their confidence and over all. The
+/// newest tokens count most. A plain value.
+class ConfidenceRates {
+public:
+    /// Before any token is seen, the plan's tokens are taken to be accepted so often: the sure ones
+    /// more, the unsure ones less.
+    explicit ConfidenceRates(double expected = kUnknown)
+        : m_overall(expected, kPriorTokens, kMemory) {
+        for (std::size_t i = 0; i < kBins; ++i)
+            m_bins.at(i) = DecayedRate((expected + (static_cast<double>(i) + 0.5) / kBins) / 2.0,
+                                       kPriorTokens / 2.0,
+                                       kMemory);
+    }
+
+    /// Counts the drafted chain of a round up to its first refused token; what stands behind that
+    /// one was never compared with the full model. The chain's nodes come first in the tree.
+    void observe(const DecodeStep& step) {
+        const auto passes = static_cast<std::size_t>(step.draft.draftSteps());
+        std::size_t taken = 0;
+        while (taken < step.path.size() && taken < passes &&
+               step.path[taken] == static_cast<int>(taken))
+            ++taken;
+        const bool isCut = taken == step.tokens.size(); // the answer ended there
+        for (std::size_t place = 0; place < std::min(passes, isCut ? taken : taken + 1); ++place) {
+            const bool isTaken = place < taken;
+            m_bins.at(binOf(step.draft.confidences()[place])).add(isTaken);
+            m_overall.add(isTaken);
+        }
+    }
+
+    double at(double confidence) const { return m_bins.at(binOf(confidence)).value(); }
+
+    double overall() const { return m_overall.value(); }
+
+private:
+    static constexpr std::size_t kBins = 8; // of equal width, from confidence 0 to 1
+    static constexpr double kUnknown = 0.8;
+    static constexpr double kPriorTokens = 8.0;
+    static constexpr double kMemory = 0.98;
+
+    static std::size_t binOf(double confidence) {
+        return static_cast<std::size_t>(
+            std::clamp(confidence * kBins, 0.0, static_cast<double>(kBins - 1)));
+    }
+
+    std::array<DecayedRate, kBins> m_bins;
+    DecayedRate m_overall;
+};
+
+} // namespace engine

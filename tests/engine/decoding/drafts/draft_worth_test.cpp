@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/drafts/draft_worth.h"
+
+#include <QTest>
+
+using namespace engine;
+
+namespace {
+
+constexpr double kPlainMs = 10.0;
+constexpr double kShare = 0.5;
+
+/// Measured often enough to be believed: a further row costs `rowPart` of a plain step, a draft
+/// pass `draftPart`.
+StepCosts costsOf(double rowPart, double draftPart) {
+    StepCosts costs;
+    for (int i = 0; i < 100; ++i) {
+        for (int rows = 1; rows <= 12; ++rows)
+            costs.record(rows, kPlainMs * (1.0 + rowPart * (rows - 1)));
+        costs.record(1, kPlainMs);
+        costs.recordDraft(kShare, kPlainMs * draftPart);
+    }
+    return costs;
+}
+
+/// A round that drafted a chain and had so many of its tokens accepted.
+DecodeStep roundOf(int drafted, int accepted, double confidence, std::uint64_t planId = 1) {
+    DecodeStep step;
+    step.planId = planId;
+    for (int i = 0; i < drafted; ++i) {
+        step.draft.add(i, i - 1, confidence);
+        step.draft.addConfidence(confidence);
+        if (i < accepted)
+            step.path.push_back(i);
+    }
+    step.tokens.resize(step.path.size() + 1);
+    step.verifiedRows = drafted + 1;
+    return step;
+}
+
+DraftWorth after(int rounds, int drafted, int accepted, const StepCosts& costs) {
+    DraftWorth worth;
+    for (int i = 0; i < rounds; ++i)
+        worth.observe(roundOf(drafted, accepted, 0.9), kShare, costs);
+    return worth;
+}
+
+/// How long a draft becomes whose passes are all so sure.
+int lengthOf(const DraftStopRule& rule, double confidence) {
+    for (int steps = 1;; ++steps) {
+        rule.choicesWorth(confidence, 1);
+        if (rule.stopsAfter(confidence, steps))
+            return steps;
+    }
+}
+
+} // namespace
+
+class DraftWorthTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void withoutWeighingThresholdAndLengthEndADraft() {
+        QCOMPARE(lengthOf(WeighedStopRule(0.8, 7), 0.9), 7);
+        QCOMPARE(lengthOf(WeighedStopRule(0.8, 7), 0.7), 1);
+        QCOMPARE(WeighedStopRule(0.8, 7).choicesWorth(0.3, 10), 10);
+    }
+
+    void theRateIsTokensForTheTimeOfAPlainStep() {
+        const StepCosts costs = costsOf(0.1, 0.4);
+        const DraftWorth worth = after(300, 3, 3, costs); // 4 tokens for 3 * .4 + 1.3
+        QVERIFY2(std::abs(worth.rate() - 4.0 / 2.5) < 0.03,
+                 qPrintable(QString::number(worth.rate())));
+        QVERIFY(worth.rates().overall() > 0.95);
+    }
+
+    /// Every token is accepted, and a pass with its row costs less than a token is worth.
+    void cheapPassesOfAGoodSetMakeTheLongestDrafts() {
+        const StepCosts costs = costsOf(0.02, 0.4);
+        const DraftWorth worth = after(300, 6, 6, costs);
+        WeighedStopRule rule(0.0, 25);
+        rule.weigh(worth, kShare, costs);
+        QVERIFY(lengthOf(rule, 0.9) > 12);
+    }
+
+    void dearPassesEndADraftBehindTheFirst() {
+        const StepCosts costs = costsOf(0.3, 0.9);
+        const DraftWorth worth = after(300, 1, 1, costs); // 2 tokens for 2.2
+        WeighedStopRule rule(0.0, 25);
+        rule.weigh(worth, kShare, costs);
+        QCOMPARE(lengthOf(rule, 0.9), 1);
+        WeighedStopRule asked(0.0, 25);
+        asked.weigh(worth, kShare, costs);
+        asked.choicesWorth(0.9, 1);
+        const auto end = asked.stopsAfter(0.9, 1);
+        QVERIFY(end.has_value() && end->reason == DraftEndReason::Price);
+        QVERIFY(end->value < end->limit);
+    }
+
+    /// A chain is worth less the less likely it is that all of it is accepted.
+    void aSetThatIsOftenWrongDraftsShorterThanAGoodOne() {
+        const StepCosts costs = costsOf(0.05, 0.5);
+        const DraftWorth good = after(300, 4, 4, costs);
+        const DraftWorth bad = after(300, 4, 1, costs);
+        WeighedStopRule longRule(0.0, 25);
+        longRule.weigh(good, kShare, costs);
+        WeighedStopRule shortRule(0.0, 25);
+        shortRule.weigh(bad, kShare, costs);
+        const int longer = lengthOf(longRule, 0.9);
+        const int shorter = lengthOf(shortRule, 0.9);
+        QVERIFY2(shorter < longer, qPrintable(QString("%1, %2").arg(shorter).arg(longer)));
+    }
+
+    void siblingsAreKeptAsFarAsTheirRowsAreWorthIt() {
+        const StepCosts cheap = costsOf(0.001, 0.5);
+        const StepCosts dear = costsOf(0.4, 0.5);
+        for (const bool isDear : {false, true}) {
+            const StepCosts& costs = isDear ? dear : cheap;
+            const DraftWorth worth = after(300, 1, 0, costs); // the first choice is wrong
+            WeighedStopRule rule(0.0, 25);
+            rule.weigh(worth, kShare, costs);
+            const int kept = rule.choicesWorth(0.9, 5);
+            QVERIFY2(isDear ? kept <= 3 : kept == 5, qPrintable(QString::number(kept)));
+        }
+    }
+
+    void whereTheFirstChoiceIsAlwaysRightNoSiblingIsKept() {
+        const StepCosts costs = costsOf(0.1, 0.5);
+        const DraftWorth worth = after(300, 3, 3, costs);
+        WeighedStopRule rule(0.0, 25);
+        rule.weigh(worth, kShare, costs);
+        QCOMPARE(rule.choicesWorth(0.9, 10), 1);
+    }
+
+    void matchnessIsBelievedUntilRoundsAreSeen() {
+        const StepCosts costs = costsOf(0.05, 0.5);
+        const DraftWorth good(1.0);
+        const DraftWorth bad(0.2);
+        QCOMPARE(good.rates().overall(), 1.0);
+        QCOMPARE(bad.rates().overall(), 0.2);
+        QVERIFY(good.rates().at(0.9) > good.rates().at(0.1));
+        QVERIFY(good.rates().at(0.1) > bad.rates().at(0.1));
+        const auto first = [&](const DraftWorth& worth) {
+            WeighedStopRule rule(0.0, 25);
+            rule.weigh(worth, kShare, costs);
+            return lengthOf(rule, 0.9);
+        };
+        QCOMPARE(first(bad), 1);
+        QVERIFY2(first(good) > 3, qPrintable(QString::number(first(good))));
+    }
+
+    void roundsWithoutADraftChangeNothing() {
+        const StepCosts costs = costsOf(0.1, 0.5);
+        DraftWorth worth = after(20, 3, 2, costs);
+        const double rate = worth.rate();
+        const double acceptance = worth.rates().overall();
+        worth.observe(roundOf(0, 0, 0.0), kShare, costs);
+        worth.observe(roundOf(3, 3, 0.9, 0), kShare, costs); // drafted by look-up
+        QCOMPARE(worth.rate(), rate);
+        QCOMPARE(worth.rates().overall(), acceptance);
+    }
+};
+
+QTEST_GUILESS_MAIN(DraftWorthTest)
+#include "draft_worth_test.moc"

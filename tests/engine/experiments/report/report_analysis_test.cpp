@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/analyse.h"
+#include "engine/experiments/report/result_json.h"
+#include "engine/metrics/equation_six.h"
+#include "engine/metrics/sample_statistics.h"
+#include "tests/engine/experiments/report/sample_run.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace engine;
+using test_support::SampleRun;
+using test_support::SampleVariant;
+
+namespace {
+
+const SampleVariant kSwift = {"swift", 1.25, 3.2, 0.9, 0.5, 1.25};
+const SampleVariant kSlow = {"swift", 0.8, 2.0, 0.8, 0.95, 1.25};
+
+TableWish tableOf(const std::string& rows, std::vector<std::string> columns) {
+    TableWish wish;
+    wish.id = "main";
+    wish.title = "Main";
+    wish.rows = rows;
+    wish.columns = std::move(columns);
+    return wish;
+}
+
+FigureWish figureOf(const std::string& kind, const std::string& x, std::vector<std::string> y) {
+    FigureWish wish;
+    wish.id = "figure";
+    wish.title = "Figure";
+    wish.kind = kind;
+    wish.x = x;
+    wish.y = std::move(y);
+    return wish;
+}
+
+ExperimentResult resultOf(const SampleRun& run) {
+    return analyse(run.recipe, run.plan, run.shards);
+}
+
+/// The cell in the row whose first cells are `head`, in the column of this name.
+ResultCell
+cellOf(const ResultTable& table, const std::vector<std::string>& head, const std::string& column) {
+    const auto index = std::find(table.columns.begin(), table.columns.end(), column);
+    for (const auto& row : table.rows) {
+        bool isRow = index != table.columns.end();
+        for (std::size_t i = 0; i < head.size(); ++i)
+            isRow = isRow && row[i].text == head[i];
+        if (isRow)
+            return row[static_cast<std::size_t>(index - table.columns.begin())];
+    }
+    return {"missing"};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+class ReportAnalysisTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    /// An answer has 64 tokens in 20 rounds: 44 accepted of 49 draft passes at .5 of 8 ms each.
+    void theFiguresOfAVariantAreThoseOfItsSums() {
+        SampleRun run;
+        run.add({"math", "story"}, 3, {kSwift});
+        run.recipe.tables = {tableOf("variant",
+                                     {"M",
+                                      "acceptance",
+                                      "c_measured",
+                                      "verify_cost",
+                                      "draft_length",
+                                      "expected_by_ratio",
+                                      "expected_by_cost",
+                                      "expected_by_parts",
+                                      "speedup",
+                                      "tokens_per_second",
+                                      "equal"})};
+        const ResultTable table = resultOf(run).tables.at(0);
+        const auto text = [&](const std::string& column) {
+            return cellOf(table, {"SWIFT"}, column).text;
+        };
+        QCOMPARE(text("M"), std::string("3.20"));
+        QCOMPARE(text("α"), std::string(".90")); // 44 / 49
+        QCOMPARE(text("c"), std::string(".50"));
+        QCOMPARE(text("v"), std::string("1.25"));
+        QCOMPARE(text("Draft"), std::string("2.45")); // 49 / 20
+        const double alpha = 44.0 / 49.0;
+        const auto six = [&](double c) { return 3.2 * alpha / (2.2 * c + alpha); };
+        QCOMPARE(text("Eq. 6, c = 1 − r"), fmt::format("{:.2f}×", six(0.9)));
+        QCOMPARE(text("Eq. 6, c"), fmt::format("{:.2f}×", six(0.5)));
+        QCOMPARE(text("with v"), fmt::format("{:.2f}×", 3.2 / (2.2 * 0.5 / alpha + 1.25)));
+        QCOMPARE(text("Measured"), std::string("1.25× ± .00"));
+        QCOMPARE(text("tok/s"), std::string("156.2")); // 125 tok/s x 1.25
+        QCOMPARE(text("Same text"), std::string("12/12"));
+        QCOMPARE(cellOf(table, {"Vanilla"}, "Measured").text, std::string("1.00×"));
+        QCOMPARE(cellOf(table, {"Vanilla"}, "M").text, std::string("1.00"));
+        QCOMPARE(cellOf(table, {"Vanilla"}, "α").text, std::string("–"));
+    }
+
+    /// The speeds of the prompts are 1, 1.2, 1.4, 1.6 and 5: the median is not moved by the last.
+    void theSpeedupIsTheMedianOverPromptsWithItsInterval() {
+        SampleRun run;
+        const std::vector<double> speeds = {1.0, 1.2, 1.4, 1.6, 5.0};
+        run.speedOf = [&](const SampleVariant&, const std::string&, int prompt) {
+            return speeds[static_cast<std::size_t>(prompt)];
+        };
+        run.add({"math"}, 5, {kSwift});
+        run.recipe.tables = {tableOf("variant", {"speedup"})};
+        const auto value = cellOf(resultOf(run).tables.at(0), {"SWIFT"}, "Measured").value;
+        QVERIFY(value.has_value());
+        std::vector<double> vanilla(5, SampleRun::kPlainMs);
+        std::vector<double> own;
+        for (const double speed : speeds)
+            own.push_back(SampleRun::kPlainMs / speed);
+        const RatioEstimate expected = medianRatio(vanilla, own);
+        QVERIFY(std::abs(value->value - 1.4) < 1e-9);
+        QVERIFY(std::abs(*value->low - expected.low) < 1e-9);
+        QVERIFY(std::abs(*value->high - expected.high) < 1e-9);
+        QCOMPARE(value->count, 5);
+    }
+
+    void theOrderOfTheShardsDoesNotMatter() {
+        SampleRun run;
+        run.add({"math", "story", "code"}, 2, {kSwift, kSlow});
+        run.plan.variants[1].name = "slow";
+        run.recipe.tables = {tableOf("variant_task", {"speedup", "M"})};
+        run.recipe.figures = {figureOf("lines", "prompt", {"speedup"})};
+        const std::string ordered = resultJson(resultOf(run));
+        std::swap(run.shards[0], run.shards[2]);
+        QCOMPARE(resultJson(resultOf(run)), ordered);
+    }
+
+    void aBaselineThatMovedPrintsNoSpeedup_data() {
+        QTest::addColumn<double>("moved");
+        QTest::addColumn<bool>("isRefused");
+        QTest::newRow("slower") << 1.08 << true;
+        QTest::newRow("faster") << 0.92 << true;
+        QTest::newRow("within the limit") << 1.04 << false;
+    }
+
+    void aBaselineThatMovedPrintsNoSpeedup() {
+        QFETCH(double, moved);
+        QFETCH(bool, isRefused);
+        SampleRun run;
+        run.secondPass = moved;
+        run.add({"math"}, 4, {kSwift});
+        run.recipe.tables = {tableOf("variant", {"speedup", "M", "acceptance"})};
+        run.recipe.figures = {figureOf("dots", "variant", {"speedup"})};
+        const ExperimentResult result = resultOf(run);
+        QCOMPARE(result.verdict.kind == VerdictKind::Refused, isRefused);
+        QCOMPARE(contains(result.verdict.headline, "No speedup is printed: vanilla moved by 8.0 %"),
+                 isRefused);
+        QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "Measured").text == "–", isRefused);
+        QCOMPARE(result.figures.empty(), isRefused);
+        QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "M").text, std::string("3.20"));
+    }
+
+    void aGainNamesTheNumberAndItsReason() {
+        SampleRun run;
+        run.add({"math"}, 4, {kSwift});
+        run.recipe.verdict.variant = "swift";
+        const ExperimentVerdict verdict = resultOf(run).verdict;
+        QCOMPARE(verdict.kind, VerdictKind::Gain);
+        QVERIFY2(
+            contains(verdict.headline, "SWIFT gains 1.25× over vanilla (1.25 to 1.25, 4 prompts)"),
+            verdict.headline.c_str());
+        QVERIFY2(contains(verdict.cause, "a draft pass costs .50") ||
+                     contains(verdict.cause, "A draft pass costs .50"),
+                 verdict.cause.c_str());
+        QVERIFY(contains(verdict.cause, "(352 of 392)")); // 44 of 49, eight answers
+        QVERIFY(contains(verdict.cause, "No token differs in 8 answers."));
+    }
+
+    void noGainSaysWhichNumberIsToBlame_data() {
+        QTest::addColumn<SampleVariant>("variant");
+        QTest::addColumn<QString>("reason");
+        QTest::newRow("drafts are too dear")
+            << kSlow << "because a draft pass costs .95 of a plain step";
+        QTest::newRow("verifying is too dear")
+            << SampleVariant{"swift", 0.9, 2.0, 0.9, 0.3, 1.6}
+            << "because verifying a round costs more than its tokens bring";
+        QTest::newRow("hardly any token more")
+            << SampleVariant{"swift", 0.9, 1.1, 0.0, 0.0, 1.2}
+            << "because a round gives hardly more than one token";
+    }
+
+    void noGainSaysWhichNumberIsToBlame() {
+        QFETCH(SampleVariant, variant);
+        QFETCH(QString, reason);
+        SampleRun run;
+        run.add({"math"}, 4, {variant});
+        run.recipe.verdict.variant = "swift";
+        const ExperimentVerdict verdict = resultOf(run).verdict;
+        QCOMPARE(verdict.kind, VerdictKind::NoGain);
+        QVERIFY(contains(verdict.headline, "SWIFT does not gain on this model"));
+        QVERIFY2(contains(verdict.cause, reason.toStdString()), verdict.cause.c_str());
+    }
+
+    void unequalAnswersAreCountedAndNearTiesApart() {
+        SampleRun run;
+        run.add({"math"}, 2, {kSwift});
+        run.recipe.verdict.kind = "equal";
+        run.recipe.tables = {tableOf("variant", {"equal", "near_ties"})};
+        ShardAnswer& answer = run.shards[0].answers[1];
+        QCOMPARE(answer.variant, std::string("swift"));
+        answer.isEqual = false;
+        ExperimentResult result = resultOf(run);
+        QCOMPARE(result.verdict.kind, VerdictKind::NoGain);
+        QVERIFY(contains(result.verdict.headline, "1 of 4 answers differ from vanilla's"));
+        answer.isNearTie = true;
+        result = resultOf(run);
+        QCOMPARE(result.verdict.kind, VerdictKind::Finding);
+        QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "Same text").text, std::string("3/4"));
+        QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "Near ties").text, std::string("1"));
+    }
+
+    void missingShardsAndShardsOfAnotherRunAreTold() {
+        SampleRun run;
+        run.add({"math", "story"}, 2, {kSwift});
+        run.recipe.tables = {tableOf("variant", {"prompts"})};
+        run.shards[1].runHash = "another run";
+        const ExperimentResult result = resultOf(run);
+        QVERIFY(!result.isComplete);
+        QVERIFY(contains(result.remarks.at(0), "1 of 2 parts are not finished"));
+        QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "Prompts").text, std::string("2"));
+        QCOMPARE(analyse(run.recipe, run.plan, {}).verdict.headline,
+                 std::string("Nothing has been measured yet."));
+    }
+
+    /// Translation is fastest with its own set, story with that of translation.
+    void everySetOnEveryTaskIsAMatrixWithItsOwnOnTheDiagonal() {
+        SampleRun run;
+        SampleVariant first = kSwift;
+        first.name = "set of translation";
+        first.setTask = "translation";
+        SampleVariant second = first;
+        second.name = "set of story";
+        second.setTask = "story";
+        run.speedOf = [](const SampleVariant& variant, const std::string& task, int) {
+            return task == "translation" ? (variant.setTask == task ? 1.5 : 1.2)
+                                         : (variant.setTask == task ? 1.1 : 1.3);
+        };
+        run.add({"translation", "story"}, 3, {first, second});
+        FigureWish wish = figureOf("matrix", "set", {"speedup"});
+        wish.series = "task";
+        run.recipe.figures = {wish};
+        run.recipe.verdict.kind = "diagonal";
+        const ExperimentResult result = resultOf(run);
+        const ResultFigure& figure = result.figures.at(0);
+        QCOMPARE(figure.y.names, (std::vector<std::string>{"Translation", "Story"}));
+        QCOMPARE(figure.x.names, figure.y.names);
+        const auto& cells = figure.panels.at(0).cells;
+        QVERIFY(std::abs(cells[0][0].value - 1.5) < 1e-9);
+        QVERIFY(std::abs(cells[1][0].value - 1.2) < 1e-9);
+        QVERIFY(std::abs(cells[0][1].value - 1.3) < 1e-9);
+        QCOMPARE(result.verdict.kind, VerdictKind::NoGain);
+        QVERIFY2(contains(result.verdict.headline, "fastest one for 1 of 2 tasks: 1.30×"),
+                 result.verdict.headline.c_str());
+        QVERIFY(contains(result.verdict.cause, "Story runs faster with the set of Translation"));
+    }
+
+    /// Each task is fastest with its own set, and the speeds of both sets spread over one range.
+    void ownSetsThatMayWinByChanceAreAFindingAndNoGain() {
+        SampleRun run;
+        SampleVariant first = kSwift;
+        first.name = "set of translation";
+        first.setTask = "translation";
+        SampleVariant second = first;
+        second.name = "set of story";
+        second.setTask = "story";
+        double noise = 0.0;
+        run.speedOf = [&](const SampleVariant& variant, const std::string& task, int prompt) {
+            return 1.3 + noise * prompt + (variant.setTask == task ? 0.01 : 0.0);
+        };
+        SampleRun steady = run;
+        steady.add({"translation", "story"}, 4, {first, second});
+        steady.recipe.verdict.kind = "diagonal";
+        QCOMPARE(resultOf(steady).verdict.kind, VerdictKind::Gain);
+        noise = 0.05;
+        run.add({"translation", "story"}, 4, {first, second});
+        run.recipe.verdict.kind = "diagonal";
+        const ExperimentVerdict verdict = resultOf(run).verdict;
+        QCOMPARE(verdict.kind, VerdictKind::Finding);
+        QVERIFY(contains(verdict.cause, "overlap for Translation and Story"));
+    }
+
+    /// Two of four skipped sublayers are in both sets: 2 / (3 + 3 - 2).
+    void setsAreComparedByJaccardAndDrawnByLayers() {
+        SampleRun run;
+        run.add({"math", "story"}, 1, {kSwift});
+        const auto plan = [](const std::string& task, std::vector<int> attention) {
+            ShardPlan made;
+            made.variant = "swift";
+            made.task = task;
+            made.attention = std::move(attention);
+            made.mlp = {2};
+            made.score = 0.8;
+            return made;
+        };
+        run.shards[0].plans = {plan("math", {9, 99}), plan("math", {1, 3})};
+        run.shards[1].plans = {plan("story", {3, 4})};
+        FigureWish overlap = figureOf("matrix", "set", {"jaccard"});
+        overlap.series = "task";
+        run.recipe.figures = {overlap, figureOf("layer_grids", "task", {"set"})};
+        const ExperimentResult result = resultOf(run);
+        const auto& cells = result.figures.at(0).panels.at(0).cells;
+        QVERIFY(std::abs(cells[0][1].value - 0.5) < 1e-9);
+        QVERIFY(std::abs(cells[1][1].value - 1.0) < 1e-9);
+        const FigurePanel& grid = result.figures.at(1).panels.at(0);
+        QCOMPARE(grid.title, std::string("Math"));
+        QCOMPARE(grid.cells.at(0).size(), std::size_t{6}); // the layers of the model
+        QCOMPARE(grid.cells[0][1].value, 1.0);
+        QCOMPARE(grid.cells[0][2].value, 0.0);
+        QCOMPARE(grid.cells[1][2].value, 1.0);
+    }
+
+    void aSweepIsALineWithThePapersFiguresBesideIt() {
+        SampleRun run;
+        std::vector<SampleVariant> variants;
+        for (const std::string gamma : {"128", "16", "32"}) {
+            SampleVariant variant = kSwift;
+            variant.name = "swift gamma=" + gamma;
+            variant.settings = {{"gamma", gamma}};
+            variant.speedup = gamma == "32" ? 1.5 : 1.2;
+            variants.push_back(variant);
+        }
+        run.add({"math"}, 3, variants);
+        run.recipe.figures = {figureOf("lines", "setting:gamma", {"speedup"})};
+        RecipeOverlay overlay;
+        overlay.label = "paper";
+        OverlayValue value;
+        value.measure = "speedup";
+        value.variant = "swift";
+        value.value = 1.56;
+        value.x = 32.0;
+        overlay.values = {value};
+        run.recipe.overlays = {overlay};
+        run.recipe.verdict.kind = "best";
+        const ExperimentResult result = resultOf(run);
+        const ResultFigure& figure = result.figures.at(0);
+        QCOMPARE(figure.panels.at(0).series.size(), std::size_t{2});
+        std::vector<double> places;
+        for (const FigureSeries& series : figure.panels[0].series) {
+            QCOMPARE(series.isPaper, series.points.size() == 1);
+            for (const auto& point : series.points)
+                if (!series.isPaper)
+                    places.push_back(point.x);
+        }
+        QCOMPARE(places, (std::vector<double>{16.0, 32.0, 128.0}));
+        QCOMPARE(figure.overlayLabel, std::string("paper"));
+        QVERIFY2(contains(result.verdict.headline, "SWIFT, gamma 32 is best: 1.50×"),
+                 result.verdict.headline.c_str());
+    }
+
+    /// The third task's prompts lie behind those of the first and the second.
+    void aStreamHasABandForEachTaskAndThePromptsSoFar() {
+        SampleRun run;
+        run.speedOf = [](const SampleVariant&, const std::string&, int prompt) {
+            return prompt == 0 ? 1.0 : 2.0;
+        };
+        run.add({"math", "story"}, 2, {kSwift});
+        FigureWish wish = figureOf("lines", "prompt", {"speedup", "cumulative_speedup"});
+        wish.panels = "measure";
+        run.recipe.figures = {wish};
+        run.recipe.tables = {tableOf("prompt", {"cumulative_speedup"})};
+        run.recipe.tables[0].variants = {"swift"};
+        const ExperimentResult result = resultOf(run);
+        const ResultFigure& figure = result.figures.at(0);
+        QCOMPARE(figure.bands.size(), std::size_t{2});
+        QCOMPARE(figure.bands[1].first, 2.5);
+        QCOMPARE(figure.bands[1].second, std::string("Story"));
+        const auto& soFar = figure.panels.at(1).series.at(0).points;
+        QCOMPARE(soFar.size(), std::size_t{4});
+        // 8 + 8 ms of vanilla over 8 + 4 of the decoder, and so on.
+        QVERIFY(std::abs(soFar[1].y.value - 16.0 / 12.0) < 1e-9);
+        QVERIFY(std::abs(soFar[3].y.value - 32.0 / 20.0) < 1e-9);
+        QCOMPARE(figure.panels[0].reference, std::optional<double>(1.0));
+        const ResultTable& table = result.tables.at(0);
+        QCOMPARE(cellOf(table, {"2"}, "So far").text, std::string("1.33×"));
+        QCOMPARE(cellOf(table, {"4"}, "So far").text, std::string("1.60×"));
+    }
+
+    void aVariantWithASearchedSetHasTheCostOfThatSearch() {
+        SampleRun run;
+        SampleVariant variant = kSwift;
+        variant.setTask = "own";
+        run.add({"math"}, 1, {variant});
+        RunVariant search;
+        search.name = "bo";
+        search.stage = "find";
+        run.plan.variants.push_back(search);
+        run.plan.variants[0].setFrom = "bo";
+        PlannedShard planned = run.plan.shards[0];
+        planned.index = 1;
+        planned.stage = "find";
+        run.plan.shards.push_back(planned);
+        ShardResult shard;
+        shard.shard = 1;
+        shard.runHash = run.plan.runHash;
+        for (int i = 1; i <= 3; ++i) {
+            ShardTrial trial;
+            trial.variant = "bo";
+            trial.task = "math";
+            trial.index = i;
+            trial.kind = i < 3 ? "bayesian" : "start";
+            trial.at = 2.0 * i;
+            shard.trials.push_back(trial);
+        }
+        run.shards.push_back(shard);
+        TableWish wish = tableOf("variant", {"search_seconds", "bayesian_trials"});
+        wish.stage = "main";
+        run.recipe.tables = {wish};
+        const ResultTable table = resultOf(run).tables.at(0);
+        QCOMPARE(cellOf(table, {"SWIFT"}, "Search, s").text, std::string("6.0"));
+        QCOMPARE(cellOf(table, {"SWIFT"}, "Bayesian").text, std::string("2"));
+    }
+
+    void roundsBecomeTextsWhoseTokensSayWhereTheyComeFrom() {
+        SampleRun run;
+        run.add({"math"}, 1, {kSwift});
+        ShardRound round;
+        round.variant = "swift";
+        round.tokens = {"a", "b", "c"};
+        round.ranks = {1, 2};
+        run.shards[0].rounds = {round, round};
+        run.shards[0].rounds[1].pass = 1; // the same text once more
+        const auto origins = resultOf(run).origins;
+        QCOMPARE(origins.size(), std::size_t{1});
+        QCOMPARE(origins[0].title, std::string("SWIFT, prompt 1"));
+        QCOMPARE(origins[0].tokens.size(), std::size_t{3});
+        QCOMPARE(origins[0].tokens[1].rank, 2);
+        QCOMPARE(origins[0].tokens[2].rank, 0);
+    }
+};
+
+Q_DECLARE_METATYPE(test_support::SampleVariant)
+
+QTEST_APPLESS_MAIN(ReportAnalysisTest)
+#include "report_analysis_test.moc"

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/compare_results.h"
+#include "engine/experiments/report/figures/draw_figure.h"
+#include "engine/experiments/report/result_json.h"
+#include "engine/experiments/report/write_report.h"
+#include "engine/experiments/report/writers/escaped_text.h"
+#include "engine/experiments/report/writers/pdf.h"
+#include "engine/experiments/report/writers/svg.h"
+#include "tests/support/temporary_folder.h"
+
+#include <QRegularExpression>
+#include <QTest>
+#include <QXmlStreamReader>
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+using namespace engine;
+using test_support::TemporaryFolder;
+
+namespace {
+
+const std::string kHostile =
+    "</pre><script>alert(\"1\")</script>&amp;'\x01\xff{}\\end{tabular}|`*_\n=1";
+
+Estimate about(double value) { return {value, value - 0.05, value + 0.05, 12}; }
+
+/// A result with one of everything, and hostile text wherever text may come from outside.
+ExperimentResult sampleResult() {
+    ExperimentResult result;
+    result.recipe = "main_comparison";
+    result.title = "Main " + kHostile;
+    result.source = "Table 2";
+    result.size = "quick";
+    result.verdict = {VerdictKind::NoGain, "No gain " + kHostile, "because"};
+    ResultTable table;
+    table.id = "main";
+    table.title = kHostile;
+    table.columns = {"Variant", "Measured", "Note"};
+    table.rows = {{{kHostile}, {"1.25× ± .05", about(1.25)}, {"=SUM(A1)"}},
+                  {{"a, \"b\""}, {"–"}, {"–"}}};
+    result.tables = {table};
+    ResultFigure figure;
+    figure.id = "speed";
+    figure.title = kHostile;
+    figure.x.names = {"a", kHostile};
+    figure.y.title = "× vanilla";
+    figure.y.reference = 1.0;
+    figure.bands = {{0.5, "band"}};
+    FigureSeries series;
+    series.name = kHostile;
+    series.points = {{0.0, about(1.2)}, {1.0, about(0.9)}};
+    figure.panels = {{kHostile, {series}, {{about(1.0)}}, false, 1.0}};
+    result.figures = {figure};
+    result.measured = {{"Computer", kHostile}, {"Model", "tiny"}};
+    result.remarks = {kHostile};
+    result.isComplete = false;
+    result.origins = {{kHostile, {{kHostile, 1}, {"b", 2}, {"c", 0}}}};
+    return result;
+}
+
+/// The problem that an XML reader has with a document; empty for none.
+QString xmlProblem(const std::string& text, int* elements = nullptr) {
+    QXmlStreamReader reader(QString::fromStdString(text));
+    while (!reader.atEnd()) {
+        reader.readNext();
+        if (elements && reader.isStartElement())
+            ++*elements;
+    }
+    return reader.hasError()
+               ? QString("%1 in line %2").arg(reader.errorString()).arg(reader.lineNumber())
+               : QString();
+}
+
+std::string contentOf(const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Files cannot grow beyond a size while this lives, as on a disk that is full.
+class FullDisk {
+public:
+    explicit FullDisk(rlim_t bytes) {
+        m_signal = std::signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &m_before);
+        const rlimit limit{bytes, m_before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+
+    ~FullDisk() {
+        setrlimit(RLIMIT_FSIZE, &m_before);
+        std::signal(SIGXFSZ, m_signal);
+    }
+
+    FullDisk(const FullDisk&) = delete;
+    FullDisk& operator=(const FullDisk&) = delete;
+
+private:
+    rlimit m_before{};
+    void (*m_signal)(int) = nullptr;
+};
+
+/// The fields of a CSV text (RFC 4180).
+std::vector<std::vector<std::string>> csvRows(const std::string& text) {
+    std::vector<std::vector<std::string>> rows(1, {""});
+    bool isQuoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char letter = text[i];
+        if (isQuoted && letter == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+            rows.back().back() += '"';
+            ++i;
+        } else if (letter == '"') {
+            isQuoted = !isQuoted;
+        } else if (!isQuoted && letter == ',') {
+            rows.back().emplace_back();
+        } else if (!isQuoted && letter == '\r') {
+            rows.push_back({""});
+            ++i;
+        } else {
+            rows.back().back() += letter;
+        }
+    }
+    rows.pop_back();
+    return rows;
+}
+
+} // namespace
+
+class ReportWritersTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void theHtmlReportIsWellFormedAndNeedsNothingElse() {
+        const std::string html = reportHtml(sampleResult(), "{\"a\": \"" + kHostile + "\"}");
+        QVERIFY(html.starts_with("<!DOCTYPE html>\n"));
+        int elements = 0;
+        const QString problem = xmlProblem(html.substr(html.find("<html")), &elements);
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        QVERIFY(elements > 60);
+        QVERIFY(html.find("<script") == std::string::npos);
+        QVERIFY(html.find("prefers-color-scheme:dark") != std::string::npos);
+        // Nothing is loaded from anywhere: no address but the name of the SVG language.
+        const QRegularExpression address("(src|href|url\\()\\s*=?\\s*[\"']?[a-z]+:|@import|<link");
+        QVERIFY(!QString::fromStdString(html).contains(address));
+        QVERIFY(html.find("This run is not finished") != std::string::npos);
+        QVERIFY(html.find("k2") != std::string::npos);
+    }
+
+    void theNamesOfHatchesAreUniqueInAPage() {
+        ExperimentResult result = sampleResult();
+        result.figures[0].kind = FigureKind::Bars;
+        result.figures[0].panels[0].series.push_back(result.figures[0].panels[0].series[0]);
+        result.figures[0].panels[0].series[1].name = "second";
+        result.figures.push_back(result.figures[0]);
+        const QString html = QString::fromStdString(reportHtml(result, ""));
+        QSet<QString> names;
+        auto matches = QRegularExpression("<pattern id=\"([^\"]+)\"").globalMatch(html);
+        int count = 0;
+        for (; matches.hasNext(); ++count)
+            names.insert(matches.next().captured(1));
+        QCOMPARE(count, 2);
+        QCOMPARE(names.size(), 2);
+    }
+
+    void figuresAreSvgAndPdf() {
+        const Drawing drawing = drawFigure(sampleResult().figures[0], {});
+        for (const Palette* palette : {&lightPalette(), &darkPalette()}) {
+            const QString problem = xmlProblem(svgDocument(drawing, *palette));
+            QVERIFY2(problem.isEmpty(), qPrintable(problem));
+            const auto pdf = pdfDocument(drawing, *palette);
+            QVERIFY2(pdf.hasValue(), pdf ? "" : pdf.error().message.c_str());
+            QVERIFY(pdf.value().starts_with("%PDF-"));
+            QVERIFY(pdf.value().find("%%EOF") != std::string::npos);
+        }
+    }
+
+    void aTableIsCsvWithItsIntervals() {
+        const auto rows = csvRows(tableCsv(sampleResult().tables[0]));
+        QCOMPARE(rows.size(), std::size_t{3});
+        QCOMPARE(rows[0],
+                 (std::vector<std::string>{
+                     "Variant", "Measured", "Measured, low", "Measured, high", "Note"}));
+        QCOMPARE(rows[1][1], std::string("1.25"));
+        QCOMPARE(rows[1][2], std::string("1.2"));
+        QCOMPARE(rows[1][4], std::string("'=SUM(A1)"));
+        QCOMPARE(rows[2][0], std::string("a, \"b\""));
+        QCOMPARE(rows[2][1], std::string());
+        QCOMPARE(csvField("-1.5"), std::string("-1.5"));
+    }
+
+    void aTableIsLatexWhoseTextCannotEndIt() {
+        const std::string latex = tableLatex(sampleResult().tables[0]);
+        QVERIFY(latex.find("\\begin{tabular}{lrl}") != std::string::npos);
+        const std::string end = "\\end{tabular}";
+        QCOMPARE(latex.find(end), latex.size() - end.size() - 1);
+        QVERIFY(latex.find("1.25$\\times$ $\\pm$ .05") != std::string::npos);
+        QCOMPARE(escapedLatex("50 % of a_b & {c}"), std::string("50 \\% of a\\_b \\& \\{c\\}"));
+    }
+
+    void markdownKeepsItsTables() {
+        const std::string text = reportMarkdown(sampleResult(), "{\n```\n}");
+        QVERIFY(text.find("<script") == std::string::npos);
+        QVERIFY(text.find("````json\n") != std::string::npos);
+        const QStringList lines = QString::fromStdString(text).split('\n');
+        for (const QString& line : lines) {
+            if (line.startsWith("| "))
+                QCOMPARE(QString(line).remove("\\|").count('|'), 4);
+        }
+    }
+
+    void allFilesAreWritten() {
+        const TemporaryFolder folder;
+        const auto place = folder.path() / "deep" / "report";
+        const auto written = writeReport(place, sampleResult(), "{}");
+        QVERIFY2(written.hasValue(), written ? "" : written.error().message.c_str());
+        for (const char* name : {"report.html",
+                                 "report.md",
+                                 "main.csv",
+                                 "main.tex",
+                                 "figures/speed.svg",
+                                 "figures/speed.pdf"})
+            QVERIFY2(std::filesystem::file_size(place / name) > 50, name);
+    }
+
+    void aFullDiskLeavesTheOlderReport() {
+        const TemporaryFolder folder;
+        QVERIFY(writeReport(folder.path(), sampleResult(), "{}").hasValue());
+        const std::string before = contentOf(folder.path() / "report.html");
+        ExperimentResult other = sampleResult();
+        other.figures.clear();
+        other.title = "Another";
+        const std::string html = reportHtml(other, "{}");
+        {
+            const FullDisk disk(html.size() / 2);
+            const auto written = writeReport(folder.path(), other, "{}");
+            QVERIFY(!written.hasValue());
+            QCOMPARE(written.error().code, ErrorCode::Io);
+        }
+        QCOMPARE(contentOf(folder.path() / "report.html"), before);
+        QVERIFY(writeReport(folder.path(), other, "{}").hasValue());
+        QCOMPARE(contentOf(folder.path() / "report.html"), html);
+    }
+
+    void aResultIsReadBackAsItWas() {
+        const std::string text = resultJson(sampleResult());
+        const auto back = parseResultJson(text, "result.json");
+        QVERIFY2(back.hasValue(), back ? "" : back.error().message.c_str());
+        const ExperimentResult& result = back.value();
+        QCOMPARE(result.verdict.kind, VerdictKind::NoGain);
+        QCOMPARE(*result.tables[0].rows[0][1].value->low, 1.25 - 0.05);
+        QCOMPARE(result.figures[0].bands[0].second, std::string("band"));
+        QCOMPARE(result.figures[0].panels[0].reference, std::optional<double>(1.0));
+        QCOMPARE(result.measured[1].second, std::string("tiny"));
+        QCOMPARE(result.origins[0].tokens[1].rank, 2);
+        QVERIFY(!result.isComplete);
+        QCOMPARE(resultJson(result), text);
+    }
+
+    void aDamagedResultIsRefusedInOneSentence_data() {
+        QTest::addColumn<QString>("from");
+        QTest::addColumn<QString>("to");
+        QTest::newRow("a path as an id") << R"("id": "main")"
+                                         << R"("id": "../main")";
+        QTest::newRow("an unknown kind") << R"("kind": "dots")"
+                                         << R"("kind": "pie")";
+        QTest::newRow("an unknown verdict") << R"("kind": "no_gain")"
+                                            << R"("kind": "")";
+        QTest::newRow("a category that is none") << R"("x": 1.0)"
+                                                 << R"("x": 7.0)";
+        QTest::newRow("a number as a text") << R"("title": )"
+                                            << R"("title": 3, "note": )";
+        QTest::newRow("a newer format") << R"("format": 1)"
+                                        << R"("format": 2)";
+        QTest::newRow("one column less") << R"("columns": [)"
+                                         << R"("columns": [ "more", )";
+    }
+
+    void aDamagedResultIsRefusedInOneSentence() {
+        QFETCH(QString, from);
+        QFETCH(QString, to);
+        QString text = QString::fromStdString(resultJson(sampleResult()));
+        const auto at = text.indexOf(from);
+        QVERIFY(at >= 0);
+        text.replace(at, from.size(), to);
+        const auto read = parseResultJson(text.toStdString(), "result.json");
+        QVERIFY(!read.hasValue());
+        QVERIFY(read.error().message.starts_with("result.json"));
+    }
+
+    void aResultThatIsCutShortIsRefused() {
+        const std::string text = resultJson(sampleResult());
+        for (std::size_t length = 0; length + 2 < text.size(); length += 97)
+            QVERIFY(!parseResultJson(std::string_view(text).substr(0, length), "cut").hasValue());
+        const TemporaryFolder folder;
+        QCOMPARE(readResultFile(folder.path() / "none.json").error().code, ErrorCode::NotFound);
+    }
+
+    /// 1.25 ± .05 against 1.5 ± .05 has moved, against 1.3 ± .05 it has not.
+    void twoResultsAreSetSideBySide() {
+        const ExperimentResult before = sampleResult();
+        ExperimentResult after = before;
+        after.tables[0].rows[0][1] = {"1.30×", about(1.3)};
+        auto compared = compareResults(before, after);
+        QVERIFY(compared.hasValue());
+        QCOMPARE(compared.value().verdict.headline,
+                 std::string("None of 1 numbers moved beyond its interval."));
+        after.tables[0].rows[0][1] = {"1.50×", about(1.5)};
+        after.tables[0].rows[1][0].text = "renamed";
+        compared = compareResults(before, after);
+        QCOMPARE(compared.value().verdict.headline,
+                 std::string("1 of 1 numbers moved beyond their intervals."));
+        const auto& row = compared.value().tables.at(0).rows.at(0);
+        QCOMPARE(row.at(4).text, std::string("1.200"));
+        QCOMPARE(row.at(5).text, std::string("▲ higher"));
+        QCOMPARE(compared.value().remarks.size(), std::size_t{2});
+        after.recipe = "another";
+        QCOMPARE(compareResults(before, after).error().code, ErrorCode::InvalidInput);
+    }
+};
+
+QTEST_APPLESS_MAIN(ReportWritersTest)
+#include "report_writers_test.moc"

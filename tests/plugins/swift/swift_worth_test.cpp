@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drafts that are no longer and no wider than their time pays for. Costs are invented, so no clock
+// of the machine is asked.
+#include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/transformers/priced_transformer.h"
+
+#include <QTest>
+
+using namespace engine;
+using support::PricedTransformer;
+
+namespace {
+
+constexpr int kLayers = 12;
+constexpr int kAnswers = 4;
+
+struct Run {
+    std::vector<TokenId> tokens;
+    double ms = 0.0;
+    bool isFirstPlain = false;
+    int draftSteps = 0;
+    int rounds = 0;
+    int siblings = 0; // nodes beside the first choices
+};
+
+/// Answers with the uniform set and no search.
+Run runWith(Transformer& inner, double weigh, double rowPart) {
+    PricedTransformer priced(inner, {.rowPart = rowPart});
+    const auto decoder = support::openDecoder(
+        "swift",
+        {.transformer = priced,
+         .contextLength = 512,
+         .settings = {{"start", std::string("uniform")}, {"optimise", 0.0}, {"weigh", weigh}},
+         .clock = priced.clock()});
+    Run run;
+    for (int answer = 0; answer < kAnswers; ++answer) {
+        std::vector<TokenId> prompt;
+        for (int i = 0; i < 8; ++i)
+            prompt.push_back((answer * 37 + i * 23) % 160);
+        for (const DecodeStep& step :
+             support::answer(*decoder, {.tokens = prompt, .maxTokens = 150})) {
+            run.ms += step.draftMs + step.verifyMs;
+            run.isFirstPlain = run.isFirstPlain || (run.tokens.empty() && step.isPlain());
+            run.rounds += step.isPlain() ? 0 : 1;
+            run.draftSteps += step.draft.draftSteps();
+            run.tokens.insert(run.tokens.end(), step.tokens.begin(), step.tokens.end());
+            run.siblings += step.draft.size() - step.draft.draftSteps();
+        }
+    }
+    return run;
+}
+
+} // namespace
+
+class SwiftWorthTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    /// No layer of this model can be left out without harm.
+    void whereDraftsAreOftenWrongWeighingThemLosesLess() {
+        const auto model = support::layeredModel(kLayers, 21);
+        const Run weighed = runWith(*model, 1.0, 0.2);
+        const Run unweighed = runWith(*model, 0.0, 0.2);
+        QVERIFY(weighed.tokens == unweighed.tokens);
+        QVERIFY2(weighed.ms < 0.9 * unweighed.ms,
+                 qPrintable(QString("%1 ms, %2 ms").arg(weighed.ms).arg(unweighed.ms)));
+    }
+
+    void aRoundStillDraftsSomething() {
+        const auto model = support::layeredModel(kLayers, 21);
+        const Run weighed = runWith(*model, 1.0, 0.2);
+        QVERIFY(weighed.rounds > 100);
+        QVERIFY(weighed.draftSteps >= weighed.rounds);
+    }
+
+    /// With its time the others are compared. An answer's last token may be a plain step, too.
+    void theFirstStepOfAllIsMeasuredPlain() {
+        const auto model = support::layeredModel(kLayers, 21);
+        QVERIFY(runWith(*model, 1.0, 0.2).isFirstPlain);
+        QVERIFY(!runWith(*model, 0.0, 0.2).isFirstPlain);
+    }
+
+    /// The layers that the uniform set leaves out do nothing, so every draft is right.
+    void whereDraftsAreRightWeighingThemCostsNothing() {
+        const auto model = support::quietModel(kLayers, 22, {.first = 1, .end = 11, .part = 1e-6F});
+        const Run weighed = runWith(*model, 1.0, 0.02);
+        const Run unweighed = runWith(*model, 0.0, 0.02);
+        QVERIFY(weighed.tokens == unweighed.tokens);
+        QVERIFY2(weighed.ms < 1.02 * unweighed.ms,
+                 qPrintable(QString("%1 ms, %2 ms").arg(weighed.ms).arg(unweighed.ms)));
+        QVERIFY(weighed.siblings < unweighed.siblings || unweighed.siblings == 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(SwiftWorthTest)
+#include "swift_worth_test.moc"
