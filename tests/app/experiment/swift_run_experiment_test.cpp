@@ -207,10 +207,9 @@ void SwiftRunExperimentTest::aStreamThatIsKilledCountsEachPromptOnce() {
 
 void SwiftRunExperimentTest::theEndOfTheInputStopsAndTheRunGoesOnLater() {
     QProcess process;
-    process.start(
-        ExperimentFolder::program(),
-        m_folder->arguments(
-            {"--out", m_folder->out(), "--max-tokens", "200", "--control", "stdin", "--json"}));
+    process.start(ExperimentFolder::program(),
+                  m_folder->arguments(
+                      {"--out", m_folder->out(), "--seeds", "20", "--control", "stdin", "--json"}));
     while (!process.readAllStandardOutput().contains("\"answer\"") &&
            process.waitForReadyRead(-1)) {
     }
