@@ -230,4 +230,6 @@ FigureTable DriftView::table() const {
 
 QSize DriftView::sizeHint() const { return {theme().scaled(640), theme().scaled(230)}; }
 
+QSize DriftView::minimumSizeHint() const { return {theme().scaled(300), theme().scaled(190)}; }
+
 } // namespace ui

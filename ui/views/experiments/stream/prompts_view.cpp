@@ -225,6 +225,6 @@ void PromptsView::resizeEvent(QResizeEvent* event) {
 
 QSize PromptsView::sizeHint() const { return {theme().scaled(640), theme().scaled(220)}; }
 
-QSize PromptsView::minimumSizeHint() const { return {theme().scaled(320), theme().scaled(120)}; }
+QSize PromptsView::minimumSizeHint() const { return {theme().scaled(320), theme().scaled(190)}; }
 
 } // namespace ui
