@@ -77,7 +77,11 @@ QString RecipeCatalog::take(const QString& path, QString& problem) {
 }
 
 QString shortSource(const engine::Recipe& recipe) {
-    return QString::fromStdString(recipe.source).section(QStringLiteral(" of arXiv"), 0, 0);
+    QString source = QString::fromStdString(recipe.source);
+    source = source.section(QStringLiteral(" of arXiv"), 0, 0);
+    if (source.endsWith(u','))
+        source.chop(1);
+    return source;
 }
 
 } // namespace ui

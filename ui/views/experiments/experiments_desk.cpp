@@ -150,7 +150,7 @@ void ExperimentsDesk::begin() {
 
 void ExperimentsDesk::useModel(const engine::ModelLoaded& loaded) {
     m_model = {QString::fromStdString(loaded.path), !loaded.model.silentCopies.empty()};
-    m_options->setModel(m_model);
+    m_options->setModel(m_model, loaded.decoders);
     m_page->dataPage().setDecoders(loaded.decoders);
 }
 

@@ -88,10 +88,13 @@ OptionsPanel::OptionsPanel(const Theme& theme, QString program, QWidget* parent)
 
 void OptionsPanel::build() {
     m_form = new QWidget;
+    m_form->setAttribute(Qt::WA_StyledBackground);
+    m_form->setProperty("ground", QStringLiteral("panel"));
     auto* form = new QVBoxLayout(m_form);
     const auto title = [&](const QString& text) {
         auto* label = new QLabel(text);
         label->setProperty("tone", QStringLiteral("bold"));
+        label->setContentsMargins(0, m_theme.scaled(8), 0, 0);
         form->addWidget(label);
         return label;
     };
@@ -197,6 +200,14 @@ void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) 
     forgetCost();
 }
 
+void OptionsPanel::setModel(const ModelChoice& model,
+                            const std::vector<engine::DecoderInfo>& decoders) {
+    m_model = model;
+    for (const engine::DecoderInfo& decoder : decoders)
+        m_titles[QString::fromStdString(decoder.name)] = QString::fromStdString(decoder.title);
+    forgetCost();
+}
+
 void OptionsPanel::setData(const QStringList& paths) {
     m_data = paths;
     m_preview.reset();
@@ -228,8 +239,10 @@ void OptionsPanel::showSizes() {
 void OptionsPanel::showVariants() {
     clearChecks(m_variants);
     for (const engine::RecipeVariant& variant : decodersOf(m_recipe)) {
-        auto* check = new QCheckBox(taskTitle(QString::fromStdString(variant.name)));
-        check->setProperty("name", QString::fromStdString(variant.name));
+        const QString name = QString::fromStdString(variant.name);
+        const QString title = m_titles.value(variant.name == variant.decoder ? name : QString());
+        auto* check = new QCheckBox(title.isEmpty() ? taskTitle(name) : title);
+        check->setProperty("name", name);
         check->setChecked(true);
         m_variantRows->addWidget(check);
         m_variants.push_back(check);

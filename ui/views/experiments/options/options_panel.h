@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "engine/session/engine_event.h"
 #include "ui/experiments/setup/cost_preview.h"
 #include "ui/experiments/setup/data_scan.h"
 #include "ui/experiments/setup/run_setup.h"
 #include "ui/theme/theme.h"
 
+#include <QHash>
 #include <QWidget>
 
 class QCheckBox;
@@ -35,7 +37,8 @@ public:
 
     const QStringList& data() const { return m_data; }
 
-    void setModel(const ModelChoice& model) { m_model = model; }
+    /// The model that runs, and the decoders that it has, for their titles.
+    void setModel(const ModelChoice& model, const std::vector<engine::DecoderInfo>& decoders);
 
     RecipeChoice choice() const;
 
@@ -67,6 +70,7 @@ private:
     QStringList m_sizes;
     QString m_size;
     ModelChoice m_model;
+    QHash<QString, QString> m_titles; ///< of decoders, by name
     QString m_dataProblem;
     QWidget* m_form = nullptr;
     QLabel* m_nothing = nullptr;

@@ -114,7 +114,9 @@ void EmptyExperiments::restyle() {
         m_theme.scaled(24), m_theme.scaled(24), m_theme.scaled(24), m_theme.scaled(24));
     m_title->setFont(m_theme.font(TextRole::Title));
     m_sentence->setFont(m_theme.font(TextRole::Interface));
-    m_sentence->setFixedWidth(m_theme.scaled(520));
+    // Where it is centred, a layout does not ask for the height of its lines.
+    const int width = m_theme.scaled(520);
+    m_sentence->setFixedSize(width, m_sentence->heightForWidth(width));
     setTextColour(*m_sentence, m_theme.colours().muted);
     m_open->setIcon(
         makeIcon(IconName::Folder, m_theme.colours().onAccent, m_theme.colours().disabled));
