@@ -16,8 +16,12 @@ namespace {
 
 /// What a command of Slurm prints.
 QByteArray slurm(const QStringList& words) {
-    const ProgramRun made = support::runProgram(words[0], words.mid(1));
-    return made.exitCode == 0 ? made.output.trimmed() : QByteArray();
+    return support::runProgram(words[0], words.mid(1)).output.trimmed();
+}
+
+/// Whether Slurm does as it is told.
+bool tellSlurm(const QStringList& words) {
+    return support::runProgram(words[0], words.mid(1)).exitCode == 0;
 }
 
 /// A run on the cluster, at work in a process of its own.
@@ -132,18 +136,18 @@ private slots:
         QVERIFY2(run.stopAPart() >= 0, run.errors());
         run.killIt();
 
-        QVERIFY(!slurm({"scontrol", "update", "NodeName=localhost", "State=DRAIN", "Reason=test"})
-                     .isNull());
+        QVERIFY(
+            tellSlurm({"scontrol", "update", "NodeName=localhost", "State=DRAIN", "Reason=test"}));
         QTRY_COMPARE(nodeState(), QByteArray("drained"));
         const int before = m_experiment->finishedCount("cluster");
         QVERIFY2(before < SmallExperiment::kShards, "the run was over before the node was drained");
-        QVERIFY(!slurm({"scontrol", "update", "NodeName=localhost", "State=RESUME"}).isNull());
+        QVERIFY(tellSlurm({"scontrol", "update", "NodeName=localhost", "State=RESUME"}));
 
         const int cancelled = run.stopAPart();
         QVERIFY2(cancelled >= 0, run.errors());
         const QString task = run.taskOf(cancelled);
         QVERIFY(!task.isEmpty());
-        QVERIFY(!slurm({"scancel", task}).isNull());
+        QVERIFY(tellSlurm({"scancel", task}));
 
         QTRY_VERIFY(!run.isRunning());
         QVERIFY2(run.exitCode() == 0, run.errors());
