@@ -258,8 +258,8 @@ void LinePlot::fitNote() {
     m_noteSentence->show();
     m_note->setToolTip(m_noteSentence->text().toHtmlEscaped());
     const auto needed = [this] { return m_note->layout()->totalHeightForWidth(width()); };
-    const int least =
-        std::max(m_theme.scaled(kLeastPlot), m_drawing->plot->minimumSizeHint().height());
+    const QWidget& plot = *m_drawing->plot;
+    const int least = std::max(m_theme.scaled(kLeastPlot), plot.minimumSizeHint().height());
     m_drawing->plot->setVisible(needed() + least <= height());
     m_noteSentence->setVisible(needed() <= height());
 }
