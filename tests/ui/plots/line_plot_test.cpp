@@ -382,6 +382,7 @@ private slots:
         int named = 0;
         for (int height = 60; height <= 200; height += 10) {
             shown.plot.resize(400, height);
+            pictureWith({}); // at the new size
             const QImage without = pictureWith({});
             const QImage with = pictureWith({{0.0, 1.0, "optimise", {}, &Colours::panel}});
             QRect name;

@@ -290,7 +290,9 @@ QDockWidget* Workspace::hostOfTabs() const {
             dockWidgetArea(dock) != Qt::RightDockWidgetArea)
             continue;
         int width = 0;
-        for (const QDockWidget* tab : tabifiedDockWidgets(dock) << dock)
+        QList<QDockWidget*> tabs = tabifiedDockWidgets(dock);
+        tabs.append(dock);
+        for (const QDockWidget* tab : tabs)
             if (!tab->isHidden())
                 width += fontMetrics().horizontalAdvance(tab->windowTitle());
         if (host == nullptr || width < least) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/experiments/report/figures/axis_scale.h"
 #include "engine/experiments/report/figures/draw_figure.h"
 
 #include <span>
@@ -9,35 +10,6 @@
 #include <vector>
 
 namespace engine {
-
-/// Where a value lies on an axis of a plot.
-class AxisScale {
-public:
-    /// A scale that holds all values (those that are not finite are passed over) with a little room
-    /// on both sides, and about `ticks` round numbers on it.
-    AxisScale(std::span<const double> values, int ticks, bool isLogarithmic = false);
-
-    /// Sets the ends in pixels; `from` may be greater than `to`.
-    void setEnds(double from, double to) {
-        m_from = from;
-        m_to = to;
-    }
-
-    double at(double value) const;
-
-    const std::vector<double>& ticks() const { return m_ticks; }
-
-    std::string tickText(double tick) const;
-
-private:
-    bool m_isLogarithmic;
-    double m_low = 0.0;
-    double m_high = 1.0;
-    double m_step = 0.5;
-    double m_from = 0.0;
-    double m_to = 1.0;
-    std::vector<double> m_ticks;
-};
 
 /// Adds marks to a drawing; all lengths are given for a text scale of 1.
 class Painter {
@@ -128,8 +100,6 @@ void drawCategories(const ResultFigure& figure, const FigureCanvas& canvas, Pain
 void drawLines(const ResultFigure& figure, const FigureCanvas& canvas, Painter& painter);
 void drawMatrix(const ResultFigure& figure, const FigureCanvas& canvas, Painter& painter);
 void drawLayerGrids(const ResultFigure& figure, const FigureCanvas& canvas, Painter& painter);
-
-bool isDrawable(double value);
 
 /// The ink of the part of a stack, and of the text on it.
 Ink partInk(std::size_t part);

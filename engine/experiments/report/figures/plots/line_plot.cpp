@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/figures/painter.h"
-#include "engine/metrics/sample_statistics.h"
+#include "engine/experiments/report/figures/plots/line_points.h"
 
 #include <fmt/format.h>
 
@@ -14,56 +14,8 @@ namespace {
 
 constexpr double kPlotHeight = 170.0;
 constexpr double kLaneHeight = 120.0;
-constexpr std::size_t kFewPoints = 16;  ///< these get markers and intervals
-constexpr std::size_t kFewPlaces = 8;   ///< on the x axis: each gets its number
-constexpr std::size_t kManyPoints = 24; ///< noise of more is smoothed
-constexpr std::size_t kMostPoints = 1200;
-
-using PlotPoints = std::vector<FigureSeries::Point>;
-
-PlotPoints drawable(const PlotPoints& points) {
-    PlotPoints kept;
-    const std::size_t stride =
-        (points.size() + kMostPoints - 1) / std::max<std::size_t>(kMostPoints, 1);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        const bool isKept = stride <= 1 || i % stride == 0 || i + 1 == points.size();
-        if (isKept && isDrawable(points[i].x) && isDrawable(points[i].y.value))
-            kept.push_back(points[i]);
-    }
-    std::stable_sort(
-        kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
-    return kept;
-}
-
-/// Whether the values jump up and down rather than follow a line.
-bool isNoisy(const PlotPoints& points) {
-    if (points.size() <= kManyPoints)
-        return false;
-    double way = 0.0;
-    double low = points[0].y.value;
-    double high = low;
-    for (std::size_t i = 1; i < points.size(); ++i) {
-        way += std::abs(points[i].y.value - points[i - 1].y.value);
-        low = std::min(low, points[i].y.value);
-        high = std::max(high, points[i].y.value);
-    }
-    return way > 4.0 * (high - low);
-}
-
-/// Medians of the points around each.
-PlotPoints smoothed(const PlotPoints& points) {
-    const std::size_t reach = std::clamp<std::size_t>(points.size() / 24, 3, 20);
-    PlotPoints made = points;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        const std::size_t from = i > reach ? i - reach : 0;
-        const std::size_t to = std::min(i + reach + 1, points.size());
-        std::vector<double> values;
-        for (std::size_t k = from; k < to; ++k)
-            values.push_back(points[k].y.value);
-        made[i].y = {medianOf(values), {}, {}, 0};
-    }
-    return made;
-}
+constexpr std::size_t kFewPoints = 16; ///< these get markers and intervals
+constexpr std::size_t kFewPlaces = 8;  ///< on the x axis: each gets its number
 
 /// The name of a line, which stands at its end.
 struct EndLabel {

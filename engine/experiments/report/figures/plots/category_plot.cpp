@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/experiments/report/figures/painter.h"
+#include "engine/experiments/report/figures/plots/series_marks.h"
 
 #include <fmt/format.h>
 
@@ -151,49 +151,17 @@ private:
         const double half = painter.px(9.0);
         if (m_figure.kind == FigureKind::Dots) {
             painter.whisker({at.x - half, at.y}, {at.x + half, at.y}, Ink::Text);
-            drawMarker(painter, at, series, Ink::Text);
+            drawSeriesMarker(painter, at, lookOf(series), Ink::Text);
             return;
         }
-        fillBar(painter,
-                {at.x - half, at.y - half / 2.0},
-                {at.x + half, at.y + half / 2.0},
-                series,
-                false);
+        drawSeriesBar(painter,
+                      {at.x - half, at.y - half / 2.0},
+                      {at.x + half, at.y + half / 2.0},
+                      lookOf(series));
     }
 
-    /// A series is told by the shape of its marker, not by a colour.
-    static void drawMarker(Painter& painter, DrawingPoint at, std::size_t series, Ink ink) {
-        switch (series % 4) {
-        case 0:
-            painter.diamond(at, 4.5, ink, ink);
-            break;
-        case 1:
-            painter.circle(at, 3.5, Ink::Panel, ink);
-            break;
-        case 2:
-            painter.circle(at, 3.5, ink, ink);
-            break;
-        default:
-            painter.diamond(at, 4.5, Ink::Panel, ink);
-        }
-    }
-
-    /// A series is told by its shade and its hatch together.
-    void fillBar(Painter& painter,
-                 DrawingPoint from,
-                 DrawingPoint to,
-                 std::size_t series,
-                 bool isEmphasised) const {
-        constexpr HatchKind kHatches[] = {
-            HatchKind::None, HatchKind::Diagonal, HatchKind::Dots, HatchKind::Horizontal};
-        constexpr Ink kShades[] = {Ink::Heat4, Ink::Heat2, Ink::Heat5, Ink::Heat3};
-        const Ink ink = isStack()                              ? partInk(series)
-                        : isEmphasised && m_series.size() == 1 ? Ink::Accent
-                        : m_series.size() == 1                 ? Ink::Raw
-                                                               : kShades[series % 4];
-        Mark& mark = painter.rectangle(from, to, ink);
-        if (!isStack() || series >= 2)
-            mark.hatch = m_series.size() > 1 ? kHatches[series % 4] : HatchKind::None;
+    SeriesLook lookOf(std::size_t index, bool isEmphasised = false) const {
+        return {index, m_series.size(), isEmphasised, isStack()};
     }
 
     void drawNames(double top, double width) {
@@ -310,7 +278,10 @@ private:
             double end = x;
             if (isBars()) {
                 const double half = p.px(m_series.size() > 1 ? 7.0 : 8.0);
-                fillBar(p, {m_scale.at(0.0), y - half}, {x, y + half}, index, series.isEmphasised);
+                drawSeriesBar(p,
+                              {m_scale.at(0.0), y - half},
+                              {x, y + half},
+                              lookOf(index, series.isEmphasised));
             }
             if (point.y.low && point.y.high) {
                 const Ink ink = isBars() ? Ink::Text : markInk(series);
@@ -318,7 +289,7 @@ private:
                 p.whisker({m_scale.at(*point.y.low), y}, {m_scale.at(*point.y.high), y}, ink);
             }
             if (!isBars())
-                drawMarker(p, {x, y}, index, markInk(series));
+                drawSeriesMarker(p, {x, y}, lookOf(index), markInk(series));
             drawValue(series, value, x, end, y, left, right);
         }
     }
@@ -371,7 +342,7 @@ private:
                 sums[category] += point.y.value;
                 const double to = m_scale.at(sums[category]);
                 const std::size_t part = seriesIndex(series);
-                fillBar(p, {from, y - half}, {to, y + half}, part, false);
+                drawSeriesBar(p, {from, y - half}, {to, y + half}, lookOf(part));
                 const std::string text = fmt::format("{:.0f} %", point.y.value * 100.0);
                 if (p.textWidth(text, p.number()) + p.px(8.0) <= to - from) {
                     // On a hatch the share needs a ground of its own.

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/experiments/report/analysis/verdict/verdict_context.h"
+#include "engine/experiments/report/analysis/verdict/verdict_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+// The verdicts of recipes that ask for something else than a speed.
+
+namespace engine {
+
+ExperimentVerdict plainVerdict(const VerdictContext& context) {
+    const Selection all = context.data.select({}, {});
+    std::size_t answers = 0;
+    for (const AnsweredPrompt* run : all.runs)
+        answers += run->own.size();
+    const auto best = measured("best_matchness", all);
+    if (answers == 0 && (!best || best->value > 1.0)) // the score is a speed
+        return {VerdictKind::Finding, fmt::format("{} sets were tried.", all.trials.size()), ""};
+    if (best && (context.isAboutSets || answers == 0))
+        return {VerdictKind::Finding,
+                fmt::format("{} sets were tried; the best one predicts {} of the tokens.",
+                            all.trials.size(),
+                            measureText("best_matchness", *best)),
+                equalSentence(context.data)};
+    return {VerdictKind::Finding,
+            fmt::format("{} answers were measured.", answers),
+            equalSentence(context.data)};
+}
+
+ExperimentVerdict diagonalVerdict(const VerdictContext& context) {
+    const std::vector<std::string> tasks = context.data.groups(context.stage, "task");
+    const std::vector<std::string> sets = context.data.groups(context.stage, "set");
+    OwnSets found;
+    for (const std::string& task : tasks) {
+        std::optional<Estimate> own;
+        std::optional<std::pair<std::string, Estimate>> other;
+        for (const std::string& set : sets) {
+            const std::vector<Filter> filters = {{"task", task}, {"set", set}};
+            const auto value = measured("speedup", context.data.select(context.stage, filters));
+            if (!value)
+                continue;
+            if (set == task)
+                own = value;
+            else if (!other || value->value > other->second.value)
+                other = std::pair(context.data.label("task", set), *value);
+        }
+        if (own && other)
+            found.add(context.data.label("task", task), *own, other->first, other->second);
+    }
+    return found.verdict();
+}
+
+ExperimentVerdict equalVerdict(const VerdictContext& context) {
+    const std::string sentence = equalSentence(context.data);
+    const EqualCounts counts = equalCounts(context.data);
+    if (counts.compared == 0)
+        return plainVerdict(context);
+    if (counts.equal == counts.compared)
+        return {VerdictKind::Gain, sentence, ""};
+    std::vector<std::string> which;
+    for (const auto& variant : context.data.variants()) {
+        const auto share = measured("equal", context.of(*variant));
+        if (share && share->value < 1.0)
+            which.push_back(fmt::format("{} ({})", variant->label, measureText("equal", *share)));
+    }
+    return {counts.equal + counts.nearTies == counts.compared ? VerdictKind::Finding
+                                                              : VerdictKind::NoGain,
+            sentence,
+            "Equal to vanilla's, token for token: " + joined(which) + "."};
+}
+
+ExperimentVerdict shareVerdict(const VerdictContext& context) {
+    const ReportVariant* subject = context.data.variant(context.wish.variant);
+    const auto part = subject ? measured(context.wish.measure, context.of(*subject)) : std::nullopt;
+    if (!part)
+        return plainVerdict(context);
+    std::vector<std::string> parts;
+    for (const char* name : {"draft_share", "verify_share", "search_share", "other_share"}) {
+        const auto value = measured(name, context.of(*subject));
+        if (value && name != context.wish.measure)
+            parts.push_back(
+                fmt::format("{} {}", measureInfo(name).heading, measureText(name, *value)));
+    }
+    return {VerdictKind::Finding,
+            fmt::format("{} takes {} of {}'s time.",
+                        measureInfo(context.wish.measure).heading,
+                        measureText(context.wish.measure, *part),
+                        subject->label),
+            parts.empty() ? "" : fmt::format("The rest: {}.", joined(parts))};
+}
+
+ExperimentVerdict driftVerdict(const VerdictContext& context) {
+    const ReportVariant* subject = context.data.variant(context.wish.variant);
+    const ReportVariant* other = context.data.variant(context.wish.against);
+    const std::vector<std::string> tasks = context.data.groups(context.stage, "task");
+    if (!subject || !other || tasks.size() < 2)
+        return plainVerdict(context);
+    const auto change = [&](const ReportVariant& variant) {
+        Selection later = context.of(variant);
+        std::erase_if(later.runs,
+                      [&](const AnsweredPrompt* run) { return run->place.task == tasks.front(); });
+        return std::pair(measured("acceptance", context.of(variant, tasks.front())),
+                         measured("acceptance", later));
+    };
+    const auto [first, then] = change(*subject);
+    const auto [otherFirst, otherThen] = change(*other);
+    if (!first || !then || !otherFirst || !otherThen)
+        return plainVerdict(context);
+    const double lost = first->value - then->value;
+    const double otherLost = otherFirst->value - otherThen->value;
+    const auto speed = measured("speedup", context.of(*subject));
+    const auto otherSpeed = measured("speedup", context.of(*other));
+    std::string cause =
+        fmt::format("The first task is {}.", context.data.label("task", tasks.front()));
+    if (speed && otherSpeed)
+        cause += fmt::format(" Over the whole stream {} runs at {}, {} at {} of vanilla.",
+                             subject->label,
+                             measureText("speedup", *speed),
+                             other->label,
+                             measureText("speedup", *otherSpeed));
+    return {otherLost > lost ? VerdictKind::Gain : VerdictKind::NoGain,
+            fmt::format("Behind the first task acceptance goes from {} to {} with {}, and from "
+                        "{} to {} with {}.",
+                        measureText("acceptance", *first),
+                        measureText("acceptance", *then),
+                        subject->label,
+                        measureText("acceptance", *otherFirst),
+                        measureText("acceptance", *otherThen),
+                        other->label),
+            cause};
+}
+
+} // namespace engine
