@@ -41,15 +41,6 @@ double bytesPerStep(const Transformer& transformer) {
     return static_cast<double>(transformer.weightBytes()) * read / held;
 }
 
-/// Threads that the backend computes with.
-int threadCountOf(const ModelOptions& options, const std::string& backend) {
-    const auto info = BackendRegistry(moduleFolder()).info(backend);
-    if (info && info.value().find("threads") == nullptr)
-        return 1;
-    const int threads = givenThreads(options);
-    return threads > 0 ? usefulThreads(threads) : allowedProcessors();
-}
-
 bool isCollection(const JsonValue& root) {
     return !root.contains("attention") && !root.contains("mlp");
 }

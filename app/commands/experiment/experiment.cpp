@@ -7,6 +7,7 @@
 #include "app/commands/experiment/setup/recipe_catalogue.h"
 #include "app/commands/options/decoder_options.h"
 #include "app/number_check.h"
+#include "engine/base/locks/turn_lock.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -99,11 +100,27 @@ Result<void> checkOptions(const ExperimentOptions& options) {
     return {};
 }
 
+/// A turn before each step, if other programs shall have the processor in between. Errors: Io.
+Result<decltype(ShardHooks::takeTurn)> turnTaker(const std::string& file,
+                                                 const std::stop_token& stop) {
+    if (file.empty())
+        return decltype(ShardHooks::takeTurn)();
+    ENGINE_TRY(TurnLock opened, TurnLock::open(file));
+    const auto lock = std::make_shared<TurnLock>(std::move(opened));
+    return decltype(ShardHooks::takeTurn)([lock, stop]() -> std::shared_ptr<void> {
+        auto turn = lock->take(stop);
+        if (!turn || !turn.value()) // stopped, or the file is gone: the step does not wait
+            return nullptr;
+        return std::make_shared<TurnLock::Turn>(std::move(*turn.value()));
+    });
+}
+
 Result<void> runOneShard(const RunFolder& folder,
-                         int shard,
+                         const ExperimentOptions& options,
                          const Console& console,
                          RunPause& pause,
                          const std::stop_token& stop) {
+    const int shard = options.shard;
     if (shard >= static_cast<int>(folder.plan().shards.size()))
         return Error{ErrorCode::InvalidInput,
                      fmt::format("The run in {} has {} parts, so there is no part {}.",
@@ -125,11 +142,12 @@ Result<void> runOneShard(const RunFolder& folder,
                                   ", ")),
             "Run those first."};
     ExperimentRun told(folder, console, pause);
-    return told.runOne(
-        *makeLocalExecutor(folder,
-                           {.onAnswer = [&](const ShardAnswer& answer) { told.tell(answer); }}),
-        shard,
-        stop);
+    ENGINE_TRY(auto takeTurn, turnTaker(options.turns, stop));
+    const auto executor =
+        makeLocalExecutor(folder,
+                          {.onAnswer = [&](const ShardAnswer& answer) { told.tell(answer); },
+                           .takeTurn = std::move(takeTurn)});
+    return told.runOne(*executor, shard, stop);
 }
 
 /// Errors: those of the run; what is finished is in the report either way.
@@ -153,8 +171,11 @@ Result<void> lead(const RunFolder& folder,
     if (options.executor == "slurm") {
         ENGINE_TRY(executor, makeSlurmExecutor(folder, options.slurm));
     } else {
-        executor = makeLocalExecutor(
-            folder, {.onAnswer = [&](const ShardAnswer& answer) { run.tell(answer); }});
+        ENGINE_TRY(auto takeTurn, turnTaker(options.turns, stop));
+        executor =
+            makeLocalExecutor(folder,
+                              {.onAnswer = [&](const ShardAnswer& answer) { run.tell(answer); },
+                               .takeTurn = std::move(takeTurn)});
     }
     return run.run(*executor, stop);
 }
@@ -178,7 +199,7 @@ Result<void> runExperiment(const ExperimentOptions& options, CommandContext& con
         control.emplace(pause, context.interrupt);
     if (options.shard >= 0) {
         ENGINE_TRY(const RunFolder folder, RunFolder::open(options.out));
-        return runOneShard(folder, options.shard, context.console, pause, stop);
+        return runOneShard(folder, options, context.console, pause, stop);
     }
     ENGINE_TRY(const RunFolder folder, openRun(options, stop));
     return lead(folder, options, context.console, pause, stop);
@@ -259,6 +280,10 @@ void addExperimentCommand(CLI::App& app, ChosenCommand& chosen) {
             [options](const std::string&) { options->followsInput = true; },
             "stdin: follow the lines pause, resume and stop; the end of the input stops, too")
         ->check(CLI::IsMember({"stdin"}));
+    command->add_option("--turns",
+                        options->turns,
+                        "A file: before each decoding step wait for a turn among all programs that "
+                        "name it; the wait is part of no measured time");
     addRun(*command, chosen, options, runExperiment);
 }
 

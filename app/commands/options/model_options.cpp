@@ -106,6 +106,14 @@ int givenThreads(const ModelOptions& options) {
     return options.settings.contains("threads") ? integerOf(options.settings, "threads") : 0;
 }
 
+int threadCountOf(const ModelOptions& options, const std::string& backend) {
+    const auto info = BackendRegistry(moduleFolder()).info(backend);
+    if (info && info.value().find("threads") == nullptr)
+        return 1;
+    const int threads = givenThreads(options);
+    return threads > 0 ? usefulThreads(threads) : allowedProcessors();
+}
+
 Result<int> contextLength(const ModelOptions& options, const ModelConfig& config) {
     if (options.context > config.contextLength)
         return Error{

@@ -41,6 +41,9 @@ std::string givenWord(const ModelOptions& options, std::string_view setting);
 /// What --threads says; 0 when it leaves the choice to the backend.
 int givenThreads(const ModelOptions& options);
 
+/// Threads with which a backend computes under these options.
+int threadCountOf(const ModelOptions& options, const std::string& backend);
+
 /// The smaller of the model's context and 8192, unless --context says otherwise. Errors:
 /// InvalidInput if it is longer than the model was trained for.
 engine::Result<int> contextLength(const ModelOptions& options, const engine::ModelConfig& config);

@@ -95,6 +95,7 @@ Result<PartProgress> readPart(const std::filesystem::path& path, std::uint64_t f
         if (progress.next > 0) { // the first line names the shard
             ENGINE_TRY(ShardRecord record, readRecord(left.substr(0, end), path.string()));
             progress.records.push_back(std::move(record));
+            progress.ends.push_back(progress.next + end + 1);
         }
         progress.next += end + 1;
         left.remove_prefix(end + 1);

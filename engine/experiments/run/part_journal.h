@@ -13,7 +13,8 @@ namespace engine {
 /// What a shard at work has written since an offset of its part file.
 struct PartProgress {
     std::vector<ShardRecord> records;
-    std::uint64_t next = 0; ///< offset to go on from
+    std::vector<std::uint64_t> ends; ///< [records] offset behind each
+    std::uint64_t next = 0;          ///< offset to go on from
     bool isAnother = false; ///< the file is shorter than the offset: it was begun anew, and the
                             ///< records are those from its beginning
 };

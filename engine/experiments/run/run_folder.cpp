@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <map>
 #include <set>
 
 namespace engine {
@@ -293,16 +294,31 @@ Result<PartJournal> RunFolder::begin(int shard) const {
 }
 
 Result<PartJournal> RunFolder::goOn(int shard, std::vector<ShardRecord>& done) const {
-    std::uint64_t end = 0;
+    const std::size_t variants = m_plan.shards.at(static_cast<std::size_t>(shard)).variants.size();
+    std::map<int, std::set<std::string>> answered; // by prompt
+    std::uint64_t read = 0;
+    std::uint64_t end = 0;    // behind the last prompt that is done
+    std::size_t finished = 0; // records before it
     while (true) {
-        ENGINE_TRY(PartProgress part, readPart(partFile(shard), end));
-        if (part.next == end)
+        ENGINE_TRY(PartProgress part, readPart(partFile(shard), read));
+        for (std::size_t i = 0; i < part.records.size(); ++i) {
+            const auto* answer = std::get_if<ShardAnswer>(&part.records[i]);
+            bool isDone = std::holds_alternative<ShardLeftOut>(part.records[i]);
+            if (answer != nullptr) {
+                std::set<std::string>& by = answered[answer->prompt];
+                isDone = by.insert(answer->variant).second && by.size() == variants;
+            }
+            done.push_back(std::move(part.records[i]));
+            if (isDone) {
+                end = part.ends[i];
+                finished = done.size();
+            }
+        }
+        if (part.next == read)
             break;
-        end = part.next;
-        done.insert(done.end(),
-                    std::make_move_iterator(part.records.begin()),
-                    std::make_move_iterator(part.records.end()));
+        read = part.next;
     }
+    done.resize(finished);
     if (end == 0)
         return begin(shard);
     return PartJournal::goOn(partFile(shard), end);

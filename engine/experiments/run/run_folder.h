@@ -77,9 +77,12 @@ public:
     /// another run.
     Result<ShardResult> result(int shard) const;
 
-    /// Begins a shard's part file anew, or goes on behind its last whole line (a stream); `done`
-    /// gets the records that are there. Errors: Io; CorruptFile, and the file is as it was.
+    /// Begins a shard's part file anew. Errors: Io.
     Result<PartJournal> begin(int shard) const;
+
+    /// Goes on behind the last prompt that all variants have answered, or that was left out; what
+    /// comes after it is cut off. `done` gets the records before. Errors: Io; CorruptFile, and the
+    /// file is as it was.
     Result<PartJournal> goOn(int shard, std::vector<ShardRecord>& done) const;
 
     /// The shard is finished: its file appears as a whole and its part file goes. Errors: Io.

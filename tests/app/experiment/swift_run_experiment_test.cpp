@@ -43,11 +43,13 @@ const QByteArray kStream = R"({
 /// "variant task prompt pass": hash of the tokens.
 std::map<std::string, std::uint64_t> hashesOf(const RunFolder& run) {
     std::map<std::string, std::uint64_t> hashes;
-    for (const auto& shard : run.plan().shards)
-        for (const auto& answer : run.result(shard.index).value().answers)
+    for (const auto& shard : run.plan().shards) {
+        const auto result = run.result(shard.index);
+        for (const auto& answer : result.value().answers)
             hashes[fmt::format(
                 "{} {} {} {}", answer.variant, answer.task, answer.prompt, answer.pass)] =
                 answer.tokenHash;
+    }
     return hashes;
 }
 
@@ -107,13 +109,16 @@ void SwiftRunExperimentTest::aRunWritesItsShardsItsResultAndItsReport() {
 
 void SwiftRunExperimentTest::everyAnswerOfALosslessDecoderIsEqual() {
     QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
-    for (const auto& shard : m_folder->opened().plan().shards)
-        for (const auto& answer : m_folder->opened().result(shard.index).value().answers) {
+    const RunFolder folder = m_folder->opened();
+    for (const auto& shard : folder.plan().shards) {
+        const auto result = folder.result(shard.index);
+        for (const auto& answer : result.value().answers) {
             QCOMPARE(answer.isEqual.has_value(), answer.variant != "vanilla");
             QVERIFY(answer.isEqual.value_or(true));
             QVERIFY(answer.tokens > 0);
             QVERIFY(answer.decodeMs > 0.0);
         }
+    }
 }
 
 void SwiftRunExperimentTest::aFinishedRunIsNotRunAgain() {
@@ -207,10 +212,9 @@ void SwiftRunExperimentTest::aStreamThatIsKilledCountsEachPromptOnce() {
 
 void SwiftRunExperimentTest::theEndOfTheInputStopsAndTheRunGoesOnLater() {
     QProcess process;
-    process.start(
-        ExperimentFolder::program(),
-        m_folder->arguments(
-            {"--out", m_folder->out(), "--max-tokens", "200", "--control", "stdin", "--json"}));
+    process.start(ExperimentFolder::program(),
+                  m_folder->arguments(
+                      {"--out", m_folder->out(), "--seeds", "20", "--control", "stdin", "--json"}));
     while (!process.readAllStandardOutput().contains("\"answer\"") &&
            process.waitForReadyRead(-1)) {
     }
@@ -248,7 +252,8 @@ void SwiftRunExperimentTest::aSecondStageDraftsWithTheSetsOfTheFirst() {
     QVERIFY(!folder.result(0).value().trials.empty());
     QCOMPARE(folder.result(0).value().plans.back().reason, std::string("found"));
     std::set<std::string> variants;
-    for (const auto& answer : folder.result(3).value().answers)
+    const auto last = folder.result(3);
+    for (const auto& answer : last.value().answers)
         variants.insert(answer.variant);
     QCOMPARE(variants, (std::set<std::string>{"set of a", "set of b", "vanilla"}));
 }

@@ -219,23 +219,29 @@ private slots:
         QVERIFY(third && third.value().isAnother);
     }
 
-    void aStreamGoesOnBehindItsLastWholeLine() {
+    void aStreamGoesOnBehindTheLastPromptThatIsDone() {
         const TemporaryFolder folder;
         const auto run = makeRun(folder.path());
+        ShardAnswer vanilla = someAnswer();
+        vanilla.variant = "vanilla";
+        ShardAnswer next = vanilla;
+        next.prompt = 1;
         {
             auto journal = run.value().begin(0);
-            QVERIFY(journal.value().add(ShardRecord(someAnswer())));
+            for (const ShardAnswer& answer : {someAnswer(), vanilla, next})
+                QVERIFY(journal.value().add(ShardRecord(answer)));
         }
         append(run.value().partFile(0), "{\"answer\":{\"var"); // killed while it wrote
-        std::vector<ShardRecord> done;
-        auto journal = run.value().goOn(0, done);
-        QVERIFY(journal);
-        QCOMPARE(done.size(), std::size_t{1});
-        QVERIFY(journal.value().add(ShardRecord(ShardTrial{.variant = "swift"})));
-        const auto all = run.value().progress(0, 0);
-        QVERIFY2(all, all ? "" : all.error().message.c_str());
-        QCOMPARE(all.value().records.size(), std::size_t{2});
-        QVERIFY(std::holds_alternative<ShardTrial>(all.value().records[1]));
+        for (int resumed = 0; resumed < 2; ++resumed) {
+            std::vector<ShardRecord> done;
+            auto journal = run.value().goOn(0, done);
+            QVERIFY(journal);
+            QCOMPARE(done.size(), std::size_t{2}); // prompt 1 lacks the other variant's answer
+            QVERIFY(journal.value().add(ShardRecord(next)));
+            const auto all = run.value().progress(0, 0);
+            QVERIFY2(all, all ? "" : all.error().message.c_str());
+            QCOMPARE(all.value().records.size(), std::size_t{3});
+        }
     }
 };
 

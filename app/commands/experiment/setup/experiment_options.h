@@ -34,6 +34,7 @@ struct ExperimentOptions {
     std::string executor = "local";    ///< or "slurm"
     SlurmOptions slurm;
     bool followsInput = false; ///< --control stdin
+    std::string turns;         ///< file of a TurnLock; empty = none
 };
 
 } // namespace app

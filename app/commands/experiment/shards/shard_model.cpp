@@ -49,8 +49,7 @@ MachineFacts machineFacts(const ModelOptions& options, const LoadedModel& model)
     facts.host = hostName();
     facts.processor = processorName();
     facts.instructionSet = model.transformer->instructionSet();
-    const int wanted = givenThreads(options);
-    facts.threads = wanted > 0 ? usefulThreads(wanted) : allowedProcessors();
+    facts.threads = threadCountOf(options, model.backend);
     facts.memoryGiB = memoryGiB();
     facts.roofGBs = measuredRoof(facts.threads);
     facts.backend = model.backend;

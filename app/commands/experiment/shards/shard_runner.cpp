@@ -162,21 +162,17 @@ private:
         return {};
     }
 
-    /// Of a stream that was stopped, the prompts count that all variants have answered.
+    /// Of a stream that was stopped: the prompts that are done.
     void keepFinished(std::vector<ShardRecord>& done, ShardResult& result, double& before) {
-        std::map<int, std::size_t> answers; // by prompt
-        for (const ShardRecord& record : done)
+        for (ShardRecord& record : done) {
             if (const auto* answer = std::get_if<ShardAnswer>(&record)) {
                 before = std::max(before, answer->startedAt + answer->decodeMs / 1e3);
-                if (++answers[answer->prompt] == m_shard.variants.size())
-                    m_done.insert(answer->prompt);
+                m_done.insert(answer->prompt);
             } else if (const auto* leftOut = std::get_if<ShardLeftOut>(&record)) {
                 m_done.insert(leftOut->prompt);
             }
-        const auto isDone = [this](const auto& held) { return m_done.contains(held.prompt); };
-        for (ShardRecord& record : done)
-            if (std::visit(isDone, record))
-                addRecord(result, std::move(record));
+            addRecord(result, std::move(record));
+        }
     }
 
     Result<void> search() {

@@ -105,7 +105,7 @@ promptPoints(const StreamAxis& axis, const Selection& selection, const std::stri
     Points points;
     for (const auto& [x, prompt] : prompts) {
         if (auto value = measured(measure, prompt)) {
-            value->low = value->high = std::nullopt; // of one prompt there is no interval
+            value->low = value->high = std::nullopt; // of a prompt's seeds it would mislead
             points.push_back({x, *value});
         }
     }

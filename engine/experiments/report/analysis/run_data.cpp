@@ -143,7 +143,8 @@ double msPerToken(std::span<const ShardAnswer* const> answers, bool hasPrompt) {
         ms += answer->decodeMs + (hasPrompt ? answer->promptMs : 0.0);
         tokens += answer->tokens;
     }
-    return tokens > 0 ? ms / static_cast<double>(tokens) : 0.0;
+    const double each = tokens > 0 ? ms / static_cast<double>(tokens) : 0.0;
+    return std::isfinite(each) ? each : 0.0;
 }
 
 RunData::RunData(const Recipe& recipe, const RunPlan& plan, std::vector<ShardResult> shards)
@@ -215,13 +216,15 @@ void RunData::addShard(const ShardResult& shard) {
             m_runs.push_back({at, {}, {}});
         m_runs[found->second].own.push_back(&answer);
     }
+    std::map<std::pair<std::uint64_t, int>, std::size_t> vanilla; // by seed and prompt
     for (std::size_t i = first; i < m_runs.size(); ++i) {
-        for (std::size_t k = first; k < m_runs.size(); ++k) {
-            const RunPlace& other = m_runs[k].place;
-            if (other.variant->isVanilla && other.seed == m_runs[i].place.seed &&
-                other.prompt == m_runs[i].place.prompt)
-                m_runs[i].vanilla = m_runs[k].own;
-        }
+        if (m_runs[i].place.variant->isVanilla)
+            vanilla[{m_runs[i].place.seed, m_runs[i].place.prompt}] = i;
+    }
+    for (std::size_t i = first; i < m_runs.size(); ++i) {
+        const auto found = vanilla.find({m_runs[i].place.seed, m_runs[i].place.prompt});
+        if (found != vanilla.end())
+            m_runs[i].vanilla = m_runs[found->second].own;
     }
     place.seed = planned.seed;
     for (const ShardTrial& trial : shard.trials) {

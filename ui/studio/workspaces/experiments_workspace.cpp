@@ -67,13 +67,13 @@ void Studio::addExperimentActions() {
         showExperiments();
         m_desk->askForData();
     });
-    add("experiments.recipes", tr("Experiment &recipes"), nullptr, [this] {
+    add("experiments.recipes", tr("Exper&iment recipes"), nullptr, [this] {
         showExperiments();
         Workspace& docks = *m_window->currentWorkspace();
         docks.focusDock(*docks.dock(QStringLiteral("experiments.recipes")));
         m_desk->recipes().list().setFocus(Qt::ShortcutFocusReason);
     });
-    add("experiments.own_recipe", tr("Open an experiment's recip&e..."), nullptr, [this] {
+    add("experiments.own_recipe", tr("Op&en a recipe..."), nullptr, [this] {
         showExperiments();
         m_desk->askForRecipe();
     });

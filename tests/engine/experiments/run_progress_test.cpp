@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/run/run_progress.h"
+#include "tests/support/made_up_stream.h"
+
+#include <QtTest>
+
+using namespace engine;
+using test_support::MadeUpStream;
+using test_support::TemporaryFolder;
+
+/// How far a run is, as its folder tells.
+class RunProgressTest : public QObject {
+    Q_OBJECT
+
+    static RunProgressReader readerOf(const MadeUpStream& stream) {
+        auto reader = RunProgressReader::open(stream.folder.path());
+        if (!reader)
+            qFatal("%s", reader.error().message.c_str());
+        return std::move(reader).value();
+    }
+
+private slots:
+
+    void aRunThatHasNotBegunIsAllPlanned() {
+        const TemporaryFolder folder;
+        const MadeUpStream stream(folder.path() / "run", {"story", "code"}, 3);
+        RunProgressReader reader = readerOf(stream);
+        const RunProgress progress = reader.read().value();
+        QCOMPARE(reader.subject(), std::string("swift"));
+        QCOMPARE(reader.layers(), MadeUpStream::kLayers);
+        QCOMPARE(progress.planned, 12L); // two of each prompt
+        QCOMPARE(progress.answers, 0L);
+        QVERIFY(!progress.secondsLeft);
+        QVERIFY(progress.prompts.empty());
+        QCOMPARE(progress.tasks.size(), std::size_t{2});
+        QCOMPARE(progress.tasks[0].task, std::string("story"));
+        QCOMPARE(progress.tasks[1].prompts, 3);
+    }
+
+    void answersOfAPartAtWorkCountAsTheyCome() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story", "code"}, 3);
+        RunProgressReader reader = readerOf(stream);
+        stream.findSet(0, {2, 3}, {4}, 0.5);
+        stream.answer(0, 1.5);
+        QCOMPARE(reader.read().value().answers, 2L);
+        stream.answer(1, 2.0);
+        const RunProgress progress = reader.read().value();
+        QCOMPARE(progress.answers, 4L); // none counts twice
+        QCOMPARE(progress.current, std::optional(1));
+        QCOMPARE(progress.prompts.size(), std::size_t{2});
+        QVERIFY(std::abs(*progress.prompts[1].speedup() - 2.0) < 1e-9);
+        QVERIFY(std::abs(*progress.prompts[1].tokensPerSecond() - 200.0) < 1e-6);
+        QVERIFY(std::abs(*progress.secondsLeft - 2.0 / 4.0 * 8.0) < 1e-9);
+        const TaskFigures& story = progress.tasks[0];
+        QCOMPARE(story.done, 2);
+        QVERIFY(std::abs(story.speedup->ratio - 1.75) < 1e-9);
+        QCOMPARE(story.plan->attention, (std::vector<int>{2, 3}));
+        QVERIFY(std::abs(*story.decoding.acceptance() - 0.8) < 1e-9);
+        QCOMPARE(progress.tasks[1].done, 0);
+        QVERIFY(!progress.tasks[1].speedup);
+    }
+
+    void aFinishedPartHasTheFiguresThatItHadAtWork() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 2);
+        RunProgressReader reader = readerOf(stream);
+        stream.answer(0);
+        stream.answer(1);
+        const RunProgress before = reader.read().value();
+        stream.finish();
+        const RunProgress after = reader.read().value();
+        QCOMPARE(after.answers, before.answers);
+        QCOMPARE(after.shards[0].phase, ShardPhase::Finished);
+        QCOMPARE(after.tasks[0].speedup->ratio, before.tasks[0].speedup->ratio);
+        QCOMPARE(after.machine->processor, std::string("A made-up processor"));
+        QVERIFY(!after.current);
+        QCOMPARE(readerOf(stream).read().value().answers, before.answers);
+    }
+
+    void aPartThatBeginsAnewForgetsWhatItHad() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 2);
+        RunProgressReader reader = readerOf(stream);
+        stream.answer(0);
+        stream.answer(1);
+        QCOMPARE(reader.read().value().answers, 4L);
+        QVERIFY(stream.folder.begin(0)); // as the next process does
+        QCOMPARE(reader.read().value().answers, 0L);
+    }
+
+    void aFolderWithoutARunIsRefused() {
+        const TemporaryFolder folder;
+        QVERIFY(!RunProgressReader::open(folder.path()));
+    }
+};
+
+QTEST_GUILESS_MAIN(RunProgressTest)
+#include "run_progress_test.moc"

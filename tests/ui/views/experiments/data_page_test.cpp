@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "ui/views/experiments/data/data_page.h"
+
+#include <QComboBox>
+#include <QFile>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <memory>
+
+using namespace ui;
+
+/// The page that maps the columns of the user's own files.
+class DataPageTest : public QObject {
+    Q_OBJECT
+
+    Theme m_theme;
+    QTemporaryDir m_folder;
+    std::unique_ptr<DataPage> m_page;
+
+    QString file(const char* name, const QByteArray& content) {
+        const QString path = m_folder.filePath(QLatin1String(name));
+        QFile file(path);
+        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
+            qFatal("cannot write %s", name);
+        return path;
+    }
+
+    template <typename Widget> Widget* control(const QString& name) const {
+        for (Widget* widget : m_page->findChildren<Widget*>())
+            if (widget->accessibleName() == name)
+                return widget;
+        return nullptr;
+    }
+
+    QTableView& table() const { return *m_page->findChild<QTableView*>(); }
+
+    bool says(const QString& words) const {
+        const auto labels = m_page->findChildren<QLabel*>();
+        return std::ranges::any_of(
+            labels, [&](const QLabel* label) { return label->text().contains(words); });
+    }
+
+    QPushButton* run() const {
+        for (QPushButton* button : m_page->findChildren<QPushButton*>())
+            if (button->text() == QStringLiteral("Run"))
+                return button;
+        return nullptr;
+    }
+
+private slots:
+
+    void init() {
+        m_page = std::make_unique<DataPage>(m_theme);
+        m_page->resize(900, 600);
+        m_page->show();
+    }
+
+    void cleanup() { m_page.reset(); }
+
+    void theColumnsOfATableAreProposedAndCanBeChanged() {
+        const QString path = file("mails.csv",
+                                  "kind,question,answer\n"
+                                  "billing,How do I pay?,By card.\n"
+                                  "billing,Can I get a refund?,Yes.\n"
+                                  "support,It does not start.,Press the button.\n");
+        QVERIFY(!run()->isEnabled());
+        m_page->open({path});
+        QTRY_VERIFY(says(QStringLiteral("3 of 3 prompts")));
+        QCOMPARE(m_page->choice().data.layout.prompt, std::string("question"));
+        QCOMPARE(table().model()->index(0, 1).data().toString(), QStringLiteral("How do I pay?"));
+        auto* task = control<QComboBox>(QStringLiteral("Where the task of a prompt is found"));
+        task->setCurrentIndex(task->findData(QStringLiteral("kind")));
+        emit task->activated(task->currentIndex());
+        QTRY_VERIFY(says(QStringLiteral("in 2 tasks")));
+        const StreamChoice choice = m_page->choice();
+        QCOMPARE(choice.data.layout.task, std::string("kind"));
+        QCOMPARE(choice.data.layout.taskSource, engine::TaskSource::Field);
+        QCOMPARE(choice.title, QStringLiteral("mails"));
+        QVERIFY(run()->isEnabled());
+    }
+
+    void limitsTellHowManyPromptsAreUsed() {
+        QByteArray lines;
+        for (int i = 0; i < 30; ++i)
+            lines += "{\"task\":\"a\",\"prompt\":\"p\"}\n";
+        m_page->open({file("many.jsonl", lines)});
+        QTRY_VERIFY(says(QStringLiteral("20 of 30 prompts")));
+        auto* limit = control<QSpinBox>(QStringLiteral("Most prompts of each task"));
+        limit->setValue(0);
+        QVERIFY(says(QStringLiteral("30 of 30 prompts")));
+        QVERIFY(!m_page->choice().data.limits.perTask);
+        limit->setValue(7);
+        QCOMPARE(m_page->choice().data.limits.perTask, std::optional<std::int64_t>(7));
+    }
+
+    void badLinesAreNamed() {
+        m_page->open(
+            {file("some.jsonl", "{\"prompt\":\"good\"}\n{\"prompt\":\n{\"prompt\":\"also\"}\n")});
+        QTRY_VERIFY(says(QStringLiteral("2 of 2 prompts")));
+        QVERIFY(says(QStringLiteral("line 2")));
+        QVERIFY(says(QStringLiteral("some.jsonl")));
+    }
+
+    void aFileWithoutPromptsCannotBeRun() {
+        m_page->open({file("empty.jsonl", "")});
+        QTRY_VERIFY(!says(QStringLiteral("Reading the files.")));
+        QVERIFY(!run()->isEnabled());
+    }
+
+    void aFileThatIsNotThereIsNamed() {
+        m_page->open({m_folder.filePath(QStringLiteral("nothing.jsonl"))});
+        QTRY_VERIFY(says(QStringLiteral("nothing.jsonl")) && !says(QStringLiteral("Reading")));
+        QVERIFY(!run()->isEnabled());
+    }
+
+    void theDecodersAreThoseOfTheModel() {
+        engine::DecoderInfo swift;
+        swift.name = "swift";
+        swift.title = "SWIFT";
+        swift.profiles = {{.name = "paper"}, {.name = "ours"}};
+        engine::DecoderInfo vanilla;
+        vanilla.name = "vanilla";
+        m_page->setDecoders({vanilla, swift});
+        auto* decoder = control<QComboBox>(QStringLiteral("Decoder that answers beside vanilla"));
+        QCOMPARE(decoder->count(), 1);
+        QCOMPARE(m_page->choice().decoder, std::string("swift"));
+        auto* profile = control<QComboBox>(QStringLiteral("Profile of the decoder"));
+        QVERIFY(profile->isVisible());
+        profile->setCurrentIndex(1);
+        QCOMPARE(m_page->choice().settings.at("profile"), std::vector<std::string>{"ours"});
+    }
+
+    void everyControlHasAName() { QCOMPARE(support::namelessWidgets(*m_page), QStringList()); }
+};
+
+QTEST_MAIN(DataPageTest)
+#include "data_page_test.moc"

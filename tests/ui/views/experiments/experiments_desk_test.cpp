@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/made_up_stream.h"
+#include "tests/ui/experiments/scripted_experiment.h"
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/view_stage.h"
+#include "ui/views/experiments/data/data_page.h"
+#include "ui/views/experiments/experiments_desk.h"
+#include "ui/views/experiments/lists/queue_panel.h"
+#include "ui/views/experiments/lists/recipe_panel.h"
+#include "ui/views/experiments/options/hardware_panel.h"
+#include "ui/views/experiments/options/options_panel.h"
+#include "ui/views/experiments/page/empty_experiments.h"
+#include "ui/views/experiments/stream/prompts_view.h"
+#include "ui/views/experiments/stream/stream_page.h"
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+#include <QPushButton>
+#include <QSettings>
+#include <QtTest>
+
+#include <algorithm>
+#include <memory>
+
+using namespace support;
+using namespace ui;
+using test_support::MadeUpStream;
+
+/// The workspace Experiments as a whole, with a script in place of swift-run.
+class ExperimentsDeskTest : public QObject {
+    Q_OBJECT
+
+    using Action = ExperimentsPage::Action;
+
+    struct Desk {
+        ScriptedExperiment script;
+        ViewStage stage;
+        QSettings settings{script.folder() + QStringLiteral("/studio.ini"), QSettings::IniFormat};
+        MessageBar messages{stage.theme};
+        ViewMenu menu{stage.theme, messages, nullptr};
+        ExperimentPlaces places{
+            script.program(), QStringLiteral("resources/recipes"), script.folder()};
+        QWidget window;
+        std::unique_ptr<ExperimentsDesk> desk =
+            std::make_unique<ExperimentsDesk>(stage.context(), menu, messages, settings, places);
+
+        Desk() {
+            auto* row = new QHBoxLayout(&window);
+            for (QWidget* part : std::initializer_list<QWidget*>{&desk->recipes(),
+                                                                 &desk->queuePanel(),
+                                                                 &desk->page(),
+                                                                 &desk->options(),
+                                                                 &desk->hardware()})
+                row->addWidget(part);
+            window.resize(1500, 800);
+            window.show();
+            desk->begin();
+        }
+
+        ~Desk() { desk.reset(); }
+    };
+
+    std::unique_ptr<Desk> m_desk;
+
+    ExperimentsDesk& desk() { return *m_desk->desk; }
+
+    ExperimentsPage& page() { return desk().page(); }
+
+    QString file(const QString& name, const QByteArray& content) {
+        const QString path = QFileInfo(m_desk->script.program()).path() + u'/' + name;
+        QFile file(path);
+        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
+            qFatal("cannot write");
+        return path;
+    }
+
+    QPushButton* button(QWidget& within, const QString& text) {
+        for (QPushButton* button : within.findChildren<QPushButton*>())
+            if (button->text() == text && button->isVisible())
+                return button;
+        return nullptr;
+    }
+
+    bool says(QWidget& within, const QString& words) {
+        const auto labels = within.findChildren<QLabel*>();
+        return std::ranges::any_of(labels, [&](const QLabel* label) {
+            return label->isVisible() && label->text().contains(words);
+        });
+    }
+
+    const ExperimentJob& newest() { return desk().queue().jobs().back(); }
+
+    QString addJob(const char* recipe) {
+        ExperimentJob job;
+        job.title = QStringLiteral("Own prompts");
+        job.recipe = QLatin1String(recipe);
+        return desk().queue().add(std::move(job));
+    }
+
+private slots:
+
+    void init() { m_desk = std::make_unique<Desk>(); }
+
+    void cleanup() { m_desk.reset(); }
+
+    void atFirstThereIsOneMainAction() {
+        QVERIFY(page().emptyPage().isVisible());
+        QVERIFY(page().emptyPage().mainButton().isVisible());
+        QVERIFY(says(desk().queuePanel(), QStringLiteral("Nothing in the queue")));
+        QVERIFY(desk().recipes().list().model()->rowCount() >= 14);
+    }
+
+    void aRecipeRunsOnTheChosenPromptsWithTheChosenOptions() {
+        const QString path = QStringLiteral("resources/recipes/main_comparison.json");
+        desk().showRecipe(path);
+        QVERIFY(says(page(), QStringLiteral("Main comparison")));
+        QPushButton* run = button(desk().options(), QStringLiteral("Run"));
+        QVERIFY(!run->isEnabled());
+        QVERIFY(says(desk().options(), QStringLiteral("Choose the prompts first.")));
+        const QString data =
+            file(QStringLiteral("own.jsonl"),
+                 "{\"task\":\"a\",\"prompt\":\"p\"}\n{\"task\":\"b\",\"prompt\":\"q\"}\n");
+        desk().options().setData({data});
+        QTRY_VERIFY(says(desk().options(), QStringLiteral("2 prompts, 2 tasks")));
+        QVERIFY(run->isEnabled());
+        QTest::mouseClick(run, Qt::LeftButton);
+        QCOMPARE(desk().queue().jobs().size(), std::size_t{1});
+        QCOMPARE(newest().recipe, path);
+        QCOMPARE(newest().title, QStringLiteral("Main comparison, Quick"));
+        QCOMPARE(newest().arguments, QStringList({"--size", "quick", "--data", data}));
+        QTRY_COMPARE(newest().state, JobState::Finished);
+        QVERIFY(page().button(Action::RunAgain).isVisible());
+    }
+
+    void fewerDecodersMakeARecipeOfTheirOwn() {
+        desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
+        desk().options().setData({file(QStringLiteral("own.jsonl"), "{\"prompt\":\"p\"}\n")});
+        for (QCheckBox* check : desk().options().findChildren<QCheckBox*>())
+            if (check->property("name").toString() == QStringLiteral("lookahead"))
+                check->setChecked(false);
+        QTest::mouseClick(button(desk().options(), QStringLiteral("Add to queue")), Qt::LeftButton);
+        QTRY_COMPARE(desk().queue().jobs().size(), std::size_t{1});
+        QCOMPARE(newest().state, JobState::Waiting);
+        const auto recipe = engine::readRecipeFile(newest().recipe.toStdString());
+        QVERIFY2(recipe, recipe ? "" : recipe.error().message.c_str());
+        QCOMPARE(recipe.value().sizes.at("quick").variants,
+                 (std::vector<std::string>{"parallel", "swift", "auto"}));
+        QVERIFY(button(desk().queuePanel(), QStringLiteral("Start")) != nullptr);
+    }
+
+    void ownPromptsBecomeAStream() {
+        const QString data = file(QStringLiteral("own.csv"), "task,prompt\nb,q1\na,p1\nb,q2\n");
+        desk().openPaths({data});
+        QVERIFY(page().dataPage().isVisible());
+        QTRY_VERIFY(page().dataPage().canRun());
+        QTest::mouseClick(button(page(), QStringLiteral("Run")), Qt::LeftButton);
+        QTRY_COMPARE(desk().queue().jobs().size(), std::size_t{1});
+        const auto recipe = engine::readRecipeFile(newest().recipe.toStdString());
+        QVERIFY2(recipe, recipe ? "" : recipe.error().message.c_str());
+        QVERIFY(recipe.value().isStream);
+        const QString written = newest().arguments.at(newest().arguments.indexOf("--data") + 1);
+        QFile lines(written);
+        QVERIFY(lines.open(QIODevice::ReadOnly));
+        const QByteArray content = lines.readAll();
+        QCOMPARE(content.count('\n'), 3);
+        QVERIFY(content.indexOf("q2") < content.indexOf("p1")); // by task
+        QTRY_COMPARE(newest().state, JobState::Finished);
+    }
+
+    void aStreamAtWorkIsPausedStoppedAndResumedFromThePage() {
+        const QString id = addJob("work");
+        MadeUpStream stream(desk().queue().job(id)->folder.toStdString(), {"story", "code"}, 2);
+        stream.answer(0);
+        desk().queue().run(id);
+        desk().showJob(id);
+        QTRY_VERIFY(page().streamPage().isVisible());
+        QTRY_COMPARE(page().streamPage().prompts().sliceModel().rowCount(), 1);
+        stream.answer(1); // seen without being asked for
+        QTRY_COMPARE(page().streamPage().prompts().sliceModel().rowCount(), 2);
+        QTest::mouseClick(&page().button(Action::RunOrPause), Qt::LeftButton);
+        QCOMPARE(desk().queue().job(id)->state, JobState::Paused);
+        QCOMPARE(page().button(Action::RunOrPause).text(), QStringLiteral("Resume"));
+        QTest::mouseClick(&page().button(Action::Stop), Qt::LeftButton);
+        QTRY_COMPARE(desk().queue().job(id)->state, JobState::Stopped);
+        QVERIFY(!page().button(Action::Stop).isVisible());
+        QTest::mouseClick(&page().button(Action::RunOrPause), Qt::LeftButton);
+        QCOMPARE(desk().queue().job(id)->state, JobState::Running);
+    }
+
+    void theChatTakesTurnsWithWhatRuns() {
+        const auto turns = [this] {
+            const auto* told = m_desk->stage.engine->lastSent<engine::TakeTurns>();
+            return told == nullptr ? std::string("none") : told->path;
+        };
+        const QString id = addJob("work");
+        desk().queue().run(id);
+        QCOMPARE(turns(), desk().queue().turnsFile().toStdString());
+        desk().queue().pause(id);
+        QCOMPARE(turns(), std::string());
+        desk().queue().run(id);
+        QVERIFY(!turns().empty());
+        desk().queue().stop(id);
+        QTRY_COMPARE(turns(), std::string());
+    }
+
+    void aFailureIsOneSentenceInTheRowAndInThePage() {
+        const QString id = addJob("fail");
+        desk().queue().run(id);
+        desk().showJob(id);
+        QTRY_VERIFY(says(page(), QStringLiteral("There is no model. Give --model.")));
+        QVERIFY(button(page(), QStringLiteral("Resume")) != nullptr);
+    }
+
+    void aSetIsSearchedForTheSliceThatIsShown() {
+        const QString id = addJob("done");
+        MadeUpStream stream(desk().queue().job(id)->folder.toStdString(), {"story", "code"}, 2);
+        for (int prompt = 0; prompt < 4; ++prompt)
+            stream.answer(prompt);
+        stream.finish();
+        desk().showJob(id);
+        PromptsView& prompts = page().streamPage().prompts();
+        QTRY_COMPARE(prompts.sliceModel().rowCount(), 4);
+        prompts.setSlice(QStringLiteral("task = code"));
+        QTest::mouseClick(button(prompts, QStringLiteral("Search a set for this slice")),
+                          Qt::LeftButton);
+        QTRY_COMPARE(desk().queue().jobs().size(), std::size_t{2});
+        QCOMPARE(newest().title, QStringLiteral("Set for: task = code"));
+        const auto recipe = engine::readRecipeFile(newest().recipe.toStdString());
+        QVERIFY2(recipe, recipe ? "" : recipe.error().message.c_str());
+        QVERIFY(recipe.value().stages[0].variants[0].search.has_value());
+        QFile lines(newest().arguments.at(newest().arguments.indexOf("--data") + 1));
+        QVERIFY(lines.open(QIODevice::ReadOnly));
+        QCOMPARE(lines.readAll().count('\n'), 2);
+        QTRY_VERIFY(newest().isOver());
+    }
+
+    void aRecipeOfTheUsersIsListed() {
+        const auto recipe = MadeUpStream::recipe();
+        engine::Recipe own = recipe;
+        own.run.reset();
+        own.title = "My stream";
+        const QString path = file(QStringLiteral("mine.swiftexp"),
+                                  QByteArray::fromStdString(engine::recipeJson(own)));
+        desk().openPaths({path});
+        QVERIFY(says(page(), QStringLiteral("My stream")));
+        desk().openPaths({file(QStringLiteral("bad.swiftexp"), "{}")});
+        QVERIFY(m_desk->messages.isShown(QStringLiteral("experiments")));
+    }
+
+    void everyControlHasAName() {
+        desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
+        QCOMPARE(namelessWidgets(m_desk->window), QStringList());
+    }
+};
+
+QTEST_MAIN(ExperimentsDeskTest)
+#include "experiments_desk_test.moc"

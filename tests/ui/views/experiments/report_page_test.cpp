@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/view_stage.h"
+#include "ui/shell/bars/message_bar.h"
+#include "ui/views/experiments/report/figure_view.h"
+#include "ui/views/experiments/report/report_page.h"
+#include "ui/views/experiments/report/result_section.h"
+#include "ui/views/experiments/report/result_table_model.h"
+#include "ui/views/experiments/report/verdict_band.h"
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
+#include <QTableView>
+#include <QtTest>
+
+#include <algorithm>
+#include <memory>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+ResultTable decoderTable() {
+    ResultTable table;
+    table.id = "main";
+    table.title = "Speed of each decoder";
+    table.columns = {"Decoder", "Speedup"};
+    table.rows = {{{"Vanilla"}, {"1.00×", Estimate{1.0}}},
+                  {{"SWIFT"}, {"0.83×", Estimate{0.83, 0.81, 0.85, 60}}}};
+    table.note = "Three tasks.";
+    return table;
+}
+
+ResultFigure speedFigure() {
+    ResultFigure figure;
+    figure.id = "speed";
+    figure.title = "Speed";
+    figure.kind = FigureKind::Dots;
+    figure.x.title = "speedup";
+    figure.x.reference = 1.0;
+    figure.y.names = {"SWIFT"};
+    figure.overlayLabel = "paper, LLaMA-2-13B";
+    FigureSeries ours;
+    ours.name = "here";
+    ours.points = {{0.0, Estimate{0.83, 0.81, 0.85, 60}}};
+    FigureSeries paper;
+    paper.name = "paper";
+    paper.isPaper = true;
+    paper.points = {{0.0, Estimate{1.4}}};
+    figure.panels = {{"Story", {ours, paper}}};
+    return figure;
+}
+
+RunPicturePtr pictureOf(const ExperimentResult& result) {
+    auto picture = std::make_shared<RunPicture>();
+    picture->folder = QStringLiteral("/nowhere");
+    picture->facts = std::make_shared<RunFacts>();
+    picture->result = std::make_shared<ExperimentResult>(result);
+    return picture;
+}
+
+ExperimentResult someResult() {
+    ExperimentResult result;
+    result.title = "Main comparison";
+    result.verdict = {VerdictKind::NoGain,
+                      "SWIFT does not gain here: 0.83×.",
+                      "A draft pass costs .93 of a plain step & <more>."};
+    result.tables = {decoderTable()};
+    result.figures = {speedFigure()};
+    result.measured = {{"Order", "vanilla, A, A, vanilla"}};
+    result.remarks = {"One prompt was left out."};
+    return result;
+}
+
+} // namespace
+
+/// A result on the screen.
+class ReportPageTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ViewStage> m_stage;
+    std::unique_ptr<MessageBar> m_messages;
+    std::unique_ptr<ViewMenu> m_menu;
+    std::unique_ptr<ReportPage> m_page;
+
+private slots:
+
+    void init() {
+        m_stage = std::make_unique<ViewStage>();
+        m_messages = std::make_unique<MessageBar>(m_stage->theme);
+        m_menu = std::make_unique<ViewMenu>(m_stage->theme, *m_messages, nullptr);
+        m_page = std::make_unique<ReportPage>(m_stage->context(), *m_menu);
+        m_page->resize(900, 700);
+        m_page->show();
+    }
+
+    void cleanup() {
+        m_page.reset();
+        m_menu.reset();
+        m_messages.reset();
+        m_stage.reset();
+    }
+
+    void aResultHasItsVerdictItsFiguresAndItsTables() {
+        m_page->setPicture(pictureOf(someResult()));
+        QVERIFY(m_page->verdict().isVisible());
+        QCOMPARE(m_page->verdict().text(),
+                 QStringLiteral("SWIFT does not gain here: 0.83×. A draft pass costs .93 of a "
+                                "plain step & <more>."));
+        QCOMPARE(m_page->figures().size(), std::size_t{1});
+        QCOMPARE(m_page->tables().size(), std::size_t{1});
+        QVERIFY(!m_page->figures()[0]->drawing().marks.empty());
+        const FigureTable twin = m_page->figures()[0]->table();
+        QVERIFY(std::ranges::any_of(twin.rows, [](const QStringList& row) {
+            return row.join(u' ').contains(QStringLiteral("0.83"));
+        }));
+    }
+
+    void thePapersFiguresCanBeHidden() {
+        m_page->setPicture(pictureOf(someResult()));
+        const FigureView& figure = *m_page->figures()[0];
+        const auto paperMarks = [&] {
+            return std::ranges::count_if(figure.drawing().marks, [](const Mark& mark) {
+                return mark.stroke == Ink::Paper || mark.fill == Ink::Paper;
+            });
+        };
+        QVERIFY(paperMarks() > 0);
+        m_page->setOverlay(false);
+        QCOMPARE(paperMarks(), 0);
+    }
+
+    void aGrowingResultKeepsItsViews() {
+        m_page->setPicture(pictureOf(someResult()));
+        const FigureView* figure = m_page->figures()[0];
+        const ResultSection* table = m_page->tables()[0];
+        ExperimentResult more = someResult();
+        more.verdict = {VerdictKind::Gain, "SWIFT gains 1.20×.", ""};
+        more.tables[0].rows[1][1] = {"1.20×", Estimate{1.2}};
+        m_page->setPicture(pictureOf(more));
+        QCOMPARE(m_page->figures()[0], figure);
+        QCOMPARE(m_page->tables()[0], table);
+        QCOMPARE(m_page->tables()[0]->tableView().model()->index(1, 1).data().toString(),
+                 QStringLiteral("1.20×"));
+        QCOMPARE(m_page->verdict().text(), QStringLiteral("SWIFT gains 1.20×."));
+    }
+
+    void beforeTheFirstResultThePageSaysSo() {
+        auto picture = std::make_shared<RunPicture>();
+        picture->facts = std::make_shared<RunFacts>();
+        picture->progress.shards = {{0, ShardPhase::Running}, {1, ShardPhase::Waiting}};
+        m_page->setPicture(picture);
+        QVERIFY(!m_page->verdict().isVisible());
+        QVERIFY(m_page->figures().empty());
+        const auto labels = m_page->findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(labels, [](const QLabel* label) {
+            return label->isVisible() &&
+                   label->text() == QStringLiteral("2 parts: 0 done, 1 running, 1 waiting");
+        }));
+    }
+
+    void aTableIsCopiedForASpreadsheet() {
+        m_page->setPicture(pictureOf(someResult()));
+        QTableView& view = m_page->tables()[0]->tableView();
+        QTest::keySequence(&view, QKeySequence::Copy);
+        QCOMPARE(QApplication::clipboard()->text(),
+                 QStringLiteral("Decoder\tSpeedup\nVanilla\t1.00×\nSWIFT\t0.83×"));
+        view.selectionModel()->select(view.model()->index(1, 1), QItemSelectionModel::Select);
+        QTest::keySequence(&view, QKeySequence::Copy);
+        QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("0.83×"));
+    }
+
+    void theTableModelIsOne() {
+        ResultTableModel model;
+        QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setTable(decoderTable());
+        QCOMPARE(model.rowCount(), 2);
+        QVERIFY(
+            model.index(1, 1).data(Qt::ToolTipRole).toString().contains(QStringLiteral("0.81")));
+        ResultTable ragged = decoderTable();
+        ragged.rows.push_back({{"short"}});
+        model.setTable(ragged);
+        QVERIFY(!model.index(2, 1).data().isValid());
+    }
+
+    void everyControlHasAName() {
+        m_page->setPicture(pictureOf(someResult()));
+        QCOMPARE(namelessWidgets(*m_page), QStringList());
+    }
+};
+
+QTEST_MAIN(ReportPageTest)
+#include "report_page_test.moc"

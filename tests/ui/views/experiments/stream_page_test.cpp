@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/made_up_stream.h"
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/view_stage.h"
+#include "ui/plots/line_plot.h"
+#include "ui/shell/bars/message_bar.h"
+#include "ui/views/experiments/stream/drift_view.h"
+#include "ui/views/experiments/stream/prompts_view.h"
+#include "ui/views/experiments/stream/stream_page.h"
+#include "ui/views/experiments/stream/task_tiles_view.h"
+
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QtTest>
+
+#include <memory>
+
+using namespace support;
+using namespace ui;
+using test_support::MadeUpStream;
+using test_support::TemporaryFolder;
+
+/// A stream on the screen, from a run folder that grows.
+class StreamPageTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<TemporaryFolder> m_folder;
+    std::unique_ptr<MadeUpStream> m_stream;
+    std::unique_ptr<RunReader> m_reader;
+    std::unique_ptr<ViewStage> m_stage;
+    std::unique_ptr<MessageBar> m_messages;
+    std::unique_ptr<ViewMenu> m_menu;
+    std::unique_ptr<StreamPage> m_page;
+
+    void show(bool isAtWork = true) {
+        m_page->setPicture(m_reader->read(), isAtWork);
+        QCoreApplication::processEvents();
+    }
+
+    PromptsView& prompts() const { return m_page->prompts(); }
+
+    QPushButton* button(const QString& start) const {
+        for (QPushButton* button : m_page->findChildren<QPushButton*>())
+            if (button->text().startsWith(start))
+                return button;
+        return nullptr;
+    }
+
+private slots:
+
+    void init() {
+        m_folder = std::make_unique<TemporaryFolder>();
+        const auto path = m_folder->path() / "run";
+        m_stream = std::make_unique<MadeUpStream>(
+            path, std::vector<std::string>{"story", "math_reasoning", "code"}, 2);
+        m_reader = std::make_unique<RunReader>(QString::fromStdString(path.string()));
+        m_stage = std::make_unique<ViewStage>();
+        m_messages = std::make_unique<MessageBar>(m_stage->theme);
+        m_menu = std::make_unique<ViewMenu>(m_stage->theme, *m_messages, nullptr);
+        m_page = std::make_unique<StreamPage>(m_stage->context(), *m_menu);
+        m_page->resize(1000, 760);
+        m_page->show();
+    }
+
+    void cleanup() {
+        m_page.reset();
+        m_menu.reset();
+        m_messages.reset();
+        m_stage.reset();
+        m_reader.reset();
+        m_stream.reset();
+        m_folder.reset();
+    }
+
+    void eachTaskHasItsMapAndItsState() {
+        m_stream->findSet(0, {1, 2}, {3}, 0.75);
+        m_stream->answer(0, 1.5);
+        m_stream->answer(1, 1.5);
+        m_stream->answer(2, 0.8);
+        show();
+        const std::vector<TaskTile>& tiles = m_page->tasks().tiles();
+        QCOMPARE(tiles.size(), std::size_t{3});
+        QCOMPARE(tiles[0].state, TaskTile::State::Done);
+        QCOMPARE(tiles[0].speed, QStringLiteral("1.50×"));
+        QCOMPARE(tiles[0].set->attention, (std::vector<int>{1, 2}));
+        QVERIFY(tiles[0].caption.contains(QStringLiteral("matchness .75")));
+        QVERIFY(tiles[0].caption.contains(QStringLiteral("3 of 12")));
+        QCOMPARE(tiles[1].title, QStringLiteral("Math reasoning"));
+        QCOMPARE(tiles[1].state, TaskTile::State::Running);
+        QCOMPARE(tiles[1].stateText, QStringLiteral("prompt 1 of 2"));
+        QCOMPARE(tiles[2].state, TaskTile::State::Waiting);
+        QVERIFY(!tiles[2].set);
+        const FigureTable table = m_page->tasks().table();
+        QCOMPARE(table.rows[0][6], QStringLiteral("1 2"));
+        m_stream->answer(3, 0.8);
+        show(false);
+        QCOMPARE(m_page->tasks().tiles()[1].state, TaskTile::State::NoGain);
+        QVERIFY(m_page->tasks().tiles()[1].caption.contains(QStringLiteral("plain steps")));
+    }
+
+    void tilesWrapWhereItIsNarrow() {
+        const Theme& theme = m_stage->theme;
+        QCOMPARE(TileGrid::make(theme, 1200, 9).columns, 3);
+        QCOMPARE(TileGrid::make(theme, 700, 9).columns, 2);
+        QCOMPARE(TileGrid::make(theme, 400, 9).columns, 1);
+        const TileGrid grid = TileGrid::make(theme, 1200, 9);
+        QCOMPARE(grid.height(), 3 * grid.tileHeight);
+        QVERIFY(!grid.tile(2).intersects(grid.tile(3)));
+    }
+
+    void theDriftHasAPointForEachPrompt() {
+        m_stream->answer(0, 1.5, 18);
+        m_stream->answer(1, 1.2, 10);
+        show();
+        QCOMPARE(m_page->drift().speedPlot().pointCount(0), std::size_t{2});
+        const FigureTable table = m_page->drift().table();
+        QCOMPARE(table.rows.size(), std::size_t{2});
+        QCOMPARE(table.rows[1][1], QStringLiteral("story"));
+        QVERIFY(std::abs(table.rows[1][2].toDouble() - 1.2) < 1e-9);
+        QVERIFY(std::abs(table.rows[1][3].toDouble() - 0.5) < 1e-9);
+    }
+
+    void theTableShowsTheSliceThatIsTyped() {
+        for (int prompt = 0; prompt < 4; ++prompt)
+            m_stream->answer(prompt, prompt < 2 ? 1.5 : 0.9);
+        show();
+        QCOMPARE(prompts().sliceModel().rowCount(), 4);
+        QTest::keyClicks(&prompts().field(), QStringLiteral("speed < 1"));
+        QCOMPARE(prompts().sliceModel().rowCount(), 2);
+        QCOMPARE(prompts().subtitle(), QStringLiteral("2 of 4 in this slice"));
+        QVERIFY(button(QStringLiteral("slower than vanilla"))->isChecked());
+        QTest::keyClicks(&prompts().field(), QStringLiteral(" and nothing"));
+        QCOMPARE(prompts().sliceModel().rowCount(), 2); // what cannot be understood yet
+        QSignalSpy asked(&prompts(), &PromptsView::searchAsked);
+        QTest::mouseClick(button(QStringLiteral("all")), Qt::LeftButton);
+        QCOMPARE(prompts().sliceModel().rowCount(), 4);
+        prompts().setSlice(QStringLiteral("task = \"math_reasoning\""));
+        QTest::mouseClick(button(QStringLiteral("Search a set")), Qt::LeftButton);
+        QCOMPARE(asked.size(), 1);
+        QCOMPARE(asked[0][1].value<std::vector<int>>(), (std::vector<int>{3, 4}));
+    }
+
+    void aTileChoosesItsTasksPrompts() {
+        for (int prompt = 0; prompt < 6; ++prompt)
+            m_stream->answer(prompt);
+        show(false);
+        QWidget* tiles = nullptr;
+        for (QWidget* widget : m_page->tasks().findChildren<QWidget*>())
+            if (widget->focusPolicy() == Qt::StrongFocus)
+                tiles = widget;
+        QVERIFY(tiles != nullptr);
+        QTest::keyClick(tiles, Qt::Key_Right);
+        QTest::keyClick(tiles, Qt::Key_Return);
+        QCOMPARE(prompts().field().text(), QStringLiteral("task = math_reasoning"));
+        QCOMPARE(prompts().sliceModel().rowCount(), 2);
+        QVERIFY(tiles->accessibleDescription().startsWith(QStringLiteral("Math reasoning")));
+    }
+
+    void aFrozenViewStaysAsItWas() {
+        m_stream->answer(0);
+        show();
+        m_page->drift().setFrozen(true);
+        m_stream->answer(1);
+        show();
+        QCOMPARE(m_page->drift().speedPlot().pointCount(0), std::size_t{1});
+        m_page->drift().setFrozen(false);
+        QCOMPARE(m_page->drift().speedPlot().pointCount(0), std::size_t{2});
+    }
+
+    void aThousandPromptsAreOneInsertionEach() {
+        TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 1000);
+        for (int prompt = 0; prompt < 999; ++prompt)
+            stream.answer(prompt);
+        RunReader reader(QString::fromStdString((folder.path() / "run").string()));
+        m_page->setPicture(reader.read(), true);
+        stream.answer(999);
+        QSignalSpy inserted(&prompts().sliceModel(), &QAbstractItemModel::rowsInserted);
+        QSignalSpy reset(&prompts().sliceModel(), &QAbstractItemModel::modelReset);
+        m_page->setPicture(reader.read(), true);
+        QCOMPARE(inserted.size(), 1);
+        QVERIFY(reset.isEmpty());
+        QCOMPARE(prompts().sliceModel().rowCount(), 1000);
+    }
+
+    void everyControlHasAName() { QCOMPARE(namelessWidgets(*m_page), QStringList()); }
+};
+
+QTEST_MAIN(StreamPageTest)
+#include "stream_page_test.moc"
