@@ -173,7 +173,7 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
             continue;
         auto& [known, estimate] = m_estimates[task.task];
         if (std::exchange(known, count) != count)
-            estimate = ratioOfSums(samples[place].numerators, samples[place].denominators);
+            estimate = medianRatio(samples[place].numerators, samples[place].denominators);
         task.speedup = estimate;
     }
 }

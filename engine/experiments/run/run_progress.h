@@ -34,7 +34,8 @@ struct TaskFigures {
     int trials = 0;                     ///< candidates that its searches have scored
     std::optional<ShardPlan> plan = {}; ///< the newest set of the subject on this task
     DecodeMetrics decoding = {};        ///< of the subject's answers
-    /// The ratio of the sums of times per token, with its interval over prompts.
+    /// The median of the prompts' own speedups, with its interval over prompts; the report's
+    /// figure.
     std::optional<RatioEstimate> speedup = {};
     double vanillaMsPerToken = 0.0; ///< 0 = not measured
 };

@@ -193,6 +193,7 @@ void ExperimentQueue::start(ExperimentJob& job) {
         QStringLiteral("experiment"), job.recipe, QStringLiteral("--out"), job.folder};
     arguments += job.arguments;
     arguments << QStringLiteral("--control") << QStringLiteral("stdin");
+    arguments << QStringLiteral("--turns") << turnsFile();
     if (QFileInfo::exists(job.folder + QStringLiteral("/plan.json")))
         arguments << QStringLiteral("--resume");
     job.state = JobState::Running;

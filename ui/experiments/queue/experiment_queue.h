@@ -44,6 +44,9 @@ public:
     /// Whether the next one is taken up by itself.
     bool isGoing() const { return m_isGoing; }
 
+    /// The file by which experiments and the chat take turns, see engine::TakeTurns.
+    QString turnsFile() const { return m_places.folder + QStringLiteral("/turns"); }
+
     /// A new folder for a run of this name, as name and date; it is not made.
     QString folderFor(const QString& name) const;
 

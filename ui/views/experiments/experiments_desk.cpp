@@ -192,6 +192,7 @@ void ExperimentsDesk::refresh() {
     if (const ExperimentJob* current = m_queue.current())
         atWork << current->folder;
     m_watcher.setAtWork(atWork);
+    takeTurns(m_queue.current() != nullptr && m_queue.current()->state == JobState::Running);
     if (m_jobId.isEmpty())
         return;
     const ExperimentJob* job = shownJob();
@@ -204,6 +205,13 @@ void ExperimentsDesk::refresh() {
     const RunPicturePtr picture = m_watcher.picture(job->folder);
     m_page->showJob(*job, picture);
     m_hardware->setPicture(picture);
+}
+
+/// Each step of an answer in the chat waits for one of the experiment, and the other way round.
+void ExperimentsDesk::takeTurns(bool isRunning) {
+    if (std::exchange(m_takesTurns, isRunning) != isRunning)
+        m_context.bridge.send(
+            engine::TakeTurns{isRunning ? m_queue.turnsFile().toStdString() : std::string()});
 }
 
 void ExperimentsDesk::take(const RunPicturePtr& picture) {

@@ -188,6 +188,22 @@ private slots:
         QCOMPARE(desk().queue().job(id)->state, JobState::Running);
     }
 
+    void theChatTakesTurnsWithWhatRuns() {
+        const auto turns = [this] {
+            const auto* told = m_desk->stage.engine->lastSent<engine::TakeTurns>();
+            return told == nullptr ? std::string("none") : told->path;
+        };
+        const QString id = addJob("work");
+        desk().queue().run(id);
+        QCOMPARE(turns(), desk().queue().turnsFile().toStdString());
+        desk().queue().pause(id);
+        QCOMPARE(turns(), std::string());
+        desk().queue().run(id);
+        QVERIFY(!turns().empty());
+        desk().queue().stop(id);
+        QTRY_COMPARE(turns(), std::string());
+    }
+
     void aFailureIsOneSentenceInTheRowAndInThePage() {
         const QString id = addJob("fail");
         desk().queue().run(id);

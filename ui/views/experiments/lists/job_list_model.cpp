@@ -116,7 +116,7 @@ QString JobListModel::subtitleOf(const ExperimentJob& job) const {
     const QString progress = picture != nullptr ? progressText(*picture) : QString();
     const QDateTime ended = job.endedAt.toLocalTime();
     const QString when = ended.date() == QDate::currentDate()
-                             ? QLocale().toString(ended.time(), QLocale::ShortFormat)
+                             ? ended.time().toString(QStringLiteral("HH:mm"))
                              : QLocale().toString(ended.date(), QLocale::ShortFormat);
     switch (job.state) {
     case JobState::Waiting:

@@ -186,12 +186,18 @@ void DriftView::showBands(const RunPicture& picture) {
     m_acceptance->setBands(std::move(plain));
     std::vector<ReferenceLine> lines;
     lines.push_back({1.0,
-                     tr("vanilla on the same prompts"),
+                     tr("speed: 1.0 = vanilla on the same prompts"),
                      &Colours::text,
                      Dash::Solid,
                      LabelSide::Right,
                      true});
     m_speed->setReferences(std::move(lines));
+    m_acceptance->setReferences({{1.0,
+                                  tr("acceptance: accepted / drafted"),
+                                  &Colours::muted,
+                                  Dash::Dotted,
+                                  LabelSide::Right,
+                                  true}});
 }
 
 void DriftView::showSummary(const RunPicture& picture) {

@@ -199,7 +199,7 @@ void PromptsView::restyle() {
     m_table->verticalHeader()->setDefaultSectionSize(theme.scaled(24));
     const QFontMetrics metrics(theme.font(TextRole::Small));
     const auto room = [&](const char* text) {
-        return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(28);
+        return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(36);
     };
     m_table->setColumnWidth(PromptTableModel::Prompt, room("Prompt"));
     m_table->setColumnWidth(PromptTableModel::Task, room("Question answering"));
