@@ -140,11 +140,11 @@ void OptionsPanel::build() {
     m_run = new QPushButton(tr("Run"));
     m_run->setProperty("kind", QStringLiteral("primary"));
     m_add = new QPushButton(tr("Add to queue"));
-    auto* buttons = new QHBoxLayout;
+    m_buttons = new QWidget;
+    auto* buttons = new QHBoxLayout(m_buttons);
     buttons->addWidget(m_run);
     buttons->addWidget(m_add);
     buttons->addStretch(1);
-    form->addLayout(buttons);
     form->addStretch(1);
     m_nothing = plainLabel(this, true);
     m_nothing->setText(tr("Choose a recipe; how it is run is chosen here."));
@@ -155,6 +155,8 @@ void OptionsPanel::build() {
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_nothing);
     column->addWidget(scroll, 1);
+    column->addWidget(m_buttons);
+    column->setSpacing(0);
     connect(m_sizeChoice, &SegmentedControl::chosen, this, [this](int index) {
         m_size = m_sizes.value(index);
         showSizes();
@@ -172,6 +174,7 @@ void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) 
     const bool isSame = path == m_path && m_hasRecipe == (recipe != nullptr);
     m_hasRecipe = recipe != nullptr;
     m_form->setVisible(m_hasRecipe);
+    m_buttons->setVisible(m_hasRecipe);
     m_nothing->setVisible(!m_hasRecipe);
     if (isSame || !m_hasRecipe) {
         m_path = path;
@@ -353,6 +356,7 @@ void OptionsPanel::restyle() {
     const int side = m_theme.scaled(12);
     m_form->layout()->setContentsMargins(side, m_theme.scaled(10), side, m_theme.scaled(10));
     m_form->layout()->setSpacing(m_theme.scaled(6));
+    m_buttons->layout()->setContentsMargins(side, m_theme.scaled(8), side, m_theme.scaled(8));
     m_variantRows->setSpacing(m_theme.scaled(4));
     m_taskRows->setSpacing(m_theme.scaled(4));
     m_nothing->setContentsMargins(side, m_theme.scaled(10), side, m_theme.scaled(10));
