@@ -76,7 +76,6 @@ OptionsPanel::OptionsPanel(const Theme& theme, QString program, QWidget* parent)
         const bool isPart = !areAllChecked(m_variants) || !areAllChecked(m_tasks);
         m_costNote->setText(isPart && !isError ? tr("With all decoders and tasks: %1").arg(text)
                                                : text);
-        m_estimate->setEnabled(true);
         m_costNote->setProperty("tone", isError ? "problem" : "small");
         m_costNote->style()->unpolish(m_costNote);
         m_costNote->style()->polish(m_costNote);
@@ -334,7 +333,6 @@ void OptionsPanel::askCost() {
     if (m_model.isPlanted)
         arguments << QStringLiteral("--planted");
     m_costNote->setText(tr("being estimated"));
-    m_estimate->setEnabled(false);
     m_cost->ask(arguments);
 }
 
