@@ -138,7 +138,7 @@ Result<void> SwiftDecoder::search() {
         return {};
     const TaskSearch& search = m_state->search;
     const bool waits = search.hasUnscoredManualSet() && m_accumulation.hasWindow(outputs());
-    const bool isDue = !search.isOver() &&
+    const bool isDue = !search.isOver() && isTrialAffordable() &&
                        m_accumulation.isOver(outputs(), m_settings.search, search.rowsPerTrial());
     if (waits || isDue)
         ENGINE_TRY_DO(optimise(m_accumulation.window()));
@@ -182,7 +182,10 @@ void SwiftDecoder::usePlan() {
     m_drafter.use(search.plan(), m_state->planId);
 }
 
+/// The credit is never saved up beyond the next trial.
 void SwiftDecoder::learn(const DecodeStep& step) {
+    const double earned = m_settings.searchShare * (step.draftMs + step.verifyMs);
+    m_trialCreditMs = std::min(m_trialCreditMs + earned, 0.0);
     m_costs.record(step.verifiedRows, step.verifyMs);
     const int passes = step.draft.draftSteps();
     if (passes > 0 && step.planId != 0)
@@ -217,7 +220,7 @@ Result<SearchReport> SwiftDecoder::endAnswer() {
         ENGINE_TRY_DO(scoreManualSet());
         int owed =
             m_accumulation.trialsOwed(outputs(), m_settings.search, m_state->search.rowsPerTrial());
-        for (; owed > 0 && !m_state->search.isOver(); --owed)
+        for (; owed > 0 && !m_state->search.isOver() && isTrialAffordable(); --owed)
             ENGINE_TRY_DO(optimise(m_accumulation.comparisons(outputs())));
         remember();
     }
@@ -253,7 +256,9 @@ Result<void> SwiftDecoder::optimise(int comparisons) {
                               context.expected,
                               m_target.stop()};
     auto advanced = m_state->search.advance(scored, m_report);
-    m_report.searchMs += m_target.nowMs() - startMs; // that of a cancelled one, too
+    const double ms = m_target.nowMs() - startMs;
+    m_report.searchMs += ms; // that of a cancelled one, too
+    m_trialCreditMs -= ms;
     if (advanced)
         m_accumulation.spend(comparisons);
     return advanced;

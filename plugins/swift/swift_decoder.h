@@ -52,6 +52,11 @@ private:
 
     void beginFreely(const engine::Prompt& prompt);
 
+    /// A trial may begin as soon as the one before is paid for.
+    bool isTrialAffordable() const {
+        return m_settings.searchShare == 0.0 || m_trialCreditMs >= 0.0;
+    }
+
     int outputs() const { return static_cast<int>(m_target.output().size()); }
 
     engine::Result<void> optimise(int comparisons);
@@ -81,6 +86,7 @@ private:
     TaskState* m_state = nullptr; // of the present task; null until its start set can be made
     std::string m_task;
     std::uint64_t m_lastPlanId = 0;
+    double m_trialCreditMs = 0.0; // below 0: the newest trial is not paid for yet
     std::uint64_t m_answer = 0;
     engine::Accumulation m_accumulation; // of this answer
     bool m_learnsFreely = false;         // in this answer

@@ -130,6 +130,11 @@ std::vector<SettingInfo> addedSearchSettings() {
             "trials",
             "After the quick trials, the rows between two trials double every so many trials; 0 = "
             "they stay the same."),
+        trialSetting(
+            numberSetting("search_share", "Share of the search", 0.25, {0.0, 10.0}),
+            "",
+            "The most time that trials take, as a share of the time of drafting and verifying; 0 = "
+            "any. On small models a trial costs several steps."),
         trialSetting(flagSetting("short_windows", "Short windows", true),
                      "",
                      "On: an answer too short for a whole window still gives a few trials on "
@@ -219,6 +224,7 @@ SettingValues withoutAdditions() {
             {"weigh", 0.0},
             {"rows_per_trial", 1.0},
             {"trials_to_double", 0.0},
+            {"search_share", 0.0},
             {"short_windows", 0.0},
             {"rescore", 0.0},
             {"restart_drop", 0.0},
@@ -285,7 +291,8 @@ DecoderInfo swiftInfo() {
         {"ours",
          "The paper's search with our additions, each of which can be switched off alone: it "
          "begins "
-         "with the set that changes one token's stream least, trials grow rarer, the tree is as "
+         "with the set that changes one token's stream least, trials grow rarer and take a fifth "
+         "of all time at most, the tree is as "
          "large as suits the backend, the best set is scored again on "
          "new windows, the search starts again when acceptance falls, r is lowered when it stays "
          "low, short answers give short windows, a draft goes on where unsure tokens were "

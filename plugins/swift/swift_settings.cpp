@@ -111,6 +111,7 @@ SwiftSettings::make(const SettingValues& values, bool isGreedy, int preferredTre
     made.draft.sharesNoise = flagOf(values, "shared_noise");
     made.epsilon = flagOf(values, "early_stop") ? numberOf(values, "epsilon") : 0.0;
     made.calibrates = flagOf(values, "calibrate");
+    made.searchShare = numberOf(values, "search_share");
     made.weighs = flagOf(values, "weigh");
     made.maxDraft = integerOf(values, "max_draft");
     made.draftsFreely =

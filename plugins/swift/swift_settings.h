@@ -14,8 +14,9 @@ struct SwiftSettings {
     bool draftsFreely = false; ///< tokens that were seen before are drafted first
     double freeLeast = 0.6;    ///< probability that the first of them must have
     double epsilon = 0.8;
-    bool calibrates = true; ///< the threshold follows acceptance, from epsilon downwards
-    bool weighs = true;     ///< a draft is as long and wide as its measured time pays for
+    bool calibrates = true;   ///< the threshold follows acceptance, from epsilon downwards
+    double searchShare = 0.0; ///< of the time of drafting and verifying; 0 = trials may take any
+    bool weighs = true;       ///< a draft is as long and wide as its measured time pays for
     int maxDraft = 25;
 
     /// From resolved values. Errors: InvalidInput for texts that say nothing sensible.

@@ -110,7 +110,8 @@ void SwiftRunStreamTest::theSearchGoesOnFromPromptToPrompt() {
     std::string lines;
     for (const char* prompt : {"abc ab", "da be", "cab dab", "ee ab"})
         lines += fmt::format("{{\"prompt\":\"{}\",\"task\":\"one\"}}\n", prompt);
-    const QStringList search = {"--set", "gamma=16", "--set", "rows_per_trial=4", "--json"};
+    const QStringList search = {
+        "--set", "gamma=16", "--set", "rows_per_trial=4", "--set", "search_share=0", "--json"};
     const auto trials = [&](const QStringList& more) {
         return stream(lines, search + more).jsonLines().constLast()["all"]["trials"].toInt();
     };

@@ -124,6 +124,8 @@ void DecoderRepeatTest::everythingRepeatsWhateverTheThreads_data() {
     QTest::addColumn<bool>("searches");
     const SettingValues searching = {{"gamma", 8.0},
                                      {"rows_per_trial", 1.0},
+                                     {"search_share", 0.0}, // no clock is asked
+                                     {"weigh", 0.0},
                                      {"epsilon", 0.0},
                                      {"max_draft", 4.0},
                                      {"beta", 5.0}};

@@ -36,6 +36,8 @@ std::unique_ptr<Decoder> decoderOf(const std::string& name,
     if (name == "swift")
         settings = {{"gamma", 8.0},
                     {"rows_per_trial", 1.0},
+                    {"search_share", 0.0}, // no clock is asked
+                    {"weigh", 0.0},
                     {"trials_to_double", 0.0},
                     {"stop_score", 1.0},
                     {"lower_below", 0.0},

@@ -103,6 +103,7 @@ Result<SettingValues> decoderSettings(const SearchOptions& options, DecoderRegis
                      "The profile is chosen by --method here, but --set gives one as well.",
                      "Leave --set profile out; --method guided is the profile guided."};
     settings["profile"] = std::string(options.method == "guided" ? "guided" : "ours");
+    settings.try_emplace("search_share", 0.0); // here trials are what is wanted, not speed
     return settings;
 }
 

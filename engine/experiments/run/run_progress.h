@@ -34,7 +34,8 @@ struct TaskFigures {
     int trials = 0;                     ///< candidates that its searches have scored
     std::optional<ShardPlan> plan = {}; ///< the newest set of the subject on this task
     DecodeMetrics decoding = {};        ///< of the subject's answers
-    /// The ratio of the sums of times per token, with its interval over prompts.
+    /// The median of the prompts' own speedups, with its interval over prompts; the report's
+    /// figure.
     std::optional<RatioEstimate> speedup = {};
     double vanillaMsPerToken = 0.0; ///< 0 = not measured
 };
@@ -45,7 +46,7 @@ struct RunProgress {
     long planned = 0;     ///< answers of the whole run
     double seconds = 0.0; ///< of work so far
     std::optional<double> secondsLeft = {};
-    std::vector<ShardState> shards = {};
+    std::vector<ShardState> shards = {}; ///< on a cluster as its executor tells them
     std::vector<TaskFigures> tasks = {};     ///< in the order in which they are asked
     std::vector<PromptFigures> prompts = {}; ///< those begun, by line
     std::vector<ShardPlan> plans = {};       ///< of the subject, in order

@@ -175,6 +175,24 @@ private slots:
         QCOMPARE(cluster.remarks.size(), 4);
     }
 
+    void withAThrottleOneArrayRunsAtATime() {
+        Cluster cluster(3);
+        qputenv("FAKE_SLURM_FATES", "0:1:FAILED 2:1:wait");
+        qsizetype arrays = 0;
+        cluster.onState = [&](const ShardState& state) {
+            if (state.shard != 1 || state.phase != ShardPhase::Finished)
+                return;
+            arrays = cluster.arrays().size();
+            qunsetenv("FAKE_SLURM_FATES");
+        };
+        const auto done = cluster.run({.throttle = 2});
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.remarks.size(), 1);
+        QCOMPARE(arrays, qsizetype{1});
+        QCOMPARE(cluster.arrays(), (QByteArrayList{"0-2%2", "0%2"}));
+        QCOMPARE(cluster.finishedCount(), 3);
+    }
+
     void aShardThatSlurmForgetsIsRunAgain_data() {
         QTest::addColumn<QByteArray>("faults");
         QTest::addColumn<QString>("said");

@@ -16,7 +16,8 @@
 namespace test_support {
 
 /// An experiment of 20 shards on a tiny model: for each of ten tasks a skip set is searched, and in
-/// a second stage that set drafts. Nothing in its tables depends on times.
+/// a second stage that set drafts. Nothing in its tables depends on times, so drafts are not
+/// weighed by theirs.
 class SmallExperiment {
 public:
     SmallExperiment() {
@@ -38,7 +39,7 @@ public:
               {"name": "run",
                "variants": [{"name": "swift", "decoder": "swift", "set_from": "found",
                              "settings": {"optimise": false, "lower_below": 0,
-                                          "restart_drop": 0}}]}],
+                                          "restart_drop": 0, "weigh": false}}]}],
             "sizes": {"quick": {"prompts_per_task": 2, "max_tokens": 200}},
             "tables": [{"id": "main", "title": "Answers", "rows": "variant_task",
                         "columns": ["answers", "equal", "M", "acceptance", "tokens"]}],

@@ -41,19 +41,18 @@ private slots:
 private:
     std::string next() const { return m_file + ".next"; }
 
-    /// Until the session waits for its turn.
+    /// Until somebody waits for the next turn.
     void waitUntilItWaits() const {
         while (!FileLock::isHeld(next()))
             std::this_thread::yield();
     }
 
     /// As another process: until m_own is reset.
-    void holdTurn() {
-        m_turns = std::make_unique<TurnLock>(TurnLock::open(m_file).value());
+    void takeTurn() {
+        if (!m_turns)
+            m_turns = std::make_unique<TurnLock>(TurnLock::open(m_file).value());
         m_own.emplace(std::move(*m_turns->take().value()));
     }
-
-    std::vector<std::size_t> giveTurns(Fixture& fixture);
 
     std::unique_ptr<QTemporaryDir> m_folder;
     std::string m_file;
@@ -63,42 +62,39 @@ private:
 
 void SessionTurnsTest::init() {
     m_own.reset();
+    m_turns.reset();
     m_folder = std::make_unique<QTemporaryDir>();
     m_file = m_folder->filePath("turns").toStdString();
 }
 
-/// Gives the session one turn after another until the prompt is answered; then it may be waiting
-/// for the next one. Returns the steps made by the end of each turn.
-std::vector<std::size_t> SessionTurnsTest::giveTurns(Fixture& fixture) {
-    std::vector<std::size_t> steps;
-    while (fixture.all<PromptFinished>().empty()) {
-        waitUntilItWaits();
-        m_own.reset();
-        m_own.emplace(std::move(*m_turns->take().value())); // when the session's turn is over
-        fixture.take();
-        steps.push_back(fixture.all<StepFinished>().size());
-    }
-    return steps;
-}
-
+/// A pass takes as long as it takes until this test waits for the next turn: so the session cannot
+/// have two turns with passes before the test has one.
 void SessionTurnsTest::eachStepAndEachPieceOfAPromptIsATurn() {
-    Fixture fixture;
+    std::atomic<bool> isLong = false;
+    Fixture fixture({.onPass = [&] {
+        while (isLong && !FileLock::isHeld(next()))
+            std::this_thread::yield();
+    }});
     QVERIFY(fixture.loadModel());
-    holdTurn();
+    takeTurn();
+    isLong = true;
     fixture.session.send(TakeTurns{m_file});
     fixture.session.send(rawPrompt(1, "abc", 5));
-    const std::vector<std::size_t> steps = giveTurns(fixture);
-    QVERIFY(steps.size() >= 6);
-    QCOMPARE(steps[0], std::size_t(0)); // the prompt
-    for (std::size_t turn = 1; turn < steps.size(); ++turn)
-        QCOMPARE(steps[turn], std::min<std::size_t>(turn, 5));
+    for (std::size_t turn = 0; turn <= 5; ++turn) { // the prompt, then five steps
+        waitUntilItWaits();
+        m_own.reset();
+        takeTurn();
+        fixture.take();
+        QCOMPARE(fixture.all<StepFinished>().size(), turn);
+    }
+    m_own.reset();
     QCOMPARE(fixture.finish(1)->tokens, expectedAnswer("abc", 5));
 }
 
 void SessionTurnsTest::aPromptWaitsForItsTurnAndDoesNotCountThat() {
     Fixture fixture;
     QVERIFY(fixture.loadModel());
-    holdTurn();
+    takeTurn();
     fixture.session.send(TakeTurns{m_file});
     const auto start = ForwardClock::now();
     fixture.session.send(rawPrompt(1, "abc", 20));
@@ -123,7 +119,7 @@ void SessionTurnsTest::aPromptWaitsForItsTurnAndDoesNotCountThat() {
 void SessionTurnsTest::aStopEndsTheWaiting() {
     Fixture fixture;
     QVERIFY(fixture.loadModel());
-    holdTurn();
+    takeTurn();
     fixture.session.send(TakeTurns{m_file});
     fixture.session.send(rawPrompt(1, "abc", 20));
     waitUntilItWaits();
@@ -137,7 +133,7 @@ void SessionTurnsTest::aStopEndsTheWaiting() {
 void SessionTurnsTest::aClosedSessionDoesNotWait() {
     Fixture fixture;
     QVERIFY(fixture.loadModel());
-    holdTurn();
+    takeTurn();
     fixture.session.send(TakeTurns{m_file});
     fixture.session.send(rawPrompt(1, "abc", 20));
     waitUntilItWaits();
@@ -147,28 +143,30 @@ void SessionTurnsTest::aClosedSessionDoesNotWait() {
 
 void SessionTurnsTest::workInAPauseWaitsForItsTurn() {
     std::atomic<int> pieces = 0;
-    std::counting_semaphore<> hasWorked{0};
+    std::counting_semaphore<> begun{0};
     Fixture fixture({.onIdle = [&](const std::stop_token&) -> Result<std::optional<SearchReport>> {
-        ++pieces;
-        hasWorked.release();
-        return std::optional<SearchReport>();
+        begun.release();
+        if (++pieces == 2)
+            return std::optional<SearchReport>();
+        waitUntilItWaits(); // for the test, which then has the next turn
+        return std::optional<SearchReport>(SearchReport());
     }});
     QVERIFY(fixture.loadModel("drafting"));
-    holdTurn();
     fixture.session.send(TakeTurns{m_file});
     fixture.session.send(rawPrompt(1, "abc", 5));
-    giveTurns(fixture);
+    begun.acquire();
+    takeTurn();
     waitUntilItWaits();
-    QCOMPARE(pieces.load(), 0);
-    m_own.reset();
-    hasWorked.acquire();
     QCOMPARE(pieces.load(), 1);
+    m_own.reset();
+    begun.acquire();
+    QVERIFY(fixture.finish(1) != nullptr);
 }
 
 void SessionTurnsTest::withoutAFileNoTurnsAreTaken() {
     Fixture fixture;
     QVERIFY(fixture.loadModel());
-    holdTurn();
+    takeTurn();
     fixture.session.send(TakeTurns{m_file});
     fixture.session.send(TakeTurns{});
     fixture.session.send(rawPrompt(1, "abc", 5));

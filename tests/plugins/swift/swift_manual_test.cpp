@@ -87,6 +87,8 @@ private:
 SettingValues quiet(double gamma = 8.0) {
     return {{"gamma", gamma},
             {"rows_per_trial", 1.0},
+            {"search_share", 0.0}, // no clock is asked
+            {"weigh", 0.0},
             {"trials_to_double", 0.0},
             {"stop_score", 1.0},
             {"max_draft", 3.0},

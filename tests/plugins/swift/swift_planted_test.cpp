@@ -28,7 +28,8 @@ void SwiftPlantedTest::guidedFindsThePlantedSublayers() {
                                   .settings = {{"profile", std::string("guided")},
                                                {"r", 0.5},
                                                {"gamma", 16.0},
-                                               {"rows_per_trial", 1.0}}});
+                                               {"rows_per_trial", 1.0},
+                                               {"search_share", 0.0}}});
     QVERIFY2(decoder.hasValue(), decoder ? "" : decoder.error().message.c_str());
     QVERIFY(
         decoder.value()

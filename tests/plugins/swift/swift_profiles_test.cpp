@@ -250,6 +250,7 @@ void SwiftProfilesTest::oursIsTheDefaultAndEachAdditionIsASettingOfItsOwn() {
                                     "rescore",
                                     "restart_drop",
                                     "rows_per_trial",
+                                    "search_share",
                                     "shared_noise",
                                     "short_windows",
                                     "start",

@@ -109,6 +109,7 @@ SettingValues quiet() {
             {"stop_score", 1.0},
             {"lower_below", 0.0},
             {"restart_drop", 0.0},
+            {"search_share", 0.0},
             {"weigh", 0.0}}; // no clock is asked
 }
 

@@ -21,7 +21,7 @@ Transformer& model() {
 
 /// Its default start is the stream.
 std::unique_ptr<Decoder> swiftWith(SettingValues settings, Transformer& with = model()) {
-    settings.insert({"weigh", 0.0}); // every round drafts
+    settings.insert({{"weigh", 0.0}, {"search_share", 0.0}}); // no clock is asked
     return support::openDecoder(
         "swift", {.transformer = with, .contextLength = 200, .settings = std::move(settings)});
 }

@@ -6,6 +6,8 @@
 
 #include <QTest>
 
+#include <algorithm>
+
 using namespace engine;
 using support::PricedTransformer;
 
@@ -13,6 +15,13 @@ namespace {
 
 constexpr int kLayers = 12;
 constexpr int kAnswers = 4;
+
+std::vector<TokenId> promptOf(int answer) {
+    std::vector<TokenId> prompt;
+    for (int i = 0; i < 8; ++i)
+        prompt.push_back((answer * 37 + i * 23) % 160);
+    return prompt;
+}
 
 struct Run {
     std::vector<TokenId> tokens;
@@ -34,9 +43,7 @@ Run runWith(Transformer& inner, double weigh, double rowPart) {
          .clock = priced.clock()});
     Run run;
     for (int answer = 0; answer < kAnswers; ++answer) {
-        std::vector<TokenId> prompt;
-        for (int i = 0; i < 8; ++i)
-            prompt.push_back((answer * 37 + i * 23) % 160);
+        const std::vector<TokenId> prompt = promptOf(answer);
         for (const DecodeStep& step :
              support::answer(*decoder, {.tokens = prompt, .maxTokens = 150})) {
             run.ms += step.draftMs + step.verifyMs;
@@ -48,6 +55,44 @@ Run runWith(Transformer& inner, double weigh, double rowPart) {
         }
     }
     return run;
+}
+
+struct Search {
+    std::vector<TokenId> tokens;
+    double decodeMs = 0.0;
+    double searchMs = 0.0;
+    double dearestMs = 0.0; // one trial and the score of the best set before it
+    int trials = 0;
+};
+
+/// A trial with every step, as far as its time allows.
+Search searchWith(Transformer& inner, double share) {
+    PricedTransformer priced(inner, {.rowPart = 0.5});
+    const auto decoder = support::openDecoder("swift",
+                                              {.transformer = priced,
+                                               .contextLength = 512,
+                                               .settings = {{"start", std::string("uniform")},
+                                                            {"rows_per_trial", 1.0},
+                                                            {"trials_to_double", 0.0},
+                                                            {"search_share", share}},
+                                               .clock = priced.clock()});
+    Search search;
+    for (int answer = 0; answer < kAnswers; ++answer) {
+        const std::vector<TokenId> prompt = promptOf(answer);
+        const auto add = [&](const SearchReport& report) {
+            search.searchMs += report.searchMs;
+            search.dearestMs = std::max(search.dearestMs, report.searchMs);
+            search.trials += static_cast<int>(report.trials.size());
+        };
+        for (const DecodeStep& step :
+             support::answer(*decoder, {.tokens = prompt, .maxTokens = 150})) {
+            search.tokens.insert(search.tokens.end(), step.tokens.begin(), step.tokens.end());
+            search.decodeMs += step.draftMs + step.verifyMs;
+            add(step.search);
+        }
+        add(decoder->endAnswer().value());
+    }
+    return search;
 }
 
 } // namespace
@@ -90,6 +135,20 @@ private slots:
         QVERIFY2(weighed.ms < 1.02 * unweighed.ms,
                  qPrintable(QString("%1 ms, %2 ms").arg(weighed.ms).arg(unweighed.ms)));
         QVERIFY(weighed.siblings < unweighed.siblings || unweighed.siblings == 0);
+    }
+
+    /// Of the time of drafting and verifying; one trial may still be unpaid at the end.
+    void trialsTakeNoMoreThanTheirShare() {
+        const auto model = support::layeredModel(kLayers, 21);
+        for (const double share : {0.1, 0.25, 1.0}) {
+            const Search made = searchWith(*model, share);
+            QVERIFY(made.trials > 3);
+            QVERIFY2(made.searchMs <= share * made.decodeMs + made.dearestMs,
+                     qPrintable(QString("%1 ms of %2 ms").arg(made.searchMs).arg(made.decodeMs)));
+        }
+        const Search any = searchWith(*model, 0.0);
+        QVERIFY(any.searchMs > 1.5 * any.decodeMs);
+        QVERIFY(any.tokens == searchWith(*model, 0.25).tokens);
     }
 };
 

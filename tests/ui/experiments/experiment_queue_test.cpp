@@ -59,8 +59,9 @@ private slots:
         QTRY_COMPARE(state(id), JobState::Finished);
         const QString folder = m_queue->job(id)->folder;
         QCOMPARE(told(id),
-                 QStringList(QStringLiteral("experiment done --out %1 --size quick --control stdin")
-                                 .arg(folder)));
+                 QStringList(QStringLiteral("experiment done --out %1 --size quick --control stdin "
+                                            "--turns %2")
+                                 .arg(folder, m_queue->turnsFile())));
         QVERIFY(m_queue->job(id)->endedAt.isValid());
         QVERIFY(m_queue->current() == nullptr);
     }

@@ -76,8 +76,10 @@ private slots:
                                                 "step adds the first point."),
                                  QStringLiteral("Use SWIFT")});
         QVERIFY(shown.show());
-        for (const QSize size :
-             {QSize(240, 400), QSize(300, 90), QSize(300, 160), QSize(400, 260), QSize(900, 600)}) {
+        std::vector<QSize> sizes = {{240, 400}, {400, 260}, {900, 600}};
+        for (int height = 90; height < 300; height += 5)
+            sizes.emplace_back(300, height);
+        for (const QSize& size : sizes) {
             shown.plot.resize(size);
             shown.settle();
             for (const QLabel* label : shown.plot.findChildren<QLabel*>()) {

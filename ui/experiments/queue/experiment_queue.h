@@ -33,6 +33,9 @@ public:
     /// Goes on where the queue was, if the user had it going.
     void begin();
 
+    /// The one that was running when the program ended, until begin() or run(); null if none was.
+    const ExperimentJob* interrupted() const;
+
     const std::vector<ExperimentJob>& jobs() const { return m_jobs; }
 
     /// Null if there is none with this id.
@@ -43,6 +46,9 @@ public:
 
     /// Whether the next one is taken up by itself.
     bool isGoing() const { return m_isGoing; }
+
+    /// The file by which experiments and the chat take turns, see engine::TakeTurns.
+    QString turnsFile() const { return m_places.folder + QStringLiteral("/turns"); }
 
     /// A new folder for a run of this name, as name and date; it is not made.
     QString folderFor(const QString& name) const;

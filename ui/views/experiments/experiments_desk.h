@@ -3,8 +3,8 @@
 
 #include "ui/experiments/queue/experiment_queue.h"
 #include "ui/experiments/recipe_catalog.h"
-#include "ui/experiments/setup/run_setup.h"
 #include "ui/experiments/runs/run_watcher.h"
+#include "ui/experiments/setup/run_setup.h"
 #include "ui/shell/bars/message_bar.h"
 #include "ui/shell/docks/view_menu.h"
 #include "ui/views/experiments/page/experiments_page.h"
@@ -75,6 +75,8 @@ private:
     void connectPage();
     void refresh();
     void take(const RunPicturePtr& picture);
+    void goOn(const RunPicture& picture);
+    void takeTurns(bool isRunning);
     void noteOutcome(const RunPicture& picture);
     void act(ExperimentsPage::Action action);
     void start(const ExperimentJob& job, const QString& problem, bool isAtOnce);
@@ -100,7 +102,9 @@ private:
     QueuePanel* m_queuePanel;
     OptionsPanel* m_options;
     HardwarePanel* m_hardware;
-    QString m_jobId; ///< shown in the page; empty: a recipe, data, or nothing
+    QString m_awaited; ///< folder of the run that goes on once nobody leads it; empty = none
+    bool m_takesTurns = false; ///< what the engine was told last
+    QString m_jobId;           ///< shown in the page; empty: a recipe, data, or nothing
 };
 
 } // namespace ui

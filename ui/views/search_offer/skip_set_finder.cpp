@@ -28,6 +28,7 @@ struct SearchSetting {
 constexpr std::array kSearchSettings = {SearchSetting{"S", SkipSetFinder::kTrials},
                                         SearchSetting{"opt_interval", 1},
                                         SearchSetting{"rows_per_trial", 1},
+                                        SearchSetting{"search_share", 0},
                                         SearchSetting{"quick_trials", 1e6}};
 
 } // namespace

@@ -62,6 +62,10 @@ void SlurmStage::collect() {
 }
 
 Result<void> SlurmStage::submit() {
+    // Slurm throttles every array by itself: of two, twice as many tasks would run.
+    const bool isOneByOne = m_options.throttle > 0;
+    if (isOneByOne && !m_board.liveJobs().empty())
+        return {};
     std::map<int, std::set<int>> families;
     for (const int shard : m_board.missing())
         // A process that Slurm does not know of may still be at work on it.
@@ -81,6 +85,8 @@ Result<void> SlurmStage::submit() {
         m_hasJobs = true;
         m_board.submit(job.value(), shards);
         m_failures = 0;
+        if (isOneByOne)
+            break;
     }
     return {};
 }

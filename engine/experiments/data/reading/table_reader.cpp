@@ -130,6 +130,10 @@ Result<TableRow> TableReader::readRow(const TextLine& first) {
         m_lines.goBack(behindFirst);
         return row;
     };
+    // Where in a row of several lines something is.
+    const auto inLine = [&first](std::int64_t number) {
+        return number == first.number ? std::string() : fmt::format("line {}, ", number);
+    };
     RowParser parser(m_separator);
     std::size_t bytes = 0;
     std::optional<std::string> encoding;
@@ -139,7 +143,7 @@ Result<TableRow> TableReader::readRow(const TextLine& first) {
             return giveUp(fmt::format("it has more than {} bytes", kMaxRowBytes));
         if (const auto wrong = utf8::findInvalid(line->text); wrong && !encoding)
             encoding =
-                fmt::format("it is not valid UTF-8 (line {}, byte {})", line->number, *wrong);
+                fmt::format("it is not valid UTF-8 ({}byte {})", inLine(line->number), *wrong);
         switch (parser.add(line->text)) {
         case RowParser::State::Complete:
             row.cells = parser.takeCells();
@@ -148,9 +152,9 @@ Result<TableRow> TableReader::readRow(const TextLine& first) {
                 row.cells.clear();
             return row;
         case RowParser::State::WrongQuote:
-            return giveUp(fmt::format("a quote in line {} ends a cell, but no separator follows; "
-                                      "a quote inside quotes is written twice",
-                                      line->number));
+            return giveUp(fmt::format("a quote ends a cell, but no separator follows ({}a quote "
+                                      "inside quotes is written twice)",
+                                      inLine(line->number)));
         case RowParser::State::TooManyCells:
             return giveUp(fmt::format("it has more than {} cells", kMaxColumns));
         case RowParser::State::InQuotes:

@@ -106,7 +106,7 @@ void addCounts(const Recipe& recipe, const RunData& data, Facts& facts) {
     if (!prompts.empty())
         facts.add("Prompts", fmt::to_string(prompts.size()));
     if (!seeds.empty())
-        facts.add("Seeds", fmt::format("{}", fmt::join(seeds, ", ")));
+        facts.add(seeds.size() == 1 ? "Seed" : "Seeds", fmt::format("{}", fmt::join(seeds, ", ")));
     const RecipeStage* stage = recipe.stages.empty() ? nullptr : &recipe.stages.back();
     if (stage && stage->hasBaseline)
         facts.add("Order",

@@ -136,6 +136,12 @@ std::string readableName(std::string_view name) {
     return text;
 }
 
+std::string settingName(std::string_view grouping) {
+    std::string name(grouping.substr(grouping.find(':') + 1));
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
+}
+
 double msPerToken(std::span<const ShardAnswer* const> answers, bool hasPrompt) {
     double ms = 0.0;
     long tokens = 0;
@@ -143,7 +149,8 @@ double msPerToken(std::span<const ShardAnswer* const> answers, bool hasPrompt) {
         ms += answer->decodeMs + (hasPrompt ? answer->promptMs : 0.0);
         tokens += answer->tokens;
     }
-    return tokens > 0 ? ms / static_cast<double>(tokens) : 0.0;
+    const double each = tokens > 0 ? ms / static_cast<double>(tokens) : 0.0;
+    return std::isfinite(each) ? each : 0.0;
 }
 
 RunData::RunData(const Recipe& recipe, const RunPlan& plan, std::vector<ShardResult> shards)
@@ -215,13 +222,15 @@ void RunData::addShard(const ShardResult& shard) {
             m_runs.push_back({at, {}, {}});
         m_runs[found->second].own.push_back(&answer);
     }
+    std::map<std::pair<std::uint64_t, int>, std::size_t> vanilla; // by seed and prompt
     for (std::size_t i = first; i < m_runs.size(); ++i) {
-        for (std::size_t k = first; k < m_runs.size(); ++k) {
-            const RunPlace& other = m_runs[k].place;
-            if (other.variant->isVanilla && other.seed == m_runs[i].place.seed &&
-                other.prompt == m_runs[i].place.prompt)
-                m_runs[i].vanilla = m_runs[k].own;
-        }
+        if (m_runs[i].place.variant->isVanilla)
+            vanilla[{m_runs[i].place.seed, m_runs[i].place.prompt}] = i;
+    }
+    for (std::size_t i = first; i < m_runs.size(); ++i) {
+        const auto found = vanilla.find({m_runs[i].place.seed, m_runs[i].place.prompt});
+        if (found != vanilla.end())
+            m_runs[i].vanilla = m_runs[found->second].own;
     }
     place.seed = planned.seed;
     for (const ShardTrial& trial : shard.trials) {
@@ -340,6 +349,8 @@ std::string RunData::label(const std::string& grouping, const std::string& group
         std::from_chars(group.data(), group.data() + group.size(), index);
         return fmt::to_string(index + 1);
     }
+    if (grouping.starts_with("setting:"))
+        return fmt::format("{} {}", settingName(grouping), group);
     return grouping == "task" || grouping == "set" || grouping == "base" ? readableName(group)
                                                                          : group;
 }

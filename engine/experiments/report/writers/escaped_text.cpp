@@ -98,6 +98,9 @@ std::string escapedLatex(std::string_view text) {
                                            {"–", "--"},
                                            {"α", "$\\alpha$"},
                                            {"γ", "$\\gamma$"},
+                                           {"▲", "$\\uparrow$"},
+                                           {"▼", "$\\downarrow$"},
+                                           {kReplacement, "?"},
                                            {"…", "\\ldots{}"},
                                            {"\n", " "},
                                            {"\t", " "}};

@@ -151,6 +151,8 @@ void DataTablesTest::aQuoteThatIsNeverClosedCostsOneRow() {
         QCOMPARE(content.badLines.size(), std::size_t(1));
         QCOMPARE(content.badLines[0].line, std::int64_t(2));
         QVERIFY(content.badLines[0].message.find("quote") != std::string::npos);
+        const bool hasQuote = std::string_view(behind).find('"') != std::string_view::npos;
+        QCOMPARE(content.badLines[0].message.find("(line 4, ") != std::string::npos, hasQuote);
     }
 }
 

@@ -43,6 +43,7 @@ private slots:
     void theOrderChangesNoPrompt();
     void badLinesAreNamedUpToALimit();
     void aFaultyFileOfAFolderIsLeftOut();
+    void aFileThatShrinksKeepsItsPromptsSoFar();
     void aNamedFileThatFailsEndsIt_data();
     void aNamedFileThatFailsEndsIt();
     void lineOfTwoGigabytesIsOneBadLine();
@@ -203,6 +204,30 @@ void PromptSetTest::aFaultyFileOfAFolderIsLeftOut() {
     std::filesystem::permissions(data + "/e.txt", std::filesystem::perms::none);
     QVERIFY(!collect({.paths = {data}}));
     QVERIFY(m_problems.last().contains("cannot be opened"));
+}
+
+void PromptSetTest::aFileThatShrinksKeepsItsPromptsSoFar() {
+    const std::string data = folder("data");
+    const std::string bytes =
+        "one\ncaf\xE9\n" + std::string(300'000, 'x') + "\n" + std::string(300'000, 'y') + "\n";
+    write("data/b.txt", "two\n");
+    for (const bool isNamed : {false, true}) {
+        const std::string file = write("data/a.txt", bytes);
+        QStringList problems;
+        const auto set =
+            collectPrompts({.paths = {isNamed ? file : data}}, [&](const auto& problem) {
+                problems << QString::fromStdString(problem.message);
+                std::filesystem::resize_file(file, 200'000); // while it is read
+            });
+        QVERIFY(problems.at(0).startsWith("line 2: "));
+        QCOMPARE(set.hasValue(), !isNamed);
+        if (isNamed) {
+            QVERIFY(set.error().message.find("cut short") != std::string::npos);
+        } else {
+            QCOMPARE(textsOf(set.value().prompts), (QStringList{"one", "two"}));
+            QVERIFY(problems.at(1).contains("cut short"));
+        }
+    }
 }
 
 void PromptSetTest::aNamedFileThatFailsEndsIt_data() {

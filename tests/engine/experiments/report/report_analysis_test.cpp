@@ -440,7 +440,5 @@ private slots:
     }
 };
 
-Q_DECLARE_METATYPE(test_support::SampleVariant)
-
 QTEST_APPLESS_MAIN(ReportAnalysisTest)
 #include "report_analysis_test.moc"

@@ -158,7 +158,7 @@ private slots:
         QVERIFY(view.detail().contains("not measured yet"));
         stage.say(promptStarted(2)); // whose prompt is read first
         stage.settle();
-        QCOMPARE(view.detail(), QString("vanilla not measured yet \u00B7 this chat 46.8 tok/s"));
+        QCOMPARE(view.detail(), QString("this chat 46.8 tok/s \u00B7 vanilla not measured yet"));
         stage.say(engine::SpanStarted{2, engine::SpanCause::Chat});
         stage.settle();
         QCOMPARE(view.detail(), QString("vanilla not measured yet"));
@@ -172,6 +172,16 @@ private slots:
         QVERIFY(view.detail().startsWith(spansText(log)));
         QVERIFY(view.detail().contains("this answer 1.33×"));
         QVERIFY(view.detail().contains("this chat 1.33×"));
+    }
+
+    void beforeVanillaIsMeasuredTheSpeedIsToldOnce() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.show();
+        sayAnswer(stage);
+        stage.settle();
+        QCOMPARE(view.headline(), QString("62.2 tok/s"));
+        QCOMPARE(view.detail(), QString("now \u00B7 vanilla not measured yet"));
     }
 
     /// Vanilla has one speed and no speedup.

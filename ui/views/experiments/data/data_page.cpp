@@ -64,6 +64,8 @@ DataPage::DataPage(const Theme& theme, QWidget* parent)
 
 QWidget* DataPage::buildForm() {
     auto* form = new QWidget;
+    form->setAttribute(Qt::WA_StyledBackground);
+    form->setProperty("ground", QStringLiteral("panel"));
     m_grid = new QGridLayout(form);
     int line = 0;
     const auto add = [&](const QString& name, QWidget* field, const QString& accessible) {
@@ -130,6 +132,8 @@ void DataPage::build() {
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setTabKeyNavigation(false);
     m_table->verticalHeader()->hide();
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_table->horizontalHeader()->setHighlightSections(false);
     m_run = new QPushButton(tr("Run"));
     m_run->setProperty("kind", QStringLiteral("primary"));
     m_add = new QPushButton(tr("Add to queue"));
@@ -362,6 +366,8 @@ void DataPage::restyle() {
     m_files->setFont(m_theme.font(TextRole::Small));
     setTextColour(*m_files, m_theme.colours().muted);
     m_table->setFont(m_theme.font(TextRole::Small));
+    m_table->setStyleSheet(
+        QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(m_theme.scaled(8)));
     m_table->verticalHeader()->setDefaultSectionSize(m_theme.scaled(24));
     m_table->horizontalHeader()->setMinimumSectionSize(m_theme.scaled(80));
     showState();

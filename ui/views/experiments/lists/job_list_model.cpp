@@ -116,7 +116,7 @@ QString JobListModel::subtitleOf(const ExperimentJob& job) const {
     const QString progress = picture != nullptr ? progressText(*picture) : QString();
     const QDateTime ended = job.endedAt.toLocalTime();
     const QString when = ended.date() == QDate::currentDate()
-                             ? QLocale().toString(ended.time(), QLocale::ShortFormat)
+                             ? ended.time().toString(QStringLiteral("HH:mm"))
                              : QLocale().toString(ended.date(), QLocale::ShortFormat);
     switch (job.state) {
     case JobState::Waiting:
@@ -179,10 +179,10 @@ QVariant JobListModel::data(const QModelIndex& index, int role) const {
     case ToneRole:
         return static_cast<int>(outcomeOf(job).second);
     case ShareRole:
-        if (job.isAtWork())
-            if (const RunPicturePtr picture = m_watcher.picture(job.folder))
-                if (const auto share = progressShare(*picture))
-                    return *share;
+        if (job.isAtWork()) {
+            const RunPicturePtr picture = m_watcher.picture(job.folder);
+            return picture != nullptr ? progressShare(*picture).value_or(0.0) : 0.0;
+        }
         return {};
     default:
         return {};

@@ -196,10 +196,12 @@ void PromptsView::restyle() {
     m_problem->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), theme.scaled(4));
     m_problem->setVisible(!m_problem->text().isEmpty());
     m_table->setFont(theme.font(TextRole::Small));
+    m_table->setStyleSheet(
+        QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(theme.scaled(8)));
     m_table->verticalHeader()->setDefaultSectionSize(theme.scaled(24));
     const QFontMetrics metrics(theme.font(TextRole::Small));
     const auto room = [&](const char* text) {
-        return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(28);
+        return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(36);
     };
     m_table->setColumnWidth(PromptTableModel::Prompt, room("Prompt"));
     m_table->setColumnWidth(PromptTableModel::Task, room("Question answering"));
@@ -225,6 +227,6 @@ void PromptsView::resizeEvent(QResizeEvent* event) {
 
 QSize PromptsView::sizeHint() const { return {theme().scaled(640), theme().scaled(220)}; }
 
-QSize PromptsView::minimumSizeHint() const { return {theme().scaled(320), theme().scaled(120)}; }
+QSize PromptsView::minimumSizeHint() const { return {theme().scaled(320), theme().scaled(190)}; }
 
 } // namespace ui

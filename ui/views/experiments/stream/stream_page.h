@@ -30,13 +30,19 @@ public:
 
     PromptsView& prompts() { return *m_prompts; }
 
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
 private:
     void add(RunView* view, ViewMenu& menu, const Theme& theme);
+    void shareHeight();
 
+    const Theme& m_theme;
     TaskTilesView* m_tasks;
     DriftView* m_drift;
     PromptsView* m_prompts;
     QString m_folder;
+    bool m_isShared = false; ///< the height, for this folder
 };
 
 } // namespace ui

@@ -108,7 +108,9 @@ void paintMap(QPainter& painter, const QRect& room, const TaskTile& tile, const 
 QString TaskTile::words() const {
     QStringList words{title, stateText};
     if (speedup > 0.0)
-        words << tileTr("%1 times vanilla, %2").arg(QString::number(speedup, 'f', 2), interval);
+        words << tileTr("%1 times vanilla %2")
+                     .arg(QString::number(speedup, 'f', 2), interval)
+                     .trimmed();
     words << caption;
     return words.join(QStringLiteral(", "));
 }
@@ -135,7 +137,8 @@ std::vector<TaskTile> taskTiles(const RunPicture& picture, bool isAtWork) {
         if (task.speedup) {
             tile.speedup = task.speedup->ratio;
             tile.speed = factorText(task.speedup->ratio);
-            tile.interval = halfWidth(*task.speedup);
+            if (task.done > 1) // one prompt has no spread
+                tile.interval = halfWidth(*task.speedup);
         }
         using State = TaskTile::State;
         tile.state = isNow                ? State::Running

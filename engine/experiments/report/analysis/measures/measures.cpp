@@ -82,14 +82,11 @@ std::optional<Estimate> speedupOf(const Selection& selection, bool hasPrompt, bo
         return std::nullopt;
     if (isVanilla)
         return Estimate{1.0, {}, {}, static_cast<int>(own.size())};
+    if (own.size() == 1) // of one prompt there is no interval
+        return Estimate{vanilla[0] / own[0], {}, {}, 1};
     const RatioEstimate found =
         isCumulative ? ratioOfSums(vanilla, own) : medianRatio(vanilla, own);
-    Estimate estimate{found.ratio, {}, {}, static_cast<int>(own.size())};
-    if (own.size() > 1) {
-        estimate.low = found.low;
-        estimate.high = found.high;
-    }
-    return estimate;
+    return Estimate{found.ratio, found.low, found.high, static_cast<int>(own.size())};
 }
 
 /// The shortest text of a share without its leading zero: ".80".
