@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTitleHeight = 26.0;
 constexpr double kAxisHeight = 26.0;
-constexpr double kPanelGap = 16.0;
+constexpr double kPanelGap = 24.0;
 constexpr double kLeastPanel = 150.0;
 constexpr double kDotRow = 40.0;    ///< of a category with one series
 constexpr double kDotSubRow = 22.0; ///< of each of several series
