@@ -227,6 +227,7 @@ private slots:
                              m_desk->places);
         next.begin();
         QVERIFY(next.queue().current() == nullptr);
+        QVERIFY(!next.page().button(Action::Stop).isHidden()); // it is what the page shows
         { const auto ended = std::move(lead).value(); }
         QTRY_VERIFY(next.queue().current() != nullptr);
         QTRY_COMPARE(ScriptedExperiment::told(folder).size(), 3);
