@@ -13,6 +13,8 @@
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 
+#include <QCheckBox>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
