@@ -384,13 +384,13 @@ private slots:
         int named = 0;
         for (int height = 60; height <= 200; height += 10) {
             shown.plot.resize(400, height);
-            pictureWith({}); // at the new size
             const QImage without = pictureWith({});
             const QImage with = pictureWith({{0.0, 1.0, "optimise", {}, &Colours::panel}});
             QRect name;
             for (int y = 0; y < with.height(); ++y)
                 for (int x = 0; x < with.width(); ++x)
-                    if (with.pixel(x, y) != without.pixel(x, y))
+                    if (with.pixelColor(x, y) == shown.theme.colours().muted &&
+                        with.pixel(x, y) != without.pixel(x, y))
                         name |= QRect(x, y, 1, 1);
             named += name.isEmpty() ? 0 : 1;
             const QImage beneath = name.isEmpty() ? QImage() : without.copy(name);

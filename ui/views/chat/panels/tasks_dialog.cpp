@@ -89,6 +89,9 @@ TasksDialog::TasksDialog(const Theme& theme,
     list();
 }
 
+/// The list goes after the other members, and a name that is being typed is told then.
+TasksDialog::~TasksDialog() { m_table->disconnect(this); }
+
 void TasksDialog::makeParts(const Theme& theme) {
     auto* intro = plainLabel(this, true);
     intro->setText(tr("Each answer names the task that its prompt is most like. Here you can give "

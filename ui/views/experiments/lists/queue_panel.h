@@ -38,6 +38,9 @@ signals:
     void openDataAsked();
     void folderAsked(const QString& folder);
 
+    /// Titles stay readable.
+    QSize minimumSizeHint() const override;
+
 protected:
     void paintEvent(QPaintEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;

@@ -36,6 +36,9 @@ signals:
     /// The user wants to open a recipe's file.
     void ownAsked();
 
+    /// Titles stay readable.
+    QSize minimumSizeHint() const override;
+
 protected:
     void paintEvent(QPaintEvent* event) override;
 
