@@ -43,11 +43,12 @@ preview(const ExperimentOptions& options, const Console& console, std::stop_toke
     ENGINE_TRY(const PreparedRun run, prepareRun(options, stop));
     ENGINE_TRY(const RunCost cost, previewRun(run, stop));
     if (!console.isJson())
-        console.line(fmt::format("{}: {} answers in {} parts, at most {} tokens, about {:.1f} "
+        console.line(fmt::format("{}: {} answers in {} part{}, at most {} tokens, about {:.1f} "
                                  "minutes at {:.0f} tokens/s.",
                                  run.recipe.title,
                                  cost.answers,
                                  cost.shards,
+                                 cost.shards == 1 ? "" : "s",
                                  cost.tokens,
                                  cost.minutes,
                                  cost.tokensPerSecond));
