@@ -181,7 +181,10 @@ void TasksDialog::showTasks() {
     if (const TaskSummary* task = current())
         m_selected = task->name;
     m_empty->setVisible(m_tasks.empty());
+    const bool isFirst = m_table->isHidden() && !m_tasks.empty();
     m_table->setVisible(!m_tasks.empty());
+    if (isFirst)
+        m_table->setFocus();
     m_rename->setEnabled(!m_tasks.empty());
     m_forget->setEnabled(!m_tasks.empty());
 }
