@@ -98,7 +98,7 @@ Result<void> checkOptions(const ExperimentOptions& options) {
     if (options.executor != "slurm" && options.slurm != SlurmOptions{})
         return missing("Options of a cluster were given, but the run is to stay on this machine.",
                        "Add --executor slurm, or leave out what begins with --slurm.");
-    return {};
+    return options.executor == "slurm" ? checkSlurm(options.slurm) : Result<void>();
 }
 
 /// A turn before each step, if other programs shall have the processor in between. Errors: Io.

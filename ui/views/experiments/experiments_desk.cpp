@@ -148,8 +148,11 @@ void ExperimentsDesk::begin() {
     if (const ExperimentJob* interrupted = m_queue.interrupted()) {
         m_awaited = interrupted->folder;
         m_watcher.look(m_awaited);
+        showJob(QString(interrupted->id));
     } else {
         m_queue.begin();
+        if (m_queue.current() != nullptr)
+            showJob(QString(m_queue.current()->id));
     }
     refresh();
 }

@@ -63,6 +63,12 @@ private:
 
 } // namespace
 
+Result<void> checkSlurm(const SlurmOptions& options) {
+    ENGINE_TRY_DO(checkSlurmOptions(options));
+    const auto found = SlurmCommands::find({});
+    return found ? Result<void>() : found.error();
+}
+
 Result<std::unique_ptr<Executor>> makeSlurmExecutor(const RunFolder& folder,
                                                     const SlurmOptions& options) {
     ENGINE_TRY_DO(checkSlurmOptions(options));

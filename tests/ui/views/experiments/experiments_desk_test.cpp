@@ -13,6 +13,8 @@
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 
+#include <QCheckBox>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
@@ -227,6 +229,7 @@ private slots:
                              m_desk->places);
         next.begin();
         QVERIFY(next.queue().current() == nullptr);
+        QVERIFY(!next.page().button(Action::Stop).isHidden()); // it is what the page shows
         { const auto ended = std::move(lead).value(); }
         QTRY_VERIFY(next.queue().current() != nullptr);
         QTRY_COMPARE(ScriptedExperiment::told(folder).size(), 3);

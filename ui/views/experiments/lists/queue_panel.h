@@ -32,14 +32,14 @@ public:
     /// What can be done with a job, for menus.
     void fillMenu(QMenu& menu, const QString& id);
 
+    /// Titles stay readable.
+    QSize minimumSizeHint() const override;
+
 signals:
     /// The user pointed at a job.
     void chosen(const QString& id);
     void openDataAsked();
     void folderAsked(const QString& folder);
-
-    /// Titles stay readable.
-    QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -29,15 +29,15 @@ public:
 
     QListView& list() { return *m_list; }
 
+    /// Titles stay readable.
+    QSize minimumSizeHint() const override;
+
 signals:
     /// The user pointed at a recipe.
     void chosen(const QString& path);
 
     /// The user wants to open a recipe's file.
     void ownAsked();
-
-    /// Titles stay readable.
-    QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
