@@ -26,6 +26,7 @@ namespace ui {
 
 namespace {
 
+constexpr int kLongestSlice = 80; ///< letters of it in a title
 constexpr const char* kDataKey = "experiments/data";
 constexpr const char* kDataFilter =
     "Prompts (*.jsonl *.ndjson *.csv *.tsv *.tab *.txt *.md *.markdown);;All files (*)";
@@ -122,24 +123,26 @@ void ExperimentsDesk::connectPage() {
     connect(&m_page->reportPage(), &ReportPage::saveAsked, this, &ExperimentsDesk::saveReport);
     PromptsView& prompts = m_page->streamPage().prompts();
     connect(&prompts, &PromptsView::exportAsked, this, &ExperimentsDesk::exportPrompts);
-    connect(&prompts,
-            &PromptsView::searchAsked,
-            this,
-            [this](const QString& slice, const std::vector<int>& numbers) {
-                const ExperimentJob* job = shownJob();
-                if (job == nullptr)
-                    return;
-                std::vector<int> lines;
-                for (const int number : numbers)
-                    lines.push_back(number - 1);
-                m_setup.makeSearch(job->folder,
-                                   lines,
-                                   tr("Set for: %1").arg(slice.isEmpty() ? job->title : slice),
-                                   m_model,
-                                   [this](const ExperimentJob& search, const QString& problem) {
-                                       start(search, problem, true);
-                                   });
-            });
+    connect(
+        &prompts,
+        &PromptsView::searchAsked,
+        this,
+        [this](const QString& slice, const std::vector<int>& numbers) {
+            const ExperimentJob* job = shownJob();
+            if (job == nullptr)
+                return;
+            std::vector<int> lines;
+            for (const int number : numbers)
+                lines.push_back(number - 1);
+            m_setup.makeSearch(
+                job->folder,
+                lines,
+                tr("Set for: %1").arg((slice.isEmpty() ? job->title : slice).left(kLongestSlice)),
+                m_model,
+                [this](const ExperimentJob& search, const QString& problem) {
+                    start(search, problem, true);
+                });
+        });
 }
 
 void ExperimentsDesk::begin() {

@@ -3,6 +3,7 @@
 #include "tests/ui/experiments/scripted_experiment.h"
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/view_stage.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/views/experiments/data/data_page.h"
 #include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/experiments/lists/queue_panel.h"
@@ -91,10 +92,11 @@ class ExperimentsDeskTest : public QObject {
     }
 
     bool says(QWidget& within, const QString& words) {
-        const auto labels = within.findChildren<QLabel*>();
-        return std::ranges::any_of(labels, [&](const QLabel* label) {
+        const auto says = [&](const auto* label) {
             return label->isVisible() && label->text().contains(words);
-        });
+        };
+        return std::ranges::any_of(within.findChildren<QLabel*>(), says) ||
+               std::ranges::any_of(within.findChildren<LiveLabel*>(), says);
     }
 
     const ExperimentJob& newest() { return desk().queue().jobs().back(); }

@@ -4,7 +4,6 @@
 #include "ui/shell/widgets/live_label.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QProgressBar>
 #include <QPushButton>
@@ -15,7 +14,8 @@ PageHeader::PageHeader(const Theme& theme, QWidget* parent)
     : QWidget(parent)
     , m_theme(theme)
     , m_row(new QHBoxLayout(this))
-    , m_title(plainLabel(this))
+    , m_title(
+          new LiveLabel(theme, TextRole::Title, &Colours::text, LiveLabel::Fit::WholeOrCut, this))
     , m_sentence(new LiveLabel(theme, TextRole::Small, &Colours::muted, LiveLabel::Fit::Cut, this))
     , m_progress(new QProgressBar(this)) {
     m_progress->setRange(0, 1000);
@@ -52,9 +52,6 @@ void PageHeader::restyle() {
     setFixedHeight(m_theme.scaled(40));
     m_row->setContentsMargins(m_theme.scaled(12), 0, m_theme.scaled(12), 1);
     m_row->setSpacing(m_theme.scaled(8));
-    QFont font = m_theme.font(TextRole::Conversation);
-    font.setWeight(QFont::DemiBold);
-    m_title->setFont(font);
     m_progress->setFixedWidth(m_theme.scaled(110));
     update();
 }

@@ -8,7 +8,6 @@
 #include <optional>
 
 class QHBoxLayout;
-class QLabel;
 class QProgressBar;
 class QPushButton;
 
@@ -40,7 +39,7 @@ private:
 
     const Theme& m_theme;
     QHBoxLayout* m_row;
-    QLabel* m_title;
+    LiveLabel* m_title;
     LiveLabel* m_sentence;
     QProgressBar* m_progress;
 };
