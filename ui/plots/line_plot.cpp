@@ -258,7 +258,9 @@ void LinePlot::fitNote() {
     m_noteSentence->show();
     m_note->setToolTip(m_noteSentence->text().toHtmlEscaped());
     const auto needed = [this] { return m_note->layout()->totalHeightForWidth(width()); };
-    m_drawing->plot->setVisible(needed() + m_theme.scaled(kLeastPlot) <= height());
+    const QWidget& plot = *m_drawing->plot;
+    const int least = std::max(m_theme.scaled(kLeastPlot), plot.minimumSizeHint().height());
+    m_drawing->plot->setVisible(needed() + least <= height());
     m_noteSentence->setVisible(needed() <= height());
 }
 

@@ -43,11 +43,12 @@ preview(const ExperimentOptions& options, const Console& console, std::stop_toke
     ENGINE_TRY(const PreparedRun run, prepareRun(options, stop));
     ENGINE_TRY(const RunCost cost, previewRun(run, stop));
     if (!console.isJson())
-        console.line(fmt::format("{}: {} answers in {} parts, at most {} tokens, about {:.1f} "
+        console.line(fmt::format("{}: {} answers in {} part{}, at most {} tokens, about {:.1f} "
                                  "minutes at {:.0f} tokens/s.",
                                  run.recipe.title,
                                  cost.answers,
                                  cost.shards,
+                                 cost.shards == 1 ? "" : "s",
                                  cost.tokens,
                                  cost.minutes,
                                  cost.tokensPerSecond));
@@ -97,7 +98,7 @@ Result<void> checkOptions(const ExperimentOptions& options) {
     if (options.executor != "slurm" && options.slurm != SlurmOptions{})
         return missing("Options of a cluster were given, but the run is to stay on this machine.",
                        "Add --executor slurm, or leave out what begins with --slurm.");
-    return {};
+    return options.executor == "slurm" ? checkSlurm(options.slurm) : Result<void>();
 }
 
 /// A turn before each step, if other programs shall have the processor in between. Errors: Io.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/run/run_progress.h"
 
+#include "engine/experiments/run/executor_state.h"
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -19,6 +21,28 @@ std::string subjectOf(const Recipe& recipe, const RunPlan& plan) {
             return variant.name;
     }
     return last;
+}
+
+/// On a cluster, whoever looks at the folder cannot see the locks of other machines; its executor
+/// tells what runs there, and what went wrong.
+void addExecutor(const std::filesystem::path& folder, std::vector<ShardState>& states) {
+    const auto kept = loadExecutorState(folder);
+    if (!kept || !kept.value())
+        return;
+    const auto count = static_cast<int>(states.size());
+    for (const ExecutorShard& shard : kept.value()->shards) {
+        if (shard.shard < 0 || shard.shard >= count)
+            continue;
+        ShardState& state = states[static_cast<std::size_t>(shard.shard)];
+        if (state.phase != ShardPhase::Waiting && state.phase != ShardPhase::Running)
+            continue;
+        if (shard.phase == ExecutorPhase::Running)
+            state.phase = ShardPhase::Running;
+        if (shard.phase == ExecutorPhase::GivenUp)
+            state.problem = fmt::format("given up, last because of: {}", shard.ended);
+        else if (!shard.ended.empty())
+            state.problem = fmt::format("run again after: {}", shard.ended);
+    }
 }
 
 } // namespace
@@ -88,6 +112,7 @@ Result<RunProgress> RunProgressReader::read() {
     RunProgress progress;
     progress.isLed = m_folder.isLed();
     progress.shards = m_folder.states();
+    addExecutor(m_folder.path(), progress.shards);
     for (const ShardState& state : progress.shards)
         if (auto known = readShard(state.shard, state.phase); !known)
             return known.error();

@@ -75,7 +75,8 @@ def list_queue(world):
     for task in world["tasks"]:
         if task["state"] != "GONE" and task["name"] in options["name"].split(","):
             node = "" if task["state"] == "PENDING" else "node1"
-            print(f"{task['job']}|{task['index']}|{task['name']}|{task['state']}|{node}|None")
+            reason = "JobHeldUser" if task.get("held") else "None"
+            print(f"{task['job']}|{task['index']}|{task['name']}|{task['state']}|{node}|{reason}")
 
 
 def list_accounts(world):

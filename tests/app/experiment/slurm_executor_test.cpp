@@ -349,20 +349,25 @@ private slots:
 
     void jobsThatAnEarlierProcessHasLeftAreTakenOver() {
         Cluster cluster(5);
-        saveExecutorState(cluster.folder().path(),
-                          {.executor = "slurm", .id = "0123456789abcdef", .shards = {}})
-            .hasValue();
         // Its number was never written down: it is found by its name.
-        const auto files = app::SlurmFiles::make(cluster.folder().path()).value();
-        const auto job =
-            SlurmCommands::find("swift-0123456789abcdef")
-                .value()
-                .submit({}, files.writeScript(0).value(), files.logPattern(), 0, {1, 2});
-        VERIFY_DONE(job);
+        QVERIFY(leaveJobs(cluster, {1, 2}));
         const auto done = cluster.run();
         VERIFY_DONE(done);
         QCOMPARE(cluster.arrays(), (QByteArrayList{"1-2", "0,3-4"}));
         QCOMPARE(cluster.runs(), (QMap<int, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}}));
+        QVERIFY(cluster.calls("scontrol").isEmpty());
+    }
+
+    void jobsThatAProcessHasLeftPausedGoOn() {
+        Cluster cluster(2);
+        const auto commands = leaveJobs(cluster, {0, 1});
+        QVERIFY(commands);
+        QVERIFY(commands->hold({{.job = 1, .index = 0}, {.job = 1, .index = 1}}));
+        const auto done = cluster.run();
+        VERIFY_DONE(done);
+        QCOMPARE(cluster.calls("scontrol").last(), QByteArray("scontrol release 1_0,1_1"));
+        QCOMPARE(cluster.arrays(), QByteArrayList{"0-1"});
+        QCOMPARE(cluster.finishedCount(), 2);
     }
 
     void aPauseHoldsWhatIsQueued() {
@@ -394,6 +399,24 @@ private slots:
         const auto done = cluster.run();
         VERIFY_DONE(done);
         QCOMPARE(cluster.arrays(), (QByteArrayList{"0", "1"}));
+    }
+
+private:
+    /// Submits these shards as a process would that is killed right after it.
+    static std::optional<SlurmCommands> leaveJobs(const Cluster& cluster,
+                                                  const std::set<int>& shards) {
+        const auto& path = cluster.folder().path();
+        const std::string id = "0123456789abcdef";
+        const auto kept = saveExecutorState(path, {.executor = "slurm", .id = id, .shards = {}});
+        const auto files = SlurmFiles::make(path);
+        const auto commands = SlurmCommands::find("swift-" + id);
+        if (!kept || !files || !commands)
+            return std::nullopt;
+        const auto script = files.value().writeScript(0);
+        const auto pattern = files.value().logPattern();
+        if (!script || !commands.value().submit({}, script.value(), pattern, 0, shards))
+            return std::nullopt;
+        return commands.value();
     }
 };
 

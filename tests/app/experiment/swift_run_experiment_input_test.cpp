@@ -31,6 +31,7 @@ private slots:
     void aPreviewCountsAndRunsNothing();
     void badInputIsOneSentence_data();
     void badInputIsOneSentence();
+    void withoutSlurmNoRunIsBegunOnACluster();
     void anotherRunsFolderIsNotTouched();
     void everyRecipeOfTheProgramFindsItsDecodersAndSettings();
 
@@ -86,6 +87,21 @@ void SwiftRunExperimentInputTest::badInputIsOneSentence_data() {
         {"WRONG", "--data", "DATA", "--out", "OUT"},
         app::kNotFound,
         {"The variant lookup cannot run", "lokup"});
+    row("a cluster's option here",
+        {"MINE", "--data", "DATA", "--out", "OUT", "--slurm-cpus", "2"},
+        app::kUsage,
+        {"Options of a cluster", "--executor slurm"});
+    row("an argument of ours",
+        {"MINE",
+         "--data",
+         "DATA",
+         "--out",
+         "OUT",
+         "--executor",
+         "slurm",
+         "--slurm-argument=--array=3"},
+        app::kUsage,
+        {"--array=3"});
 }
 
 void SwiftRunExperimentInputTest::badInputIsOneSentence() {
@@ -104,6 +120,16 @@ void SwiftRunExperimentInputTest::badInputIsOneSentence() {
     if (!arguments.contains("--model") && !arguments.isEmpty())
         arguments += {"--model", kTinyModel, "--backend", "plain"};
     support::expectRefusal(ExperimentFolder::experiment(arguments), exitCode, named);
+    QVERIFY(!QFile::exists(m_folder->out()));
+}
+
+void SwiftRunExperimentInputTest::withoutSlurmNoRunIsBegunOnACluster() {
+    const QByteArray path = qgetenv("PATH");
+    qputenv("PATH", "/nowhere");
+    const ProgramRun run = m_folder->run({"--out", m_folder->out(), "--executor", "slurm"});
+    qputenv("PATH", path);
+    QCOMPARE(run.exitCode, int{app::kNotFound});
+    QVERIFY2(run.errors.contains("Slurm is not installed here"), run.errors.constData());
     QVERIFY(!QFile::exists(m_folder->out()));
 }
 

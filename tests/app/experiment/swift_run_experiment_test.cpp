@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run experiment: what a run writes, and going on behind a kill.
+#include "engine/base/locks/turn_lock.h"
 #include "tests/app/experiment/experiment_folder.h"
 
 #include <QTest>
@@ -76,6 +77,7 @@ private slots:
     void aStreamThatIsKilledCountsEachPromptOnce();
     void theEndOfTheInputStopsAndTheRunGoesOnLater();
     void aPausedRunGoesOnWhenItIsTold();
+    void anotherProgramsTurnIsWaitedFor();
     void aSecondStageDraftsWithTheSetsOfTheFirst();
     void oneShardRunsAlone();
     void aPromptThatDoesNotFitIsNamedAndLeftOut();
@@ -242,6 +244,26 @@ void SwiftRunExperimentTest::aPausedRunGoesOnWhenItIsTold() {
     QVERIFY2(told.contains("\"verdict\""), process.readAllStandardError().constData());
     for (const auto& state : m_folder->opened().states())
         QCOMPARE(state.phase, ShardPhase::Finished);
+}
+
+void SwiftRunExperimentTest::anotherProgramsTurnIsWaitedFor() {
+    auto lock = engine::TurnLock::open(m_folder->out("turns").toStdString());
+    QVERIFY(lock);
+    auto turn = lock.value().take();
+    QVERIFY(turn && turn.value());
+    QProcess process;
+    process.start(ExperimentFolder::program(),
+                  m_folder->arguments(
+                      {"--out", m_folder->out(), "--turns", m_folder->out("turns"), "--json"}));
+    QByteArray told;
+    while (!told.contains("\"running\"") && process.waitForReadyRead(-1))
+        told += process.readAllStandardOutput();
+    QVERIFY(!told.contains("\"answer\""));
+    turn.value().reset();
+    process.waitForFinished(-1);
+    told += process.readAllStandardOutput();
+    QCOMPARE(process.exitCode(), int{app::kSuccess});
+    QCOMPARE(told.count("\"answer\""), qsizetype{2 * 2 * 3 * 2});
 }
 
 void SwiftRunExperimentTest::aSecondStageDraftsWithTheSetsOfTheFirst() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/run/executor_state.h"
 #include "engine/experiments/run/run_progress.h"
 #include "tests/support/made_up_stream.h"
 
@@ -87,6 +88,33 @@ private slots:
         QCOMPARE(reader.read().value().answers, 4L);
         QVERIFY(stream.folder.begin(0)); // as the next process does
         QCOMPARE(reader.read().value().answers, 0L);
+    }
+
+    void whatRunsOnAClusterIsToldByItsExecutor() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 2);
+        RunProgressReader reader = readerOf(stream);
+        ExecutorState state{
+            .executor = "slurm",
+            .id = "0123456789abcdef",
+            .shards = {{.shard = 0, .phase = ExecutorPhase::Running}, {.shard = 7}}};
+        const auto told = [&] {
+            if (!saveExecutorState(stream.folder.path(), state))
+                qFatal("the state was not kept");
+            return reader.read().value().shards.at(0);
+        };
+        QCOMPARE(told().phase, ShardPhase::Running);
+        QCOMPARE(told().problem, std::string());
+        state.shards[0] = {.shard = 0, .attempts = 1, .ended = "TIMEOUT on node1"};
+        QCOMPARE(told().phase, ShardPhase::Waiting);
+        QCOMPARE(told().problem, std::string("run again after: TIMEOUT on node1"));
+        state.shards[0].phase = ExecutorPhase::GivenUp;
+        QCOMPARE(told().problem, std::string("given up, last because of: TIMEOUT on node1"));
+        stream.answer(0);
+        stream.answer(1);
+        stream.finish();
+        QCOMPARE(told().phase, ShardPhase::Finished);
+        QCOMPARE(told().problem, std::string());
     }
 
     void aFolderWithoutARunIsRefused() {

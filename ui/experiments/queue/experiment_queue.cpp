@@ -57,11 +57,17 @@ void ExperimentQueue::begin() {
     // What was at work goes on first.
     const auto atWork = std::ranges::find(m_jobs, JobState::Running, &ExperimentJob::state);
     if (atWork != m_jobs.end() && m_process == nullptr) {
-        atWork->state = JobState::Stopped;
         start(*atWork);
     } else if (m_isGoing) {
         startNext();
     }
+}
+
+const ExperimentJob* ExperimentQueue::interrupted() const {
+    if (m_process != nullptr)
+        return nullptr;
+    const auto found = std::ranges::find(m_jobs, JobState::Running, &ExperimentJob::state);
+    return found == m_jobs.end() ? nullptr : &*found;
 }
 
 const ExperimentJob* ExperimentQueue::job(const QString& id) const {
@@ -111,6 +117,9 @@ void ExperimentQueue::run(const QString& id) {
         return;
     }
     if (m_process == nullptr) {
+        for (ExperimentJob& other : m_jobs) // begin() has not been called yet
+            if (other.state == JobState::Running)
+                other.state = JobState::Waiting;
         start(*job);
         return;
     }

@@ -33,6 +33,9 @@ public:
     /// Goes on where the queue was, if the user had it going.
     void begin();
 
+    /// The one that was running when the program ended, until begin() or run(); null if none was.
+    const ExperimentJob* interrupted() const;
+
     const std::vector<ExperimentJob>& jobs() const { return m_jobs; }
 
     /// Null if there is none with this id.

@@ -122,6 +122,7 @@ void RunReader::readResult(RunPicture& picture) {
         m_resultStamp = result ? stamp : -1;
     }
     picture.result = m_result;
+    picture.hasReport = QFileInfo::exists(m_folder + QStringLiteral("/report/report.html"));
 }
 
 } // namespace ui

@@ -40,6 +40,7 @@ struct RunPicture {
     engine::RunProgress progress;
     std::vector<PromptRow> rows; ///< the prompts that the subject has answered, in order
     std::shared_ptr<const engine::ExperimentResult> result; ///< null: none yet
+    bool hasReport = false;                                 ///< whether the report is written
 };
 
 using RunPicturePtr = std::shared_ptr<const RunPicture>;

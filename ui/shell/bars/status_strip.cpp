@@ -180,7 +180,7 @@ void StatusStrip::giveWay() {
 /// Behind an answer a decoder may still search for a skip set.
 void StatusStrip::showPause() {
     const SearchLog& search = m_store.search();
-    const auto tried = static_cast<qint64>(search.trials().size());
+    const qint64 tried = search.countedTrials();
     const bool isSearching =
         m_store.phase() == DecoderPhase::Optimise && search.foundBeside() != nullptr;
     if (!isSearching) {

@@ -12,6 +12,7 @@
 #include <QListView>
 #include <QMenu>
 #include <QPushButton>
+#include <QScreen>
 
 // The workspace Experiments: its docks, its actions, and its recipes in the command search.
 
@@ -19,6 +20,8 @@ namespace ui {
 
 namespace {
 
+/// On a narrower screen (pixels at 100 %) all docks are at the left.
+constexpr int kRoomForBothSides = 1200;
 constexpr int kExperimentsWorkspace = 2; ///< its number in the window
 
 } // namespace
@@ -46,7 +49,17 @@ void Studio::makeExperimentsWorkspace() {
     add("queue", tr("Queue"), &m_desk->queuePanel(), Qt::LeftDockWidgetArea, {272, 300});
     add("options", tr("Recipe options"), &m_desk->options(), Qt::RightDockWidgetArea, {296, 520});
     add("hardware", tr("Hardware"), &m_desk->hardware(), Qt::RightDockWidgetArea, {296, 220});
-    workspace->setArrangement([](Workspace&) {});
+    workspace->setArrangement([this](Workspace& docks) {
+        if (docks.screen()->availableGeometry().width() >= m_theme.scaled(kRoomForBothSides))
+            return;
+        const auto join = [&docks](const char* front, const char* behind) {
+            QDockWidget* shown = docks.dock(QLatin1String(front));
+            docks.tabifyDockWidget(shown, docks.dock(QLatin1String(behind)));
+            shown->raise();
+        };
+        join("experiments.recipes", "experiments.options");
+        join("experiments.queue", "experiments.hardware");
+    });
     connect(m_desk, &ExperimentsDesk::shown, this, &Studio::showExperiments);
     m_window->addWorkspace(workspace, tr("Experiments"), IconName::Experiments);
 }

@@ -16,6 +16,7 @@
 #include <QListView>
 #include <QRegularExpression>
 #include <QSettings>
+#include <QTimer>
 #include <QUrl>
 
 #include <ranges>
@@ -144,8 +145,29 @@ void ExperimentsDesk::connectPage() {
 void ExperimentsDesk::begin() {
     if (!m_queue.problem().isEmpty())
         tell(tr("The queue was damaged."), m_queue.problem());
-    m_queue.begin();
+    if (const ExperimentJob* interrupted = m_queue.interrupted()) {
+        m_awaited = interrupted->folder;
+        m_watcher.look(m_awaited);
+        showJob(QString(interrupted->id));
+    } else {
+        m_queue.begin();
+        if (m_queue.current() != nullptr)
+            showJob(QString(m_queue.current()->id));
+    }
     refresh();
+}
+
+/// The process of the program that ended may still be at its last pass; it leads the run until
+/// then.
+void ExperimentsDesk::goOn(const RunPicture& picture) {
+    if (picture.folder != m_awaited)
+        return;
+    if (picture.progress.isLed) {
+        QTimer::singleShot(RunWatcher::kPeriodMs, this, [this] { m_watcher.look(m_awaited); });
+        return;
+    }
+    m_awaited.clear();
+    m_queue.begin();
 }
 
 void ExperimentsDesk::useModel(const engine::ModelLoaded& loaded) {
@@ -215,6 +237,7 @@ void ExperimentsDesk::takeTurns(bool isRunning) {
 }
 
 void ExperimentsDesk::take(const RunPicturePtr& picture) {
+    goOn(*picture);
     noteOutcome(*picture);
     const ExperimentJob* job = shownJob();
     if (job != nullptr && job->folder == picture->folder)

@@ -75,6 +75,7 @@ private:
     void connectPage();
     void refresh();
     void take(const RunPicturePtr& picture);
+    void goOn(const RunPicture& picture);
     void takeTurns(bool isRunning);
     void noteOutcome(const RunPicture& picture);
     void act(ExperimentsPage::Action action);
@@ -101,6 +102,7 @@ private:
     QueuePanel* m_queuePanel;
     OptionsPanel* m_options;
     HardwarePanel* m_hardware;
+    QString m_awaited; ///< folder of the run that goes on once nobody leads it; empty = none
     bool m_takesTurns = false; ///< what the engine was told last
     QString m_jobId;           ///< shown in the page; empty: a recipe, data, or nothing
 };

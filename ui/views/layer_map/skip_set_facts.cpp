@@ -52,7 +52,7 @@ QString copiesText(const engine::SkipSet& set, const std::vector<int>& copies) {
     const auto tr = [](const char* text) { return QCoreApplication::translate("LayerMap", text); };
     QString text = tr(" \u00B7 %1 of %2 copies found").arg(found.whole).arg(found.total);
     if (found.half > 0)
-        text += tr(", by half: %1").arg(found.half);
+        text += tr(", %1 more by half").arg(found.half);
     if (found.originals > 0)
         text += tr(", sublayers of originals skipped: %1").arg(found.originals);
     return text;

@@ -131,7 +131,7 @@ void MatchnessView::refreshView(Topics changed) {
     setSubtitle(!isBeside ? ofTask(store().search(), tr("of each candidate set"))
                 : trials.empty()
                     ? tr("of sets tried beside the answers")
-                    : countText(static_cast<qint64>(trials.size()),
+                    : countText(store().search().countedTrials(),
                                 tr("now %1, 1 set tried").arg(shareText(trials.back().best)),
                                 tr("now %1, %2 sets tried")
                                     .arg(shareText(trials.back().best), QStringLiteral("%1"))));

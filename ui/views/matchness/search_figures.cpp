@@ -84,16 +84,20 @@ PhaseBand bandOf(const SearchLog& search, const PhaseSpan& phase, int last) {
 }
 
 /// Phases with trials, neighbours of one kind joined: a search fills its window again with every
-/// answer, and no trial happens during that.
+/// answer, and no trial happens during that. A trial beside an answer comes before its phase is
+/// told.
 std::vector<PhaseSpan> phasesWithTrials(const SearchLog& search) {
     std::vector<PhaseSpan> kept;
     const auto& phases = search.phases();
     const auto trials = static_cast<int>(search.trials().size());
     for (std::size_t i = 0; i < phases.size(); ++i) {
         const int next = i + 1 < phases.size() ? phases[i + 1].firstPlace : trials;
-        const bool hasTrials = next > phases[i].firstPlace;
-        if (hasTrials && (kept.empty() || kept.back().phase != phases[i].phase))
-            kept.push_back(phases[i]);
+        PhaseSpan span = phases[i];
+        if (span.phase == DecoderPhase::Accumulate)
+            span.phase = DecoderPhase::Optimise;
+        const bool hasTrials = next > span.firstPlace;
+        if (hasTrials && (kept.empty() || kept.back().phase != span.phase))
+            kept.push_back(span);
     }
     return kept;
 }

@@ -22,7 +22,7 @@ namespace {
 /// is only told, with its error.
 constexpr double kCheckedAsOne = 1.25;
 
-/// Plain steps that differ by less are called equally fast.
+/// Rates that differ by less are called the same.
 constexpr double kSameRate = 0.03;
 
 QString tr(const char* text) { return QCoreApplication::translate("SpeedFigures", text); }
@@ -36,12 +36,15 @@ QString signedPercent(double share) {
            QString::number(std::abs(percent));
 }
 
-/// Whether a span of plain steps is as fast as one that is told already: the same number twice says
-/// nothing. Speedups are told of every span, because people compare them.
+/// Plain steps, and all steps before a baseline is known.
+bool isToldAsRate(const SpanFigures& span) { return !span.isDrafting() || !span.speedup(); }
+
+/// Whether a span is as fast as one that is told already: the same rate twice says nothing.
+/// Speedups are told of every span, because people compare them.
 bool isToldBy(const SpanFigures& told, const SpanFigures& span) {
     const auto before = told.tokensPerSecond();
     const auto rate = span.tokensPerSecond();
-    return !told.isDrafting() && !span.isDrafting() && before && rate &&
+    return isToldAsRate(told) && isToldAsRate(span) && before && rate &&
            std::abs(*rate / *before - 1.0) < kSameRate;
 }
 
@@ -103,8 +106,8 @@ QString speedText(const SpanFigures& span) {
 QString spansText(const SpeedLog& log, bool withChat) {
     QStringList parts;
     const SpanFigures now = log.now();
-    if (!now.isEmpty() && !now.isDrafting())
-        parts << tr("now, in plain steps of the full model");
+    if (!now.isEmpty() && isToldAsRate(now)) // the headline has the number
+        parts << (now.isDrafting() ? tr("now") : tr("now, in plain steps of the full model"));
     else if (const auto rate = now.tokensPerSecond())
         parts << tr("%1 tok/s now").arg(*rate, 0, 'f', 1);
     const auto add = [&](const SpanFigures& span, const QString& words) {

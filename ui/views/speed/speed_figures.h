@@ -30,8 +30,9 @@ TimeShares sharesOf(const SpanFigures& span);
 /// steps have no speedup over themselves; empty for an empty span.
 QString speedText(const SpanFigures& span);
 
-/// "62.2 tok/s now · this answer 1.26× · this chat 1.29×": each span with its name. Of plain steps
-/// the headline tells the number, so only a span that was clearly faster or slower follows.
+/// "62.2 tok/s now · this answer 1.26× · this chat 1.29×": each span with its name. Where the
+/// headline is a rate, too, it has the number, and only a span that was clearly faster or slower
+/// follows.
 QString spansText(const SpeedLog& log, bool withChat = true);
 
 /// "SWIFT", "new settings", "another chat": the reason of a mark.

@@ -152,11 +152,11 @@ void SpeedView::updateHeader() {
     m_header->setVisible(!m_curve.isEmpty());
     m_headline->setText(speedText(now));
     QStringList told;
-    if (!log.baselineMs())
-        told << tr("vanilla not measured yet");
     if (const QString spans = spansText(log, m_form == SpeedForm::Full);
         !spans.isEmpty()) // none while a prompt is read
         told << spans;
+    if (!log.baselineMs())
+        told << tr("vanilla not measured yet");
     if (const QString six = equationText(m_expected); isWide() && !six.isEmpty())
         told << six;
     const QString dot = QStringLiteral(" \u00B7 ");

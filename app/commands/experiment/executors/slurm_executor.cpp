@@ -3,6 +3,7 @@
 
 #include "app/commands/experiment/executors/slurm_stage.h"
 
+#include <algorithm>
 #include <random>
 
 namespace app {
@@ -35,6 +36,7 @@ public:
         ExecutorState state = kept.value_or(ExecutorState());
         if (state.executor != "slurm" || !isId(state.id))
             state = {.executor = "slurm", .id = newId(), .shards = {}};
+        std::ranges::sort(state.shards, {}, &ExecutorShard::shard);
         ENGINE_TRY(SlurmCommands commands, SlurmCommands::find("swift-" + state.id));
         ENGINE_TRY(SlurmFiles files, SlurmFiles::make(m_folder.path()));
         // While nobody led the run, its jobs went on.
@@ -60,6 +62,12 @@ private:
 };
 
 } // namespace
+
+Result<void> checkSlurm(const SlurmOptions& options) {
+    ENGINE_TRY_DO(checkSlurmOptions(options));
+    const auto found = SlurmCommands::find({});
+    return found ? Result<void>() : found.error();
+}
 
 Result<std::unique_ptr<Executor>> makeSlurmExecutor(const RunFolder& folder,
                                                     const SlurmOptions& options) {

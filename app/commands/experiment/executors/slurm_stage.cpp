@@ -39,6 +39,10 @@ Result<void> SlurmStage::run(const RunPause& pause, const std::stop_token& stop)
     collect();
     m_board.adopt(known);
     m_hasJobs = !m_board.liveJobs().empty();
+    // A process that was killed while it was paused has left them so.
+    m_isHeld = std::ranges::any_of(m_board.allNotes(), [](const ExecutorShard& notes) {
+        return notes.phase == ExecutorPhase::Queued && notes.reason.starts_with("JobHeld");
+    });
     while (true) {
         holdIfPaused(pause.isPaused());
         if (!pause.isPaused())
@@ -177,16 +181,17 @@ void SlurmStage::holdIfPaused(bool isPaused) {
 Result<void> SlurmStage::show() {
     bool hasChanged = false;
     for (const ExecutorShard& notes : m_board.allNotes()) {
-        auto kept = std::ranges::find(m_state.shards, notes.shard, &ExecutorShard::shard);
-        if (kept != m_state.shards.end() && *kept == notes)
+        auto kept =
+            std::ranges::lower_bound(m_state.shards, notes.shard, {}, &ExecutorShard::shard);
+        const bool isKnown = kept != m_state.shards.end() && kept->shard == notes.shard;
+        if (isKnown && *kept == notes)
             continue;
         hasChanged = true;
-        const bool isNewPhase =
-            kept == m_state.shards.end() || shownPhase(kept->phase) != shownPhase(notes.phase);
-        if (kept == m_state.shards.end())
-            m_state.shards.push_back(notes);
-        else
+        const bool isNewPhase = !isKnown || shownPhase(kept->phase) != shownPhase(notes.phase);
+        if (isKnown)
             *kept = notes;
+        else
+            m_state.shards.insert(kept, notes);
         if (isNewPhase)
             m_reports.onState({.shard = notes.shard, .phase = shownPhase(notes.phase)});
     }

@@ -47,7 +47,7 @@ private:
     const SlurmOptions& m_options;
     SlurmCommands m_commands;
     SlurmFiles m_files;
-    engine::ExecutorState m_state; // as in the file
+    engine::ExecutorState m_state; // as in the file, ascending by shard
     SlurmBoard m_board;
     const ExecutorReports& m_reports;
     int m_families;

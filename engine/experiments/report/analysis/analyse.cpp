@@ -150,6 +150,12 @@ void addRemarks(const Recipe& recipe,
                                              prompts.size(),
                                              prompts.size() == 1 ? "prompt was" : "prompts were",
                                              reason));
+    if (data.drift().isSteady() && std::abs(data.drift().worstTask.value_or(0.0)) > kBaselineLimit)
+        result.remarks.push_back(fmt::format(
+            "On {} vanilla moved by {} between its passes, more than on the whole: the speedups of "
+            "this task alone are rough.",
+            data.label("task", data.drift().worstTaskName),
+            percent(*data.drift().worstTask)));
     if (data.drift().overRun && std::abs(*data.drift().overRun) > kBaselineLimit)
         result.remarks.push_back(fmt::format(
             "Vanilla moved by {} over the run. Each speedup compares answers that were given one "

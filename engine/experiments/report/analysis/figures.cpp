@@ -24,8 +24,22 @@ bool isOverVanilla(const FigureWish& wish) {
     return !wish.y.empty() && measureInfo(wish.y.front()).isOverVanilla;
 }
 
+/// The variant that the verdict is about; null if several were made of it.
+const ReportVariant* subjectOf(const RunData& data, const Recipe& recipe) {
+    const std::string& name = recipe.verdict.variant;
+    const ReportVariant* found = nullptr;
+    for (const auto& variant : data.variants()) {
+        if (variant->name != name && !(variant->planned && variant->planned->base == name))
+            continue;
+        if (found)
+            return nullptr;
+        found = variant.get();
+    }
+    return found;
+}
+
 bool isSubject(const RunData& data, const Recipe& recipe, const std::string& variant) {
-    const ReportVariant* subject = data.variant(recipe.verdict.variant);
+    const ReportVariant* subject = subjectOf(data, recipe);
     return subject && subject->name == variant;
 }
 
@@ -34,12 +48,13 @@ void emphasiseSubject(const RunData& data,
                       const Recipe& recipe,
                       const FigureWish& wish,
                       ResultFigure& figure) {
-    const ReportVariant* subject = data.variant(recipe.verdict.variant);
+    const ReportVariant* subject = subjectOf(data, recipe);
     if (wish.series != "variant" || !subject)
         return;
     for (FigurePanel& panel : figure.panels) {
         for (FigureSeries& line : panel.series)
-            line.isEmphasised = line.name.starts_with(subject->label);
+            line.isEmphasised =
+                line.name == subject->label || line.name.starts_with(subject->label + ", ");
     }
 }
 

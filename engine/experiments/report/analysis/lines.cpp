@@ -205,7 +205,7 @@ void fillLines(const RunData& data, const FigureWish& wish, ResultFigure& figure
     figure.x.title = wish.x == "prompt"       ? "prompts"
                      : wish.x == "time"       ? "seconds"
                      : wish.x == "parameters" ? "parameters"
-                                              : readableName(wish.x.substr(wish.x.find(':') + 1));
+                                              : settingName(wish.x);
     figure.x.isLogarithmic = wish.x == "parameters";
     StreamAxis axis(data, data.select(stage, {}, wish.variants), wish.x == "time");
     const std::vector<FigureGroup> series = figureGroups(data, wish, wish.series, stage);
@@ -241,7 +241,9 @@ void fillLines(const RunData& data, const FigureWish& wish, ResultFigure& figure
         }
         if (made.series.empty())
             continue;
-        made.series.back().isEmphasised = true;
+        // The last of several measures is the one that sums up; lines of groups are alike.
+        const bool areMeasures = wish.series.empty() || wish.series == "measure";
+        made.series.back().isEmphasised = made.series.size() == 1 || areMeasures;
         if (measureInfo(panel.measure).isOverVanilla)
             made.reference = 1.0;
         figure.panels.push_back(std::move(made));

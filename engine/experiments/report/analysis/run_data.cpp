@@ -136,6 +136,12 @@ std::string readableName(std::string_view name) {
     return text;
 }
 
+std::string settingName(std::string_view grouping) {
+    std::string name(grouping.substr(grouping.find(':') + 1));
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
+}
+
 double msPerToken(std::span<const ShardAnswer* const> answers, bool hasPrompt) {
     double ms = 0.0;
     long tokens = 0;
@@ -343,6 +349,8 @@ std::string RunData::label(const std::string& grouping, const std::string& group
         std::from_chars(group.data(), group.data() + group.size(), index);
         return fmt::to_string(index + 1);
     }
+    if (grouping.starts_with("setting:"))
+        return fmt::format("{} {}", settingName(grouping), group);
     return grouping == "task" || grouping == "set" || grouping == "base" ? readableName(group)
                                                                          : group;
 }

@@ -63,8 +63,8 @@ struct Selection {
 };
 
 /// Names a grouping and one of its groups: ("task", "story"). The groupings are "variant", "task",
-/// "prompt", "seed", "base" (the variant of the recipe), "set" (the task whose set is used), "parameters" and "setting:NAME"; a group
-/// that something does not have is empty.
+/// "prompt", "seed", "base" (the variant of the recipe), "set" (the task whose set is used),
+/// "parameters" and "setting:NAME"; a group that something does not have is empty.
 using Filter = std::pair<std::string, std::string>;
 
 /// How far vanilla moved. A plain value.
@@ -141,6 +141,9 @@ std::string groupOf(const RunPlace& place, const std::string& grouping);
 
 /// "long_context_qa" to "Long context qa"; names of decoders as their papers write them.
 std::string readableName(std::string_view name);
+
+/// "setting:exit_layer" to "exit layer".
+std::string settingName(std::string_view grouping);
 
 /// Milliseconds for each token of these answers; 0 without tokens.
 double msPerToken(std::span<const ShardAnswer* const> answers, bool hasPrompt = false);

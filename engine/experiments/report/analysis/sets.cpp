@@ -95,7 +95,7 @@ void fillMatrix(const RunData& data, const FigureWish& wish, ResultFigure& figur
     const auto name = [](const std::string& grouping) {
         return grouping == "set"    ? std::string("set found on")
                : grouping == "task" ? std::string("run on prompts of")
-                                    : readableName(grouping.substr(grouping.find(':') + 1));
+                                    : settingName(grouping);
     };
     figure.y.title = name(rows);
     figure.x.title = name(columns);

@@ -87,7 +87,7 @@ std::string AxisScale::tickText(double tick) const {
     if (std::abs(tick) >= 1e6)
         return fmt::format("{:.3g}M", tick / 1e6);
     if (m_isLogarithmic)
-        return fmt::format("{:.3g}", tick);
+        return std::abs(tick) >= 100.0 ? fmt::format("{:.0f}", tick) : fmt::format("{:.3g}", tick);
     const double power = std::floor(std::log10(m_step) + 1e-9);
     int digits = std::max(0, static_cast<int>(-power));
     const double factor = m_step / std::pow(10.0, power);

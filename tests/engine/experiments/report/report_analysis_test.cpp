@@ -104,6 +104,41 @@ private slots:
         QCOMPARE(cellOf(table, {"Vanilla"}, "α").text, std::string("–"));
     }
 
+    /// Drafts that are looked up have draft steps, but no layer runs for them.
+    void draftsWithoutPassesHaveNeitherCNorR() {
+        SampleRun run;
+        SampleVariant variant = kSwift;
+        variant.name = "lookup";
+        variant.draftCost = 0.0;
+        run.add({"math"}, 2, {variant});
+        for (ShardAnswer& answer : run.shards[0].answers) {
+            answer.decoding.draftLayers = 0.0;
+            if (answer.variant == "vanilla") { // its steps are its own plain ones
+                answer.decoding.plainRounds = SampleRun::kTokens;
+                answer.decoding.plainMs = answer.decodeMs;
+            } else {
+                answer.draftRatio = 1.07;
+            }
+        }
+        run.recipe.tables = {tableOf("variant",
+                                     {"M",
+                                      "c_measured",
+                                      "c_by_ratio",
+                                      "expected_by_cost",
+                                      "expected_by_ratio",
+                                      "expected_by_parts"})};
+        run.recipe.verdict.variant = "lookup";
+        const ExperimentResult result = resultOf(run);
+        const auto text = [&](const std::string& column) {
+            return cellOf(result.tables.at(0), {"Lookup"}, column).text;
+        };
+        for (const char* column : {"c", "1 − r", "Eq. 6, c", "Eq. 6, c = 1 − r"})
+            QCOMPARE(text(column), std::string("–"));
+        QCOMPARE(text("with v"), std::string("2.56×")); // 3.2 / 1.25
+        QVERIFY(contains(result.verdict.cause, "Its drafts cost no pass"));
+        QCOMPARE(cellOf(result.tables.at(0), {"Vanilla"}, "M").text, std::string("1.00"));
+    }
+
     /// The speeds of the prompts are 1, 1.2, 1.4, 1.6 and 5: the median is not moved by the last.
     void theSpeedupIsTheMedianOverPromptsWithItsInterval() {
         SampleRun run;

@@ -220,6 +220,24 @@ private slots:
         drawFigure(empty, {});
     }
 
+    void aLogarithmicAxisHasPlainNumbers() {
+        ResultFigure figure = figureOf(FigureKind::Lines);
+        figure.bands.clear();
+        figure.x.isLogarithmic = true;
+        for (FigurePanel& panel : figure.panels) {
+            for (FigureSeries& series : panel.series) {
+                for (FigureSeries::Point& point : series.points)
+                    point.x = point.x == 0.0 ? 0.5 : point.x == 1.0 ? 128.0 : 2000.0;
+            }
+        }
+        QStringList numbers;
+        for (const Mark& mark : drawFigure(figure, {}).marks) {
+            if (isText(mark) && mark.style.isMono && mark.anchor == TextAnchor::Middle)
+                numbers << QString::fromStdString(mark.text);
+        }
+        QCOMPARE(numbers.mid(0, 3), (QStringList{"0.5", "128", "2000"}));
+    }
+
     void everyFigureHasATableTwinAndASentence() {
         for (int kind = 0; kind < 6; ++kind) {
             const ResultFigure figure = figureOf(static_cast<FigureKind>(kind));

@@ -54,6 +54,20 @@ private slots:
         QVERIFY(sight->text().contains(QStringLiteral("not a word changed")));
     }
 
+    /// Its number equals that of the answer below it.
+    void whileItIsOpenItTellsOfTheNewestAnswer() {
+        const auto sight = make();
+        sayBaseline(*m_stage);
+        sayAnswer(*m_stage);
+        sight->apply(finished(1));
+        QVERIFY(sight->text().contains(QStringLiteral("green")));
+        m_stage->say(promptStarted(2));
+        m_stage->say(plainStep(2, 0, "x", kPlainStepMs));
+        sight->apply(finished(2));
+        QVERIFY2(sight->text().contains(QStringLiteral("wrote every word")),
+                 qPrintable(sight->text()));
+    }
+
     void whereNothingWasDraftedNothingIsGreen() {
         const auto sight = make();
         m_stage->say(promptStarted(1));

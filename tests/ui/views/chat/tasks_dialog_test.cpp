@@ -82,6 +82,7 @@ private slots:
         QCOMPARE(table().item(0, 0)->text(), QStringLiteral("Sum up this"));
         QCOMPARE(table().item(0, 1)->text(), QStringLiteral("12"));
         QCOMPARE(table().currentRow(), 1);
+        QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(&table()));
         QCOMPARE(namelessWidgets(*m_dialog).join(QLatin1Char('\n')), QString());
     }
 

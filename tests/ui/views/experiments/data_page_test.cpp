@@ -125,7 +125,9 @@ private slots:
         engine::DecoderInfo swift;
         swift.name = "swift";
         swift.title = "SWIFT";
-        swift.profiles = {{.name = "paper"}, {.name = "ours"}};
+        swift.profiles.resize(2);
+        swift.profiles[0].name = "paper";
+        swift.profiles[1].name = "ours";
         engine::DecoderInfo vanilla;
         vanilla.name = "vanilla";
         m_page->setDecoders({vanilla, swift});

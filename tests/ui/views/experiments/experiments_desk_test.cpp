@@ -13,6 +13,8 @@
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 
+#include <QCheckBox>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
@@ -41,24 +43,30 @@ class ExperimentsDeskTest : public QObject {
         ViewMenu menu{stage.theme, messages, nullptr};
         ExperimentPlaces places{
             script.program(), QStringLiteral("resources/recipes"), script.folder()};
-        QWidget window;
+        std::unique_ptr<QWidget> window = std::make_unique<QWidget>();
         std::unique_ptr<ExperimentsDesk> desk =
             std::make_unique<ExperimentsDesk>(stage.context(), menu, messages, settings, places);
 
         Desk() {
-            auto* row = new QHBoxLayout(&window);
+            auto* row = new QHBoxLayout(window.get());
             for (QWidget* part : std::initializer_list<QWidget*>{&desk->recipes(),
                                                                  &desk->queuePanel(),
                                                                  &desk->page(),
                                                                  &desk->options(),
                                                                  &desk->hardware()})
                 row->addWidget(part);
-            window.resize(1500, 800);
-            window.show();
+            window->resize(1500, 800);
+            window->show();
             desk->begin();
         }
 
-        ~Desk() { desk.reset(); }
+        ~Desk() { close(); }
+
+        /// The window before what it shows, as the program does.
+        void close() {
+            window.reset();
+            desk.reset();
+        }
     };
 
     std::unique_ptr<Desk> m_desk;
@@ -204,6 +212,35 @@ private slots:
         QTRY_COMPARE(turns(), std::string());
     }
 
+    void whatRanWhenTheProgramEndedGoesOnOnceNobodyLeadsIt() {
+        const QString id = addJob("work");
+        const QString folder = desk().queue().job(id)->folder;
+        MadeUpStream stream(folder.toStdString(), {"story"}, 2);
+        desk().queue().run(id);
+        QTRY_COMPARE(ScriptedExperiment::told(folder).size(), 1);
+        m_desk->close();
+        QTRY_VERIFY(ScriptedExperiment::told(folder).contains(QStringLiteral("end of input")));
+        auto lead = stream.folder.lead(); // as the process of before, at its last pass
+        QVERIFY(lead);
+        ExperimentsDesk next(m_desk->stage.context(),
+                             m_desk->menu,
+                             m_desk->messages,
+                             m_desk->settings,
+                             m_desk->places);
+        next.begin();
+        QVERIFY(next.queue().current() == nullptr);
+        QVERIFY(!next.page().button(Action::Stop).isHidden()); // it is what the page shows
+        { const auto ended = std::move(lead).value(); }
+        QTRY_VERIFY(next.queue().current() != nullptr);
+        QTRY_COMPARE(ScriptedExperiment::told(folder).size(), 3);
+        for (QWidget* part : std::initializer_list<QWidget*>{&next.recipes(),
+                                                             &next.queuePanel(),
+                                                             &next.page(),
+                                                             &next.options(),
+                                                             &next.hardware()})
+            delete part;
+    }
+
     void aFailureIsOneSentenceInTheRowAndInThePage() {
         const QString id = addJob("fail");
         desk().queue().run(id);
@@ -250,7 +287,7 @@ private slots:
 
     void everyControlHasAName() {
         desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
-        QCOMPARE(namelessWidgets(m_desk->window), QStringList());
+        QCOMPARE(namelessWidgets(*m_desk->window), QStringList());
     }
 };
 

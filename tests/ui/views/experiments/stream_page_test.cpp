@@ -61,6 +61,8 @@ private slots:
         m_page = std::make_unique<StreamPage>(m_stage->context(), *m_menu);
         m_page->resize(1000, 760);
         m_page->show();
+        m_page->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_page.get(), kPatienceMs));
     }
 
     void cleanup() {
@@ -154,6 +156,8 @@ private slots:
         QTest::keyClick(tiles, Qt::Key_Return);
         QCOMPARE(prompts().field().text(), QStringLiteral("task = math_reasoning"));
         QCOMPARE(prompts().sliceModel().rowCount(), 2);
+        QTest::keyClick(tiles, Qt::Key_Slash);
+        QCOMPARE(QApplication::focusWidget(), &prompts().field());
         QVERIFY(tiles->accessibleDescription().startsWith(QStringLiteral("Math reasoning")));
     }
 

@@ -28,7 +28,7 @@ private slots:
         QVERIFY(view.model().look({Sublayer::Mlp, 4}).isCopy);
         QVERIFY(!view.model().look({Sublayer::Attention, 2}).isCopy);
         QCOMPARE(view.subtitle(),
-                 QStringLiteral("live set \u00B7 1 of 2 copies found, by half: 1, sublayers of "
+                 QStringLiteral("live set \u00B7 1 of 2 copies found, 1 more by half, sublayers of "
                                 "originals skipped: 1"));
         QCOMPARE(view.model().words({Sublayer::Mlp, 4}),
                  QStringLiteral("Layer 4, MLP, skipped, silent copy"));

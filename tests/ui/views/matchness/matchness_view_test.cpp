@@ -41,6 +41,23 @@ private slots:
         QCOMPARE(skipped.attention.size() + skipped.mlp.size(), 25u);
     }
 
+    /// The names' numbers add up to that of all sets that were tried.
+    void aTrialBeforeItsPhaseIsToldIsCountedInIt() {
+        ViewStage stage;
+        stage.say(engine::PhaseChanged{engine::DecoderPhase::Accumulate});
+        stage.say(windowTrial("start", 1, 20, 20));
+        stage.say(engine::PhaseChanged{engine::DecoderPhase::Optimise});
+        stage.say(windowTrial("random", 2, 10, 20));
+        stage.say(windowTrial("random", 3, 11, 20));
+        const SearchLog& search = stage.store.search();
+        const auto bands = searchBands(search, searchSpan(search));
+        QCOMPARE(bands.size(), 2u);
+        QCOMPARE(bands[0].name, QString("fill γ"));
+        QCOMPARE(bands[1].name, QString("optimise: 2 random + 1 start"));
+        QCOMPARE(bands[1].from, 0.0);
+        QCOMPARE(search.countedTrials(), 3);
+    }
+
     void pointsEqualTheTrialsByKind() {
         ViewStage stage;
         MatchnessView view(stage.context());

@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "tests/ui/support/figures_run.h"
-#include "tests/ui/support/view_stage.h"
+#include "tests/ui/views/speed/shown_speed.h"
 #include "ui/views/speed/speed_figures.h"
-#include "ui/views/speed/speed_view.h"
 
 #include <QtTest>
 
 using namespace support;
 using namespace ui;
-
-namespace {
-
-/// A view of this size on the screen, and the run that it shows.
-struct ShownSpeed {
-    ViewStage stage;
-    SpeedView view{stage.context()};
-
-    explicit ShownSpeed(const QSize& size) {
-        view.resize(size);
-        view.show();
-    }
-};
-
-} // namespace
 
 /// What of the curve is seen: the axes and the room of the plot.
 class SpeedAxisTest : public QObject {

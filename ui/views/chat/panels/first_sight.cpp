@@ -53,7 +53,11 @@ void FirstSight::apply(const engine::EngineEvent& event) {
     const auto* finished = event.as<engine::PromptFinished>();
     const bool isOfChat = finished != nullptr && finished->promptId < kFirstHiddenPrompt &&
                           finished->reason != engine::FinishReason::Cancelled;
-    if (isOfChat && m_banner == nullptr && !m_settings.value(kSeenKey, false).toBool())
+    if (!isOfChat)
+        return;
+    if (m_banner != nullptr)
+        m_banner->setSentence(answerSentence(m_run)); // "this answer" is the one that is seen now
+    else if (!m_settings.value(kSeenKey, false).toBool())
         tell();
 }
 

@@ -25,7 +25,7 @@ public:
                QSettings& settings,
                QWidget* parent = nullptr);
 
-    /// Follows the run: shown behind the first answer of a chat.
+    /// Follows the run: shown behind the first answer of a chat; then it tells of the newest.
     void apply(const engine::EngineEvent& event);
 
     /// Shows it, with the figures of the newest answer, if there is one.

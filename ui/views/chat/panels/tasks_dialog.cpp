@@ -89,6 +89,9 @@ TasksDialog::TasksDialog(const Theme& theme,
     list();
 }
 
+/// The list goes after the other members, and a name that is being typed is told then.
+TasksDialog::~TasksDialog() { m_table->disconnect(this); }
+
 void TasksDialog::makeParts(const Theme& theme) {
     auto* intro = plainLabel(this, true);
     intro->setText(tr("Each answer names the task that its prompt is most like. Here you can give "
@@ -178,7 +181,10 @@ void TasksDialog::showTasks() {
     if (const TaskSummary* task = current())
         m_selected = task->name;
     m_empty->setVisible(m_tasks.empty());
+    const bool isFirst = m_table->isHidden() && !m_tasks.empty();
     m_table->setVisible(!m_tasks.empty());
+    if (isFirst)
+        m_table->setFocus();
     m_rename->setEnabled(!m_tasks.empty());
     m_forget->setEnabled(!m_tasks.empty());
 }

@@ -27,6 +27,7 @@ public:
                 EngineBridge& bridge,
                 const QString& selected = {},
                 QWidget* parent = nullptr);
+    ~TasksDialog() override;
 
 private:
     /// A sentence below the list, and what its button does.

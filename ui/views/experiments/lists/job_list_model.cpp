@@ -179,10 +179,10 @@ QVariant JobListModel::data(const QModelIndex& index, int role) const {
     case ToneRole:
         return static_cast<int>(outcomeOf(job).second);
     case ShareRole:
-        if (job.isAtWork())
-            if (const RunPicturePtr picture = m_watcher.picture(job.folder))
-                if (const auto share = progressShare(*picture))
-                    return *share;
+        if (job.isAtWork()) {
+            const RunPicturePtr picture = m_watcher.picture(job.folder);
+            return picture != nullptr ? progressShare(*picture).value_or(0.0) : 0.0;
+        }
         return {};
     default:
         return {};

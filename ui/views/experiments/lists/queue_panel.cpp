@@ -181,6 +181,10 @@ void QueuePanel::restyle() {
     update();
 }
 
+QSize QueuePanel::minimumSizeHint() const {
+    return {m_theme.scaled(220), QWidget::minimumSizeHint().height()};
+}
+
 void QueuePanel::paintEvent(QPaintEvent*) {
     QPainter(this).fillRect(rect(), m_theme.colours().panel);
 }

@@ -32,6 +32,9 @@ public:
     /// What can be done with a job, for menus.
     void fillMenu(QMenu& menu, const QString& id);
 
+    /// Titles stay readable.
+    QSize minimumSizeHint() const override;
+
 signals:
     /// The user pointed at a job.
     void chosen(const QString& id);

@@ -156,6 +156,10 @@ void RecipePanel::restyle() {
     update();
 }
 
+QSize RecipePanel::minimumSizeHint() const {
+    return {m_theme.scaled(220), QWidget::minimumSizeHint().height()};
+}
+
 void RecipePanel::paintEvent(QPaintEvent*) {
     QPainter(this).fillRect(rect(), m_theme.colours().panel);
 }

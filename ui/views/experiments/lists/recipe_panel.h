@@ -29,6 +29,9 @@ public:
 
     QListView& list() { return *m_list; }
 
+    /// Titles stay readable.
+    QSize minimumSizeHint() const override;
+
 signals:
     /// The user pointed at a recipe.
     void chosen(const QString& path);

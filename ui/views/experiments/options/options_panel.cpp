@@ -76,7 +76,6 @@ OptionsPanel::OptionsPanel(const Theme& theme, QString program, QWidget* parent)
         const bool isPart = !areAllChecked(m_variants) || !areAllChecked(m_tasks);
         m_costNote->setText(isPart && !isError ? tr("With all decoders and tasks: %1").arg(text)
                                                : text);
-        m_estimate->setEnabled(true);
         m_costNote->setProperty("tone", isError ? "problem" : "small");
         m_costNote->style()->unpolish(m_costNote);
         m_costNote->style()->polish(m_costNote);
@@ -140,11 +139,11 @@ void OptionsPanel::build() {
     m_run = new QPushButton(tr("Run"));
     m_run->setProperty("kind", QStringLiteral("primary"));
     m_add = new QPushButton(tr("Add to queue"));
-    auto* buttons = new QHBoxLayout;
+    m_buttons = new QWidget;
+    auto* buttons = new QHBoxLayout(m_buttons);
     buttons->addWidget(m_run);
     buttons->addWidget(m_add);
     buttons->addStretch(1);
-    form->addLayout(buttons);
     form->addStretch(1);
     m_nothing = plainLabel(this, true);
     m_nothing->setText(tr("Choose a recipe; how it is run is chosen here."));
@@ -155,6 +154,8 @@ void OptionsPanel::build() {
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_nothing);
     column->addWidget(scroll, 1);
+    column->addWidget(m_buttons);
+    column->setSpacing(0);
     connect(m_sizeChoice, &SegmentedControl::chosen, this, [this](int index) {
         m_size = m_sizes.value(index);
         showSizes();
@@ -172,6 +173,7 @@ void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) 
     const bool isSame = path == m_path && m_hasRecipe == (recipe != nullptr);
     m_hasRecipe = recipe != nullptr;
     m_form->setVisible(m_hasRecipe);
+    m_buttons->setVisible(m_hasRecipe);
     m_nothing->setVisible(!m_hasRecipe);
     if (isSame || !m_hasRecipe) {
         m_path = path;
@@ -331,7 +333,6 @@ void OptionsPanel::askCost() {
     if (m_model.isPlanted)
         arguments << QStringLiteral("--planted");
     m_costNote->setText(tr("being estimated"));
-    m_estimate->setEnabled(false);
     m_cost->ask(arguments);
 }
 
@@ -353,6 +354,7 @@ void OptionsPanel::restyle() {
     const int side = m_theme.scaled(12);
     m_form->layout()->setContentsMargins(side, m_theme.scaled(10), side, m_theme.scaled(10));
     m_form->layout()->setSpacing(m_theme.scaled(6));
+    m_buttons->layout()->setContentsMargins(side, m_theme.scaled(8), side, m_theme.scaled(8));
     m_variantRows->setSpacing(m_theme.scaled(4));
     m_taskRows->setSpacing(m_theme.scaled(4));
     m_nothing->setContentsMargins(side, m_theme.scaled(10), side, m_theme.scaled(10));

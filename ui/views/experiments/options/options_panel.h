@@ -88,6 +88,7 @@ private:
     QCheckBox* m_overlay = nullptr;
     QLabel* m_costNote = nullptr;
     QPushButton* m_estimate = nullptr;
+    QWidget* m_buttons = nullptr; ///< below the form, always in sight
     QPushButton* m_run = nullptr;
     QPushButton* m_add = nullptr;
 };

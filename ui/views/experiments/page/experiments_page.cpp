@@ -2,6 +2,7 @@
 #include "ui/views/experiments/page/experiments_page.h"
 
 #include "ui/shell/bars/banner.h"
+#include "ui/shell/widgets/column_scroll.h"
 #include "ui/views/experiments/data/data_page.h"
 #include "ui/views/experiments/lists/job_list_model.h"
 #include "ui/views/experiments/page/empty_experiments.h"
@@ -98,8 +99,11 @@ ExperimentsPage::ExperimentsPage(const ViewContext& context, ViewMenu& menu, QWi
 }
 
 void ExperimentsPage::build() {
+    m_streamScroll = new ColumnScroll; // on a low screen, or with large text
+    m_streamScroll->setFrameShape(QFrame::NoFrame);
+    m_streamScroll->setWidget(m_stream);
     for (QWidget* page :
-         std::initializer_list<QWidget*>{m_empty, m_recipe, m_data, m_stream, m_report})
+         std::initializer_list<QWidget*>{m_empty, m_recipe, m_data, m_streamScroll, m_report})
         m_body->addWidget(page);
     const auto add = [this](Action action, const QString& text, bool isMain = false) {
         QPushButton* button = m_header->addButton(text, isMain);
@@ -165,8 +169,7 @@ void ExperimentsPage::showJob(const ExperimentJob& job, const RunPicturePtr& pic
     m_header->setTitle(job.title);
     m_header->setSentence(sentenceOf(job, picture.get()));
     m_header->setProgress(job.isAtWork() && isRead ? progressShare(*picture) : std::nullopt);
-    const bool hasReport = QFileInfo::exists(job.folder + QStringLiteral("/report/report.html"));
-    showButtons(job, m_isStream, hasReport);
+    showButtons(job, m_isStream, isRead && picture->hasReport);
     const QString unread = picture != nullptr ? picture->problem : QString();
     showFailure(job.state == JobState::Failed ? job.sentence : unread,
                 job.state == JobState::Failed);
@@ -175,7 +178,7 @@ void ExperimentsPage::showJob(const ExperimentJob& job, const RunPicturePtr& pic
         m_stream->setPicture(picture, job.state == JobState::Running);
     else
         m_report->setPicture(picture);
-    showPage(isCourse ? static_cast<QWidget*>(m_stream) : m_report);
+    showPage(isCourse ? static_cast<QWidget*>(m_streamScroll) : m_report);
 }
 
 void ExperimentsPage::showButtons(const ExperimentJob& job, bool isStream, bool hasReport) {

@@ -13,6 +13,7 @@ class QVBoxLayout;
 
 namespace ui {
 
+class ColumnScroll;
 class DataPage;
 class EmptyExperiments;
 class PageHeader;
@@ -76,6 +77,7 @@ private:
     RecipePage* m_recipe;
     DataPage* m_data;
     StreamPage* m_stream;
+    ColumnScroll* m_streamScroll = nullptr;
     ReportPage* m_report;
     QString m_jobId;
     bool m_isReport = false; ///< of a stream

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kCell = 22;
 constexpr int kPitch = 25;
+constexpr int kMostProblems = 3; // told in words
 
 class ShardCells : public QWidget {
 public:
@@ -110,11 +111,17 @@ QString ShardGrid::words() const {
                         .arg(count(engine::ShardPhase::Finished))
                         .arg(count(engine::ShardPhase::Running))
                         .arg(count(engine::ShardPhase::Waiting));
-    for (const engine::ShardState& shard : m_shards)
-        if (shard.phase == engine::ShardPhase::Damaged)
-            words += tr(". Part %1 is run again: %2")
-                         .arg(shard.shard + 1)
-                         .arg(QString::fromStdString(shard.problem));
+    int problems = 0;
+    for (const engine::ShardState& shard : m_shards) {
+        if (shard.problem.empty() || ++problems > kMostProblems)
+            continue;
+        const QString sentence = shard.phase == engine::ShardPhase::Damaged
+                                     ? tr(". Part %1 is run again: %2")
+                                     : tr(". Part %1: %2");
+        words += sentence.arg(shard.shard + 1).arg(QString::fromStdString(shard.problem));
+    }
+    if (problems > kMostProblems)
+        words += tr(", and %1 more parts like these").arg(problems - kMostProblems);
     return words;
 }
 

@@ -65,6 +65,8 @@ const std::string& ResultSection::id() const { return m_model->table().id; }
 
 void ResultSection::restyle() {
     m_view->setFont(m_theme.font(TextRole::Figure));
+    m_view->setStyleSheet(
+        QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(m_theme.scaled(8)));
     m_view->verticalHeader()->setDefaultSectionSize(m_theme.scaled(24));
     m_view->resizeColumnsToContents();
     const int columns = m_model->columnCount();

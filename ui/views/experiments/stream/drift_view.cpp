@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kNoPoint = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kSmoothed = 7; ///< prompts in a mean of the line; of one task only
+constexpr double kChangesAt = 0.06;  ///< of the axis, from its foot
 constexpr int kBandRoom = 22;        ///< pixels above the speeds, for the names of tasks
 
 /// The mean of the last values; begins anew with each task.
@@ -150,18 +151,18 @@ void DriftView::showPoints(const RunPicture& picture) {
             shareLine.push_back({x, shareMean.add(*share)});
         }
     }
-    std::vector<PlotPoint> changes;
-    for (const engine::ShardPlan& plan : picture.progress.plans)
-        changes.push_back({plan.prompt + 1.0, 0.0});
-    std::ranges::sort(changes, {}, &PlotPoint::x);
     m_speed->setPoints(m_speedPoints, speeds);
     m_speed->setPoints(m_speedLine, speedLine);
-    m_speed->setPoints(m_changes, changes);
     m_acceptance->setPoints(m_acceptancePoints, shares);
     m_acceptance->setPoints(m_acceptanceLine, shareLine);
     double highest = 1.0;
     for (const PlotPoint& point : speeds)
         highest = std::max(highest, point.y);
+    std::vector<PlotPoint> changes; // just above the axis
+    for (const engine::ShardPlan& plan : picture.progress.plans)
+        changes.push_back({plan.prompt + 1.0, kChangesAt * niceTop(highest)});
+    std::ranges::sort(changes, {}, &PlotPoint::x);
+    m_speed->setPoints(m_changes, changes);
     const PlotRange prompts{0.0, static_cast<double>(picture.facts->tasks.size()) + 1.0};
     m_speed->setHome(prompts, {0.0, niceTop(highest)});
     m_acceptance->setHome(prompts, {0.0, 1.05});
@@ -228,5 +229,7 @@ FigureTable DriftView::table() const {
 }
 
 QSize DriftView::sizeHint() const { return {theme().scaled(640), theme().scaled(230)}; }
+
+QSize DriftView::minimumSizeHint() const { return {theme().scaled(300), theme().scaled(190)}; }
 
 } // namespace ui

@@ -22,6 +22,7 @@ public:
     LinePlot& acceptancePlot() { return *m_acceptance; }
 
     QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
 signals:
     /// The user pointed at a prompt, numbered from 1.

@@ -196,6 +196,8 @@ void PromptsView::restyle() {
     m_problem->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), theme.scaled(4));
     m_problem->setVisible(!m_problem->text().isEmpty());
     m_table->setFont(theme.font(TextRole::Small));
+    m_table->setStyleSheet(
+        QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(theme.scaled(8)));
     m_table->verticalHeader()->setDefaultSectionSize(theme.scaled(24));
     const QFontMetrics metrics(theme.font(TextRole::Small));
     const auto room = [&](const char* text) {
@@ -225,6 +227,6 @@ void PromptsView::resizeEvent(QResizeEvent* event) {
 
 QSize PromptsView::sizeHint() const { return {theme().scaled(640), theme().scaled(220)}; }
 
-QSize PromptsView::minimumSizeHint() const { return {theme().scaled(320), theme().scaled(120)}; }
+QSize PromptsView::minimumSizeHint() const { return {theme().scaled(320), theme().scaled(190)}; }
 
 } // namespace ui

@@ -6,6 +6,7 @@
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/task_tiles_view.h"
 
+#include <QKeyEvent>
 #include <QLineEdit>
 #include <QVBoxLayout>
 
@@ -45,6 +46,13 @@ void StreamPage::add(RunView* view, ViewMenu& menu, const Theme& theme) {
         menu.popup(view, at);
     });
     addWidget(part);
+}
+
+void StreamPage::keyPressEvent(QKeyEvent* event) {
+    if (event->text() == QLatin1String("/"))
+        m_prompts->field().setFocus(Qt::ShortcutFocusReason);
+    else
+        QSplitter::keyPressEvent(event);
 }
 
 /// Once the number of tasks is known: their maps get what they need, the rest is shared as the user

@@ -30,6 +30,9 @@ public:
 
     PromptsView& prompts() { return *m_prompts; }
 
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
 private:
     void add(RunView* view, ViewMenu& menu, const Theme& theme);
     void shareHeight();

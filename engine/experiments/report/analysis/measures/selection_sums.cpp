@@ -21,6 +21,10 @@ std::optional<Estimate> counted(std::optional<double> value, int count) {
 
 } // namespace
 
+bool hasDraftPasses(const DecodeMetrics& sums) {
+    return sums.draftSteps > 0 && sums.draftLayers > 0.0;
+}
+
 DecodeMetrics sumsOf(const Selection& selection) { return SelectionSums(selection).decoding(); }
 
 const ShardPlan* lastPlan(const Selection& selection) {
@@ -38,7 +42,7 @@ SelectionSums::SelectionSums(const Selection& selection) {
             m_compared += answer->isEqual.has_value();
             m_equal += answer->isEqual.value_or(false);
             m_nearTies += answer->isNearTie;
-            if (answer->draftRatio) {
+            if (answer->draftRatio && answer->decoding.draftLayers > 0.0) {
                 m_ratioSum += *answer->draftRatio;
                 ++m_ratios;
             }
@@ -87,7 +91,7 @@ std::optional<double> SelectionSums::ofRounds(std::string_view name) const {
     const auto rounds = static_cast<double>(m_decoding.rounds);
     const auto drafts = static_cast<double>(m_decoding.draftSteps);
     if (name == "M")
-        return m_decoding.ownRounds() == 0 && m_decoding.baselineTokens > 0
+        return m_decoding.rounds == 0 && m_decoding.baselineTokens > 0
                    ? 1.0
                    : m_decoding.tokensPerRound();
     if (name == "acceptance")
@@ -103,7 +107,9 @@ std::optional<double> SelectionSums::ofRounds(std::string_view name) const {
 
 std::optional<double> SelectionSums::ofEquationSix(std::string_view name) const {
     const auto plain = plainMs();
-    const auto cost = plain ? draftCost(m_decoding, *plain) : std::nullopt;
+    // Drafts that no layer made have no c and no r.
+    const auto cost =
+        plain && hasDraftPasses(m_decoding) ? draftCost(m_decoding, *plain) : std::nullopt;
     const auto ratio = m_ratios > 0 ? std::optional(m_ratioSum / m_ratios) : std::nullopt;
     const auto verifying =
         plain && *plain > 0.0 && m_decoding.rounds > 0
@@ -115,7 +121,7 @@ std::optional<double> SelectionSums::ofEquationSix(std::string_view name) const 
     };
     if (name == "c_measured")
         return cost;
-    if (name == "c_by_ratio" && m_decoding.draftSteps > 0 && ratio)
+    if (name == "c_by_ratio" && ratio)
         return 1.0 - *ratio;
     if (name == "verify_cost")
         return verifying;
@@ -126,12 +132,12 @@ std::optional<double> SelectionSums::ofEquationSix(std::string_view name) const 
     if (name == "expected_by_parts" && verifying && m_decoding.tokens > 0) {
         // Without draft passes the drafts cost nothing, so any acceptance gives the same.
         const auto rounds = static_cast<double>(m_decoding.rounds);
-        const SpeedFactors factors = {.tokensPerRound =
-                                          static_cast<double>(m_decoding.tokens) / rounds,
-                                      .acceptance = m_decoding.acceptance().value_or(1.0),
-                                      .draftCost = cost.value_or(0.0),
-                                      .verifyCost = *verifying,
-                                      .otherCost = m_decoding.otherMs / *plain / rounds};
+        const SpeedFactors factors = {
+            .tokensPerRound = static_cast<double>(m_decoding.tokens) / rounds,
+            .acceptance = cost ? m_decoding.acceptance().value_or(1.0) : 1.0,
+            .draftCost = cost.value_or(0.0),
+            .verifyCost = *verifying,
+            .otherCost = m_decoding.otherMs / *plain / rounds};
         return quotient(expectedSpeedup(factors), 1.0);
     }
     return std::nullopt;

@@ -106,7 +106,7 @@ std::string costSentence(const Selection& selection) {
     const DecodeMetrics sums = sumsOf(selection);
     if (sums.rounds == 0)
         return sums.plainRounds > 0 ? "It never drafted: every step was a plain one." : "";
-    if (sums.draftSteps == 0)
+    if (!hasDraftPasses(sums))
         return "Its drafts cost no pass; " + roundWords(selection);
     return capitalised(draftWords(selection, false)) + "; " + roundWords(selection) +
            expectedWords(selection);
@@ -119,7 +119,7 @@ std::string noGainSentence(const Selection& selection) {
     const double kept = valueOf("acceptance", selection, 1.0);
     if (sums.rounds == 0)
         return costSentence(selection);
-    if (sums.draftSteps > 0 && cost >= kept)
+    if (hasDraftPasses(sums) && cost >= kept)
         return fmt::format("No gain here, because {}; {}{}",
                            draftWords(selection, true),
                            roundWords(selection),

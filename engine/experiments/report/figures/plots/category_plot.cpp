@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTitleHeight = 26.0;
 constexpr double kAxisHeight = 26.0;
-constexpr double kPanelGap = 16.0;
+constexpr double kPanelGap = 24.0;
 constexpr double kLeastPanel = 150.0;
 constexpr double kDotRow = 40.0;    ///< of a category with one series
 constexpr double kDotSubRow = 22.0; ///< of each of several series
@@ -208,6 +208,8 @@ private:
                    Ink::Muted,
                    TextAnchor::End);
         m_scale.setEnds(left, right);
+        m_panel = &panel;
+        m_plotTop = plotTop;
         drawAxis(left, right, plotTop, bottom);
         if (isStack()) {
             drawStacks(panel, plotTop);
@@ -290,7 +292,7 @@ private:
             }
             if (!isBars())
                 drawSeriesMarker(p, {x, y}, lookOf(index), markInk(series));
-            drawValue(series, value, x, end, y, left, right);
+            drawValue(series, point, x, end, y, left, right);
         }
     }
 
@@ -298,21 +300,37 @@ private:
         return series.isEmphasised ? Ink::Accent : Ink::Text;
     }
 
+    /// A place from `at` on where the number of a point covers no value of a paper.
+    double behindPaper(const FigureSeries::Point& point, double at, double width, double y) const {
+        for (const FigureSeries& series : m_panel->series) {
+            for (const FigureSeries::Point& other : series.points) {
+                const double x = m_scale.at(other.y.value);
+                const double room = m_painter.px(6.0);
+                if (series.isPaper && other.x == point.x &&
+                    std::abs(rowOf(series, other.x, m_plotTop) - y) < room && x > at - room &&
+                    x < at + width + room)
+                    at = x + room + m_painter.px(2.0);
+            }
+        }
+        return at;
+    }
+
     /// Above a lone dot, else behind the mark; away from the line of the reference.
     void drawValue(const FigureSeries& series,
-                   double value,
+                   const FigureSeries::Point& point,
                    double x,
                    double end,
                    double y,
                    double left,
                    double right) {
         Painter& p = m_painter;
+        const double value = point.y.value;
         const std::string text = valueText(value);
         const TextStyle style = p.number(series.isEmphasised);
         const double width = p.textWidth(text, style);
         const Ink ink = inkOf(series, value);
         if (isBars() || m_series.size() > 1) {
-            double at = end + p.px(8.0);
+            double at = behindPaper(point, end + p.px(8.0), width, y);
             if (at + width > right + p.px(14.0))
                 at = x - width - p.px(8.0); // it does not fit behind the bar
             p.haloText({at, y + style.size * 0.35}, text, style, ink, TextAnchor::Start);
@@ -367,6 +385,8 @@ private:
     AxisScale m_scale;
     std::vector<std::string> m_series; // names, in order
     double m_rowHeight = 0.0;
+    const FigurePanel* m_panel = nullptr; // at work
+    double m_plotTop = 0.0;
 };
 
 } // namespace

@@ -107,8 +107,19 @@ private:
         return values.size() <= kFewPlaces && !isScatter() ? values : std::vector<double>();
     }
 
+    /// Whether a few single values lie so far apart that near ones would become one.
+    bool hasFarPlaces() const {
+        const std::vector<double> values = valuesOfX();
+        if (values.empty() || values.size() > 2 * kFewPoints)
+            return false;
+        const auto [least, most] = std::minmax_element(values.begin(), values.end());
+        return *least > 0.0 && *most / *least > 20.0;
+    }
+
     /// A sweep that doubles from place to place has them at equal distances.
     bool isLogarithmic() const {
+        if (isScatter())
+            return hasFarPlaces();
         const std::vector<double> values = places();
         return m_figure.x.isLogarithmic ||
                (values.size() > 2 && values.front() > 0.0 && values.back() / values.front() >= 6.0);
@@ -192,7 +203,9 @@ private:
         m_x.setEnds(from.x, to.x);
         drawBands(from, to, isFirstRow);
         const double titleY = from.y - p.px(m_figure.bands.empty() || !isFirstRow ? 10.0 : 26.0);
-        const std::string title = panel.title.empty() ? m_figure.y.title : panel.title;
+        std::string title = panel.title.empty() ? m_figure.y.title : panel.title;
+        if (!title.empty() && title.front() >= 'a' && title.front() <= 'z')
+            title.front() = static_cast<char>(title.front() - 'a' + 'A');
         p.text({from.x - p.px(40.0), titleY},
                p.fitted(title, p.body(true), to.x - from.x),
                p.body(true),

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/views/speed/shown_speed.h"
+#include "ui/views/speed/speed_figures.h"
+
+#include <QtTest>
+
+using namespace support;
+using namespace ui;
+
+/// What is told above the curve, span by span.
+class SpeedWordsTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void theViewSaysWhatIsNotMeasuredYet() {
+        ShownSpeed shown;
+        auto& [stage, view] = shown;
+        stage.settle();
+        QVERIFY(view.headline().isEmpty());
+        sayBaseline(stage, 1);
+        stage.settle();
+        QCOMPARE(view.headline(), QString("46.8 tok/s"));
+        QVERIFY(view.detail().contains("not measured yet"));
+        stage.say(promptStarted(2)); // whose prompt is read first
+        stage.settle();
+        QCOMPARE(view.detail(), QString("this chat 46.8 tok/s \u00B7 vanilla not measured yet"));
+        stage.say(engine::SpanStarted{2, engine::SpanCause::Chat});
+        stage.settle();
+        QCOMPARE(view.detail(), QString("vanilla not measured yet"));
+        sayBaseline(stage, 1);
+        stage.settle();
+        QCOMPARE(view.headline(), QString("46.8 tok/s")); // plain steps are no times themselves
+        sayAnswer(stage);
+        stage.settle();
+        const SpeedLog& log = stage.store.speed();
+        QCOMPARE(view.headline(), speedText(log.now()));
+        QVERIFY(view.detail().startsWith(spansText(log)));
+        QVERIFY(view.detail().contains("this answer 1.33×"));
+        QVERIFY(view.detail().contains("this chat 1.33×"));
+    }
+
+    void beforeVanillaIsMeasuredTheSpeedIsToldOnce() {
+        ShownSpeed shown;
+        auto& [stage, view] = shown;
+        sayAnswer(stage);
+        stage.settle();
+        QCOMPARE(view.headline(), QString("62.2 tok/s"));
+        QCOMPARE(view.detail(), QString("now \u00B7 vanilla not measured yet"));
+    }
+
+    /// Vanilla has one speed and no speedup.
+    void theSpeedOfPlainStepsIsToldOnce() {
+        ShownSpeed shown;
+        auto& [stage, view] = shown;
+        sayBaseline(stage);
+        stage.settle();
+        QCOMPARE(view.headline(), QString("46.8 tok/s"));
+        QCOMPARE(view.detail(), QString("now, in plain steps of the full model"));
+        stage.say(promptStarted(2)); // half as fast
+        for (int step = 0; step < 4; ++step)
+            stage.say(plainStep(2, step, "x", 2.0 * kPlainStepMs));
+        stage.settle();
+        QCOMPARE(view.headline(), QString("23.4 tok/s"));
+        QCOMPARE(view.detail(),
+                 QString("now, in plain steps of the full model \u00B7 this chat 46.8 tok/s"));
+    }
+};
+
+QTEST_MAIN(SpeedWordsTest)
+#include "speed_words_test.moc"
