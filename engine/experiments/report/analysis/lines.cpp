@@ -173,6 +173,8 @@ void addPhaseBands(const StreamAxis& axis, const Selection& selection, ResultFig
     if (!figure.bands.empty() && !selection.runs.empty() &&
         axis.at(selection.runs.back()->place) > end)
         figure.bands.emplace_back(end, "search ended");
+    if (figure.bands.size() < 2)
+        figure.bands.clear();
 }
 
 /// Points along a value of the variants.

@@ -175,7 +175,7 @@ private:
         }
         if (const auto reference = referenceOf(panel))
             values.push_back(*reference);
-        return {values, 3};
+        return {values, 4};
     }
 
     /// Vanilla's line belongs to speeds alone, and not to the acceptance in the next lane.

@@ -55,7 +55,10 @@ public:
             std::min(p.widest(m_figure.y.names, p.body()) + p.px(16.0), p.width() * 0.3);
         const double least = p.px(44.0);
         const auto columns = static_cast<double>(std::max<std::size_t>(m_figure.x.names.size(), 1));
-        m_cellWidth = std::clamp((p.width() - names) / columns, p.px(24.0), p.px(72.0));
+        // Few columns are as wide as their heads, so that these stand upright.
+        const double head = p.widest(m_figure.x.names, p.body()) + p.px(12.0);
+        m_cellWidth = std::clamp(
+            (p.width() - names) / columns, p.px(24.0), std::clamp(head, p.px(72.0), p.px(130.0)));
         const bool isNarrow = m_cellWidth < least;
         m_hasIntervals = m_hasIntervals && !isNarrow;
         m_cellHeight = p.px(m_hasIntervals ? 44.0 : 32.0);
