@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kBytesBetweenReports = 4'000'000;
 constexpr std::size_t kTaskBytes = 200;
+constexpr std::size_t kMaxFieldsShown = 1000;
 
 /// Cuts a text between two characters.
 void shorten(std::string& text, std::size_t most) {
@@ -93,7 +94,7 @@ private:
                 std::any_of(m_preview.fields.begin(),
                             m_preview.fields.end(),
                             [&](const auto& each) { return each.name == field.name; });
-            if (!isKnown && m_preview.fields.size() < kMaxPreviewTasks)
+            if (!isKnown && m_preview.fields.size() < kMaxFieldsShown)
                 m_preview.fields.push_back(field);
         }
     }
