@@ -115,8 +115,8 @@ engine::Recipe sliceRecipe(const QString& title, int trials, int maxTokens) {
     grids.id = "set";
     grids.title = "The set that was found";
     grids.kind = "layer_grids";
+    grids.x = "task";
     grids.y = {"set"};
-    grids.panels = "task";
     grids.stage = find.name;
     recipe.figures.push_back(grids);
     return recipe;

@@ -62,7 +62,7 @@ void VerdictBand::restyle() {
     m_words->setText(QStringLiteral("<b>%1</b> %2")
                          .arg(QString::fromStdString(m_verdict.headline).toHtmlEscaped(),
                               QString::fromStdString(m_verdict.cause).toHtmlEscaped()));
-    m_words->setAccessibleName(text());
+    m_words->setAccessibleName(text().isEmpty() ? tr("Finding") : text());
     layout()->setContentsMargins(
         m_theme.scaled(14), m_theme.scaled(8), m_theme.scaled(12), m_theme.scaled(8));
     layout()->setSpacing(m_theme.scaled(10));
