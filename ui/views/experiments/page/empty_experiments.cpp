@@ -21,7 +21,7 @@ public:
     ResultOutline(const Theme& theme, QWidget* parent)
         : QWidget(parent)
         , m_theme(theme) {
-        setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+        setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     }
 
     QSize sizeHint() const override { return {m_theme.scaled(420), m_theme.scaled(150)}; }
@@ -75,7 +75,7 @@ EmptyExperiments::EmptyExperiments(const Theme& theme, QWidget* parent)
     : QWidget(parent)
     , m_theme(theme)
     , m_outline(new ResultOutline(theme, this))
-    , m_title(plainLabel(this))
+    , m_title(plainLabel(this, true))
     , m_sentence(plainLabel(this, true))
     , m_open(new QPushButton(tr("Open data..."), this))
     , m_recipes(new QPushButton(tr("Recipes"), this)) {
@@ -99,7 +99,11 @@ EmptyExperiments::EmptyExperiments(const Theme& theme, QWidget* parent)
     column->addStretch(1);
     column->addWidget(m_outline, 0, Qt::AlignHCenter);
     column->addWidget(m_title);
-    column->addWidget(m_sentence, 0, Qt::AlignHCenter);
+    auto* middle = new QHBoxLayout;
+    middle->addStretch(1);
+    middle->addWidget(m_sentence, 100);
+    middle->addStretch(1);
+    column->addLayout(middle);
     column->addLayout(buttons);
     column->addStretch(2);
     connect(m_open, &QPushButton::clicked, this, &EmptyExperiments::openDataAsked);
@@ -114,9 +118,7 @@ void EmptyExperiments::restyle() {
         m_theme.scaled(24), m_theme.scaled(24), m_theme.scaled(24), m_theme.scaled(24));
     m_title->setFont(m_theme.font(TextRole::Title));
     m_sentence->setFont(m_theme.font(TextRole::Interface));
-    // Where it is centred, a layout does not ask for the height of its lines.
-    const int width = m_theme.scaled(520);
-    m_sentence->setFixedSize(width, m_sentence->heightForWidth(width));
+    m_sentence->setMaximumWidth(m_theme.scaled(520));
     setTextColour(*m_sentence, m_theme.colours().muted);
     m_open->setIcon(
         makeIcon(IconName::Folder, m_theme.colours().onAccent, m_theme.colours().disabled));
