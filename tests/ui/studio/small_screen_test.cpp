@@ -136,7 +136,8 @@ private slots:
         window().setTextPercent(100);
         settle();
         QVERIFY(chats.isVisible());
-        QVERIFY(m_stage->notice("no_room") == nullptr);
+        told = m_stage->notice("no_room"); // another workspace may need more
+        QVERIFY(told == nullptr || !told->headline.contains(chats.windowTitle()));
         window().setTextPercent(150);
         settle();
         QVERIFY(!chats.isVisible());
@@ -170,8 +171,8 @@ private slots:
         settle();
         for (const auto& [dock, place] : before) {
             QVERIFY(workspace().tabifiedDockWidgets(dock).isEmpty());
-            QVERIFY2((dock->geometry().topLeft() - place.topLeft()).manhattanLength() <= 8,
-                     qPrintable(dock->objectName()));
+            QVERIFY2(std::abs(dock->x() - place.x()) <= 8, qPrintable(dock->objectName()));
+            QVERIFY2(std::abs(dock->width() - place.width()) <= 8, qPrintable(dock->objectName()));
         }
     }
 
