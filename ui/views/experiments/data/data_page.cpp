@@ -365,10 +365,11 @@ void DataPage::restyle() {
     setTextColour(*m_bad, m_theme.colours().warning);
     m_files->setFont(m_theme.font(TextRole::Small));
     setTextColour(*m_files, m_theme.colours().muted);
-    m_table->setFont(m_theme.font(TextRole::Small));
     m_table->setStyleSheet(
         QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(m_theme.scaled(8)));
     m_table->verticalHeader()->setDefaultSectionSize(m_theme.scaled(24));
+    m_table->ensurePolished(); // the style sheet first: it sets the font back
+    m_table->setFont(m_theme.font(TextRole::Small));
     m_table->horizontalHeader()->setMinimumSectionSize(m_theme.scaled(80));
     showState();
 }

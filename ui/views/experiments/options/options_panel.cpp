@@ -100,6 +100,7 @@ void OptionsPanel::build() {
     const auto note = [&] {
         QLabel* label = plainLabel(m_form, true);
         label->setProperty("tone", QStringLiteral("small"));
+        label->ensurePolished(); // also while the form is hidden
         form->addWidget(label);
         return label;
     };

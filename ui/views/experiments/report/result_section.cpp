@@ -64,10 +64,11 @@ void ResultSection::setTable(engine::ResultTable table) {
 const std::string& ResultSection::id() const { return m_model->table().id; }
 
 void ResultSection::restyle() {
-    m_view->setFont(m_theme.font(TextRole::Figure));
     m_view->setStyleSheet(
         QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(m_theme.scaled(8)));
     m_view->verticalHeader()->setDefaultSectionSize(m_theme.scaled(24));
+    m_view->ensurePolished(); // the style sheet first: it sets the font back
+    m_view->setFont(m_theme.font(TextRole::Figure));
     m_view->resizeColumnsToContents();
     const int columns = m_model->columnCount();
     if (columns > 0)
