@@ -46,7 +46,7 @@ struct RunProgress {
     long planned = 0;     ///< answers of the whole run
     double seconds = 0.0; ///< of work so far
     std::optional<double> secondsLeft = {};
-    std::vector<ShardState> shards = {}; ///< on a cluster as its executor tells them
+    std::vector<ShardState> shards = {};     ///< on a cluster as its executor tells them
     std::vector<TaskFigures> tasks = {};     ///< in the order in which they are asked
     std::vector<PromptFigures> prompts = {}; ///< those begun, by line
     std::vector<ShardPlan> plans = {};       ///< of the subject, in order

@@ -164,8 +164,8 @@ bool BesideSearch::mustReplay(Target& target) const {
 
 Result<void> BesideSearch::replayBest(Target& target, const StepCosts& costs) {
     const LayerPlan& best = m_state->search.plan();
-    DraftWorth worth = m_state->replayed == best ? m_state->worth
-                                                 : DraftWorth(m_state->search.bestScore());
+    DraftWorth worth =
+        m_state->replayed == best ? m_state->worth : DraftWorth(m_state->search.bestScore());
     ENGINE_TRY(const Replay made,
                replayAnswer(target, best, {kBesideWindow, kReplayedTokens}, costs, worth));
     if (m_state->replayed != best)

@@ -316,9 +316,7 @@ private slots:
         QVERIFY(talk.forecast.has_value());
         const std::string set = skipSetJson(skipSetOf(talk.plans.back().plan));
         Talk swift(inner,
-                   {{"start", std::string("manual")},
-                    {"skip_set", set},
-                    {"optimise", 0.0}},
+                   {{"start", std::string("manual")}, {"skip_set", set}, {"optimise", 0.0}},
                    {},
                    nullptr,
                    {.rowPart = rowPart},

@@ -36,7 +36,8 @@ struct CopiesFound {
 
 CopiesFound copiesFound(const engine::SkipSet& set, const std::vector<int>& copies);
 
-/// " · 27 of 30 copies found, 1 more by half, sublayers of originals skipped: 2"; empty without copies.
+/// " · 27 of 30 copies found, 1 more by half, sublayers of originals skipped: 2"; empty without
+/// copies.
 QString copiesText(const engine::SkipSet& set, const std::vector<int>& copies);
 
 /// The near-silent copies of the loaded model, as far as they are layers of a plan of this many;
