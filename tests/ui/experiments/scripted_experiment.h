@@ -40,7 +40,7 @@ private:
 out="$4"
 mkdir -p "$out"
 echo "$@" >> "$out/told"
-: > "$out/plan.json"
+[ -e "$out/plan.json" ] || : > "$out/plan.json"
 case "$2" in
 work)
     while read -r line; do
