@@ -95,11 +95,13 @@ private slots:
     /// Also what is hidden meanwhile.
     void textThatWasLargeIsAsBeforeAtTheUsualSize() {
         m_stage->loadModel();
-        m_stage->action("model.choose")->trigger(); // it takes its fonts when it is shown
+        m_stage->action("model.choose")->trigger(); // it is made when it is shown
         settle();
         std::map<const QWidget*, int> before;
-        for (const QWidget* widget : window().findChildren<QWidget*>())
+        for (QWidget* widget : window().findChildren<QWidget*>()) {
+            widget->ensurePolished(); // those not shown yet have no font of their own
             before[widget] = widget->font().pixelSize();
+        }
         window().setTextPercent(150);
         settle();
         window().setTextPercent(100);
