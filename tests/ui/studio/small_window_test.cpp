@@ -109,9 +109,10 @@ private slots:
         QStringList strangers;
         for (const QWidget* widget : window().findChildren<QWidget*>())
             if (before.contains(widget) && before.at(widget) != widget->font().pixelSize())
-                strangers << QStringLiteral("%1 %2: %3, was %4")
+                strangers << QStringLiteral("%1 %2 \"%3\": %4, was %5")
                                  .arg(QLatin1String(widget->metaObject()->className()),
-                                      widget->accessibleName())
+                                      widget->accessibleName(),
+                                      widget->property("text").toString())
                                  .arg(widget->font().pixelSize())
                                  .arg(before.at(widget));
         QCOMPARE(strangers.join(u'\n'), QString());
