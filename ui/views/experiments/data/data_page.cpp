@@ -99,6 +99,7 @@ QWidget* DataPage::buildForm() {
     m_profile = new QComboBox;
     add(tr("Name"), m_title, tr("Name of the experiment"));
     m_files = plainLabel(form, true);
+    m_files->setProperty("tone", "small");
     m_grid->addWidget(m_files, line++, 1);
     add(tr("Prompt"), m_prompt, tr("Column of the prompts"));
     add(tr("Task"), m_task, tr("Where the task of a prompt is found"));
@@ -121,6 +122,7 @@ void DataPage::build() {
     scroll->setWidget(buildForm());
     m_state = plainLabel(this, true);
     m_bad = plainLabel(this, true);
+    m_bad->setProperty("tone", "problem");
     m_rows = new FigureTableModel(this);
     m_table = new QTableView;
     m_table->setModel(m_rows);
@@ -361,10 +363,6 @@ void DataPage::restyle() {
     m_grid->setContentsMargins(0, 0, side, 0);
     m_grid->setHorizontalSpacing(side);
     m_grid->setVerticalSpacing(m_theme.scaled(8));
-    m_bad->setFont(m_theme.font(TextRole::Small));
-    setTextColour(*m_bad, m_theme.colours().warning);
-    m_files->setFont(m_theme.font(TextRole::Small));
-    setTextColour(*m_files, m_theme.colours().muted);
     m_table->setStyleSheet(
         QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(m_theme.scaled(8)));
     m_table->verticalHeader()->setDefaultSectionSize(m_theme.scaled(24));

@@ -95,6 +95,7 @@ ShardGrid::ShardGrid(const Theme& theme, QWidget* parent)
     , m_theme(theme)
     , m_cells(new ShardCells(theme, m_shards, this))
     , m_words(plainLabel(this, true)) {
+    m_words->setProperty("tone", "small");
     auto* column = new QVBoxLayout(this);
     column->addWidget(m_cells);
     column->addWidget(m_words);
@@ -137,8 +138,6 @@ void ShardGrid::restyle() {
     layout()->setContentsMargins(
         m_theme.scaled(12), m_theme.scaled(10), m_theme.scaled(12), m_theme.scaled(6));
     layout()->setSpacing(m_theme.scaled(4));
-    m_words->setFont(m_theme.font(TextRole::Small));
-    setTextColour(*m_words, m_theme.colours().muted);
     m_cells->updateGeometry();
 }
 

@@ -49,6 +49,7 @@ void ReportPage::build() {
     foot->addWidget(new DockTitle(theme, tr("How it was measured"), nullptr));
     m_measured = new FigureList(theme, TextRole::Small);
     m_remarks = plainLabel(m_foot, true);
+    m_remarks->setProperty("tone", "small");
     foot->addWidget(m_measured);
     foot->addWidget(m_remarks);
     auto* saves = new QHBoxLayout;
@@ -90,8 +91,6 @@ void ReportPage::restyle() {
     const int side = theme.scaled(12);
     m_measured->setContentsMargins(side, theme.scaled(8), side, theme.scaled(8));
     m_remarks->setContentsMargins(side, 0, side, theme.scaled(8));
-    m_remarks->setFont(theme.font(TextRole::Small));
-    setTextColour(*m_remarks, theme.colours().warning);
     m_waiting->setContentsMargins(side, side, side, side);
     setTextColour(*m_waiting, theme.colours().muted);
     QLayout* saves = m_foot->layout()->itemAt(m_foot->layout()->count() - 1)->layout();

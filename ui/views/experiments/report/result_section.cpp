@@ -24,6 +24,7 @@ ResultSection::ResultSection(const Theme& theme, engine::ResultTable table, QWid
     , m_view(new QTableView)
     , m_note(plainLabel(this, true)) {
     const QString name = QString::fromStdString(table.title);
+    m_note->setProperty("tone", "small");
     auto* title = new DockTitle(theme, name, nullptr, this);
     auto* button = new QToolButton(title);
     button->setText(tr("Copy"));
@@ -77,8 +78,6 @@ void ResultSection::restyle() {
     m_view->setFixedHeight(m_view->horizontalHeader()->sizeHint().height() +
                            m_model->rowCount() * m_theme.scaled(24) +
                            m_view->horizontalScrollBar()->sizeHint().height());
-    m_note->setFont(m_theme.font(TextRole::Small));
-    setTextColour(*m_note, m_theme.colours().muted);
     m_note->setContentsMargins(m_theme.scaled(12), 0, m_theme.scaled(12), m_theme.scaled(8));
 }
 

@@ -72,6 +72,7 @@ void PromptsView::build() {
     for (QPushButton* button : {m_search, m_export})
         button->setProperty("form", QStringLiteral("small"));
     m_problem = plainLabel(this, true);
+    m_problem->setProperty("tone", "problem");
     m_table = new QTableView(this);
     m_table->setModel(m_slice);
     m_table->setAccessibleName(tr("Prompts of the slice"));
@@ -191,8 +192,6 @@ void PromptsView::restyle() {
     m_field->setFont(theme.font(TextRole::Figure));
     m_field->setMinimumWidth(theme.scaled(180));
     m_icon->setIcon(makeIcon(IconName::Search, theme.colours().muted, theme.colours().disabled));
-    m_problem->setFont(theme.font(TextRole::Small));
-    setTextColour(*m_problem, theme.colours().error);
     m_problem->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), theme.scaled(4));
     m_problem->setVisible(!m_problem->text().isEmpty());
     m_table->setStyleSheet(
