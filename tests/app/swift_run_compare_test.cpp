@@ -247,7 +247,7 @@ void SwiftRunCompareTest::aNearTieIsCountedApart() {
 
 void SwiftRunCompareTest::settingsGoToTheDecoderTheyName() {
     const auto steps = [&](const QString& setting) {
-        return compare({"--set", setting, "--json"})
+        return compare({"--set", setting, "--set", "swift.weigh=off", "--json"})
             .jsonLines()
             .constLast()["decoders"]["swift"]["draft_steps"]
             .toInt();

@@ -342,7 +342,9 @@ void SwiftRunTest::inspectDescribesAllParts() {
     const int layers = report["config"]["layers"].toInt();
     QCOMPARE(lesson["config"]["layers"].toInt(), 2 * layers);
     QCOMPARE(lesson["config"]["silent_copies"].toArray().size(), layers);
-    QCOMPARE(lesson["memory"]["packed_weight_bytes"], report["memory"]["packed_weight_bytes"]);
+    const double own = report["memory"]["packed_weight_bytes"].toDouble();
+    const double both = lesson["memory"]["packed_weight_bytes"].toDouble();
+    QVERIFY(both > own && both < 2.0 * own); // the copies have weights of their own
     QVERIFY(QJsonDocument(lesson["notes"].toArray()).toJson().contains("is a lesson model"));
     const ProgramRun folder = run({"inspect", kFolderModel, "--json"});
     QVERIFY(folder.jsonLines().first()["tokenizer"].isNull());

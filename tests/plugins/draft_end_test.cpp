@@ -134,7 +134,8 @@ private slots:
     }
 
     void withoutAThresholdTheLengthEndsThem() {
-        const auto reasons = reasonsOf(draftsOf("swift", {{"epsilon", 0.0}, {"max_draft", 3.0}}));
+        const auto reasons =
+            reasonsOf(draftsOf("swift", {{"epsilon", 0.0}, {"max_draft", 3.0}, {"weigh", 0.0}}));
         QVERIFY(reasons.contains(DraftEndReason::Length));
         QVERIFY(!reasons.contains(DraftEndReason::Unsure));
     }

@@ -121,10 +121,10 @@ QTableView, QListView, QTreeView { background: {panel}; alternate-background-col
     outline: none; }
 QHeaderView::section { background: {raised}; color: {muted}; border: none;
     border-bottom: 1px solid {border}; padding: {4}px {8}px; font-size: {12}px; }
-QHeaderView::up-arrow, QHeaderView::down-arrow { subcontrol-position: top center;
-    width: {7}px; height: {7}px; }
-QHeaderView::up-arrow { image: url(:/arrows/up_{mode}.svg); }
-QHeaderView::down-arrow { image: url(:/arrows/down_{mode}.svg); }
+QTableView[form="sorted"] QHeaderView::up-arrow, QTableView[form="sorted"] QHeaderView::down-arrow {
+    subcontrol-position: top center; width: {7}px; height: {7}px; }
+QTableView[form="sorted"] QHeaderView::up-arrow { image: url(:/arrows/up_{mode}.svg); }
+QTableView[form="sorted"] QHeaderView::down-arrow { image: url(:/arrows/down_{mode}.svg); }
 QTableCornerButton::section { background: {raised}; border: none;
     border-bottom: 1px solid {border}; }
 QTableView[form="figures"] QHeaderView { background: {raised}; }

@@ -78,6 +78,7 @@ void PromptsView::build() {
     m_table->setAccessibleName(tr("Prompts of the slice"));
     m_table->setFrameShape(QFrame::NoFrame);
     m_table->setShowGrid(false);
+    m_table->setProperty("form", "sorted");
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(PromptTableModel::Prompt, Qt::AscendingOrder);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
