@@ -15,7 +15,8 @@ namespace {
 // Words in braces become colours and lengths below. Properties: `kind` of a button is "primary",
 // "flat" or "link", `form` "small" or "large" (`size` is a property of every widget already);
 // `form` of a text or list is "field" in a form, where it has an edge; `tone` of a label is
-// "muted", "small", "tiny", "problem" or "bold"; `ground` of a widget is "panel" or "raised".
+// "muted", "small", "tiny", "problem" or "bold"; `form` of a table is "figures", "mask" or
+// "sorted"; `ground` of a widget is "panel" or "raised".
 constexpr const char* kSheet = R"(
 QToolTip { background: {tip}; color: {text}; border: 1px solid {border}; padding: {4}px; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
