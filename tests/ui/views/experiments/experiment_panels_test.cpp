@@ -119,7 +119,6 @@ private slots:
         RecipePanel panel(m_theme, *m_catalog, *m_queue);
         panel.resize(300, 700);
         panel.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&panel));
         QSignalSpy chosen(&panel, &RecipePanel::chosen);
         const QString second = m_catalog->entries()[1].path;
         panel.setCurrent(second);
