@@ -108,6 +108,9 @@ private slots:
         QTest::newRow("minute") << 62.0 << "1 min";
         QTest::newRow("hour") << 3600.0 << "1 h";
         QTest::newRow("more") << 4200.0 << "1 h 10 min";
+        QTest::newRow("a day") << 26.0 * 3600.0 << "26 h";
+        QTest::newRow("days") << 8.1 * 86'400.0 << "8 days 2 h";
+        QTest::newRow("whole days") << 5.0 * 86'400.0 << "5 days";
     }
 
     void durationsAreWords() {

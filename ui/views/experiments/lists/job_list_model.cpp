@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/lists/job_list_model.h"
 
+#include "engine/experiments/run/duration_words.h"
 #include "ui/shell/figure_text.h"
 
 #include <QLocale>
 
 #include <algorithm>
-#include <cmath>
 
 namespace ui {
 
@@ -33,13 +33,7 @@ QString sectionName(Section section) {
 } // namespace
 
 QString durationText(double seconds) {
-    if (seconds < 45.0)
-        return JobListModel::tr("less than a minute");
-    const auto minutes = static_cast<int>(std::lround(seconds / 60.0));
-    if (minutes < 60)
-        return JobListModel::tr("%1 min").arg(std::max(1, minutes));
-    return minutes % 60 == 0 ? JobListModel::tr("%1 h").arg(minutes / 60)
-                             : JobListModel::tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
+    return QString::fromStdString(engine::durationWords(seconds));
 }
 
 std::optional<double> progressShare(const RunPicture& picture) {
