@@ -13,6 +13,10 @@ namespace ui {
 /// How far a run is, in words: "prompt 113 of 180 · 5 min left".
 QString progressText(const RunPicture& picture);
 
+/// How an experiment stands: "prompt 113 of 180 · 5 min left", "paused at prompt 3 of 40",
+/// "failed". `picture` may be null.
+QString jobText(const ExperimentJob& job, const RunPicture* picture);
+
 /// The share of the run that is done, 0 to 1; none before it is known.
 std::optional<double> progressShare(const RunPicture& picture);
 
