@@ -22,12 +22,12 @@ namespace {
 
 /// On a narrower screen (pixels at 100 %) all docks are at the left.
 constexpr int kRoomForBothSides = 1200;
-constexpr int kExperimentsWorkspace = 2; ///< its number in the window
+const QString kExperimentsWorkspace = QStringLiteral("experiments_workspace");
 
 } // namespace
 
 void Studio::makeExperimentsWorkspace() {
-    auto* workspace = new Workspace(QStringLiteral("experiments_workspace"), m_theme);
+    auto* workspace = new Workspace(kExperimentsWorkspace, m_theme);
     m_desk = new ExperimentsDesk(
         context(), *m_viewMenu, m_window->messages(), m_settings, m_options.experiments, this);
     workspace->setCentralWidget(&m_desk->page());
