@@ -5,6 +5,7 @@
 #include "engine/decoding/answer/generation_metrics.h"
 #include "engine/decoding/decoder_info.h"
 #include "engine/decoding/round/decode_step.h"
+#include "engine/decoding/skip_sets/all_skip_sets.h"
 #include "engine/metrics/decode_metrics.h"
 #include "engine/model/skip_sets/skip_set.h"
 #include "engine/sampling/sampler.h"
@@ -69,6 +70,21 @@ struct TasksListed {
     std::uint64_t requestId = 0;
     std::vector<TaskSummary> tasks; ///< by name
     std::string note;               ///< a sentence about their file; usually empty
+};
+
+/// The skip sets that are kept, after what was asked to be done with them.
+struct SkipSetsListed {
+    static constexpr std::string_view kKind = "skip_sets_listed";
+    std::uint64_t requestId = 0;
+    ModelSkipSets own;                 ///< of the loaded model; no layers if there is none
+    std::vector<ModelSkipSets> others; ///< of other models, which the loaded one cannot use
+    /// Sentences: what cannot be read, and what is left out because there is too much.
+    std::vector<std::string> problems;
+    std::vector<std::string> taken;   ///< tasks whose sets were added, imported or exported
+    std::vector<NamedSkipSet> lost;   ///< what was removed, replaced, or had another name
+    std::vector<std::string> leftOut; ///< sentences about sets of a file that were not imported
+    std::vector<std::string> kept;    ///< tasks that kept their sets, which a file has others for
+    std::string note;                 ///< a sentence about the file of sets; usually empty
 };
 
 struct DecoderChosen {
@@ -283,6 +299,7 @@ using EventContent = std::variant<ModelLoadProgress,
                                   ModelInspected,
                                   TokensCounted,
                                   TasksListed,
+                                  SkipSetsListed,
                                   DecoderChosen,
                                   SettingsChanged,
                                   SamplingChanged,

@@ -129,7 +129,7 @@ private slots:
                 model.indexOf(path).data(RecipeListModel::StateRole).toInt());
         };
         QCOMPARE(model.indexOf(path).data(RecipeListModel::SourceRole).toString(),
-                 QStringLiteral("Tables 2 and 4"));
+                 QStringLiteral("Tab 2, 4"));
         QCOMPARE(state(), RecipeListModel::State::NotRun);
         const QString id = add("done", QStringLiteral("Main"), path);
         m_queue->run(id);

@@ -159,7 +159,10 @@ QVariant JobListModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
         return job.title;
     case Qt::ToolTipRole:
-        return job.state == JobState::Failed ? job.sentence : job.folder;
+        return tr("<b>%1</b><br>%2<br>%3")
+            .arg(job.title.toHtmlEscaped(),
+                 subtitleOf(job).toHtmlEscaped(),
+                 job.folder.toHtmlEscaped());
     case Qt::AccessibleTextRole: {
         QStringList words{
             sectionName(sectionOf(job)), job.title, subtitleOf(job), outcomeOf(job).first};
