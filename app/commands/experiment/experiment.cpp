@@ -8,7 +8,7 @@
 #include "app/commands/options/decoder_options.h"
 #include "app/number_check.h"
 #include "engine/base/locks/turn_lock.h"
-#include "engine/experiments/run/duration_words.h"
+#include "engine/experiments/run/progress/duration_words.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/run/executor_state.h"
-#include "engine/experiments/run/prompt_answers.h"
-#include "engine/experiments/run/run_progress.h"
+#include "engine/experiments/run/progress/prompt_answers.h"
+#include "engine/experiments/run/progress/run_progress.h"
 #include "tests/support/made_up_stream.h"
 
 #include <QtTest>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/experiments/report/experiment_result.h"
-#include "engine/experiments/run/prompt_answers.h"
-#include "engine/experiments/run/run_progress.h"
+#include "engine/experiments/run/progress/prompt_answers.h"
+#include "engine/experiments/run/progress/run_progress.h"
 #include "ui/experiments/prompt_row.h"
 
 #include <QString>

@@ -6,8 +6,8 @@
 #include "ui/views/experiments/lists/recipe_panel.h"
 #include "ui/views/experiments/options/hardware_panel.h"
 #include "ui/views/experiments/options/options_panel.h"
+#include "ui/views/experiments/page/answer_page.h"
 #include "ui/views/experiments/page/empty_experiments.h"
-#include "ui/views/experiments/stream/answer_page.h"
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 

@@ -5,11 +5,11 @@
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/views/experiments/data/data_page.h"
 #include "ui/views/experiments/lists/job_list_model.h"
+#include "ui/views/experiments/page/answer_page.h"
 #include "ui/views/experiments/page/empty_experiments.h"
 #include "ui/views/experiments/page/page_header.h"
 #include "ui/views/experiments/page/recipe_page.h"
 #include "ui/views/experiments/report/report_page.h"
-#include "ui/views/experiments/stream/answer_page.h"
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/views/experiments/stream/answer_page.h"
+#include "ui/views/experiments/page/answer_page.h"
 
 #include "ui/origin/origin_legend.h"
 #include "ui/shell/figure_text.h"

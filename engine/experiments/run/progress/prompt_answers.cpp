@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/experiments/run/prompt_answers.h"
+#include "engine/experiments/run/progress/prompt_answers.h"
 
 #include <fmt/format.h>
 
