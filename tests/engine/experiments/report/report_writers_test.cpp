@@ -273,8 +273,10 @@ private slots:
                                                  << R"("x": 7.0)";
         QTest::newRow("a number as a text") << R"("title": )"
                                             << R"("title": 3, "note": )";
-        QTest::newRow("a newer format") << R"("format": 1)"
-                                        << R"("format": 2)";
+        QTest::newRow("a newer format") << R"("version": 1)"
+                                        << R"("version": 2)";
+        QTest::newRow("another file") << R"("swift-experiment-result")"
+                                      << R"("swift-experiment-plan")";
         QTest::newRow("one column less") << R"("columns": [)"
                                          << R"("columns": [ "more", )";
     }
