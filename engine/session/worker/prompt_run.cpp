@@ -115,6 +115,7 @@ Result<bool> PromptRun::makePart() {
     const GenerationResult& result = m_answer->result();
     std::vector<TokenId> sequence = m_prompt;
     sequence.insert(sequence.end(), result.tokens.begin(), result.tokens.end());
+    m_setup.lens.note({m_setup.command.promptId, sequence, static_cast<int>(m_prompt.size())});
     m_setup.slot.noteSequence(std::move(sequence));
     tellEnd(result);
     return false;

@@ -44,6 +44,12 @@ struct CommandNames {
 
     std::string_view operator()(const ExportSkipSets&) const { return "export_skip_sets"; }
 
+    std::string_view operator()(const ReadLens&) const { return "read_lens"; }
+
+    std::string_view operator()(const ReadAttention&) const { return "read_attention"; }
+
+    std::string_view operator()(const StopLens&) const { return "stop_lens"; }
+
     std::string_view operator()(const ChooseDecoder&) const { return "choose_decoder"; }
 
     std::string_view operator()(const ChangeSettings&) const { return "change_settings"; }
@@ -119,7 +125,8 @@ SessionWorker::SessionWorker(const SessionOptions& options, SessionChannels& cha
     , m_outlet(channels.events)
     , m_registry(options.moduleFolder)
     , m_loader(options.loader ? options.loader : makeModelLoader(options.moduleFolder))
-    , m_conversations(m_registry) {}
+    , m_conversations(m_registry)
+    , m_lens(m_outlet) {}
 
 void SessionWorker::run() {
     workOn({0, ChooseDecoder{"vanilla"}});
@@ -129,6 +136,8 @@ void SessionWorker::run() {
         workOnWaiting();
         if (Conversation* conversation = m_conversations.next())
             serve(*conversation);
+        else if (m_waiting.empty() && m_lens.hasWork())
+            workOnLens();
         else if (m_waiting.empty() && (conversation = m_conversations.inPause()) != nullptr)
             workInPause(*conversation);
     }
@@ -139,7 +148,8 @@ void SessionWorker::run() {
 
 /// Waits for commands if there is nothing else to do. False if the session is closed.
 bool SessionWorker::takeCommands() {
-    if (m_waiting.empty() && !m_conversations.isAnyRunning() && !m_conversations.inPause())
+    if (m_waiting.empty() && !m_conversations.isAnyRunning() && !m_lens.hasWork() &&
+        !m_conversations.inPause())
         m_channels.commands.waitForContent();
     takeWaiting();
     return !m_channels.commands.isClosed();
@@ -231,6 +241,18 @@ void SessionWorker::workInPause(Conversation& conversation) {
         slot.entersPhase(DecoderPhase::Accumulate, ofTask))
         m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, ofTask}, conversation.id);
     conversation.work.reset();
+}
+
+/// Makes one pass for the lens.
+void SessionWorker::workOnLens() {
+    const SessionTask task{
+        .name = m_lens.current(), .promptId = 0, .requestId = m_lens.currentRequest()};
+    const bool isDone = attempt(task, [&]() -> Result<void> {
+        ENGINE_TRY(const auto turn, takeTurn(m_lens.stopToken()));
+        return m_lens.step();
+    });
+    if (!isDone)
+        m_lens.dropCurrent();
 }
 
 /// None if no turns are taken, or if it was stopped while it waited.
@@ -378,6 +400,7 @@ void SessionWorker::unload() {
 }
 
 void SessionWorker::leaveModel() {
+    m_lens.forget();
     m_conversations.forEach([](Conversation& each) { each.slot.leaveModel(); });
 }
 
@@ -460,6 +483,7 @@ Result<void> SessionWorker::beginPrompt(Conversation& conversation, const Submit
                     .ground = ground(),
                     .slot = conversation.slot,
                     .outlet = m_outlet,
+                    .lens = m_lens,
                     .stop = conversation.work->token(),
                     .promptsFinished = m_promptsFinished,
                     .measuresBaseline = m_options.measuresBaseline});
