@@ -26,7 +26,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -65,11 +64,11 @@ std::optional<QSize> sizeOf(const std::string& text) {
     return QSize(width, height);
 }
 
-const std::vector<std::string> kWorkspaces = {"chat", "inspect", "experiments"};
+const std::vector<std::string> kWorkspaces = {"chat", "inspect", "experiments", "learn"};
 
-/// In the order of the window's buttons.
-int workspaceNumber(const std::string& name) {
-    return static_cast<int>(std::ranges::find(kWorkspaces, name) - kWorkspaces.begin());
+/// The name of its widget.
+QString workspaceOf(const Arguments& arguments) {
+    return QString::fromStdString(arguments.workspace + "_workspace");
 }
 
 std::vector<std::string> backendNames() {
@@ -302,7 +301,7 @@ int run(QApplication& application, const Arguments& arguments) {
             ui::ScreenshotJob::Request{QString::fromStdString(arguments.screenshot),
                                        QString::fromStdString(arguments.prompt),
                                        !arguments.replay.empty(),
-                                       workspaceNumber(arguments.workspace),
+                                       workspaceOf(arguments),
                                        app::StandardOutput::write});
         app::StandardOutput::onLoss([] { QCoreApplication::exit(app::kIo); });
         QObject::connect(job.get(), &ui::ScreenshotJob::finished, &application, [] {
@@ -312,7 +311,7 @@ int run(QApplication& application, const Arguments& arguments) {
                          &ui::ScreenshotJob::failed,
                          &application,
                          [](const engine::Error& error) { QCoreApplication::exit(fail(error)); });
-        studio.window().showWorkspace(workspaceNumber(arguments.workspace));
+        studio.window().showWorkspace(workspaceOf(arguments));
     }
     studio.window().show();
     studio.start();

@@ -105,6 +105,10 @@ struct EventLine {
         return fmt::format("{} tasks are known", event.tasks.size());
     }
 
+    std::string operator()(const SkipSetsListed& event) const {
+        return fmt::format("{} skip sets are kept for this model", event.own.sets.size());
+    }
+
     std::string operator()(const DecoderChosen& event) const {
         return fmt::format("decoder {}, settings:{}", event.info.name, inWords(event.settings));
     }

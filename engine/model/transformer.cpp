@@ -30,6 +30,7 @@ void ForwardResult::clear() {
     logits.clear();
     influence.clear();
     summaries.clear();
+    attention.clear();
 }
 
 Result<ForwardResult> Transformer::forward(const ForwardRequest& request, KvCache& cache) {
@@ -84,6 +85,13 @@ void checkOutputs(TransformerKey key, const ForwardRequest& request) {
             handOut.to->checkOwner(key);
         next = handOut.layer + 1;
     }
+    if (const auto& place = request.attention)
+        ENGINE_CHECK(place->row >= 0 && place->row < request.layout.rowCount() &&
+                         place->layer >= request.firstLayer && place->layer < request.layersEnd() &&
+                         request.plan.runsAttention(place->layer),
+                     "the attention of row {} at layer {}, which does not run",
+                     place->row,
+                     place->layer);
 }
 
 } // namespace

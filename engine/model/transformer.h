@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -33,6 +34,12 @@ std::string_view precisionName(Precision precision); ///< "float32", "float64", 
 struct HandOut {
     int layer;
     HiddenRows* to;
+};
+
+/// A row of a pass and a layer, whose attention is wanted.
+struct AttentionPlace {
+    int layer;
+    int row;
 };
 
 /// What one forward pass shall do. All spans are guests: they must live until the call returns.
@@ -57,6 +64,9 @@ struct ForwardRequest {
     std::span<const HandOut> handOuts = {};
     /// Whether the influence of the sublayers that run is wanted (SublayerInfluence).
     bool wantsInfluence = false;
+    /// Where the weights of attention are wanted; of a transformer that tells them
+    /// (Transformer::tellsAttention), at an attention that runs.
+    std::optional<AttentionPlace> attention = {};
 
     /// The layer behind the last one that runs.
     int layersEnd() const;
@@ -68,6 +78,9 @@ struct ForwardResult {
     /// [2 * layers] sums over rows of |f(x)| / |x|, attention first; 0 where nothing ran.
     std::vector<double> influence;
     std::vector<HeadSummary> summaries; ///< [summaryRows]
+    /// [heads, keys] how much each head of `attention` takes of each key that its row sees, in the
+    /// order of AttentionLayout::forEachKey; the weights of a head add up to 1. Empty if not wanted.
+    std::vector<double> attention;
 
     /// Empties everything but keeps the memory.
     void clear();
@@ -101,6 +114,9 @@ public:
 
     /// forwardInto() with a result of its own.
     Result<ForwardResult> forward(const ForwardRequest& request, KvCache& cache);
+
+    /// Whether passes can tell the weights of attention.
+    virtual bool tellsAttention() const { return false; }
 
     /// Memory that the weights take, bytes.
     virtual std::size_t weightBytes() const = 0;

@@ -3,6 +3,8 @@
 
 #include "engine/base/token.h"
 #include "engine/decoding/decoder_info.h"
+#include "engine/decoding/skip_sets/all_skip_sets.h"
+#include "engine/decoding/skip_sets/skip_set_exchange.h"
 #include "engine/sampling/sampler.h"
 #include "engine/session/context_fit.h"
 
@@ -151,6 +153,44 @@ struct ForgetTask {
     std::string task;
 };
 
+/// Asks for the skip sets that are kept for the loaded model and for others. The reply to this and
+/// the next four is SkipSetsListed; all five take effect between two steps of a running prompt. A
+/// decoder that drafts with a set keeps it, whatever becomes of what is stored.
+struct ListSkipSets {
+    std::uint64_t requestId = 0; ///< chosen by the sender
+};
+
+/// Removes stored sets of the loaded model and adds others: all of it or nothing. A task that has a
+/// set is refused.
+struct ChangeSkipSets {
+    std::uint64_t requestId = 0;
+    std::vector<std::string> removed = {}; ///< tasks
+    std::vector<NamedSkipSet> added = {};
+};
+
+/// Gives the set of a task to another one. If that one has a set, this is refused.
+struct RenameSkipSet {
+    std::uint64_t requestId = 0;
+    std::string task;
+    std::string name;
+};
+
+/// Takes in the sets of a file (readSkipSetImport). A task that has a set keeps it unless
+/// `replaces`.
+struct ImportSkipSets {
+    std::uint64_t requestId = 0;
+    std::string path;
+    bool replaces = false;
+};
+
+/// Writes stored sets of the loaded model into a file, in place of an earlier one.
+struct ExportSkipSets {
+    std::uint64_t requestId = 0;
+    std::string path;
+    std::vector<std::string> tasks = {}; ///< empty = all
+    SkipSetForm form = SkipSetForm::Published;
+};
+
 /// Stops the running prompts and the waiting ones, of all conversations or of one, never one that
 /// is sent later. Takes effect within one forward pass; the answers so far are kept.
 struct StopGeneration {
@@ -186,6 +226,11 @@ using EngineCommand = std::variant<LoadModel,
                                    ListTasks,
                                    RenameTask,
                                    ForgetTask,
+                                   ListSkipSets,
+                                   ChangeSkipSets,
+                                   RenameSkipSet,
+                                   ImportSkipSets,
+                                   ExportSkipSets,
                                    StopGeneration,
                                    StartRecording,
                                    StopRecording,

@@ -5,6 +5,7 @@
 #include "engine/decoding/answer/generation_metrics.h"
 #include "engine/decoding/decoder_info.h"
 #include "engine/decoding/round/decode_step.h"
+#include "engine/decoding/skip_sets/all_skip_sets.h"
 #include "engine/metrics/decode_metrics.h"
 #include "engine/model/skip_sets/skip_set.h"
 #include "engine/sampling/sampler.h"
@@ -71,6 +72,21 @@ struct TasksListed {
     std::string note;               ///< a sentence about their file; usually empty
 };
 
+/// The skip sets that are kept, after what was asked to be done with them.
+struct SkipSetsListed {
+    static constexpr std::string_view kKind = "skip_sets_listed";
+    std::uint64_t requestId = 0;
+    ModelSkipSets own;                 ///< of the loaded model; no layers if there is none
+    std::vector<ModelSkipSets> others; ///< of other models, which the loaded one cannot use
+    /// Sentences: what cannot be read, and what is left out because there is too much.
+    std::vector<std::string> problems;
+    std::vector<std::string> taken;   ///< tasks whose sets were added, imported or exported
+    std::vector<NamedSkipSet> lost;   ///< what was removed, replaced, or had another name
+    std::vector<std::string> leftOut; ///< sentences about sets of a file that were not imported
+    std::vector<std::string> kept;    ///< tasks that kept their sets, which a file has others for
+    std::string note;                 ///< a sentence about the file of sets; usually empty
+};
+
 struct DecoderChosen {
     static constexpr std::string_view kKind = "decoder_chosen";
     DecoderInfo info;
@@ -134,13 +150,16 @@ struct StepFinished {
     std::vector<EmittedToken> tokens;
     std::vector<DraftNode> draft;        ///< the draft tree, parents before children
     std::vector<std::string> draftTexts; ///< [draft] as readableToken() writes them
-    std::vector<int> path;               ///< accepted nodes of it, in order
-    DraftEnd draftEnd;                   ///< why it is no longer
-    std::vector<double> confidences;     ///< [draft steps] probability of each first choice
-    std::vector<SideRow> sides;          ///< rows outside the draft, which could not be accepted
-    std::vector<std::string> sideTexts;  ///< [sides] as readableToken() writes them
-    std::vector<ShownTable> tables;      ///< further tables of the decoder about this round
-    std::uint64_t planId = 0;            ///< plan of the draft; 0 = the full model
+    /// [1 + draft] the token that the full model found most likely behind the root and behind each
+    /// node; empty if nothing was drafted, and in older recordings.
+    std::vector<TokenChoice> rowChoices = {};
+    std::vector<int> path;              ///< accepted nodes of it, in order
+    DraftEnd draftEnd;                  ///< why it is no longer
+    std::vector<double> confidences;    ///< [draft steps] probability of each first choice
+    std::vector<SideRow> sides;         ///< rows outside the draft, which could not be accepted
+    std::vector<std::string> sideTexts; ///< [sides] as readableToken() writes them
+    std::vector<ShownTable> tables;     ///< further tables of the decoder about this round
+    std::uint64_t planId = 0;           ///< plan of the draft; 0 = the full model
     bool isBaseline = false; ///< a plain step made as a baseline: not part of M and the speedup
     int verifiedRows = 0;
     double draftLayers = 0.0; ///< layers that drafting read, see DecodeStep::draftLayers
@@ -280,6 +299,7 @@ using EventContent = std::variant<ModelLoadProgress,
                                   ModelInspected,
                                   TokensCounted,
                                   TasksListed,
+                                  SkipSetsListed,
                                   DecoderChosen,
                                   SettingsChanged,
                                   SamplingChanged,

@@ -70,36 +70,6 @@ private:
 
 } // namespace
 
-/// Goes on while a further pass and its row promise more tokens than their time is worth.
-class PayingStopRule final : public DraftStopRule {
-public:
-    PayingStopRule(const PlanDrafter& drafter, const DraftTerms& terms)
-        : m_drafter(drafter)
-        , m_terms(terms)
-        , m_passCost(terms.costs->relativeDraftCost(drafter.m_plan.shares.draft)) {}
-
-    std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override {
-        if (steps == 1)
-            m_path = 1.0;
-        m_path *= m_drafter.m_rates.at(confidence);
-        const StepCosts& costs = *m_terms.costs;
-        const double share = m_drafter.m_plan.shares.verify;
-        const double cost = m_passCost + costs.relativeResumedCost(share, steps + 2) -
-                            costs.relativeResumedCost(share, steps + 1);
-        const double promised = m_path * m_drafter.m_rates.overall();
-        const double worth = m_terms.rate * cost;
-        if (promised < worth)
-            return DraftEnd{DraftEndReason::Price, promised, worth};
-        return unsureOrLong(confidence, 0.0, steps, m_terms.maxNodes);
-    }
-
-private:
-    const PlanDrafter& m_drafter;
-    const DraftTerms& m_terms;
-    double m_passCost;
-    mutable double m_path = 1.0; // of the present draft: that all its tokens so far are taken
-};
-
 void PlanDrafter::Rounds::add(const Promise& round, double weight) {
     count = kRoundMemory * count + weight;
     tokens = kRoundMemory * tokens + weight * round.tokens;
@@ -150,7 +120,8 @@ Promise PlanDrafter::promise() const {
 }
 
 Result<Draft> PlanDrafter::makeDraft(Target& target, const DraftTerms& terms) {
-    const PayingStopRule stopRule(*this, terms);
+    WeighedStopRule stopRule(0.0, terms.maxNodes);
+    stopRule.weigh(m_rates, terms.rate, {m_plan.shares.draft, m_plan.shares.verify}, *terms.costs);
     const FreeBeside beside(terms, m_plan.shares, m_rates.overall());
     if (m_plan.shares.resumes()) {
         m_exitDrafter.use({.exitLayers = m_plan.plan.exitAfterLayer + 1,

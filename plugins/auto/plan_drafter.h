@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/decoding/drafts/draft_worth.h"
 #include "engine/decoding/drafts/exit_drafter.h"
 #include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/free/free_drafter.h"
@@ -77,8 +78,6 @@ private:
     engine::Result<engine::Draft> makeDraft(engine::Target& target,
                                             const engine::DraftTerms& terms) override;
     Rounds& roundsAt(double freeProbability);
-
-    friend class PayingStopRule;
 
     std::string_view m_name;
     AdoptedPlan m_plan;

@@ -2,6 +2,7 @@
 #include "plugins/backend_torch/torch_layers.h"
 
 #include "engine/base/to_size.h"
+#include "engine/model/cache/attention_weights.h"
 #include "engine/model/expert_choice.h"
 
 #include <ATen/Parallel.h>
@@ -86,6 +87,8 @@ template <typename Stored> void LayerRunner<Stored>::runAttention(Pass& pass, in
     normaliseHeads(pass, layer, heads);
     storeHeads(pass, layer, heads);
     attend(pass, layer);
+    if (pass.place && pass.place->layer == layer)
+        tellAttention(pass);
     look(pass, layer, "self_attn.v_proj", pass.context);
     const at::Tensor out = applyLinear(weights.output, pass.context);
     look(pass, layer, "self_attn.o_proj", out);
@@ -290,6 +293,19 @@ template <typename Stored> void LayerRunner<Stored>::attend(Pass& pass, int laye
             for (std::int64_t i = 0; i < groupWidth; ++i)
                 to[head * groupWidth + i] = static_cast<Stored>(from[head * paddedWidth + i]);
     }
+}
+
+/// Notes the weights of attention at the place where they are wanted.
+template <typename Stored> void LayerRunner<Stored>::tellAttention(Pass& pass) const {
+    const std::int64_t group = m_config.headCount / m_config.kvHeadCount;
+    const at::Tensor scaled =
+        pass.queries.select(0, pass.place->row).narrow(1, 0, group).contiguous();
+    const Math* numbers = scaled.const_data_ptr<Math>();
+    pass.attention = attentionWeights(m_config,
+                                      pass.storage,
+                                      pass.layout,
+                                      *pass.place,
+                                      std::vector<double>(numbers, numbers + scaled.numel()));
 }
 
 /// Shapes: gateUp [at least rows, 2 width], inner [at least rows, at least width].

@@ -43,6 +43,8 @@ struct Pass {
     at::Tensor inner;   // [padded, padded mlp], a dense MLP between its matrices
     std::map<int, std::vector<RowKeys>> keysByWindow = {};
     std::vector<double> influence = {}; ///< [2 * layers] sums over rows; empty = not wanted
+    std::optional<engine::AttentionPlace> place = {}; ///< where the weights of attention are wanted
+    std::vector<double> attention = {};               ///< [heads, keys] the weights there
     bool isSearching = false;           ///< look at every stage for numbers that are not finite
     std::optional<engine::Error> error = {}; ///< the first such stage found
 
@@ -72,6 +74,7 @@ private:
     void normaliseHeads(const Pass& pass, int layer, const at::Tensor& queryKeyValue);
     void storeHeads(Pass& pass, int layer, const at::Tensor& queryKeyValue);
     void attend(Pass& pass, int layer);
+    void tellAttention(Pass& pass) const;
     void gate(const at::Tensor& gateUp, std::int64_t rows, at::Tensor& inner);
     at::Tensor runExperts(Pass& pass, int layer);
     void addToStream(Pass& pass, int sublayer, const at::Tensor& postNorm, at::Tensor out);

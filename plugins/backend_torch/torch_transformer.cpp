@@ -79,6 +79,8 @@ public:
 
     std::size_t weightBytes() const override { return m_weights.byteSize; }
 
+    bool tellsAttention() const override { return true; }
+
     Result<KvCache> makeCache(Position capacity) const override {
         ENGINE_TRY(auto storage, HostKvStorage::make(kvShape(capacity)));
         return KvCache(std::move(storage));
@@ -95,10 +97,12 @@ public:
             result.clear();
             result.logits.show(m_logits, static_cast<int>(request.logitRows.size()));
             Pass pass = m_layers.begin(request.layout, storage);
+            pass.place = request.attention;
             if (request.wantsInfluence)
                 pass.influence.assign(2 * toSize(m_config.layerCount), 0.0);
             if (run(request, pass, result, logits)) {
                 result.influence = std::move(pass.influence);
+                result.attention = std::move(pass.attention);
                 return {};
             }
             // A pass can be repeated: it writes the same slots again. This time look closely.

@@ -164,7 +164,7 @@ Result<Draft> SwiftDecoder::draft() {
                                                    : m_settings.epsilon,
                              m_settings.maxDraft);
     if (m_settings.weighs)
-        stopRule.weigh(m_worth, m_passShare, m_costs);
+        stopRule.weigh(m_worth.rates(), m_worth.rate(), {.draft = m_passShare}, m_costs);
     DraftTerms terms = m_settings.draft;
     terms.stopRule = &stopRule;
     ENGINE_TRY(Draft made, m_drafter.draft(m_target, terms));

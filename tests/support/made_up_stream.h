@@ -64,6 +64,19 @@ public:
         add(swift);
     }
 
+    /// Vanilla answers the first prompt of a block again, slower by `moved`.
+    void endBlock(int prompt, double moved) {
+        engine::ShardAnswer vanilla;
+        vanilla.variant = "vanilla";
+        vanilla.prompt = prompt;
+        vanilla.task = folder.prompts()[static_cast<std::size_t>(prompt)].task;
+        vanilla.pass = 1;
+        vanilla.tokens = kTokens;
+        vanilla.decodeMs = kTokens * kPlainMs * (1.0 + moved);
+        vanilla.startedAt = m_seconds;
+        add(vanilla);
+    }
+
     void findSet(int prompt, std::vector<int> attention, std::vector<int> mlp, double score) {
         begin();
         engine::ShardPlan plan;

@@ -6,6 +6,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QRegularExpression>
 
 #include <algorithm>
 #include <utility>
@@ -77,11 +78,22 @@ QString RecipeCatalog::take(const QString& path, QString& problem) {
 }
 
 QString shortSource(const engine::Recipe& recipe) {
-    QString source = QString::fromStdString(recipe.source);
-    source = source.section(QStringLiteral(" of arXiv"), 0, 0);
-    if (source.endsWith(u','))
-        source.chop(1);
-    return source;
+    static const QRegularExpression kPaper(
+        QStringLiteral("^(.*?),?\\s*(?:(?:of|in) )?arXiv (\\d{4}\\.\\d{4,5})$"));
+    static const QRegularExpression kPlace(QStringLiteral("\\b(Fig|Tab|Sec)(ure|le|tion)s?\\b"));
+    const QString source = QString::fromStdString(recipe.source);
+    const auto paper = kPaper.match(source);
+    if (!paper.hasMatch())
+        return source;
+    const QString number = paper.captured(2);
+    QString place =
+        paper.captured(1).remove(u',').replace(QStringLiteral(" and "), QStringLiteral(", "));
+    const bool isPlace = kPlace.match(place).hasMatch();
+    place.replace(kPlace, QStringLiteral("\\1"));
+    if (!isPlace)
+        return QStringLiteral("arXiv ") + number;
+    return number == QLatin1String(kSwiftPaper) ? place
+                                                : QStringLiteral("arXiv %1, %2").arg(number, place);
 }
 
 } // namespace ui

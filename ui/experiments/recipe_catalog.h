@@ -51,7 +51,11 @@ private:
     QStringList m_problems;
 };
 
-/// Where the recipe comes from, without the paper's number: "Tables 2 and 4".
+/// The paper that introduces SWIFT, on arXiv.
+constexpr const char* kSwiftPaper = "2410.06916";
+
+/// Where the recipe comes from, as short as a row of a list needs it: "Tab 2, 4" of the paper that
+/// introduces SWIFT, "arXiv 2504.05598, Tab 1" of another one.
 QString shortSource(const engine::Recipe& recipe);
 
 } // namespace ui

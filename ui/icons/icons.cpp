@@ -16,10 +16,11 @@ namespace ui {
 namespace {
 
 constexpr std::array kFileNames = {
-    "attach",     "branch", "chat", "check",   "chevron_down", "chevron_left", "chevron_right",
-    "close",      "copy",   "dice", "edit",    "error",        "experiments",  "folder",
-    "freeze",     "help",   "info", "inspect", "more",         "play",         "plus",
-    "regenerate", "reset",  "save", "search",  "settings",     "stop",         "warning",
+    "attach",        "branch", "chat",     "check", "chevron_down", "chevron_left",
+    "chevron_right", "close",  "copy",     "dice",  "edit",         "error",
+    "experiments",   "folder", "freeze",   "help",  "info",         "inspect",
+    "learn",         "more",   "play",     "plus",  "regenerate",   "reset",
+    "save",          "search", "settings", "stop",  "warning",
 };
 static_assert(kFileNames.size() == static_cast<std::size_t>(IconName::Warning) + 1);
 

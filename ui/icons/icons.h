@@ -27,6 +27,7 @@ enum class IconName {
     Help,
     Info,
     Inspect,
+    Learn,
     More,
     Play,
     Plus,

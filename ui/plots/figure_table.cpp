@@ -9,6 +9,8 @@ namespace ui {
 
 namespace {
 
+constexpr int kLongestTip = 2000; ///< letters
+
 bool isNumber(const QString& cell) {
     bool isNumber = false;
     cell.toDouble(&isNumber);
@@ -83,8 +85,8 @@ QVariant FigureTableModel::data(const QModelIndex& index, int role) const {
     const QString cell = row.value(index.column());
     if (role == Qt::DisplayRole)
         return readableCell(cell);
-    if (role == Qt::ToolTipRole && readableCell(cell) != cell)
-        return cell;
+    if (role == Qt::ToolTipRole && (readableCell(cell) != cell || !isNumber(cell)))
+        return cell.left(kLongestTip).toHtmlEscaped(); // all digits, and texts that may be cut
     if (role == Qt::TextAlignmentRole)
         return QVariant(
             Qt::Alignment(Qt::AlignVCenter | (isNumber(cell) ? Qt::AlignRight : Qt::AlignLeft)));

@@ -91,7 +91,7 @@ MainWindow::MainWindow(
     rows->addLayout(middle, 1);
     rows->addWidget(m_status);
     setCentralWidget(centre);
-    connect(m_modes, &ModeBar::chosen, this, &MainWindow::showWorkspace);
+    connect(m_modes, &ModeBar::chosen, this, qOverload<int>(&MainWindow::showWorkspace));
     connect(m_messages, &MessageBar::focusFreed, this, [this] { currentWorkspace()->focusHome(); });
     connect(m_modes, &ModeBar::settingsAsked, this, &MainWindow::settingsAsked);
     for (const char* title : {QT_TR_NOOP("&File"),
@@ -111,8 +111,12 @@ QMenu* MainWindow::menu(const QString& title) {
     return menuBar()->addMenu(title);
 }
 
-void MainWindow::addWorkspace(Workspace* workspace, const QString& title, IconName icon) {
+void MainWindow::addWorkspace(Workspace* workspace,
+                              const QString& title,
+                              IconName icon,
+                              int digit) {
     const int index = m_stack->addWidget(workspace);
+    const int key = digit == 0 ? index + 1 : digit;
     m_workspaces.push_back(workspace);
     workspace->setWindowTitle(title);
     m_modes->addMode(title, icon);
@@ -120,7 +124,7 @@ void MainWindow::addWorkspace(Workspace* workspace, const QString& title, IconNa
         ->addAction(m_actions.add(QStringLiteral("workspace.") + workspace->objectName(),
                                   tr("View"),
                                   tr("Workspace: %1").arg(title),
-                                  {QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + index))},
+                                  {QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + key))},
                                   [this, index] { showWorkspace(index); }));
 }
 
@@ -151,6 +155,12 @@ void MainWindow::showWorkspace(int index) {
     currentWorkspace()->focusHome();
 }
 
+void MainWindow::showWorkspace(const QString& name) {
+    const auto found = std::ranges::find(m_workspaces, name, &QObject::objectName);
+    if (found != m_workspaces.end())
+        showWorkspace(static_cast<int>(found - m_workspaces.begin()));
+}
+
 void MainWindow::finish() {
     addViewActions();
     const bool hasGeometry = restoreGeometry(m_settings.value(kGeometryKey).toByteArray());
@@ -164,8 +174,8 @@ void MainWindow::finish() {
     }
     for (Workspace* workspace : m_workspaces)
         workspace->restoreLayout(m_settings);
-    const int kept = m_settings.value(kWorkspaceKey, 0).toInt();
-    showWorkspace(kept >= 0 && kept < m_stack->count() ? kept : 0);
+    showWorkspace(0);
+    showWorkspace(m_settings.value(kWorkspaceKey).toString());
 }
 
 void MainWindow::addViewActions() {
@@ -308,7 +318,7 @@ void MainWindow::keepLayout() {
     for (Workspace* workspace : m_workspaces)
         workspace->bringBack();
     m_settings.setValue(kGeometryKey, saveGeometry());
-    m_settings.setValue(kWorkspaceKey, m_stack->currentIndex());
+    m_settings.setValue(kWorkspaceKey, currentWorkspace()->objectName());
     for (const Workspace* workspace : m_workspaces)
         workspace->saveLayout(m_settings);
 }

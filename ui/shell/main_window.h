@@ -40,8 +40,9 @@ public:
     /// The menu with this name; a new one is added at the right.
     QMenu* menu(const QString& title);
 
-    /// Adds a workspace, with its button, and Ctrl+1, Ctrl+2, ... for it.
-    void addWorkspace(Workspace* workspace, const QString& title, IconName icon);
+    /// Adds a workspace, with its button, and Ctrl and a digit for it: by default 1 for the first,
+    /// 2 for the second, ...
+    void addWorkspace(Workspace* workspace, const QString& title, IconName icon, int digit = 0);
 
     /// In the order in which they were added; the titles are those of their windows.
     const std::vector<Workspace*>& workspaces() const { return m_workspaces; }
@@ -49,6 +50,9 @@ public:
     Workspace* currentWorkspace() const;
 
     void showWorkspace(int index);
+
+    /// By its objectName(); another name changes nothing.
+    void showWorkspace(const QString& name);
 
     /// Adds a widget between the workspaces and the status strip, in every workspace. `takesKey` is
     /// asked about keys that the focused widget does not use.

@@ -54,6 +54,7 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     makeInspectWorkspace();
     if (m_options.replayName.isEmpty())
         makeExperimentsWorkspace();
+    makeLearnWorkspace();
     connectFinder();
     makeMenuCorner();
     addChatActions();

@@ -26,6 +26,7 @@ class ChatView;
 class ChatsPanel;
 class ExperimentsDesk;
 class InspectPage;
+class LearnPage;
 class CommandSearch;
 class ModelLibrary;
 class ModelPanel;
@@ -85,6 +86,8 @@ public:
 
     Selection& selection() { return m_selection; }
 
+    LearnPage& learnPage() { return *m_learnPage; }
+
     /// Null in a replay.
     ExperimentsDesk* experiments() { return m_desk; }
 
@@ -113,6 +116,7 @@ private:
     void makeChatWorkspace();
     void makeInspectWorkspace();
     void makeExperimentsWorkspace();
+    void makeLearnWorkspace();
     void addExperimentActions();
     std::vector<Command> recipeCommands();
     void showExperiments();
@@ -192,6 +196,7 @@ private:
     ParametersView* m_parameters = nullptr;
     ModelPanel* m_modelPanel = nullptr;
     InspectPage* m_inspectPage = nullptr;
+    LearnPage* m_learnPage = nullptr;
     ExperimentsDesk* m_desk = nullptr;      ///< null in a replay, which runs nothing
     ReplayTransport* m_transport = nullptr; ///< of a replay only
     NoGainNotice* m_noGain = nullptr;

@@ -2,6 +2,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/library/library_sets.h"
 #include "app/commands/options/output_options.h"
+#include "app/program_paths.h"
 #include "engine/loading/files/readable_text.h"
 
 #include <fmt/chrono.h>
@@ -28,6 +29,7 @@ struct LibraryOptions {
     std::string task;
     bool isPublished = false;
     bool replaces = false;
+    bool hasScores = false; ///< of export: the form of the library itself
     bool json = false;
 };
 
@@ -246,8 +248,8 @@ Result<ImportedSets> readImports(const LibraryOptions& options, const ModelConfi
                                          : "No file was given to import.",
                      "Give a file, or --published for the sets that the authors published."};
     if (options.isPublished)
-        return publishedImport(config);
-    ENGINE_TRY(ImportedSets imports, readImport(options.files.front(), config));
+        return publishedImport(resourceFolder() / "published_skip_sets.json", config);
+    ENGINE_TRY(ImportedSets imports, readSkipSetImport(options.files.front(), config.layerCount));
     if (options.task.empty())
         return imports;
     if (imports.sets.size() != 1)
@@ -284,21 +286,25 @@ Result<void> import(const LibraryOptions& options, ModelLibrary& library, const 
 Result<void>
 exportSets(const LibraryOptions& options, ModelLibrary& library, const Console& console) {
     ENGINE_TRY(const SkipSetLibrary known, readNoting(library));
-    std::map<std::string, SkipSet> chosen;
+    SkipSetLibrary chosen{
+        .sets = {}, .model = known.model, .layerCount = library.config.layerCount};
     for (const auto& [task, stored] : known.sets)
         if (options.names.empty() || std::ranges::find(options.names, task) != options.names.end())
-            chosen.emplace(task, stored.set);
+            chosen.sets.emplace(task, stored);
     for (const std::string& name : options.names)
         if (!known.sets.contains(name))
             ENGINE_TRY_DO(namedSet(library, name));
-    if (chosen.empty())
+    if (chosen.sets.empty())
         return Error{ErrorCode::InvalidInput,
                      "The library of this model holds no such skip set, so nothing was written.",
                      "swift-run library list shows what it holds."};
     const OutputPlace place =
         outputPlace(options.out, options.model, {}, {}, {}, isSkipSetCollection);
-    ENGINE_TRY_DO(writeOutput(place, skipSetCollectionJson(chosen)));
-    for (const auto& [task, set] : chosen)
+    ENGINE_TRY(
+        const std::string text,
+        skipSetExport(chosen, options.hasScores ? SkipSetForm::Memory : SkipSetForm::Published));
+    ENGINE_TRY_DO(writeOutput(place, text));
+    for (const auto& [task, stored] : chosen.sets)
         reportTask(console, task, "exported");
     return {};
 }
@@ -378,7 +384,7 @@ void addLibraryCommand(CLI::App& app, ChosenCommand& chosen) {
         ->required();
     CLI::App* import_ = add(*command,
                             "import",
-                            "Take in sets in the published shape, each entry as a task",
+                            "Take in the sets of a file, each entry as a task",
                             options,
                             chosen,
                             import);
@@ -403,9 +409,13 @@ void addLibraryCommand(CLI::App& app, ChosenCommand& chosen) {
         ->required()
         ->expected(1);
     CLI::App* export_ =
-        add(*command, "export", "Write sets in the published shape", options, chosen, exportSets);
+        add(*command, "export", "Write sets into a file", options, chosen, exportSets);
     addOutputOptions(*export_, options->out, "file", "The file to write (JSON)")->required();
     export_->add_option("--task", options->names, "Only this task; may be given several times");
+    export_->add_flag("--scores",
+                      options->hasScores,
+                      "With scores, trials and dates, as the library keeps them, instead of the "
+                      "published shape");
 }
 
 } // namespace app

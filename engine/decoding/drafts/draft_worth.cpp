@@ -28,40 +28,47 @@ void DraftWorth::observe(const DecodeStep& step, double share, const StepCosts& 
     m_cost = kRoundMemory * m_cost + cost;
 }
 
-void WeighedStopRule::weigh(const DraftWorth& worth, double share, const StepCosts& costs) {
-    m_worth = &worth;
+void WeighedStopRule::weigh(const ConfidenceRates& rates,
+                            double rate,
+                            const RoundShares& shares,
+                            const StepCosts& costs) {
+    m_rates = &rates;
+    m_rate = rate;
+    m_passCost = costs.relativeDraftCost(shares.draft);
+    m_verifyShare = shares.verify;
     m_costs = &costs;
-    m_passCost = costs.relativeDraftCost(share);
 }
 
 int WeighedStopRule::choicesWorth(double confidence, int offered) const {
-    ++m_rows;
-    if (m_worth == nullptr)
+    if (m_rates == nullptr)
         return offered;
-    double promised = m_path * (1.0 - m_worth->rates().at(confidence));
+    double promised = m_path * (1.0 - m_rates->at(confidence));
     int kept = 1;
-    for (; kept < offered; ++kept, ++m_rows) {
+    for (; kept < offered; ++kept, ++m_siblings) {
         promised *= kSiblingShare;
-        if (promised < m_worth->rate() * rowCost())
+        if (promised < m_rate * rowCost(m_steps + 2 + m_siblings)) // the root and this pass' token
             break;
     }
     return kept;
 }
 
 std::optional<DraftEnd> WeighedStopRule::stopsAfter(double confidence, int steps) const {
-    if (const auto end = unsureOrLong(confidence, m_threshold, steps, m_longest); end || !m_worth)
+    m_steps = steps;
+    if (const auto end = unsureOrLong(confidence, m_threshold, steps, m_longest); end || !m_rates)
         return end;
-    m_path *= m_worth->rates().at(confidence);
-    const double promised = m_path * m_worth->rates().overall();
-    const double price = m_worth->rate() * (m_passCost + rowCost());
+    m_path *= m_rates->at(confidence);
+    const double promised = m_path * m_rates->overall();
+    const double price = m_rate * (m_passCost + rowCost(steps + 1 + m_siblings));
     if (promised < price)
         return DraftEnd{DraftEndReason::Price, promised, price};
     return std::nullopt;
 }
 
-/// Of one row more, in plain steps.
-double WeighedStopRule::rowCost() const {
-    return std::max(m_costs->relativeCost(m_rows + 1) - m_costs->relativeCost(m_rows), 0.0);
+/// Of one row more than so many, in plain steps.
+double WeighedStopRule::rowCost(int rows) const {
+    return std::max(m_costs->relativeResumedCost(m_verifyShare, rows + 1) -
+                        m_costs->relativeResumedCost(m_verifyShare, rows),
+                    0.0);
 }
 
 } // namespace engine

@@ -41,9 +41,15 @@ private:
     double m_cost = kPriorRounds;   // in plain steps
 };
 
+/// What the passes of a round read of the weights. A plain value.
+struct RoundShares {
+    double draft = 1.0;  ///< each draft pass
+    double verify = 1.0; ///< the verification; less than all if it resumes behind an exit
+};
+
 /// A threshold and a longest draft, as ConfidenceStopRule. Weighed, a draft also ends where a
-/// further pass promises fewer tokens than its time gives otherwise, and a pass keeps only the
-/// siblings that are worth their rows. Made for one draft.
+/// further pass and its row promise fewer tokens than their time gives otherwise, and a pass keeps
+/// only the siblings that are worth their rows. Made for one draft.
 class WeighedStopRule final : public DraftStopRule {
 public:
     /// Weighs nothing.
@@ -51,23 +57,29 @@ public:
         : m_threshold(threshold)
         , m_longest(longest) {}
 
-    /// From now on weighs. `share`: of the weights, read by a draft pass. `worth` and `costs` are
-    /// borrowed.
-    void weigh(const DraftWorth& worth, double share, const StepCosts& costs);
+    /// From now on weighs. `rate`: tokens that the time of a plain step gives otherwise. `rates`
+    /// and `costs` are borrowed.
+    void weigh(const ConfidenceRates& rates,
+               double rate,
+               const RoundShares& shares,
+               const StepCosts& costs);
 
     std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override;
     int choicesWorth(double confidence, int offered) const override;
 
 private:
-    double rowCost() const;
+    double rowCost(int rows) const;
 
     double m_threshold;
     int m_longest;
+    double m_rate = 1.0;
     double m_passCost = 0.0; // in plain steps
-    const DraftWorth* m_worth = nullptr;
+    double m_verifyShare = 1.0;
+    const ConfidenceRates* m_rates = nullptr;
     const StepCosts* m_costs = nullptr;
     mutable double m_path = 1.0; // the probability that all tokens drafted so far are accepted
-    mutable int m_rows = 1;      // of the verification so far
+    mutable int m_steps = 0;     // draft passes so far
+    mutable int m_siblings = 0;  // kept so far
 };
 
 } // namespace engine

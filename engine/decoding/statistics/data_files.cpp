@@ -48,15 +48,20 @@ std::filesystem::path modelDataFile(const std::filesystem::path& folder,
     return folder / kind / fmt::format("{}{}", fingerprint, extension);
 }
 
-Result<void> storeDataFile(const std::filesystem::path& path, std::string_view bytes) {
+Result<void> makeDataFolder(const std::filesystem::path& file) {
     std::error_code problem;
-    std::filesystem::create_directories(path.parent_path(), problem);
+    std::filesystem::create_directories(file.parent_path(), problem);
     if (problem)
         return Error{ErrorCode::Io,
                      fmt::format("the folder {} cannot be made: {}",
-                                 path.parent_path().string(),
+                                 file.parent_path().string(),
                                  problem.message()),
                      "Check that you may write there, or set SWIFT_STUDIO_DATA to another folder."};
+    return {};
+}
+
+Result<void> storeDataFile(const std::filesystem::path& path, std::string_view bytes) {
+    ENGINE_TRY_DO(makeDataFolder(path));
     return writeFileAtomically(path, bytes);
 }
 

@@ -26,6 +26,9 @@ std::filesystem::path modelDataFile(const std::filesystem::path& folder,
                                     std::string_view fingerprint,
                                     std::string_view extension);
 
+/// Makes the folder of such a file if there is none. Errors: Io.
+Result<void> makeDataFolder(const std::filesystem::path& file);
+
 /// Replaces such a file as a whole, and makes its folder if there is none. Errors: Io.
 Result<void> storeDataFile(const std::filesystem::path& path, std::string_view bytes);
 

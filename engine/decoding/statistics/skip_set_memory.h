@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,23 +33,49 @@ using SkipSetsByTask = std::map<std::string, StoredSkipSet>;
 /// What a file of skip sets holds: what can be used, and why the rest cannot. A plain value.
 struct SkipSetLibrary {
     SkipSetsByTask sets;
-    std::vector<std::pair<std::string, Error>> unusable; ///< by task, each named in its sentence
+    /// By task, each named in its sentence.
+    std::vector<std::pair<std::string, Error>> unusable = {};
+    std::string model = {}; ///< its name for people; empty in older files
+    int layerCount = 0;     ///< of the model
 };
 
-/// Reads such a file of a model with so many layers. Errors: CorruptFile (no such file at all, or
-/// made for another number of layers), Unsupported (of a later version), NotFound, Io.
+/// Reads such a file of a model with so many layers; 0 = as many as the file says. Errors:
+/// CorruptFile (no such file at all, or made for another number of layers), Unsupported (of a later
+/// version), NotFound, Io.
 Result<SkipSetLibrary> readSkipSetLibrary(const std::filesystem::path& path, int layerCount);
+
+/// The bytes of such a file of `library.sets`. Errors: InvalidInput where there are too many.
+Result<std::string> skipSetLibraryJson(const SkipSetLibrary& library);
+
+/// Whether the JSON is meant to be such a file.
+bool isSkipSetLibrary(const JsonValue& root);
+
+/// What became of a memory that was changed. A plain value.
+struct SkipSetChange {
+    SkipSetsByTask lost = {}; ///< sets that are no longer there: removed, renamed or replaced
+    std::vector<std::string> kept = {}; ///< tasks whose offered sets were not taken
+    std::string note = {}; ///< for the user, about a file that was set aside; usually empty
+};
 
 /// The skip sets found for one model, by task name, in one file of the user's data folder:
 /// skip-sets/FINGERPRINT.json. A task name is never more than a key in it. The file may have been
 /// changed by anyone: all of it is checked each time it is read, and an entry that cannot be used
 /// costs only itself.
-/// Thread: any, one at a time. Several processes may store at once: the file is always whole, and
-/// of two that store in the same moment the last one wins.
+///
+/// A file that cannot be understood, or not all of it, is never overwritten: a change renames it to
+/// NAME.broken-N, and a new one begins with what could be used.
+/// Thread: any, one at a time. Several processes may change it at once: each waits for the others'
+/// changes (FINGERPRINT.lock), and the file is always whole.
 class SkipSetMemory {
 public:
-    /// `folder` is the data folder; `modelFingerprint` comes from modelFingerprint().
-    SkipSetMemory(std::filesystem::path folder, std::string modelFingerprint, int layerCount);
+    static constexpr const char* kFolder = "skip-sets"; ///< of the data folder
+
+    /// `folder` is the data folder; `modelFingerprint` comes from modelFingerprint(). The file of a
+    /// model without a name keeps the name that it has.
+    SkipSetMemory(std::filesystem::path folder,
+                  std::string modelFingerprint,
+                  int layerCount,
+                  std::string modelName = {});
 
     /// The file that holds the sets, there or not.
     const std::filesystem::path& path() const { return m_path; }
@@ -57,6 +84,8 @@ public:
     const std::filesystem::path& folder() const { return m_folder; }
 
     const std::string& fingerprint() const { return m_fingerprint; }
+
+    int layerCount() const { return m_layerCount; }
 
     /// The set stored for a task. Errors: those of readSkipSetLibrary, and what makes this task's
     /// own entry unusable; the file is left as it is.
@@ -70,23 +99,38 @@ public:
     /// Errors: as readSkipSetLibrary.
     Result<SkipSetLibrary> all() const;
 
-    /// Stores the set of a task in place of its earlier one. A file that cannot be understood, or
-    /// not all of it, is never overwritten: it is renamed to NAME.broken-N, and a new one begins
-    /// with what could be used. Returns a note for the user that says so, usually an empty one.
-    /// Errors: InvalidInput (the set does not fit the model, a task name that is no UTF-8 or too
-    /// long, a full memory), Io. No stored set is lost then.
+    /// Stores the set of a task in place of its earlier one. Returns a note for the user, usually
+    /// an empty one. Errors: InvalidInput (the set does not fit the model, a task name that is no
+    /// UTF-8 or too long, a full memory), Io. No stored set is lost then.
     Result<std::string> store(const std::string& task, const StoredSkipSet& stored);
 
     /// The same for several sets: all of them are stored, or none.
     Result<std::string> store(const SkipSetsByTask& fresh);
 
+    /// The same, but a task that has a set keeps it.
+    Result<SkipSetChange> storeMissing(const SkipSetsByTask& offered);
+
+    /// As store(), and tells which sets were replaced.
+    Result<SkipSetChange> replace(const SkipSetsByTask& fresh);
+
+    /// Removes the sets of some tasks, then adds others: all of it is done, or nothing. Errors:
+    /// NotFound; InvalidInput for a task that has a set already, and as store(); Io.
+    Result<SkipSetChange> exchange(const std::vector<std::string>& removed,
+                                   const SkipSetsByTask& added);
+
+    /// Gives the set of a task to another one. Errors: as exchange().
+    Result<SkipSetChange> rename(const std::string& from, const std::string& to);
+
 private:
-    Result<std::string> toJson(const SkipSetsByTask& sets) const;
+    using Work = std::function<Result<void>(SkipSetsByTask&)>;
+
+    Result<SkipSetChange> change(const Work& work);
 
     std::filesystem::path m_folder;
     std::string m_fingerprint;
     std::filesystem::path m_path;
     int m_layerCount;
+    std::string m_modelName;
 };
 
 } // namespace engine

@@ -76,6 +76,7 @@ struct ResultFigure {
     std::vector<std::pair<double, std::string>> bands = {}; ///< x where a band begins, its name
     std::string overlayLabel = {};                          ///< "paper, LLaMA-2-13B, RTX A6000"
     std::string note = {};
+    int refusedPoints = 0; ///< speedups beside which the baseline moved; the note tells them
 };
 
 enum class VerdictKind { Gain, NoGain, Finding, Refused };

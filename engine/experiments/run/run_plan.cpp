@@ -3,6 +3,7 @@
 
 #include "engine/experiments/json/member_json.h"
 #include "engine/experiments/recipe/search_members.h"
+#include "engine/experiments/run/baseline_blocks.h"
 
 #include <fmt/ranges.h>
 
@@ -340,7 +341,10 @@ std::vector<int> RunPlan::needs(const PlannedShard& shard) const {
     return {needed.begin(), needed.end()};
 }
 
-long answersOf(const Recipe& recipe, const RunPlan& plan, const PlannedShard& shard) {
+long answersTo(const Recipe& recipe,
+               const RunPlan& plan,
+               const PlannedShard& shard,
+               std::size_t place) {
     const RecipeStage* stage = recipe.stage(shard.stage);
     const auto answering =
         std::count_if(shard.variants.begin(), shard.variants.end(), [&](const std::string& name) {
@@ -348,8 +352,18 @@ long answersOf(const Recipe& recipe, const RunPlan& plan, const PlannedShard& sh
             return variant == nullptr || !variant->search;
         });
     const bool isTwice = stage != nullptr && stage->isTwice && !recipe.isStream;
-    return static_cast<long>(answering) * static_cast<long>(shard.prompts.size()) *
-           (isTwice ? 2 : 1);
+    if (isTwice)
+        return 2L * answering;
+    const bool hasVanilla =
+        std::any_of(shard.variants.begin(), shard.variants.end(), isVanillaName);
+    return answering + (hasVanilla && place % kPromptsOfBlock == 0 ? 1 : 0);
+}
+
+long answersOf(const Recipe& recipe, const RunPlan& plan, const PlannedShard& shard) {
+    long answers = 0;
+    for (std::size_t place = 0; place < shard.prompts.size(); ++place)
+        answers += answersTo(recipe, plan, shard, place);
+    return answers;
 }
 
 Result<RunPlan>

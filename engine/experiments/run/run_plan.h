@@ -62,7 +62,14 @@ struct RunPlan {
     std::vector<int> needs(const PlannedShard& shard) const;
 };
 
-/// The answers that a shard gives: prompts x variants x passes; 0 for searches.
+/// The answers that a shard gives to the prompt at this place of it: one for each variant and pass,
+/// and vanilla's at the end of a block; 0 for searches.
+long answersTo(const Recipe& recipe,
+               const RunPlan& plan,
+               const PlannedShard& shard,
+               std::size_t place);
+
+/// Of all its prompts.
 long answersOf(const Recipe& recipe, const RunPlan& plan, const PlannedShard& shard);
 
 /// Splits a recipe of one size into shards. `tasks` has the task of each prompt, in the order in

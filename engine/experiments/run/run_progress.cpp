@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/run/run_progress.h"
 
+#include "engine/experiments/run/baseline_blocks.h"
 #include "engine/experiments/run/executor_state.h"
 
 #include <algorithm>
@@ -52,7 +53,7 @@ std::optional<double> PromptFigures::tokensPerSecond() const {
 }
 
 std::optional<double> PromptFigures::speedup() const {
-    if (tokens == 0 || vanillaTokens == 0 || ms <= 0.0)
+    if (tokens == 0 || vanillaTokens == 0 || ms <= 0.0 || !isSteady(vanillaMoved))
         return std::nullopt;
     return vanillaMs / static_cast<double>(vanillaTokens) / (ms / static_cast<double>(tokens));
 }
@@ -131,6 +132,7 @@ void RunProgressReader::sumUp(RunProgress& progress) const {
         for (const ShardAnswer& answer : shard.known.answers) {
             PromptFigures& prompt = prompts[answer.prompt];
             prompt.prompt = answer.prompt;
+            prompt.answers += answer.variant == "vanilla" || answer.variant == m_subject;
             if (answer.variant == "vanilla") {
                 prompt.vanillaTokens += answer.tokens;
                 prompt.vanillaMs += answer.decodeMs;
@@ -142,6 +144,10 @@ void RunProgressReader::sumUp(RunProgress& progress) const {
                 prompt.decoding.add(answer.decoding);
             }
         }
+        const PlannedShard& planned = m_folder.plan().shards[static_cast<std::size_t>(state.shard)];
+        for (const auto& [prompt, moved] : vanillaMoves(planned, shard.known.answers))
+            if (const auto known = prompts.find(prompt); known != prompts.end())
+                known->second.vanillaMoved = moved;
         for (const ShardPlan& plan : shard.known.plans)
             if (plan.variant == m_subject)
                 progress.plans.push_back(plan);
@@ -161,6 +167,8 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
     std::map<std::string, std::size_t> places;
     std::vector<SampleGroup> samples(m_tasks.size());
     std::vector<std::pair<double, long>> vanilla(m_tasks.size());
+    std::vector<std::vector<double>> moves(m_tasks.size());
+    std::vector<int> answers(m_tasks.size());
     for (const std::string& task : m_tasks) {
         places[task] = progress.tasks.size();
         progress.tasks.push_back({.task = task, .prompts = m_prompts[task]});
@@ -180,6 +188,9 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
         samples[place].numerators.push_back(prompt.vanillaMs /
                                             static_cast<double>(prompt.vanillaTokens));
         samples[place].denominators.push_back(prompt.ms / static_cast<double>(prompt.tokens));
+        answers[place] += prompt.answers;
+        if (prompt.vanillaMoved)
+            moves[place].push_back(*prompt.vanillaMoved);
     }
     for (const Shard& shard : m_shards)
         for (const ShardTrial& trial : shard.known.trials)
@@ -193,11 +204,11 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
         if (vanilla[place].second > 0)
             task.vanillaMsPerToken =
                 vanilla[place].first / static_cast<double>(vanilla[place].second);
-        const int count = static_cast<int>(samples[place].numerators.size());
-        if (count == 0)
+        if (samples[place].numerators.empty() ||
+            (!moves[place].empty() && !isSteady(medianOf(moves[place]))))
             continue;
         auto& [known, estimate] = m_estimates[task.task];
-        if (std::exchange(known, count) != count)
+        if (std::exchange(known, answers[place]) != answers[place])
             estimate = medianRatio(samples[place].numerators, samples[place].denominators);
         task.speedup = estimate;
     }

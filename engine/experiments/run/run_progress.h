@@ -20,10 +20,13 @@ struct PromptFigures {
     DecodeMetrics decoding = {}; ///< of the subject's answers
     long vanillaTokens = 0;
     double vanillaMs = 0.0;
+    int answers = 0;                         ///< of both
+    std::optional<double> vanillaMoved = {}; ///< within the prompt's block, once it is complete
 
     std::optional<double> tokensPerSecond() const;
 
-    /// Vanilla's time for a token over the subject's; none until both have answered.
+    /// Vanilla's time for a token over the subject's; none until both have answered, and none if
+    /// vanilla moved too far.
     std::optional<double> speedup() const;
 };
 
@@ -35,7 +38,7 @@ struct TaskFigures {
     std::optional<ShardPlan> plan = {}; ///< the newest set of the subject on this task
     DecodeMetrics decoding = {};        ///< of the subject's answers
     /// The median of the prompts' own speedups, with its interval over prompts; the report's
-    /// figure.
+    /// figure. None if vanilla moved too far on this task.
     std::optional<RatioEstimate> speedup = {};
     double vanillaMsPerToken = 0.0; ///< 0 = not measured
 };
@@ -96,7 +99,7 @@ private:
     std::vector<Shard> m_shards;
     std::vector<std::string> m_tasks;     ///< in the order in which they are asked
     std::map<std::string, int> m_prompts; ///< planned prompts of each task
-    /// Of a task with so many answered prompts: the interval costs thousands of resamplings.
+    /// Of a task with so many answers: the interval costs thousands of resamplings.
     std::map<std::string, std::pair<int, RatioEstimate>> m_estimates;
 };
 

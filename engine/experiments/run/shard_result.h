@@ -19,7 +19,8 @@ struct ShardAnswer {
     std::string variant = {};
     int prompt = 0;        ///< index into data.jsonl, from 0
     std::string task = {}; ///< of the prompt
-    int pass = 0;          ///< 0 in the order of the variants, 1 in reverse order (ABBA)
+    int pass = 0; ///< 0 in the order of the variants, 1 in reverse order (ABBA); of a part that
+                  ///< asks once, 1 is vanilla's answer at the end of a block, see baseline_blocks.h
     std::uint64_t seed = 0;
     long tokens = 0;
     std::uint64_t tokenHash = 0; ///< FNV-1a of the token ids of all turns; equal texts, equal hash

@@ -6,7 +6,7 @@
 
 namespace engine {
 
-// Numbers of 16 bits, one at a time. For the scalar kernels and for tests; never included by files
+// Numbers of 16 bits, one at a time, where speed does not matter; never included by files
 // that are compiled for one instruction set.
 
 inline float floatOfBf16(std::uint16_t bits) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/to_size.h"
+#include "engine/model/cache/attention_weights.h"
 #include "engine/model/cpu/cpu_transformer.h"
 
 #include <algorithm>
@@ -162,6 +163,7 @@ void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads n
             store(part);
     else
         m_pool->run(pass.rows * heads, [&](int part, int) { store(part); });
+    tellAttention(pass, layer);
     const int parts = static_cast<int>(m_space.attendCut.parts.size());
     m_pool->run(
         heads * parts,
@@ -175,6 +177,17 @@ void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads n
     OutputRows* const out[] = {&m_space.added};
     output.run({m_space.context, pass.rows, out, m_kernels, *m_pool, next});
     addToStream(pass, layer, weightsOf(layer).attentionPostNorm);
+}
+
+/// The weights of attention if they are wanted here, from the queries and keys that were stored.
+void CpuTransformer::tellAttention(Pass& pass, int layer) {
+    const auto& place = pass.request.attention;
+    if (!place || place->layer != layer)
+        return;
+    const float* query = m_space.queries.row(place->row);
+    const std::vector<double> scaled(query, query + m_config.headCount * m_config.headDim);
+    pass.result.attention =
+        attentionWeights(m_config, pass.storage, pass.request.layout, *place, scaled);
 }
 
 /// The keys and values with which each thread begins, as if their slots were neighbours.

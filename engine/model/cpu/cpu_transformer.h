@@ -41,6 +41,8 @@ public:
 
     std::size_t weightBytes() const override { return m_weights.byteSize(); }
 
+    bool tellsAttention() const override { return true; }
+
 private:
     /// What one pass works on.
     struct Pass {
@@ -59,6 +61,7 @@ private:
     void prepareRuns(const AttentionLayout& layout, int window);
     WorkerPool::NextReads readsOf(std::size_t operation) const;
     void runAttention(Pass& pass, int layer, WorkerPool::NextReads next);
+    void tellAttention(Pass& pass, int layer);
     void storeRow(Pass& pass, int layer, int row, int kvHead);
     bool isPrompt() const;
     int promptRows(int rows) const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/to_size.h"
+#include "engine/model/cache/attention_weights.h"
 #include "engine/model/expert_choice.h"
 #include "engine/model/plain/plain_backend.h"
 #include "engine/model/plain/plain_math.h"
@@ -36,6 +37,8 @@ public:
 
     std::size_t weightBytes() const override { return m_weights.byteSize(); }
 
+    bool tellsAttention() const override { return true; }
+
     Result<KvCache> makeCache(Position capacity) const override {
         ENGINE_TRY(auto storage, HostKvStorage::make(kvShape(capacity)));
         return KvCache(std::move(storage));
@@ -64,6 +67,7 @@ private:
         std::vector<Real> stream;      // [rows, hidden], the residual stream
         std::array<Angles, 3> angles;  // by LayerRope
         std::vector<double> influence; // [2 * layers] if wanted
+        std::vector<double> attention; // [heads, keys] if wanted
         std::optional<Error> error;    // the first place where numbers stopped being finite
     };
 
@@ -82,6 +86,7 @@ private:
     storeKeysAndValues(Pass& pass, int layer, std::span<Real> keys, std::span<Real> values) const;
     void
     attendRow(Pass& pass, int layer, int row, std::span<Real> query, std::span<Real> out) const;
+    void tellAttention(Pass& pass, int layer, std::span<const Real> queries) const;
     void runMlp(Pass& pass, int layer) const;
     void runExperts(Pass& pass, int layer, std::span<const Real> in) const;
     std::vector<Real> activate(std::span<const Real> gate, std::span<const Real> up) const;
@@ -114,6 +119,7 @@ Result<void> PlainTransformer<Real>::forwardInto(const ForwardRequest& request,
               {},
               {},
               {},
+              {},
               {}};
     result.clear();
     result.logits.show(m_logits, static_cast<int>(request.logitRows.size()));
@@ -139,6 +145,7 @@ Result<void> PlainTransformer<Real>::forwardInto(const ForwardRequest& request,
     if (pass.error)
         return *std::move(pass.error);
     result.influence = std::move(pass.influence);
+    result.attention = std::move(pass.attention);
     return {};
 }
 
@@ -217,6 +224,7 @@ template <typename Real> void PlainTransformer<Real>::runAttention(Pass& pass, i
                   row,
                   std::span(queries).subspan(toSize(row) * width, width),
                   std::span(context).subspan(toSize(row) * width, width));
+    tellAttention(pass, layer, queries);
     std::vector<Real> out = apply(weights.output, context);
     finishBranch(layer, weights.attentionPostNorm, out);
     const Stage stages[] = {{queries, weights.query.name},
@@ -286,6 +294,23 @@ void PlainTransformer<Real>::attendRow(
         for (std::size_t d = 0; d < dim; ++d)
             headOut[d] /= total;
     }
+}
+
+/// Notes the weights of attention if they are wanted here. Shapes: queries [rows, heads, headDim],
+/// turned.
+template <typename Real>
+void PlainTransformer<Real>::tellAttention(Pass& pass,
+                                           int layer,
+                                           std::span<const Real> queries) const {
+    const auto& place = pass.request.attention;
+    if (!place || place->layer != layer)
+        return;
+    const std::size_t width = toSize(m_config.headCount * m_config.headDim);
+    const auto row = queries.subspan(toSize(place->row) * width, width);
+    std::vector<double> scaled(row.begin(), row.end());
+    for (double& number : scaled)
+        number *= m_config.scoreScale();
+    pass.attention = attentionWeights(m_config, pass.storage, pass.request.layout, *place, scaled);
 }
 
 template <typename Real> void PlainTransformer<Real>::runMlp(Pass& pass, int layer) const {

@@ -246,6 +246,35 @@ template <typename V> void visitFields(V& visit, TasksListed& r) {
     visit("note", r.note);
 }
 
+template <typename V> void visitFields(V& visit, NamedSkipSet& r) {
+    visit("task", r.task);
+    visit("set", r.stored.set);
+    visit("score", r.stored.score);
+    visit("skip_ratio", r.stored.skipRatio);
+    visit("decoder", r.stored.decoder);
+    visit("saved_at", r.stored.savedAt);
+    visit("trials", r.stored.trials);
+}
+
+template <typename V> void visitFields(V& visit, ModelSkipSets& r) {
+    visit("fingerprint", r.fingerprint);
+    visit("model", r.model);
+    visit("layers", r.layerCount);
+    visit("sets", r.sets);
+}
+
+template <typename V> void visitFields(V& visit, SkipSetsListed& r) {
+    visit("request_id", r.requestId);
+    visit("own", r.own);
+    visit("others", r.others);
+    visit("problems", r.problems);
+    visit("taken", r.taken);
+    visit("lost", r.lost);
+    visit("left_out", r.leftOut);
+    visit("kept", r.kept);
+    visit("note", r.note);
+}
+
 template <typename V> void visitFields(V& visit, DecoderChosen& r) {
     visit("info", r.info);
     visit("settings", r.settings);
@@ -293,6 +322,7 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("tokens", r.tokens);
     visit("draft", r.draft);
     visit("draft_texts", r.draftTexts);
+    visit("row_choices", r.rowChoices);
     visit("path", r.path);
     visit("draft_end", r.draftEnd);
     visit("confidences", r.confidences);

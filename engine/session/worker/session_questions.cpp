@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/loading/files/atomic_file.h"
 #include "engine/session/loading/model_inspection.h"
 #include "engine/session/worker/prompt_text.h"
 #include "engine/session/worker/session_worker.h"
 
+#include <algorithm>
 #include <utility>
 
-// The commands of a session that change nothing of a run: questions about models and prompts, and
-// the tasks that are known.
+// The commands of a session that change nothing of a run: questions about models and prompts, the
+// tasks that are known, and the skip sets that are kept.
 
 namespace engine {
 
@@ -26,15 +28,21 @@ Result<void> SessionWorker::handle(const CountTokens& command) {
     return {};
 }
 
-/// Errors: NotFound where the tasks of no model are kept.
-Result<TaskMemory> SessionWorker::taskMemory() const {
+/// Errors: NotFound where nothing is kept.
+Result<SkipSetMemory*> SessionWorker::skipSetMemory() const {
     if (m_memory)
-        return TaskMemory(*m_memory);
+        return m_memory.get();
     return Error{ErrorCode::NotFound,
-                 m_model ? "The tasks of this model are not kept."
-                         : "There is no model with tasks.",
+                 m_model ? "The tasks and skip sets of this model are not kept."
+                         : "There is no model whose tasks and skip sets are kept.",
                  m_model ? "It needs a data folder, and a model that was read from files."
                          : "Load a model first."};
+}
+
+/// Errors: NotFound where the tasks of no model are kept.
+Result<TaskMemory> SessionWorker::taskMemory() const {
+    ENGINE_TRY(const SkipSetMemory* memory, skipSetMemory());
+    return TaskMemory(*memory);
 }
 
 void SessionWorker::tellTasks(std::uint64_t requestId, const TaskLibrary& known, std::string note) {
@@ -77,6 +85,109 @@ SessionWorker::changeTasks(std::uint64_t requestId,
     ENGINE_TRY(std::string note, change(memory));
     ENGINE_TRY(const TaskLibrary known, memory.all());
     tellTasks(requestId, known, std::move(note));
+    return {};
+}
+
+/// Sends it with what is stored by now.
+void SessionWorker::tellSkipSets(SkipSetsListed listed) {
+    AllSkipSets all;
+    if (!m_options.dataFolder.empty())
+        all = readAllSkipSets(m_options.dataFolder);
+    if (m_memory) {
+        listed.own.fingerprint = m_memory->fingerprint();
+        listed.own.model = m_model->file.name;
+        listed.own.layerCount = m_memory->layerCount();
+    }
+    for (ModelSkipSets& model : all.models) {
+        if (m_memory && model.fingerprint == m_memory->fingerprint())
+            listed.own.sets = std::move(model.sets);
+        else
+            listed.others.push_back(std::move(model));
+    }
+    listed.problems = std::move(all.problems);
+    m_outlet.emit(std::move(listed));
+}
+
+namespace {
+
+/// The reply about a change of the stored sets.
+SkipSetsListed listedAfter(std::uint64_t requestId, SkipSetChange change) {
+    SkipSetsListed listed;
+    listed.requestId = requestId;
+    for (auto& [task, stored] : change.lost)
+        listed.lost.push_back({task, std::move(stored)});
+    listed.kept = std::move(change.kept);
+    listed.note = std::move(change.note);
+    return listed;
+}
+
+} // namespace
+
+Result<void> SessionWorker::handle(const ListSkipSets& command) {
+    tellSkipSets(listedAfter(command.requestId, {}));
+    return {};
+}
+
+Result<void> SessionWorker::handle(const ChangeSkipSets& command) {
+    ENGINE_TRY(SkipSetMemory* const memory, skipSetMemory());
+    SkipSetsByTask added;
+    for (const NamedSkipSet& each : command.added)
+        added.insert_or_assign(each.task, each.stored);
+    ENGINE_TRY(SkipSetChange change, memory->exchange(command.removed, added));
+    SkipSetsListed listed = listedAfter(command.requestId, std::move(change));
+    for (const auto& [task, stored] : added)
+        listed.taken.push_back(task);
+    tellSkipSets(std::move(listed));
+    return {};
+}
+
+Result<void> SessionWorker::handle(const RenameSkipSet& command) {
+    ENGINE_TRY(SkipSetMemory* const memory, skipSetMemory());
+    ENGINE_TRY(SkipSetChange change, memory->rename(command.task, command.name));
+    SkipSetsListed listed = listedAfter(command.requestId, std::move(change));
+    listed.taken = {command.name};
+    tellSkipSets(std::move(listed));
+    return {};
+}
+
+Result<void> SessionWorker::handle(const ImportSkipSets& command) {
+    ENGINE_TRY(SkipSetMemory* const memory, skipSetMemory());
+    ENGINE_TRY(ImportedSets imports, readSkipSetImport(command.path, memory->layerCount()));
+    SkipSetChange change;
+    if (!imports.sets.empty()) {
+        ENGINE_TRY(change,
+                   command.replaces ? memory->replace(imports.sets)
+                                    : memory->storeMissing(imports.sets));
+    }
+    SkipSetsListed listed = listedAfter(command.requestId, std::move(change));
+    for (const auto& [task, stored] : imports.sets)
+        if (std::ranges::find(listed.kept, task) == listed.kept.end())
+            listed.taken.push_back(task);
+    listed.leftOut = std::move(imports.leftOut);
+    tellSkipSets(std::move(listed));
+    return {};
+}
+
+Result<void> SessionWorker::handle(const ExportSkipSets& command) {
+    ENGINE_TRY(const SkipSetMemory* const memory, skipSetMemory());
+    ENGINE_TRY(SkipSetLibrary library, memory->all());
+    library.layerCount = memory->layerCount();
+    library.model = m_model->file.name;
+    SkipSetsListed listed;
+    listed.requestId = command.requestId;
+    std::erase_if(library.sets, [&](const auto& each) {
+        return !command.tasks.empty() &&
+               std::ranges::find(command.tasks, each.first) == command.tasks.end();
+    });
+    for (const auto& [task, stored] : library.sets)
+        listed.taken.push_back(task);
+    if (listed.taken.empty())
+        return Error{ErrorCode::NotFound,
+                     "There is no skip set to export.",
+                     "SWIFT finds one while it answers."};
+    ENGINE_TRY(const std::string text, skipSetExport(library, command.form));
+    ENGINE_TRY_DO(writeFileAtomically(command.path, text));
+    tellSkipSets(std::move(listed));
     return {};
 }
 

@@ -34,6 +34,16 @@ struct CommandNames {
 
     std::string_view operator()(const ForgetTask&) const { return "forget_task"; }
 
+    std::string_view operator()(const ListSkipSets&) const { return "list_skip_sets"; }
+
+    std::string_view operator()(const ChangeSkipSets&) const { return "change_skip_sets"; }
+
+    std::string_view operator()(const RenameSkipSet&) const { return "rename_skip_set"; }
+
+    std::string_view operator()(const ImportSkipSets&) const { return "import_skip_sets"; }
+
+    std::string_view operator()(const ExportSkipSets&) const { return "export_skip_sets"; }
+
     std::string_view operator()(const ChooseDecoder&) const { return "choose_decoder"; }
 
     std::string_view operator()(const ChangeSettings&) const { return "change_settings"; }
@@ -345,8 +355,10 @@ void SessionWorker::useModel(SessionModel model, const std::string& path) {
     m_memory.reset();
     m_model = std::move(model);
     if (!m_options.dataFolder.empty() && !m_model->fingerprint.empty())
-        m_memory = std::make_unique<SkipSetMemory>(
-            m_options.dataFolder, m_model->fingerprint, m_model->transformer->config().layerCount);
+        m_memory = std::make_unique<SkipSetMemory>(m_options.dataFolder,
+                                                   m_model->fingerprint,
+                                                   m_model->transformer->config().layerCount,
+                                                   m_model->file.name);
     ModelLoaded loaded{path, factsOf(*m_model), m_model->remarks, {}};
     loaded.decoders = m_registry.list(&loaded.refusedModules);
     m_outlet.emit(std::move(loaded));

@@ -50,6 +50,11 @@ private:
     Result<void> handle(const ListTasks& command);
     Result<void> handle(const RenameTask& command);
     Result<void> handle(const ForgetTask& command);
+    Result<void> handle(const ListSkipSets& command);
+    Result<void> handle(const ChangeSkipSets& command);
+    Result<void> handle(const RenameSkipSet& command);
+    Result<void> handle(const ImportSkipSets& command);
+    Result<void> handle(const ExportSkipSets& command);
     Result<void> handle(const ChooseDecoder& command);
     Result<void> handle(const ChangeSettings& command);
     Result<void> handle(const ChangeSampling& command);
@@ -64,6 +69,8 @@ private:
     void tellTasks(std::uint64_t requestId, const TaskLibrary& known, std::string note);
     Result<void> changeTasks(std::uint64_t requestId,
                              const std::function<Result<std::string>(TaskMemory&)>& change);
+    Result<SkipSetMemory*> skipSetMemory() const;
+    void tellSkipSets(SkipSetsListed listed);
     void useModel(SessionModel model, const std::string& path);
     void unload();
     void leaveModel();

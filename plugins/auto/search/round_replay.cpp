@@ -64,7 +64,7 @@ Replay replayRounds(std::span<const HeadSummary> summaries,
     const auto longest = static_cast<std::size_t>(std::max(1, terms.maxNodes));
     for (std::size_t first = 0; first < summaries.size();) {
         WeighedStopRule stopRule(worth.thresholdBelow(terms.epsilon), terms.longest);
-        stopRule.weigh(worth, terms.share, costs);
+        stopRule.weigh(worth.rates(), worth.rate(), {.draft = terms.share}, costs);
         std::vector<DraftLevel> levels;
         bool isOver = false;
         while (!isOver && first + levels.size() < summaries.size()) {

@@ -201,11 +201,18 @@ void SwiftRunExperimentTest::aStreamThatIsKilledCountsEachPromptOnce() {
     const ProgramRun again =
         ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
     QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
-    QVERIFY(countOf(again, "answer") < 8); // four prompts by two: some were done before
+    QVERIFY(countOf(again, "answer") < 9); // four prompts by two: some were done before
     const auto result = m_folder->opened().result(0).value();
     std::multiset<std::pair<std::string, int>> counted;
     for (const auto& answer : result.answers)
-        counted.emplace(answer.variant, answer.prompt);
+        if (answer.pass == 0)
+            counted.emplace(answer.variant, answer.prompt);
+    QCOMPARE(result.answers.size(), std::size_t{9});
+    QCOMPARE(result.answers.back().variant, std::string("vanilla")); // at the end of the block
+    QCOMPARE(result.answers.back().prompt, result.answers.front().prompt);
+    QCOMPARE(result.answers.back().tokenHash,
+             hashesOf(m_folder->opened())[fmt::format(
+                 "vanilla {} {} 0", result.answers.front().task, result.answers.front().prompt)]);
     QCOMPARE(counted.size(), std::size_t{8});
     for (int prompt = 0; prompt < 4; ++prompt)
         for (const char* variant : {"vanilla", "lookup"})

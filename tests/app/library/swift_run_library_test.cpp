@@ -175,6 +175,13 @@ void SwiftRunLibraryTest::whatIsExportedIsImportedAgain() {
     QCOMPARE(run({"import", path("code.json"), "--task", "mine"}).exitCode, app::kSuccess);
     QCOMPARE(memoryIn("fresh").find("mine").value()->set, before.at("code").set);
     QVERIFY(run({"list"}).output.contains("not measured here"));
+    qputenv("SWIFT_STUDIO_DATA", path("data").toUtf8());
+    QCOMPARE(run({"export", path("scores.json"), "--scores"}).exitCode, app::kSuccess);
+    qputenv("SWIFT_STUDIO_DATA", path("whole").toUtf8());
+    QDir(path("whole")).removeRecursively();
+    QCOMPARE(run({"import", path("scores.json")}).exitCode, app::kSuccess);
+    QVERIFY(memoryIn("whole").all().value().sets == before);
+    QCOMPARE(memoryIn("whole").all().value().model, std::string("model"));
 }
 
 void SwiftRunLibraryTest::entriesThatDoNotFitAreNamedAndTheRestIsUsed() {

@@ -29,7 +29,7 @@ private slots:
         const RunProgress progress = reader.read().value();
         QCOMPARE(reader.subject(), std::string("swift"));
         QCOMPARE(reader.layers(), MadeUpStream::kLayers);
-        QCOMPARE(progress.planned, 12L); // two of each prompt
+        QCOMPARE(progress.planned, 14L); // two of each prompt, and one for each block of four
         QCOMPARE(progress.answers, 0L);
         QVERIFY(!progress.secondsLeft);
         QVERIFY(progress.prompts.empty());
@@ -52,7 +52,7 @@ private slots:
         QCOMPARE(progress.prompts.size(), std::size_t{2});
         QVERIFY(std::abs(*progress.prompts[1].speedup() - 2.0) < 1e-9);
         QVERIFY(std::abs(*progress.prompts[1].tokensPerSecond() - 200.0) < 1e-6);
-        QVERIFY(std::abs(*progress.secondsLeft - 2.0 / 4.0 * 8.0) < 1e-9);
+        QVERIFY(std::abs(*progress.secondsLeft - 2.0 / 4.0 * 10.0) < 1e-9);
         const TaskFigures& story = progress.tasks[0];
         QCOMPARE(story.done, 2);
         QVERIFY(std::abs(story.speedup->ratio - 1.75) < 1e-9);
@@ -60,6 +60,23 @@ private slots:
         QVERIFY(std::abs(*story.decoding.acceptance() - 0.8) < 1e-9);
         QCOMPARE(progress.tasks[1].done, 0);
         QVERIFY(!progress.tasks[1].speedup);
+    }
+
+    void aBlockWhoseBaselineMovedHasNoSpeedup() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 8);
+        RunProgressReader reader = readerOf(stream);
+        for (int prompt = 0; prompt < 8; ++prompt) {
+            stream.answer(prompt);
+            if (prompt % 4 == 3)
+                stream.endBlock(prompt - 3, prompt == 3 ? 0.5 : 0.01);
+            if (prompt == 3)
+                QVERIFY(!reader.read().value().tasks[0].speedup);
+        }
+        const RunProgress progress = reader.read().value();
+        for (const PromptFigures& prompt : progress.prompts)
+            QCOMPARE(prompt.speedup().has_value(), prompt.prompt >= 4);
+        QVERIFY(!progress.tasks[0].speedup); // the median of both blocks is beyond 5 %
     }
 
     void aFinishedPartHasTheFiguresThatItHadAtWork() {

@@ -75,6 +75,10 @@ private slots:
 
     void numbersAreThoseOfTheReference();
 
+    void attentionIsThatOfTheReference_data() { addVariants(); }
+
+    void attentionIsThatOfTheReference();
+
     void layerRangesChainedEqualTheWhole_data() { addVariants(); }
 
     void layerRangesChainedEqualTheWhole();

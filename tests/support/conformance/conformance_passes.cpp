@@ -66,6 +66,40 @@ void BackendConformance::numbersAreThoseOfTheReference() {
     QVERIFY2(error <= toleranceOf(*own), qPrintable(QString::number(error)));
 }
 
+/// The weights of a row in the middle of a pass, at a layer with a window and at one without.
+void BackendConformance::attentionIsThatOfTheReference() {
+    ModelConfig config = cappedConfig();
+    const MemoryWeights weights = randomWeights(config, 3);
+    const auto own = make(variant(), config, weights);
+    const auto reference =
+        std::move(makePlainTransformer(config, weights, {.precision = Precision::F64})).value();
+    QVERIFY(own->tellsAttention());
+    const auto weightsOf = [&](Transformer& transformer, int layer) {
+        KvCache cache = emptyCache(transformer, 64);
+        const LayerPlan plan = LayerPlan::full(config.layerCount);
+        runChain(transformer, cache, plan, conformanceIds(30), 13);
+        const std::vector<TokenId> ids = conformanceIds(5);
+        const auto result =
+            transformer.forward({.plan = plan,
+                                 .layout = AttentionLayout::chain(cache.length(), 5),
+                                 .tokens = ids,
+                                 .attention = AttentionPlace{.layer = layer, .row = 2}},
+                                cache);
+        ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
+        return result.value().attention;
+    };
+    for (int layer = 0; layer < config.layerCount; ++layer) {
+        const int window = config.layerWindows[static_cast<std::size_t>(layer)];
+        const std::size_t keys = window > 0 ? static_cast<std::size_t>(window) : 33;
+        const std::vector<double> found = weightsOf(*own, layer);
+        QCOMPARE(found.size(), static_cast<std::size_t>(config.headCount) * keys);
+        const double error = relativeError({found}, {weightsOf(*reference, layer)});
+        QVERIFY2(error <= toleranceOf(*own), qPrintable(QString::number(error)));
+        for (auto head = found.begin(); head != found.end(); head += static_cast<long>(keys))
+            QVERIFY(std::abs(std::accumulate(head, head + static_cast<long>(keys), -1.0)) < 1e-9);
+    }
+}
+
 void BackendConformance::layerRangesChainedEqualTheWhole() {
     const auto transformer = makeTiny(variant());
     const LayerPlan plan = LayerPlan::full(3);

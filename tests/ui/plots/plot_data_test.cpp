@@ -55,6 +55,14 @@ private slots:
         QCOMPARE(model.index(0, 2).data().toString(), QStringLiteral("3.x"));
     }
 
+    /// Words may be cut by the column, and may look like HTML.
+    void theTipOfWordsHasThemAll() {
+        FigureTableModel model;
+        model.setTable({{"prompt"}, {{"is <b> bold?"}}});
+        QCOMPARE(model.index(0, 0).data(Qt::ToolTipRole).toString(),
+                 QStringLiteral("is &lt;b&gt; bold?"));
+    }
+
     void tableModelSurvivesTheTester() {
         FigureTableModel model;
         QAbstractItemModelTester tester(&model,

@@ -153,7 +153,7 @@ private slots:
 
     void aDamagedGeometryIsLeftAside() {
         m_settings->setValue(QStringLiteral("window/geometry"), QByteArray("nonsense"));
-        m_settings->setValue(QStringLiteral("window/workspace"), 17);
+        m_settings->setValue(QStringLiteral("window/workspace"), QStringLiteral("nowhere"));
         m_settings->setValue(QStringLiteral("window/text_percent"), QStringLiteral("many"));
         build();
         show();

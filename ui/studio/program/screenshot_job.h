@@ -21,7 +21,7 @@ public:
         QString path;
         QString prompt; ///< empty: the picture is taken when the model is loaded or the replay over
         bool isReplay = false;
-        int workspace = 0;
+        QString workspace = QStringLiteral("chat_workspace"); ///< its objectName()
         std::function<void(std::string_view)> out = {}; ///< what the answer's text is handed to
     };
 

@@ -22,12 +22,12 @@ namespace {
 
 /// On a narrower screen (pixels at 100 %) all docks are at the left.
 constexpr int kRoomForBothSides = 1200;
-constexpr int kExperimentsWorkspace = 2; ///< its number in the window
+const QString kExperimentsWorkspace = QStringLiteral("experiments_workspace");
 
 } // namespace
 
 void Studio::makeExperimentsWorkspace() {
-    auto* workspace = new Workspace(QStringLiteral("experiments_workspace"), m_theme);
+    auto* workspace = new Workspace(kExperimentsWorkspace, m_theme);
     m_desk = new ExperimentsDesk(
         context(), *m_viewMenu, m_window->messages(), m_settings, m_options.experiments, this);
     workspace->setCentralWidget(&m_desk->page());
@@ -62,6 +62,11 @@ void Studio::makeExperimentsWorkspace() {
     });
     connect(m_desk, &ExperimentsDesk::shown, this, &Studio::showExperiments);
     m_window->addWorkspace(workspace, tr("Experiments"), IconName::Experiments);
+    StatusStrip& strip = m_window->statusStrip();
+    const auto tell = [&strip, &status = m_desk->status()] { strip.setWork(status.note()); };
+    connect(&m_desk->status(), &QueueStatus::changed, &strip, tell);
+    connect(&strip.workLink(), &QAbstractButton::clicked, m_desk, &ExperimentsDesk::showStatus);
+    tell();
 }
 
 void Studio::showExperiments() { m_window->showWorkspace(kExperimentsWorkspace); }

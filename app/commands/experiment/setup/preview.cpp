@@ -67,12 +67,11 @@ Result<RunCost> previewRun(const PreparedRun& run, const std::stop_token& stop) 
     const int usual = run.recipe.sizes.begin()->second.maxTokens;
     for (const PlannedShard& shard : run.plan.shards) {
         ++cost.shards;
-        const long answers = answersOf(run.recipe, run.plan, shard);
-        const auto times = answers / std::max(1L, static_cast<long>(shard.prompts.size()));
         const int longest = run.recipe.stage(shard.stage)->maxTokens.value_or(usual);
-        cost.answers += answers;
-        for (const int prompt : shard.prompts) {
-            const auto at = static_cast<std::size_t>(prompt);
+        for (std::size_t place = 0; place < shard.prompts.size(); ++place) {
+            const auto at = static_cast<std::size_t>(shard.prompts[place]);
+            const long times = answersTo(run.recipe, run.plan, shard, place);
+            cost.answers += times;
             cost.tokens += times * longest * static_cast<long>(run.prompts[at].turns.size());
             cost.promptTokens += times * lengths[at];
         }

@@ -7,6 +7,7 @@
 #include "app/commands/experiment/shards/shard_search.h"
 #include "app/commands/experiment/shards/shard_variants.h"
 #include "app/commands/options/text_options.h"
+#include "engine/experiments/run/baseline_blocks.h"
 #include "engine/metrics/equation_six.h"
 
 #include <algorithm>
@@ -81,8 +82,7 @@ public:
             if (variant.failure)
                 tellDropped(variant);
         for (std::size_t i = 0; i < m_shard.prompts.size() && !m_variants.empty(); ++i)
-            if (!m_done.contains(m_shard.prompts[i]))
-                ENGINE_TRY_DO(ask(i));
+            ENGINE_TRY_DO(askOrPass(i));
         ENGINE_TRY(const ShardResult result, m_log->finish());
         return m_folder.finish(result);
     }
@@ -168,8 +168,11 @@ private:
             if (const auto* answer = std::get_if<ShardAnswer>(&record)) {
                 before = std::max(before, answer->startedAt + answer->decodeMs / 1e3);
                 m_done.insert(answer->prompt);
+                if (answer->pass == 1)
+                    m_closed.insert(answer->prompt);
             } else if (const auto* leftOut = std::get_if<ShardLeftOut>(&record)) {
                 m_done.insert(leftOut->prompt);
+                m_leftOut.insert(leftOut->prompt);
             }
             addRecord(result, std::move(record));
         }
@@ -187,11 +190,40 @@ private:
         return {};
     }
 
+    Result<void> askOrPass(std::size_t place) {
+        if (!m_done.contains(m_shard.prompts[place]))
+            ENGINE_TRY_DO(ask(place));
+        return !m_isTwice && endsBlock(m_shard, place) ? endBlock(place) : Result<void>();
+    }
+
+    /// Vanilla answers the first prompt of the block again.
+    Result<void> endBlock(std::size_t place) {
+        const auto vanilla = std::find_if(
+            m_variants.begin(), m_variants.end(), [](const auto& one) { return one.isVanilla(); });
+        const auto begin =
+            m_shard.prompts.begin() + static_cast<std::ptrdiff_t>(place - place % kPromptsOfBlock);
+        const auto end = m_shard.prompts.begin() + static_cast<std::ptrdiff_t>(place + 1);
+        const auto first =
+            std::find_if(begin, end, [this](int prompt) { return !m_leftOut.contains(prompt); });
+        if (vanilla == m_variants.end() || first == end || m_closed.contains(*first))
+            return {};
+        m_log->beginAnswer(vanilla->name, recordOf(*first).task, *first, 1, false);
+        const double startedAt = m_log->now();
+        ENGINE_TRY(Answers answers,
+                   answerRecord(*vanilla->passes.front(), recordOf(*first), m_request));
+        if (answers.isCancelled || m_work.stop.stop_requested())
+            return cancelledError();
+        std::vector<Made> again;
+        again.push_back({&*vanilla, std::move(answers), startedAt});
+        ENGINE_TRY_DO(take(again, *first, 1));
+        return m_log->check();
+    }
+
     /// One prompt, by all variants.
     Result<void> ask(std::size_t place) {
         const int prompt = m_shard.prompts[place];
         for (int pass = 0; pass < (m_isTwice ? 2 : 1); ++pass) {
-            // A stream has one pass, in which vanilla is first and last in turn.
+            // In a single pass vanilla is first and last in turn.
             const bool isReverse = m_isTwice ? pass == 1 : place % 2 == 1;
             auto answered = answerAll(prompt, pass, isReverse);
             if (!answered && answered.error().code == ErrorCode::InvalidInput) {
@@ -206,6 +238,7 @@ private:
     }
 
     void leaveOut(int prompt, const Error& error) {
+        m_leftOut.insert(prompt);
         m_log->add(ShardRecord(ShardLeftOut{.prompt = prompt, .reason = error.message}));
         if (m_work.onRemark)
             m_work.onRemark(fmt::format("Prompt {} ({}) was left out: {}",
@@ -327,7 +360,9 @@ private:
     QualityJudge m_judge{std::nullopt};
     std::optional<ShardLog> m_log;
     std::vector<ShardVariant> m_variants;
-    std::set<int> m_done; // prompts of a stream that went on
+    std::set<int> m_done;    // prompts of a stream that went on
+    std::set<int> m_closed;  // of them, those that ended a block
+    std::set<int> m_leftOut; // prompts
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "engine/experiments/report/analysis/analyse.h"
 
 #include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/experiments/run/baseline_blocks.h"
 #include "engine/metrics/sample_statistics.h"
 
 #include <fmt/ranges.h>
@@ -37,19 +38,17 @@ private:
 };
 
 void addBaseline(const RunData& data, Facts& facts) {
-    const BaselineDrift& drift = data.drift();
-    if (drift.betweenPasses)
-        facts.add("Vanilla between its passes",
-                  fmt::format("{} (limit {:.0f} %)",
-                              percent(*drift.betweenPasses),
-                              kBaselineLimit * 100.0));
-    if (drift.worstTask)
-        facts.add("- most for a task",
-                  fmt::format("{} ({})",
-                              percent(*drift.worstTask),
-                              data.label("task", drift.worstTaskName)));
-    if (drift.overRun)
-        facts.add("- over the run", percent(*drift.overRun));
+    if (const auto moved = vanillaMoved(data.select({}, {})))
+        facts.add("Vanilla within its blocks",
+                  fmt::format("{} (limit {:.0f} %)", percent(*moved), kBaselineLimit * 100.0));
+    std::optional<std::pair<double, std::string>> most;
+    for (const std::string& task : data.groups({}, "task")) {
+        const auto moved = vanillaMoved(data.select({}, std::vector<Filter>{{"task", task}}));
+        if (moved && (!most || std::abs(*moved) > std::abs(most->first)))
+            most = {*moved, data.label("task", task)};
+    }
+    if (most)
+        facts.add("- most for a task", fmt::format("{} ({})", percent(most->first), most->second));
     std::vector<double> rates;
     for (const AnsweredPrompt* run : data.select({}, {}).runs) {
         const double ms = msPerToken(run->own);
@@ -110,9 +109,11 @@ void addCounts(const Recipe& recipe, const RunData& data, Facts& facts) {
     const RecipeStage* stage = recipe.stages.empty() ? nullptr : &recipe.stages.back();
     if (stage && stage->hasBaseline)
         facts.add("Order",
-                  recipe.isStream  ? "one pass; vanilla before or after, in turn"
-                  : stage->isTwice ? "vanilla and the variants, then in reverse order"
-                                   : "vanilla, then the variants");
+                  stage->isTwice && !recipe.isStream
+                      ? std::string("each prompt: vanilla and the variants, then in reverse order")
+                      : fmt::format("each prompt: vanilla before or after the variants, in turn; "
+                                    "vanilla answers the first of every {} once more behind them",
+                                    kPromptsOfBlock));
     if (stage)
         facts.add("Sampling",
                   stage->sampling.temperature > 0.0 ? fmt::format("temperature {}, top-p {}",
@@ -150,17 +151,15 @@ void addRemarks(const Recipe& recipe,
                                              prompts.size(),
                                              prompts.size() == 1 ? "prompt was" : "prompts were",
                                              reason));
-    if (data.drift().isSteady() && std::abs(data.drift().worstTask.value_or(0.0)) > kBaselineLimit)
-        result.remarks.push_back(fmt::format(
-            "On {} vanilla moved by {} between its passes, more than on the whole: the speedups of "
-            "this task alone are rough.",
-            data.label("task", data.drift().worstTaskName),
-            percent(*data.drift().worstTask)));
-    if (data.drift().overRun && std::abs(*data.drift().overRun) > kBaselineLimit)
-        result.remarks.push_back(fmt::format(
-            "Vanilla moved by {} over the run. Each speedup compares answers that were given one "
-            "after the other; tokens per second of different parts should not be compared.",
-            percent(*data.drift().overRun)));
+    for (const std::string& task : data.groups({}, "task")) {
+        const auto moved = vanillaMoved(data.select({}, std::vector<Filter>{{"task", task}}));
+        if (!isSteady(moved))
+            result.remarks.push_back(fmt::format("On {} vanilla moved by {} within its blocks: no "
+                                                 "speedup of this task alone is printed. Repeat on "
+                                                 "a quiet machine.",
+                                                 data.label("task", task),
+                                                 percent(*moved)));
+    }
 }
 
 } // namespace
@@ -181,6 +180,9 @@ analyse(const Recipe& recipe, const RunPlan& plan, std::vector<ShardResult> shar
     }
     for (const FigureWish& wish : recipe.figures) {
         ResultFigure figure = makeFigure(data, recipe, wish);
+        if (figure.panels.empty() && figure.refusedPoints > 0)
+            result.remarks.push_back(
+                fmt::format("\"{}\" is not drawn. {}", figure.title, figure.note));
         if (!figure.panels.empty())
             result.figures.push_back(std::move(figure));
     }

@@ -10,9 +10,6 @@
 
 namespace engine {
 
-/// The share by which vanilla may move between its two passes; beyond it no speedup is printed.
-inline constexpr double kBaselineLimit = 0.05;
-
 /// Merges finished shards into the result that people read: the tables, figures and the verdict for
 /// which the recipe asks. The order of the shards does not matter; shards that the plan has and
 /// `shards` lacks make the result incomplete. A measure without data gives empty cells. Thread:

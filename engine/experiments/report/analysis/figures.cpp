@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/experiments/run/baseline_blocks.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -98,8 +101,10 @@ void fillCategories(const RunData& data,
                 FigureSeries emphasised = plain;
                 emphasised.isEmphasised = true;
                 for (std::size_t i = 0; i < categories.size(); ++i) {
-                    const auto value = measured(
-                        measure, selectAll(data, wish, stage, {&panel, &one, &categories[i]}));
+                    const auto value =
+                        drawnValue(measure,
+                                   selectAll(data, wish, stage, {&panel, &one, &categories[i]}),
+                                   figure);
                     const bool isTheSubject =
                         (wish.x == "variant" && isSubject(data, recipe, categories[i].group)) ||
                         (wish.series == "variant" && isSubject(data, recipe, one.group));
@@ -195,6 +200,14 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
+std::optional<Estimate>
+drawnValue(std::string_view measure, const Selection& selection, ResultFigure& figure) {
+    const auto value = measured(measure, selection);
+    if (!value && refusedFor(measure, selection))
+        ++figure.refusedPoints;
+    return value;
+}
+
 std::vector<FigureGroup> figureGroups(const RunData& data,
                                       const FigureWish& wish,
                                       const std::string& grouping,
@@ -287,6 +300,15 @@ ResultFigure makeFigure(const RunData& data, const Recipe& recipe, const FigureW
     if (figure.kind != FigureKind::Matrix && figure.kind != FigureKind::LayerGrids &&
         figure.kind != FigureKind::Stack)
         addOverlays(data, recipe, wish, figure);
+    if (figure.refusedPoints > 0)
+        figure.note += fmt::format("{}{} left out: vanilla moved by more than {:.0f} % beside {}. "
+                                   "Repeat on a quiet machine.",
+                                   figure.note.empty() ? "" : " ",
+                                   figure.refusedPoints == 1
+                                       ? "One speedup is"
+                                       : fmt::format("{} speedups are", figure.refusedPoints),
+                                   kBaselineLimit * 100.0,
+                                   figure.refusedPoints == 1 ? "it" : "them");
     return figure;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/metrics/sample_statistics.h"
 
 #include <algorithm>
 #include <charconv>
@@ -82,8 +84,10 @@ Points matchnessPoints(const StreamAxis& axis, const Selection& selection, bool 
 }
 
 /// One point a prompt: the seeds of a prompt together.
-Points
-promptPoints(const StreamAxis& axis, const Selection& selection, const std::string& measure) {
+Points promptPoints(const StreamAxis& axis,
+                    const Selection& selection,
+                    const std::string& measure,
+                    ResultFigure& figure) {
     std::vector<std::pair<double, Selection>> prompts;
     for (const AnsweredPrompt* run : selection.runs) {
         const double x = axis.at(run->place);
@@ -98,13 +102,12 @@ promptPoints(const StreamAxis& axis, const Selection& selection, const std::stri
                 continue;
             }
             prompts.emplace_back(x, Selection());
-            prompts.back().second.hasSteadyBaseline = selection.hasSteadyBaseline;
         }
         prompts.back().second.runs.push_back(run);
     }
     Points points;
     for (const auto& [x, prompt] : prompts) {
-        if (auto value = measured(measure, prompt)) {
+        if (auto value = drawnValue(measure, prompt, figure)) {
             value->low = value->high = std::nullopt; // of a prompt's seeds it would mislead
             points.push_back({x, *value});
         }
@@ -112,12 +115,12 @@ promptPoints(const StreamAxis& axis, const Selection& selection, const std::stri
     return points;
 }
 
-Points cumulativePoints(const StreamAxis& axis, const Selection& selection) {
+/// A point says how fast all prompts up to it were, so it needs a baseline that is steady on them.
+Points cumulativePoints(const StreamAxis& axis, const Selection& selection, ResultFigure& figure) {
     Points points;
-    if (!selection.hasSteadyBaseline)
-        return points;
     double vanilla = 0.0;
     double own = 0.0;
+    std::vector<double> moves; // ascending
     for (const AnsweredPrompt* run : selection.runs) {
         const double reference = msPerToken(run->vanilla);
         const double ms = msPerToken(run->own);
@@ -125,17 +128,25 @@ Points cumulativePoints(const StreamAxis& axis, const Selection& selection) {
             continue;
         vanilla += reference;
         own += ms;
+        if (const auto moved = run->vanillaMoved)
+            moves.insert(std::upper_bound(moves.begin(), moves.end(), *moved), *moved);
+        if (!moves.empty() && !isSteady(medianOf(moves))) {
+            ++figure.refusedPoints;
+            continue;
+        }
         points.push_back({axis.at(run->place), {vanilla / own, {}, {}, 1}});
     }
     return points;
 }
 
-Points
-streamPoints(const StreamAxis& axis, const Selection& selection, const std::string& measure) {
+Points streamPoints(const StreamAxis& axis,
+                    const Selection& selection,
+                    const std::string& measure,
+                    ResultFigure& figure) {
     if (measure == "matchness" || measure == "best_matchness")
         return matchnessPoints(axis, selection, measure == "best_matchness");
-    return measure == "cumulative_speedup" ? cumulativePoints(axis, selection)
-                                           : promptPoints(axis, selection, measure);
+    return measure == "cumulative_speedup" ? cumulativePoints(axis, selection, figure)
+                                           : promptPoints(axis, selection, measure, figure);
 }
 
 /// A band begins where the task changes.
@@ -182,7 +193,8 @@ Points sweepPoints(const RunData& data,
                    const FigureWish& wish,
                    const std::string& stage,
                    std::initializer_list<const FigureGroup*> groups,
-                   const std::string& measure) {
+                   const std::string& measure,
+                   ResultFigure& figure) {
     Points points;
     for (const FigureGroup& group : figureGroups(data, wish, wish.x, stage)) {
         const auto x = numberOf(group.group);
@@ -193,7 +205,7 @@ Points sweepPoints(const RunData& data,
         std::erase_if(selection.runs, isOther);
         std::erase_if(selection.trials, isOther);
         std::erase_if(selection.plans, isOther);
-        if (const auto value = measured(measure, selection); x && value)
+        if (const auto value = drawnValue(measure, selection, figure); x && value)
             points.push_back({*x, *value});
     }
     return points;
@@ -228,14 +240,14 @@ void fillLines(const RunData& data, const FigureWish& wish, ResultFigure& figure
                 if (isStream) {
                     const Selection own = selectAll(data, wish, stage, {&panel, &one});
                     axis.beginLine(own);
-                    line.points = streamPoints(axis, own, measure);
+                    line.points = streamPoints(axis, own, measure, figure);
                     if (figure.bands.empty() && !own.runs.empty() && wish.panels != "task" &&
                         wish.series != "task")
                         addTaskBands(data, axis, own, figure);
                     if (figure.bands.empty() && axis.isTime())
                         addPhaseBands(axis, own, figure);
                 } else {
-                    line.points = sweepPoints(data, wish, stage, {&panel, &one}, measure);
+                    line.points = sweepPoints(data, wish, stage, {&panel, &one}, measure, figure);
                 }
                 if (!line.points.empty())
                     made.series.push_back(std::move(line));
@@ -265,10 +277,10 @@ void fillScatter(const RunData& data, const FigureWish& wish, ResultFigure& figu
             axis.beginLine(own);
             FigureSeries dots{one.label.empty() ? measureLabel(measure) : one.label, {}};
             if (measure == "matchness" || measure == "best_matchness" || wish.x == "prompt") {
-                dots.points = streamPoints(axis, own, measure);
+                dots.points = streamPoints(axis, own, measure, figure);
                 if (figure.bands.empty() && axis.isTime())
                     addPhaseBands(axis, own, figure);
-            } else if (const auto value = measured(measure, own)) {
+            } else if (const auto value = drawnValue(measure, own, figure)) {
                 const auto seconds = measured("search_seconds", own);
                 dots.points.push_back({seconds ? seconds->value : 0.0, *value});
             }

@@ -45,6 +45,10 @@ void fillLines(const RunData& data, const FigureWish& wish, ResultFigure& figure
 void fillMatrix(const RunData& data, const FigureWish& wish, ResultFigure& figure);
 void fillLayerGrids(const RunData& data, const FigureWish& wish, ResultFigure& figure);
 
+/// The measure's value in a selection; one that is refused because the baseline moved is counted.
+std::optional<Estimate>
+drawnValue(std::string_view measure, const Selection& selection, ResultFigure& figure);
+
 /// What can be selected by all these filters.
 Selection selectAll(const RunData& data,
                     const FigureWish& wish,

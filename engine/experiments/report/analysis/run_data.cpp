@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/analysis/run_data.h"
 
+#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/metrics/sample_statistics.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +17,6 @@
 namespace engine {
 
 namespace {
-
-bool isVanillaName(std::string_view name) {
-    return name == "vanilla" || name.starts_with("vanilla@");
-}
 
 /// Numbers by size before names; names as they come.
 bool isBefore(const std::string& first, const std::string& second) {
@@ -142,6 +141,15 @@ std::string settingName(std::string_view grouping) {
     return name;
 }
 
+std::optional<double> vanillaMoved(const Selection& selection) {
+    std::vector<double> moves;
+    for (const AnsweredPrompt* run : selection.runs) {
+        if (run->vanillaMoved)
+            moves.push_back(*run->vanillaMoved);
+    }
+    return moves.empty() ? std::nullopt : std::optional(medianOf(moves));
+}
+
 double msPerToken(std::span<const ShardAnswer* const> answers, bool hasPrompt) {
     double ms = 0.0;
     long tokens = 0;
@@ -172,7 +180,6 @@ RunData::RunData(const Recipe& recipe, const RunPlan& plan, std::vector<ShardRes
     std::stable_sort(m_variants.begin(), m_variants.end(), [&](const auto& a, const auto& b) {
         return place(a) < place(b);
     });
-    measureDrift();
 }
 
 const ReportVariant* RunData::addVariant(const std::string& name) {
@@ -232,6 +239,11 @@ void RunData::addShard(const ShardResult& shard) {
         if (found != vanilla.end())
             m_runs[i].vanilla = m_runs[found->second].own;
     }
+    const std::map<int, double> moves = vanillaMoves(planned, shard.answers);
+    for (std::size_t i = first; i < m_runs.size(); ++i) {
+        if (const auto moved = moves.find(m_runs[i].place.prompt); moved != moves.end())
+            m_runs[i].vanillaMoved = moved->second;
+    }
     place.seed = planned.seed;
     for (const ShardTrial& trial : shard.trials) {
         place.at = trial.at;
@@ -271,7 +283,6 @@ Selection RunData::select(const std::string& stage,
                           std::span<const Filter> filters,
                           std::span<const std::string> only) const {
     Selection found;
-    found.hasSteadyBaseline = m_drift.isSteady();
     keepMatching(m_runs, stage, filters, only, found.runs);
     keepMatching(m_trials, stage, filters, only, found.trials);
     keepMatching(m_plans, stage, filters, only, found.plans);

@@ -41,6 +41,7 @@ struct AnsweredPrompt {
     RunPlace place;
     std::vector<const ShardAnswer*> own;
     std::vector<const ShardAnswer*> vanilla; ///< empty without a baseline
+    std::optional<double> vanillaMoved = {}; ///< within the prompt's block, see baseline_blocks.h
 };
 
 struct TrialRun {
@@ -59,28 +60,12 @@ struct Selection {
     std::vector<const TrialRun*> trials;
     std::vector<const PlanRun*> plans;
     std::vector<const TrialRun*> sources = {}; ///< of the searches that found the sets of the runs
-    bool hasSteadyBaseline = true;             ///< false: a speedup means nothing
 };
 
 /// Names a grouping and one of its groups: ("task", "story"). The groupings are "variant", "task",
 /// "prompt", "seed", "base" (the variant of the recipe), "set" (the task whose set is used),
 /// "parameters" and "setting:NAME"; a group that something does not have is empty.
 using Filter = std::pair<std::string, std::string>;
-
-/// How far vanilla moved. A plain value.
-struct BaselineDrift {
-    /// Median over prompts of the time of the second pass over that of the first, minus 1; none if
-    /// no prompt was asked twice.
-    std::optional<double> betweenPasses;
-    /// The same for the task that moved most, and its name.
-    std::optional<double> worstTask;
-    std::string worstTaskName;
-    /// Of the last third of a task's prompts over the first third, minus 1, for the task that moved
-    /// most; none with fewer than six prompts.
-    std::optional<double> overRun;
-
-    bool isSteady() const;
-};
 
 /// The shards of a run, put together and in order. It points into `plan`. Thread: read-only.
 class RunData {
@@ -99,8 +84,6 @@ public:
 
     /// Null if there is none of this name, nor one made of this variant of the recipe.
     const ReportVariant* variant(std::string_view name) const;
-
-    const BaselineDrift& drift() const { return m_drift; }
 
     /// The stage of a wish: its own, or the last one in which something was measured.
     std::string stageOf(const std::string& wished) const;
@@ -124,7 +107,6 @@ private:
     const ReportVariant* addVariant(const std::string& name);
     void addSources(Selection& selection) const;
     void addShard(const ShardResult& shard);
-    void measureDrift();
 
     const RunPlan& m_plan;
     std::vector<ShardResult> m_shards;
@@ -133,7 +115,6 @@ private:
     std::vector<AnsweredPrompt> m_runs;
     std::vector<TrialRun> m_trials;
     std::vector<PlanRun> m_plans;
-    BaselineDrift m_drift;
 };
 
 /// The group to which something belongs.
@@ -144,6 +125,10 @@ std::string readableName(std::string_view name);
 
 /// "setting:exit_layer" to "exit layer".
 std::string settingName(std::string_view grouping);
+
+/// How far vanilla moved beside these answers: the median over prompts; none where it was not asked
+/// twice.
+std::optional<double> vanillaMoved(const Selection& selection);
 
 /// Milliseconds for each token of these answers; 0 without tokens.
 double msPerToken(std::span<const ShardAnswer* const> answers, bool hasPrompt = false);

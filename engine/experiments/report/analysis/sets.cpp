@@ -114,8 +114,8 @@ void fillMatrix(const RunData& data, const FigureWish& wish, ResultFigure& figur
         for (const FigureGroup& row : rowGroups) {
             std::vector<Estimate> cells;
             for (const FigureGroup& column : columnGroups) {
-                const auto value =
-                    measured(measure, selectAll(data, wish, stage, {&panel, &row, &column}));
+                const auto value = drawnValue(
+                    measure, selectAll(data, wish, stage, {&panel, &row, &column}), figure);
                 hasValue = hasValue || value;
                 cells.push_back(value.value_or(Estimate{}));
             }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/experiments/run/baseline_blocks.h"
 
 #include <fmt/format.h>
 
@@ -62,12 +63,18 @@ public:
             return table; // the coloured texts stand alone
         if (m_wish.rows == "stage") {
             addStages(table);
-            return table;
+        } else {
+            addRows(table, 0, {}, {});
+            if (m_groupings.size() == 2 && m_groupings[0] == "task" &&
+                m_data.groups(m_stage, "task", m_only).size() > 1)
+                addRows(table, 1, {}, {{"All tasks", {}}});
         }
-        addRows(table, 0, {}, {});
-        if (m_groupings.size() == 2 && m_groupings[0] == "task" &&
-            m_data.groups(m_stage, "task", m_only).size() > 1)
-            addRows(table, 1, {}, {{"All tasks", {}}});
+        if (m_hasRefused)
+            table.note += fmt::format("{}– with a percentage: vanilla moved by so much between the "
+                                      "beginning and the end of these prompts, so no speedup is "
+                                      "printed (limit {:.0f} %). Repeat on a quiet machine.",
+                                      table.note.empty() ? "" : " ",
+                                      kBaselineLimit * 100.0);
         return table;
     }
 
@@ -103,28 +110,33 @@ private:
         }
     }
 
-    void addRow(ResultTable& table,
-                const std::vector<Filter>& filters,
-                std::vector<ResultCell> row) const {
+    void
+    addRow(ResultTable& table, const std::vector<Filter>& filters, std::vector<ResultCell> row) {
         const Selection selection = m_data.select(m_stage, filters, m_only);
         if (isEmpty(selection) || (m_wish.rows == "search" && selection.trials.empty()))
             return;
         for (const std::string& measure : m_wish.columns) {
+            if (measure == kOrigin)
+                continue;
             const bool isSoFar = measure == "cumulative_speedup" && m_groupings[0] == "prompt";
-            if (measure != kOrigin)
-                row.push_back(measureCell(
-                    measure, isSoFar ? speedSoFar(filters) : measured(measure, selection)));
+            const Selection asked = isSoFar ? soFar(filters) : selection;
+            row.push_back(
+                measureCell(measure, isSoFar ? ratioOfTimes(asked) : measured(measure, asked)));
+            if (const auto moved = refusedFor(measure, asked)) {
+                row.back().text += fmt::format(" ({:+.1f} %)", *moved * 100.0);
+                m_hasRefused = true;
+            }
         }
         table.rows.push_back(std::move(row));
     }
 
-    /// Of the prompts up to the one of a row.
-    std::optional<Estimate> speedSoFar(const std::vector<Filter>& filters) const {
+    /// The prompts up to the one of a row.
+    Selection soFar(const std::vector<Filter>& filters) const {
         Selection all = m_data.select(m_stage, std::span(filters).subspan(1), m_only);
         const int last = std::stoi(filters[0].second);
         std::erase_if(all.runs,
                       [&](const AnsweredPrompt* run) { return run->place.prompt > last; });
-        return ratioOfTimes(all);
+        return all;
     }
 
     const RunData& m_data;
@@ -132,6 +144,7 @@ private:
     std::string m_stage;
     std::vector<std::string> m_groupings;
     std::vector<std::string> m_only;
+    bool m_hasRefused = false;
 };
 
 } // namespace

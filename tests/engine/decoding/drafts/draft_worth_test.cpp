@@ -80,7 +80,7 @@ private slots:
         const StepCosts costs = costsOf(0.02, 0.4);
         const DraftWorth worth = after(300, 6, 6, costs);
         WeighedStopRule rule(0.0, 25);
-        rule.weigh(worth, kShare, costs);
+        rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
         QVERIFY(lengthOf(rule, 0.9) > 12);
     }
 
@@ -88,10 +88,10 @@ private slots:
         const StepCosts costs = costsOf(0.3, 0.9);
         const DraftWorth worth = after(300, 1, 1, costs); // 2 tokens for 2.2
         WeighedStopRule rule(0.0, 25);
-        rule.weigh(worth, kShare, costs);
+        rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
         QCOMPARE(lengthOf(rule, 0.9), 1);
         WeighedStopRule asked(0.0, 25);
-        asked.weigh(worth, kShare, costs);
+        asked.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
         asked.choicesWorth(0.9, 1);
         const auto end = asked.stopsAfter(0.9, 1);
         QVERIFY(end.has_value() && end->reason == DraftEndReason::Price);
@@ -104,9 +104,9 @@ private slots:
         const DraftWorth good = after(300, 4, 4, costs);
         const DraftWorth bad = after(300, 4, 1, costs);
         WeighedStopRule longRule(0.0, 25);
-        longRule.weigh(good, kShare, costs);
+        longRule.weigh(good.rates(), good.rate(), {.draft = kShare}, costs);
         WeighedStopRule shortRule(0.0, 25);
-        shortRule.weigh(bad, kShare, costs);
+        shortRule.weigh(bad.rates(), bad.rate(), {.draft = kShare}, costs);
         const int longer = lengthOf(longRule, 0.9);
         const int shorter = lengthOf(shortRule, 0.9);
         QVERIFY2(shorter < longer, qPrintable(QString("%1, %2").arg(shorter).arg(longer)));
@@ -119,7 +119,7 @@ private slots:
             const StepCosts& costs = isDear ? dear : cheap;
             const DraftWorth worth = after(300, 1, 0, costs); // the first choice is wrong
             WeighedStopRule rule(0.0, 25);
-            rule.weigh(worth, kShare, costs);
+            rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
             const int kept = rule.choicesWorth(0.9, 5);
             QVERIFY2(isDear ? kept <= 3 : kept == 5, qPrintable(QString::number(kept)));
         }
@@ -129,7 +129,7 @@ private slots:
         const StepCosts costs = costsOf(0.1, 0.5);
         const DraftWorth worth = after(300, 3, 3, costs);
         WeighedStopRule rule(0.0, 25);
-        rule.weigh(worth, kShare, costs);
+        rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
         QCOMPARE(rule.choicesWorth(0.9, 10), 1);
     }
 
@@ -143,7 +143,7 @@ private slots:
         QVERIFY(good.rates().at(0.1) > bad.rates().at(0.1));
         const auto first = [&](const DraftWorth& worth) {
             WeighedStopRule rule(0.0, 25);
-            rule.weigh(worth, kShare, costs);
+            rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
             return lengthOf(rule, 0.9);
         };
         QCOMPARE(first(bad), 1);

@@ -172,31 +172,6 @@ private slots:
         QCOMPARE(resultJson(resultOf(run)), ordered);
     }
 
-    void aBaselineThatMovedPrintsNoSpeedup_data() {
-        QTest::addColumn<double>("moved");
-        QTest::addColumn<bool>("isRefused");
-        QTest::newRow("slower") << 1.08 << true;
-        QTest::newRow("faster") << 0.92 << true;
-        QTest::newRow("within the limit") << 1.04 << false;
-    }
-
-    void aBaselineThatMovedPrintsNoSpeedup() {
-        QFETCH(double, moved);
-        QFETCH(bool, isRefused);
-        SampleRun run;
-        run.secondPass = moved;
-        run.add({"math"}, 4, {kSwift});
-        run.recipe.tables = {tableOf("variant", {"speedup", "M", "acceptance"})};
-        run.recipe.figures = {figureOf("dots", "variant", {"speedup"})};
-        const ExperimentResult result = resultOf(run);
-        QCOMPARE(result.verdict.kind == VerdictKind::Refused, isRefused);
-        QCOMPARE(contains(result.verdict.headline, "No speedup is printed: vanilla moved by 8.0 %"),
-                 isRefused);
-        QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "Measured").text == "–", isRefused);
-        QCOMPARE(result.figures.empty(), isRefused);
-        QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "M").text, std::string("3.20"));
-    }
-
     void aGainNamesTheNumberAndItsReason() {
         SampleRun run;
         run.add({"math"}, 4, {kSwift});

@@ -11,7 +11,7 @@ namespace {
 enum class Origin { Swift, Beyond, Own };
 
 Origin originOf(const RecipeEntry& entry) {
-    const bool isSwift = entry.recipe.source.find("2410.06916") != std::string::npos;
+    const bool isSwift = entry.recipe.source.find(kSwiftPaper) != std::string::npos;
     return entry.isOwn ? Origin::Own : isSwift ? Origin::Swift : Origin::Beyond;
 }
 
@@ -91,7 +91,10 @@ QVariant RecipeListModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
         return QString::fromStdString(entry.recipe.title);
     case Qt::ToolTipRole:
-        return QString::fromStdString(entry.recipe.summary);
+        return tr("<b>%1</b><br>%2<br>%3")
+            .arg(QString::fromStdString(entry.recipe.title).toHtmlEscaped(),
+                 QString::fromStdString(entry.recipe.source).toHtmlEscaped(),
+                 QString::fromStdString(entry.recipe.summary).toHtmlEscaped());
     case Qt::AccessibleTextRole:
         return tr("%1, %2, %3")
             .arg(QString::fromStdString(entry.recipe.title),

@@ -5,7 +5,6 @@
 #include "ui/views/experiments/lists/row_delegates.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QListView>
 #include <QPainter>
@@ -61,15 +60,13 @@ RecipePanel::RecipePanel(const Theme& theme,
                          const RecipeCatalog& catalog,
                          const ExperimentQueue& queue,
                          QWidget* parent)
-    : QWidget(parent)
-    , m_theme(theme)
+    : ListPanel(
+          theme, tr("Recipes"), new QSortFilterProxyModel, new RecipeRowDelegate(theme), parent)
     , m_model(new RecipeListModel(catalog, queue, this))
-    , m_filtered(new QSortFilterProxyModel(this))
+    , m_filtered(static_cast<QSortFilterProxyModel*>(list().model()))
     , m_filter(new QLineEdit)
     , m_filterIcon(m_filter->addAction(QIcon(), QLineEdit::LeadingPosition))
     , m_own(new QPushButton(tr("Own...")))
-    , m_list(new QListView)
-    , m_empty(plainLabel(this, true))
     , m_legend(new StateLegend(theme, this)) {
     m_filter->setPlaceholderText(tr("Filter"));
     m_filter->setAccessibleName(tr("Filter the recipes"));
@@ -79,24 +76,9 @@ RecipePanel::RecipePanel(const Theme& theme,
     m_own->setToolTip(tr("Open a recipe of your own (*.swiftexp)"));
     m_filtered->setSourceModel(m_model);
     m_filtered->setFilterCaseSensitivity(Qt::CaseInsensitive);
-    m_list->setModel(m_filtered);
-    m_list->setItemDelegate(new RecipeRowDelegate(theme, m_list));
-    m_list->setAccessibleName(tr("Recipes"));
-    m_list->setFrameShape(QFrame::NoFrame);
-    m_list->setMouseTracking(true);
-    m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    auto* head = new QHBoxLayout;
-    head->addWidget(m_filter, 1);
-    head->addWidget(m_own);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(head);
-    column->addWidget(m_empty);
-    column->addWidget(m_list, 1);
-    column->addWidget(m_legend);
+    head().addWidget(m_filter, 1);
+    head().addWidget(m_own);
+    column().addWidget(m_legend);
     connect(m_filter,
             &QLineEdit::textChanged,
             m_filtered,
@@ -104,64 +86,33 @@ RecipePanel::RecipePanel(const Theme& theme,
     connect(m_filter, &QLineEdit::textChanged, this, &RecipePanel::showEmpty);
     connect(m_model, &QAbstractItemModel::modelReset, this, &RecipePanel::showEmpty);
     connect(m_own, &QPushButton::clicked, this, &RecipePanel::ownAsked);
-    const auto choose = [this](const QModelIndex& index) {
-        if (!m_isMarking && index.isValid())
-            emit chosen(index.data(RecipeListModel::PathRole).toString());
-    };
-    connect(m_list->selectionModel(),
-            &QItemSelectionModel::currentChanged,
-            this,
-            [choose](const QModelIndex& index, const QModelIndex& previous) {
-                if (previous.isValid()) // else only the focus came
-                    choose(index);
-            });
-    connect(m_list, &QListView::activated, this, choose);
-    connect(m_list, &QListView::clicked, this, choose); // also the one that is marked
-    connect(&theme, &Theme::changed, this, &RecipePanel::restyle);
     restyle();
     showEmpty();
 }
 
 void RecipePanel::setCurrent(const QString& path) {
-    m_isMarking = true;
-    const QModelIndex index = m_filtered->mapFromSource(m_model->indexOf(path));
-    if (index.isValid()) {
-        m_list->setCurrentIndex(index);
-    } else {
-        m_list->clearSelection();
-        m_list->setCurrentIndex({});
-    }
-    m_isMarking = false;
+    mark(m_filtered->mapFromSource(m_model->indexOf(path)));
+}
+
+void RecipePanel::choose(const QModelIndex& index) {
+    emit chosen(index.data(RecipeListModel::PathRole).toString());
 }
 
 void RecipePanel::showEmpty() {
-    const bool isEmpty = m_filtered->rowCount() == 0;
-    m_empty->setVisible(isEmpty);
-    m_empty->setText(m_model->rowCount() == 0
-                         ? tr("The recipes of the program were not found. Install it again.")
-                         : tr("No recipe has \"%1\" in its title.").arg(m_filter->text()));
+    if (m_filtered->rowCount() > 0)
+        setRemark({});
+    else
+        setRemark(m_model->rowCount() == 0
+                      ? tr("The recipes of the program were not found. Install it again.")
+                      : tr("No recipe has \"%1\" in its title.").arg(m_filter->text()));
 }
 
 void RecipePanel::restyle() {
-    const int gap = m_theme.scaled(8);
-    auto* column = static_cast<QVBoxLayout*>(layout());
-    column->itemAt(0)->layout()->setContentsMargins(gap, gap, gap, m_theme.scaled(4));
-    column->itemAt(0)->layout()->setSpacing(gap);
-    m_empty->setContentsMargins(m_theme.scaled(12), gap, m_theme.scaled(12), gap);
-    m_filterIcon->setIcon(
-        makeIcon(IconName::Search, m_theme.colours().muted, m_theme.colours().disabled));
-    m_own->setIcon(makeIcon(IconName::Plus, m_theme.colours().text, m_theme.colours().disabled));
-    m_list->doItemsLayout();
+    ListPanel::restyle();
+    const Colours& colours = theme().colours();
+    m_filterIcon->setIcon(makeIcon(IconName::Search, colours.muted, colours.disabled));
+    m_own->setIcon(makeIcon(IconName::Plus, colours.text, colours.disabled));
     m_legend->updateGeometry();
-    update();
-}
-
-QSize RecipePanel::minimumSizeHint() const {
-    return {m_theme.scaled(220), QWidget::minimumSizeHint().height()};
-}
-
-void RecipePanel::paintEvent(QPaintEvent*) {
-    QPainter(this).fillRect(rect(), m_theme.colours().panel);
 }
 
 } // namespace ui

@@ -5,6 +5,7 @@
 #include "ui/views/experiments/lists/job_list_model.h"
 #include "ui/views/experiments/lists/recipe_list_model.h"
 
+#include <QAbstractScrollArea>
 #include <QPainter>
 #include <QPainterPath>
 
@@ -17,6 +18,9 @@ constexpr double kSide = 12.0;
 constexpr double kJobHeight = 42.0;
 constexpr double kJobHeightWithBar = 50.0;
 constexpr double kRecipeHeight = 24.0;
+constexpr double kRecipeHeightOfTwo = 40.0; ///< lines
+constexpr double kSign = 16.0;
+constexpr double kGap = 8.0; ///< between the texts of a line
 
 QFont demiBold(QFont font) {
     font.setWeight(QFont::DemiBold);
@@ -38,8 +42,12 @@ int SectionRowDelegate::sectionHeight(const QModelIndex& index) const {
     return index.data(m_firstRole).toBool() ? m_theme.scaled(kSectionPixels) : 0;
 }
 
-QSize SectionRowDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
-    return {m_theme.scaled(120), m_theme.scaled(rowHeight(index)) + sectionHeight(index)};
+QSize SectionRowDelegate::sizeHint(const QStyleOptionViewItem& option,
+                                   const QModelIndex& index) const {
+    const auto* list = qobject_cast<const QAbstractScrollArea*>(option.widget);
+    const int width = list != nullptr ? list->viewport()->width() : option.rect.width();
+    const double height = rowHeight(index, width - 2 * m_theme.scaled(kSide));
+    return {m_theme.scaled(120), m_theme.scaled(height) + sectionHeight(index)};
 }
 
 int SectionRowDelegate::paintText(QPainter& painter,
@@ -93,7 +101,7 @@ JobRowDelegate::JobRowDelegate(const Theme& theme, QObject* parent)
     : SectionRowDelegate(
           theme, JobListModel::SectionRole, JobListModel::IsFirstOfSectionRole, parent) {}
 
-double JobRowDelegate::rowHeight(const QModelIndex& index) const {
+double JobRowDelegate::rowHeight(const QModelIndex& index, int) const {
     return index.data(JobListModel::ShareRole).isValid() ? kJobHeightWithBar : kJobHeight;
 }
 
@@ -116,7 +124,7 @@ void JobRowDelegate::paintRow(QPainter& painter,
                                 Qt::AlignRight);
     const QFont font = theme().font(TextRole::Interface);
     paintText(painter,
-              line.adjusted(0, 0, -taken - theme().scaled(8), 0),
+              line.adjusted(0, 0, -taken - theme().scaled(kGap), 0),
               index.data(Qt::DisplayRole).toString(),
               isChosen ? demiBold(font) : font,
               colours.text);
@@ -140,34 +148,49 @@ RecipeRowDelegate::RecipeRowDelegate(const Theme& theme, QObject* parent)
     : SectionRowDelegate(
           theme, RecipeListModel::SectionRole, RecipeListModel::IsFirstOfSectionRole, parent) {}
 
-double RecipeRowDelegate::rowHeight(const QModelIndex&) const { return kRecipeHeight; }
+double RecipeRowDelegate::rowHeight(const QModelIndex& index, int room) const {
+    // The chosen row has the wider font; rows do not change their height when they are chosen.
+    const QFontMetrics title(demiBold(theme().font(TextRole::Interface)));
+    const QFontMetrics source(theme().font(TextRole::Tiny));
+    const int needed = theme().scaled(kSign) + theme().scaled(kGap) / 2 +
+                       title.horizontalAdvance(index.data(Qt::DisplayRole).toString()) +
+                       theme().scaled(kGap) +
+                       source.horizontalAdvance(index.data(RecipeListModel::SourceRole).toString());
+    return needed <= room ? kRecipeHeight : kRecipeHeightOfTwo;
+}
 
 void RecipeRowDelegate::paintRow(QPainter& painter,
                                  const QRect& room,
                                  const QModelIndex& index,
                                  bool isChosen) const {
     const Colours& colours = theme().colours();
-    const int sign = theme().scaled(16);
+    const bool isOneLine = rowHeight(index, room.width()) == kRecipeHeight;
+    QRect line = room;
+    if (!isOneLine)
+        line.setHeight(theme().scaled(kRecipeHeight));
+    const int sign = theme().scaled(kSign);
     paintRecipeState(
         painter,
-        QRect(room.left() - theme().scaled(2), room.top() + (room.height() - sign) / 2, sign, sign),
+        QRect(line.left() - theme().scaled(2), line.top() + (line.height() - sign) / 2, sign, sign),
         index.data(RecipeListModel::StateRole).toInt(),
         theme());
-    const QRect words = room.adjusted(sign + theme().scaled(4), 0, 0, 0);
+    line.setLeft(line.left() + sign + theme().scaled(kGap) / 2);
     const QFont font = theme().font(TextRole::Interface);
-    const QFont titleFont = isChosen ? demiBold(font) : font;
-    const QString title = index.data(Qt::DisplayRole).toString();
-    const int titleWidth =
-        std::min(QFontMetrics(titleFont).horizontalAdvance(title) + 1, words.width());
-    paintText(painter, words, title, titleFont, colours.text);
-    const QRect rest = words.adjusted(titleWidth + theme().scaled(8), 0, 0, 0);
-    if (rest.width() > theme().scaled(30))
-        paintText(painter,
-                  rest,
-                  index.data(RecipeListModel::SourceRole).toString(),
-                  theme().font(TextRole::Tiny),
-                  colours.muted,
-                  Qt::AlignRight);
+    paintText(painter,
+              line,
+              index.data(Qt::DisplayRole).toString(),
+              isChosen ? demiBold(font) : font,
+              colours.text);
+    if (!isOneLine) {
+        line.setTop(line.bottom() - theme().scaled(3));
+        line.setBottom(room.bottom() - theme().scaled(2));
+    }
+    paintText(painter,
+              line,
+              index.data(RecipeListModel::SourceRole).toString(),
+              theme().font(TextRole::Tiny),
+              colours.muted,
+              isOneLine ? Qt::AlignRight : Qt::AlignLeft);
 }
 
 void paintRecipeState(QPainter& painter, const QRect& room, int state, const Theme& theme) {

@@ -23,8 +23,8 @@ public:
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
 protected:
-    /// Pixels at 100 %.
-    virtual double rowHeight(const QModelIndex& index) const = 0;
+    /// In pixels at 100 %, for a row that has so many (scaled) pixels for its content.
+    virtual double rowHeight(const QModelIndex& index, int room) const = 0;
 
     virtual void paintRow(QPainter& painter,
                           const QRect& room,
@@ -57,14 +57,15 @@ public:
     explicit JobRowDelegate(const Theme& theme, QObject* parent = nullptr);
 
 protected:
-    double rowHeight(const QModelIndex& index) const override;
+    double rowHeight(const QModelIndex& index, int room) const override;
     void paintRow(QPainter& painter,
                   const QRect& room,
                   const QModelIndex& index,
                   bool isChosen) const override;
 };
 
-/// A row of RecipeListModel: what its last run found, its title, its source.
+/// A row of RecipeListModel: what its last run found, its title, its source. The source has a line
+/// of its own where there is no room for it beside the title.
 class RecipeRowDelegate : public SectionRowDelegate {
     Q_OBJECT
 
@@ -72,7 +73,7 @@ public:
     explicit RecipeRowDelegate(const Theme& theme, QObject* parent = nullptr);
 
 protected:
-    double rowHeight(const QModelIndex& index) const override;
+    double rowHeight(const QModelIndex& index, int room) const override;
     void paintRow(QPainter& painter,
                   const QRect& room,
                   const QModelIndex& index,

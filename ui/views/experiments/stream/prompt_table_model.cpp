@@ -99,7 +99,7 @@ QVariant PromptTableModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
         return cellText(row, index.column());
     case Qt::ToolTipRole:
-        return index.column() == Text ? row.text.toHtmlEscaped() : QVariant();
+        return isWords ? cellText(row, index.column()).toHtmlEscaped() : QVariant();
     case Qt::TextAlignmentRole:
         return int((isWords ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     default:

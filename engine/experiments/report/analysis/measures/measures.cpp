@@ -2,6 +2,7 @@
 #include "engine/experiments/report/analysis/measures/measures.h"
 
 #include "engine/experiments/report/analysis/measures/selection_sums.h"
+#include "engine/experiments/run/baseline_blocks.h"
 #include "engine/metrics/sample_statistics.h"
 
 #include <fmt/format.h>
@@ -64,7 +65,7 @@ std::optional<Estimate> plain(std::optional<double> value, std::size_t count) {
 
 /// Vanilla's time for a token over the own one, by prompt.
 std::optional<Estimate> speedupOf(const Selection& selection, bool hasPrompt, bool isCumulative) {
-    if (!selection.hasSteadyBaseline)
+    if (!isSteady(vanillaMoved(selection)))
         return std::nullopt;
     std::vector<double> vanilla;
     std::vector<double> own;
@@ -118,6 +119,10 @@ const MeasureInfo& measureInfo(std::string_view name) {
     return kUnknown;
 }
 
+bool isSpeedup(std::string_view name) {
+    return name == "speedup" || name == "speedup_with_prompt" || name == "cumulative_speedup";
+}
+
 std::optional<Estimate> measured(std::string_view name, const Selection& selection) {
     if (name == "speedup")
         return speedupOf(selection, false, false);
@@ -130,6 +135,13 @@ std::optional<Estimate> measured(std::string_view name, const Selection& selecti
     if (const auto found = SelectionSums(selection).value(name))
         return plain(found->value, static_cast<std::size_t>(std::max(found->count, 0)));
     return std::nullopt;
+}
+
+std::optional<double> refusedFor(std::string_view name, const Selection& selection) {
+    if (!isSpeedup(name))
+        return std::nullopt;
+    const auto moved = vanillaMoved(selection);
+    return isSteady(moved) ? std::nullopt : moved;
 }
 
 std::string numberText(NumberForm form, const Estimate& value) {
@@ -163,14 +175,14 @@ std::optional<Estimate> ratioOfTimes(const Selection& selection) {
             own += ms;
         }
     }
-    if (own <= 0.0 || !selection.hasSteadyBaseline)
+    if (own <= 0.0 || !isSteady(vanillaMoved(selection)))
         return std::nullopt;
     return Estimate{vanilla / own, {}, {}, static_cast<int>(selection.runs.size())};
 }
 
 std::string measureLabel(std::string_view name) {
     const MeasureInfo& info = measureInfo(name);
-    if (name == "speedup" || name == "cumulative_speedup" || name == "speedup_with_prompt")
+    if (isSpeedup(name))
         return readableName(name);
     std::string text(info.isOverVanilla ? info.heading : info.title);
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')

@@ -32,10 +32,16 @@ struct MeasureInfo {
 
 const MeasureInfo& measureInfo(std::string_view name);
 
+/// Whether a measure is a ratio of measured speeds.
+bool isSpeedup(std::string_view name);
+
 /// The measure's value in a selection; none if nothing of the kind was measured there, and none for
-/// a ratio of speeds if the baseline moved. Speedups are the median over prompts with a 95 %
+/// a speedup if the baseline moved there. Speedups are the median over prompts with a 95 %
 /// bootstrap interval over prompts; all other values are those of the sums.
 std::optional<Estimate> measured(std::string_view name, const Selection& selection);
+
+/// How far the baseline moved, if that is why a measure has no value in a selection.
+std::optional<double> refusedFor(std::string_view name, const Selection& selection);
 
 /// A cell of a table: the value as text, with half of its interval behind it; "–" for none.
 ResultCell measureCell(std::string_view name, const std::optional<Estimate>& value);

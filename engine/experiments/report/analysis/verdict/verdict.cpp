@@ -3,6 +3,7 @@
 #include "engine/experiments/report/analysis/result_parts.h"
 #include "engine/experiments/report/analysis/verdict/verdict_context.h"
 #include "engine/experiments/report/analysis/verdict/verdict_words.h"
+#include "engine/experiments/run/baseline_blocks.h"
 
 #include <fmt/format.h>
 
@@ -26,8 +27,10 @@ public:
     ExperimentVerdict make() const {
         if (m_context.data.shards().empty())
             return {VerdictKind::Finding, "Nothing has been measured yet.", ""};
-        if (isAboutSpeed() && !m_context.data.drift().isSteady())
-            return refused();
+        if (isAboutSpeed()) {
+            if (const auto moved = movedOf(nullptr); !isSteady(moved))
+                return refused(*moved);
+        }
         if (m_context.wish.kind == "gain")
             return gain();
         if (m_context.wish.kind == "better")
@@ -49,21 +52,25 @@ private:
     bool isAboutSpeed() const {
         return m_context.wish.kind == "gain" || m_context.wish.kind == "diagonal" ||
                ((m_context.wish.kind == "best" || m_context.wish.kind == "better") &&
-                (m_context.wish.measure == "speedup" ||
-                 m_context.wish.measure == "speedup_with_prompt" ||
-                 m_context.wish.measure == "cumulative_speedup"));
+                isSpeedup(m_context.wish.measure));
     }
 
-    ExperimentVerdict refused() const {
+    /// How far vanilla moved beside a variant, or beside all of the last stage.
+    std::optional<double> movedOf(const ReportVariant* variant) const {
+        return vanillaMoved(variant ? m_context.of(*variant)
+                                    : m_context.data.select(m_context.stage, {}));
+    }
+
+    static ExperimentVerdict refused(double moved) {
         return {
             VerdictKind::Refused,
-            fmt::format("No speedup is printed: vanilla moved by {:.1f} % between its two "
-                        "passes, and {:.0f} % is the limit.",
-                        std::abs(*m_context.data.drift().betweenPasses) * 100.0,
-                        kBaselineLimit * 100.0),
+            fmt::format(
+                "No speedup is printed: vanilla moved by {:.1f} % between the beginning and "
+                "the end of its prompts, and {:.0f} % is the limit.",
+                std::abs(moved) * 100.0,
+                kBaselineLimit * 100.0),
             "Something else used the computer meanwhile, so a ratio of speeds would say nothing. "
-            "Acceptance, M and whether the texts are equal still hold; run it again while the "
-            "computer is quiet."};
+            "Acceptance, M and whether the texts are equal still hold. Repeat on a quiet machine."};
     }
 
     ExperimentVerdict gain() const {
@@ -71,8 +78,11 @@ private:
         const auto subject = std::find_if(all.begin(), all.end(), [&](const Measurement& one) {
             return m_context.wish.variant.empty() || isNamed(*one.variant, m_context.wish.variant);
         });
-        if (subject == all.end())
-            return plainVerdict(m_context);
+        if (subject == all.end()) {
+            const ReportVariant* wanted = m_context.data.variant(m_context.wish.variant);
+            const auto moved = wanted ? movedOf(wanted) : std::nullopt;
+            return isSteady(moved) ? plainVerdict(m_context) : refused(*moved);
+        }
         const Estimate& value = subject->value;
         const std::string& name = subject->variant->label;
         const std::string interval = intervalWords(value);
@@ -112,6 +122,9 @@ private:
             return plainVerdict(m_context);
         const auto own = measured(m_context.wish.measure, m_context.of(*subject));
         const auto against = measured(m_context.wish.measure, m_context.of(*other));
+        for (const ReportVariant* variant : {subject, other})
+            if (const auto moved = refusedFor(m_context.wish.measure, m_context.of(*variant)))
+                return refused(*moved);
         if (!own || !against)
             return plainVerdict(m_context);
         const bool isBetter = own->value > against->value;
@@ -137,18 +150,22 @@ private:
 
     ExperimentVerdict best() const {
         const std::vector<Measurement> all = m_context.ranked(m_context.wish.measure);
-        if (all.empty())
-            return plainVerdict(m_context);
+        if (all.empty()) {
+            const std::string leftOut = leftOutWords();
+            ExperimentVerdict plain = plainVerdict(m_context);
+            plain.cause = leftOut + plain.cause;
+            return plain;
+        }
         const Measurement& first = all.front();
         const bool isSpeed = measureInfo(m_context.wish.measure).isOverVanilla;
         const std::string& name = first.variant->label;
-        std::string cause;
+        std::string cause = leftOutWords();
         if (all.size() > 1)
-            cause = fmt::format("The next is {} with {}, the last {} with {}. ",
-                                all[1].variant->label,
-                                measureText(m_context.wish.measure, all[1].value),
-                                all.back().variant->label,
-                                measureText(m_context.wish.measure, all.back().value));
+            cause += fmt::format("The next is {} with {}, the last {} with {}. ",
+                                 all[1].variant->label,
+                                 measureText(m_context.wish.measure, all[1].value),
+                                 all.back().variant->label,
+                                 measureText(m_context.wish.measure, all.back().value));
         const bool overlaps = all.size() > 1 && first.value.low && all[1].value.high &&
                               *first.value.low <= *all[1].value.high;
         if (overlaps)
@@ -170,6 +187,21 @@ private:
                     isSpeed ? " over vanilla" : "",
                     intervalWords(first.value)),
                 cause + costSentence(own)};
+    }
+
+    /// The variants that cannot be ranked by their speed.
+    std::string leftOutWords() const {
+        std::vector<std::string> names;
+        for (const auto& variant : m_context.data.variants()) {
+            if (!variant->isVanilla && variant->planned &&
+                variant->planned->stage == m_context.stage &&
+                refusedFor(m_context.wish.measure, m_context.of(*variant)))
+                names.push_back(variant->label);
+        }
+        return names.empty() ? ""
+                             : fmt::format("Without a speedup, because vanilla moved beside it: "
+                                           "{}. ",
+                                           joined(names));
     }
 
     VerdictContext m_context;

@@ -34,6 +34,7 @@ ExperimentVerdict diagonalVerdict(const VerdictContext& context) {
     const std::vector<std::string> tasks = context.data.groups(context.stage, "task");
     const std::vector<std::string> sets = context.data.groups(context.stage, "set");
     OwnSets found;
+    std::vector<std::string> refused; // tasks
     for (const std::string& task : tasks) {
         std::optional<Estimate> own;
         std::optional<std::pair<std::string, Estimate>> other;
@@ -47,10 +48,19 @@ ExperimentVerdict diagonalVerdict(const VerdictContext& context) {
             else if (!other || value->value > other->second.value)
                 other = std::pair(context.data.label("task", set), *value);
         }
+        const std::vector<Filter> onTask = {{"task", task}};
         if (own && other)
             found.add(context.data.label("task", task), *own, other->first, other->second);
+        else if (refusedFor("speedup", context.data.select(context.stage, onTask)))
+            refused.push_back(context.data.label("task", task));
     }
-    return found.verdict();
+    ExperimentVerdict verdict = found.verdict();
+    if (!refused.empty())
+        verdict.cause +=
+            fmt::format("{}Left out, because vanilla moved there: {}.",
+                        verdict.cause.empty() || verdict.cause.back() == ' ' ? "" : " ",
+                        joined(refused));
+    return verdict;
 }
 
 ExperimentVerdict equalVerdict(const VerdictContext& context) {

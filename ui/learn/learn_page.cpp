@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/learn/learn_page.h"
+
+#include "ui/learn/empty_learn.h"
+#include "ui/shell/docks/dock_title.h"
+
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace ui {
+
+LearnPage::LearnPage(const ViewContext& context,
+                     ViewMenu& menu,
+                     const std::vector<LearnStage>& stages,
+                     QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_menu(menu)
+    , m_stack(new QStackedWidget(this))
+    , m_empty(new EmptyLearn(context.theme)) {
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->addWidget(m_stack);
+    m_stack->addWidget(m_empty);
+    for (const LearnStage& stage : stages) {
+        m_views.push_back(stage.make(context));
+        m_stack->addWidget(titled(m_views.back()));
+    }
+    context.bridge.add(*this, Topic::Answers | Topic::Model);
+    refresh({});
+}
+
+LearnPage::~LearnPage() { m_context.bridge.remove(*this); }
+
+QWidget* LearnPage::titled(View* view) {
+    auto* part = new QWidget;
+    auto* rows = new QVBoxLayout(part);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    auto* title = new DockTitle(m_context.theme, view->info().title, view, part);
+    rows->addWidget(title);
+    rows->addWidget(view, 1);
+    connect(title, &DockTitle::menuAsked, this, [this, view](const QPoint& at) {
+        m_menu.popup(view, at);
+    });
+    return part;
+}
+
+bool LearnPage::isEmpty() const {
+    return std::ranges::all_of(m_context.store.answers().answers(),
+                               [](const Answer& answer) { return answer.steps.empty(); });
+}
+
+void LearnPage::showStage(int index) {
+    if (index < 0 || index >= static_cast<int>(m_views.size()))
+        return;
+    m_stage = index;
+    refresh({});
+    emit stageShown(index);
+}
+
+void LearnPage::showStage(const QString& id) {
+    const auto found =
+        std::ranges::find_if(m_views, [&](const View* view) { return view->info().id == id; });
+    if (found != m_views.end())
+        showStage(static_cast<int>(found - m_views.begin()));
+}
+
+void LearnPage::refresh(Topics) { m_stack->setCurrentIndex(isEmpty() ? 0 : m_stage + 1); }
+
+} // namespace ui

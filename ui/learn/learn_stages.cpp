@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/learn/learn_stage.h"
+#include "ui/views/learn/slow_motion/slow_motion_view.h"
+
+#include <QCoreApplication>
+
+namespace ui {
+
+namespace {
+
+QString stageText(const char* text) { return QCoreApplication::translate("LearnStage", text); }
+
+/// The page of a stage whose view needs nothing but the context.
+template <typename StageView> View* makeStage(const ViewContext& context) {
+    return new StageView(context);
+}
+
+} // namespace
+
+std::vector<LearnStage> learnStages() {
+    return {
+        {QStringLiteral("slow_motion"),
+         stageText("Slow motion"),
+         stageText("Walk through one round of an answer: how tokens are drafted, checked and kept"),
+         IconName::Play,
+         &makeStage<SlowMotionView>},
+    };
+}
+
+} // namespace ui

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/experiments/lists/list_panel.h"
+
+#include "ui/views/experiments/lists/row_delegates.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QListView>
+#include <QVBoxLayout>
+
+namespace ui {
+
+ListPanel::ListPanel(const Theme& theme,
+                     const QString& accessibleName,
+                     QAbstractItemModel* model,
+                     SectionRowDelegate* delegate,
+                     QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_column(new QVBoxLayout(this))
+    , m_head(new QHBoxLayout)
+    , m_remark(plainLabel(this, true))
+    , m_list(new QListView) {
+    setAttribute(Qt::WA_StyledBackground);
+    setProperty("ground", QStringLiteral("panel"));
+    delegate->setParent(m_list);
+    model->setParent(this);
+    m_list->setModel(model);
+    m_list->setItemDelegate(delegate);
+    m_list->setAccessibleName(accessibleName);
+    m_list->setFrameShape(QFrame::NoFrame);
+    m_list->setMouseTracking(true);
+    m_list->setResizeMode(QListView::Adjust); // rows may need a second line
+    m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_column->setContentsMargins(0, 0, 0, 0);
+    m_column->setSpacing(0);
+    m_column->addLayout(m_head);
+    m_column->addWidget(m_remark);
+    m_column->addWidget(m_list, 1);
+    connect(m_list->selectionModel(),
+            &QItemSelectionModel::currentChanged,
+            this,
+            [this](const QModelIndex& index, const QModelIndex& previous) {
+                if (previous.isValid()) // else only the focus came
+                    take(index);
+            });
+    connect(m_list, &QListView::clicked, this, &ListPanel::take); // also the one that is marked
+    connect(m_list, &QListView::activated, this, &ListPanel::take);
+    connect(&theme, &Theme::changed, this, &ListPanel::restyle);
+}
+
+void ListPanel::take(const QModelIndex& index) {
+    if (!m_isMarking && index.isValid())
+        choose(index);
+}
+
+void ListPanel::mark(const QModelIndex& index) {
+    m_isMarking = true;
+    if (!index.isValid())
+        m_list->clearSelection();
+    m_list->setCurrentIndex(index);
+    m_isMarking = false;
+}
+
+void ListPanel::setRemark(const QString& sentence) {
+    m_remark->setText(sentence);
+    m_remark->setVisible(!sentence.isEmpty());
+}
+
+void ListPanel::restyle() {
+    const int gap = m_theme.scaled(8);
+    m_head->setContentsMargins(gap, gap, gap, m_theme.scaled(4));
+    m_head->setSpacing(gap);
+    m_remark->setContentsMargins(m_theme.scaled(12), gap, m_theme.scaled(12), gap);
+    setTextColour(*m_remark, m_theme.colours().muted);
+    m_list->doItemsLayout();
+}
+
+QSize ListPanel::minimumSizeHint() const {
+    return {m_theme.scaled(220), QWidget::minimumSizeHint().height()};
+}
+
+} // namespace ui
