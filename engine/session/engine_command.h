@@ -20,7 +20,8 @@ namespace engine {
 // All replies are events (engine_event.h).
 //
 // A conversation is a number that the sender chooses. Each has a decoder of its own, with its own
-// cache, settings and totals; all share the model. A sender of one conversation leaves it at 0.
+// cache, settings and totals; all share the model. A sender of one conversation leaves it at 0;
+// high numbers are asides (asides.h), which leave nothing behind.
 
 /// Loads a model instead of the current one, and cancels earlier loads that are not finished.
 struct LoadModel {
