@@ -20,7 +20,8 @@ namespace engine {
 // All replies are events (engine_event.h).
 //
 // A conversation is a number that the sender chooses. Each has a decoder of its own, with its own
-// cache, settings and totals; all share the model. A sender of one conversation leaves it at 0.
+// cache, settings and totals; all share the model. A sender of one conversation leaves it at 0;
+// high numbers are asides (asides.h), which leave nothing behind.
 
 /// Loads a model instead of the current one, and cancels earlier loads that are not finished.
 struct LoadModel {
@@ -191,7 +192,7 @@ struct ExportSkipSets {
     SkipSetForm form = SkipSetForm::Published;
 };
 
-/// Asks what the model predicts at each depth for tokens of an answer of this session (of the last
+/// Asks what the model predicts at each depth for tokens of an answer of this session (no aside; of the last
 /// kLensAnswers that have ended with this model). Answered by LensTokensRead, piece by piece, and
 /// one LensFinished, or EngineFailed. The model reads the text once more, one short pass at a time
 /// while no prompt is being answered; no answer changes by it. A newer ReadLens replaces it, and

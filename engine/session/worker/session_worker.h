@@ -79,7 +79,8 @@ private:
     void useModel(SessionModel model, const std::string& path);
     void unload();
     void leaveModel();
-    DecoderGround ground();
+    DecoderGround ground(std::uint64_t conversation);
+    void forgetMemory();
     Result<Conversation*> begun(std::uint64_t id);
     Result<void> makeRoom(Conversation& conversation);
     Result<void> beginPrompt(Conversation& conversation, const SubmitPrompt& command);
@@ -90,12 +91,13 @@ private:
     DecoderRegistry m_registry;
     ModelLoader m_loader;
     std::optional<SessionModel> m_model;
-    std::unique_ptr<SkipSetMemory> m_memory; // of the model; null = no skip sets are kept
-    Conversations m_conversations;           // refers to the three above
-    LensDesk m_lens;                       // refers to the outlet, and while it works to the model
-    std::optional<TurnLock> m_turns;       // none: other processes are not waited for
-    std::deque<NumberedCommand> m_waiting; // taken, but not worked on yet
-    SessionTask m_task;                    // of the current command
+    std::unique_ptr<SkipSetMemory> m_memory;      // of the model; null = no skip sets are kept
+    std::unique_ptr<SkipSetMemory> m_asideMemory; // the same to read only, for asides
+    Conversations m_conversations;                // refers to those above
+    LensDesk m_lens;                              // refers to the outlet, and to the model
+    std::optional<TurnLock> m_turns;              // none: other processes are not waited for
+    std::deque<NumberedCommand> m_waiting;        // taken, but not worked on yet
+    SessionTask m_task;                           // of the current command
     std::int64_t m_promptsFinished = 0;
 };
 
