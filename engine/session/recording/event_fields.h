@@ -257,6 +257,53 @@ template <typename V> void visitFields(V& visit, SkipSetsListed& r) {
     visit("note", r.note);
 }
 
+template <typename V> void visitFields(V& visit, LensCell& r) {
+    visit("ids", r.ids);
+    visit("probabilities", r.probabilities);
+    visit("rank", r.rank);
+    visit("probability", r.probability);
+}
+
+template <typename V> void visitFields(V& visit, LensToken& r) {
+    visit("token", r.token);
+    visit("cells", r.cells);
+}
+
+template <typename V> void visitFields(V& visit, LensTokensRead& r) {
+    visit("request_id", r.requestId);
+    visit("prompt_id", r.promptId);
+    visit("first", r.first);
+    visit("tokens", r.tokens);
+    visit("texts", r.texts);
+}
+
+template <typename V> void visitFields(V& visit, LensProgress& r) {
+    visit("request_id", r.requestId);
+    visit("part", r.part);
+}
+
+template <typename V> void visitFields(V& visit, LensFinished& r) {
+    visit("request_id", r.requestId);
+    visit("stopped", r.isStopped);
+    visit("influence", r.influence);
+    visit("seconds", r.seconds);
+}
+
+template <typename V> void visitFields(V& visit, HeadAttention& r) {
+    visit("weights", r.weights);
+    visit("entropy", r.entropy);
+}
+
+template <typename V> void visitFields(V& visit, AttentionRead& r) {
+    visit("request_id", r.requestId);
+    visit("prompt_id", r.promptId);
+    visit("token", r.token);
+    visit("layer", r.layer);
+    visit("heads", r.heads);
+    visit("texts", r.texts);
+    visit("prompt_tokens", r.promptTokens);
+}
+
 template <typename V> void visitFields(V& visit, DecoderChosen& r) {
     visit("info", r.info);
     visit("settings", r.settings);
@@ -304,6 +351,7 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("tokens", r.tokens);
     visit("draft", r.draft);
     visit("draft_texts", r.draftTexts);
+    visit("row_choices", r.rowChoices);
     visit("path", r.path);
     visit("draft_end", r.draftEnd);
     visit("confidences", r.confidences);
