@@ -347,6 +347,7 @@ void ExperimentsDesk::start(const ExperimentJob& job, const QString& problem, bo
     if (isAtOnce)
         m_queue.run(id);
     showJob(id);
+    m_queuePanel->list().setFocus(Qt::OtherFocusReason); // the button that began it is gone
 }
 
 void ExperimentsDesk::setRecipeData(const QStringList& paths) {

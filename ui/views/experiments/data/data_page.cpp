@@ -243,6 +243,7 @@ void DataPage::takePreview(const DataScan::Preview& preview, bool isWhole) {
     }
     m_rows->setTable(std::move(table));
     m_table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
+    m_table->setColumnHidden(2, m_layout.reference.empty());
     showState();
 }
 
@@ -363,8 +364,8 @@ void DataPage::restyle() {
     m_grid->setContentsMargins(0, 0, side, 0);
     m_grid->setHorizontalSpacing(side);
     m_grid->setVerticalSpacing(m_theme.scaled(8));
-    m_table->setStyleSheet(
-        QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(m_theme.scaled(8)));
+    m_table->setStyleSheet(QStringLiteral("QTableView::item { border: none; padding: 0 %1px; }")
+                               .arg(m_theme.scaled(8)));
     m_table->verticalHeader()->setDefaultSectionSize(m_theme.scaled(24));
     m_table->ensurePolished(); // the style sheet first: it sets the font back
     m_table->setFont(m_theme.font(TextRole::Small));

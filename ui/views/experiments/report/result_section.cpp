@@ -65,8 +65,8 @@ void ResultSection::setTable(engine::ResultTable table) {
 const std::string& ResultSection::id() const { return m_model->table().id; }
 
 void ResultSection::restyle() {
-    m_view->setStyleSheet(
-        QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(m_theme.scaled(8)));
+    m_view->setStyleSheet(QStringLiteral("QTableView::item { border: none; padding: 0 %1px; }")
+                              .arg(m_theme.scaled(8)));
     m_view->verticalHeader()->setDefaultSectionSize(m_theme.scaled(24));
     m_view->ensurePolished(); // the style sheet first: it sets the font back
     m_view->setFont(m_theme.font(TextRole::Figure));

@@ -203,7 +203,7 @@ void PromptsView::restyle() {
     m_problem->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), theme.scaled(4));
     m_problem->setVisible(!m_problem->text().isEmpty());
     m_table->setStyleSheet(
-        QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(theme.scaled(8)));
+        QStringLiteral("QTableView::item { border: none; padding: 0 %1px; }").arg(theme.scaled(8)));
     m_table->verticalHeader()->setDefaultSectionSize(theme.scaled(24));
     m_table->ensurePolished(); // the style sheet first: it sets the font back
     m_table->setFont(theme.font(TextRole::Small));
