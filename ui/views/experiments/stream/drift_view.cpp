@@ -145,6 +145,8 @@ void DriftView::showPoints(const RunPicture& picture) {
         if (row.speed) {
             speeds.push_back({x, *row.speed});
             speedLine.push_back({x, speedMean.add(*row.speed)});
+        } else { // nothing is drawn across what was not measured
+            speedLine.push_back({x, kNoPoint});
         }
         if (const auto share = row.acceptance()) {
             shares.push_back({x, *share});

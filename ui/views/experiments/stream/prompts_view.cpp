@@ -20,6 +20,7 @@ namespace ui {
 namespace {
 
 constexpr int kWidthForOneRow = 1150;     ///< pixels at 100 %
+constexpr double kCellRoom = 36.0;        ///< beside the text of a column
 constexpr std::size_t kLongestShare = 10; ///< a tenth of the answers are the longest ones
 
 /// The number of tokens from which on an answer is one of the longest.
@@ -114,6 +115,18 @@ void PromptsView::build() {
     column->addWidget(m_table, 1);
 }
 
+/// As wide as the tasks of the run need it, within bounds.
+void PromptsView::fitTasks() {
+    const QFontMetrics metrics(theme().font(TextRole::Small));
+    int widest = metrics.horizontalAdvance(tr("Task"));
+    if (picture() != nullptr)
+        for (const engine::TaskFigures& task : picture()->progress.tasks)
+            widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(task.task)));
+    const int most = metrics.horizontalAdvance(QStringLiteral("Question answering"));
+    m_table->setColumnWidth(PromptTableModel::Task,
+                            std::min(widest, most) + theme().scaled(kCellRoom));
+}
+
 std::vector<std::pair<QString, QString>>
 PromptsView::chipsFor(const std::vector<PromptRow>& rows) const {
     return {{tr("all"), QString()},
@@ -124,6 +137,7 @@ PromptsView::chipsFor(const std::vector<PromptRow>& rows) const {
 
 void PromptsView::showPicture() {
     m_prompts->setRows(picture() != nullptr ? picture()->rows : std::vector<PromptRow>());
+    fitTasks();
     showCounts();
 }
 
@@ -161,6 +175,7 @@ void PromptsView::showCounts() {
             ? countText(static_cast<qint64>(rows.size()), tr("1 answered"), tr("%1 answered"))
             : tr("%1 of %2 in this slice")
                   .arg(numberText(shown), numberText(static_cast<qint64>(rows.size()))));
+    placeChips();
     m_search->setEnabled(shown > 0);
     m_export->setEnabled(shown > 0);
 }
@@ -209,10 +224,10 @@ void PromptsView::restyle() {
     m_table->setFont(theme.font(TextRole::Small));
     const QFontMetrics metrics(theme.font(TextRole::Small));
     const auto room = [&](const char* text) {
-        return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(36);
+        return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(kCellRoom);
     };
     m_table->setColumnWidth(PromptTableModel::Prompt, room("Prompt"));
-    m_table->setColumnWidth(PromptTableModel::Task, room("Question answering"));
+    fitTasks();
     m_table->setColumnWidth(PromptTableModel::Tokens, room("Tokens"));
     m_table->setColumnWidth(PromptTableModel::M, room("00.00"));
     m_table->setColumnWidth(PromptTableModel::Accepted, room("Accepted / drafted"));
@@ -235,6 +250,12 @@ void PromptsView::placeChips() {
         m_tools->addWidget(m_chipRow, 0, 1);
     else
         m_tools->addWidget(m_chipRow, 1, 0, 1, 4);
+    int room = width() - 2 * theme().scaled(12);
+    for (const Chip& chip : m_chips) { // those that are whole; the field takes the others
+        room -= chip.button->sizeHint().width();
+        chip.button->setVisible(room >= 0);
+        room -= m_chipRow->layout()->spacing();
+    }
 }
 
 void PromptsView::resizeEvent(QResizeEvent* event) {
