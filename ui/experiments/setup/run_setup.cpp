@@ -134,6 +134,17 @@ QString titleOf(const RecipeChoice& choice) {
                                         sizeTitle(choice.size));
 }
 
+QStringList argumentsOf(const RecipeChoice& choice, const ModelChoice& model) {
+    QStringList arguments{QStringLiteral("--size"), choice.size};
+    for (const QString& path : choice.data)
+        arguments << QStringLiteral("--data") << path;
+    if (choice.seeds > 1)
+        arguments << QStringLiteral("--seeds") << QString::number(choice.seeds);
+    arguments += choice.executor;
+    addModel(arguments, model);
+    return arguments;
+}
+
 RunSetup::RunSetup(QString folder, QObject* parent)
     : QObject(parent)
     , m_folder(std::move(folder)) {
@@ -146,14 +157,9 @@ void RunSetup::make(const RecipeChoice& choice, const ModelChoice& model, Done d
     ExperimentJob job;
     job.title = titleOf(choice);
     job.source = choice.path;
-    job.arguments << QStringLiteral("--size") << choice.size;
-    for (const QString& path : choice.data)
-        job.arguments << QStringLiteral("--data") << path;
-    if (choice.seeds > 1)
-        job.arguments << QStringLiteral("--seeds") << QString::number(choice.seeds);
+    job.arguments = argumentsOf(choice, model);
     if (choice.tasks.isEmpty() && choice.variants.isEmpty()) {
         job.recipe = choice.path;
-        addModel(job.arguments, model);
         done(job, {});
         return;
     }
@@ -167,13 +173,14 @@ void RunSetup::make(const RecipeChoice& choice, const ModelChoice& model, Done d
         for (const QString& variant : choice.variants)
             variants.push_back(variant.toStdString());
     }
-    write(std::move(job), std::move(files), model, std::move(done));
+    write(std::move(job), std::move(files), std::move(done));
 }
 
 void RunSetup::make(const StreamChoice& choice, const ModelChoice& model, Done done) {
     ExperimentJob job;
     job.title = choice.title;
     job.arguments << QStringLiteral("--size") << QLatin1String(kOwnSize);
+    addModel(job.arguments, model);
     Files files;
     files.recipe = streamRecipe(choice);
     files.prompts = [data = choice.data]() -> engine::Result<std::string> {
@@ -185,7 +192,7 @@ void RunSetup::make(const StreamChoice& choice, const ModelChoice& model, Done d
             lines += engine::promptJson(prompt.record) + '\n';
         return lines;
     };
-    write(std::move(job), std::move(files), model, std::move(done));
+    write(std::move(job), std::move(files), std::move(done));
 }
 
 void RunSetup::makeSearch(const QString& runFolder,
@@ -196,6 +203,7 @@ void RunSetup::makeSearch(const QString& runFolder,
     ExperimentJob job;
     job.title = title;
     job.arguments << QStringLiteral("--size") << QLatin1String(kOwnSize);
+    addModel(job.arguments, model);
     constexpr int kTrials = 200;
     constexpr int kMaxTokens = 64;
     Files files;
@@ -212,17 +220,16 @@ void RunSetup::makeSearch(const QString& runFolder,
         }
         return lines;
     };
-    write(std::move(job), std::move(files), model, std::move(done));
+    write(std::move(job), std::move(files), std::move(done));
 }
 
-void RunSetup::write(ExperimentJob job, Files files, const ModelChoice& model, Done done) {
+void RunSetup::write(ExperimentJob job, Files files, Done done) {
     const QString name = QUuid::createUuid().toString(QUuid::WithoutBraces);
     const QString recipePath = QStringLiteral("%1/inputs/%2.swiftexp").arg(m_folder, name);
     const QString dataPath = QStringLiteral("%1/inputs/%2.jsonl").arg(m_folder, name);
     job.recipe = recipePath;
     if (files.prompts)
         job.arguments << QStringLiteral("--data") << dataPath;
-    addModel(job.arguments, model);
     m_thread.start([this, job, recipePath, dataPath, files = std::move(files), done] {
         QString problem;
         const auto save = [&](const std::string& content, const QString& path) {

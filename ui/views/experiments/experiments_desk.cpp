@@ -97,6 +97,7 @@ void ExperimentsDesk::connectPanels() {
 
 void ExperimentsDesk::connectPage() {
     connect(m_page, &ExperimentsPage::actionAsked, this, &ExperimentsDesk::act);
+    connect(m_page, &ExperimentsPage::appeared, this, [this] { m_status.setSeen(m_jobId); });
     connect(m_page, &ExperimentsPage::filesDropped, this, &ExperimentsDesk::openPaths);
     connect(
         &m_page->emptyPage(), &EmptyExperiments::openDataAsked, this, &ExperimentsDesk::askForData);
@@ -227,6 +228,8 @@ void ExperimentsDesk::refresh() {
         m_page->showEmpty();
         return;
     }
+    if (m_page->isVisible())
+        m_status.setSeen(m_jobId);
     const RunPicturePtr picture = m_watcher.picture(job->folder);
     m_page->showJob(*job, picture);
     m_hardware->setPicture(picture);
@@ -300,6 +303,15 @@ void ExperimentsDesk::runOrPause() {
     if (m_queue.current() != nullptr)
         showJob(QString(m_queue.current()->id));
     act(ExperimentsPage::Action::RunOrPause);
+}
+
+void ExperimentsDesk::showStatus() {
+    emit shown();
+    const QString id = m_status.id();
+    if (id.isEmpty())
+        m_queuePanel->list().setFocus(Qt::ShortcutFocusReason);
+    else
+        showJob(id);
 }
 
 void ExperimentsDesk::start(const ExperimentJob& job, const QString& problem, bool isAtOnce) {
