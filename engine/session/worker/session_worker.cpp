@@ -15,52 +15,6 @@ namespace engine {
 
 namespace {
 
-struct CommandNames {
-    std::string_view operator()(const LoadModel&) const { return "load_model"; }
-
-    std::string_view operator()(const StopLoading&) const { return "stop_loading"; }
-
-    std::string_view operator()(const UnloadModel&) const { return "unload_model"; }
-
-    std::string_view operator()(const InspectModel&) const { return "inspect_model"; }
-
-    std::string_view operator()(const CloseConversation&) const { return "close_conversation"; }
-
-    std::string_view operator()(const CountTokens&) const { return "count_tokens"; }
-
-    std::string_view operator()(const ListTasks&) const { return "list_tasks"; }
-
-    std::string_view operator()(const RenameTask&) const { return "rename_task"; }
-
-    std::string_view operator()(const ForgetTask&) const { return "forget_task"; }
-
-    std::string_view operator()(const ListSkipSets&) const { return "list_skip_sets"; }
-
-    std::string_view operator()(const ChangeSkipSets&) const { return "change_skip_sets"; }
-
-    std::string_view operator()(const RenameSkipSet&) const { return "rename_skip_set"; }
-
-    std::string_view operator()(const ImportSkipSets&) const { return "import_skip_sets"; }
-
-    std::string_view operator()(const ExportSkipSets&) const { return "export_skip_sets"; }
-
-    std::string_view operator()(const ChooseDecoder&) const { return "choose_decoder"; }
-
-    std::string_view operator()(const ChangeSettings&) const { return "change_settings"; }
-
-    std::string_view operator()(const ChangeSampling&) const { return "change_sampling"; }
-
-    std::string_view operator()(const SubmitPrompt&) const { return "submit_prompt"; }
-
-    std::string_view operator()(const StopGeneration&) const { return "stop_generation"; }
-
-    std::string_view operator()(const StartRecording&) const { return "start_recording"; }
-
-    std::string_view operator()(const StopRecording&) const { return "stop_recording"; }
-
-    std::string_view operator()(const TakeTurns&) const { return "take_turns"; }
-};
-
 ModelFacts factsOf(const SessionModel& model) {
     ModelFacts facts = modelFactsOf(model.transformer->config(), model.file);
     facts.contextLength = model.contextLength;
@@ -97,9 +51,10 @@ bool waitsForPrompt(const EngineCommand& command) {
 
 /// The task of a command; what the command does not have stays 0.
 SessionTask taskOf(const NumberedCommand& command) {
-    SessionTask task{command.number, std::visit(CommandNames(), command.command)};
+    SessionTask task{command.number, {}};
     std::visit(
         [&task](const auto& content) {
+            task.name = content.kName;
             if constexpr (requires { content.promptId; })
                 task.promptId = content.promptId;
             if constexpr (requires { content.requestId; })
