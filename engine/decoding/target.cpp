@@ -268,6 +268,11 @@ Result<void> Target::describe(DecodeStep& step, const Verdict& verdict) {
         step.facts.push_back(fact);
         step.chances.push_back(chancesAt(verdict.rows[i]));
     }
+    if (step.draft.size() > 0)
+        for (int row = 0; row <= step.draft.size(); ++row) {
+            const HeadSummary& summary = m_pass.summaries[static_cast<std::size_t>(row)];
+            step.rowChoices.push_back({summary.best(), summary.probability(0)});
+        }
     return {};
 }
 

@@ -150,13 +150,16 @@ struct StepFinished {
     std::vector<EmittedToken> tokens;
     std::vector<DraftNode> draft;        ///< the draft tree, parents before children
     std::vector<std::string> draftTexts; ///< [draft] as readableToken() writes them
-    std::vector<int> path;               ///< accepted nodes of it, in order
-    DraftEnd draftEnd;                   ///< why it is no longer
-    std::vector<double> confidences;     ///< [draft steps] probability of each first choice
-    std::vector<SideRow> sides;          ///< rows outside the draft, which could not be accepted
-    std::vector<std::string> sideTexts;  ///< [sides] as readableToken() writes them
-    std::vector<ShownTable> tables;      ///< further tables of the decoder about this round
-    std::uint64_t planId = 0;            ///< plan of the draft; 0 = the full model
+    /// [1 + draft] the token that the full model found most likely behind the root and behind each
+    /// node; empty if nothing was drafted, and in older recordings.
+    std::vector<TokenChoice> rowChoices = {};
+    std::vector<int> path;              ///< accepted nodes of it, in order
+    DraftEnd draftEnd;                  ///< why it is no longer
+    std::vector<double> confidences;    ///< [draft steps] probability of each first choice
+    std::vector<SideRow> sides;         ///< rows outside the draft, which could not be accepted
+    std::vector<std::string> sideTexts; ///< [sides] as readableToken() writes them
+    std::vector<ShownTable> tables;     ///< further tables of the decoder about this round
+    std::uint64_t planId = 0;           ///< plan of the draft; 0 = the full model
     bool isBaseline = false; ///< a plain step made as a baseline: not part of M and the speedup
     int verifiedRows = 0;
     double draftLayers = 0.0; ///< layers that drafting read, see DecodeStep::draftLayers

@@ -17,6 +17,7 @@ set(level_metrics 7)
 set(level_lens 7)
 set(level_session 8)
 set(level_experiments 8)
+set(level_learn 9)
 set(highest_level_of_plugins 6)
 
 # Run-time modules that may see LibTorch; their tests see it through the engine's interface. None of
@@ -63,7 +64,7 @@ function(check_project_include)
     elseif(area STREQUAL plugins)
         check_plugin_include()
     elseif(area STREQUAL ui AND NOT include MATCHES
-           "^(ui/|engine/session/|engine/experiments/(data|recipe|run|report)/)")
+           "^(ui/|engine/session/|engine/learn/|engine/experiments/(data|recipe|run|report)/)")
         report_violation(ui-sees-session "the ui may not include \"${include}\"")
     elseif(area STREQUAL app AND include MATCHES "^tests/")
         report_violation(tests-outside "a program may not include \"${include}\"")

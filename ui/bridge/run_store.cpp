@@ -15,6 +15,7 @@ Topics RunStore::apply(const EngineEvent& event) {
     Topics topics = applyModel(event) | applyDecoder(event) | applyRest(event);
     if (m_answers.apply(event))
         topics |= Topic::Answers;
+    m_rounds.apply(event);
     if (m_search.apply(event))
         topics |= Topic::Search;
     if (m_speed.apply(event))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "engine/learn/rounds/round_log.h"
 #include "engine/session/engine_event.h"
 #include "ui/bridge/logs/answer_log.h"
 #include "ui/bridge/logs/search_log.h"
@@ -56,6 +57,9 @@ public:
 
     const AnswerLog& answers() const { return m_answers; }
 
+    /// What belongs to the rounds of these answers besides their steps.
+    const engine::RoundLog& rounds() const { return m_rounds; }
+
     const SearchLog& search() const { return m_search; }
 
     const SpeedLog& speed() const { return m_speed; }
@@ -83,6 +87,7 @@ private:
     engine::SamplingOptions m_sampling;
     engine::DecoderPhase m_phase = engine::DecoderPhase::Plain;
     AnswerLog m_answers;
+    engine::RoundLog m_rounds;
     SearchLog m_search;
     SpeedLog m_speed;
     engine::Statistics m_statistics;

@@ -162,6 +162,9 @@ struct DecodeStep {
     std::vector<TokenFact> facts; ///< [tokens]
     /// [tokens] the tokens that the full model found most likely at each position, best first.
     std::vector<std::vector<TokenChance>> chances;
+    /// [1 + draft] the token that the full model found most likely behind the root and behind each
+    /// node; empty if nothing was drafted.
+    std::vector<TokenChance> rowChoices;
     DraftTree draft;          ///< empty for a plain step, or if nothing was drafted
     std::vector<int> path;    ///< accepted nodes of `draft`, in order
     std::uint64_t planId = 0; ///< the plan of the draft; 0 = the full model

@@ -322,6 +322,7 @@ template <typename V> void visitFields(V& visit, StepFinished& r) {
     visit("tokens", r.tokens);
     visit("draft", r.draft);
     visit("draft_texts", r.draftTexts);
+    visit("row_choices", r.rowChoices);
     visit("path", r.path);
     visit("draft_end", r.draftEnd);
     visit("confidences", r.confidences);

@@ -187,6 +187,7 @@ void PromptRun::tellStep(const AnswerStep& made) {
         .tokens = emittedTokens(made, tokenizer),
         .draft = {nodes.begin(), nodes.end()},
         .draftTexts = draftTexts(step.draft, tokenizer),
+        .rowChoices = tokenChoices(step.rowChoices, tokenizer),
         .path = step.path,
         .draftEnd = step.draft.end(),
         .confidences = {confidences.begin(), confidences.end()},

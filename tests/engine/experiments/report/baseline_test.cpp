@@ -187,10 +187,10 @@ private slots:
     void aPlanCountsTheAnswersAtTheEndsOfItsBlocks() {
         SampleRun run;
         run.recipe.stages[0].isTwice = false;
-        run.plan.variants.push_back(
-            {.name = "swift", .base = "swift", .stage = "main", .decoder = "swift"});
-        PlannedShard shard{
-            .stage = "main", .variants = {"vanilla", "swift"}, .prompts = {0, 1, 2, 3, 4, 5}};
+        PlannedShard shard;
+        shard.stage = "main";
+        shard.variants = {"vanilla", "swift"};
+        shard.prompts = {0, 1, 2, 3, 4, 5};
         QCOMPARE(answersOf(run.recipe, run.plan, shard), 2L * 6L + 2L);
         QCOMPARE(answersTo(run.recipe, run.plan, shard, 4), 3L);
         shard.variants = {"swift"}; // nothing to compare with
