@@ -11,21 +11,20 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace engine {
 
 // The commands of an EngineSession: plain values, processed in the order in which they are sent.
-// All replies are events (engine_event.h); kName names a command in EngineFailed.
+// All replies are events (engine_event.h).
 //
 // A conversation is a number that the sender chooses. Each has a decoder of its own, with its own
-// cache, settings and totals; all share the model. A sender of one conversation leaves it at 0.
+// cache, settings and totals; all share the model. A sender of one conversation leaves it at 0;
+// high numbers are asides (asides.h), which leave nothing behind.
 
 /// Loads a model instead of the current one, and cancels earlier loads that are not finished.
 struct LoadModel {
-    static constexpr std::string_view kName = "load_model";
     std::string path;            ///< a folder or a GGUF file
     std::string backend = {};    ///< empty = the usual one
     SettingValues settings = {}; ///< of the backend; missing ones have their defaults
@@ -34,19 +33,14 @@ struct LoadModel {
 };
 
 /// Cancels running and waiting loads; the model loaded before stays. Takes effect at once.
-struct StopLoading {
-    static constexpr std::string_view kName = "stop_loading";
-};
+struct StopLoading {};
 
 /// Cancels all earlier loads and prompts at once, then frees the model.
-struct UnloadModel {
-    static constexpr std::string_view kName = "unload_model";
-};
+struct UnloadModel {};
 
 /// Inspects a model without loading it; the reply is ModelInspected. This and CountTokens are
 /// answered between two steps of a running prompt.
 struct InspectModel {
-    static constexpr std::string_view kName = "inspect_model";
     std::uint64_t requestId = 0; ///< chosen by the sender
     std::string path;            ///< this and the others as in LoadModel
     std::string backend = {};
@@ -58,7 +52,6 @@ struct InspectModel {
 /// Chooses the conversation's decoder from its next prompt on. A conversation starts with
 /// "vanilla".
 struct ChooseDecoder {
-    static constexpr std::string_view kName = "choose_decoder";
     std::string name;
     SettingValues settings = {}; ///< missing ones have their defaults
     std::uint64_t conversation = 0;
@@ -67,7 +60,6 @@ struct ChooseDecoder {
 /// Changes some settings of the chosen decoder, between two steps of a running prompt; each takes
 /// effect at the moment given in its SettingInfo. A profile resets the settings given before it.
 struct ChangeSettings {
-    static constexpr std::string_view kName = "change_settings";
     SettingValues values;
     std::uint64_t conversation = 0;
 };
@@ -75,7 +67,6 @@ struct ChangeSettings {
 /// Takes effect from the conversation's next prompt on. The decoder keeps its search and its cache,
 /// except that a decoder that cannot change its options is created again.
 struct ChangeSampling {
-    static constexpr std::string_view kName = "change_sampling";
     SamplingOptions sampling;
     std::uint64_t conversation = 0;
 };
@@ -103,7 +94,6 @@ enum class TaskUse {
 /// a prompt, each makes one decoding step in turn; reading a prompt is one turn, too. The tokens of
 /// an answer do not depend on what else is answered meanwhile.
 struct SubmitPrompt {
-    static constexpr std::string_view kName = "submit_prompt";
     std::uint64_t promptId = 0;               ///< chosen by the sender
     std::vector<PromptMessage> messages = {}; ///< the whole conversation; or:
     std::string text = {};                    ///< raw text to continue, when there are no messages;
@@ -132,13 +122,11 @@ struct SubmitPrompt {
 /// Stops the conversation's prompts at once, then frees its decoder and its cache and forgets its
 /// settings and totals.
 struct CloseConversation {
-    static constexpr std::string_view kName = "close_conversation";
     std::uint64_t conversation = 0;
 };
 
 /// Asks for the number of tokens of a conversation's prompt; the reply is TokensCounted.
 struct CountTokens {
-    static constexpr std::string_view kName = "count_tokens";
     std::uint64_t requestId = 0;              ///< chosen by the sender
     std::vector<PromptMessage> messages = {}; ///< as in SubmitPrompt; or:
     std::string text = {};
@@ -148,14 +136,12 @@ struct CountTokens {
 /// Asks for the tasks that are known for the model (KnownTask). The reply to this and the next two
 /// is TasksListed; all three take effect between two steps of a running prompt.
 struct ListTasks {
-    static constexpr std::string_view kName = "list_tasks";
     std::uint64_t requestId = 0; ///< chosen by the sender
 };
 
 /// Gives a task another name, under which prompts are recognised and kept from now on. If another
 /// task has that name, the two become one. Its skip set keeps the old name.
 struct RenameTask {
-    static constexpr std::string_view kName = "rename_task";
     std::uint64_t requestId = 0;
     std::string task;
     std::string name;
@@ -164,7 +150,6 @@ struct RenameTask {
 /// Forgets what the prompts of a task look like, the one that is being answered included. Its skip
 /// set stays.
 struct ForgetTask {
-    static constexpr std::string_view kName = "forget_task";
     std::uint64_t requestId = 0;
     std::string task;
 };
@@ -173,14 +158,12 @@ struct ForgetTask {
 /// the next four is SkipSetsListed; all five take effect between two steps of a running prompt. A
 /// decoder that drafts with a set keeps it, whatever becomes of what is stored.
 struct ListSkipSets {
-    static constexpr std::string_view kName = "list_skip_sets";
     std::uint64_t requestId = 0; ///< chosen by the sender
 };
 
 /// Removes stored sets of the loaded model and adds others: all of it or nothing. A task that has a
 /// set is refused.
 struct ChangeSkipSets {
-    static constexpr std::string_view kName = "change_skip_sets";
     std::uint64_t requestId = 0;
     std::vector<std::string> removed = {}; ///< tasks
     std::vector<NamedSkipSet> added = {};
@@ -188,7 +171,6 @@ struct ChangeSkipSets {
 
 /// Gives the set of a task to another one. If that one has a set, this is refused.
 struct RenameSkipSet {
-    static constexpr std::string_view kName = "rename_skip_set";
     std::uint64_t requestId = 0;
     std::string task;
     std::string name;
@@ -197,7 +179,6 @@ struct RenameSkipSet {
 /// Takes in the sets of a file (readSkipSetImport). A task that has a set keeps it unless
 /// `replaces`.
 struct ImportSkipSets {
-    static constexpr std::string_view kName = "import_skip_sets";
     std::uint64_t requestId = 0;
     std::string path;
     bool replaces = false;
@@ -205,37 +186,58 @@ struct ImportSkipSets {
 
 /// Writes stored sets of the loaded model into a file, in place of an earlier one.
 struct ExportSkipSets {
-    static constexpr std::string_view kName = "export_skip_sets";
     std::uint64_t requestId = 0;
     std::string path;
     std::vector<std::string> tasks = {}; ///< empty = all
     SkipSetForm form = SkipSetForm::Published;
 };
 
+/// Asks what the model predicts at each depth for tokens of an answer of this session (no aside; of the last
+/// kLensAnswers that have ended with this model). Answered by LensTokensRead, piece by piece, and
+/// one LensFinished, or EngineFailed. The model reads the text once more, one short pass at a time
+/// while no prompt is being answered; no answer changes by it. A newer ReadLens replaces it, and
+/// StopGeneration stops it, too.
+struct ReadLens {
+    std::uint64_t requestId = 0; ///< chosen by the sender
+    std::uint64_t promptId = 0;  ///< of the newest answer with this id
+    int first = 0;               ///< among the tokens of PromptFinished
+    int count = 0;               ///< 0 = all from there on
+};
+
+/// Asks where the heads of a layer look while the model predicts a token of an answer, as ReadLens
+/// does. Answered by AttentionRead, LensFinished with `isStopped`, or EngineFailed.
+struct ReadAttention {
+    std::uint64_t requestId = 0; ///< chosen by the sender
+    std::uint64_t promptId = 0;
+    int token = 0; ///< among the tokens of PromptFinished
+    int layer = 0; ///< 0-based
+};
+
+/// Ends what the two above have begun.
+struct StopLens {};
+
+/// Answers whose texts can be read again.
+inline constexpr std::size_t kLensAnswers = 64;
+
 /// Stops the running prompts and the waiting ones, of all conversations or of one, never one that
 /// is sent later. Takes effect within one forward pass; the answers so far are kept.
 struct StopGeneration {
-    static constexpr std::string_view kName = "stop_generation";
     std::optional<std::uint64_t> conversation = {}; ///< none = all
 };
 
 /// Writes all further events to a file, replacing an earlier recording. This and StopRecording take
 /// effect between two steps of a running prompt.
 struct StartRecording {
-    static constexpr std::string_view kName = "start_recording";
     std::string path;
     bool mayOverwrite = false; ///< also a file that is not a recording
 };
 
-struct StopRecording {
-    static constexpr std::string_view kName = "stop_recording";
-};
+struct StopRecording {};
 
 /// From here on, each step, each piece of a prompt and each piece of work in a pause waits for its
 /// turn with the other processes that use this file (TurnLock), until another one or none is named.
 /// Waiting is not part of any measured time, and a stop ends it.
 struct TakeTurns {
-    static constexpr std::string_view kName = "take_turns";
     std::string path; ///< empty = turns are no longer taken
 };
 
@@ -252,6 +254,9 @@ using EngineCommand = std::variant<LoadModel,
                                    ListTasks,
                                    RenameTask,
                                    ForgetTask,
+                                   ReadLens,
+                                   ReadAttention,
+                                   StopLens,
                                    ListSkipSets,
                                    ChangeSkipSets,
                                    RenameSkipSet,

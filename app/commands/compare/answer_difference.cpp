@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/compare/answer_difference.h"
 
+#include "engine/metrics/near_tie.h"
+
 #include <algorithm>
 #include <array>
 
@@ -9,9 +11,6 @@ namespace app {
 using namespace engine;
 
 namespace {
-
-/// Two logits that are closer than this may swap because of the order of summation alone.
-constexpr double kNearTie = 1e-3;
 
 std::optional<Difference> firstDifference(const Answers& reference, const Answers& answers) {
     const std::size_t turns = std::max(reference.turns.size(), answers.turns.size());
@@ -59,7 +58,7 @@ Result<double> marginAt(const AnsweredTurn& turn,
 
 } // namespace
 
-bool Difference::isNearTie() const { return margin && *margin < kNearTie; }
+bool Difference::isNearTie() const { return margin && engine::isNearTie(*margin); }
 
 Result<std::optional<Difference>> findDifference(const Answers& vanilla,
                                                  const Answers& answers,

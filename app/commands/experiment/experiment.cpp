@@ -8,6 +8,7 @@
 #include "app/commands/options/decoder_options.h"
 #include "app/number_check.h"
 #include "engine/base/locks/turn_lock.h"
+#include "engine/experiments/run/duration_words.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -43,14 +44,14 @@ preview(const ExperimentOptions& options, const Console& console, std::stop_toke
     ENGINE_TRY(const PreparedRun run, prepareRun(options, stop));
     ENGINE_TRY(const RunCost cost, previewRun(run, stop));
     if (!console.isJson())
-        console.line(fmt::format("{}: {} answers in {} part{}, at most {} tokens, about {:.1f} "
-                                 "minutes at {:.0f} tokens/s.",
+        console.line(fmt::format("{}: {} answers in {} part{}, at most {} tokens; about {} if all "
+                                 "of it runs on this machine, at {:.0f} tokens/s.",
                                  run.recipe.title,
                                  cost.answers,
                                  cost.shards,
                                  cost.shards == 1 ? "" : "s",
                                  cost.tokens,
-                                 cost.minutes,
+                                 durationWords(cost.minutes * 60.0),
                                  cost.tokensPerSecond));
     console.jsonLine({{"event", "preview"},
                       {"recipe", run.recipe.name},

@@ -146,6 +146,8 @@ std::string FreeDrafter::remember(const SkipSetMemory* memory) {
         return {};
     m_memory.emplace(memory->folder(), memory->fingerprint());
     const auto note = m_memory->load(m_successors);
+    if (memory->isReadOnly())
+        m_memory.reset();
     if (!note)
         return "The successors of earlier runs were not read: " + note.error().message;
     return note.value();

@@ -230,6 +230,12 @@ SkipSetMemory::SkipSetMemory(std::filesystem::path folder,
     ENGINE_CHECK(layerCount > 0, "a model of {} layers", layerCount);
 }
 
+SkipSetMemory SkipSetMemory::readOnly() const {
+    SkipSetMemory reader = *this;
+    reader.m_isReadOnly = true;
+    return reader;
+}
+
 Result<SkipSetLibrary> SkipSetMemory::all() const {
     auto library = readSkipSetLibrary(m_path, m_layerCount);
     if (!library && library.error().code == ErrorCode::NotFound)
@@ -312,6 +318,8 @@ Result<SkipSetChange> SkipSetMemory::rename(const std::string& from, const std::
 }
 
 Result<SkipSetChange> SkipSetMemory::change(const Work& work) {
+    if (m_isReadOnly)
+        return SkipSetChange();
     ENGINE_TRY(const FileLock lock,
                lockFile(modelDataFile(m_folder, kFolder, m_fingerprint, ".lock")));
     Result<SkipSetLibrary> known = all();

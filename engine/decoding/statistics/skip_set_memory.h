@@ -87,6 +87,11 @@ public:
 
     int layerCount() const { return m_layerCount; }
 
+    /// A memory of the same file that finds everything and silently stores nothing.
+    SkipSetMemory readOnly() const;
+
+    bool isReadOnly() const { return m_isReadOnly; }
+
     /// The set stored for a task. Errors: those of readSkipSetLibrary, and what makes this task's
     /// own entry unusable; the file is left as it is.
     Result<std::optional<StoredSkipSet>> find(const std::string& task) const;
@@ -131,6 +136,7 @@ private:
     std::filesystem::path m_path;
     int m_layerCount;
     std::string m_modelName;
+    bool m_isReadOnly = false;
 };
 
 } // namespace engine

@@ -67,4 +67,27 @@ constexpr int attendScratchFloats(int headDim) {
     return kAttendStripKeys * ((headDim + 15) / 16 * 16) + kAttendHeads * kAttendBlockKeys;
 }
 
+/// Attention of some rows, each over all of its keys, where the keys of a row are neighbours and
+/// all rows have the same first one.
+struct AttendRows {
+    const float* queries; // [rows, groupSize, headDim], rotated and scaled
+    const void* keys;     // this kv head's plane [capacity, headDim] of `element`
+    const void* values;   // laid out alike
+    const KeyRun* runs;   // [rows]: the keys of each row, at least one, from the same slot on
+    std::int32_t rows;
+    std::int32_t groupSize; // query heads
+    std::int32_t headDim;   // 1 .. kMaxHeadDim
+    KvElement element;
+    float* scratch; // [attendRowsScratchFloats(rows * groupSize, headDim)], of the calling thread
+    float* out;     // [rows, outStride], of which the first [groupSize, headDim] are written
+    std::int64_t outStride;
+    float softCap = 0.0F; // as in AttendArguments
+};
+
+/// Length of AttendRows::scratch: a section's keys, values and weights; queries, sums, totals.
+constexpr int attendRowsScratchFloats(int queries, int headDim) {
+    const int wide = (headDim + 15) / 16 * 16;
+    return kAttendSectionKeys * (2 * wide + 32) + (queries + 31) / 32 * 32 * (2 * wide + 3);
+}
+
 } // namespace engine

@@ -60,6 +60,9 @@ struct RowKernels {
     /// from the row's first key, and blocks are joined in their order.
     void (*attend)(const AttendArguments& arguments);
 
+    /// attend() for many rows at once, with the same bits: keys and values are read once for all.
+    void (*attendRows)(const AttendRows& arguments);
+
     /// Adds a later section's result to the sums of the earlier ones.
     void (*joinAttention)(int groupSize,
                           int headDim,

@@ -22,6 +22,11 @@ constexpr int kScoreHeads = 1;
 constexpr int kValueHeads = 2;
 constexpr int kValueWidth = 2;
 
+// Vectors of queries, keys and numbers of a head whose sums attendRows keeps in the registers.
+constexpr int kQueryVectors = 1;
+constexpr int kRowKeys = 4;
+constexpr int kRowNumbers = 4;
+
 alignas(64) constexpr std::int32_t kLaneMasks[32] = {
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
@@ -117,6 +122,15 @@ inline std::uint32_t lanesAtLeast(Lanes a, Lanes b) {
     const int low = _mm256_movemask_ps(_mm256_cmp_ps(a.low, b.low, _CMP_GE_OQ));
     const int high = _mm256_movemask_ps(_mm256_cmp_ps(a.high, b.high, _CMP_GE_OQ));
     return static_cast<std::uint32_t>(low | high << 8);
+}
+
+inline __m256 whereAbove(__m256 a, __m256 b, __m256 x, __m256 y) {
+    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
+}
+
+/// x where a > b, y elsewhere.
+inline Lanes whereAbove(Lanes a, Lanes b, Lanes x, Lanes y) {
+    return {whereAbove(a.low, b.low, x.low, y.low), whereAbove(a.high, b.high, x.high, y.high)};
 }
 
 inline bool hasNan(Lanes x) {

@@ -19,6 +19,11 @@ constexpr int kScoreHeads = 4;
 constexpr int kValueHeads = 4;
 constexpr int kValueWidth = 4;
 
+// Vectors of queries, keys and numbers of a head whose sums attendRows keeps in the registers.
+constexpr int kQueryVectors = 2;
+constexpr int kRowKeys = 4;
+constexpr int kRowNumbers = 8;
+
 inline __mmask16 firstLanes(int count) { return static_cast<__mmask16>((1U << count) - 1U); }
 
 inline Lanes broadcast(float value) { return _mm512_set1_ps(value); }
@@ -65,6 +70,11 @@ inline Lanes timesPowerOfTwo(Lanes x, Lanes power) { return _mm512_scalef_ps(x, 
 
 /// Bit i is set where a[i] >= b[i].
 inline std::uint32_t lanesAtLeast(Lanes a, Lanes b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
+
+/// x where a > b, y elsewhere.
+inline Lanes whereAbove(Lanes a, Lanes b, Lanes x, Lanes y) {
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_GT_OQ), y, x);
+}
 
 inline bool hasNan(Lanes x) { return _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0; }
 

@@ -155,6 +155,39 @@ void divideAttention(int groupSize, int headDim, const AttendSums& sums) {
             sums.values[i] /= sums.totals[head].weights;
 }
 
+/// Row after row, head after head, section after section.
+void attendRows(const AttendRows& arguments) {
+    const int dim = arguments.headDim;
+    float* section = arguments.scratch + dim; // attend() uses the beginning
+    for (int row = 0; row < arguments.rows; ++row)
+        for (int head = 0; head < arguments.groupSize; ++head) {
+            AttendTotal totals[2];
+            const AttendSums sums{arguments.out + row * arguments.outStride + head * dim, totals};
+            AttendArguments one{.queries =
+                                    arguments.queries + (row * arguments.groupSize + head) * dim,
+                                .keys = arguments.keys,
+                                .values = arguments.values,
+                                .runs = arguments.runs + row,
+                                .runCount = 1,
+                                .groupSize = 1,
+                                .headDim = dim,
+                                .element = arguments.element,
+                                .scratch = arguments.scratch,
+                                .out = sums.values,
+                                .section = 0,
+                                .totals = sums.totals,
+                                .softCap = arguments.softCap};
+            attend(one);
+            one.out = section;
+            one.totals = totals + 1;
+            while (++one.section * kAttendSectionKeys < arguments.runs[row].count) {
+                attend(one);
+                joinAttention(1, dim, {section, totals + 1}, sums);
+            }
+            divideAttention(1, dim, sums);
+        }
+}
+
 void toBf16(const float* in, int width, std::uint16_t* out) {
     for (int i = 0; i < width; ++i)
         out[i] = bf16OfFloat(in[i]);
@@ -242,6 +275,7 @@ constexpr RowKernels kScalarKernels{rmsNorm,
                                     geluMultiply,
                                     softCap,
                                     attend,
+                                    attendRows,
                                     joinAttention,
                                     divideAttention,
                                     storeKeyValue,

@@ -53,6 +53,9 @@ public:
         return m_values.data() + static_cast<std::size_t>(index) * m_stride;
     }
 
+    /// Numbers from one row to the next.
+    std::size_t stride() const { return m_stride; }
+
     /// Makes the other forms of one row. Thread: any, one a row.
     void prepare(int index, const InputForms& forms, const RowKernels& kernels);
 

@@ -86,14 +86,39 @@ int CpuTransformer::sharedSections() const {
     return count / kAttendSectionKeys;
 }
 
+/// Whether each row's keys are neighbours from the same slot on, as in a prompt.
+bool CpuTransformer::isPrompt() const {
+    if (m_space.runs.size() != m_space.runEnds.size())
+        return false;
+    return std::all_of(m_space.runs.begin(), m_space.runs.end(), [&](const KeyRun& run) {
+        return run.slot == m_space.runs.front().slot;
+    });
+}
+
+/// Rows of a prompt that a thread works on together.
+int CpuTransformer::promptRows(int rows) const {
+    constexpr int kPartsPerThread = 4;
+    const int parts = kPartsPerThread * m_pool->threads();
+    const int most = kAttendQueries * m_config.kvHeadCount / m_config.headCount;
+    return std::max(1, std::min(most, rows * m_config.kvHeadCount / parts));
+}
+
 /// With few rows all threads work on the sections of their keys, on those that several rows see
-/// only once; with many a row stays with one thread.
+/// only once; with many a row stays with one thread, in a prompt together with its neighbours.
 void CpuTransformer::prepareParts(int rows) {
     constexpr int kFewRows = 16;
     AttendCut& cut = m_space.attendCut;
     cut.parts.clear();
     cut.sectionCounts.clear();
     cut.ownPlaces.clear();
+    cut.isByRows = rows > kFewRows && isPrompt();
+    if (cut.isByRows) {
+        cut.sharedSections = cut.placeCount = 0;
+        const int step = promptRows(rows);
+        for (int row = 0; row < rows; row += step)
+            cut.parts.push_back({row, std::min(step, rows - row), -1, 0});
+        return;
+    }
     cut.sharedSections = rows > 1 && rows <= kFewRows ? sharedSections() : 0;
     for (int section = 0; section < cut.sharedSections; ++section)
         cut.parts.push_back({0, rows, section, section * rows});
@@ -271,6 +296,20 @@ void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
                               .scratch = m_space.attendScratch[toSize(thread)].data(),
                               .out = m_space.context.row(part.firstRow) + kvHead * group * dim,
                               .softCap = static_cast<float>(m_config.attentionSoftCap)};
+    if (cut.isByRows)
+        return m_kernels.rows.attendRows(
+            {.queries = arguments.queries,
+             .keys = arguments.keys,
+             .values = arguments.values,
+             .runs = arguments.runs,
+             .rows = part.rowCount,
+             .groupSize = group,
+             .headDim = dim,
+             .element = arguments.element,
+             .scratch = arguments.scratch,
+             .out = arguments.out,
+             .outStride = static_cast<std::int64_t>(m_space.context.stride()),
+             .softCap = arguments.softCap});
     if (part.section < 0)
         return attendInTurn(arguments, cut.sectionCounts[row], thread);
     const AttendSums sums = sectionSums(kvHead, part.place);

@@ -68,22 +68,23 @@ struct Operation {
     HiddenRows* handOut = nullptr;
 };
 
-/// Rows that see the same keys, and a section of those.
+/// Rows that see the same keys, and a section of those; or rows over all of their keys.
 struct AttendPart {
     int firstRow;
     int rowCount;
-    int section; // -1: all of the only row
+    int section; // -1: all
     int place;   // of the first row's sums
 };
 
 /// How attention is cut, the same for each kv head: sections that all rows see, then for each row
-/// the others.
+/// the others; or neighbouring rows of a prompt.
 struct AttendCut {
     std::vector<AttendPart> parts;
     std::vector<int> sectionCounts; // [rows]
     std::vector<int> ownPlaces;     // [rows]: of the sums of the first section that is not shared
     int sharedSections = 0;
     int placeCount = 0;
+    bool isByRows = false; // parts are neighbouring rows
 
     int placeOf(int row, int section) const {
         const auto rows = static_cast<int>(sectionCounts.size());

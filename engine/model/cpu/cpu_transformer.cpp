@@ -53,9 +53,10 @@ CpuTransformer::CpuTransformer(ModelConfig config,
     m_head = LinearGroup({&m_weights.outputHead()}, threads);
     planHeadReads();
     const int group = m_config.headCount / m_config.kvHeadCount;
-    m_space.attendScratch.resize(toSize(threads),
-                                 std::vector<float>(toSize(attendScratchFloats(m_config.headDim) +
-                                                           group * m_config.headDim)));
+    const int scratch =
+        std::max(attendScratchFloats(m_config.headDim) + group * m_config.headDim,
+                 attendRowsScratchFloats(std::max(kAttendQueries, group), m_config.headDim));
+    m_space.attendScratch.resize(toSize(threads), std::vector<float>(toSize(scratch)));
     m_space.totalScratch.resize(toSize(threads), std::vector<AttendTotal>(toSize(2 * group)));
     m_space.logitScratch.resize(toSize(threads));
     m_space.streamStride =

@@ -63,6 +63,8 @@ private:
     void runAttention(Pass& pass, int layer, WorkerPool::NextReads next);
     void tellAttention(Pass& pass, int layer);
     void storeRow(Pass& pass, int layer, int row, int kvHead);
+    bool isPrompt() const;
+    int promptRows(int rows) const;
     void prepareParts(int rows);
     void planAttendReads(Pass& pass, int layer);
     int sharedSections() const;
@@ -94,6 +96,9 @@ private:
     void planHeadReads();
     void runHead(Pass& pass);
     void finishHead(Pass& pass);
+
+    /// Queries of a kv head that a thread works on together, so that their sums stay in its cache.
+    static constexpr int kAttendQueries = 96;
 
     /// Fewer rows are done faster by one thread than they are handed out.
     static constexpr int kRowsWorthAFork = 4;

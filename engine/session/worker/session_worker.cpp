@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/worker/session_worker.h"
 
+#include "engine/session/asides.h"
+#include "engine/session/command_names.h"
 #include "engine/session/loading/model_parts.h"
 #include "engine/session/worker/events/search_events.h"
 #include "engine/session/worker/prompt_text.h"
@@ -51,10 +53,9 @@ bool waitsForPrompt(const EngineCommand& command) {
 
 /// The task of a command; what the command does not have stays 0.
 SessionTask taskOf(const NumberedCommand& command) {
-    SessionTask task{command.number, {}};
+    SessionTask task{command.number, commandName(command.command)};
     std::visit(
         [&task](const auto& content) {
-            task.name = content.kName;
             if constexpr (requires { content.promptId; })
                 task.promptId = content.promptId;
             if constexpr (requires { content.requestId; })
@@ -74,7 +75,8 @@ SessionWorker::SessionWorker(const SessionOptions& options, SessionChannels& cha
     , m_outlet(channels.events)
     , m_registry(options.moduleFolder)
     , m_loader(options.loader ? options.loader : makeModelLoader(options.moduleFolder))
-    , m_conversations(m_registry) {}
+    , m_conversations(m_registry)
+    , m_lens(m_outlet) {}
 
 void SessionWorker::run() {
     workOn({0, ChooseDecoder{"vanilla"}});
@@ -84,6 +86,8 @@ void SessionWorker::run() {
         workOnWaiting();
         if (Conversation* conversation = m_conversations.next())
             serve(*conversation);
+        else if (m_waiting.empty() && m_lens.hasWork())
+            workOnLens();
         else if (m_waiting.empty() && (conversation = m_conversations.inPause()) != nullptr)
             workInPause(*conversation);
     }
@@ -94,7 +98,8 @@ void SessionWorker::run() {
 
 /// Waits for commands if there is nothing else to do. False if the session is closed.
 bool SessionWorker::takeCommands() {
-    if (m_waiting.empty() && !m_conversations.isAnyRunning() && !m_conversations.inPause())
+    if (m_waiting.empty() && !m_conversations.isAnyRunning() && !m_lens.hasWork() &&
+        !m_conversations.inPause())
         m_channels.commands.waitForContent();
     takeWaiting();
     return !m_channels.commands.isClosed();
@@ -158,7 +163,8 @@ void SessionWorker::serve(Conversation& conversation) {
     if (isDone && goesOn)
         return;
     conversation.prompt.reset();
-    if (!isDone || !m_options.usesPauses || conversation.work->token().stop_requested())
+    if (!isDone || !m_options.usesPauses || isAside(conversation.id) ||
+        conversation.work->token().stop_requested())
         conversation.work.reset(); // no pause
     tellRemarks();
 }
@@ -186,6 +192,18 @@ void SessionWorker::workInPause(Conversation& conversation) {
         slot.entersPhase(DecoderPhase::Accumulate, ofTask))
         m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, ofTask}, conversation.id);
     conversation.work.reset();
+}
+
+/// Makes one pass for the lens.
+void SessionWorker::workOnLens() {
+    const SessionTask task{
+        .name = m_lens.current(), .promptId = 0, .requestId = m_lens.currentRequest()};
+    const bool isDone = attempt(task, [&]() -> Result<void> {
+        ENGINE_TRY(const auto turn, takeTurn(m_lens.stopToken()));
+        return m_lens.step();
+    });
+    if (!isDone)
+        m_lens.dropCurrent();
 }
 
 /// None if no turns are taken, or if it was stopped while it waited.
@@ -307,13 +325,15 @@ Result<void> SessionWorker::handle(const LoadModel& command) {
 
 void SessionWorker::useModel(SessionModel model, const std::string& path) {
     leaveModel();
-    m_memory.reset();
+    forgetMemory();
     m_model = std::move(model);
-    if (!m_options.dataFolder.empty() && !m_model->fingerprint.empty())
+    if (!m_options.dataFolder.empty() && !m_model->fingerprint.empty()) {
         m_memory = std::make_unique<SkipSetMemory>(m_options.dataFolder,
                                                    m_model->fingerprint,
                                                    m_model->transformer->config().layerCount,
                                                    m_model->file.name);
+        m_asideMemory = std::make_unique<SkipSetMemory>(m_memory->readOnly());
+    }
     ModelLoaded loaded{path, factsOf(*m_model), m_model->remarks, {}};
     loaded.decoders = m_registry.list(&loaded.refusedModules);
     m_outlet.emit(std::move(loaded));
@@ -327,22 +347,31 @@ Result<void> SessionWorker::handle(const UnloadModel&) {
 void SessionWorker::unload() {
     leaveModel();
     tellRemarks();
-    m_memory.reset();
+    forgetMemory();
     if (std::exchange(m_model, std::nullopt))
         m_outlet.emit(ModelUnloaded{});
 }
 
+void SessionWorker::forgetMemory() {
+    m_memory.reset();
+    m_asideMemory.reset();
+}
+
 void SessionWorker::leaveModel() {
+    m_lens.forget();
     m_conversations.forEach([](Conversation& each) { each.slot.leaveModel(); });
 }
 
-DecoderGround SessionWorker::ground() { return {m_model ? &*m_model : nullptr, m_memory.get()}; }
+DecoderGround SessionWorker::ground(std::uint64_t conversation) {
+    return {m_model ? &*m_model : nullptr,
+            isAside(conversation) ? m_asideMemory.get() : m_memory.get()};
+}
 
 Result<void> SessionWorker::handle(const ChooseDecoder& command) {
     Conversation& conversation = m_conversations.at(command.conversation);
     ENGINE_TRY_DO(makeRoom(conversation));
     DecoderSlot& slot = conversation.slot;
-    ENGINE_TRY_DO(slot.choose(command.name, command.settings, ground()));
+    ENGINE_TRY_DO(slot.choose(command.name, command.settings, ground(conversation.id)));
     m_outlet.emit(DecoderChosen{slot.info(), slot.settings()}, conversation.id);
     return {};
 }
@@ -351,7 +380,8 @@ Result<void> SessionWorker::handle(const ChangeSettings& command) {
     ENGINE_TRY(Conversation* const conversation, begun(command.conversation));
     ENGINE_TRY_DO(makeRoom(*conversation));
     DecoderSlot& slot = conversation->slot;
-    ENGINE_TRY(const SearchReport report, slot.changeSettings(command.values, ground()));
+    ENGINE_TRY(const SearchReport report,
+               slot.changeSettings(command.values, ground(conversation->id)));
     m_outlet.emit(SettingsChanged{slot.settings()}, conversation->id);
     const Tokenizer* const tokenizer = m_model ? m_model->tokenizer.get() : nullptr;
     tellSearch(report, slot.task(), tokenizer, false, m_outlet, conversation->id);
@@ -412,12 +442,13 @@ Result<void> SessionWorker::beginPrompt(Conversation& conversation, const Submit
         m_task,
         PromptSetup{.command = command,
                     .model = *m_model,
-                    .ground = ground(),
+                    .ground = ground(conversation.id),
                     .slot = conversation.slot,
                     .outlet = m_outlet,
+                    .lens = m_lens,
                     .stop = conversation.work->token(),
                     .promptsFinished = m_promptsFinished,
-                    .measuresBaseline = m_options.measuresBaseline});
+                    .measuresBaseline = m_options.measuresBaseline && !isAside(conversation.id)});
     auto begun = conversation.prompt->run.begin();
     if (!begun) {
         m_task.tooLong = conversation.prompt->run.tooLong();

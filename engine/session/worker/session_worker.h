@@ -34,6 +34,7 @@ private:
     void workOn(const NumberedCommand& command);
     void serve(Conversation& conversation);
     void workInPause(Conversation& conversation);
+    void workOnLens();
     Result<bool> useDecoderInPause(Conversation& conversation);
     Result<std::optional<TurnLock::Turn>> takeTurn(const std::stop_token& stop);
     bool attempt(const SessionTask& task, const std::function<Result<void>()>& work);
@@ -55,6 +56,9 @@ private:
     Result<void> handle(const RenameSkipSet& command);
     Result<void> handle(const ImportSkipSets& command);
     Result<void> handle(const ExportSkipSets& command);
+    Result<void> handle(const ReadLens& command);
+    Result<void> handle(const ReadAttention& command);
+    Result<void> handle(const StopLens& command);
     Result<void> handle(const ChooseDecoder& command);
     Result<void> handle(const ChangeSettings& command);
     Result<void> handle(const ChangeSampling& command);
@@ -65,6 +69,7 @@ private:
     Result<void> handle(const StopRecording& command);
     Result<void> handle(const TakeTurns& command);
 
+    template <typename Command> Result<void> beginLens(const Command& command);
     Result<TaskMemory> taskMemory() const;
     void tellTasks(std::uint64_t requestId, const TaskLibrary& known, std::string note);
     Result<void> changeTasks(std::uint64_t requestId,
@@ -74,7 +79,8 @@ private:
     void useModel(SessionModel model, const std::string& path);
     void unload();
     void leaveModel();
-    DecoderGround ground();
+    DecoderGround ground(std::uint64_t conversation);
+    void forgetMemory();
     Result<Conversation*> begun(std::uint64_t id);
     Result<void> makeRoom(Conversation& conversation);
     Result<void> beginPrompt(Conversation& conversation, const SubmitPrompt& command);
@@ -85,11 +91,13 @@ private:
     DecoderRegistry m_registry;
     ModelLoader m_loader;
     std::optional<SessionModel> m_model;
-    std::unique_ptr<SkipSetMemory> m_memory; // of the model; null = no skip sets are kept
-    Conversations m_conversations;           // refers to the three above
-    std::optional<TurnLock> m_turns;         // none: other processes are not waited for
-    std::deque<NumberedCommand> m_waiting;   // taken, but not worked on yet
-    SessionTask m_task;                      // of the current command
+    std::unique_ptr<SkipSetMemory> m_memory;      // of the model; null = no skip sets are kept
+    std::unique_ptr<SkipSetMemory> m_asideMemory; // the same to read only, for asides
+    Conversations m_conversations;                // refers to those above
+    LensDesk m_lens;                              // refers to the outlet, and to the model
+    std::optional<TurnLock> m_turns;              // none: other processes are not waited for
+    std::deque<NumberedCommand> m_waiting;        // taken, but not worked on yet
+    SessionTask m_task;                           // of the current command
     std::int64_t m_promptsFinished = 0;
 };
 

@@ -4,6 +4,7 @@
 #include "ui/shell/widgets/badge.h"
 
 #include <QElapsedTimer>
+#include <QSignalSpy>
 #include <QTemporaryFile>
 #include <QToolButton>
 #include <QtTest>
@@ -196,6 +197,24 @@ private slots:
         m_stage->settle();
         QVERIFY(!part("Length and size of the recording")->isVisible());
         QVERIFY(part("Memory")->isVisible());
+    }
+
+    void whatIsAtWorkIsALinkWhoseTitleGivesWay() {
+        m_strip->resize(1200, 24);
+        WorkLink& link = m_strip->workLink();
+        QVERIFY(!link.isVisible());
+        m_strip->setWork({QString(60, u'q'), QStringLiteral("prompt 3 of 40"), false});
+        QVERIFY(link.isVisible());
+        QVERIFY(link.accessibleName().contains(QStringLiteral("prompt 3 of 40")));
+        QTRY_VERIFY(link.width() > link.minimumSizeHint().width());
+        m_strip->resize(link.minimumSizeHint().width() + 200, 24);
+        QTRY_COMPARE(link.width(), link.minimumSizeHint().width()); // the state is whole still
+        QSignalSpy clicked(&link, &QAbstractButton::clicked);
+        link.setFocus();
+        QTest::keyClick(&link, Qt::Key_Space);
+        QCOMPARE(clicked.size(), 1);
+        m_strip->setWork({});
+        QVERIFY(!link.isVisible());
     }
 
     void withoutAReplayThereIsNoPosition() {

@@ -40,6 +40,8 @@ struct ExperimentJob {
 
     bool canStart() const { return !isAtWork() && state != JobState::Finished; }
 
+    bool isOnCluster() const { return arguments.contains(QStringLiteral("slurm")); }
+
     bool operator==(const ExperimentJob&) const = default;
 };
 

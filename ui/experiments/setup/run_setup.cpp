@@ -20,6 +20,15 @@ QString setupProblem(const engine::Error& error) {
                                                      : error.message + ' ' + error.hint);
 }
 
+/// What the name of a variant may hold.
+std::string plainName(const QString& name) {
+    constexpr int kLongestName = 60;
+    std::string plain;
+    for (const QChar letter : name.left(kLongestName))
+        plain += letter.unicode() < 128 && letter.isLetterOrNumber() ? letter.toLatin1() : '_';
+    return plain;
+}
+
 void addModel(QStringList& arguments, const ModelChoice& model) {
     if (!model.path.isEmpty())
         arguments << QStringLiteral("--model") << model.path;
@@ -122,6 +131,58 @@ engine::Recipe sliceRecipe(const QString& title, int trials, int maxTokens) {
     return recipe;
 }
 
+engine::Recipe setsRecipe(const QString& firstName,
+                          const engine::SkipSet& first,
+                          const QString& secondName,
+                          const engine::SkipSet& second) {
+    engine::Recipe recipe;
+    recipe.name = "set_against_set";
+    recipe.title = QStringLiteral("%1 against %2").arg(firstName, secondName).toStdString();
+    recipe.source = "Skip sets of your own";
+    recipe.summary = "Drafts with each of two skip sets on the same prompts, with vanilla beside.";
+    recipe.caveat = "A set that was found on prompts like these has an advantage on them.";
+    const auto variant = [](const char* letter, const QString& name, const engine::SkipSet& set) {
+        engine::RecipeVariant made;
+        made.name = letter + plainName(name);
+        made.decoder = "swift";
+        made.settings = {{"start", {"manual"}},
+                         {"skip_set", {engine::skipSetJson(set)}},
+                         {"optimise", {"off"}},
+                         {"lower_below", {"0"}},
+                         {"restart_drop", {"0"}},
+                         {"weigh", {"off"}}};
+        return made;
+    };
+    engine::RecipeStage stage;
+    stage.name = "run";
+    stage.variants = {variant("A-", firstName, first), variant("B-", secondName, second)};
+    recipe.stages = {stage};
+    recipe.sizes["quick"] = {.promptsPerTask = {{"", 3}}, .maxTokens = 32, .mostTasks = 3};
+    recipe.sizes["standard"] = {.promptsPerTask = {{"", 10}}, .maxTokens = 64};
+    engine::TableWish table;
+    table.id = "main";
+    table.title = "The two sets";
+    table.rows = "variant";
+    table.columns = {"speedup", "acceptance", "M", "tokens_per_second", "equal", "prompts"};
+    engine::TableWish tasks = table;
+    tasks.id = "tasks";
+    tasks.title = "By task";
+    tasks.rows = "variant_task";
+    tasks.columns = {"speedup", "acceptance", "M"};
+    recipe.tables = {table, tasks};
+    engine::FigureWish speed;
+    speed.id = "speedup";
+    speed.title = "Speed";
+    speed.kind = "dots";
+    speed.x = "task";
+    speed.y = {"speedup"};
+    speed.series = "variant";
+    recipe.figures = {speed};
+    recipe.verdict = {
+        .kind = "better", .variant = stage.variants[0].name, .against = stage.variants[1].name};
+    return recipe;
+}
+
 QString sizeTitle(const QString& size) {
     QString title = size;
     if (!title.isEmpty())
@@ -132,6 +193,17 @@ QString sizeTitle(const QString& size) {
 QString titleOf(const RecipeChoice& choice) {
     return QStringLiteral("%1, %2").arg(QString::fromStdString(choice.recipe.title),
                                         sizeTitle(choice.size));
+}
+
+QStringList argumentsOf(const RecipeChoice& choice, const ModelChoice& model) {
+    QStringList arguments{QStringLiteral("--size"), choice.size};
+    for (const QString& path : choice.data)
+        arguments << QStringLiteral("--data") << path;
+    if (choice.seeds > 1)
+        arguments << QStringLiteral("--seeds") << QString::number(choice.seeds);
+    arguments += choice.executor;
+    addModel(arguments, model);
+    return arguments;
 }
 
 RunSetup::RunSetup(QString folder, QObject* parent)
@@ -146,14 +218,9 @@ void RunSetup::make(const RecipeChoice& choice, const ModelChoice& model, Done d
     ExperimentJob job;
     job.title = titleOf(choice);
     job.source = choice.path;
-    job.arguments << QStringLiteral("--size") << choice.size;
-    for (const QString& path : choice.data)
-        job.arguments << QStringLiteral("--data") << path;
-    if (choice.seeds > 1)
-        job.arguments << QStringLiteral("--seeds") << QString::number(choice.seeds);
+    job.arguments = argumentsOf(choice, model);
     if (choice.tasks.isEmpty() && choice.variants.isEmpty()) {
         job.recipe = choice.path;
-        addModel(job.arguments, model);
         done(job, {});
         return;
     }
@@ -167,13 +234,14 @@ void RunSetup::make(const RecipeChoice& choice, const ModelChoice& model, Done d
         for (const QString& variant : choice.variants)
             variants.push_back(variant.toStdString());
     }
-    write(std::move(job), std::move(files), model, std::move(done));
+    write(std::move(job), std::move(files), std::move(done));
 }
 
 void RunSetup::make(const StreamChoice& choice, const ModelChoice& model, Done done) {
     ExperimentJob job;
     job.title = choice.title;
     job.arguments << QStringLiteral("--size") << QLatin1String(kOwnSize);
+    addModel(job.arguments, model);
     Files files;
     files.recipe = streamRecipe(choice);
     files.prompts = [data = choice.data]() -> engine::Result<std::string> {
@@ -185,7 +253,7 @@ void RunSetup::make(const StreamChoice& choice, const ModelChoice& model, Done d
             lines += engine::promptJson(prompt.record) + '\n';
         return lines;
     };
-    write(std::move(job), std::move(files), model, std::move(done));
+    write(std::move(job), std::move(files), std::move(done));
 }
 
 void RunSetup::makeSearch(const QString& runFolder,
@@ -196,6 +264,7 @@ void RunSetup::makeSearch(const QString& runFolder,
     ExperimentJob job;
     job.title = title;
     job.arguments << QStringLiteral("--size") << QLatin1String(kOwnSize);
+    addModel(job.arguments, model);
     constexpr int kTrials = 200;
     constexpr int kMaxTokens = 64;
     Files files;
@@ -212,17 +281,16 @@ void RunSetup::makeSearch(const QString& runFolder,
         }
         return lines;
     };
-    write(std::move(job), std::move(files), model, std::move(done));
+    write(std::move(job), std::move(files), std::move(done));
 }
 
-void RunSetup::write(ExperimentJob job, Files files, const ModelChoice& model, Done done) {
+void RunSetup::write(ExperimentJob job, Files files, Done done) {
     const QString name = QUuid::createUuid().toString(QUuid::WithoutBraces);
     const QString recipePath = QStringLiteral("%1/inputs/%2.swiftexp").arg(m_folder, name);
     const QString dataPath = QStringLiteral("%1/inputs/%2.jsonl").arg(m_folder, name);
     job.recipe = recipePath;
     if (files.prompts)
         job.arguments << QStringLiteral("--data") << dataPath;
-    addModel(job.arguments, model);
     m_thread.start([this, job, recipePath, dataPath, files = std::move(files), done] {
         QString problem;
         const auto save = [&](const std::string& content, const QString& path) {

@@ -3,6 +3,7 @@
 
 #include "engine/experiments/data/prompt_set.h"
 #include "engine/experiments/recipe/recipe.h"
+#include "engine/session/recording/session_records.h"
 #include "ui/experiments/queue/experiment_job.h"
 
 #include <QObject>
@@ -23,6 +24,7 @@ struct RecipeChoice {
     QString size;     ///< "quick", ...
     QStringList data; ///< files and folders
     int seeds = 1;
+    QStringList executor; ///< its arguments; empty: this machine
     QStringList tasks;    ///< empty: those that the recipe takes
     QStringList variants; ///< empty: all
 };
@@ -47,6 +49,15 @@ engine::Recipe streamRecipe(const StreamChoice& choice);
 
 /// A recipe that searches a skip set on prompts, and then measures it on them.
 engine::Recipe sliceRecipe(const QString& title, int trials, int maxTokens);
+
+/// The arguments of `swift-run experiment` behind the recipe, but for the folder.
+QStringList argumentsOf(const RecipeChoice& choice, const ModelChoice& model);
+
+/// A recipe that measures two skip sets on the same prompts, each as it is: nothing is searched.
+engine::Recipe setsRecipe(const QString& firstName,
+                          const engine::SkipSet& first,
+                          const QString& secondName,
+                          const engine::SkipSet& second);
 
 /// "Main comparison, Quick".
 QString titleOf(const RecipeChoice& choice);
@@ -81,7 +92,7 @@ private:
         std::function<engine::Result<std::string>()> prompts; ///< the lines of the data
     };
 
-    void write(ExperimentJob job, Files files, const ModelChoice& model, Done done);
+    void write(ExperimentJob job, Files files, Done done);
 
     QString m_folder;
     QThreadPool m_thread{this};

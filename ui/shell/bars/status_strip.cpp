@@ -94,7 +94,8 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_memory(addPart(tr("Memory")))
     , m_pace(addPart(tr("Update rate of the views")))
     , m_remark(addPart(tr("Latest notice"), LiveLabel::Fit::Cut))
-    , m_stopRecording(new QToolButton(this)) {
+    , m_stopRecording(new QToolButton(this))
+    , m_work(new WorkLink(theme, this)) {
     m_stopRecording->setText(tr("Stop"));
     m_stopRecording->setAccessibleName(tr("Stop recording"));
     m_stopRecording->setToolTip(m_stopRecording->accessibleName());
@@ -102,6 +103,7 @@ StatusStrip::StatusStrip(const Theme& theme,
         m_stopRecording, &QToolButton::clicked, this, [this] { m_bridge.send(StopRecording{}); });
     m_row->addWidget(m_stopRecording, 0, Qt::AlignVCenter);
     m_row->insertWidget(m_row->indexOf(m_replay), m_replayBadge, 0, Qt::AlignVCenter);
+    m_row->insertWidget(m_row->indexOf(m_memory), m_work);
     m_remark->setAlignedRight(true);
     m_row->setStretchFactor(m_remark, 1);
     m_bridge.add(*this,
@@ -280,6 +282,13 @@ void StatusStrip::showMemory() {
                    QString::number(memory->processBytes / kGibibyte, 'f', 1)));
 }
 
+void StatusStrip::setWork(const WorkNote& note) {
+    m_work->setVisible(!note.state.isEmpty());
+    m_work->setNote(note);
+    giveWay();
+    update();
+}
+
 void StatusStrip::forgetRemark() {
     m_isRemarkOld = true;
     showRemark();
@@ -331,13 +340,18 @@ void StatusStrip::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), colours.window);
     painter.fillRect(QRect(0, 0, width(), 1), colours.border);
+    const auto paintLine = [&](const QWidget* part) {
+        painter.fillRect(QRect(part->x() - m_theme.scaled(12),
+                               height() / 2 - m_theme.scaled(7),
+                               1,
+                               m_theme.scaled(14)),
+                         colours.border);
+    };
     for (const LiveLabel* label : m_parts)
         if (label->isVisible() && label != m_model && !label->text().isEmpty())
-            painter.fillRect(QRect(label->x() - m_theme.scaled(12),
-                                   height() / 2 - m_theme.scaled(7),
-                                   1,
-                                   m_theme.scaled(14)),
-                             colours.border);
+            paintLine(label);
+    if (m_work->isVisible())
+        paintLine(m_work);
 }
 
 } // namespace ui

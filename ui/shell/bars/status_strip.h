@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/bridge/engine_bridge.h"
+#include "ui/shell/bars/work_link.h"
 #include "ui/shell/widgets/live_label.h"
 #include "ui/theme/theme.h"
 
@@ -21,8 +22,9 @@ class Badge;
 
 /// The strip at the bottom, always visible. It shows the model, the device, the phase, the length
 /// and size of a recording or the position of a replay, tokens per second and speedup of this
-/// answer, memory, the views' update rate when it is lower than usual, and the engine's latest
-/// notice. In a narrow window, memory, the update rate and the device give way to the others.
+/// answer, what else is at work, memory, the views' update rate when it is lower than usual, and
+/// the engine's latest notice. In a narrow window, memory, the update rate and the device give way
+/// to the others.
 class StatusStrip : public QWidget, public Picture {
     Q_OBJECT
 
@@ -39,6 +41,11 @@ public:
 
     /// As narrow as the window.
     QSize minimumSizeHint() const override { return {0, QWidget::minimumSizeHint().height()}; }
+
+    /// What is at work beside the chat, with a link to it; an empty note is not shown.
+    void setWork(const WorkNote& note);
+
+    WorkLink& workLink() { return *m_work; }
 
     /// Clears the notice about another chat, which is outdated; the tool tip keeps it.
     void forgetRemark();
@@ -77,6 +84,7 @@ private:
     LiveLabel* m_pace;
     LiveLabel* m_remark;
     QToolButton* m_stopRecording;
+    WorkLink* m_work;
     std::uint64_t m_promptId = 0; ///< of the newest answer that was shown
     bool m_isRemarkOld = false;
     QElapsedTimer m_memoryClock;

@@ -97,6 +97,7 @@ void ExperimentsDesk::connectPanels() {
 
 void ExperimentsDesk::connectPage() {
     connect(m_page, &ExperimentsPage::actionAsked, this, &ExperimentsDesk::act);
+    connect(m_page, &ExperimentsPage::appeared, this, [this] { m_status.setSeen(m_jobId); });
     connect(m_page, &ExperimentsPage::filesDropped, this, &ExperimentsDesk::openPaths);
     connect(
         &m_page->emptyPage(), &EmptyExperiments::openDataAsked, this, &ExperimentsDesk::askForData);
@@ -197,6 +198,19 @@ void ExperimentsDesk::showRecipe(const QString& path) {
     m_page->showRecipe(entry->recipe);
 }
 
+void ExperimentsDesk::openRecipe(const engine::Recipe& recipe) {
+    emit shown();
+    QString name;
+    for (const QChar letter : QString::fromStdString(recipe.title).left(kLongestSlice))
+        name += letter.isLetterOrNumber() ? letter : u'_';
+    QString problem;
+    const QString own = m_catalog.keep(recipe, name, problem);
+    if (own.isEmpty())
+        tell(tr("The recipe cannot be run."), problem);
+    else
+        showRecipe(own);
+}
+
 void ExperimentsDesk::showJob(const QString& id) {
     const ExperimentJob* job = m_queue.job(id);
     if (job == nullptr)
@@ -227,6 +241,8 @@ void ExperimentsDesk::refresh() {
         m_page->showEmpty();
         return;
     }
+    if (m_page->isVisible())
+        m_status.setSeen(m_jobId);
     const RunPicturePtr picture = m_watcher.picture(job->folder);
     m_page->showJob(*job, picture);
     m_hardware->setPicture(picture);
@@ -300,6 +316,15 @@ void ExperimentsDesk::runOrPause() {
     if (m_queue.current() != nullptr)
         showJob(QString(m_queue.current()->id));
     act(ExperimentsPage::Action::RunOrPause);
+}
+
+void ExperimentsDesk::showStatus() {
+    emit shown();
+    const QString id = m_status.id();
+    if (id.isEmpty())
+        m_queuePanel->list().setFocus(Qt::ShortcutFocusReason);
+    else
+        showJob(id);
 }
 
 void ExperimentsDesk::start(const ExperimentJob& job, const QString& problem, bool isAtOnce) {

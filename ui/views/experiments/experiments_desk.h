@@ -7,6 +7,7 @@
 #include "ui/experiments/setup/run_setup.h"
 #include "ui/shell/bars/message_bar.h"
 #include "ui/shell/docks/view_menu.h"
+#include "ui/views/experiments/lists/queue_status.h"
 #include "ui/views/experiments/page/experiments_page.h"
 #include "ui/views/experiments/report/report_page.h"
 
@@ -49,12 +50,17 @@ public:
 
     ExperimentQueue& queue() { return m_queue; }
 
+    QueueStatus& status() { return m_status; }
+
     const RecipeCatalog& catalog() const { return m_catalog; }
 
     /// What can be chosen on the model that was loaded.
     void useModel(const engine::ModelLoaded& loaded);
 
     void showRecipe(const QString& path);
+
+    /// Keeps a recipe that was made elsewhere in the window and shows it with its options.
+    void openRecipe(const engine::Recipe& recipe);
     void showJob(const QString& id);
 
     /// The page that maps the columns of these files; a recipe is opened instead.
@@ -65,6 +71,9 @@ public:
 
     /// Pauses or goes on with what is at work, or else with what is shown.
     void runOrPause();
+
+    /// What the status strip tells of.
+    void showStatus();
 
 signals:
     /// Something is shown that the user asked for elsewhere.
@@ -93,6 +102,7 @@ private:
     QSettings& m_settings;
     ExperimentQueue m_queue;
     RunWatcher m_watcher;
+    QueueStatus m_status{m_queue, m_watcher};
     RecipeCatalog m_catalog;
     RunSetup m_setup;
     QThreadPool m_thread{this}; ///< copies of reports

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/skip_sets/skip_sets_view.h"
 
+#include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/skip_sets/compare/comparison_pane.h"
 #include "ui/views/skip_sets/skip_set_tree.h"
 
@@ -59,7 +60,7 @@ SkipSetsView::SkipSetsView(const ViewContext& viewContext, QWidget* parent)
         m_tree, &SkipSetTree::renamed, this, [this](const std::string& task, const QString& name) {
             m_shelf.rename(task, name.toStdString());
         });
-    connect(m_tree, &QTreeView::doubleClicked, m_use, &QAction::trigger);
+    connect(m_tree, &QTreeView::activated, m_use, &QAction::trigger);
     connect(m_tree, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
         auto* menu = new QMenu(this);
         menu->setAttribute(Qt::WA_DeleteOnClose);
@@ -127,17 +128,18 @@ QAction* SkipSetsView::add(const QString& text,
 }
 
 void SkipSetsView::makeActions() {
-    m_use = add(tr("Use this set"), "use_set", {}, &SkipSetsView::useSet);
-    m_use->setShortcuts({QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)});
+    m_use = add(tr("Use this set"), "use_set", Qt::Key_Return, &SkipSetsView::useSet);
     m_compareMenu = new QMenu(tr("Compare with"), this);
     connect(m_compareMenu, &QMenu::aboutToShow, this, &SkipSetsView::fillCompareMenu);
     m_compare = m_compareMenu->menuAction();
     m_compare->setObjectName(QStringLiteral("compare_sets"));
     addAction(m_compare);
-    m_pin = add(tr("Pin"), "pin_stored_set", QKeySequence(Qt::Key_P), &SkipSetsView::pinSet);
-    m_rename = add(tr("Rename"), "rename_set", {}, &SkipSetsView::renameSet); // the list has F2
-    m_delete = add(
-        tr("Delete"), "delete_set", QKeySequence(QKeySequence::Delete), &SkipSetsView::deleteSet);
+    m_pin = add(tr("Pin"), "pin_stored_set", Qt::Key_P, &SkipSetsView::pinSet);
+    m_rename = add(tr("Rename"), "rename_set", Qt::Key_F2, &SkipSetsView::renameSet);
+    // The list itself takes these keys, because a name that is typed there needs them, too.
+    for (QAction* action : {m_use, m_rename})
+        action->setShortcutContext(Qt::WidgetShortcut);
+    m_delete = add(tr("Delete"), "delete_set", QKeySequence::Delete, &SkipSetsView::deleteSet);
     m_import = add(tr("Import..."), "import_sets", {}, &SkipSetsView::askForImport);
     m_exportSet = add(tr("Export this set..."), "export_set", {}, &SkipSetsView::exportSet);
     m_exportAll = add(tr("Export all..."), "export_sets", {}, &SkipSetsView::exportAll);

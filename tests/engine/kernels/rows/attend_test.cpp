@@ -179,6 +179,94 @@ double highestError(const RowKernels& kernels, const Problem& problem) {
     return highest;
 }
 
+/// Neighbouring rows of a prompt, the first of which sees `firstCount` keys.
+struct PromptRows {
+    Problem problem; // queries [rows, groupSize, headDim]
+    int rows;
+    int firstCount;
+    float softCap;
+
+    int width() const { return problem.groupSize * problem.headDim; }
+
+    KeyRun run(int row) const { return {2, firstCount + row}; }
+};
+
+PromptRows makeRows(int rows, int groupSize, int headDim, int firstCount, KvElement element) {
+    const int keys = firstCount + rows - 1;
+    PromptRows prompt{makeProblem(groupSize, headDim, keys, element), rows, firstCount, 0.0F};
+    prompt.problem.queries = randomRow(rows * prompt.width(), 77U, 0.5F);
+    return prompt;
+}
+
+/// Each row alone: section after section.
+template <typename Number>
+std::vector<float> attendAlone(const RowKernels& kernels,
+                               const PromptRows& prompt,
+                               const Number* keys,
+                               const Number* values) {
+    const Problem& problem = prompt.problem;
+    std::vector<float> out(toSize(prompt.rows * prompt.width()));
+    std::vector<float> scratch(toSize(attendScratchFloats(problem.headDim)));
+    std::vector<float> later(toSize(prompt.width()));
+    std::vector<AttendTotal> totals(toSize(2 * problem.groupSize));
+    for (int row = 0; row < prompt.rows; ++row) {
+        const KeyRun run = prompt.run(row);
+        const AttendSums sums{out.data() + row * prompt.width(), totals.data()};
+        const AttendSums others{later.data(), totals.data() + problem.groupSize};
+        for (int section = 0; section * kAttendSectionKeys < run.count; ++section) {
+            const AttendSums& target = section == 0 ? sums : others;
+            kernels.attend({.queries = problem.queries.data() + row * prompt.width(),
+                            .keys = keys,
+                            .values = values,
+                            .runs = &run,
+                            .runCount = 1,
+                            .groupSize = problem.groupSize,
+                            .headDim = problem.headDim,
+                            .element = problem.element,
+                            .scratch = scratch.data(),
+                            .out = target.values,
+                            .section = section,
+                            .totals = target.totals,
+                            .softCap = prompt.softCap});
+            if (section > 0)
+                kernels.joinAttention(problem.groupSize, problem.headDim, others, sums);
+        }
+        kernels.divideAttention(problem.groupSize, problem.headDim, sums);
+    }
+    return out;
+}
+
+template <typename Number>
+bool areRowsTheSame(const RowKernels& kernels, const PromptRows& prompt) {
+    const Problem& problem = prompt.problem;
+    std::vector<std::int32_t> places(toSize(problem.keyCount));
+    std::iota(places.begin(), places.end(), 2);
+    EdgeRow<Number> keys = makePlane<Number>(problem, problem.keys, places);
+    EdgeRow<Number> values = makePlane<Number>(problem, problem.values, places);
+    const int scratchFloats =
+        attendRowsScratchFloats(prompt.rows * problem.groupSize, problem.headDim);
+    EdgeRow<float> queries(problem.queries);
+    EdgeRow<float> scratch(scratchFloats);
+    EdgeRow<float> out(prompt.rows * prompt.width());
+    std::fill_n(scratch.data(), scratchFloats, kNan);
+    std::vector<KeyRun> runs;
+    for (int row = 0; row < prompt.rows; ++row)
+        runs.push_back(prompt.run(row));
+    kernels.attendRows({queries.data(),
+                        keys.data(),
+                        values.data(),
+                        runs.data(),
+                        prompt.rows,
+                        problem.groupSize,
+                        problem.headDim,
+                        problem.element,
+                        scratch.data(),
+                        out.data(),
+                        prompt.width(),
+                        prompt.softCap});
+    return hasSameBits(out.values(), attendAlone(kernels, prompt, keys.data(), values.data()));
+}
+
 constexpr KvElement kElements[] = {KvElement::F32, KvElement::BF16, KvElement::F16};
 
 } // namespace
@@ -199,6 +287,8 @@ private slots:
     void scoresFarApartNeitherOverflowNorVanish();
     void whatIsNotFiniteIsCarriedOn();
     void bothVectorSetsGiveTheSameBits();
+    void rowsOfAPromptKeepTheBitsThatTheyHaveAlone_data();
+    void rowsOfAPromptKeepTheBitsThatTheyHaveAlone();
 };
 
 void AttendTest::rowsAgreeWithDoublePrecision() {
@@ -341,6 +431,31 @@ void AttendTest::bothVectorSetsGiveTheSameBits() {
                         makeProblem(groupSize, headDim, keyCount, element, 3.0F);
                     QVERIFY(hasSameBits(attend(kernels, problem), attend(*other, problem)));
                 }
+}
+
+void AttendTest::rowsOfAPromptKeepTheBitsThatTheyHaveAlone_data() {
+    QTest::addColumn<int>("element");
+    QTest::addColumn<int>("headDim");
+    for (const KvElement element : kElements)
+        for (const int headDim : {1, 10, 50, 64, 80, 128, 256})
+            QTest::addRow("element %d, width %d", static_cast<int>(element), headDim)
+                << static_cast<int>(element) << headDim;
+}
+
+void AttendTest::rowsOfAPromptKeepTheBitsThatTheyHaveAlone() {
+    FETCH_KERNELS;
+    QFETCH(const int, element);
+    QFETCH(const int, headDim);
+    for (const int groupSize : {1, 3, 4, 17})
+        for (const int rows : {1, 2, 7, 33})
+            for (const int firstCount : {1, 40, 63, 64, 65, 130}) {
+                PromptRows prompt =
+                    makeRows(rows, groupSize, headDim, firstCount, static_cast<KvElement>(element));
+                prompt.softCap = rows == 7 ? 5.0F : 0.0F;
+                QVERIFY(element == static_cast<int>(KvElement::F32)
+                            ? areRowsTheSame<float>(kernels, prompt)
+                            : areRowsTheSame<std::uint16_t>(kernels, prompt));
+            }
 }
 
 QTEST_GUILESS_MAIN(AttendTest)

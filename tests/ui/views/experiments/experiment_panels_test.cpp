@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/made_up_stream.h"
 #include "tests/ui/experiments/scripted_experiment.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/experiments/lists/queue_panel.h"
+#include "ui/views/experiments/lists/queue_status.h"
 #include "ui/views/experiments/lists/recipe_panel.h"
 
 #include <QFontMetrics>
@@ -13,6 +15,7 @@
 
 using namespace support;
 using namespace ui;
+using test_support::MadeUpStream;
 
 /// The lists at the left of the workspace Experiments.
 class ExperimentPanelsTest : public QObject {
@@ -27,6 +30,13 @@ class ExperimentPanelsTest : public QObject {
         engine::Recipe recipe;
         recipe.source = source;
         return recipe;
+    }
+
+    QString add(const char* recipe, const char* title) {
+        ExperimentJob job;
+        job.title = QString::fromLatin1(title);
+        job.recipe = QString::fromLatin1(recipe);
+        return m_queue->add(std::move(job));
     }
 
 private slots:
@@ -108,6 +118,42 @@ private slots:
         QVERIFY(second > 0);
     }
 
+    void theStatusTellsWhatRunsHowFarItIsAndWhatWaits() {
+        RunWatcher watcher;
+        QueueStatus status(*m_queue, watcher);
+        QVERIFY(status.note().state.isEmpty());
+        const QString id = add("work", "Questions");
+        add("work", "Later");
+        QCOMPARE(status.note().state, QStringLiteral("2 experiments wait"));
+        MadeUpStream stream(m_queue->job(id)->folder.toStdString(), {"story", "code"}, 2);
+        stream.answer(0);
+        m_queue->run(id);
+        QCOMPARE(status.id(), id);
+        QCOMPARE(status.note().title, QStringLiteral("Questions"));
+        QSignalSpy changed(&status, &QueueStatus::changed);
+        watcher.look(m_queue->job(id)->folder);
+        QTRY_VERIFY(!changed.isEmpty());
+        QVERIFY2(status.note().state.startsWith(QStringLiteral("prompt 1 of 4 \u00B7 ")),
+                 qPrintable(status.note().state));
+        QVERIFY(status.note().state.endsWith(QStringLiteral("1 experiment waits")));
+        m_queue->pause(id);
+        QVERIFY(status.note().state.startsWith(QStringLiteral("paused at prompt 1 of 4")));
+    }
+
+    void whatHasFailedIsToldUntilItIsSeen() {
+        RunWatcher watcher;
+        QueueStatus status(*m_queue, watcher);
+        const QString id = add("fail", "Broken");
+        m_queue->run(id);
+        QTRY_VERIFY(status.note().isError);
+        QCOMPARE(status.note().title, QStringLiteral("Broken"));
+        QCOMPARE(status.note().state, QStringLiteral("failed"));
+        status.setSeen(QStringLiteral("another"));
+        QVERIFY(status.note().isError);
+        status.setSeen(id);
+        QCOMPARE(status.note(), WorkNote());
+    }
+
     void theTipOfARowHasAllThatMayBeCut() {
         RecipePanel panel(m_theme, *m_catalog, *m_queue);
         const QString tip = panel.list().model()->index(0, 0).data(Qt::ToolTipRole).toString();
@@ -119,7 +165,6 @@ private slots:
         RecipePanel panel(m_theme, *m_catalog, *m_queue);
         panel.resize(300, 700);
         panel.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&panel));
         QSignalSpy chosen(&panel, &RecipePanel::chosen);
         const QString second = m_catalog->entries()[1].path;
         panel.setCurrent(second);

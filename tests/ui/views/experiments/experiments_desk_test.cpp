@@ -21,6 +21,7 @@
 #include <QListView>
 #include <QPushButton>
 #include <QSettings>
+#include <QSignalSpy>
 #include <QtTest>
 
 #include <algorithm>
@@ -241,6 +242,34 @@ private slots:
                                                              &next.options(),
                                                              &next.hardware()})
             delete part;
+    }
+
+    void theStatusStripLeadsToTheExperimentAtWork() {
+        const QString id = addJob("work");
+        desk().queue().run(id);
+        desk().showRecipe(QStringLiteral("resources/recipes/ablation.json"));
+        QVERIFY(!says(page(), QStringLiteral("Own prompts")));
+        QSignalSpy shown(&desk(), &ExperimentsDesk::shown);
+        desk().showStatus();
+        QCOMPARE(shown.size(), 1);
+        QVERIFY(says(page(), QStringLiteral("Own prompts")));
+        QVERIFY(page().button(Action::Stop).isVisible());
+    }
+
+    void whatEndsBeforeTheUserIsNotToldAgain() {
+        const QString seen = addJob("fail");
+        desk().showJob(seen);
+        desk().queue().run(seen);
+        QTRY_COMPARE(desk().queue().job(seen)->state, JobState::Failed);
+        QVERIFY(desk().status().note().state.isEmpty());
+        page().hide(); // as in another workspace
+        const QString unseen = addJob("fail");
+        desk().queue().run(unseen);
+        QTRY_VERIFY(desk().status().note().isError);
+        desk().showJob(unseen);
+        QVERIFY(desk().status().note().isError);
+        page().show();
+        QVERIFY(desk().status().note().state.isEmpty());
     }
 
     void aFailureIsOneSentenceInTheRowAndInThePage() {

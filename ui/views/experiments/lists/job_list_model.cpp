@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/lists/job_list_model.h"
 
+#include "engine/experiments/run/duration_words.h"
 #include "ui/shell/figure_text.h"
 
 #include <QLocale>
 
 #include <algorithm>
-#include <cmath>
 
 namespace ui {
 
@@ -33,13 +33,7 @@ QString sectionName(Section section) {
 } // namespace
 
 QString durationText(double seconds) {
-    if (seconds < 45.0)
-        return JobListModel::tr("less than a minute");
-    const auto minutes = static_cast<int>(std::lround(seconds / 60.0));
-    if (minutes < 60)
-        return JobListModel::tr("%1 min").arg(std::max(1, minutes));
-    return minutes % 60 == 0 ? JobListModel::tr("%1 h").arg(minutes / 60)
-                             : JobListModel::tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
+    return QString::fromStdString(engine::durationWords(seconds));
 }
 
 std::optional<double> progressShare(const RunPicture& picture) {
@@ -66,6 +60,28 @@ QString progressText(const RunPicture& picture) {
     if (progress.secondsLeft && *progress.secondsLeft > 0.0)
         text += JobListModel::tr(" · %1 left").arg(durationText(*progress.secondsLeft));
     return text;
+}
+
+QString jobText(const ExperimentJob& job, const RunPicture* picture) {
+    const QString progress = picture != nullptr ? progressText(*picture) : QString();
+    switch (job.state) {
+    case JobState::Waiting:
+        return JobListModel::tr("waits for its turn");
+    case JobState::Running:
+        return (job.isOnCluster() ? JobListModel::tr("Slurm · ") : QString()) +
+               (progress.isEmpty() ? JobListModel::tr("starting") : progress);
+    case JobState::Paused:
+        return progress.isEmpty() ? JobListModel::tr("paused")
+                                  : JobListModel::tr("paused at %1")
+                                        .arg(progress.section(u'\u00B7', 0, 0).trimmed());
+    case JobState::Stopped:
+        return JobListModel::tr("stopped · can be resumed");
+    case JobState::Failed:
+        return JobListModel::tr("failed");
+    case JobState::Finished:
+        break;
+    }
+    return JobListModel::tr("finished");
 }
 
 JobListModel::JobListModel(const ExperimentQueue& queue, const RunWatcher& watcher, QObject* parent)
@@ -112,29 +128,14 @@ int JobListModel::rowCount(const QModelIndex& parent) const {
 }
 
 QString JobListModel::subtitleOf(const ExperimentJob& job) const {
-    const RunPicturePtr picture = m_watcher.picture(job.folder);
-    const QString progress = picture != nullptr ? progressText(*picture) : QString();
-    const QDateTime ended = job.endedAt.toLocalTime();
-    const QString when = ended.date() == QDate::currentDate()
-                             ? ended.time().toString(QStringLiteral("HH:mm"))
-                             : QLocale().toString(ended.date(), QLocale::ShortFormat);
-    switch (job.state) {
-    case JobState::Waiting:
-        return tr("waits for its turn");
-    case JobState::Running:
-        return progress.isEmpty() ? tr("starting") : progress;
-    case JobState::Paused:
-        return progress.isEmpty()
-                   ? tr("paused")
-                   : tr("paused at %1").arg(progress.section(u'\u00B7', 0, 0).trimmed());
-    case JobState::Stopped:
-        return tr("stopped · can be resumed");
-    case JobState::Failed:
+    if (job.state == JobState::Failed)
         return job.sentence;
-    case JobState::Finished:
-        break;
-    }
-    return when;
+    if (job.state != JobState::Finished)
+        return jobText(job, m_watcher.picture(job.folder).get());
+    const QDateTime ended = job.endedAt.toLocalTime();
+    return ended.date() == QDate::currentDate()
+               ? ended.time().toString(QStringLiteral("HH:mm"))
+               : QLocale().toString(ended.date(), QLocale::ShortFormat);
 }
 
 std::pair<QString, JobListModel::Tone> JobListModel::outcomeOf(const ExperimentJob& job) const {

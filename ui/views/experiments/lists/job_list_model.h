@@ -13,10 +13,14 @@ namespace ui {
 /// How far a run is, in words: "prompt 113 of 180 · 5 min left".
 QString progressText(const RunPicture& picture);
 
+/// How an experiment stands: "prompt 113 of 180 · 5 min left", "paused at prompt 3 of 40",
+/// "failed". `picture` may be null.
+QString jobText(const ExperimentJob& job, const RunPicture* picture);
+
 /// The share of the run that is done, 0 to 1; none before it is known.
 std::optional<double> progressShare(const RunPicture& picture);
 
-/// "about 12 min", "less than a minute".
+/// "12 min", "3 h 20 min", see engine::durationWords().
 QString durationText(double seconds);
 
 /// The queue as a list in three sections: what is at work, what waits, what is over. Follows the

@@ -5,6 +5,7 @@
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/shell/widgets/segmented_control.h"
+#include "ui/views/experiments/options/executor_choice.h"
 
 #include <QCheckBox>
 #include <QFileInfo>
@@ -65,6 +66,7 @@ OptionsPanel::OptionsPanel(const Theme& theme, QString program, QWidget* parent)
     build();
     connect(m_scan, &DataScan::previewCame, this, [this](const DataScan::Preview& preview, bool) {
         m_preview = preview;
+        showSizes();
         showTasks();
         showData();
     });
@@ -128,6 +130,8 @@ void OptionsPanel::build() {
     grid->addWidget(m_seeds, 0, 1, Qt::AlignLeft);
     grid->setColumnStretch(1, 1);
     form->addLayout(grid);
+    m_executor = new ExecutorChoice(m_theme);
+    form->addWidget(m_executor);
     m_overlay = new QCheckBox(tr("Show the papers' own figures, faintly"));
     m_overlay->setChecked(true);
     form->addWidget(m_overlay);
@@ -163,6 +167,7 @@ void OptionsPanel::build() {
         forgetCost();
     });
     connect(m_seeds, &QSpinBox::valueChanged, this, &OptionsPanel::forgetCost);
+    connect(m_executor, &ExecutorChoice::changed, this, &OptionsPanel::forgetCost);
     connect(m_estimate, &QPushButton::clicked, this, &OptionsPanel::askCost);
     connect(m_overlay, &QCheckBox::toggled, this, &OptionsPanel::overlayToggled);
     connect(m_openData, &QPushButton::clicked, this, &OptionsPanel::dataAsked);
@@ -182,6 +187,7 @@ void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) 
     }
     m_path = path;
     m_recipe = *recipe;
+    m_executor->lookForSlurm();
     m_sizes.clear();
     for (const char* known : {"quick", "standard", "paper"})
         if (m_recipe.sizes.contains(known))
@@ -215,6 +221,7 @@ void OptionsPanel::setData(const QStringList& paths) {
     m_data = paths;
     m_preview.reset();
     m_dataProblem.clear();
+    showSizes();
     if (!paths.isEmpty())
         m_scan->open(paths);
     showTasks();
@@ -231,12 +238,19 @@ void OptionsPanel::showSizes() {
     }
     const int prompts =
         found->second.promptsFor(m_recipe.stages.empty() ? "" : m_recipe.stages.back().name);
+    qint64 most = 0; // that a task of the files has
+    if (m_preview != nullptr)
+        for (const auto& [task, count] : m_preview->tasks)
+            most = std::max<qint64>(most, count);
+    QString text = prompts == 0 ? tr("All prompts of each task")
+                                : tr("%1 prompts of each task").arg(numberText(prompts));
+    if (most > 0 && most < prompts)
+        text += tr(" (no task of your files has more than %1)").arg(numberText(most));
+    if (found->second.mostTasks > 0)
+        text += tr(", of %1 at most")
+                    .arg(countText(found->second.mostTasks, tr("1 task"), tr("%1 tasks")));
     m_sizeNote->setText(
-        prompts == 0
-            ? tr("All prompts of each task, up to %1 tokens each.").arg(found->second.maxTokens)
-            : tr("%1 prompts of each task, up to %2 tokens each.")
-                  .arg(prompts)
-                  .arg(found->second.maxTokens));
+        tr("%1, answers up to %2 tokens.").arg(text, numberText(found->second.maxTokens)));
 }
 
 void OptionsPanel::showVariants() {
@@ -324,17 +338,8 @@ void OptionsPanel::forgetCost() {
 }
 
 void OptionsPanel::askCost() {
-    QStringList arguments{m_path, QStringLiteral("--size"), m_size};
-    for (const QString& path : std::as_const(m_data))
-        arguments << QStringLiteral("--data") << path;
-    if (m_seeds->value() > 1)
-        arguments << QStringLiteral("--seeds") << QString::number(m_seeds->value());
-    if (!m_model.path.isEmpty())
-        arguments << QStringLiteral("--model") << m_model.path;
-    if (m_model.isPlanted)
-        arguments << QStringLiteral("--planted");
     m_costNote->setText(tr("being estimated"));
-    m_cost->ask(arguments);
+    m_cost->ask(QStringList{m_path} + argumentsOf(choice(), m_model));
 }
 
 RecipeChoice OptionsPanel::choice() const {
@@ -344,6 +349,7 @@ RecipeChoice OptionsPanel::choice() const {
     choice.size = m_size;
     choice.data = m_data;
     choice.seeds = m_seeds->value();
+    choice.executor = m_executor->arguments();
     if (!areAllChecked(m_variants))
         choice.variants = checkedNames(m_variants);
     if (!areAllChecked(m_tasks))

@@ -19,10 +19,11 @@ class QVBoxLayout;
 namespace ui {
 
 class ColumnScroll;
+class ExecutorChoice;
 class SegmentedControl;
 
-/// How the chosen recipe is run: size, prompts, decoders, tasks, seeds; what that costs; and
-/// whether the papers' own figures are shown. Thread: UI.
+/// How the chosen recipe is run: size, prompts, decoders, tasks, seeds, and where; what that costs;
+/// and whether the papers' own figures are shown. Thread: UI.
 class OptionsPanel : public QWidget {
     Q_OBJECT
 
@@ -85,6 +86,7 @@ private:
     QVBoxLayout* m_taskRows = nullptr;
     std::vector<QCheckBox*> m_tasks;
     QSpinBox* m_seeds = nullptr;
+    ExecutorChoice* m_executor = nullptr;
     QCheckBox* m_overlay = nullptr;
     QLabel* m_costNote = nullptr;
     QPushButton* m_estimate = nullptr;

@@ -47,37 +47,13 @@ QStringList dataPathsOf(const QMimeData& dragged) {
 }
 
 QString sentenceOf(const ExperimentJob& job, const RunPicture* picture) {
-    const QString progress = picture != nullptr ? progressText(*picture) : QString();
-    QStringList parts;
-    switch (job.state) {
-    case JobState::Waiting:
-        parts << ExperimentsPage::tr("waits for its turn");
-        break;
-    case JobState::Running:
-        parts << (progress.isEmpty() ? ExperimentsPage::tr("starting") : progress);
-        break;
-    case JobState::Paused:
-        parts << ExperimentsPage::tr("paused") << progress;
-        break;
-    case JobState::Stopped:
-        parts << ExperimentsPage::tr("stopped; it can be resumed where it was");
-        break;
-    case JobState::Failed:
-        parts << ExperimentsPage::tr("failed");
-        break;
-    case JobState::Finished:
-        parts << ExperimentsPage::tr("finished");
-        break;
-    }
-    if (picture != nullptr && picture->progress.seconds > 0.0)
-        parts << ExperimentsPage::tr("%1 so far").arg(durationText(picture->progress.seconds));
-    if (job.state == JobState::Finished && picture != nullptr && picture->facts != nullptr) {
-        parts.removeLast();
-        parts << QString::fromStdString(picture->facts->recipe.source)
-              << ExperimentsPage::tr("took %1").arg(durationText(picture->progress.seconds));
-    }
-    parts.removeAll(QString());
-    return parts.join(QStringLiteral(" \u00B7 "));
+    const bool hasTime = picture != nullptr && picture->progress.seconds > 0.0;
+    const QString time = hasTime ? durationText(picture->progress.seconds) : QString();
+    if (job.state == JobState::Finished && hasTime && picture->facts != nullptr)
+        return ExperimentsPage::tr("%1 · took %2")
+            .arg(QString::fromStdString(picture->facts->recipe.source), time);
+    const QString state = jobText(job, picture);
+    return hasTime ? ExperimentsPage::tr("%1 · %2 so far").arg(state, time) : state;
 }
 
 } // namespace
@@ -222,6 +198,11 @@ void ExperimentsPage::showFailure(const QString& sentence, bool canResume) {
     });
     m_noticePlace->addWidget(banner);
     m_notice = banner;
+}
+
+void ExperimentsPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    emit appeared();
 }
 
 void ExperimentsPage::dragEnterEvent(QDragEnterEvent* event) {

@@ -55,7 +55,11 @@ signals:
     void actionAsked(ui::ExperimentsPage::Action action);
     void filesDropped(const QStringList& paths);
 
+    /// The workspace has come into sight.
+    void appeared();
+
 protected:
+    void showEvent(QShowEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
 

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// Included by row_bodies.inl: attention of many rows that see the same keys from the first one on,
+// as the rows of a prompt do. Keys and values are widened once for all of them. A lane holds a
+// query, so no sum crosses lanes; but all numbers are summed in the order of attend_bodies.inl, of
+// which the result has the bits.
+#pragma once
+
+#include "engine/kernels/rows/key_strips.inl"
+
+namespace engine {
+
+namespace {
+
+/// Numbers of some queries and keys: one step of a sum.
+template <int kCount> struct LaneSums { Lanes at[kCount]; };
+
+template <int kCount>
+[[gnu::always_inline]] inline LaneSums<kCount> sumOf(const LaneSums<kCount>& a,
+                                                     const LaneSums<kCount>& b) {
+    LaneSums<kCount> result;
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i)
+        result.at[i] = sum(a.at[i], b.at[i]);
+    return result;
+}
+
+/// Sum of term(0) to term(15), in the order in which sumOfLanes sums lanes.
+template <int kStep = 1, typename Term>
+[[gnu::always_inline]] inline auto sumOfTerms(const Term& term, int first = 0) {
+    if constexpr (kStep == kLanes)
+        return term(first);
+    else
+        return sumOf(sumOfTerms<2 * kStep>(term, first),
+                     sumOfTerms<2 * kStep>(term, first + kStep));
+}
+
+/// The memory that a call works in, all of it in AttendRows::scratch.
+struct RowsSweep {
+    const AttendRows& arguments;
+    int stride;     // the head's width in whole lanes
+    int queryCount; // rows * heads
+    float* keys;    // [kAttendSectionKeys, stride], a section widened
+    float* values;  // likewise
+    float* weights; // [kAttendSectionKeys, kQueryVectors, kLanes]: scores, then their weights
+    float* queries; // [vectors, stride, kLanes]
+    float* sums;    // [vectors, stride, kLanes], of the sections so far
+    float* highest; // [vectors, kLanes], likewise
+    float* totals;  // [vectors, kLanes], likewise
+    float* counts;  // [vectors, kLanes]: keys that a query sees, from the section's first one on
+};
+
+/// Some vectors of queries in a section.
+struct RowsTile {
+    const RowsSweep& sweep;
+    int vector; // the first one
+    int least;  // keys that all queries see
+    int most;   // keys that one of them sees
+
+    float* row(float* rows) const { return rows + vector * kLanes; }
+
+    float* plane(float* planes) const { return planes + vector * sweep.stride * kLanes; }
+};
+
+inline int wholeLanes(int count) { return (count + kLanes - 1) / kLanes * kLanes; }
+
+inline void
+widenSection(const RowsSweep& sweep, const void* plane, int first, int count, float* to) {
+    const AttendRows& arguments = sweep.arguments;
+    const int dim = arguments.headDim;
+    for (int key = 0; key < count; ++key, to += sweep.stride) {
+        const std::int64_t at = std::int64_t{arguments.runs->slot + first + key} * dim;
+        if (arguments.element == KvElement::F32)
+            for (int i = 0; i < dim; i += kLanes)
+                store(to + i, loadUpTo(static_cast<const float*>(plane) + at + i, dim - i));
+        else
+            widenRow(static_cast<const std::uint16_t*>(plane) + at, dim, arguments.element, to);
+    }
+}
+
+/// Scores of kRowKeys keys: what `term` sums is each sixteenth number of the head.
+inline void scoreKeys(const RowsTile& tile, int key) {
+    const int stride = tile.sweep.stride;
+    const float* queries = tile.plane(tile.sweep.queries);
+    const float* keys = tile.sweep.keys + key * stride;
+    const auto term = [&](int first) __attribute__((always_inline)) {
+        LaneSums<kQueryVectors * kRowKeys> sums;
+#pragma GCC unroll 16
+        for (Lanes& each : sums.at)
+            each = broadcast(0.0F);
+        for (int i = first; i < stride; i += kLanes) {
+            Lanes query[kQueryVectors];
+#pragma GCC unroll 4
+            for (int v = 0; v < kQueryVectors; ++v)
+                query[v] = load(queries + (v * stride + i) * kLanes);
+#pragma GCC unroll 8
+            for (int k = 0; k < kRowKeys; ++k) {
+                const Lanes number = broadcast(keys[k * stride + i]);
+#pragma GCC unroll 4
+                for (int v = 0; v < kQueryVectors; ++v) {
+                    Lanes& at = sums.at[k * kQueryVectors + v];
+                    at = productPlus(query[v], number, at);
+                }
+            }
+        }
+        return sums;
+    };
+    const LaneSums<kQueryVectors* kRowKeys> scores = sumOfTerms(term);
+#pragma GCC unroll 16
+    for (int i = 0; i < kQueryVectors * kRowKeys; ++i)
+        store(tile.sweep.weights + (key * kQueryVectors + i) * kLanes, scores.at[i]);
+}
+
+/// What the queries of a vector multiply their earlier sums and those of the section with.
+struct JoinFactors {
+    Lanes earlier[kQueryVectors];
+    Lanes section[kQueryVectors];
+};
+
+/// Joins a section's highest scores and totals to those of the sections before it.
+inline void joinTotals(const RowsTile& tile, int v, Lanes now, Lanes total, JoinFactors& factors) {
+    float* highestAt = tile.row(tile.sweep.highest) + v * kLanes;
+    float* totalAt = tile.row(tile.sweep.totals) + v * kLanes;
+    const Lanes before = load(highestAt);
+    const Lanes highest = whereAbove(before, now, before, now);
+    const Lanes lower =
+        exponential(whereAbove(before, now, difference(now, highest), difference(before, highest)));
+    const Lanes one = broadcast(1.0F);
+    factors.earlier[v] = whereAbove(before, now, one, lower);
+    factors.section[v] = whereAbove(before, now, lower, one);
+    const Lanes joined =
+        sum(product(load(totalAt), factors.earlier[v]), product(total, factors.section[v]));
+    const Lanes counts = load(tile.row(tile.sweep.counts) + v * kLanes);
+    const Lanes none = broadcast(0.0F);
+    store(highestAt, whereAbove(counts, none, highest, before));
+    store(totalAt, whereAbove(counts, none, joined, load(totalAt)));
+}
+
+/// Turns the scores of one vector of queries into weights.
+inline void weighRows(const RowsTile& tile, int v, bool isFirst, JoinFactors& factors) {
+    float* const weights = tile.sweep.weights + v * kLanes;
+    const auto at = [&](int key) { return weights + key * kQueryVectors * kLanes; };
+    const float softCap = tile.sweep.arguments.softCap;
+    for (int key = 0; key < tile.most && softCap > 0.0F; ++key)
+        store(at(key), capped(load(at(key)), softCap));
+    const Lanes counts = load(tile.row(tile.sweep.counts) + v * kLanes);
+    const int end = wholeLanes(tile.most);
+    for (int key = tile.least; key < end; ++key)
+        store(
+            at(key),
+            whereAbove(
+                counts, broadcast(static_cast<float>(key)), load(at(key)), broadcast(-kInfinity)));
+    Lanes highest = broadcast(-kInfinity);
+    for (int key = 0; key < tile.most; ++key)
+        highest = higher(load(at(key)), highest);
+    const auto term = [&](int first) {
+        LaneSums<1> total = {{broadcast(0.0F)}};
+        for (int key = first; key < end; key += kLanes) {
+            const Lanes weight = exponential(difference(load(at(key)), highest));
+            store(at(key), weight);
+            total.at[0] = sum(total.at[0], weight);
+        }
+        return total;
+    };
+    const Lanes total = sumOfTerms(term).at[0];
+    if (!isFirst)
+        return joinTotals(tile, v, highest, total, factors);
+    store(tile.row(tile.sweep.highest) + v * kLanes, highest);
+    store(tile.row(tile.sweep.totals) + v * kLanes, total);
+}
+
+/// Adds a key's weighted values, [kRowNumbers] of them, to the sums of those queries that see it.
+template <bool kIsSeenByAll>
+inline void
+addKey(const RowsTile& tile, int key, int at, Lanes (&sums)[kRowNumbers][kQueryVectors]) {
+    const float* values = tile.sweep.values + key * tile.sweep.stride + at;
+    Lanes weights[kQueryVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kQueryVectors; ++v)
+        weights[v] = load(tile.sweep.weights + (key * kQueryVectors + v) * kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRowNumbers; ++i) {
+        const Lanes value = broadcast(values[i]);
+#pragma GCC unroll 4
+        for (int v = 0; v < kQueryVectors; ++v) {
+            const Lanes added = productPlus(weights[v], value, sums[i][v]);
+            if constexpr (kIsSeenByAll)
+                sums[i][v] = added;
+            else
+                sums[i][v] = whereAbove(load(tile.row(tile.sweep.counts) + v * kLanes),
+                                        broadcast(static_cast<float>(key)),
+                                        added,
+                                        sums[i][v]);
+        }
+    }
+}
+
+/// Sums of the section's weighted values for kRowNumbers numbers of the head, joined to the earlier
+/// ones.
+inline void addRows(const RowsTile& tile, int at, bool isFirst, const JoinFactors& factors) {
+    Lanes sums[kRowNumbers][kQueryVectors];
+#pragma GCC unroll 16
+    for (int i = 0; i < kRowNumbers; ++i)
+#pragma GCC unroll 4
+        for (int v = 0; v < kQueryVectors; ++v)
+            sums[i][v] = broadcast(0.0F);
+    for (int key = 0; key < tile.least; ++key)
+        addKey<true>(tile, key, at, sums);
+    for (int key = tile.least; key < tile.most; ++key)
+        addKey<false>(tile, key, at, sums);
+    const int stride = tile.sweep.stride;
+#pragma GCC unroll 4
+    for (int v = 0; v < kQueryVectors; ++v) {
+        const Lanes counts = load(tile.row(tile.sweep.counts) + v * kLanes);
+        float* to = tile.plane(tile.sweep.sums) + (v * stride + at) * kLanes;
+#pragma GCC unroll 16
+        for (int i = 0; i < kRowNumbers; ++i, to += kLanes) {
+            if (isFirst) {
+                store(to, sums[i][v]);
+                continue;
+            }
+            const Lanes before = load(to);
+            const Lanes joined =
+                productPlus(sums[i][v], factors.section[v], product(before, factors.earlier[v]));
+            store(to, whereAbove(counts, broadcast(0.0F), joined, before));
+        }
+    }
+}
+
+inline void attendSection(const RowsSweep& sweep, int vector, bool isFirst) {
+    RowsTile tile{sweep, vector, kAttendSectionKeys, 0};
+    for (int i = 0; i < kQueryVectors * kLanes; ++i) {
+        const int count = static_cast<int>(tile.row(sweep.counts)[i]);
+        tile.least = count < tile.least ? count : tile.least;
+        tile.most = count > tile.most ? count : tile.most;
+    }
+    if (tile.most == 0)
+        return;
+    for (int key = 0; key < tile.most; key += kRowKeys)
+        scoreKeys(tile, key);
+    JoinFactors factors;
+    for (int v = 0; v < kQueryVectors; ++v)
+        weighRows(tile, v, isFirst, factors);
+    for (int at = 0; at < sweep.stride; at += kRowNumbers)
+        addRows(tile, at, isFirst, factors);
+}
+
+/// Places of the queries, which come row by row, in vectors; those that are missing are zero.
+inline void turnQueries(const RowsSweep& sweep, int vectors) {
+    const int dim = sweep.arguments.headDim;
+    for (int query = 0; query < vectors * kLanes; ++query) {
+        float* to = sweep.queries + query / kLanes * sweep.stride * kLanes + query % kLanes;
+        const float* from = sweep.arguments.queries + query * dim;
+        for (int i = 0; i < sweep.stride; ++i)
+            to[i * kLanes] = query < sweep.queryCount && i < dim ? from[i] : 0.0F;
+    }
+}
+
+/// Divides the sums by the totals and writes them row by row.
+inline void turnSums(const RowsSweep& sweep, int vectors) {
+    const AttendRows& arguments = sweep.arguments;
+    const int dim = arguments.headDim;
+    for (int vector = 0; vector < vectors; ++vector) {
+        const Lanes total = load(sweep.totals + vector * kLanes);
+        float* sums = sweep.sums + vector * sweep.stride * kLanes;
+        for (int i = 0; i < dim; ++i)
+            store(sums + i * kLanes, quotient(load(sums + i * kLanes), total));
+        const int left = sweep.queryCount - vector * kLanes;
+        for (int lane = 0; lane < kLanes && lane < left; ++lane) {
+            const int query = vector * kLanes + lane;
+            float* out = arguments.out + query / arguments.groupSize * arguments.outStride +
+                         query % arguments.groupSize * dim;
+            for (int i = 0; i < dim; ++i)
+                out[i] = sums[i * kLanes + lane];
+        }
+    }
+}
+
+/// How many keys each query sees of the section that begins with key `first`.
+inline int countKeys(const RowsSweep& sweep, int vectors, int first) {
+    const AttendRows& arguments = sweep.arguments;
+    int most = 0;
+    for (int query = 0; query < vectors * kLanes; ++query) {
+        const int row = query < sweep.queryCount ? query / arguments.groupSize : arguments.rows - 1;
+        int count = arguments.runs[row].count - first;
+        count = count < 0 ? 0 : count > kAttendSectionKeys ? kAttendSectionKeys : count;
+        sweep.counts[query] = static_cast<float>(count);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+void attendRows(const AttendRows& arguments) {
+    const int stride = wholeLanes(arguments.headDim);
+    const int queries = arguments.rows * arguments.groupSize;
+    const int step = kQueryVectors * kLanes;
+    const int vectors = (queries + step - 1) / step * kQueryVectors;
+    float* keys = arguments.scratch;
+    float* values = keys + kAttendSectionKeys * stride;
+    float* weights = values + kAttendSectionKeys * stride;
+    float* planes = weights + kAttendSectionKeys * step;
+    float* rows = planes + 2 * vectors * stride * kLanes;
+    const RowsSweep sweep{arguments,
+                          stride,
+                          queries,
+                          keys,
+                          values,
+                          weights,
+                          planes,
+                          planes + vectors * stride * kLanes,
+                          rows,
+                          rows + vectors * kLanes,
+                          rows + 2 * vectors * kLanes};
+    turnQueries(sweep, vectors);
+    for (int first = 0;; first += kAttendSectionKeys) {
+        const int count = countKeys(sweep, vectors, first);
+        if (count == 0)
+            break;
+        widenSection(sweep, arguments.keys, first, count, keys);
+        widenSection(sweep, arguments.values, first, count, values);
+        for (int vector = 0; vector < vectors; vector += kQueryVectors)
+            attendSection(sweep, vector, first == 0);
+    }
+    turnSums(sweep, vectors);
+}
+
+} // namespace
+
+} // namespace engine

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/experiments/recipe_catalog.h"
+#include "ui/shell/widgets/segmented_control.h"
+#include "ui/views/experiments/options/executor_choice.h"
+#include "ui/views/experiments/options/options_panel.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <memory>
+
+using namespace ui;
+
+namespace {
+
+/// A stand-in for swift-run that says what it was called with.
+constexpr const char* kEcho = "#!/bin/sh\necho \"$@\"\n";
+
+} // namespace
+
+/// How a recipe is run: what can be chosen, and what becomes of it.
+class OptionsPanelTest : public QObject {
+    Q_OBJECT
+
+    QByteArray m_path;
+    Theme m_theme;
+    RecipeCatalog m_catalog{QStringLiteral("resources/recipes"), {}};
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<OptionsPanel> m_panel;
+
+    QString write(const char* name, const QByteArray& content) {
+        const QString path = m_folder->filePath(QLatin1String(name));
+        QFile file(path);
+        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
+            qFatal("cannot write");
+        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        return path;
+    }
+
+    void showRecipe(const char* name) {
+        const QString path = QStringLiteral("resources/recipes/%1.json").arg(QLatin1String(name));
+        m_panel->setRecipe(path, &m_catalog.entry(path)->recipe);
+    }
+
+    bool says(const QString& words) {
+        const auto labels = m_panel->findChildren<QLabel*>();
+        return std::ranges::any_of(labels, [&](const QLabel* label) {
+            return label->isVisible() && label->text().contains(words);
+        });
+    }
+
+    QComboBox& place() { return *m_panel->findChild<ExecutorChoice*>()->findChild<QComboBox*>(); }
+
+    void choosePaper() {
+        auto* sizes = m_panel->findChild<SegmentedControl*>();
+        QTest::keyClick(sizes, Qt::Key_Right);
+        QTest::keyClick(sizes, Qt::Key_Right);
+    }
+
+private slots:
+
+    void init() {
+        m_path = qgetenv("PATH");
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_panel = std::make_unique<OptionsPanel>(m_theme, write("swift-run", kEcho));
+        m_panel->resize(320, 900);
+        m_panel->show();
+    }
+
+    void cleanup() {
+        m_panel.reset();
+        m_folder.reset();
+        qputenv("PATH", m_path);
+    }
+
+    void thePaperSizeSaysHowMuchItIsAndWhatTheFilesHave() {
+        m_panel->setData({write("own.jsonl",
+                                "{\"task\":\"a\",\"prompt\":\"p\"}\n"
+                                "{\"task\":\"a\",\"prompt\":\"q\"}\n")});
+        showRecipe("main_comparison");
+        QVERIFY(says(QStringLiteral("4 prompts of each task")));
+        choosePaper();
+        QCOMPARE(m_panel->choice().size, QStringLiteral("paper"));
+        QVERIFY(says(QStringLiteral("1,000 prompts of each task")));
+        QTRY_VERIFY(says(QStringLiteral("no task of your files has more than 2")));
+    }
+
+    void slurmIsChosenOnlyWhereItIs() {
+        qputenv("PATH", m_folder->path().toLocal8Bit());
+        showRecipe("main_comparison");
+        QVERIFY(!place().model()->flags(place().model()->index(1, 0)).testFlag(Qt::ItemIsEnabled));
+        QVERIFY(says(QStringLiteral("where Slurm's sbatch is installed")));
+        QCOMPARE(m_panel->choice().executor, QStringList());
+    }
+
+    void anExperimentIsGivenToSlurmWithItsArguments() {
+        write("sbatch", "#!/bin/sh\n");
+        qputenv("PATH", m_folder->path().toLocal8Bit() + ':' + m_path);
+        showRecipe("main_comparison");
+        QVERIFY(place().model()->flags(place().model()->index(1, 0)).testFlag(Qt::ItemIsEnabled));
+        place().setCurrentIndex(1);
+        QTest::keyClicks(m_panel->findChild<ExecutorChoice*>()->findChild<QLineEdit*>(),
+                         QStringLiteral("--time 2:00:00 -p cpu"));
+        QVERIFY(says(QStringLiteral("Each node must see")));
+        const QStringList wanted{QStringLiteral("--executor"),
+                                 QStringLiteral("slurm"),
+                                 QStringLiteral("--slurm-argument=--time=2:00:00"),
+                                 QStringLiteral("--slurm-argument=-pcpu")};
+        QCOMPARE(m_panel->choice().executor, wanted);
+        place().setCurrentIndex(0);
+        QCOMPARE(m_panel->choice().executor, QStringList());
+    }
+
+    void theEstimateIsAskedForWhatWouldRun() {
+        const QString data = write("own.jsonl", "{\"prompt\":\"p\"}\n");
+        m_panel->setData({data});
+        showRecipe("main_comparison");
+        choosePaper();
+        m_panel->findChild<QSpinBox*>()->setValue(3);
+        QPushButton* estimate = nullptr;
+        for (QPushButton* button : m_panel->findChildren<QPushButton*>())
+            if (button->text() == QStringLiteral("Estimate"))
+                estimate = button;
+        QTest::mouseClick(estimate, Qt::LeftButton);
+        const QStringList arguments = argumentsOf(m_panel->choice(), {});
+        QCOMPARE(arguments, QStringList({"--size", "paper", "--data", data, "--seeds", "3"}));
+        QTRY_VERIFY(says(arguments.join(u' ') + QStringLiteral(" --preview")));
+    }
+};
+
+QTEST_MAIN(OptionsPanelTest)
+#include "options_panel_test.moc"
