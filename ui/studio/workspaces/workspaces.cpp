@@ -196,7 +196,8 @@ void Studio::makeInspectWorkspace() {
                         {480, 290},
                         false});
     connect(skipSets, &SkipSetsView::runAsked, this, [this](const SetComparison& sets) {
-        m_desk->openRecipe(setsRecipe(sets.a.title, sets.a.set, sets.b.title, sets.b.set));
+        if (m_desk != nullptr) // a replay has none
+            m_desk->openRecipe(setsRecipe(sets.a.title, sets.a.set, sets.b.title, sets.b.set));
     });
     workspace->setArrangement([this](Workspace& docks) {
         QDockWidget* speed = docks.dock(QStringLiteral("inspect.speed"));
