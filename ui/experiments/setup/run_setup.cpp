@@ -74,6 +74,8 @@ engine::Recipe streamRecipe(const StreamChoice& choice) {
     recipe.source = "Prompts of your own";
     recipe.summary = "Runs the prompts one after another and measures the decoder beside vanilla.";
     recipe.isStream = true;
+    recipe.keepsTexts = true; // an answer can be opened
+    recipe.keepsRounds = true;
     engine::RecipeVariant variant;
     variant.name = choice.decoder;
     variant.decoder = choice.decoder;

@@ -88,6 +88,7 @@ private:
     void takeTurns(bool isRunning);
     void noteOutcome(const RunPicture& picture);
     void act(ExperimentsPage::Action action);
+    void openAnswer(int prompt);
     void start(const ExperimentJob& job, const QString& problem, bool isAtOnce);
     void setRecipeData(const QStringList& paths);
     void saveReport(ReportForm form);
