@@ -2,6 +2,7 @@
 #include "engine/experiments/run/shard_json.h"
 
 #include "engine/experiments/json/member_json.h"
+#include "engine/metrics/decode_metrics_members.h"
 
 #include <array>
 
@@ -9,27 +10,6 @@ namespace engine {
 
 // The members of every record by their names in JSON. They are not in an anonymous namespace,
 // because the templates of member_json.h have to find them.
-
-template <typename V> void visitMembers(V& visit, DecodeMetrics& r) {
-    visit("rounds", r.rounds);
-    visit("tokens", r.tokens);
-    visit("accepted", r.accepted);
-    visit("draft_steps", r.draftSteps);
-    visit("drafted_nodes", r.draftedNodes);
-    visit("verified_rows", r.verifiedRows);
-    visit("draft_layers", r.draftLayers);
-    visit("verify_layers", r.verifyLayers);
-    visit("draft_ms", r.draftMs);
-    visit("verify_ms", r.verifyMs);
-    visit("search_ms", r.searchMs);
-    visit("other_ms", r.otherMs);
-    visit("plain_rounds", r.plainRounds);
-    visit("plain_ms", r.plainMs);
-    visit("plain_layers", r.plainLayers);
-    visit("baseline_tokens", r.baselineTokens);
-    visit("baseline_ms", r.baselineMs);
-    visit("baseline_layers", r.baselineLayers);
-}
 
 template <typename V> void visitMembers(V& visit, ShardAnswer& r) {
     visit("variant", r.variant);
@@ -137,7 +117,7 @@ template <> constexpr const char* kRecordName<ShardLeftOut> = "left_out";
 template <std::size_t index = 0>
 Result<ShardRecord> readNamed(const JsonValue& root, const std::string& where) {
     if constexpr (index == std::variant_size_v<ShardRecord>) {
-        return Error{ErrorCode::CorruptFile, where + ": it is no record of a shard.", ""};
+        return Error{ErrorCode::CorruptFile, where + ": it is no record of a part.", ""};
     } else {
         using Record = std::variant_alternative_t<index, ShardRecord>;
         const JsonValue found = root[kRecordName<Record>];

@@ -7,11 +7,11 @@
 #include "app/commands/experiment/shards/shard_search.h"
 #include "app/commands/experiment/shards/shard_variants.h"
 #include "app/commands/options/text_options.h"
+#include "engine/base/utc_time.h"
 #include "engine/experiments/run/baseline_blocks.h"
 #include "engine/metrics/equation_six.h"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 namespace app {
@@ -22,20 +22,6 @@ namespace {
 
 /// Slots behind the longest answer, for the rows of drafts.
 constexpr int kContextReserve = 512;
-
-std::string utcNow() {
-    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    const std::time_t time = std::chrono::system_clock::to_time_t(now);
-    std::tm parts{};
-    gmtime_r(&time, &parts);
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
-                       parts.tm_year + 1900,
-                       parts.tm_mon + 1,
-                       parts.tm_mday,
-                       parts.tm_hour,
-                       parts.tm_min,
-                       parts.tm_sec);
-}
 
 /// FNV-1a over the ids of all turns; between two turns stands an id that no token has.
 std::uint64_t tokenHash(const Answers& answers) {
