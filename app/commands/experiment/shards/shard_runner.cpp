@@ -8,7 +8,7 @@
 #include "app/commands/experiment/shards/shard_variants.h"
 #include "app/commands/options/text_options.h"
 #include "engine/base/time/utc_time.h"
-#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/experiments/run/baseline/baseline_blocks.h"
 #include "engine/metrics/equation_six.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "engine/experiments/report/analysis/analyse.h"
 
 #include "engine/experiments/report/analysis/result_parts.h"
-#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/experiments/run/baseline/baseline_blocks.h"
 #include "engine/metrics/sample_statistics.h"
 
 #include <fmt/ranges.h>
