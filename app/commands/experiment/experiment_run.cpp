@@ -74,7 +74,8 @@ ExecutorReports ExperimentRun::reports() {
             .onRemark = [this](const std::string& sentence) { remark(sentence); },
             .onFailure =
                 [this](int shard, const Error& error) {
-                    remark(fmt::format("Part {} could not be finished: {}", shard, error.message));
+                    remark(
+                        fmt::format("Part {} could not be finished: {}", shard + 1, error.message));
                     if (!m_failure)
                         m_failure = error;
                 }};
@@ -92,11 +93,11 @@ std::vector<int> ExperimentRun::unfinished(const std::string& stage) {
         else if (!m_folder.isReady(shard.index))
             remark(fmt::format("Part {} is left out: a part whose skip set it needs is not "
                                "finished.",
-                               shard.index));
+                               shard.index + 1));
         else
             shards.push_back(shard.index);
         if (state.phase == ShardPhase::Damaged)
-            remark(fmt::format("Part {} is run again: {}", shard.index, state.problem));
+            remark(fmt::format("Part {} is run again: {}", shard.index + 1, state.problem));
     }
     return shards;
 }

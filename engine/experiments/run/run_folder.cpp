@@ -219,10 +219,10 @@ Result<RunFolder> RunFolder::open(const fs::path& path) {
         for (const int prompt : shard.prompts)
             if (prompt < 0 || prompt >= most)
                 return Error{ErrorCode::CorruptFile,
-                             fmt::format("{}: shard {} asks prompt {}, and there are {}.",
+                             fmt::format("{}: part {} asks prompt {}, and there are {}.",
                                          planFile,
-                                         shard.index,
-                                         prompt,
+                                         shard.index + 1,
+                                         prompt + 1,
                                          most),
                              "Begin the run anew in another folder."};
     return folder;
@@ -282,8 +282,8 @@ Result<ShardResult> RunFolder::result(int shard) const {
     ENGINE_TRY(ShardResult result, readShard(text, file));
     if (result.shard != shard || result.runHash != m_plan.runHash)
         return Error{ErrorCode::CorruptFile,
-                     fmt::format("{} belongs to another run or another shard.", file),
-                     "Delete it; --resume runs the shard again."};
+                     fmt::format("{} belongs to another run or another part.", file),
+                     "Delete it; --resume runs the part again."};
     return result;
 }
 

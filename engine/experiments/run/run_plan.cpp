@@ -385,7 +385,7 @@ Result<RunPlan> readPlan(std::string_view text, const std::string& where) {
             shard.model >= 0 && shard.model < static_cast<int>(plan.models.size());
         if (shard.index != static_cast<int>(i) || !hasModel)
             return Error{ErrorCode::CorruptFile,
-                         fmt::format("{}: shard {} of the plan is out of order.", where, i),
+                         fmt::format("{}: part {} of the plan is out of order.", where, i + 1),
                          ""};
     }
     return plan;

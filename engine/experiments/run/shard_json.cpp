@@ -124,7 +124,7 @@ template <> constexpr const char* kRecordName<ShardResumed> = "resumed";
 template <std::size_t index = 0>
 Result<ShardRecord> readNamed(const JsonValue& root, const std::string& where) {
     if constexpr (index == std::variant_size_v<ShardRecord>) {
-        return Error{ErrorCode::CorruptFile, where + ": it is no record of a shard.", ""};
+        return Error{ErrorCode::CorruptFile, where + ": it is no record of a part.", ""};
     } else {
         using Record = std::variant_alternative_t<index, ShardRecord>;
         const JsonValue found = root[kRecordName<Record>];

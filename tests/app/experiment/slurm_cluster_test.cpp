@@ -56,7 +56,7 @@ public:
                 if (m_stopped.contains(shard) ||
                     !QFile::exists(m_experiment.shardPath("cluster", shard, "part.jsonl")))
                     continue;
-                const auto process = processWith({"--run-shard", QString::number(shard)});
+                const auto process = processWith({"--run-part", QString::number(shard + 1)});
                 if (!process || kill(*process, SIGSTOP) != 0)
                     continue;
                 m_stopped.append(shard);

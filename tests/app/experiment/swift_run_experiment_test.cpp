@@ -366,29 +366,29 @@ void SwiftRunExperimentTest::oneShardRunsAlone() {
     std::filesystem::remove(folder.shardFile(0));
     std::filesystem::remove(folder.shardFile(2));
     support::expectRefusal(
-        ExperimentFolder::experiment({"--run-shard", "2", "--out", m_folder->out()}),
+        ExperimentFolder::experiment({"--run-part", "3", "--out", m_folder->out()}),
         app::kUsage,
-        {"Part 2 needs skip sets", ": 0"});
+        {"Part 3 needs skip sets", ": 1"});
     const ProgramRun first =
-        ExperimentFolder::experiment({"--run-shard", "0", "--out", m_folder->out()});
+        ExperimentFolder::experiment({"--run-part", "1", "--out", m_folder->out()});
     QVERIFY2(first.exitCode == app::kSuccess, first.errors.constData());
     QCOMPARE(folder.state(0).phase, ShardPhase::Finished);
     {
         const auto claim = folder.claim(2);
         QVERIFY(claim && claim.value());
         const ProgramRun busy =
-            ExperimentFolder::experiment({"--run-shard", "2", "--out", m_folder->out()});
+            ExperimentFolder::experiment({"--run-part", "3", "--out", m_folder->out()});
         QVERIFY(busy.errors.contains("left to the process that works on it"));
         QVERIFY(!std::filesystem::exists(folder.shardFile(2)));
     }
-    QCOMPARE(ExperimentFolder::experiment({"--run-shard", "2", "--out", m_folder->out()}).exitCode,
+    QCOMPARE(ExperimentFolder::experiment({"--run-part", "3", "--out", m_folder->out()}).exitCode,
              int{app::kSuccess});
     const ProgramRun merged = ExperimentFolder::experiment({"--merge", "--out", m_folder->out()});
     QVERIFY2(merged.exitCode == app::kSuccess, merged.errors.constData());
     support::expectRefusal(
-        ExperimentFolder::experiment({"--run-shard", "4", "--out", m_folder->out()}),
+        ExperimentFolder::experiment({"--run-part", "5", "--out", m_folder->out()}),
         app::kUsage,
-        {"has 4 parts"});
+        {"has 4 parts", "no part 5"});
 }
 
 void SwiftRunExperimentTest::aPromptThatDoesNotFitIsNamedAndLeftOut() {
