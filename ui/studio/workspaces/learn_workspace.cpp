@@ -5,6 +5,7 @@
 #include "ui/shell/docks/dock_title.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/studio/studio.h"
+#include "ui/views/learn/lens/lens_view.h"
 
 #include <QDockWidget>
 #include <QMenu>
@@ -42,6 +43,14 @@ void Studio::makeLearnWorkspace() {
                         {248, 0},
                         true});
     workspace->setArrangement([](Workspace&) {});
+    if (auto* lens = m_learnPage->findChild<LensView*>())
+        connect(lens,
+                &LensView::branchAsked,
+                this,
+                [this](quint64 promptId, int token, const engine::TokenChoice& choice) {
+                    if (m_session->branchAtPlace({promptId, token}, choice))
+                        m_window->showWorkspace(QStringLiteral("chat_workspace"));
+                });
     connect(list, &StageList::chosen, m_learnPage, qOverload<int>(&LearnPage::showStage));
     connect(m_learnPage, &LearnPage::stageShown, list, &StageList::setCurrent);
     connect(&m_learnPage->emptyPage(), &EmptyLearn::chatAsked, this, [this] {
