@@ -117,6 +117,7 @@ private:
     void makeInspectWorkspace();
     void makeExperimentsWorkspace();
     void makeLearnWorkspace();
+    void addLearnActions();
     void addExperimentActions();
     std::vector<Command> recipeCommands();
     void showExperiments();

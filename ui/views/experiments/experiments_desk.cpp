@@ -214,6 +214,19 @@ void ExperimentsDesk::showRecipe(const QString& path) {
     m_page->showRecipe(entry->recipe);
 }
 
+void ExperimentsDesk::openRecipe(const engine::Recipe& recipe) {
+    emit shown();
+    QString name;
+    for (const QChar letter : QString::fromStdString(recipe.title).left(kLongestSlice))
+        name += letter.isLetterOrNumber() ? letter : u'_';
+    QString problem;
+    const QString own = m_catalog.keep(recipe, name, problem);
+    if (own.isEmpty())
+        tell(tr("The recipe cannot be run."), problem);
+    else
+        showRecipe(own);
+}
+
 void ExperimentsDesk::showJob(const QString& id) {
     const ExperimentJob* job = m_queue.job(id);
     if (job == nullptr)
