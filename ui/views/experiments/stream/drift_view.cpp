@@ -77,6 +77,8 @@ DriftView::DriftView(const ViewContext& context, QWidget* parent)
     shares.tickCount = 3;
     shares.tickText = [](double share) { return QString::number(share, 'f', 1); };
     m_acceptance->setYAxis(shares);
+    for (LinePlot* plot : {m_speed, m_acceptance})
+        plot->setLeastTickText(QStringLiteral("0.0"));
     shares.tickCount = 4;
     shares.origin = 1.0;
     m_speed->setYAxis(shares);

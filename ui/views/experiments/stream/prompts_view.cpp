@@ -213,7 +213,7 @@ void PromptsView::restyle() {
     m_chipRow->layout()->setSpacing(theme.scaled(6));
     placeChips();
     m_field->setFont(theme.font(TextRole::Figure));
-    m_field->setMinimumWidth(theme.scaled(180));
+    m_field->setMinimumWidth(theme.scaled(120));
     m_icon->setIcon(makeIcon(IconName::Search, theme.colours().muted, theme.colours().disabled));
     m_problem->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), theme.scaled(4));
     m_problem->setVisible(!m_problem->text().isEmpty());
