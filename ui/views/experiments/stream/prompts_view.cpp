@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/shell/figure_text.h"
+#include "ui/views/experiments/page/plain_table.h"
 
 #include <QGridLayout>
 #include <QHBoxLayout>
@@ -80,21 +81,13 @@ void PromptsView::build() {
         button->setProperty("form", QStringLiteral("small"));
     m_problem = plainLabel(this, true);
     m_problem->setProperty("tone", "problem");
-    m_table = new QTableView(this);
+    m_table = new PlainTable(theme(), TextRole::Small, this);
     m_table->setModel(m_slice);
     m_table->setAccessibleName(tr("Prompts of the slice"));
     m_table->setAccessibleDescription(tr("Enter opens the answers to a prompt"));
-    m_table->setFrameShape(QFrame::NoFrame);
-    m_table->setShowGrid(false);
     m_table->setProperty("form", "sorted");
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(PromptTableModel::Prompt, Qt::AscendingOrder);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setWordWrap(false);
-    m_table->setTabKeyNavigation(false);
-    m_table->verticalHeader()->hide();
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setSectionResizeMode(PromptTableModel::Text, QHeaderView::Stretch);
     m_chipRow = new QWidget(this);
     auto* chips = new QHBoxLayout(m_chipRow);
@@ -217,11 +210,6 @@ void PromptsView::restyle() {
     m_icon->setIcon(makeIcon(IconName::Search, theme.colours().muted, theme.colours().disabled));
     m_problem->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), theme.scaled(4));
     m_problem->setVisible(!m_problem->text().isEmpty());
-    m_table->setStyleSheet(
-        QStringLiteral("QTableView::item { border: none; padding: 0 %1px; }").arg(theme.scaled(8)));
-    m_table->verticalHeader()->setDefaultSectionSize(theme.scaled(24));
-    m_table->ensurePolished(); // the style sheet first: it sets the font back
-    m_table->setFont(theme.font(TextRole::Small));
     const QFontMetrics metrics(theme.font(TextRole::Small));
     const auto room = [&](const char* text) {
         return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(kCellRoom);
