@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/learn/learn_stage.h"
+#include "ui/views/learn/sides/sides_view.h"
 #include "ui/views/learn/slow_motion/slow_motion_view.h"
 
 #include <QCoreApplication>
@@ -24,6 +25,18 @@ std::vector<LearnStage> learnStages() {
          stageText("Walk through one round of an answer: how tokens are drafted, checked and kept"),
          IconName::Play,
          &makeStage<SlowMotionView>},
+        {QStringLiteral("lossless"),
+         stageText("Lossless check"),
+         stageText("Vanilla and a decoder answer the same question: is every token the same?"),
+         IconName::Check,
+         &makeStage<LosslessView>,
+         false},
+        {QStringLiteral("split_chat"),
+         stageText("Split chat"),
+         stageText("Two decoders answer the same message side by side; you keep one answer"),
+         IconName::Chat,
+         &makeStage<SplitView>,
+         false},
     };
 }
 

@@ -35,6 +35,7 @@ struct Command;
 class FirstSight;
 class NoGainNotice;
 class ReplayTransport;
+class SidesView;
 class SkipSetFinder;
 struct StartRequest;
 
@@ -117,6 +118,10 @@ private:
     void makeInspectWorkspace();
     void makeExperimentsWorkspace();
     void makeLearnWorkspace();
+    void addSideActions();
+    void showSides(const QString& stage, MessageId message, bool isAsked);
+    SidesView* sides(const QString& stage) const;
+    SidesView* runningSides() const;
     void addExperimentActions();
     std::vector<Command> recipeCommands();
     void showExperiments();
