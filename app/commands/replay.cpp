@@ -109,6 +109,30 @@ struct EventLine {
         return fmt::format("{} skip sets are kept for this model", event.own.sets.size());
     }
 
+    std::string operator()(const LensTokensRead& event) const {
+        return fmt::format("lens: tokens {} to {} of prompt {}",
+                           event.first,
+                           event.first + static_cast<int>(event.tokens.size()) - 1,
+                           event.promptId);
+    }
+
+    std::string operator()(const LensProgress& event) const {
+        return fmt::format("lens: {:.0f} %", 100 * event.part);
+    }
+
+    std::string operator()(const LensFinished& event) const {
+        return fmt::format(
+            "lens {} after {:.2f} s", event.isStopped ? "stopped" : "finished", event.seconds);
+    }
+
+    std::string operator()(const AttentionRead& event) const {
+        return fmt::format("attention of layer {} at token {} of prompt {}, {} heads",
+                           event.layer,
+                           event.token,
+                           event.promptId,
+                           event.heads.size());
+    }
+
     std::string operator()(const DecoderChosen& event) const {
         return fmt::format("decoder {}, settings:{}", event.info.name, inWords(event.settings));
     }

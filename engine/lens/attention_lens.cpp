@@ -10,12 +10,12 @@ namespace engine {
 
 namespace {
 
-float entropyOf(std::span<const float> weights) {
+double entropyOf(std::span<const double> weights) {
     double bits = 0.0;
-    for (const float weight : weights)
-        if (weight > 0.0F)
-            bits -= static_cast<double>(weight) * std::log2(static_cast<double>(weight));
-    return static_cast<float>(std::max(bits, 0.0));
+    for (const double weight : weights)
+        if (weight > 0.0)
+            bits -= weight * std::log2(weight);
+    return std::max(bits, 0.0);
 }
 
 } // namespace
@@ -71,9 +71,9 @@ void AttentionLens::keep(const std::vector<double>& weights) {
     const std::size_t hidden = m_text.tokens().size() - keys;
     for (std::size_t head = 0; head < heads; ++head) {
         HeadAttention& kept = m_heads.emplace_back();
-        kept.weights.assign(hidden, 0.0F);
-        for (const double weight : std::span(weights).subspan(head * keys, keys))
-            kept.weights.push_back(static_cast<float>(weight));
+        kept.weights.assign(hidden, 0.0);
+        const auto seen = std::span(weights).subspan(head * keys, keys);
+        kept.weights.insert(kept.weights.end(), seen.begin(), seen.end());
         kept.entropy = entropyOf(kept.weights);
     }
 }

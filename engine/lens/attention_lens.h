@@ -9,8 +9,8 @@ namespace engine {
 
 /// Where one head of a layer looks from one token. A plain value.
 struct HeadAttention {
-    std::vector<float> weights; ///< [positions] that add up to 1; 0 outside the layer's window
-    float entropy = 0.0F;       ///< of them, bits: 0 = one position alone
+    std::vector<double> weights; ///< [positions] that add up to 1; 0 outside the layer's window
+    double entropy = 0.0;        ///< of them, bits: 0 = one position alone
 };
 
 /// Reads where the heads of one layer look while the model predicts a token: one pass over the text

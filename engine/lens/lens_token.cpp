@@ -16,14 +16,13 @@ int LensToken::finalDepth() const {
 
 LensCell lensCell(const HeadSummary& summary, TokenId token, std::span<const double> logits) {
     LensCell cell;
-    cell.count = std::min(LensCell::kTop, summary.count);
-    for (int place = 0; place < cell.count; ++place) {
-        cell.ids[toSize(place)] = summary.ids[toSize(place)];
-        cell.probabilities[toSize(place)] = static_cast<float>(summary.probability(place));
+    for (int place = 0; place < std::min(LensCell::kTop, summary.count); ++place) {
+        cell.ids.push_back(summary.ids[toSize(place)]);
+        cell.probabilities.push_back(summary.probability(place));
     }
     cell.rank = summary.rankOf(token);
     if (cell.rank >= 0) {
-        cell.probability = static_cast<float>(summary.probability(cell.rank));
+        cell.probability = summary.probability(cell.rank);
         return cell;
     }
     const double own = logits[toSize(token)];
@@ -31,7 +30,7 @@ LensCell lensCell(const HeadSummary& summary, TokenId token, std::span<const dou
     for (std::size_t id = 0; id < logits.size(); ++id)
         if (logits[id] > own || (logits[id] == own && id < toSize(token)))
             ++cell.rank;
-    cell.probability = static_cast<float>(summary.probabilityOf(own));
+    cell.probability = summary.probabilityOf(own);
     return cell;
 }
 

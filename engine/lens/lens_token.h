@@ -4,7 +4,6 @@
 #include "engine/base/token.h"
 #include "engine/model/head_summary.h"
 
-#include <array>
 #include <span>
 #include <vector>
 
@@ -26,11 +25,10 @@ inline bool isBehindMlp(int depth) { return depth > 0 && depth % 2 == 0; }
 struct LensCell {
     static constexpr int kTop = 5;
 
-    std::array<TokenId, kTop> ids{};         ///< [count] the most probable tokens, best first
-    std::array<float, kTop> probabilities{}; ///< [count]
-    int count = 0;
+    std::vector<TokenId> ids;          ///< the most probable tokens, best first; at most kTop
+    std::vector<double> probabilities; ///< of each of them
     int rank = 0;             ///< place of the token that stands there in the end, 0 = the first
-    float probability = 0.0F; ///< of that token
+    double probability = 0.0; ///< of that token
 
     bool isInTheLead() const { return rank == 0; }
 };

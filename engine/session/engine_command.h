@@ -192,6 +192,33 @@ struct ExportSkipSets {
     SkipSetForm form = SkipSetForm::Published;
 };
 
+/// Asks what the model predicts at each depth for tokens of an answer of this session (no aside; of the last
+/// kLensAnswers that have ended with this model). Answered by LensTokensRead, piece by piece, and
+/// one LensFinished, or EngineFailed. The model reads the text once more, one short pass at a time
+/// while no prompt is being answered; no answer changes by it. A newer ReadLens replaces it, and
+/// StopGeneration stops it, too.
+struct ReadLens {
+    std::uint64_t requestId = 0; ///< chosen by the sender
+    std::uint64_t promptId = 0;  ///< of the newest answer with this id
+    int first = 0;               ///< among the tokens of PromptFinished
+    int count = 0;               ///< 0 = all from there on
+};
+
+/// Asks where the heads of a layer look while the model predicts a token of an answer, as ReadLens
+/// does. Answered by AttentionRead, LensFinished with `isStopped`, or EngineFailed.
+struct ReadAttention {
+    std::uint64_t requestId = 0; ///< chosen by the sender
+    std::uint64_t promptId = 0;
+    int token = 0; ///< among the tokens of PromptFinished
+    int layer = 0; ///< 0-based
+};
+
+/// Ends what the two above have begun.
+struct StopLens {};
+
+/// Answers whose texts can be read again.
+inline constexpr std::size_t kLensAnswers = 64;
+
 /// Stops the running prompts and the waiting ones, of all conversations or of one, never one that
 /// is sent later. Takes effect within one forward pass; the answers so far are kept.
 struct StopGeneration {
@@ -227,6 +254,9 @@ using EngineCommand = std::variant<LoadModel,
                                    ListTasks,
                                    RenameTask,
                                    ForgetTask,
+                                   ReadLens,
+                                   ReadAttention,
+                                   StopLens,
                                    ListSkipSets,
                                    ChangeSkipSets,
                                    RenameSkipSet,

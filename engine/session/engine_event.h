@@ -6,6 +6,8 @@
 #include "engine/decoding/decoder_info.h"
 #include "engine/decoding/round/decode_step.h"
 #include "engine/decoding/skip_sets/all_skip_sets.h"
+#include "engine/lens/attention_lens.h"
+#include "engine/lens/lens_token.h"
 #include "engine/metrics/decode_metrics.h"
 #include "engine/model/skip_sets/skip_set.h"
 #include "engine/sampling/sampler.h"
@@ -85,6 +87,46 @@ struct SkipSetsListed {
     std::vector<std::string> leftOut; ///< sentences about sets of a file that were not imported
     std::vector<std::string> kept;    ///< tasks that kept their sets, which a file has others for
     std::string note;                 ///< a sentence about the file of sets; usually empty
+};
+
+/// Part of the answer to ReadLens.
+struct LensTokensRead {
+    static constexpr std::string_view kKind = "lens_tokens_read";
+    std::uint64_t requestId = 0;
+    std::uint64_t promptId = 0;
+    int first = 0;                 ///< among the tokens of PromptFinished
+    std::vector<LensToken> tokens; ///< from there on
+    std::vector<ShownToken> texts; ///< of every token that is named, each once
+};
+
+/// How much of ReadLens or ReadAttention is done. A picture.
+struct LensProgress {
+    static constexpr std::string_view kKind = "lens_progress";
+    std::uint64_t requestId = 0;
+    double part = 0.0; ///< 0 to 1
+};
+
+/// The end of ReadLens, or of a ReadAttention that was stopped.
+struct LensFinished {
+    static constexpr std::string_view kKind = "lens_finished";
+    std::uint64_t requestId = 0;
+    bool isStopped = false; ///< before its end
+    /// Mean of |f(x)| / |x| over the tokens read, where x is the stream that enters a sublayer and
+    /// f(x) what it adds. Shapes: [2 * layers], attention first; empty if it was stopped.
+    std::vector<double> influence;
+    double seconds = 0.0; ///< of all passes together
+};
+
+/// Answers ReadAttention.
+struct AttentionRead {
+    static constexpr std::string_view kKind = "attention_read";
+    std::uint64_t requestId = 0;
+    std::uint64_t promptId = 0;
+    int token = 0;
+    int layer = 0;
+    std::vector<HeadAttention> heads; ///< each over the text before the token
+    std::vector<std::string> texts;   ///< of this text's tokens, as readableToken() writes them
+    int promptTokens = 0;             ///< of these, those of the prompt
 };
 
 struct DecoderChosen {
@@ -299,6 +341,10 @@ using EventContent = std::variant<ModelLoadProgress,
                                   ModelInspected,
                                   TokensCounted,
                                   TasksListed,
+                                  LensTokensRead,
+                                  LensProgress,
+                                  LensFinished,
+                                  AttentionRead,
                                   SkipSetsListed,
                                   DecoderChosen,
                                   SettingsChanged,

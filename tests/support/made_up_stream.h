@@ -61,6 +61,15 @@ public:
         swift.decoding.accepted = accepted;
         swift.decoding.verifyMs = swift.decodeMs;
         swift.startedAt = m_seconds += 1.0;
+        swift.text = "Yes, **no**.";
+        swift.isEqual = true;
+        engine::ShardRound round;
+        round.variant = swift.variant;
+        round.prompt = prompt;
+        round.tokens = {"Yes", ",", " **no**", "."};
+        round.ranks = {1, 2, 1, 0};
+        round.draftSteps = 3;
+        add(round);
         add(swift);
     }
 

@@ -59,18 +59,19 @@ QString RecipeCatalog::take(const QString& path, QString& problem) {
         problem = sentenceOf(recipe.error());
         return {};
     }
-    const QString name = QFileInfo(path).completeBaseName() + QStringLiteral(".swiftexp");
-    const QString own = m_ownFolder + u'/' + name;
+    return keep(recipe.value(), QFileInfo(path).completeBaseName(), problem);
+}
+
+QString
+RecipeCatalog::keep(const engine::Recipe& recipe, const QString& fileName, QString& problem) {
+    const QString own = QStringLiteral("%1/%2.swiftexp").arg(m_ownFolder, fileName);
     QDir().mkpath(m_ownFolder);
-    if (QFileInfo(path) != QFileInfo(own)) {
-        const std::string json = engine::recipeJson(recipe.value());
-        if (const QString failure = saveWhole(QByteArray::fromStdString(json), own);
-            !failure.isEmpty()) {
-            problem = tr("The recipe cannot be kept as %1 (%2). Check the folder's permissions and "
-                         "the free space.")
-                          .arg(QDir::toNativeSeparators(own), failure);
-            return {};
-        }
+    const QByteArray json = QByteArray::fromStdString(engine::recipeJson(recipe));
+    if (const QString failure = saveWhole(json, own); !failure.isEmpty()) {
+        problem = tr("The recipe cannot be kept as %1 (%2). Check the folder's permissions and the "
+                     "free space.")
+                      .arg(QDir::toNativeSeparators(own), failure);
+        return {};
     }
     read();
     emit changed();

@@ -35,6 +35,9 @@ public:
     /// `problem` says why.
     QString take(const QString& path, QString& problem);
 
+    /// Keeps a recipe in the own folder, in place of one of the same file name. As take().
+    QString keep(const engine::Recipe& recipe, const QString& fileName, QString& problem);
+
     /// Sentences about files that could not be read.
     const QStringList& problems() const { return m_problems; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/learn/learn_stage.h"
+#include "ui/views/learn/lens/lens_view.h"
 #include "ui/views/learn/sides/sides_view.h"
 #include "ui/views/learn/slow_motion/slow_motion_view.h"
 
@@ -25,6 +26,11 @@ std::vector<LearnStage> learnStages() {
          stageText("Walk through one round of an answer: how tokens are drafted, checked and kept"),
          IconName::Play,
          &makeStage<SlowMotionView>},
+        {QStringLiteral("lens"),
+         stageText("Lens"),
+         stageText("See what the model would write if it stopped after each sublayer"),
+         IconName::Search,
+         &makeStage<LensView>},
         {QStringLiteral("lossless"),
          stageText("Lossless check"),
          stageText("Vanilla and a decoder answer the same question: is every token the same?"),

@@ -34,6 +34,7 @@ constexpr int kTextStep = 10;
 constexpr const char* kThemeKey = "window/theme";
 constexpr const char* kTextKey = "window/text_percent";
 constexpr const char* kGeometryKey = "window/geometry";
+constexpr const char* kMotionKey = "window/reduced_motion";
 constexpr const char* kWorkspaceKey = "window/workspace";
 
 struct NamedTheme {
@@ -77,6 +78,7 @@ MainWindow::MainWindow(
         if (settings.value(kThemeKey).toString() == QLatin1String(known.name))
             theme.setChoice(known.choice);
     theme.setTextPercent(settings.value(kTextKey, 100).toInt());
+    theme.setReducedMotion(settings.value(kMotionKey, false).toBool());
     auto* centre = new QWidget(this);
     auto* rows = new QVBoxLayout(centre);
     rows->setContentsMargins(0, 0, 0, 0);
@@ -253,6 +255,11 @@ void MainWindow::setTextPercent(int percent) {
     m_fitted = {};
     // Layouts know their new sizes once all widgets have their fonts.
     QTimer::singleShot(0, this, &MainWindow::fitDocks);
+}
+
+void MainWindow::setReducedMotion(bool isReduced) {
+    m_theme.setReducedMotion(isReduced);
+    m_settings.setValue(kMotionKey, isReduced);
 }
 
 /// Pixels that the content may take: what the window has, or what its screen would give it.

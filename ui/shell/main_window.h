@@ -70,6 +70,7 @@ public:
 
     void setTheme(ThemeChoice choice);
     void setTextPercent(int percent);
+    void setReducedMotion(bool isReduced);
 
 signals:
     void settingsAsked();

@@ -50,6 +50,11 @@ SettingsDialog::SettingsDialog(const Theme& theme,
     connect(size, &QSpinBox::valueChanged, this, [&window](int percent) {
         window.setTextPercent(percent);
     });
+    auto* motion = new QCheckBox(tr("Reduce motion"), this);
+    motion->setToolTip(tr("Pictures that move, such as those of Slow motion, jump to what they "
+                          "show instead."));
+    motion->setChecked(theme.reducesMotion());
+    connect(motion, &QCheckBox::toggled, &window, &MainWindow::setReducedMotion);
     auto* keys = new QPushButton(tr("Keyboard shortcuts..."), this);
     connect(keys, &QPushButton::clicked, this, &SettingsDialog::shortcutsAsked);
     auto* tasks = new QCheckBox(tr("Recognise the task of a prompt"), this);
@@ -64,6 +69,7 @@ SettingsDialog::SettingsDialog(const Theme& theme,
     form->setVerticalSpacing(theme.scaled(10));
     form->addRow(tr("Theme"), themes);
     form->addRow(tr("Text size"), size);
+    form->addRow(tr("Motion"), motion);
     form->addRow(tr("Keys"), keys);
     form->addRow(tr("Tasks"), tasks);
     form->addRow(tr("Chats"), placeLabel(places.chats, this));

@@ -63,6 +63,7 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     addModelActions();
     if (m_desk != nullptr)
         addExperimentActions();
+    addLearnActions();
     m_window->finish();
     addHelpActions();
     keepActionsTrue();

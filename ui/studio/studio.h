@@ -118,6 +118,7 @@ private:
     void makeInspectWorkspace();
     void makeExperimentsWorkspace();
     void makeLearnWorkspace();
+    void addLearnActions();
     void addSideActions();
     void showSides(const QString& stage, MessageId message, bool isAsked);
     SidesView* sides(const QString& stage) const;

@@ -179,6 +179,11 @@ void Studio::addModelActions() {
     addLessonAction(model);
     add("model.tasks", tr("&Recognised tasks..."), {}, [this] { showTasks({}); });
     connect(&m_chatView->conversation(), &ConversationView::taskAsked, this, &Studio::showTasks);
+    add("model.skip_sets", tr("S&kip sets..."), {}, [this] {
+        m_window->showWorkspace(1);
+        Workspace& docks = *m_window->currentWorkspace();
+        docks.focusDock(*docks.dock(QStringLiteral("inspect.skip_sets")));
+    });
     add("model.save_defaults", tr("&Save as this model's defaults"), {}, [this] {
         saveModelDefaults();
     });

@@ -49,6 +49,9 @@ struct Colours {
     QColor rejected;
     QColor rejectedText;
 
+    QColor flash; ///< ground of what the full model is computing, or has just said
+    QColor flashLine;
+
     QColor grid;
     QColor axis;
     QColor rawLine;

@@ -111,6 +111,8 @@ void Theme::setChoice(ThemeChoice choice) {
     update();
 }
 
+void Theme::setReducedMotion(bool isReduced) { m_reducesMotion = isReduced; }
+
 void Theme::setTextPercent(int percent) {
     m_textPercent = std::clamp(percent, kSmallestPercent, kLargestPercent);
     update();

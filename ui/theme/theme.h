@@ -49,7 +49,12 @@ public:
 
     int textPercent() const { return m_textPercent; }
 
+    /// Whether pictures jump from one state to the next instead of moving there.
+    bool reducesMotion() const { return m_reducesMotion; }
+
     void setChoice(ThemeChoice choice);
+
+    void setReducedMotion(bool isReduced);
 
     /// Clamped to the range above.
     void setTextPercent(int percent);
@@ -70,6 +75,7 @@ private:
     QApplication* m_application = nullptr;
     ThemeChoice m_choice = ThemeChoice::System;
     int m_textPercent = 100;
+    bool m_reducesMotion = false;
     bool m_isSystemDark = false;
     bool m_isApplying = false;
     Colours m_colours;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/compare/expected_speed.h"
+#include "engine/experiments/report/writers/escaped_text.h"
 #include "engine/loading/files/byte_reader.h"
 
 #include <fmt/ranges.h>
@@ -50,19 +51,6 @@ constexpr std::array kNames = {"scope",
                                "exact_match",
                                "pass_at_1"};
 
-/// Quoted if necessary. A text that a spreadsheet would take for a formula is marked as text.
-std::string textCell(const std::string& text) {
-    const bool isFormula =
-        !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string::npos;
-    std::string cell = isFormula ? "'" + text : text;
-    if (cell.find_first_of(",\"\r\n") == std::string::npos && !isFormula)
-        return cell;
-    std::string quoted = "\"";
-    for (const char character : cell)
-        quoted += character == '"' ? std::string("\"\"") : std::string(1, character);
-    return quoted + "\"";
-}
-
 std::string headLine() { return fmt::format("{}\r\n", fmt::join(kNames, ",")); }
 
 /// All digits; empty where nothing was measured.
@@ -95,9 +83,9 @@ std::string ComparisonReport::csvLines(const std::string& scope,
         const ExpectedSpeed six(own, vanilla, m_variants[i].lockedLayers);
         const std::array<std::string, kNames.size()> cells = {
             scope,
-            textCell(task),
-            textCell(m_variants[i].name),
-            textCell(m_variants[i].decoder),
+            csvField(task),
+            csvField(m_variants[i].name),
+            csvField(m_variants[i].decoder),
             fmt::to_string(own.prompts),
             fmt::to_string(own.equal),
             fmt::to_string(own.nearTies),

@@ -8,7 +8,7 @@
 #include "app/commands/options/decoder_options.h"
 #include "app/number_check.h"
 #include "engine/base/locks/turn_lock.h"
-#include "engine/experiments/run/duration_words.h"
+#include "engine/experiments/run/progress/duration_words.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -128,21 +128,23 @@ Result<void> runOneShard(const RunFolder& folder,
                      fmt::format("The run in {} has {} parts, so there is no part {}.",
                                  folder.path().string(),
                                  folder.plan().shards.size(),
-                                 shard),
-                     "Parts are counted from 0."};
+                                 shard + 1),
+                     "Parts are counted from 1."};
     if (folder.state(shard).phase == ShardPhase::Finished) {
-        Console::note(fmt::format("Part {} is finished already.", shard));
+        Console::note(fmt::format("Part {} is finished already.", shard + 1));
         return {};
     }
-    if (!folder.isReady(shard))
-        return Error{
-            ErrorCode::InvalidInput,
-            fmt::format("Part {} needs skip sets of parts that are not finished: {}.",
-                        shard,
-                        fmt::join(folder.plan().needs(
-                                      folder.plan().shards[static_cast<std::size_t>(shard)]),
-                                  ", ")),
-            "Run those first."};
+    if (!folder.isReady(shard)) {
+        std::vector<int> parts;
+        for (const int needed :
+             folder.plan().needs(folder.plan().shards[static_cast<std::size_t>(shard)]))
+            parts.push_back(needed + 1);
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("Part {} needs skip sets of parts that are not finished: {}.",
+                                 shard + 1,
+                                 fmt::join(parts, ", ")),
+                     "Run those first."};
+    }
     ExperimentRun told(folder, console, pause);
     ENGINE_TRY(auto takeTurn, turnTaker(options.turns, stop));
     const auto executor =
@@ -244,8 +246,12 @@ void addFolderOptions(CLI::App& command, ExperimentOptions& options) {
                     "Set two runs of the same recipe side by side: two folders, or their "
                     "result.json")
         ->expected(2);
-    command.add_option("--run-shard", options.shard, "Run one part of the run in --out, from 0 on")
-        ->check(wholeFrom(0));
+    command
+        .add_option_function<int>(
+            "--run-part",
+            [&options](int part) { options.shard = part - 1; },
+            "Run one part of the run in --out, counted from 1")
+        ->check(wholeFrom(1));
     command
         .add_option("--executor",
                     options.executor,

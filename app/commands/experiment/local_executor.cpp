@@ -35,7 +35,7 @@ public:
             ENGINE_TRY(const auto claim, m_folder.claim(shard));
             if (!claim) {
                 reports.onRemark(
-                    fmt::format("Shard {} is left to the process that works on it.", shard));
+                    fmt::format("Part {} is left to the process that works on it.", shard + 1));
                 continue;
             }
             ENGINE_TRY_DO(

@@ -3,9 +3,9 @@
 #include "app/commands/library/library_sets.h"
 #include "app/commands/options/output_options.h"
 #include "app/program_paths.h"
+#include "engine/base/time/utc_time.h"
 #include "engine/loading/files/readable_text.h"
 
-#include <fmt/chrono.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -47,14 +47,7 @@ Json setJson(const std::string& task, const StoredSkipSet& stored) {
             {"saved_at", stored.savedAt}};
 }
 
-/// "2026-11-22"; a time that no calendar holds is shown as a number.
-std::string dayOf(std::int64_t seconds) {
-    const auto time = static_cast<std::time_t>(seconds);
-    std::tm parts{};
-    if (gmtime_r(&time, &parts) == nullptr)
-        return fmt::format("{}", seconds);
-    return fmt::format("{:%Y-%m-%d}", parts);
-}
+constexpr std::size_t kLengthOfDay = 10; ///< "2026-11-22"
 
 std::string originOf(const StoredSkipSet& stored) {
     const std::string score =
@@ -66,7 +59,7 @@ std::string originOf(const StoredSkipSet& stored) {
                        stored.skipRatio,
                        stored.trials,
                        readable(stored.decoder),
-                       dayOf(stored.savedAt));
+                       utcText(stored.savedAt).substr(0, kLengthOfDay));
 }
 
 Result<SkipSetLibrary> readNoting(const ModelLibrary& library) {

@@ -5,8 +5,6 @@
 
 namespace engine {
 
-inline constexpr std::string_view kRecipeFormat = "swift-experiment";
-
 /// Whether the parts of a recipe belong together: names that are unique, stages and variants that
 /// exist, words that are known, numbers in their ranges. Errors: InvalidInput naming the member
 /// ("sizes.quick.max_tokens") and what it must be; `where` begins the message.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/experiments/json/member_json.h"
+#include "engine/experiments/json/json_file.h"
 #include "engine/experiments/recipe/recipe.h"
 #include "engine/experiments/recipe/recipe_check.h"
 #include "engine/experiments/recipe/search_members.h"
@@ -127,45 +127,22 @@ template <typename V> void visitMembers(V& visit, Recipe& r) {
 namespace {
 
 constexpr std::uint64_t kMostRecipeBytes = 1'000'000;
-constexpr std::int64_t kRecipeVersion = 1;
-constexpr JsonLimits kRecipeLimits = {
-    .maxBytes = kMostRecipeBytes, .maxDepth = 16, .maxNodes = 100'000};
-
-/// A recipe and what tells its file from other JSON.
-struct RecipeFile {
-    std::string format;
-    std::int64_t version = 0;
-    Recipe recipe;
-};
-
-template <typename V> void visitMembers(V& visit, RecipeFile& r) {
-    visit("format", r.format);
-    visit("version", r.version);
-    visitMembers(visit, r.recipe);
-}
+constexpr JsonFileKind kRecipeKind = {
+    .format = "swift-experiment",
+    .version = 1,
+    .what = "recipe",
+    .hint = "swift-run experiment --list names the recipes that come with the program.",
+    .limits = {.maxBytes = kMostRecipeBytes, .maxDepth = 16, .maxNodes = 100'000},
+    .indent = 2,
+    .isStrict = true,
+    .fault = ErrorCode::InvalidInput};
 
 } // namespace
 
 Result<Recipe> readRecipe(std::string_view text, const std::string& where) {
-    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, where, kRecipeLimits));
-    const JsonValue root = document.root();
-    if (root["format"].asString() != kRecipeFormat)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("{} is no recipe: its member \"format\" is not \"{}\".",
-                                 where,
-                                 kRecipeFormat),
-                     "swift-run experiment --list names the recipes that come with the program."};
-    if (root["version"].asInteger() != kRecipeVersion)
-        return Error{ErrorCode::Unsupported,
-                     fmt::format("{}: this program reads recipes of version {} alone.",
-                                 where,
-                                 kRecipeVersion),
-                     "Use a newer program, or write the recipe for this version."};
-    auto file = readMembers<RecipeFile>(root, where, true);
-    if (!file)
-        return Error{ErrorCode::InvalidInput, file.error().message, file.error().hint};
-    ENGINE_TRY_DO(checkRecipe(file.value().recipe, where));
-    return std::move(file).value().recipe;
+    ENGINE_TRY(Recipe recipe, parseJsonFile<Recipe>(kRecipeKind, text, where));
+    ENGINE_TRY_DO(checkRecipe(recipe, where));
+    return recipe;
 }
 
 Result<Recipe> readRecipeFile(const std::filesystem::path& path) {
@@ -173,8 +150,6 @@ Result<Recipe> readRecipeFile(const std::filesystem::path& path) {
     return readRecipe(text, path.string());
 }
 
-std::string recipeJson(const Recipe& recipe) {
-    return membersJson(RecipeFile{std::string(kRecipeFormat), kRecipeVersion, recipe}, 2) + "\n";
-}
+std::string recipeJson(const Recipe& recipe) { return jsonFile(kRecipeKind, recipe); }
 
 } // namespace engine

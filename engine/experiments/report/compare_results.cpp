@@ -10,11 +10,12 @@ namespace engine {
 
 namespace {
 
-/// The head of a row: the texts of its cells without a value, joined.
+/// The head of a row: the texts before its first number, or its first "–" that stands for one,
+/// joined.
 std::string rowName(const std::vector<ResultCell>& row) {
     std::string name;
     for (const ResultCell& cell : row) {
-        if (cell.value)
+        if (cell.value || cell.text.starts_with("–"))
             break;
         name += (name.empty() ? "" : ", ") + cell.text;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/result_json.h"
 
-#include "engine/experiments/json/member_json.h"
+#include "engine/experiments/json/json_file.h"
 #include "engine/loading/files/byte_reader.h"
 
 #include <array>
@@ -151,22 +151,15 @@ template <typename V> void visitMembers(V& visit, ExperimentResult& r) {
     visit("origins", r.origins);
 }
 
-/// What result.json holds.
-struct ResultFile {
-    int format = 1;
-    ExperimentResult result;
-};
-
-template <typename V> void visitMembers(V& visit, ResultFile& r) {
-    visit("format", r.format);
-    visit("result", r.result);
-}
-
 namespace {
 
-constexpr int kResultFormat = 1;
-constexpr JsonLimits kResultLimits = {
-    .maxBytes = 256U << 20U, .maxDepth = 16, .maxNodes = 20'000'000};
+constexpr JsonFileKind kResultKind = {
+    .format = "swift-experiment-result",
+    .version = 1,
+    .what = "result of an experiment",
+    .hint = "Make the result anew with swift-run experiment --merge --out FOLDER.",
+    .limits = {.maxBytes = 256U << 20U, .maxDepth = 16, .maxNodes = 20'000'000},
+    .indent = 1};
 
 bool isFileName(const std::string& id) {
     return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
@@ -176,9 +169,7 @@ bool isFileName(const std::string& id) {
 }
 
 Error refuse(const std::string& where, const std::string& what) {
-    return {ErrorCode::CorruptFile,
-            fmt::format("{}: {}.", where, what),
-            "Make the result anew with swift-run experiment --merge --out FOLDER."};
+    return {ErrorCode::CorruptFile, fmt::format("{}: {}.", where, what), kResultKind.hint};
 }
 
 /// Whether every point lies in a category of its axis.
@@ -235,25 +226,16 @@ Result<void> checkResult(const ExperimentResult& result, const std::string& wher
 
 } // namespace
 
-std::string resultJson(const ExperimentResult& result) {
-    return membersJson(ResultFile{kResultFormat, result}, 1) + "\n";
-}
+std::string resultJson(const ExperimentResult& result) { return jsonFile(kResultKind, result); }
 
 Result<ExperimentResult> parseResultJson(std::string_view text, const std::string& where) {
-    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, where, kResultLimits));
-    if (document.root()["format"].asInteger().value_or(0) > kResultFormat)
-        return Error{ErrorCode::Unsupported,
-                     where + ": it was written by a newer version of this program.",
-                     "Open it with that version."};
-    if (!document.root()["result"].isObject())
-        return refuse(where, "it holds no result of an experiment");
-    ENGINE_TRY(ResultFile file, readMembers<ResultFile>(document.root(), where));
-    ENGINE_TRY_DO(checkResult(file.result, where));
-    return std::move(file.result);
+    ENGINE_TRY(ExperimentResult result, parseJsonFile<ExperimentResult>(kResultKind, text, where));
+    ENGINE_TRY_DO(checkResult(result, where));
+    return result;
 }
 
 Result<ExperimentResult> readResultFile(const std::filesystem::path& path) {
-    ENGINE_TRY(const std::string text, readTextFile(path, kResultLimits.maxBytes));
+    ENGINE_TRY(const std::string text, readTextFile(path, kResultKind.limits.maxBytes));
     return parseResultJson(text, path.string());
 }
 

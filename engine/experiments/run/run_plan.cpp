@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/run/run_plan.h"
 
-#include "engine/experiments/json/member_json.h"
+#include "engine/experiments/json/json_file.h"
 #include "engine/experiments/recipe/search_members.h"
-#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/experiments/run/baseline/baseline_blocks.h"
 
 #include <fmt/ranges.h>
 
@@ -57,21 +57,12 @@ template <typename V> void visitMembers(V& visit, RunPlan& r) {
 namespace {
 
 constexpr std::size_t kMostShards = 100'000;
-constexpr std::string_view kPlanFormat = "swift-experiment-plan";
-constexpr std::int64_t kPlanVersion = 1;
-constexpr JsonLimits kPlanLimits = {.maxBytes = 256'000'000, .maxDepth = 8};
-
-struct PlanFile {
-    std::string format;
-    std::int64_t version = 0;
-    RunPlan plan;
-};
-
-template <typename V> void visitMembers(V& visit, PlanFile& r) {
-    visit("format", r.format);
-    visit("version", r.version);
-    visitMembers(visit, r.plan);
-}
+constexpr JsonFileKind kPlanKind = {
+    .format = "swift-experiment-plan",
+    .version = 1,
+    .what = "plan of a run",
+    .hint = "Go on with the program that began the run, or begin it anew in another folder.",
+    .limits = {.maxBytes = 256'000'000, .maxDepth = 8}};
 
 using SettingChoice = std::map<std::string, std::string>;
 
@@ -384,30 +375,20 @@ std::vector<int> keepUsedPrompts(RunPlan& plan) {
     return kept;
 }
 
-std::string planJson(const RunPlan& plan) {
-    return membersJson(PlanFile{std::string(kPlanFormat), kPlanVersion, plan}) + "\n";
-}
+std::string planJson(const RunPlan& plan) { return jsonFile(kPlanKind, plan); }
 
 Result<RunPlan> readPlan(std::string_view text, const std::string& where) {
-    ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, where, kPlanLimits));
-    ENGINE_TRY(PlanFile file, readMembers<PlanFile>(document.root(), where));
-    if (file.format != kPlanFormat)
-        return Error{ErrorCode::CorruptFile, where + ": it is not the plan of a run.", ""};
-    if (file.version != kPlanVersion)
-        return Error{
-            ErrorCode::Unsupported,
-            fmt::format("{}: the run was begun by another version of this program.", where),
-            "Go on with that version, or begin the run anew in another folder."};
-    for (std::size_t i = 0; i < file.plan.shards.size(); ++i) {
-        const PlannedShard& shard = file.plan.shards[i];
+    ENGINE_TRY(RunPlan plan, parseJsonFile<RunPlan>(kPlanKind, text, where));
+    for (std::size_t i = 0; i < plan.shards.size(); ++i) {
+        const PlannedShard& shard = plan.shards[i];
         const bool hasModel =
-            shard.model >= 0 && shard.model < static_cast<int>(file.plan.models.size());
+            shard.model >= 0 && shard.model < static_cast<int>(plan.models.size());
         if (shard.index != static_cast<int>(i) || !hasModel)
             return Error{ErrorCode::CorruptFile,
-                         fmt::format("{}: shard {} of the plan is out of order.", where, i),
+                         fmt::format("{}: part {} of the plan is out of order.", where, i + 1),
                          ""};
     }
-    return std::move(file.plan);
+    return plan;
 }
 
 } // namespace engine

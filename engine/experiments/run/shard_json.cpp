@@ -2,6 +2,7 @@
 #include "engine/experiments/run/shard_json.h"
 
 #include "engine/experiments/json/member_json.h"
+#include "engine/metrics/decode_metrics_members.h"
 
 #include <array>
 
@@ -9,27 +10,6 @@ namespace engine {
 
 // The members of every record by their names in JSON. They are not in an anonymous namespace,
 // because the templates of member_json.h have to find them.
-
-template <typename V> void visitMembers(V& visit, DecodeMetrics& r) {
-    visit("rounds", r.rounds);
-    visit("tokens", r.tokens);
-    visit("accepted", r.accepted);
-    visit("draft_steps", r.draftSteps);
-    visit("drafted_nodes", r.draftedNodes);
-    visit("verified_rows", r.verifiedRows);
-    visit("draft_layers", r.draftLayers);
-    visit("verify_layers", r.verifyLayers);
-    visit("draft_ms", r.draftMs);
-    visit("verify_ms", r.verifyMs);
-    visit("search_ms", r.searchMs);
-    visit("other_ms", r.otherMs);
-    visit("plain_rounds", r.plainRounds);
-    visit("plain_ms", r.plainMs);
-    visit("plain_layers", r.plainLayers);
-    visit("baseline_tokens", r.baselineTokens);
-    visit("baseline_ms", r.baselineMs);
-    visit("baseline_layers", r.baselineLayers);
-}
 
 template <typename V> void visitMembers(V& visit, ShardAnswer& r) {
     visit("variant", r.variant);
@@ -97,6 +77,11 @@ template <typename V> void visitMembers(V& visit, ShardLeftOut& r) {
     visit("reason", r.reason);
 }
 
+template <typename V> void visitMembers(V& visit, ShardResumed& r) {
+    visit("prompt", r.prompt);
+    visit("at", r.at);
+}
+
 template <typename V> void visitMembers(V& visit, MachineFacts& r) {
     visit("host", r.host);
     visit("processor", r.processor);
@@ -117,6 +102,7 @@ template <typename V> void visitMembers(V& visit, ShardResult& r) {
     visit("seconds", r.seconds);
     visit("failures", r.failures);
     visit("left_out", r.leftOut);
+    visit("resumed", r.resumed);
     visit("answers", r.answers);
     visit("trials", r.trials);
     visit("plans", r.plans);
@@ -133,11 +119,12 @@ template <> constexpr const char* kRecordName<ShardTrial> = "trial";
 template <> constexpr const char* kRecordName<ShardPlan> = "plan";
 template <> constexpr const char* kRecordName<ShardRound> = "round";
 template <> constexpr const char* kRecordName<ShardLeftOut> = "left_out";
+template <> constexpr const char* kRecordName<ShardResumed> = "resumed";
 
 template <std::size_t index = 0>
 Result<ShardRecord> readNamed(const JsonValue& root, const std::string& where) {
     if constexpr (index == std::variant_size_v<ShardRecord>) {
-        return Error{ErrorCode::CorruptFile, where + ": it is no record of a shard.", ""};
+        return Error{ErrorCode::CorruptFile, where + ": it is no record of a part.", ""};
     } else {
         using Record = std::variant_alternative_t<index, ShardRecord>;
         const JsonValue found = root[kRecordName<Record>];
@@ -157,6 +144,8 @@ void put(ShardResult& to, ShardPlan made) { to.plans.push_back(std::move(made));
 void put(ShardResult& to, ShardRound made) { to.rounds.push_back(std::move(made)); }
 
 void put(ShardResult& to, ShardLeftOut made) { to.leftOut.push_back(std::move(made)); }
+
+void put(ShardResult& to, ShardResumed made) { to.resumed.push_back(made); }
 
 } // namespace
 

@@ -95,7 +95,8 @@ void RoundLog::addStep(const StepFinished& step) {
     ground.trials = std::exchange(m_trials, {});
     ground.plainMs = m_plainMs > 0.0 ? m_plainMs : step.plainMs;
     if (!answer->rounds.empty())
-        ground.soFar = answer->rounds.back().soFar;
+        ground.before = answer->rounds.back().soFar;
+    ground.soFar = ground.before;
     addTo(ground.soFar, step);
     answer->rounds.push_back(std::move(ground));
     m_newestText = newestTextOf(step);

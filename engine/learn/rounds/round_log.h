@@ -26,6 +26,7 @@ struct RoundGround {
                                              ///< has such a setting
     std::vector<TrialFinished> trials;       ///< scored in this round
     double plainMs = 0.0;                    ///< time of a plain step; 0 = not known yet
+    DecodeMetrics before;                    ///< of the answer, without this round
     DecodeMetrics soFar;                     ///< of the answer, this round included
 };
 

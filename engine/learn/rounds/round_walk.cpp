@@ -116,14 +116,15 @@ VerifyingFacts verifyingOf(const StepFinished& step, const RoundWalk& walk) {
 AcceptingFacts acceptingOf(const StepFinished& step,
                            const RoundWalk& walk,
                            std::vector<std::string> texts,
-                           const DecodeMetrics& soFar) {
+                           const RoundGround& ground) {
     AcceptingFacts facts;
     facts.tokens = step.tokens;
     facts.texts = std::move(texts);
     facts.accepted = static_cast<int>(std::min(walk.shape.path.size(), step.tokens.size()));
     facts.roundMs = step.draftMs + step.verifyMs + step.otherMs;
     facts.plainStepsMs = static_cast<double>(step.tokens.size()) * walk.plainMs;
-    facts.soFar = soFar;
+    facts.before = ground.before;
+    facts.soFar = ground.soFar;
     return facts;
 }
 
@@ -165,7 +166,7 @@ RoundWalk walkThrough(const StepFinished& step, const RoundGround& ground) {
     walk.drafting = draftingOf(step, walk.shape, walk.plainMs);
     walk.widening = wideningOf(step, walk.shape, ground.siblings);
     walk.verifying = verifyingOf(step, walk);
-    walk.accepting = acceptingOf(step, walk, std::move(texts), ground.soFar);
+    walk.accepting = acceptingOf(step, walk, std::move(texts), ground);
     walk.trials = ground.trials;
     walk.stops = stopsOf(walk);
     return walk;

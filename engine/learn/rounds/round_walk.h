@@ -69,6 +69,7 @@ struct AcceptingFacts {
     int accepted = 0;                 ///< of them were drafted
     double roundMs = 0.0;             ///< without the search
     double plainStepsMs = 0.0;        ///< as many tokens by plain steps; 0 if it is not known
+    DecodeMetrics before;             ///< of the answer, without this round
     DecodeMetrics soFar;              ///< of the answer, this round included
 
     int own() const { return static_cast<int>(tokens.size()) - accepted; }

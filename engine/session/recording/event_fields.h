@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/metrics/decode_metrics_members.h"
 #include "engine/session/engine_event.h"
 
 // The members of every record by their names in JSON. visitFields(visit, record) calls
@@ -182,26 +183,7 @@ template <typename V> void visitFields(V& visit, GenerationMetrics& r) {
     visit("decode_ms", r.decodeMs);
 }
 
-template <typename V> void visitFields(V& visit, DecodeMetrics& r) {
-    visit("rounds", r.rounds);
-    visit("tokens", r.tokens);
-    visit("accepted", r.accepted);
-    visit("draft_steps", r.draftSteps);
-    visit("drafted_nodes", r.draftedNodes);
-    visit("verified_rows", r.verifiedRows);
-    visit("draft_layers", r.draftLayers);
-    visit("verify_layers", r.verifyLayers);
-    visit("draft_ms", r.draftMs);
-    visit("verify_ms", r.verifyMs);
-    visit("search_ms", r.searchMs);
-    visit("other_ms", r.otherMs);
-    visit("plain_rounds", r.plainRounds);
-    visit("plain_ms", r.plainMs);
-    visit("plain_layers", r.plainLayers);
-    visit("baseline_tokens", r.baselineTokens);
-    visit("baseline_ms", r.baselineMs);
-    visit("baseline_layers", r.baselineLayers);
-}
+template <typename V> void visitFields(V& visit, DecodeMetrics& r) { visitMembers(visit, r); }
 
 template <typename V> void visitFields(V& visit, ModelLoadProgress& r) {
     visit("path", r.path);
@@ -273,6 +255,53 @@ template <typename V> void visitFields(V& visit, SkipSetsListed& r) {
     visit("left_out", r.leftOut);
     visit("kept", r.kept);
     visit("note", r.note);
+}
+
+template <typename V> void visitFields(V& visit, LensCell& r) {
+    visit("ids", r.ids);
+    visit("probabilities", r.probabilities);
+    visit("rank", r.rank);
+    visit("probability", r.probability);
+}
+
+template <typename V> void visitFields(V& visit, LensToken& r) {
+    visit("token", r.token);
+    visit("cells", r.cells);
+}
+
+template <typename V> void visitFields(V& visit, LensTokensRead& r) {
+    visit("request_id", r.requestId);
+    visit("prompt_id", r.promptId);
+    visit("first", r.first);
+    visit("tokens", r.tokens);
+    visit("texts", r.texts);
+}
+
+template <typename V> void visitFields(V& visit, LensProgress& r) {
+    visit("request_id", r.requestId);
+    visit("part", r.part);
+}
+
+template <typename V> void visitFields(V& visit, LensFinished& r) {
+    visit("request_id", r.requestId);
+    visit("stopped", r.isStopped);
+    visit("influence", r.influence);
+    visit("seconds", r.seconds);
+}
+
+template <typename V> void visitFields(V& visit, HeadAttention& r) {
+    visit("weights", r.weights);
+    visit("entropy", r.entropy);
+}
+
+template <typename V> void visitFields(V& visit, AttentionRead& r) {
+    visit("request_id", r.requestId);
+    visit("prompt_id", r.promptId);
+    visit("token", r.token);
+    visit("layer", r.layer);
+    visit("heads", r.heads);
+    visit("texts", r.texts);
+    visit("prompt_tokens", r.promptTokens);
 }
 
 template <typename V> void visitFields(V& visit, DecoderChosen& r) {

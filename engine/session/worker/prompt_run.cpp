@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/worker/prompt_run.h"
 
+#include "engine/session/asides.h"
 #include "engine/session/worker/events/search_events.h"
 #include "engine/session/worker/events/step_texts.h"
 #include "engine/session/worker/prompt_text.h"
@@ -115,6 +116,8 @@ Result<bool> PromptRun::makePart() {
     const GenerationResult& result = m_answer->result();
     std::vector<TokenId> sequence = m_prompt;
     sequence.insert(sequence.end(), result.tokens.begin(), result.tokens.end());
+    if (!isAside(m_setup.command.conversation))
+        m_setup.lens.note({m_setup.command.promptId, sequence, static_cast<int>(m_prompt.size())});
     m_setup.slot.noteSequence(std::move(sequence));
     tellEnd(result);
     return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/decoding/answer/generation.h"
+#include "engine/session/lens/lens_desk.h"
 #include "engine/session/worker/decoder_slot.h"
 #include "engine/session/worker/events/event_outlet.h"
 #include "engine/text/chat_prompt.h"
@@ -20,6 +21,7 @@ struct PromptSetup {
     DecoderGround ground;
     DecoderSlot& slot;
     EventOutlet& outlet;
+    LensDesk& lens; ///< is given the answer's text
     std::stop_token stop;
     std::int64_t& promptsFinished; ///< of the session; this one is added at its end
     bool measuresBaseline = true;  ///< see SessionOptions

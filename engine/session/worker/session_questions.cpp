@@ -39,6 +39,23 @@ Result<SkipSetMemory*> SessionWorker::skipSetMemory() const {
                          : "Load a model first."};
 }
 
+Result<void> SessionWorker::handle(const ReadLens& command) { return beginLens(command); }
+
+Result<void> SessionWorker::handle(const ReadAttention& command) { return beginLens(command); }
+
+/// What fails here has not begun; what was begun before goes on.
+template <typename Command> Result<void> SessionWorker::beginLens(const Command& command) {
+    if (!m_model)
+        return Error{ErrorCode::NotFound, "There is no model to look into.", "Load a model first."};
+    // A stop of all prompts, an unload and the end of the session stop this work, too.
+    return m_lens.begin(command, *m_model, m_channels.control.beginPrompt(m_task.number, 0));
+}
+
+Result<void> SessionWorker::handle(const StopLens&) {
+    m_lens.stop();
+    return {};
+}
+
 /// Errors: NotFound where the tasks of no model are kept.
 Result<TaskMemory> SessionWorker::taskMemory() const {
     ENGINE_TRY(const SkipSetMemory* memory, skipSetMemory());

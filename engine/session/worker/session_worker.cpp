@@ -2,6 +2,7 @@
 #include "engine/session/worker/session_worker.h"
 
 #include "engine/session/asides.h"
+#include "engine/session/command_names.h"
 #include "engine/session/loading/model_parts.h"
 #include "engine/session/worker/events/search_events.h"
 #include "engine/session/worker/prompt_text.h"
@@ -15,52 +16,6 @@
 namespace engine {
 
 namespace {
-
-struct CommandNames {
-    std::string_view operator()(const LoadModel&) const { return "load_model"; }
-
-    std::string_view operator()(const StopLoading&) const { return "stop_loading"; }
-
-    std::string_view operator()(const UnloadModel&) const { return "unload_model"; }
-
-    std::string_view operator()(const InspectModel&) const { return "inspect_model"; }
-
-    std::string_view operator()(const CloseConversation&) const { return "close_conversation"; }
-
-    std::string_view operator()(const CountTokens&) const { return "count_tokens"; }
-
-    std::string_view operator()(const ListTasks&) const { return "list_tasks"; }
-
-    std::string_view operator()(const RenameTask&) const { return "rename_task"; }
-
-    std::string_view operator()(const ForgetTask&) const { return "forget_task"; }
-
-    std::string_view operator()(const ListSkipSets&) const { return "list_skip_sets"; }
-
-    std::string_view operator()(const ChangeSkipSets&) const { return "change_skip_sets"; }
-
-    std::string_view operator()(const RenameSkipSet&) const { return "rename_skip_set"; }
-
-    std::string_view operator()(const ImportSkipSets&) const { return "import_skip_sets"; }
-
-    std::string_view operator()(const ExportSkipSets&) const { return "export_skip_sets"; }
-
-    std::string_view operator()(const ChooseDecoder&) const { return "choose_decoder"; }
-
-    std::string_view operator()(const ChangeSettings&) const { return "change_settings"; }
-
-    std::string_view operator()(const ChangeSampling&) const { return "change_sampling"; }
-
-    std::string_view operator()(const SubmitPrompt&) const { return "submit_prompt"; }
-
-    std::string_view operator()(const StopGeneration&) const { return "stop_generation"; }
-
-    std::string_view operator()(const StartRecording&) const { return "start_recording"; }
-
-    std::string_view operator()(const StopRecording&) const { return "stop_recording"; }
-
-    std::string_view operator()(const TakeTurns&) const { return "take_turns"; }
-};
 
 ModelFacts factsOf(const SessionModel& model) {
     ModelFacts facts = modelFactsOf(model.transformer->config(), model.file);
@@ -98,7 +53,7 @@ bool waitsForPrompt(const EngineCommand& command) {
 
 /// The task of a command; what the command does not have stays 0.
 SessionTask taskOf(const NumberedCommand& command) {
-    SessionTask task{command.number, std::visit(CommandNames(), command.command)};
+    SessionTask task{command.number, commandName(command.command)};
     std::visit(
         [&task](const auto& content) {
             if constexpr (requires { content.promptId; })
@@ -120,7 +75,8 @@ SessionWorker::SessionWorker(const SessionOptions& options, SessionChannels& cha
     , m_outlet(channels.events)
     , m_registry(options.moduleFolder)
     , m_loader(options.loader ? options.loader : makeModelLoader(options.moduleFolder))
-    , m_conversations(m_registry) {}
+    , m_conversations(m_registry)
+    , m_lens(m_outlet) {}
 
 void SessionWorker::run() {
     workOn({0, ChooseDecoder{"vanilla"}});
@@ -130,6 +86,8 @@ void SessionWorker::run() {
         workOnWaiting();
         if (Conversation* conversation = m_conversations.next())
             serve(*conversation);
+        else if (m_waiting.empty() && m_lens.hasWork())
+            workOnLens();
         else if (m_waiting.empty() && (conversation = m_conversations.inPause()) != nullptr)
             workInPause(*conversation);
     }
@@ -140,7 +98,8 @@ void SessionWorker::run() {
 
 /// Waits for commands if there is nothing else to do. False if the session is closed.
 bool SessionWorker::takeCommands() {
-    if (m_waiting.empty() && !m_conversations.isAnyRunning() && !m_conversations.inPause())
+    if (m_waiting.empty() && !m_conversations.isAnyRunning() && !m_lens.hasWork() &&
+        !m_conversations.inPause())
         m_channels.commands.waitForContent();
     takeWaiting();
     return !m_channels.commands.isClosed();
@@ -233,6 +192,18 @@ void SessionWorker::workInPause(Conversation& conversation) {
         slot.entersPhase(DecoderPhase::Accumulate, ofTask))
         m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, ofTask}, conversation.id);
     conversation.work.reset();
+}
+
+/// Makes one pass for the lens.
+void SessionWorker::workOnLens() {
+    const SessionTask task{
+        .name = m_lens.current(), .promptId = 0, .requestId = m_lens.currentRequest()};
+    const bool isDone = attempt(task, [&]() -> Result<void> {
+        ENGINE_TRY(const auto turn, takeTurn(m_lens.stopToken()));
+        return m_lens.step();
+    });
+    if (!isDone)
+        m_lens.dropCurrent();
 }
 
 /// None if no turns are taken, or if it was stopped while it waited.
@@ -387,6 +358,7 @@ void SessionWorker::forgetMemory() {
 }
 
 void SessionWorker::leaveModel() {
+    m_lens.forget();
     m_conversations.forEach([](Conversation& each) { each.slot.leaveModel(); });
 }
 
@@ -473,6 +445,7 @@ Result<void> SessionWorker::beginPrompt(Conversation& conversation, const Submit
                     .ground = ground(conversation.id),
                     .slot = conversation.slot,
                     .outlet = m_outlet,
+                    .lens = m_lens,
                     .stop = conversation.work->token(),
                     .promptsFinished = m_promptsFinished,
                     .measuresBaseline = m_options.measuresBaseline && !isAside(conversation.id)});

@@ -34,6 +34,7 @@ private:
     void workOn(const NumberedCommand& command);
     void serve(Conversation& conversation);
     void workInPause(Conversation& conversation);
+    void workOnLens();
     Result<bool> useDecoderInPause(Conversation& conversation);
     Result<std::optional<TurnLock::Turn>> takeTurn(const std::stop_token& stop);
     bool attempt(const SessionTask& task, const std::function<Result<void>()>& work);
@@ -55,6 +56,9 @@ private:
     Result<void> handle(const RenameSkipSet& command);
     Result<void> handle(const ImportSkipSets& command);
     Result<void> handle(const ExportSkipSets& command);
+    Result<void> handle(const ReadLens& command);
+    Result<void> handle(const ReadAttention& command);
+    Result<void> handle(const StopLens& command);
     Result<void> handle(const ChooseDecoder& command);
     Result<void> handle(const ChangeSettings& command);
     Result<void> handle(const ChangeSampling& command);
@@ -65,6 +69,7 @@ private:
     Result<void> handle(const StopRecording& command);
     Result<void> handle(const TakeTurns& command);
 
+    template <typename Command> Result<void> beginLens(const Command& command);
     Result<TaskMemory> taskMemory() const;
     void tellTasks(std::uint64_t requestId, const TaskLibrary& known, std::string note);
     Result<void> changeTasks(std::uint64_t requestId,
@@ -89,6 +94,7 @@ private:
     std::unique_ptr<SkipSetMemory> m_memory;      // of the model; null = no skip sets are kept
     std::unique_ptr<SkipSetMemory> m_asideMemory; // the same to read only, for asides
     Conversations m_conversations;                // refers to those above
+    LensDesk m_lens;                              // refers to the outlet, and to the model
     std::optional<TurnLock> m_turns;              // none: other processes are not waited for
     std::deque<NumberedCommand> m_waiting;        // taken, but not worked on yet
     SessionTask m_task;                           // of the current command

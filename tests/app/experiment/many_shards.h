@@ -31,16 +31,17 @@ inline engine::Result<engine::RunFolder> makeRunOf(int shards, const std::filesy
     return RunFolder::create(path, recipe, plan, prompts, false);
 }
 
-/// Stands for swift-run: with "experiment --run-shard N --out DIR" it finishes shard N with an
-/// empty result, and adds a line with N to DIR/slurm/ran. Returns the exit code.
+/// Stands for swift-run: with "experiment --run-part N --out DIR" it finishes that part with an
+/// empty result, and adds a line with the index of its shard to DIR/slurm/ran. Returns the exit
+/// code.
 inline int runEmptyShard(const std::vector<std::string>& arguments) {
     using namespace engine;
-    if (arguments.size() != 5 || arguments[1] != "--run-shard" || arguments[3] != "--out")
+    if (arguments.size() != 5 || arguments[1] != "--run-part" || arguments[3] != "--out")
         return 2;
     const auto run = RunFolder::open(arguments[4]);
     if (!run)
         return 3;
-    const int shard = std::stoi(arguments[2]);
+    const int shard = std::stoi(arguments[2]) - 1;
     std::ofstream(run.value().path() / "slurm" / "ran", std::ios::app) << shard << "\n";
     ShardResult result;
     result.shard = shard;

@@ -154,7 +154,7 @@ private slots:
         QVERIFY(script);
         QFile file(QString::fromStdString(script.value().string()));
         QVERIFY(file.open(QIODevice::ReadOnly));
-        QVERIFY(file.readAll().contains("--run-shard $((2000 + SLURM_ARRAY_TASK_ID))"));
+        QVERIFY(file.readAll().contains("--run-part $((2001 + SLURM_ARRAY_TASK_ID))"));
     }
 
     void theStateFileComesBackAsItWasKept() {

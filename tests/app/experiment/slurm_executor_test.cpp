@@ -226,7 +226,7 @@ private slots:
         QCOMPARE(cluster.notes(2).phase, ExecutorPhase::GivenUp);
         QCOMPARE(cluster.failed, QList<int>{2});
         QCOMPARE(cluster.remarks.last(),
-                 QString("The cluster has ended part 2 without a result 2 times; the last time: "
+                 QString("The cluster has ended part 3 without a result 2 times; the last time: "
                          "FAILED on node1, and its log ends with \"the fate of 2 is FAILED\"."));
     }
 

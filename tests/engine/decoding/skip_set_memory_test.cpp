@@ -106,10 +106,6 @@ private slots:
     void aFolderThatCannotBeMadeIsAnError();
     void writersAtOnceLeaveWholeSets();
     void writersOfOneTaskEachLoseNothing();
-    void setsAreRemovedAndAddedTogetherOrNotAtAll();
-    void aSetIsRenamedUnlessTheNameIsTaken();
-    void ofOfferedSetsTheMissingAreTaken();
-    void theNameOfTheModelStays();
     void theDataFolderFollowsTheEnvironment();
 };
 
@@ -428,7 +424,7 @@ void SkipSetMemoryTest::writersAtOnceLeaveWholeSets() {
     }
     QCOMPARE(failures[0] + failures[1], 0);
     QVERIFY(memoryIn(folder).last().value() == storedSet(kRounds));
-    QCOMPARE(filesIn(folder.path() / "skip-sets").size(), 1);
+    QCOMPARE(filesIn(folder.path() / "skip-sets").size(), 2);
 }
 
 /// Each adds tasks of its own, as two programs that share a data folder.
@@ -445,61 +441,6 @@ void SkipSetMemoryTest::writersOfOneTaskEachLoseNothing() {
         const std::jthread two(storeMany, 'b');
     }
     QCOMPARE(memoryIn(folder).all().value().sets.size(), std::size_t(2 * kRounds));
-}
-
-void SkipSetMemoryTest::setsAreRemovedAndAddedTogetherOrNotAtAll() {
-    const test_support::TemporaryFolder folder;
-    SkipSetMemory memory = memoryIn(folder);
-    QVERIFY(memory.store({{"code", storedSet(1)}, {"story", storedSet(2)}}));
-    const auto missing = memory.exchange({"code", "math"}, {});
-    QVERIFY(!missing && missing.error().code == ErrorCode::NotFound);
-    QVERIFY(mentions(missing.error(), "\"math\""));
-    const auto taken = memory.exchange({"code"}, {{"story", storedSet(3)}});
-    QVERIFY(!taken && mentions(taken.error(), "\"story\" has a skip set already"));
-    QCOMPARE(memory.all().value().sets.size(), std::size_t(2));
-    const auto done = memory.exchange({"code"}, {{"math", storedSet(4)}});
-    QVERIFY(done && done.value().note.empty());
-    QVERIFY(done.value().lost == (SkipSetsByTask{{"code", storedSet(1)}}));
-    QVERIFY(memory.all().value().sets ==
-            (SkipSetsByTask{{"math", storedSet(4)}, {"story", storedSet(2)}}));
-}
-
-void SkipSetMemoryTest::aSetIsRenamedUnlessTheNameIsTaken() {
-    const test_support::TemporaryFolder folder;
-    SkipSetMemory memory = memoryIn(folder);
-    QVERIFY(memory.store({{"code", storedSet(1)}, {"story", storedSet(2)}}));
-    QVERIFY(!memory.rename("code", "story"));
-    QVERIFY(!memory.rename("math", "other"));
-    QVERIFY(!memory.rename("code", "caf\xE9"));
-    QVERIFY(memory.rename("code", "Python").value().lost.contains("code"));
-    QVERIFY(memory.all().value().sets ==
-            (SkipSetsByTask{{"Python", storedSet(1)}, {"story", storedSet(2)}}));
-}
-
-void SkipSetMemoryTest::ofOfferedSetsTheMissingAreTaken() {
-    const test_support::TemporaryFolder folder;
-    SkipSetMemory memory = memoryIn(folder);
-    const SkipSetsByTask offered = {{"code", storedSet(3)}, {"story", storedSet(4)}};
-    QVERIFY(memory.store("code", storedSet(1)));
-    const auto taken = memory.storeMissing(offered);
-    QCOMPARE(taken.value().kept, std::vector<std::string>{"code"});
-    QVERIFY(taken.value().lost.empty());
-    QVERIFY(memory.find("code").value() == storedSet(1));
-    QVERIFY(memory.find("story").value() == storedSet(4));
-    QVERIFY(memory.replace(offered).value().lost == (SkipSetsByTask{{"code", storedSet(1)}}));
-    QVERIFY(memory.find("code").value() == storedSet(3));
-}
-
-void SkipSetMemoryTest::theNameOfTheModelStays() {
-    const test_support::TemporaryFolder folder;
-    QVERIFY(memoryIn(folder).store("code", storedSet(1)));
-    QCOMPARE(memoryIn(folder).all().value().model, std::string());
-    QVERIFY(SkipSetMemory(folder.path(), kModel, kLayers, "Tiny \"1\"").store("b", storedSet(2)));
-    QVERIFY(memoryIn(folder).store("c", storedSet(3)));
-    const auto found = readSkipSetLibrary(memoryIn(folder).path(), 0);
-    QCOMPARE(found.value().model, std::string("Tiny \"1\""));
-    QCOMPARE(found.value().layerCount, kLayers);
-    QCOMPARE(found.value().sets.size(), std::size_t(3));
 }
 
 void SkipSetMemoryTest::theDataFolderFollowsTheEnvironment() {

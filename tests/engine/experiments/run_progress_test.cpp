@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/run/executor_state.h"
-#include "engine/experiments/run/run_progress.h"
+#include "engine/experiments/run/progress/prompt_answers.h"
+#include "engine/experiments/run/progress/run_progress.h"
 #include "tests/support/made_up_stream.h"
 
 #include <QtTest>
@@ -36,6 +37,26 @@ private slots:
         QCOMPARE(progress.tasks.size(), std::size_t{2});
         QCOMPARE(progress.tasks[0].task, std::string("story"));
         QCOMPARE(progress.tasks[1].prompts, 3);
+    }
+
+    void aPromptsAnswersAreReadFromPartsAtWorkAndFinishedOnes() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 2);
+        stream.answer(0);
+        stream.answer(1);
+        const auto check = [&] {
+            const auto read = readPromptAnswers(stream.folder, 1);
+            QVERIFY(read);
+            QCOMPARE(read.value().prompt.id, std::string("1"));
+            QCOMPARE(read.value().answers.size(), std::size_t{2});
+            QCOMPARE(read.value().answers[1].text, std::string("Yes, **no**."));
+            QCOMPARE(read.value().rounds.size(), std::size_t{1});
+            QCOMPARE(read.value().rounds[0].prompt, 1);
+        };
+        check();
+        stream.finish();
+        check();
+        QVERIFY(!readPromptAnswers(stream.folder, 2));
     }
 
     void answersOfAPartAtWorkCountAsTheyCome() {

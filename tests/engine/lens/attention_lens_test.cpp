@@ -102,10 +102,10 @@ void AttentionLensTest::weightsAreThoseThatTheValuesAreAddedWith() {
     for (std::size_t head = 0; head < 4; ++head) {
         QCOMPARE(heads[head].weights.size(), std::size_t{13});
         for (std::size_t slot = 0; slot < 12; ++slot)
-            QVERIFY(std::abs(static_cast<double>(heads[head].weights[slot]) -
-                             (left[head * 12 + slot] - entered[head * 12 + slot])) < 1e-6);
+            QVERIFY(std::abs(heads[head].weights[slot] -
+                             (left[head * 12 + slot] - entered[head * 12 + slot])) < 1e-12);
         const auto& own = heads[head].weights;
-        QVERIFY(std::abs(std::accumulate(own.begin(), own.end(), 0.0F) - 1.0F) < 1e-5F);
+        QVERIFY(std::abs(std::accumulate(own.begin(), own.end(), -1.0)) < 1e-12);
     }
 }
 
@@ -117,13 +117,13 @@ void AttentionLensTest::headsThatDoNotChooseLookEverywhere() {
     const auto transformer = plainModel(config, weights);
     for (const HeadAttention& head : attentionOf(*transformer, textOf(17), 16, 2)) {
         QCOMPARE(head.weights.size(), std::size_t{16});
-        for (const float weight : head.weights)
-            QCOMPARE(weight, 1.0F / 16.0F);
-        QCOMPARE(head.entropy, 4.0F); // bits: one of 16
+        for (const double weight : head.weights)
+            QCOMPARE(weight, 1.0 / 16.0);
+        QCOMPARE(head.entropy, 4.0); // bits: one of 16
     }
     const auto alone = attentionOf(*transformer, textOf(17), 1, 2);
-    QCOMPARE(alone.front().weights, std::vector<float>{1.0F});
-    QCOMPARE(alone.front().entropy, 0.0F);
+    QCOMPARE(alone.front().weights, std::vector<double>{1.0});
+    QCOMPARE(alone.front().entropy, 0.0);
 }
 
 void AttentionLensTest::aWindowHidesWhatIsBefore() {
@@ -133,9 +133,9 @@ void AttentionLensTest::aWindowHidesWhatIsBefore() {
     for (const HeadAttention& head : attentionOf(*transformer, textOf(12), 11, 1)) {
         QCOMPARE(head.weights.size(), std::size_t{11});
         for (std::size_t at = 0; at < 6; ++at)
-            QCOMPARE(head.weights[at], 0.0F);
+            QCOMPARE(head.weights[at], 0.0);
         for (std::size_t at = 6; at < 11; ++at)
-            QVERIFY(head.weights[at] > 0.0F);
+            QVERIFY(head.weights[at] > 0.0);
     }
 }
 

@@ -42,15 +42,13 @@ bool isOf(const LensCell& cell, TokenId token, std::span<const double> logits) {
         surelyBetter += logit > own + 2 * kTolerance ? 1 : 0;
         maybeBetter += logit > own - 2 * kTolerance ? 1 : 0;
     }
-    bool isRight =
-        std::abs(static_cast<double>(cell.probability) - expected.probabilityOf(own)) < kTolerance;
+    bool isRight = std::abs(cell.probability - expected.probabilityOf(own)) < kTolerance;
     isRight = isRight && cell.rank >= surelyBetter && cell.rank < maybeBetter;
-    for (int place = 0; place < cell.count; ++place) {
+    for (int place = 0; place < static_cast<int>(cell.ids.size()); ++place) {
         const auto at = static_cast<std::size_t>(place);
         const double logit = logits[static_cast<std::size_t>(cell.ids[at])];
         isRight = isRight && std::abs(logit - expected.logits[at]) < 2 * kTolerance &&
-                  std::abs(static_cast<double>(cell.probabilities[at]) -
-                           expected.probability(place)) < kTolerance;
+                  std::abs(cell.probabilities[at] - expected.probability(place)) < kTolerance;
     }
     return isRight;
 }

@@ -18,6 +18,7 @@
 // Steps are the steadier unit of decoders whose drafts vary; with --decoder vanilla both are the
 // same. Without a display: QT_QPA_PLATFORM=offscreen.
 #include "engine/metrics/sample_statistics.h"
+#include "tests/ui/benchmarks/stall_probe.h"
 #include "ui/bridge/links/playback.h"
 #include "ui/bridge/links/recording_link.h"
 #include "ui/bridge/links/session_link.h"
@@ -30,21 +31,14 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <stop_token>
-#include <thread>
+
+using namespace support;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double millisecondsBetween(Clock::time_point from, Clock::time_point to) {
-    return std::chrono::duration<double, std::milli>(to - from).count();
-}
 
 struct Arguments {
     std::string model;
@@ -59,54 +53,6 @@ struct Arguments {
     int sliceMs = 400;
     int settleMs = 100;
 };
-
-/// Asks the event loop from another thread, again and again, how long it takes to answer.
-class StallProbe : public QObject {
-public:
-    static constexpr int kPeriodMs = 2;
-
-    void start() {
-        m_stallsMs.clear();
-        m_thread = std::jthread([this](std::stop_token stop) {
-            while (!stop.stop_requested()) {
-                if (!m_isWaiting.exchange(true)) {
-                    m_askedAt = Clock::now();
-                    QCoreApplication::postEvent(this, new QEvent(QEvent::User));
-                }
-                std::this_thread::sleep_for(std::chrono::milliseconds(kPeriodMs));
-            }
-        });
-    }
-
-    /// Milliseconds until the loop answered, each question.
-    std::vector<double> stop() {
-        m_thread.request_stop();
-        m_thread.join();
-        return std::exchange(m_stallsMs, {});
-    }
-
-protected:
-    bool event(QEvent* event) override {
-        if (event->type() != QEvent::User)
-            return QObject::event(event);
-        m_stallsMs.push_back(millisecondsBetween(m_askedAt, Clock::now()));
-        m_isWaiting = false;
-        return true;
-    }
-
-private:
-    std::jthread m_thread;
-    std::atomic<bool> m_isWaiting = false;
-    Clock::time_point m_askedAt; // written before, read after the exchange of m_isWaiting
-    std::vector<double> m_stallsMs;
-};
-
-double percentile(std::vector<double> values, double part) {
-    if (values.empty())
-        return 0.0;
-    std::ranges::sort(values);
-    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
-}
 
 double median(std::vector<double> values) { return percentile(std::move(values), 0.5); }
 

@@ -44,6 +44,7 @@ private slots:
         QVERIFY(contrast(c.onDraftTime, c.draftTime) >= 4.5);
         QVERIFY(contrast(c.onVerifyTime, c.verifyTime) >= 4.5);
         QVERIFY(contrast(c.rejectedText, c.rejected) >= 4.5);
+        QVERIFY(contrast(c.text, c.flash) >= 4.5);
         QVERIFY(contrast(c.warning, c.warningGround) >= 4.5);
         QVERIFY(contrast(c.error, c.errorGround) >= 4.5);
         for (std::size_t step = 0; step < c.heat.size(); ++step)
@@ -60,6 +61,7 @@ private slots:
         QFETCH(bool, isDark);
         const Colours c = isDark ? darkColours() : lightColours();
         QVERIFY(contrast(c.acceptedLine, c.accepted) >= 3.0);
+        QVERIFY(contrast(c.flashLine, c.panel) >= 3.0);
         QVERIFY(contrast(c.keptOutline, c.panel) >= 3.0);
         QVERIFY(contrast(c.attention, c.panel) >= 3.0);
         QVERIFY(contrast(c.mlp, c.panel) >= 3.0);

@@ -121,4 +121,17 @@ void ChatSession::branchAt(MessageId id, int token, const TokenChoice& choice) {
     addBranch(id, std::move(made), true);
 }
 
+bool ChatSession::branchAtPlace(const PromptPlace& place, const TokenChoice& choice) {
+    for (const StoredMessage& message : m_chat.messages) {
+        const auto made = m_prompts.find(message.id);
+        if (made == m_prompts.end() || made->second.promptId != place.promptId)
+            continue;
+        branchAt(message.id, made->second.firstToken + place.index, choice);
+        return true;
+    }
+    emit hinted(tr("The chat shown has not the answer that the lens reads."),
+                tr("Open its chat, then branch again."));
+    return false;
+}
+
 } // namespace ui

@@ -110,6 +110,10 @@ public:
     /// continues from there.
     void branchAt(MessageId answer, int token, const engine::TokenChoice& choice);
 
+    /// The same for a token of an answer of this run. False, with a notice, when no answer of the
+    /// chat shown has it.
+    bool branchAtPlace(const PromptPlace& place, const engine::TokenChoice& choice);
+
     /// Shows the branch through this message, down to its newest end; dismisses a context question.
     void showBranch(MessageId message);
 

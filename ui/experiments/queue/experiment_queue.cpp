@@ -150,7 +150,13 @@ void ExperimentQueue::stop(const QString& id) {
     keep();
 }
 
-void ExperimentQueue::remove(const QString& id) {
+std::optional<RemovedJob> ExperimentQueue::remove(const QString& id) {
+    const auto found = std::ranges::find(m_jobs, id, &ExperimentJob::id);
+    if (found == m_jobs.end())
+        return std::nullopt;
+    RemovedJob removed{*found, found - m_jobs.begin()};
+    if (removed.job.isAtWork())
+        removed.job.state = JobState::Stopped;
     if (id == m_currentId && m_process != nullptr) {
         m_process->disconnect(this);
         m_process->stop();
@@ -162,7 +168,16 @@ void ExperimentQueue::remove(const QString& id) {
         });
         m_currentId.clear();
     }
-    std::erase_if(m_jobs, [&](const ExperimentJob& job) { return job.id == id; });
+    m_jobs.erase(found);
+    keep();
+    return removed;
+}
+
+void ExperimentQueue::restore(const RemovedJob& removed) {
+    if (job(removed.job.id) != nullptr)
+        return;
+    const auto place = std::min(removed.place, std::ssize(m_jobs));
+    m_jobs.insert(m_jobs.begin() + place, removed.job);
     keep();
 }
 

@@ -6,6 +6,7 @@
 
 #include <QPointer>
 
+#include <optional>
 #include <vector>
 
 namespace ui {
@@ -16,6 +17,12 @@ struct ExperimentPlaces {
     QString recipes; ///< folder of the shipped recipes
     QString folder;  ///< of the runs, each in a folder of its own, and of the queue's file; empty:
                      ///< nothing is kept and nothing runs
+};
+
+/// An experiment that was taken off the list, and its place there.
+struct RemovedJob {
+    ExperimentJob job;
+    std::ptrdiff_t place = 0;
 };
 
 /// Experiments in order, one at a time, each in a process of its own. The list is kept on disk with
@@ -65,8 +72,12 @@ public:
     /// It can be resumed; the queue rests then.
     void stop(const QString& id);
 
-    /// Takes it off the list, stopping it first; its folder stays.
-    void remove(const QString& id);
+    /// Takes it off the list, stopping it first; its folder stays. Returns what restore() needs;
+    /// nothing if there is none with this id.
+    std::optional<RemovedJob> remove(const QString& id);
+
+    /// Puts it back where it was. What was at work then is stopped now and can be resumed.
+    void restore(const RemovedJob& removed);
 
     /// Appends a copy with a folder of its own and runs it. Returns the copy's id.
     QString runAgain(const QString& id);

@@ -109,6 +109,22 @@ RunPicturePtr RunReader::read() {
     return picture;
 }
 
+AnswersPicturePtr RunReader::readAnswers(int prompt) {
+    auto picture = std::make_shared<AnswersPicture>();
+    picture->folder = m_folder;
+    picture->prompt = prompt;
+    if (!m_reader)
+        picture->problem = read()->problem;
+    if (!m_reader)
+        return picture;
+    auto kept = engine::readPromptAnswers(m_reader->folder(), prompt - 1);
+    if (kept)
+        picture->kept = std::move(kept).value();
+    else
+        picture->problem = QString::fromStdString(kept.error().message);
+    return picture;
+}
+
 /// It is replaced as a whole whenever more shards are finished.
 void RunReader::readResult(RunPicture& picture) {
     const QFileInfo file(m_folder + QStringLiteral("/result.json"));

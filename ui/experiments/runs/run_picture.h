@@ -2,7 +2,8 @@
 #pragma once
 
 #include "engine/experiments/report/experiment_result.h"
-#include "engine/experiments/run/run_progress.h"
+#include "engine/experiments/run/progress/prompt_answers.h"
+#include "engine/experiments/run/progress/run_progress.h"
 #include "ui/experiments/prompt_row.h"
 
 #include <QString>
@@ -43,6 +44,16 @@ struct RunPicture {
     bool hasReport = false;                                 ///< whether the report is written
 };
 
+/// What a run has kept of one prompt. A plain value.
+struct AnswersPicture {
+    QString folder;
+    int prompt = 0;       ///< from 1
+    QString problem = {}; ///< why it cannot be read: a sentence; empty = nothing
+    engine::PromptAnswers kept = {};
+};
+
+using AnswersPicturePtr = std::shared_ptr<const AnswersPicture>;
+
 using RunPicturePtr = std::shared_ptr<const RunPicture>;
 
 /// The tasks along the prompts; none for a run that mixes them.
@@ -58,6 +69,9 @@ public:
         : m_folder(std::move(folder)) {}
 
     RunPicturePtr read();
+
+    /// Of a prompt, from 1.
+    AnswersPicturePtr readAnswers(int prompt);
 
 private:
     void readResult(RunPicture& picture);

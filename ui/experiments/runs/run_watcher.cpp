@@ -33,18 +33,13 @@ void RunWatcher::look(const QString& folder) {
     if (folder.isEmpty() || m_asked.count(folder) > 1)
         return;
     m_asked << folder;
-    std::shared_ptr<RunReader>& reader = m_readers[folder];
-    if (reader == nullptr)
-        reader = std::make_shared<RunReader>(folder);
-    m_thread.start([this, reader, folder] {
+    m_thread.start([this, reader = readerOf(folder), folder] {
         RunPicturePtr picture = reader->read();
         // The destructor waits for this thread, so `this` is valid.
         QMetaObject::invokeMethod(
             this,
             [this, folder, picture = std::move(picture)] {
                 m_asked.removeOne(folder);
-                if (!m_readers.contains(folder))
-                    return;
                 m_pictures[folder] = picture;
                 emit pictureCame(picture);
             },
@@ -52,9 +47,21 @@ void RunWatcher::look(const QString& folder) {
     });
 }
 
-void RunWatcher::forget(const QString& folder) {
-    m_readers.remove(folder);
-    m_pictures.remove(folder);
+void RunWatcher::readAnswers(const QString& folder, int prompt) {
+    m_thread.start([this, reader = readerOf(folder), prompt] {
+        // The destructor waits for this thread, so `this` is valid.
+        QMetaObject::invokeMethod(
+            this,
+            [this, picture = reader->readAnswers(prompt)] { emit answersCame(picture); },
+            Qt::QueuedConnection);
+    });
+}
+
+std::shared_ptr<RunReader> RunWatcher::readerOf(const QString& folder) {
+    std::shared_ptr<RunReader>& reader = m_readers[folder];
+    if (reader == nullptr)
+        reader = std::make_shared<RunReader>(folder);
+    return reader;
 }
 
 } // namespace ui

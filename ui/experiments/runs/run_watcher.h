@@ -27,16 +27,19 @@ public:
     /// Reads a folder once more.
     void look(const QString& folder);
 
+    /// Reads what a run has kept of a prompt, numbered from 1.
+    void readAnswers(const QString& folder, int prompt);
+
     /// What was read last; null if nothing was.
     RunPicturePtr picture(const QString& folder) const { return m_pictures.value(folder); }
 
-    /// Forgets the picture of a folder that nobody shows.
-    void forget(const QString& folder);
-
 signals:
     void pictureCame(const ui::RunPicturePtr& picture);
+    void answersCame(const ui::AnswersPicturePtr& picture);
 
 private:
+    std::shared_ptr<RunReader> readerOf(const QString& folder);
+
     QThreadPool m_thread{this};
     QTimer m_timer;
     QStringList m_atWork;

@@ -20,6 +20,15 @@ QString setupProblem(const engine::Error& error) {
                                                      : error.message + ' ' + error.hint);
 }
 
+/// What the name of a variant may hold.
+std::string plainName(const QString& name) {
+    constexpr int kLongestName = 60;
+    std::string plain;
+    for (const QChar letter : name.left(kLongestName))
+        plain += letter.unicode() < 128 && letter.isLetterOrNumber() ? letter.toLatin1() : '_';
+    return plain;
+}
+
 void addModel(QStringList& arguments, const ModelChoice& model) {
     if (!model.path.isEmpty())
         arguments << QStringLiteral("--model") << model.path;
@@ -65,6 +74,8 @@ engine::Recipe streamRecipe(const StreamChoice& choice) {
     recipe.source = "Prompts of your own";
     recipe.summary = "Runs the prompts one after another and measures the decoder beside vanilla.";
     recipe.isStream = true;
+    recipe.keepsTexts = true; // an answer can be opened
+    recipe.keepsRounds = true;
     engine::RecipeVariant variant;
     variant.name = choice.decoder;
     variant.decoder = choice.decoder;
@@ -119,6 +130,58 @@ engine::Recipe sliceRecipe(const QString& title, int trials, int maxTokens) {
     grids.y = {"set"};
     grids.stage = find.name;
     recipe.figures.push_back(grids);
+    return recipe;
+}
+
+engine::Recipe setsRecipe(const QString& firstName,
+                          const engine::SkipSet& first,
+                          const QString& secondName,
+                          const engine::SkipSet& second) {
+    engine::Recipe recipe;
+    recipe.name = "set_against_set";
+    recipe.title = QStringLiteral("%1 against %2").arg(firstName, secondName).toStdString();
+    recipe.source = "Skip sets of your own";
+    recipe.summary = "Drafts with each of two skip sets on the same prompts, with vanilla beside.";
+    recipe.caveat = "A set that was found on prompts like these has an advantage on them.";
+    const auto variant = [](const char* letter, const QString& name, const engine::SkipSet& set) {
+        engine::RecipeVariant made;
+        made.name = letter + plainName(name);
+        made.decoder = "swift";
+        made.settings = {{"start", {"manual"}},
+                         {"skip_set", {engine::skipSetJson(set)}},
+                         {"optimise", {"off"}},
+                         {"lower_below", {"0"}},
+                         {"restart_drop", {"0"}},
+                         {"weigh", {"off"}}};
+        return made;
+    };
+    engine::RecipeStage stage;
+    stage.name = "run";
+    stage.variants = {variant("A-", firstName, first), variant("B-", secondName, second)};
+    recipe.stages = {stage};
+    recipe.sizes["quick"] = {.promptsPerTask = {{"", 3}}, .maxTokens = 32, .mostTasks = 3};
+    recipe.sizes["standard"] = {.promptsPerTask = {{"", 10}}, .maxTokens = 64};
+    engine::TableWish table;
+    table.id = "main";
+    table.title = "The two sets";
+    table.rows = "variant";
+    table.columns = {"speedup", "acceptance", "M", "tokens_per_second", "equal", "prompts"};
+    engine::TableWish tasks = table;
+    tasks.id = "tasks";
+    tasks.title = "By task";
+    tasks.rows = "variant_task";
+    tasks.columns = {"speedup", "acceptance", "M"};
+    recipe.tables = {table, tasks};
+    engine::FigureWish speed;
+    speed.id = "speedup";
+    speed.title = "Speed";
+    speed.kind = "dots";
+    speed.x = "task";
+    speed.y = {"speedup"};
+    speed.series = "variant";
+    recipe.figures = {speed};
+    recipe.verdict = {
+        .kind = "better", .variant = stage.variants[0].name, .against = stage.variants[1].name};
     return recipe;
 }
 

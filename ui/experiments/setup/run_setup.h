@@ -3,6 +3,7 @@
 
 #include "engine/experiments/data/prompt_set.h"
 #include "engine/experiments/recipe/recipe.h"
+#include "engine/session/recording/session_records.h"
 #include "ui/experiments/queue/experiment_job.h"
 
 #include <QObject>
@@ -51,6 +52,12 @@ engine::Recipe sliceRecipe(const QString& title, int trials, int maxTokens);
 
 /// The arguments of `swift-run experiment` behind the recipe, but for the folder.
 QStringList argumentsOf(const RecipeChoice& choice, const ModelChoice& model);
+
+/// A recipe that measures two skip sets on the same prompts, each as it is: nothing is searched.
+engine::Recipe setsRecipe(const QString& firstName,
+                          const engine::SkipSet& first,
+                          const QString& secondName,
+                          const engine::SkipSet& second);
 
 /// "Main comparison, Quick".
 QString titleOf(const RecipeChoice& choice);

@@ -11,11 +11,13 @@
 #include "ui/views/controls/parameters_view.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 #include "ui/views/draft_tree/mask_view.h"
+#include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/matchness/matchness_view.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
+#include "ui/views/skip_sets/skip_sets_view.h"
 #include "ui/views/speed/latency_view.h"
 #include "ui/views/speed/no_gain_notice.h"
 #include "ui/views/speed/speed_view.h"
@@ -185,10 +187,25 @@ void Studio::makeInspectWorkspace() {
     add(new LatencyView(context()), Qt::RightDockWidgetArea, {346, 170});
     add(new MatchnessView(context()), Qt::BottomDockWidgetArea, {480, 290});
     add(new SpeedView(context()), Qt::BottomDockWidgetArea, {480, 290});
+    auto* skipSets = new SkipSetsView(context());
+    workspace->addDock({QStringLiteral("inspect.skip_sets"),
+                        skipSets->info().title,
+                        skipSets,
+                        skipSets,
+                        Qt::BottomDockWidgetArea,
+                        {480, 290},
+                        false});
+    connect(skipSets, &SkipSetsView::runAsked, this, [this](const SetComparison& sets) {
+        if (m_desk != nullptr) // a replay has none
+            m_desk->openRecipe(setsRecipe(sets.a.title, sets.a.set, sets.b.title, sets.b.set));
+    });
     workspace->setArrangement([this](Workspace& docks) {
-        docks.splitDockWidget(docks.dock(QStringLiteral("inspect.matchness")),
-                              docks.dock(QStringLiteral("inspect.speed")),
-                              Qt::Horizontal);
+        QDockWidget* speed = docks.dock(QStringLiteral("inspect.speed"));
+        QDockWidget* stored = docks.dock(QStringLiteral("inspect.skip_sets"));
+        docks.splitDockWidget(
+            docks.dock(QStringLiteral("inspect.matchness")), speed, Qt::Horizontal);
+        docks.tabifyDockWidget(speed, stored);
+        stored->hide();
         m_inspectPage->tellFace(); // what shares the width begins anew
     });
     m_window->addWorkspace(workspace, tr("Inspect"), IconName::Inspect);

@@ -2,10 +2,10 @@
 #include "ui/views/chats/chats_panel.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/bars/removal_bar.h"
 #include "ui/views/chats/chat_catalog.h"
 #include "ui/views/chats/chat_menu.h"
 #include "ui/views/chats/chat_row_delegate.h"
-#include "ui/views/chats/removal_bar.h"
 
 #include <QAction>
 #include <QComboBox>

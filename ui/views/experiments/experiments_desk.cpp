@@ -6,6 +6,7 @@
 #include "ui/views/experiments/lists/recipe_panel.h"
 #include "ui/views/experiments/options/hardware_panel.h"
 #include "ui/views/experiments/options/options_panel.h"
+#include "ui/views/experiments/page/answer_page.h"
 #include "ui/views/experiments/page/empty_experiments.h"
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
@@ -124,6 +125,21 @@ void ExperimentsDesk::connectPage() {
     connect(&m_page->reportPage(), &ReportPage::saveAsked, this, &ExperimentsDesk::saveReport);
     PromptsView& prompts = m_page->streamPage().prompts();
     connect(&prompts, &PromptsView::exportAsked, this, &ExperimentsDesk::exportPrompts);
+    connect(&prompts, &PromptsView::answerAsked, this, &ExperimentsDesk::openAnswer);
+    AnswerPage& answer = m_page->answerPage();
+    connect(&answer, &AnswerPage::stepAsked, this, [this, &prompts, &answer](int direction) {
+        if (const int next = prompts.neighbourOf(answer.prompt(), direction); next > 0)
+            openAnswer(next);
+    });
+    connect(&m_watcher,
+            &RunWatcher::answersCame,
+            this,
+            [this, &answer](const AnswersPicturePtr& picture) {
+                const ExperimentJob* job = shownJob();
+                if (job != nullptr && job->folder == picture->folder &&
+                    answer.prompt() == picture->prompt)
+                    answer.setAnswers(*picture);
+            });
     connect(
         &prompts,
         &PromptsView::searchAsked,
@@ -196,6 +212,19 @@ void ExperimentsDesk::showRecipe(const QString& path) {
     m_queuePanel->setCurrent({});
     m_hardware->setPicture(nullptr);
     m_page->showRecipe(entry->recipe);
+}
+
+void ExperimentsDesk::openRecipe(const engine::Recipe& recipe) {
+    emit shown();
+    QString name;
+    for (const QChar letter : QString::fromStdString(recipe.title).left(kLongestSlice))
+        name += letter.isLetterOrNumber() ? letter : u'_';
+    QString problem;
+    const QString own = m_catalog.keep(recipe, name, problem);
+    if (own.isEmpty())
+        tell(tr("The recipe cannot be run."), problem);
+    else
+        showRecipe(own);
 }
 
 void ExperimentsDesk::showJob(const QString& id) {
@@ -303,6 +332,14 @@ void ExperimentsDesk::runOrPause() {
     if (m_queue.current() != nullptr)
         showJob(QString(m_queue.current()->id));
     act(ExperimentsPage::Action::RunOrPause);
+}
+
+void ExperimentsDesk::openAnswer(int prompt) {
+    const ExperimentJob* job = shownJob();
+    if (job == nullptr)
+        return;
+    m_page->showAnswer(prompt);
+    m_watcher.readAnswers(job->folder, prompt);
 }
 
 void ExperimentsDesk::showStatus() {

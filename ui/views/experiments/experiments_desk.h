@@ -58,6 +58,9 @@ public:
     void useModel(const engine::ModelLoaded& loaded);
 
     void showRecipe(const QString& path);
+
+    /// Keeps a recipe that was made elsewhere in the window and shows it with its options.
+    void openRecipe(const engine::Recipe& recipe);
     void showJob(const QString& id);
 
     /// The page that maps the columns of these files; a recipe is opened instead.
@@ -85,6 +88,7 @@ private:
     void takeTurns(bool isRunning);
     void noteOutcome(const RunPicture& picture);
     void act(ExperimentsPage::Action action);
+    void openAnswer(int prompt);
     void start(const ExperimentJob& job, const QString& problem, bool isAtOnce);
     void setRecipeData(const QStringList& paths);
     void saveReport(ReportForm form);

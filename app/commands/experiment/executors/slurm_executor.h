@@ -12,7 +12,7 @@ namespace app {
 /// if Slurm is not installed here.
 engine::Result<void> checkSlurm(const SlurmOptions& options);
 
-/// Runs shards as job arrays of Slurm, each `swift-run experiment --run-shard` on some node. The
+/// Runs shards as job arrays of Slurm, each `swift-run experiment --run-part` on some node. The
 /// nodes see the run folder, the model and this program under the same paths. A shard counts as
 /// finished when its file lies in the run folder, whatever Slurm says; one that ended without it is
 /// submitted again, up to `options.attempts` times. What Slurm has is kept in executor.json

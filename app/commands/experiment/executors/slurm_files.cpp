@@ -52,11 +52,11 @@ Result<fs::path> SlurmFiles::writeScript(int family) const {
     ENGINE_TRY_DO(writeFileAtomically(
         script,
         fmt::format("#!/bin/sh\n"
-                    "# Runs one shard of the experiment in this folder. Each task of a job array "
-                    "is a shard.\n"
-                    "exec {} experiment --run-shard $(({} + SLURM_ARRAY_TASK_ID)) --out {}\n",
+                    "# Runs one part of the experiment in this folder. Each task of a job array "
+                    "is a part.\n"
+                    "exec {} experiment --run-part $(({} + SLURM_ARRAY_TASK_ID)) --out {}\n",
                     shellWord(program.string()),
-                    family * kSlurmFamily,
+                    family * kSlurmFamily + 1, // parts are counted from 1, tasks from 0
                     shellWord(m_runFolder.string()))));
     return script;
 }

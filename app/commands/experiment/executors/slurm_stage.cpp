@@ -156,13 +156,13 @@ void SlurmStage::explain(int shard, const SlurmTaskStates& states) {
             {ErrorCode::Io,
              fmt::format("The cluster has ended part {} without a result {} times; the last time: "
                          "{}.",
-                         shard,
+                         shard + 1,
                          notes.attempts,
                          notes.ended),
              "Mend the cause, then go on with --resume: what is finished is kept."});
     else
         m_reports.onRemark(
-            fmt::format("Part {} is run again. It ended so: {}.", shard, notes.ended));
+            fmt::format("Part {} is run again. It ended so: {}.", shard + 1, notes.ended));
 }
 
 void SlurmStage::holdIfPaused(bool isPaused) {

@@ -6,10 +6,9 @@
 #include "app/commands/experiment/shards/shard_variants.h"
 #include "app/program_paths.h"
 #include "engine/base/run_time_module.h"
+#include "engine/base/time/utc_time.h"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 
 namespace app {
 
@@ -93,15 +92,6 @@ readData(const ExperimentOptions& options, const Recipe& recipe, const std::stop
     return records;
 }
 
-std::string utcStamp() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    std::array<char, 32> text{};
-    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return {text.data(), size};
-}
-
 } // namespace
 
 Result<PreparedRun> prepareRun(ExperimentOptions options, const std::stop_token& stop) {
@@ -121,7 +111,7 @@ Result<PreparedRun> prepareRun(ExperimentOptions options, const std::stop_token&
     for (const int used : keepUsedPrompts(made.plan))
         made.prompts.push_back(std::move(prompts[static_cast<std::size_t>(used)]));
     made.plan.buildId = buildId();
-    made.plan.createdUtc = utcStamp();
+    made.plan.createdUtc = utcNow();
     made.plan.runHash = runHashOf(made.recipe, made.prompts, made.plan.models);
     return made;
 }

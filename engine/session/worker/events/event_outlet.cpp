@@ -12,7 +12,8 @@ constexpr std::size_t kAnswerEventsKept = 8192;
 
 bool isPicture(const EventContent& content) {
     return std::holds_alternative<ModelLoadProgress>(content) ||
-           std::holds_alternative<PromptProgress>(content);
+           std::holds_alternative<PromptProgress>(content) ||
+           std::holds_alternative<LensProgress>(content);
 }
 
 bool isContext(const EventContent& content) {

@@ -7,13 +7,9 @@ namespace engine {
 
 namespace {
 
-std::string textOf(TokenId id, const Tokenizer* tokenizer) {
-    return tokenizer != nullptr && id != kNoToken ? readableToken(*tokenizer, id) : std::string();
-}
-
 ShownCell shownCell(const TableCell& cell, const Tokenizer* tokenizer) {
     if (const auto* token = std::get_if<TokenCell>(&cell))
-        return ShownToken{token->token, textOf(token->token, tokenizer)};
+        return ShownToken{token->token, tokenText(token->token, tokenizer)};
     if (const auto* number = std::get_if<double>(&cell))
         return *number;
     return std::get<std::string>(cell);
@@ -21,25 +17,29 @@ ShownCell shownCell(const TableCell& cell, const Tokenizer* tokenizer) {
 
 } // namespace
 
+std::string tokenText(TokenId id, const Tokenizer* tokenizer) {
+    return tokenizer != nullptr && id != kNoToken ? readableToken(*tokenizer, id) : std::string();
+}
+
 std::vector<TokenChoice> tokenChoices(std::span<const TokenChance> chances,
                                       const Tokenizer* tokenizer) {
     std::vector<TokenChoice> choices;
     for (const TokenChance& chance : chances)
-        choices.push_back({chance.id, textOf(chance.id, tokenizer), chance.probability});
+        choices.push_back({chance.id, tokenText(chance.id, tokenizer), chance.probability});
     return choices;
 }
 
 std::vector<std::string> draftTexts(const DraftTree& draft, const Tokenizer* tokenizer) {
     std::vector<std::string> texts;
     for (const DraftNode& node : draft.nodes())
-        texts.push_back(textOf(node.token, tokenizer));
+        texts.push_back(tokenText(node.token, tokenizer));
     return texts;
 }
 
 std::vector<std::string> sideTexts(std::span<const SideRow> sides, const Tokenizer* tokenizer) {
     std::vector<std::string> texts;
     for (const SideRow& side : sides)
-        texts.push_back(textOf(side.token, tokenizer));
+        texts.push_back(tokenText(side.token, tokenizer));
     return texts;
 }
 

@@ -14,6 +14,8 @@ class Tokenizer;
 
 // The readable texts of a step's token ids. A null tokenizer gives empty texts.
 
+std::string tokenText(TokenId id, const Tokenizer* tokenizer);
+
 std::vector<TokenChoice> tokenChoices(std::span<const TokenChance> chances,
                                       const Tokenizer* tokenizer);
 

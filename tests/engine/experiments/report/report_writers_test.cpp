@@ -273,8 +273,10 @@ private slots:
                                                  << R"("x": 7.0)";
         QTest::newRow("a number as a text") << R"("title": )"
                                             << R"("title": 3, "note": )";
-        QTest::newRow("a newer format") << R"("format": 1)"
-                                        << R"("format": 2)";
+        QTest::newRow("a newer format") << R"("version": 1)"
+                                        << R"("version": 2)";
+        QTest::newRow("another file") << R"("swift-experiment-result")"
+                                      << R"("swift-experiment-plan")";
         QTest::newRow("one column less") << R"("columns": [)"
                                          << R"("columns": [ "more", )";
     }
@@ -317,6 +319,15 @@ private slots:
         QCOMPARE(row.at(4).text, std::string("1.200"));
         QCOMPARE(row.at(5).text, std::string("▲ higher"));
         QCOMPARE(compared.value().remarks.size(), std::size_t{2});
+        after = before; // a speedup that was refused leaves the rest of its row
+        after.tables[0].columns.push_back("M");
+        after.tables[0].rows[0].push_back({"3.20", about(3.2)});
+        after.tables[0].rows[1].push_back({"–"});
+        ExperimentResult refused = after;
+        refused.tables[0].rows[0][1] = {"– (+8.0 %)"};
+        compared = compareResults(refused, after);
+        QVERIFY(compared.value().remarks.empty());
+        QCOMPARE(compared.value().tables.at(0).rows.at(0).at(1).text, std::string("M"));
         after.recipe = "another";
         QCOMPARE(compareResults(before, after).error().code, ErrorCode::InvalidInput);
     }

@@ -6,6 +6,7 @@
 #include "ui/views/experiments/lists/queue_status.h"
 #include "ui/views/experiments/lists/recipe_panel.h"
 
+#include <QFileInfo>
 #include <QFontMetrics>
 #include <QListView>
 #include <QSignalSpy>
@@ -138,6 +139,31 @@ private slots:
         QVERIFY(status.note().state.endsWith(QStringLiteral("1 experiment waits")));
         m_queue->pause(id);
         QVERIFY(status.note().state.startsWith(QStringLiteral("paused at prompt 1 of 4")));
+    }
+
+    void whatIsTakenOffTheListCanBePutBackWhereItWas() {
+        RunWatcher watcher;
+        QueuePanel panel(m_theme, *m_queue, watcher);
+        panel.resize(300, 500);
+        panel.show();
+        const QString first = add("work", "First");
+        const QString second = add("work", "Second");
+        m_queue->run(first);
+        const QString folder = m_queue->job(first)->folder;
+        QTRY_VERIFY(QFileInfo::exists(folder + QStringLiteral("/told")));
+        panel.setCurrent(first);
+        QTest::keyClick(&panel.list(), Qt::Key_Delete);
+        QVERIFY(m_queue->job(first) == nullptr);
+        QVERIFY(QFileInfo::exists(folder + QStringLiteral("/told")));
+        QSignalSpy chosen(&panel, &QueuePanel::chosen);
+        QTest::keySequence(&panel.list(), QKeySequence::Undo);
+        QVERIFY(m_queue->job(first) != nullptr);
+        QCOMPARE(m_queue->jobs().front().id, first); // and not behind the other one
+        QCOMPARE(m_queue->job(first)->state, JobState::Stopped);
+        QCOMPARE(chosen.last().first().toString(), first);
+        QTRY_COMPARE(m_queue->job(second)->state, JobState::Running);
+        m_queue->run(first); // it can be resumed: it is the next one
+        QCOMPARE(m_queue->job(first)->state, JobState::Waiting);
     }
 
     void whatHasFailedIsToldUntilItIsSeen() {

@@ -4,12 +4,14 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/shell/widgets/live_label.h"
+#include "ui/text/message_body.h"
 #include "ui/views/experiments/data/data_page.h"
 #include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/experiments/lists/queue_panel.h"
 #include "ui/views/experiments/lists/recipe_panel.h"
 #include "ui/views/experiments/options/hardware_panel.h"
 #include "ui/views/experiments/options/options_panel.h"
+#include "ui/views/experiments/page/answer_page.h"
 #include "ui/views/experiments/page/empty_experiments.h"
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
@@ -22,6 +24,7 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QTableView>
 #include <QtTest>
 
 #include <algorithm>
@@ -303,6 +306,55 @@ private slots:
         QTRY_VERIFY(newest().isOver());
     }
 
+    void enterOpensTheAnswersToAPromptAndEscLeadsBack() {
+        const QString id = addJob("done");
+        MadeUpStream stream(desk().queue().job(id)->folder.toStdString(), {"story", "code"}, 2);
+        for (int prompt = 0; prompt < 3; ++prompt)
+            stream.answer(prompt);
+        desk().showJob(id);
+        PromptsView& prompts = page().streamPage().prompts();
+        QTRY_COMPARE(prompts.sliceModel().rowCount(), 3);
+        prompts.showPrompt(2);
+        QTest::keyClick(&prompts.promptTable(), Qt::Key_Return);
+        AnswerPage& answer = page().answerPage();
+        QVERIFY(answer.isVisible());
+        QTRY_COMPARE(answer.findChildren<MessageBody*>().size(), 1); // vanilla's text is not kept
+        QVERIFY(says(answer, QStringLiteral("Prompt 1\nof story")));
+        QVERIFY(says(answer, QStringLiteral("1.50\u00D7 vanilla")));
+        QVERIFY(says(answer, QStringLiteral("the same tokens as vanilla")));
+        QCOMPARE(answer.findChild<MessageBody*>()->source(), QStringLiteral("Yes, **no**."));
+        stream.answer(3); // what comes meanwhile does not take the page away
+        QTRY_COMPARE(prompts.sliceModel().shownRows().size(), std::size_t{3});
+        QVERIFY(answer.isVisible());
+        QTest::keyClick(&answer, Qt::Key_PageDown);
+        QTRY_VERIFY(says(answer, QStringLiteral("Prompt 2\nof code")));
+        QTest::keyClick(&answer, Qt::Key_Escape);
+        QVERIFY(prompts.isVisible());
+        QCOMPARE(prompts.promptTable().currentIndex().row(), 2);
+    }
+
+    void tokensOfAnAnswerAreMarkedByTheirRounds() {
+        engine::ShardRound draft;
+        draft.tokens = {"Yes", "no", "."};
+        draft.ranks = {1, 2, 0};
+        draft.draftSteps = 2;
+        engine::ShardRound plain;
+        plain.tokens = {"\xE2\x82\xAC!"};
+        plain.ranks = {0};
+        const MarkedText marked = markedText({&draft, &plain});
+        QCOMPARE(marked.text, QStringLiteral("Yesno.\u20AC!"));
+        using Origin = engine::TokenOrigin;
+        std::vector<Origin> origins;
+        for (const TokenMark& token : marked.tokens)
+            origins.push_back(token.origin);
+        QVERIFY((origins == std::vector<Origin>{
+                                Origin::Draft, Origin::Sibling, Origin::Bonus, Origin::Vanilla}));
+        QCOMPARE(marked.tokens[1].rank, 1);
+        QCOMPARE(marked.tokens[3].begin, 6);
+        QCOMPARE(marked.tokens[3].end, 8);
+        QCOMPARE(marked.tokens[3].step, 1);
+    }
+
     void aRecipeOfTheUsersIsListed() {
         const auto recipe = MadeUpStream::recipe();
         engine::Recipe own = recipe;
@@ -319,6 +371,28 @@ private slots:
     void everyControlHasAName() {
         desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
         QCOMPARE(namelessWidgets(*m_desk->window).join(u'\n'), QString());
+    }
+
+    void twoSkipSetsBecomeARecipeThatIsKept() {
+        QSignalSpy shown(&desk(), &ExperimentsDesk::shown);
+        const engine::SkipSet first{{1, 2}, {3}};
+        const engine::SkipSet second{{4}, {}};
+        desk().openRecipe(
+            setsRecipe(QStringLiteral("a task/\u00E9"), first, QStringLiteral("story"), second));
+        QCOMPARE(shown.size(), 1);
+        const RecipeChoice choice = desk().options().choice();
+        const auto kept = engine::readRecipeFile(choice.path.toStdString());
+        QVERIFY2(kept.hasValue(), kept ? "" : kept.error().message.c_str());
+        QCOMPARE(kept.value().title, std::string("a task/\u00E9 against story"));
+        const auto& variants = kept.value().stages.at(0).variants;
+        QCOMPARE(variants.size(), std::size_t{2});
+        QCOMPARE(variants[0].name, std::string("A-a_task__"));
+        QCOMPARE(variants[1].name, std::string("B-story"));
+        QCOMPARE(variants[0].settings.at("skip_set"),
+                 std::vector<std::string>{engine::skipSetJson(first)});
+        QCOMPARE(variants[1].settings.at("skip_set"),
+                 std::vector<std::string>{engine::skipSetJson(second)});
+        QVERIFY(desk().catalog().entry(choice.path) != nullptr);
     }
 };
 

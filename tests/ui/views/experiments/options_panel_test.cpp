@@ -58,9 +58,7 @@ class OptionsPanelTest : public QObject {
     QComboBox& place() { return *m_panel->findChild<ExecutorChoice*>()->findChild<QComboBox*>(); }
 
     void choosePaper() {
-        auto* sizes = m_panel->findChild<SegmentedControl*>();
-        QTest::keyClick(sizes, Qt::Key_Right);
-        QTest::keyClick(sizes, Qt::Key_Right);
+        QTest::mouseClick(m_panel->findChild<SegmentedControl*>()->segment(2), Qt::LeftButton);
     }
 
 private slots:

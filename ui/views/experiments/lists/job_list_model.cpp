@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/lists/job_list_model.h"
 
-#include "engine/experiments/run/duration_words.h"
+#include "engine/experiments/run/progress/duration_words.h"
 #include "ui/shell/figure_text.h"
 
 #include <QLocale>

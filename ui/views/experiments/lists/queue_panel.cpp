@@ -2,6 +2,7 @@
 #include "ui/views/experiments/lists/queue_panel.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/bars/removal_bar.h"
 #include "ui/views/experiments/lists/row_delegates.h"
 
 #include <QHBoxLayout>
@@ -26,12 +27,15 @@ QueuePanel::QueuePanel(const Theme& theme,
     , m_queue(queue)
     , m_model(static_cast<JobListModel*>(list().model()))
     , m_open(new QPushButton(tr("Open data...")))
-    , m_start(new QPushButton(tr("Start"))) {
+    , m_start(new QPushButton(tr("Start")))
+    , m_removals(new RemovalBar(theme)) {
     for (QPushButton* button : {m_open, m_start}) {
         button->setProperty("form", QStringLiteral("small"));
         head().addWidget(button);
     }
     head().addStretch(1);
+    column().addWidget(m_removals);
+    connect(m_removals, &RemovalBar::undone, this, [this] { list().setFocus(); });
     m_open->setToolTip(tr("Run prompts of your own: JSONL, CSV, TSV, text, or a folder of them"));
     m_start->setToolTip(tr("Run what waits, one after the other"));
     list().setContextMenuPolicy(Qt::CustomContextMenu);
@@ -92,6 +96,21 @@ void QueuePanel::runOrPause(const QString& id) {
         m_queue.run(id);
 }
 
+/// The files of the run stay, so that everything is there when it comes back.
+void QueuePanel::remove(const QString& id) {
+    const auto removed = m_queue.remove(id);
+    if (!removed)
+        return;
+    m_removals->add({tr("Taken off the list"),
+                     tr("Took \u201C%1\u201D off the list. Its files stay in %2")
+                         .arg(removed->job.title, removed->job.folder),
+                     tr("Put the experiment back on the list"),
+                     [this, removed = *removed] {
+                         m_queue.restore(removed);
+                         emit chosen(removed.job.id);
+                     }});
+}
+
 void QueuePanel::fillMenu(QMenu& menu, const QString& id) {
     const ExperimentJob* job = m_queue.job(id);
     if (job == nullptr)
@@ -110,11 +129,20 @@ void QueuePanel::fillMenu(QMenu& menu, const QString& id) {
         tr("Show the folder"), this, [this, folder = job->folder] { emit folderAsked(folder); });
     menu.addSeparator();
     menu.addAction(job->isAtWork() ? tr("Cancel") : tr("Remove from the list"), this, [this, id] {
-        m_queue.remove(id);
+        remove(id);
     });
 }
 
 bool QueuePanel::eventFilter(QObject* watched, QEvent* event) {
+    const bool isKey =
+        event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
+    if (watched == &list() && isKey && !m_removals->isEmpty() &&
+        static_cast<QKeyEvent*>(event)->matches(QKeySequence::Undo)) {
+        event->accept(); // before the window's own undo
+        if (event->type() == QEvent::KeyPress)
+            m_removals->undo();
+        return true;
+    }
     if (watched != &list() || event->type() != QEvent::KeyPress)
         return QWidget::eventFilter(watched, event);
     const QString id = currentId();
@@ -126,7 +154,7 @@ bool QueuePanel::eventFilter(QObject* watched, QEvent* event) {
         runOrPause(id);
         return true;
     case Qt::Key_Delete:
-        m_queue.remove(id);
+        remove(id);
         return true;
     default:
         return QWidget::eventFilter(watched, event);

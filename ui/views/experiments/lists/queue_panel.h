@@ -9,8 +9,11 @@ class QPushButton;
 
 namespace ui {
 
+class RemovalBar;
+
 /// The queue as a list. Enter or a double click runs or pauses the chosen experiment, as Space
-/// does; Del takes it off the list; the menu has everything. Thread: UI.
+/// does; Del takes it off the list, which can be undone (Ctrl+Z while the list has the focus); the
+/// menu has everything. Thread: UI.
 class QueuePanel : public ListPanel {
     Q_OBJECT
 
@@ -40,12 +43,14 @@ protected:
 private:
     void showState();
     void runOrPause(const QString& id);
+    void remove(const QString& id);
     QString currentId() const;
 
     ExperimentQueue& m_queue;
     JobListModel* m_model;
     QPushButton* m_open;
     QPushButton* m_start;
+    RemovalBar* m_removals;
     QString m_marked;
 };
 

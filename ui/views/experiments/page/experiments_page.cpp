@@ -5,10 +5,12 @@
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/views/experiments/data/data_page.h"
 #include "ui/views/experiments/lists/job_list_model.h"
+#include "ui/views/experiments/page/answer_page.h"
 #include "ui/views/experiments/page/empty_experiments.h"
 #include "ui/views/experiments/page/page_header.h"
 #include "ui/views/experiments/page/recipe_page.h"
 #include "ui/views/experiments/report/report_page.h"
+#include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 
 #include <QDragEnterEvent>
@@ -68,7 +70,8 @@ ExperimentsPage::ExperimentsPage(const ViewContext& context, ViewMenu& menu, QWi
     , m_recipe(new RecipePage(context.theme))
     , m_data(new DataPage(context.theme))
     , m_stream(new StreamPage(context, menu))
-    , m_report(new ReportPage(context, menu)) {
+    , m_report(new ReportPage(context, menu))
+    , m_answer(new AnswerPage(context.theme)) {
     setAcceptDrops(true);
     build();
     showEmpty();
@@ -78,8 +81,8 @@ void ExperimentsPage::build() {
     m_streamScroll = new ColumnScroll; // on a low screen, or with large text
     m_streamScroll->setFrameShape(QFrame::NoFrame);
     m_streamScroll->setWidget(m_stream);
-    for (QWidget* page :
-         std::initializer_list<QWidget*>{m_empty, m_recipe, m_data, m_streamScroll, m_report})
+    for (QWidget* page : std::initializer_list<QWidget*>{
+             m_empty, m_recipe, m_data, m_streamScroll, m_report, m_answer})
         m_body->addWidget(page);
     const auto add = [this](Action action, const QString& text, bool isMain = false) {
         QPushButton* button = m_header->addButton(text, isMain);
@@ -91,6 +94,12 @@ void ExperimentsPage::build() {
     add(Action::Turn, tr("Report so far"));
     add(Action::RunOrPause, tr("Pause"), true);
     add(Action::OpenReport, tr("Open report"), true);
+    connect(m_answer, &AnswerPage::closed, this, [this] {
+        m_isAnswer = false;
+        showPage(m_streamScroll);
+        m_stream->prompts().showPrompt(m_answer->prompt());
+        m_stream->prompts().promptTable().setFocus(Qt::ShortcutFocusReason);
+    });
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -140,7 +149,7 @@ void ExperimentsPage::showJob(const ExperimentJob& job, const RunPicturePtr& pic
     const bool isRead = picture != nullptr && picture->facts != nullptr;
     m_isStream = isRead ? picture->facts->recipe.isStream : job.source.isEmpty();
     if (std::exchange(m_jobId, job.id) != job.id)
-        m_isReport = false;
+        m_isReport = m_isAnswer = false;
     m_header->show();
     m_header->setTitle(job.title);
     m_header->setSentence(sentenceOf(job, picture.get()));
@@ -154,7 +163,9 @@ void ExperimentsPage::showJob(const ExperimentJob& job, const RunPicturePtr& pic
         m_stream->setPicture(picture, job.state == JobState::Running);
     else
         m_report->setPicture(picture);
-    showPage(isCourse ? static_cast<QWidget*>(m_streamScroll) : m_report);
+    showPage(!isCourse    ? static_cast<QWidget*>(m_report)
+             : m_isAnswer ? static_cast<QWidget*>(m_answer)
+                          : m_streamScroll);
 }
 
 void ExperimentsPage::showButtons(const ExperimentJob& job, bool isStream, bool hasReport) {
@@ -173,7 +184,14 @@ void ExperimentsPage::showButtons(const ExperimentJob& job, bool isStream, bool 
     button(Action::OpenReport).setVisible(job.state == JobState::Finished && hasReport);
 }
 
+void ExperimentsPage::showAnswer(int prompt) {
+    m_isAnswer = true;
+    showPage(m_answer);
+    m_answer->begin(prompt);
+}
+
 void ExperimentsPage::turn() {
+    m_isAnswer = false;
     if (m_isStream)
         m_isReport = !m_isReport;
 }

@@ -13,6 +13,7 @@ class QVBoxLayout;
 
 namespace ui {
 
+class AnswerPage;
 class ColumnScroll;
 class DataPage;
 class EmptyExperiments;
@@ -37,6 +38,12 @@ public:
 
     /// A run; the picture is null until its folder was read.
     void showJob(const ExperimentJob& job, const RunPicturePtr& picture);
+
+    /// The answers to a prompt of the run that is shown, from now on; they are set when they are
+    /// read.
+    void showAnswer(int prompt);
+
+    AnswerPage& answerPage() { return *m_answer; }
 
     /// Shows a stream's report instead of its course, or the other way round.
     void turn();
@@ -83,8 +90,10 @@ private:
     StreamPage* m_stream;
     ColumnScroll* m_streamScroll = nullptr;
     ReportPage* m_report;
+    AnswerPage* m_answer;
     QString m_jobId;
     bool m_isReport = false; ///< of a stream
+    bool m_isAnswer = false; ///< of one of its prompts
     bool m_isStream = false;
 };
 

@@ -34,14 +34,16 @@ long longestFrom(const std::vector<PromptRow>& rows) {
 } // namespace
 
 PromptsView::PromptsView(const ViewContext& context, QWidget* parent)
-    : RunView(context,
-              {QStringLiteral("prompts"),
-               tr("Prompts"),
-               tr("Every prompt that was answered, with its figures. The field takes conditions "
-                  "such as \"task = math and acceptance < .8\"; what is written into the CSV file "
-                  "and what a set is searched for are the rows that the table shows."),
-               {}},
-              parent)
+    : RunView(
+          context,
+          {QStringLiteral("prompts"),
+           tr("Prompts"),
+           tr("Every prompt that was answered, with its figures. The field takes conditions "
+              "such as \"task = math and acceptance < .8\"; what is written into the CSV file "
+              "and what a set is searched for are the rows that the table shows. Enter or a double "
+              "click opens the answers to a prompt."),
+           {}},
+          parent)
     , m_prompts(new PromptTableModel(this))
     , m_slice(new SliceModel(*m_prompts, this)) {
     build();
@@ -54,6 +56,10 @@ PromptsView::PromptsView(const ViewContext& context, QWidget* parent)
         emit searchAsked(m_field->text(), prompts);
     });
     connect(m_export, &QPushButton::clicked, this, &PromptsView::exportAsked);
+    connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) {
+        emit answerAsked(
+            m_prompts->rows()[static_cast<std::size_t>(m_slice->mapToSource(index).row())].prompt);
+    });
     connect(&context.theme, &Theme::changed, this, &PromptsView::restyle);
     restyle();
     showPicture();
@@ -76,6 +82,7 @@ void PromptsView::build() {
     m_table = new QTableView(this);
     m_table->setModel(m_slice);
     m_table->setAccessibleName(tr("Prompts of the slice"));
+    m_table->setAccessibleDescription(tr("Enter opens the answers to a prompt"));
     m_table->setFrameShape(QFrame::NoFrame);
     m_table->setShowGrid(false);
     m_table->setProperty("form", "sorted");
@@ -211,6 +218,15 @@ void PromptsView::restyle() {
     m_table->setColumnWidth(PromptTableModel::Accepted, room("Accepted / drafted"));
     m_table->setColumnWidth(PromptTableModel::Acceptance, room("Acceptance"));
     m_table->setColumnWidth(PromptTableModel::Speed, room("00.00x"));
+}
+
+int PromptsView::neighbourOf(int prompt, int direction) const {
+    const std::vector<PromptRow> shown = m_slice->shownRows();
+    const auto found = std::ranges::find(shown, prompt, &PromptRow::prompt);
+    const auto place = found - shown.begin() + direction;
+    return found == shown.end() || place < 0 || place >= std::ssize(shown)
+               ? 0
+               : shown[static_cast<std::size_t>(place)].prompt;
 }
 
 void PromptsView::placeChips() {

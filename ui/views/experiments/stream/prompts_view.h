@@ -27,6 +27,11 @@ public:
     /// Chooses the row of a prompt, numbered from 1, if it is in the slice.
     void showPrompt(int prompt);
 
+    /// The prompt below (1) or above (-1) this one in the table; 0 = there is none.
+    int neighbourOf(int prompt, int direction) const;
+
+    QTableView& promptTable() { return *m_table; }
+
     SliceModel& sliceModel() { return *m_slice; }
 
     QLineEdit& field() { return *m_field; }
@@ -39,6 +44,9 @@ signals:
     void searchAsked(const QString& slice, const std::vector<int>& prompts);
 
     void exportAsked();
+
+    /// The user wants to read the answers to a prompt, numbered from 1.
+    void answerAsked(int prompt);
 
 protected:
     void showPicture() override;

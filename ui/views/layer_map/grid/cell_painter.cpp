@@ -73,6 +73,25 @@ void paintCopyBar(QPainter& painter, const QRect& body, const QColor& colour) {
     painter.fillRect(body.left(), body.bottom() - height + 1, body.width(), height, colour);
 }
 
+/// Two sets in one cell, the first above the second.
+void paintHalves(QPainter& painter,
+                 const QRect& body,
+                 const CellLook& look,
+                 const Colours& colours) {
+    const QColor fill = look.kind == Sublayer::Attention ? colours.attention : colours.mlp;
+    const int middle = body.height() / 2;
+    const QRect halves[] = {body.adjusted(0, 0, 0, middle - body.height()),
+                            body.adjusted(0, middle, 0, 0)};
+    const bool isSkipped[] = {look.isSkipped, look.isSkippedBySecond};
+    for (int i = 0; i < 2; ++i) {
+        painter.fillRect(halves[i], isSkipped[i] ? fill : colours.kept);
+        if (isSkipped[i] && body.width() >= kNarrowestHatchedCell)
+            paintHatch(painter, halves[i], look.kind, colours.hatch);
+    }
+    if (body.width() >= kNarrowestHatchedCell)
+        paintFrame(painter, body, 1, colours.keptOutline);
+}
+
 /// A column of a few pixels: the fill alone, and bars for what is outlined elsewhere.
 void paintNarrow(QPainter& painter,
                  const QRect& section,
@@ -81,6 +100,8 @@ void paintNarrow(QPainter& painter,
     const QColor fill = look.kind == Sublayer::Attention ? colours.attention : colours.mlp;
     const QRect body = section.adjusted(0, 3, 0, -3);
     painter.fillRect(body, look.isSkipped ? fill : colours.kept);
+    if (look.isCompared)
+        paintHalves(painter, body, look, colours);
     if (look.isLocked)
         painter.fillRect(body.left(), body.center().y() - 1, body.width(), 3, colours.text);
     if (look.isCopy)
@@ -120,7 +141,9 @@ void paintCell(QPainter& painter,
     const QRect body = bodyOf(section, isOutlined);
     const QColor fill = look.kind == Sublayer::Attention ? colours.attention : colours.mlp;
     painter.fillRect(body, look.isSkipped ? fill : colours.kept);
-    if (look.isSkipped)
+    if (look.isCompared)
+        paintHalves(painter, body, look, colours);
+    else if (look.isSkipped)
         paintHatch(painter, body.adjusted(0, 1, 0, -1), look.kind, colours.hatch);
     else
         paintFrame(painter, body, 1, colours.keptOutline);

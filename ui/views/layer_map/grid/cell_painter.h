@@ -18,6 +18,10 @@ struct CellLook {
     bool differs = false;   ///< differs from the set it is compared with: outlined
     bool isCurrent = false; ///< under the pointer or the keyboard's focus
     bool isCopy = false;    ///< belongs to a near-silent copy of a layer: a bar at the bottom
+    /// Two sets are compared: the upper half shows whether the first one skips it (isSkipped), the
+    /// lower half whether the second one does.
+    bool isCompared = false;
+    bool isSkippedBySecond = false;
 };
 
 /// Narrower cells have neither hatch nor gaps.

@@ -123,6 +123,8 @@ void paintGridLabels(QPainter& painter,
                      std::optional<int> current) {
     const Colours& colours = theme.colours();
     const engine::SkipSet& set = model.state().skipped;
+    const auto& second = model.state().reference;
+    const bool isComparison = model.state().isComparison && second;
     for (const Sublayer kind : {Sublayer::Attention, Sublayer::Mlp}) {
         const bool isFirst = kind == Sublayer::Attention;
         QRect row(geometry.names.left(),
@@ -140,10 +142,13 @@ void paintGridLabels(QPainter& painter,
             continue;
         painter.setFont(theme.font(TextRole::Small));
         painter.setPen(colours.muted);
-        const auto count = (isFirst ? set.attention : set.mlp).size();
+        const auto countIn = [isFirst](const engine::SkipSet& skipped) {
+            return (isFirst ? skipped.attention : skipped.mlp).size();
+        };
         painter.drawText(row.adjusted(0, half - 1, 0, 0),
                          Qt::AlignVCenter | Qt::AlignLeft,
-                         tr("%1 skipped").arg(count));
+                         isComparison ? tr("A %1, B %2").arg(countIn(set)).arg(countIn(*second))
+                                      : tr("%1 skipped").arg(countIn(set)));
     }
     QFont font = theme.font(geometry.isMini ? TextRole::Tiny : TextRole::Small);
     QFont bold = font;

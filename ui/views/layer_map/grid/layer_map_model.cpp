@@ -30,16 +30,30 @@ void LayerMapModel::setState(const LayerMapState& state) {
         }
 }
 
+QString comparedWords(const CellLook& look) {
+    if (look.isSkipped && look.isSkippedBySecond)
+        return LayerMapModel::tr("both");
+    if (look.isSkipped != look.isSkippedBySecond)
+        return look.isSkipped ? LayerMapModel::tr("only A") : LayerMapModel::tr("only B");
+    return LayerMapModel::tr("neither");
+}
+
 CellLook LayerMapModel::look(const Cell& cell) const {
+    const bool isCompared = m_state.isComparison && m_state.reference;
     return {.kind = cell.kind,
             .isSkipped = isSkipped(m_state.skipped, cell),
             .isLocked = m_state.isLocked(cell.layer),
-            .differs = m_state.differs(cell),
-            .isCopy = m_state.isSilentCopy(cell.layer)};
+            .differs = m_state.differs(cell) && !isCompared,
+            .isCopy = m_state.isSilentCopy(cell.layer),
+            .isCompared = isCompared,
+            .isSkippedBySecond = isCompared && isSkipped(*m_state.reference, cell)};
 }
 
 QString LayerMapModel::words(const Cell& cell) const {
     const CellLook known = look(cell);
+    if (known.isCompared)
+        return tr("Layer %1, %2, skipped by %3")
+            .arg(QString::number(cell.layer), sublayerName(cell.kind), comparedWords(known));
     const QString how = m_state.isBehindExit(cell.layer) ? tr("not run, after the exit")
                         : known.isSkipped                ? tr("skipped")
                         : known.isLocked                 ? tr("kept, locked")

@@ -89,6 +89,7 @@ SidesView::SidesView(const ViewContext& context, SidesForm form, QWidget* parent
     , m_drift(plainLabel(m_calls, true))
     , m_keepRow(new QWidget(this)) {
     build();
+    setFocusProxy(m_question);
     connect(m_question, &QLineEdit::returnPressed, this, &SidesView::ask);
     connect(m_question, &QLineEdit::textChanged, this, &SidesView::showState);
     connect(m_ask, &QPushButton::clicked, this, [this] { m_run.isRunning() ? stop() : ask(); });

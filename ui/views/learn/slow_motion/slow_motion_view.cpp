@@ -1,56 +1,274 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/learn/slow_motion/slow_motion_view.h"
 
+#include "ui/origin/token_mark.h"
+#include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/live_label.h"
-#include "ui/views/draft_tree/draft_tree_view.h"
+#include "ui/views/learn/slow_motion/controls/answer_strip.h"
+#include "ui/views/learn/slow_motion/controls/walk_transport.h"
+#include "ui/views/learn/slow_motion/pictures/walk_mask.h"
+#include "ui/views/learn/slow_motion/walk_texts.h"
 
+#include <QComboBox>
+#include <QKeyEvent>
+#include <QLabel>
 #include <QPainter>
-#include <QVBoxLayout>
+#include <QSlider>
+
+#include <algorithm>
+#include <ranges>
+
+// Which round is shown and how the walk goes on. The widgets are built in slow_motion_page.cpp.
 
 namespace ui {
+
+using namespace engine;
 
 namespace {
 
 ViewInfo slowMotionInfo() {
     return {QStringLiteral("slow_motion"),
             SlowMotionView::tr("Slow motion"),
-            SlowMotionView::tr("One round of an answer, taken apart: what was drafted, how the "
-                               "full model checked it in one pass, and what was kept."),
-            Topic::Answers | Topic::Selection,
+            SlowMotionView::tr(
+                "One round of an answer, taken apart. First tokens are guessed cheaply (draft, "
+                "widen), then the full model checks all guesses in one pass (linearise, verify), "
+                "and what it would have written itself is kept (accept). Some rounds also try "
+                "another set of layers to skip (search). All numbers are those of this round "
+                "(paper: figures 3 and 5)."),
+            Topic::Answers | Topic::Selection | Topic::Model,
             200};
+}
+
+/// The round that shows most: one that drafted and kept something, but not everything.
+int bestRound(const Answer& answer) {
+    int best = 0;
+    int most = -1;
+    for (std::size_t i = 0; i < answer.steps.size(); ++i) {
+        const StepFinished& step = answer.steps[i];
+        const bool isRejecting = step.path.size() < step.draft.size();
+        const int worth = (step.draft.empty() ? 0 : 2) + (step.path.empty() ? 0 : 2) +
+                          (isRejecting ? 1 : 0) +
+                          (step.draft.size() > step.confidences.size() ? 1 : 0);
+        if (worth > most) {
+            most = worth;
+            best = static_cast<int>(i);
+        }
+    }
+    return best;
 }
 
 } // namespace
 
 SlowMotionView::SlowMotionView(const ViewContext& context, QWidget* parent)
-    : View(context, slowMotionInfo(), parent)
-    , m_sentence(new LiveLabel(
-          theme(), TextRole::Conversation, &Colours::text, LiveLabel::Fit::Wrapped, this))
-    , m_tree(new CombPicture(theme(), DraftTreeForm::Full, this)) {
-    auto* rows = new QVBoxLayout(this);
-    rows->addWidget(m_sentence);
-    rows->addWidget(m_tree);
-    rows->addStretch(1);
+    : View(context, slowMotionInfo(), parent) {
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Slow motion"));
+    build();
+    connectTransport();
+    connect(&context.bridge, &EngineBridge::tickFinished, this, &SlowMotionView::advance);
+    connect(&context.theme, &Theme::changed, this, &SlowMotionView::restyle);
+    restyle();
     refreshView({});
 }
 
-void SlowMotionView::refreshView(Topics) {
-    const ShownStep shown = shownStep(store(), selection());
-    if (shown.step == nullptr) {
-        m_sentence->setText(tr("No round has drafted anything yet."));
-        m_tree->show({});
-        return;
-    }
-    m_sentence->setText(tr("Round %1 drafted %2 candidates and kept %3 of them.")
-                            .arg(shown.step->step + 1)
-                            .arg(shown.step->draft.size())
-                            .arg(shown.step->path.size()));
-    m_tree->show(makeDraftComb(*shown.step, textBefore(*shown.answer, *shown.step)));
-    setSubtitle(tr("round %1 of the answer").arg(shown.step->step + 1));
+void SlowMotionView::connectTransport() {
+    const auto on = [this](auto signal, auto act) { connect(m_transport, signal, this, act); };
+    on(&WalkTransport::firstAsked, [this] { goTo(0); });
+    on(&WalkTransport::backAsked, [this] { goBack(); });
+    on(&WalkTransport::playAsked, [this] { setPlaying(!m_isPlaying); });
+    on(&WalkTransport::forwardAsked, [this] { goOn(); });
+    on(&WalkTransport::lastAsked, [this] {
+        if (m_scene)
+            goTo(static_cast<int>(m_scene->walk.stops.size()) - 1);
+    });
+    on(&WalkTransport::stopAsked, [this](int stop) { goTo(stop); });
 }
 
-void SlowMotionView::paintEvent(QPaintEvent*) {
-    QPainter(this).fillRect(rect(), theme().colours().panel);
+const Answer* SlowMotionView::answer() const { return store().answers().find(m_promptId); }
+
+void SlowMotionView::refreshView(Topics) {
+    listAnswers();
+    followSelection();
+    const Answer* shown = answer();
+    const bool isGone =
+        shown == nullptr || m_round < 0 || m_round >= static_cast<int>(shown->steps.size());
+    const Answer* newest = store().answers().latest();
+    const bool isOlder = !m_isChosen && newest != nullptr && newest->promptId != m_promptId &&
+                         !newest->steps.empty();
+    if (isGone || isOlder)
+        chooseFirstRound();
+    shown = answer();
+    if (shown != nullptr && m_round >= 0)
+        showRoundChoice(*shown);
+}
+
+/// A token that is chosen anywhere brings its round here; the same token does so only once.
+void SlowMotionView::followSelection() {
+    const auto token = selection().token();
+    if (token == m_followed)
+        return;
+    m_followed = token;
+    if (!token)
+        return;
+    const Answer* of = store().answers().find(token->promptId);
+    const auto index = static_cast<std::size_t>(token->index);
+    if (of == nullptr || token->index < 0 || index >= of->tokens.size())
+        return;
+    const auto step = std::ranges::find(of->steps, of->tokens[index].step, &StepFinished::step);
+    if (step != of->steps.end())
+        showRound(of->promptId, static_cast<int>(step - of->steps.begin()));
+}
+
+void SlowMotionView::chooseFirstRound() {
+    m_isChosen = false;
+    for (const Answer& candidate : store().answers().answers() | std::views::reverse)
+        if (!candidate.steps.empty()) {
+            m_promptId = candidate.promptId;
+            m_round = bestRound(candidate);
+            makeScene(0);
+            return;
+        }
+    m_promptId = 0;
+    m_round = -1;
+    m_scene.reset();
+    showScene();
+}
+
+void SlowMotionView::showRound(std::uint64_t promptId, int round) {
+    const Answer* of = store().answers().find(promptId);
+    if (of == nullptr || round < 0 || round >= static_cast<int>(of->steps.size()))
+        return;
+    m_isChosen = true;
+    m_promptId = promptId;
+    m_round = round;
+    makeScene(0);
+    showRoundChoice(*of);
+}
+
+void SlowMotionView::goRound(int direction) { showRound(m_promptId, m_round + direction); }
+
+void SlowMotionView::makeScene(int stop) {
+    const Answer* of = answer();
+    if (of == nullptr)
+        return;
+    const StepFinished& step = of->steps[static_cast<std::size_t>(m_round)];
+    const RoundGround* ground = store().rounds().find(m_promptId, step.step);
+    m_scene = WalkScene{walkThrough(step, ground != nullptr ? *ground : RoundGround()), stop, 1.0};
+    m_mask->chooseRow(-1);
+    m_restMs = 0.0;
+    showScene();
+}
+
+void SlowMotionView::goTo(int stop) {
+    setPlaying(false);
+    startStop(stop, false);
+}
+
+void SlowMotionView::goBack() {
+    if (m_scene)
+        goTo(m_scene->stop - 1);
+}
+
+void SlowMotionView::goOn() {
+    if (!m_scene)
+        return;
+    setPlaying(false);
+    startStop(m_scene->stop + 1, true);
+}
+
+void SlowMotionView::startStop(int stop, bool isMoving) {
+    if (!m_scene || stop < 0 || stop >= static_cast<int>(m_scene->walk.stops.size()))
+        return;
+    m_scene->stop = stop;
+    m_scene->part = isMoving && !theme().reducesMotion() ? 0.0 : 1.0;
+    m_restMs = 0.0;
+    showScene();
+}
+
+/// From the last stop it begins again.
+void SlowMotionView::setPlaying(bool isPlaying) {
+    if (isPlaying == m_isPlaying || !m_scene)
+        return;
+    m_isPlaying = isPlaying;
+    const bool isAtEnd = m_scene->stop + 1 == static_cast<int>(m_scene->walk.stops.size());
+    if (isPlaying && isAtEnd && m_scene->part >= 1.0)
+        startStop(0, true);
+    showScene();
+}
+
+/// With the bridge's ticks, so that nothing runs on a timer of its own, and nothing while hidden.
+void SlowMotionView::advance() {
+    if (!m_scene || !isShowing())
+        return;
+    const double ms = EngineBridge::kTickMs * m_transport->speed();
+    if (m_scene->part < 1.0) {
+        m_scene->part = std::min(1.0, m_scene->part + ms / kMoveMs);
+        showScene();
+        return;
+    }
+    if (!m_isPlaying)
+        return;
+    m_restMs += ms;
+    if (m_restMs < (theme().reducesMotion() ? kRestWithoutMotionMs : kRestMs))
+        return;
+    if (m_scene->stop + 1 < static_cast<int>(m_scene->walk.stops.size()))
+        startStop(m_scene->stop + 1, true);
+    else
+        setPlaying(false);
+}
+
+QString SlowMotionView::sentence() const {
+    return m_scene ? stopSentence(m_scene->walk, m_scene->current()) : QString();
+}
+
+FigureTable SlowMotionView::table() const {
+    return m_scene ? stopTable(m_scene->walk, m_scene->current()) : FigureTable();
+}
+
+bool SlowMotionView::takesKey(const QKeyEvent& event) {
+    if (!m_scene || (event.modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) != 0)
+        return false;
+    const auto stops = static_cast<int>(m_scene->walk.stops.size());
+    switch (event.key()) {
+    case Qt::Key_Space:
+        goOn();
+        return true;
+    case Qt::Key_Backspace:
+        goBack();
+        return true;
+    case Qt::Key_Home:
+        goTo(0);
+        return true;
+    case Qt::Key_End:
+        goTo(stops - 1);
+        return true;
+    case Qt::Key_PageUp:
+    case Qt::Key_PageDown:
+        goRound(event.key() == Qt::Key_PageUp ? -1 : 1);
+        return true;
+    case Qt::Key_Plus:
+    case Qt::Key_Minus:
+        m_transport->changeSpeed(event.key() == Qt::Key_Plus ? 1 : -1);
+        return true;
+    default:
+        break;
+    }
+    if (event.key() < Qt::Key_1 || event.key() >= Qt::Key_1 + stops)
+        return false;
+    goTo(event.key() - Qt::Key_1);
+    return true;
+}
+
+void SlowMotionView::keyPressEvent(QKeyEvent* event) {
+    if (!takesKey(*event))
+        View::keyPressEvent(event);
+}
+
+/// The keys are the same on every button; Return presses the one that has the focus.
+bool SlowMotionView::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::KeyPress && takesKey(*static_cast<QKeyEvent*>(event)))
+        return true;
+    return View::eventFilter(watched, event);
 }
 
 } // namespace ui

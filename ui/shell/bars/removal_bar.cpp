@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/views/chats/removal_bar.h"
+#include "ui/shell/bars/removal_bar.h"
 
 #include "ui/icons/icons.h"
 

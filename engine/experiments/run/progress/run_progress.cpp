@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/experiments/run/run_progress.h"
+#include "engine/experiments/run/progress/run_progress.h"
 
-#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/experiments/run/baseline/baseline_blocks.h"
 #include "engine/experiments/run/executor_state.h"
 
 #include <algorithm>
@@ -86,6 +86,17 @@ int RunProgressReader::layers() const {
     return m_folder.plan().models.empty() ? 0 : m_folder.plan().models.front().layers;
 }
 
+namespace {
+
+/// What no figure needs: of a long stream it would be most of the memory.
+void dropTexts(ShardResult& known) {
+    known.rounds = {};
+    for (ShardAnswer& answer : known.answers)
+        answer.text = {};
+}
+
+} // namespace
+
 Result<void> RunProgressReader::readShard(int index, ShardPhase phase) {
     Shard& shard = m_shards[static_cast<std::size_t>(index)];
     if (shard.isFinished && phase == ShardPhase::Finished)
@@ -93,6 +104,7 @@ Result<void> RunProgressReader::readShard(int index, ShardPhase phase) {
     if (phase == ShardPhase::Finished) {
         if (auto result = m_folder.result(index)) {
             shard.known = std::move(result).value();
+            dropTexts(shard.known);
             shard.isFinished = true;
         }
         return {};
@@ -105,6 +117,7 @@ Result<void> RunProgressReader::readShard(int index, ShardPhase phase) {
         shard.known = {};
     for (ShardRecord& record : part.value().records)
         addRecord(shard.known, std::move(record));
+    dropTexts(shard.known);
     shard.next = part.value().next;
     return {};
 }

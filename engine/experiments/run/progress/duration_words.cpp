@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/experiments/run/duration_words.h"
+#include "engine/experiments/run/progress/duration_words.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/learn/lens/lens_bars.h"
+
+#include <QPaintEvent>
+#include <QPainter>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ui {
+
+namespace {
+
+constexpr int kRowHeight = 44;
+
+double largestOf(const std::vector<double>& values) {
+    double largest = 0.0;
+    for (const double value : values)
+        largest = std::max(largest, std::abs(value));
+    return largest;
+}
+
+} // namespace
+
+LensBars::LensBars(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme) {
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    connect(&theme, &Theme::changed, this, [this] {
+        updateGeometry();
+        update();
+    });
+}
+
+void LensBars::setRows(std::vector<Row> rows) {
+    QStringList spoken;
+    for (const Row& row : rows)
+        spoken << row.summary;
+    setAccessibleName(spoken.join(' '));
+    const bool isAsTall = rows.size() == m_rows.size();
+    m_rows = std::move(rows);
+    if (!isAsTall)
+        updateGeometry();
+    update();
+}
+
+void LensBars::setEdges(std::vector<int> edges) {
+    m_edges = std::move(edges);
+    update();
+}
+
+QSize LensBars::sizeHint() const {
+    return {m_theme.scaled(200), m_theme.scaled(kRowHeight) * static_cast<int>(m_rows.size())};
+}
+
+void LensBars::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), m_theme.colours().panel);
+    const int height = m_theme.scaled(kRowHeight);
+    int top = 0;
+    for (const Row& row : m_rows) {
+        paintRow(painter, row, {0, top, width(), height});
+        top += height;
+    }
+}
+
+/// Bars below zero hang from the line; they are drawn in the colour of a warning.
+void LensBars::paintRow(QPainter& painter, const Row& row, const QRect& room) const {
+    const Colours& colours = m_theme.colours();
+    const int left = m_edges.empty() ? room.width() : m_edges.front();
+    const QRect words(m_theme.scaled(6), room.top(), left - m_theme.scaled(12), room.height());
+    const int line = words.height() / 2;
+    painter.setFont(m_theme.font(TextRole::Small));
+    painter.setPen(colours.text);
+    painter.drawText(words.adjusted(0, 0, 0, -line), Qt::AlignLeft | Qt::AlignBottom, row.title);
+    painter.setFont(m_theme.font(TextRole::Tiny));
+    painter.setPen(colours.muted);
+    painter.drawText(words.adjusted(0, line, 0, 0),
+                     Qt::AlignLeft | Qt::AlignTop,
+                     painter.fontMetrics().elidedText(row.note, Qt::ElideRight, words.width()));
+    const double largest = std::max(largestOf(row.attention), largestOf(row.mlp));
+    if (largest <= 0.0 || m_edges.size() != row.attention.size() + 1)
+        return;
+    const bool hasNegative = std::ranges::any_of(row.attention, [](double v) { return v < 0.0; }) ||
+                             std::ranges::any_of(row.mlp, [](double v) { return v < 0.0; });
+    const int full = room.height() - m_theme.scaled(8);
+    const int tallest = hasNegative ? full / 2 : full;
+    const int base = room.top() + m_theme.scaled(4) + tallest;
+    const auto bar = [&](double value, int x, int width, const QColor& colour) {
+        const int height = static_cast<int>(std::lround(std::abs(value) / largest * tallest));
+        const int top = value < 0.0 ? base : base - height;
+        painter.fillRect(x, top, std::max(width, 1), std::max(height, 1), colour);
+    };
+    for (std::size_t layer = 0; layer < row.attention.size(); ++layer) {
+        const int x = m_edges[layer];
+        const int whole = m_edges[layer + 1] - x;
+        const int width = row.mlp.empty() ? whole - 1 : whole / 2;
+        bar(row.attention[layer],
+            x,
+            width,
+            row.mlp.empty() ? colours.keptInHistory : colours.attention);
+        if (!row.mlp.empty())
+            bar(row.mlp[layer], x + width, whole - width - 1, colours.mlp);
+    }
+    painter.fillRect(m_edges.front(), base, m_edges.back() - m_edges.front(), 1, colours.axis);
+}
+
+} // namespace ui

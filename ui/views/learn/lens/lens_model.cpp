@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/learn/lens/lens_model.h"
+
+#include "ui/origin/token_mark.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ui {
+
+using namespace engine;
+
+QString depthText(int depth) {
+    if (depth == 0)
+        return LensModel::tr("after the embedding");
+    return (isBehindMlp(depth) ? LensModel::tr("after the MLP of layer %1")
+                               : LensModel::tr("after the attention of layer %1"))
+        .arg(layerOfDepth(depth));
+}
+
+QString probabilityText(double probability) {
+    const QString text = QString::number(probability, 'f', 2);
+    return text.startsWith('0') ? text.mid(1) : text;
+}
+
+void LensModel::setAnswer(const LensAnswer& answer) {
+    const bool grows = answer.promptId == m_answer.promptId && m_answer.layerCount() > 0 &&
+                       answer.tokens.size() > m_answer.tokens.size();
+    if (grows) {
+        beginInsertRows({}, rowCount(), 2 * static_cast<int>(answer.tokens.size()) - 1);
+        m_answer = answer;
+        endInsertRows();
+        return;
+    }
+    const bool isSame =
+        answer.promptId == m_answer.promptId && answer.tokens.size() == m_answer.tokens.size();
+    if (!isSame)
+        beginResetModel();
+    m_answer = answer;
+    if (!isSame)
+        endResetModel();
+}
+
+void LensModel::setColouring(LensColouring colouring) {
+    m_colouring = colouring;
+    repaint();
+}
+
+void LensModel::setOverlay(LensOverlay overlay) {
+    m_overlay = overlay;
+    repaint();
+}
+
+void LensModel::setSkipped(SkipSet skipped) {
+    if (skipped == m_skipped)
+        return;
+    m_skipped = std::move(skipped);
+    repaint();
+}
+
+void LensModel::setExits(std::vector<int> exits) {
+    if (exits == m_exits)
+        return;
+    m_exits = std::move(exits);
+    repaint();
+}
+
+void LensModel::repaint() {
+    if (rowCount() > 0)
+        emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
+QString LensModel::tokenText(int index) const {
+    return visibleTokenText(m_answer.textOf(token(index).token));
+}
+
+std::optional<LensPlace> LensModel::placeOf(const QModelIndex& index) const {
+    if (!index.isValid() || index.column() < EmbeddingColumn)
+        return std::nullopt;
+    const int layer = index.column() - FirstLayerColumn;
+    const int depth = layer < 0 ? 0 : 2 * layer + 1 + index.row() % 2;
+    return LensPlace{index.row() / 2, depth};
+}
+
+QModelIndex LensModel::indexOf(const LensPlace& place) const {
+    if (place.depth == 0)
+        return index(2 * place.token, EmbeddingColumn);
+    return index(2 * place.token + (isBehindMlp(place.depth) ? 1 : 0),
+                 FirstLayerColumn + layerOfDepth(place.depth));
+}
+
+/// Ranks on a logarithmic scale: the first is 1, the thousandth 0.
+double LensModel::heatOf(const LensPlace& place) const {
+    const LensCell& shown = cell(place);
+    switch (m_colouring) {
+    case LensColouring::Probability:
+        return shown.probability;
+    case LensColouring::Rank:
+        return std::max(0.0, 1.0 - std::log10(1.0 + shown.rank) / 3.0);
+    case LensColouring::Lead:
+        return shown.isInTheLead() ? 0.6 : 0.0;
+    }
+    return 0.0;
+}
+
+bool LensModel::isFinalAt(const LensPlace& place) const {
+    if (place.token < 0 || place.token >= tokenCount())
+        return false;
+    const int depth = token(place.token).finalDepth();
+    return depth >= 0 && place.depth >= depth;
+}
+
+bool LensModel::isHatched(const LensPlace& place) const {
+    const Cell sublayer{isBehindMlp(place.depth) ? Sublayer::Mlp : Sublayer::Attention,
+                        layerOfDepth(place.depth)};
+    return m_overlay == LensOverlay::SkipSet && place.depth > 0 && isSkipped(m_skipped, sublayer);
+}
+
+bool LensModel::isExit(const LensPlace& place) const {
+    const auto index = static_cast<std::size_t>(place.token);
+    return m_overlay == LensOverlay::Exits && index < m_exits.size() && m_exits[index] >= 0 &&
+           place.depth == 2 * m_exits[index] + 2;
+}
+
+std::vector<int> LensModel::finalBy() const {
+    std::vector<int> counts(static_cast<std::size_t>(layerCount()), 0);
+    for (const LensToken& each : m_answer.tokens) {
+        const int depth = each.finalDepth();
+        for (int layer = 0; depth >= 0 && layer < layerCount(); ++layer)
+            counts[static_cast<std::size_t>(layer)] += depth <= 2 * layer + 2 ? 1 : 0;
+    }
+    return counts;
+}
+
+QString LensModel::finalText(int index) const {
+    const int depth = token(index).finalDepth();
+    if (depth < 0)
+        return tr("never");
+    return depth == 0 ? tr("first") : QString::number(layerOfDepth(depth));
+}
+
+QString LensModel::sentenceOf(const LensPlace& place) const {
+    const LensCell& shown = cell(place);
+    QString sentence = tr("%1, %2: probability %3, rank %4")
+                           .arg(tokenText(place.token), depthText(place.depth))
+                           .arg(probabilityText(shown.probability))
+                           .arg(shown.rank + 1);
+    const int depth = token(place.token).finalDepth();
+    sentence +=
+        depth < 0 ? tr("; it does not lead in the end") : tr("; final %1").arg(depthText(depth));
+    if (isHatched(place))
+        sentence += tr("; skipped in drafts");
+    if (isExit(place))
+        sentence += tr("; the draft left the network here");
+    return sentence;
+}
+
+FigureTable LensModel::table() const {
+    FigureTable figure{{tr("token"), tr("final after"), tr("embedding")}, {}};
+    for (int layer = 0; layer < layerCount(); ++layer)
+        figure.header << tr("%1 attention").arg(layer) << tr("%1 MLP").arg(layer);
+    for (int index = 0; index < tokenCount(); ++index) {
+        QStringList row{tokenText(index), finalText(index)};
+        for (const LensCell& each : token(index).cells)
+            row << numberCell(each.probability);
+        figure.rows.push_back(row);
+    }
+    if (m_answer.influence.empty())
+        return figure;
+    QStringList influence{tr("influence"), QString(), QString()};
+    const auto layers = static_cast<std::size_t>(layerCount());
+    for (std::size_t layer = 0; layer < layers; ++layer)
+        influence << numberCell(m_answer.influence[layer])
+                  << numberCell(m_answer.influence[layers + layer]);
+    figure.rows.push_back(influence);
+    return figure;
+}
+
+int LensModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : 2 * tokenCount();
+}
+
+int LensModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() || layerCount() == 0 ? 0 : FirstLayerColumn + layerCount();
+}
+
+QVariant LensModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid())
+        return {};
+    const int at = index.row() / 2;
+    if (const auto place = placeOf(index)) {
+        const bool isTold = role == Qt::AccessibleTextRole || role == Qt::ToolTipRole;
+        return isTold ? sentenceOf(*place) : QVariant();
+    }
+    const bool isToken = index.column() == TokenColumn;
+    if (role == Qt::DisplayRole)
+        return isToken ? tokenText(at) : finalText(at);
+    if (role == Qt::AccessibleTextRole || role == Qt::ToolTipRole)
+        return isToken ? tokenText(at) : tr("final after: %1").arg(finalText(at));
+    return {};
+}
+
+QVariant LensModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
+        return {};
+    switch (section) {
+    case TokenColumn:
+        return tr("Token");
+    case FinalColumn:
+        return tr("Final");
+    case EmbeddingColumn:
+        return tr("E");
+    default:
+        return QString::number(section - FirstLayerColumn);
+    }
+}
+
+Qt::ItemFlags LensModel::flags(const QModelIndex& index) const {
+    return placeOf(index) ? Qt::ItemIsEnabled | Qt::ItemIsSelectable : Qt::ItemIsEnabled;
+}
+
+} // namespace ui

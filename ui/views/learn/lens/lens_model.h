@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/plots/figure_table.h"
+#include "ui/views/layer_map/skip_set_facts.h"
+#include "ui/views/learn/lens/lens_reader.h"
+
+#include <QAbstractTableModel>
+
+#include <optional>
+#include <vector>
+
+namespace ui {
+
+/// What the colour of a cell says about the token that stands there in the end.
+enum class LensColouring { Probability, Rank, Lead };
+
+/// What is shown over the colours.
+enum class LensOverlay { SkipSet, Exits, Nothing };
+
+/// A cell of the lens: a token of the answer and a depth (see lensDepths).
+struct LensPlace {
+    int token = 0;
+    int depth = 0;
+
+    bool operator==(const LensPlace&) const = default;
+};
+
+/// The heat map as a table: two lines a token, behind attention and behind the MLP; columns are the
+/// token, the layer behind which it is final, the embedding, and the layers. Thread: UI.
+class LensModel : public QAbstractTableModel {
+    Q_OBJECT
+
+public:
+    enum Column { TokenColumn, FinalColumn, EmbeddingColumn, FirstLayerColumn };
+
+    using QAbstractTableModel::QAbstractTableModel;
+
+    /// Takes over what was read; tokens that are already there stay.
+    void setAnswer(const LensAnswer& answer);
+
+    void setColouring(LensColouring colouring);
+
+    void setOverlay(LensOverlay overlay);
+
+    /// The sublayers that drafts skip now.
+    void setSkipped(engine::SkipSet skipped);
+
+    /// [tokens] the layer after which the draft of a token left the network; -1 = it did not.
+    void setExits(std::vector<int> exits);
+
+    const LensAnswer& answer() const { return m_answer; }
+
+    LensColouring colouring() const { return m_colouring; }
+
+    int tokenCount() const { return static_cast<int>(m_answer.tokens.size()); }
+
+    int layerCount() const { return m_answer.layerCount(); }
+
+    const engine::LensToken& token(int index) const {
+        return m_answer.tokens[static_cast<std::size_t>(index)];
+    }
+
+    const engine::LensCell& cell(const LensPlace& place) const {
+        return token(place.token).cells[static_cast<std::size_t>(place.depth)];
+    }
+
+    QString tokenText(int index) const;
+
+    /// None for the first two columns.
+    std::optional<LensPlace> placeOf(const QModelIndex& index) const;
+
+    QModelIndex indexOf(const LensPlace& place) const;
+
+    /// From 0 to 1 by the colouring: the share of the scale.
+    double heatOf(const LensPlace& place) const;
+
+    /// The token leads there and at every further depth.
+    bool isFinalAt(const LensPlace& place) const;
+
+    bool isHatched(const LensPlace& place) const;
+
+    bool isExit(const LensPlace& place) const;
+
+    /// [layers] tokens that are final behind this layer.
+    std::vector<int> finalBy() const;
+
+    /// The layer behind which it is final: "21"; "first" before all layers; "never".
+    QString finalText(int index) const;
+
+    /// "chlorophyll, layer 21, after the MLP: probability .23, rank 1; final after layer 29".
+    QString sentenceOf(const LensPlace& place) const;
+
+    /// One row a token, one column a depth.
+    FigureTable table() const;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    Qt::ItemFlags flags(const QModelIndex& index) const override;
+
+private:
+    void repaint();
+
+    LensAnswer m_answer;
+    LensColouring m_colouring = LensColouring::Probability;
+    LensOverlay m_overlay = LensOverlay::SkipSet;
+    engine::SkipSet m_skipped;
+    std::vector<int> m_exits;
+};
+
+/// "after the MLP of layer 21", "after the embedding".
+QString depthText(int depth);
+
+/// Probabilities as in figures: ".23", "1.00".
+QString probabilityText(double probability);
+
+} // namespace ui

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/learn/lens/lens_view.h"
+
+#include "ui/shell/figure_text.h"
+#include "ui/shell/widgets/column_scroll.h"
+#include "ui/shell/widgets/segmented_control.h"
+#include "ui/views/learn/lens/head_list.h"
+#include "ui/views/learn/lens/lens_cell_panel.h"
+#include "ui/views/learn/lens/lens_map.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kAttentionDelayMs = 200;
+constexpr int kNarrowWidth = 820; // below it the cell stands under the map
+
+ViewInfo lensInfo() {
+    return {
+        QStringLiteral("lens"),
+        LensView::tr("Lens"),
+        LensView::tr(
+            "Each cell asks: if the model stopped after this sublayer, how sure would it be of "
+            "the token that was finally written? Final norm and output head are applied to the "
+            "residual stream there, as an early exit does (logit lens). A dot marks where that "
+            "token leads, the line where it leads for good. Where columns change little, a "
+            "sublayer can be skipped; where the line comes early, an exit pays. Compare figures "
+            "1 and 2 of the LayerSkip paper and the sublayers that SWIFT skips."),
+        Topic::Answers | Topic::Model | Topic::Selection | Topic::Search,
+        250};
+}
+
+/// The scale of the colours, and the marks.
+class LensLegend : public QWidget {
+public:
+    LensLegend(const Theme& theme, QWidget* parent)
+        : QWidget(parent)
+        , m_theme(theme) {
+        setAccessibleName(LensView::tr("Darker is more probable. A dot marks where the written "
+                                       "token leads, the line where it leads for good."));
+    }
+
+    QSize sizeHint() const override {
+        const QFontMetrics metrics(m_theme.font(TextRole::Tiny));
+        return {7 * cell() + metrics.horizontalAdvance(words()) + m_theme.scaled(40),
+                m_theme.scaled(18)};
+    }
+
+    QSize minimumSizeHint() const override { return {7 * cell(), m_theme.scaled(18)}; }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        const Colours& colours = m_theme.colours();
+        painter.setFont(m_theme.font(TextRole::Tiny));
+        const int side = cell();
+        const int top = (height() - side) / 2;
+        painter.setPen(colours.muted);
+        int x = m_theme.scaled(12);
+        painter.drawText(
+            QRect(0, 0, x - 2, height()), Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("0"));
+        for (const QColor& step : colours.heat) {
+            painter.fillRect(x, top, side - 1, side, step);
+            x += side;
+        }
+        painter.drawText(
+            QRect(x + 2, 0, width() - x, height()), Qt::AlignLeft | Qt::AlignVCenter, words());
+    }
+
+private:
+    static QString words() {
+        return LensView::tr("1   ▪ written token leads   ┃ final from here on");
+    }
+
+    int cell() const { return m_theme.scaled(14); }
+
+    const Theme& m_theme;
+};
+
+} // namespace
+
+LensView::LensView(const ViewContext& context, QWidget* parent)
+    : View(context, lensInfo(), parent)
+    , m_reader(context.bridge)
+    , m_pages(new QStackedWidget(this))
+    , m_note(plainLabel(this, true))
+    , m_question(plainLabel(this, true))
+    , m_colouring(new SegmentedControl(theme(), tr("Colour of the cells"), this))
+    , m_overlay(new SegmentedControl(theme(), tr("Shown over the cells"), this))
+    , m_state(plainLabel(this))
+    , m_progress(new QProgressBar(this))
+    , m_read(new QPushButton(this))
+    , m_parts(new QSplitter(this))
+    , m_map(new LensMap(theme(), m_model, this))
+    , m_bars(new LensBars(theme(), this))
+    , m_finding(plainLabel(this, true))
+    , m_cell(new LensCellPanel(theme(), m_model, this))
+    , m_attentionTitle(plainLabel(this, true))
+    , m_heads(new HeadList(theme(), this)) {
+    m_question->setText(
+        tr("If the model stopped after this sublayer, how sure would it be of the token that it "
+           "finally wrote?"));
+    m_colouring->setSegments({tr("Probability"), tr("Rank"), tr("Leads")});
+    m_colouring->setCurrentIndex(0);
+    m_overlay->setSegments({tr("Skip set"), tr("Exits taken"), tr("Nothing")});
+    m_overlay->setCurrentIndex(0);
+    m_note->setAlignment(Qt::AlignCenter);
+    m_pages->addWidget(m_note);
+    auto* left = new QWidget;
+    auto* leftRows = new QVBoxLayout(left);
+    leftRows->setContentsMargins(0, 0, 0, 0);
+    leftRows->setSpacing(0);
+    leftRows->addWidget(m_map, 1);
+    leftRows->addWidget(m_bars);
+    leftRows->addWidget(m_finding);
+    m_parts->addWidget(left);
+    m_parts->addWidget(makeSides());
+    m_parts->setStretchFactor(0, 3);
+    m_parts->setStretchFactor(1, 2);
+    m_parts->setChildrenCollapsible(false);
+    m_pages->addWidget(m_parts);
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    rows->addWidget(makeTools());
+    rows->addWidget(m_pages, 1);
+    setAutoFillBackground(true);
+    m_attentionDelay.setSingleShot(true);
+    m_attentionDelay.setInterval(kAttentionDelayMs);
+    connect(&m_attentionDelay, &QTimer::timeout, this, &LensView::askForAttention);
+    connect(&m_reader, &LensReader::changed, this, &LensView::showReading);
+    connect(&m_reader, &LensReader::attentionChanged, this, &LensView::showAttention);
+    connect(m_map, &LensMap::columnsMoved, this, [this] { m_bars->setEdges(m_map->layerEdges()); });
+    connect(m_map->horizontalScrollBar(), &QScrollBar::valueChanged, this, [this] {
+        m_bars->setEdges(m_map->layerEdges());
+    });
+    connect(m_map, &LensMap::currentMoved, this, [this] {
+        m_cell->showCell(m_map->current());
+        m_attentionDelay.start();
+    });
+    connect(
+        m_cell, &LensCellPanel::branchAsked, this, [this](int token, const TokenChoice& choice) {
+            emit branchAsked(m_model.answer().promptId, token, choice);
+        });
+    connect(m_colouring, &SegmentedControl::chosen, this, [this](int index) {
+        m_model.setColouring(static_cast<LensColouring>(index));
+    });
+    connect(m_overlay, &SegmentedControl::chosen, this, [this](int index) {
+        m_model.setOverlay(static_cast<LensOverlay>(index));
+    });
+    connect(m_read, &QPushButton::clicked, this, [this] {
+        if (m_reader.isReading())
+            return m_reader.stop();
+        m_reader.read(m_begun, answerLength());
+    });
+    connect(&theme(), &Theme::changed, this, &LensView::restyle);
+    restyle();
+    refreshView({});
+}
+
+QWidget* LensView::makeTools() {
+    auto* tools = new QWidget;
+    auto* rows = new QVBoxLayout(tools);
+    rows->setContentsMargins(12, 8, 12, 6);
+    rows->addWidget(m_question);
+    auto* line = new QHBoxLayout;
+    line->addWidget(m_colouring);
+    line->addWidget(m_overlay);
+    line->addStretch(1);
+    rows->addLayout(line);
+    auto* reading = new QHBoxLayout;
+    m_progress->setRange(0, 100);
+    m_progress->setTextVisible(false);
+    m_progress->setAccessibleName(tr("How much of the answer has been read"));
+    reading->addWidget(m_state);
+    reading->addWidget(m_progress);
+    reading->addStretch(1);
+    reading->addWidget(m_read);
+    rows->addLayout(reading);
+    return tools;
+}
+
+QWidget* LensView::makeSides() {
+    auto* sides = new QWidget;
+    auto* rows = new QVBoxLayout(sides);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    rows->addWidget(m_cell);
+    rows->addWidget(m_attentionTitle);
+    rows->addWidget(m_heads, 1);
+    auto* scroll = new ColumnScroll; // on a low screen, or with large text
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(sides);
+    return scroll;
+}
+
+void LensView::restyle() {
+    const Colours& colours = theme().colours();
+    setGround(*this, colours.panel);
+    m_question->setFont(theme().font(TextRole::DockTitle));
+    for (QLabel* label : {m_state, m_finding, m_attentionTitle, m_note})
+        label->setFont(theme().font(TextRole::Small));
+    setTextColour(*m_state, colours.muted);
+    setTextColour(*m_note, colours.muted);
+    const int side = theme().scaled(12);
+    m_note->setContentsMargins(3 * side, 0, 3 * side, 0);
+    m_finding->setContentsMargins(side, theme().scaled(6), side, theme().scaled(6));
+    m_attentionTitle->setContentsMargins(side, theme().scaled(6), side, theme().scaled(4));
+    m_progress->setFixedSize(theme().scaled(120), theme().scaled(8));
+    m_heads->setMinimumHeight(theme().scaled(120));
+    m_map->setMinimumSize(theme().scaled(320), theme().scaled(120));
+}
+
+/// Side by side where there is room.
+void LensView::resizeEvent(QResizeEvent* event) {
+    View::resizeEvent(event);
+    m_parts->setOrientation(width() < theme().scaled(kNarrowWidth) ? Qt::Vertical : Qt::Horizontal);
+}
+
+QWidget* LensView::makeLegend(QWidget* parent) { return new LensLegend(theme(), parent); }
+
+/// The answer of the selected token, else the newest that is not of a search.
+const Answer* LensView::shownAnswer() const {
+    const AnswerLog& log = store().answers();
+    if (const auto token = selection().token())
+        if (const Answer* selected = log.find(token->promptId))
+            return selected;
+    for (auto answer = log.answers().rbegin(); answer != log.answers().rend(); ++answer)
+        if (answer->promptId < kFirstHiddenPrompt)
+            return &*answer;
+    return nullptr;
+}
+
+int LensView::answerLength() const {
+    const Answer* answer = store().answers().find(m_begun);
+    return answer == nullptr || !answer->finished
+               ? 0
+               : static_cast<int>(answer->finished->tokens.size());
+}
+
+void LensView::refreshView(Topics) {
+    const Answer* answer = shownAnswer();
+    readFirst(answer);
+    const BestSet* used = store().search().current();
+    m_model.setSkipped(used == nullptr ? SkipSet() : used->change.plan.skipped);
+    if (const Answer* read = store().answers().find(m_model.answer().promptId))
+        m_model.setExits(exitsOf(*read));
+    m_cell->setObstacle(store().answers().isRunning()
+                            ? tr("Wait until the answer that is being written is complete.")
+                            : QString());
+    showReading();
+}
+
+/// Begins with a complete answer, once.
+void LensView::readFirst(const Answer* answer) {
+    if (answer == nullptr || !answer->finished || answer->finished->tokens.empty() ||
+        answer->promptId == m_begun || store().model() == nullptr || context().bridge.isReplay())
+        return;
+    m_begun = answer->promptId;
+    m_reader.read(m_begun, std::min(kFirstTokens, answerLength()));
+}
+
+QString LensView::noteFor(const Answer* answer) const {
+    if (context().bridge.isReplay())
+        return tr("The lens looks into a model, and a recording has none. Open the window without "
+                  "--replay, load the model and ask the same question.");
+    if (store().model() == nullptr)
+        return tr("Load a model and ask something: the lens reads the answer with it.");
+    if (answer == nullptr)
+        return tr("Ask something in Chat. When the answer is complete, the lens reads it.");
+    if (answer->isRunning())
+        return tr("The answer is being written. When it is complete, the lens reads it.");
+    if (!answer->finished || answer->finished->tokens.empty())
+        return tr("This answer has no tokens. Ask again in Chat.");
+    if (!m_reader.failure().isEmpty())
+        return m_reader.failure();
+    if (m_reader.wasStopped())
+        return tr("Reading the answer was stopped. The button above begins again.");
+    return tr("The model reads the answer once more, sublayer by sublayer.");
+}
+
+QString LensView::note() const {
+    return m_pages->currentWidget() == m_note ? m_note->text() : QString();
+}
+
+void LensView::showReading() {
+    const LensAnswer& read = m_reader.answer();
+    const bool wasEmpty = m_model.tokenCount() == 0;
+    m_model.setAnswer(read);
+    const bool isEmpty = m_model.tokenCount() == 0;
+    m_note->setText(noteFor(shownAnswer()));
+    m_pages->setCurrentWidget(isEmpty ? static_cast<QWidget*>(m_note) : m_parts);
+    if (wasEmpty && !isEmpty)
+        m_map->setCurrent({0, lensDepths(m_model.layerCount()) - 1});
+    if (isEmpty)
+        m_cell->showCell(std::nullopt);
+    const bool isReading = m_reader.isReading();
+    const int length = answerLength();
+    m_progress->setVisible(isReading);
+    m_progress->setValue(static_cast<int>(100.0 * m_reader.part()));
+    m_read->setVisible(isReading || m_model.tokenCount() < length);
+    m_read->setText(isReading ? tr("Stop &reading") : tr("&Read all %1 tokens").arg(length));
+    QStringList state;
+    if (!isEmpty)
+        state << tr("%1 of %2 tokens").arg(m_model.tokenCount()).arg(length);
+    if (read.seconds > 0.0 && !isReading)
+        state << tr("read in %1 s, after the answer").arg(read.seconds, 0, 'f', 1);
+    if (isReading && store().answers().isRunning())
+        state << tr("waits for the answer that is being written");
+    if (!isEmpty && !m_reader.failure().isEmpty())
+        state << m_reader.failure();
+    m_state->setText(state.join(tr(" · ")));
+    const Answer* answer = store().answers().find(read.promptId);
+    setSubtitle(
+        answer == nullptr || isEmpty
+            ? QString()
+            : tr("“%1”").arg(QString::fromStdString(answer->question).simplified().left(80)));
+    showBars();
+    showFinding();
+}
+
+void LensView::showBars() {
+    std::vector<LensBars::Row> rows;
+    if (m_model.tokenCount() > 0) {
+        const std::vector<int> counts = m_model.finalBy();
+        rows.push_back({tr("Final by here"),
+                        tr("of %1 tokens").arg(m_model.tokenCount()),
+                        std::vector<double>(counts.begin(), counts.end()),
+                        {},
+                        tr("%1 of %2 tokens are final at the last layer.")
+                            .arg(counts.back())
+                            .arg(m_model.tokenCount())});
+        const std::vector<double>& influence = m_model.answer().influence;
+        const auto middle = influence.begin() + static_cast<std::ptrdiff_t>(influence.size() / 2);
+        if (!influence.empty())
+            rows.push_back({tr("Influence"),
+                            tr("of each sublayer: |added| / |stream|"),
+                            {influence.begin(), middle},
+                            {middle, influence.end()},
+                            tr("Influence of each sublayer, attention and MLP.")});
+    }
+    const SearchLog& search = store().search();
+    if (m_model.tokenCount() > 0 && search.layerCount() == m_model.layerCount() &&
+        search.countedTrials() > 0) {
+        LensBars::Row cost{tr("Matchness cost"),
+                           tr("mean of %1 trials, kept less skipped").arg(search.countedTrials()),
+                           {},
+                           {},
+                           tr("Matchness that skipping each sublayer costs.")};
+        const auto costOf = [](const SublayerScores& scores) {
+            const auto kept = scores.meanKept();
+            const auto skipped = scores.meanSkipped();
+            return kept && skipped ? *kept - *skipped : 0.0;
+        };
+        for (int layer = 0; layer < search.layerCount(); ++layer) {
+            cost.attention.push_back(costOf(search.attention(layer)));
+            cost.mlp.push_back(costOf(search.mlp(layer)));
+        }
+        rows.push_back(std::move(cost));
+    }
+    m_bars->setRows(std::move(rows));
+    m_bars->setEdges(m_map->layerEdges());
+}
+
+QString LensView::finding() const {
+    const int layers = m_model.layerCount();
+    const int tokens = m_model.tokenCount();
+    if (tokens == 0 || layers < 3)
+        return {};
+    const std::vector<int> counts = m_model.finalBy();
+    const auto at = [&](int layer) { return counts[static_cast<std::size_t>(layer)]; };
+    QString sentence = tr("After layer %1 the token that was written leads for good in %2 of %5 "
+                          "places, after layer %3 in %4.")
+                           .arg(layers * 2 / 3)
+                           .arg(at(layers * 2 / 3))
+                           .arg(layers - 2)
+                           .arg(at(layers - 2))
+                           .arg(tokens);
+    sentence += ' ';
+    sentence += 2 * at(layers * 2 / 3) >= tokens
+                    ? tr("Much of the network only confirms: an early exit can draft here.")
+                    : tr("Most tokens are decided late: an early exit would often be wrong.");
+    const std::vector<int> copies = silentCopies(store(), layers);
+    if (!copies.empty())
+        sentence +=
+            ' ' +
+            tr("%1 layers are near-silent copies: behind them nothing changes.").arg(copies.size());
+    return sentence;
+}
+
+void LensView::showFinding() {
+    m_finding->setText(finding());
+    m_finding->setVisible(!m_finding->text().isEmpty());
+    m_map->setAccessibleDescription(finding());
+}
+
+/// Of the tokens that a draft wrote which left the network early.
+std::vector<int> LensView::exitsOf(const Answer& answer) const {
+    std::vector<int> exits;
+    for (const AnswerToken& token : answer.tokens) {
+        exits.push_back(-1);
+        const auto step = static_cast<std::size_t>(token.step);
+        const bool isDrafted =
+            token.fact.origin == TokenOrigin::Draft || token.fact.origin == TokenOrigin::Sibling;
+        if (!isDrafted || step >= answer.steps.size())
+            continue;
+        for (const BestSet& set : store().search().bestSets())
+            if (set.change.planId == answer.steps[step].planId &&
+                set.change.plan.exitAfterLayer < set.change.plan.layerCount - 1)
+                exits.back() = set.change.plan.exitAfterLayer;
+    }
+    return exits;
+}
+
+void LensView::askForAttention() {
+    const auto place = m_map->current();
+    if (place && store().model() != nullptr)
+        m_reader.readAttention(place->token, std::max(layerOfDepth(place->depth), 0));
+}
+
+void LensView::showAttention() {
+    const AttentionRead* read = m_reader.attention();
+    if (read == nullptr) {
+        m_heads->clearHeads();
+        m_attentionTitle->setText(m_reader.attentionFailure().isEmpty()
+                                      ? tr("Attention: the heads are being read …")
+                                      : m_reader.attentionFailure());
+        return;
+    }
+    m_heads->showHeads(*read);
+    m_attentionTitle->setText(
+        tr("Attention of layer %1 before %2: where each of %3 heads looks, over %4 tokens.")
+            .arg(read->layer)
+            .arg(read->token < m_model.tokenCount() ? m_model.tokenText(read->token) : QString())
+            .arg(read->heads.size())
+            .arg(read->texts.size()));
+}
+
+} // namespace ui

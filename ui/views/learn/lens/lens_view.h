@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/docks/view.h"
+#include "ui/views/learn/lens/lens_bars.h"
+#include "ui/views/learn/lens/lens_model.h"
+
+#include <QTimer>
+
+#include <optional>
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+class QSplitter;
+class QStackedWidget;
+
+namespace ui {
+
+class HeadList;
+class LensCellPanel;
+class LensMap;
+class SegmentedControl;
+
+/// What the model would write if it stopped at each depth: layers times tokens of an answer, the
+/// chosen cell in words, and where the heads of its layer look. It shows the answer of the selected
+/// token, else the newest one, and begins to read it when it is complete and this view is shown.
+/// Thread: UI.
+class LensView : public View {
+    Q_OBJECT
+
+public:
+    /// Tokens that are read without being asked for.
+    static constexpr int kFirstTokens = 48;
+
+    explicit LensView(const ViewContext& context, QWidget* parent = nullptr);
+
+    QWidget* makeLegend(QWidget* parent) override;
+
+    FigureTable table() const override { return m_model.table(); }
+
+    const LensModel& model() const { return m_model; }
+
+    LensMap& map() { return *m_map; }
+
+    LensCellPanel& cellPanel() { return *m_cell; }
+
+    HeadList& heads() { return *m_heads; }
+
+    LensBars& bars() { return *m_bars; }
+
+    QPushButton& readButton() { return *m_read; }
+
+    SegmentedControl& colouring() { return *m_colouring; }
+
+    SegmentedControl& overlay() { return *m_overlay; }
+
+    /// The finding below the map; empty while there is none.
+    QString finding() const;
+
+    /// What stands instead of the map; empty while there is one.
+    QString note() const;
+
+signals:
+    /// To continue the answer of this prompt with another token than the one at `token`.
+    void branchAsked(quint64 promptId, int token, const engine::TokenChoice& choice);
+
+protected:
+    void refreshView(Topics changed) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QWidget* makeTools();
+    QWidget* makeSides();
+    void restyle();
+    const Answer* shownAnswer() const;
+    void readFirst(const Answer* answer);
+    void showReading();
+    void showAttention();
+    void showBars();
+    void showFinding();
+    void askForAttention();
+    std::vector<int> exitsOf(const Answer& answer) const;
+    QString noteFor(const Answer* answer) const;
+    int answerLength() const;
+
+    LensReader m_reader;
+    LensModel m_model;
+    QTimer m_attentionDelay;   // until the cell stays
+    std::uint64_t m_begun = 0; // the prompt whose answer was begun to be read, 0 = none
+    QStackedWidget* m_pages;
+    QLabel* m_note;
+    QLabel* m_question;
+    SegmentedControl* m_colouring;
+    SegmentedControl* m_overlay;
+    QLabel* m_state;
+    QProgressBar* m_progress;
+    QPushButton* m_read;
+    QSplitter* m_parts;
+    LensMap* m_map;
+    LensBars* m_bars;
+    QLabel* m_finding;
+    LensCellPanel* m_cell;
+    QLabel* m_attentionTitle;
+    HeadList* m_heads;
+};
+
+} // namespace ui

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/learn/slow_motion/walk_texts.h"
+
+#include "ui/shell/figure_text.h"
+#include "ui/views/draft_tree/draft_end_text.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+
+// The sentences of a walk. Its numbers are in walk_lines.cpp.
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+QString say(const char* text) { return QCoreApplication::translate("SlowMotion", text); }
+
+QString tokensText(qint64 count) { return countText(count, say("1 token"), say("%1 tokens")); }
+
+int leftOut(const RoundWalk& walk) {
+    const SkipSet skipped = leftOutBy(*walk.plan);
+    return static_cast<int>(skipped.attention.size() + skipped.mlp.size());
+}
+
+QString draftSentence(const RoundWalk& walk, const WordStyle& style) {
+    const auto guessed = static_cast<qint64>(walk.drafting.spine.size());
+    QString how;
+    if (walk.drafting.passes() == 0)
+        how = say("%1 are guessed without running the model at all, from what was seen or guessed "
+                  "before. That costs next to nothing.")
+                  .arg(tokensText(walk.candidates()));
+    else if (walk.plan == nullptr)
+        how = say("A quicker version of the model guesses %1, one after the other. They are only "
+                  "guesses.")
+                  .arg(tokensText(guessed));
+    else if (walk.plan->exitAfterLayer >= 0 && walk.plan->exitAfterLayer + 1 < walk.layerCount)
+        how = say("The first %1 of the %2 layers alone guess %3, one after the other. They are "
+                  "only guesses.")
+                  .arg(walk.plan->exitAfterLayer + 1)
+                  .arg(walk.layerCount)
+                  .arg(tokensText(guessed));
+    else
+        how = say("The model, with %1 of its %2 sublayers left out, guesses %3, one after the "
+                  "other. That is quicker, but only a guess.")
+                  .arg(leftOut(walk))
+                  .arg(2 * walk.layerCount)
+                  .arg(tokensText(guessed));
+    const QString end = draftEndText(walk.drafting.end);
+    if (end.isEmpty())
+        return how;
+    return how + QLatin1Char(' ') +
+           style.word(say("It stops here: %1.").arg(style.safe(end)), WordTone::Warning);
+}
+
+QString widenSentence(const RoundWalk& walk) {
+    const int widest = *std::ranges::max_element(walk.widening.choices);
+    if (walk.drafting.passes() == 0)
+        return say("There is more than one guess for some places, up to %1. All of them are "
+                   "checked together.")
+            .arg(widest);
+    return say("Where the draft was less sure of its first choice, it adds the next best ones, up "
+               "to %1 at a place. They come from the same passes, so they cost nothing yet.")
+        .arg(widest);
+}
+
+QString lineariseSentence(const RoundWalk& walk) {
+    const QString rows =
+        say("All guesses are written as a list of %1 rows, to be read at once. Each row may look "
+            "at the text so far and at its own line of guesses, never at a guess beside it.")
+            .arg(walk.shape.rowCount());
+    if (walk.shape.sideCount == 0)
+        return rows;
+    return rows + QLatin1Char(' ') +
+           countText(walk.shape.sideCount,
+                     say("1 of them only helps to guess in later rounds."),
+                     say("%1 of them only help to guess in later rounds."));
+}
+
+QString verifySentence(const RoundWalk& walk, const WordStyle& style) {
+    if (walk.isPlain)
+        return say("No guesses this time. The whole model runs once and says its next token, in "
+                   "%1.")
+            .arg(style.word(say("yellow"), WordTone::Flash));
+    QString pass;
+    const int layers = static_cast<int>(walk.verifying.layers + 0.5);
+    if (walk.layerCount > 0 && layers > 0 && layers < walk.layerCount)
+        pass = say("The other %1 of the %2 layers read all %3 rows at once; the first ones have "
+                   "run already.")
+                   .arg(layers)
+                   .arg(walk.layerCount)
+                   .arg(walk.verifying.rows);
+    else
+        pass =
+            say("One pass of the whole model reads all %1 rows at once.").arg(walk.verifying.rows);
+    pass += QLatin1Char(' ');
+    if (!walk.verifying.knowsChoices)
+        return pass + say("It says at every row what it would write next. This recording is older "
+                          "and has only the part of it that was written.");
+    return pass + say("What it would have written itself at each place is %1.")
+                      .arg(style.word(say("yellow"), WordTone::Flash));
+}
+
+QString acceptSentence(const RoundWalk& walk, const WordStyle& style) {
+    const AcceptingFacts& facts = walk.accepting;
+    if (walk.isPlain)
+        return say("The token is written. Without guesses, every pass of the whole model gives "
+                   "one.");
+    if (walk.candidates() == 0)
+        return say("Nothing was guessed, so only the model's own token is written.");
+    if (facts.accepted == 0)
+        return say("The model would have written something else than the first guess. Its own "
+                   "token is written, and %1: a wrong guess costs time, but never changes the "
+                   "text.")
+            .arg(style.word(say("all guesses are thrown away"), WordTone::Gone));
+    const QString kept =
+        style.word(countText(facts.accepted,
+                             say("1 guess is what the model itself would have written"),
+                             say("%1 guesses are what the model itself would have written")),
+                   WordTone::Accepted);
+    if (facts.own() == 0)
+        return say("%1, so they are kept, and the answer ends with them.").arg(kept);
+    const bool isAll = facts.accepted >= static_cast<int>(walk.widening.choices.size());
+    if (isAll)
+        return say("%1, so they are kept. Behind the last one the model adds its own token.")
+            .arg(kept);
+    return say("%1, so they are kept. At the next place it writes its own token, and %2.")
+        .arg(kept, style.word(say("the rest is thrown away"), WordTone::Gone));
+}
+
+QString searchSentence(const RoundWalk& walk) {
+    const TrialFinished& trial = walk.trials.back();
+    const QString tried =
+        walk.trials.size() == 1
+            ? say("Between two rounds another choice of sublayers to leave out is tried on text "
+                  "that is already written.")
+            : say("Between two rounds %1 other choices of sublayers to leave out are tried on "
+                  "text that is already written; this is the last of them.")
+                  .arg(walk.trials.size());
+    const QString found =
+        trial.ticks.empty()
+            ? say("It predicts %1 of it.").arg(shareText(trial.score))
+            : say("It predicts %1 of the %2 tokens.")
+                  .arg(std::ranges::count_if(trial.ticks, [](int tick) { return tick != 0; }))
+                  .arg(trial.ticks.size());
+    return tried + QLatin1Char(' ') + found + QLatin1Char(' ') +
+           (trial.isBest ? say("That is the best so far, so drafts leave these sublayers out from "
+                               "now on.")
+                         : say("That is no better than the best so far, so nothing changes."));
+}
+
+} // namespace
+
+QString WordStyle::safe(const QString& text) const {
+    return m_colours == nullptr ? text : text.toHtmlEscaped();
+}
+
+/// Words keep a mark of their own beside the colour: bold, or the ground of their boxes.
+QString WordStyle::word(const QString& text, WordTone tone) const {
+    if (m_colours == nullptr)
+        return text;
+    const auto on = [&](const QColor& ground, const QColor& ink) {
+        return QStringLiteral(
+                   "<span style=\"background-color:%1; color:%2;\">&nbsp;%3&nbsp;</span>")
+            .arg(ground.name(), ink.name(), text);
+    };
+    switch (tone) {
+    case WordTone::Stop:
+        return QStringLiteral("<b style=\"color:%1;\">%2</b>").arg(m_colours->accent.name(), text);
+    case WordTone::Flash:
+        return on(m_colours->flash, m_colours->text);
+    case WordTone::Accepted:
+        return on(m_colours->accepted, m_colours->text);
+    case WordTone::Gone:
+        return on(m_colours->rejected, m_colours->rejectedText);
+    case WordTone::Warning:
+        return QStringLiteral("<span style=\"color:%1;\">%2</span>")
+            .arg(m_colours->warning.name(), text);
+    }
+    return text;
+}
+
+QString stopTitle(RoundStop stop) {
+    switch (stop) {
+    case RoundStop::Draft:
+        return say("Draft");
+    case RoundStop::Widen:
+        return say("Widen");
+    case RoundStop::Linearise:
+        return say("Linearise");
+    case RoundStop::Verify:
+        return say("Verify");
+    case RoundStop::Accept:
+        return say("Accept");
+    case RoundStop::Search:
+        return say("Search");
+    }
+    return {};
+}
+
+QString stopSentence(const RoundWalk& walk, RoundStop stop, const WordStyle& style) {
+    switch (stop) {
+    case RoundStop::Draft:
+        return draftSentence(walk, style);
+    case RoundStop::Widen:
+        return widenSentence(walk);
+    case RoundStop::Linearise:
+        return lineariseSentence(walk);
+    case RoundStop::Verify:
+        return verifySentence(walk, style);
+    case RoundStop::Accept:
+        return acceptSentence(walk, style);
+    case RoundStop::Search:
+        return searchSentence(walk);
+    }
+    return {};
+}
+
+QString stopSummary(const RoundWalk& walk, RoundStop stop) {
+    QString summary = say("%1. %2").arg(stopTitle(stop), stopSentence(walk, stop));
+    for (const WalkLine& line : stopLines(walk, stop))
+        summary += say(" %1: %2.").arg(line.label, line.value);
+    return summary;
+}
+
+QString rowSentence(const RoundWalk& walk, int row) {
+    if (row == 0)
+        return say("The first row is the newest token of the text. It sees the text before it and "
+                   "itself.");
+    QStringList seen;
+    for (const int other : walk.shape.lineOf(row))
+        if (other != row)
+            seen << (other == 0 && walk.rows[0].text.empty() ? say("the text so far")
+                                                             : rowText(walk, other));
+    return say("Row %1, %2, sees the text so far, %3 and itself.")
+        .arg(row)
+        .arg(rowText(walk, row), seen.join(QLatin1Char(' ')));
+}
+
+} // namespace ui

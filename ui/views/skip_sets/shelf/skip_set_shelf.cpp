@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/skip_sets/shelf/skip_set_shelf.h"
+
+#include "ui/shell/figure_text.h"
+
+#include <QFileInfo>
+#include <QPointer>
+#include <QUndoCommand>
+#include <QUndoStack>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+std::vector<std::string> tasksOf(const std::vector<NamedSkipSet>& sets) {
+    std::vector<std::string> tasks;
+    for (const NamedSkipSet& set : sets)
+        tasks.push_back(set.task);
+    return tasks;
+}
+
+/// A change that the engine has made already; does nothing once another model is loaded.
+class ShelfChange : public QUndoCommand {
+public:
+    ShelfChange(SkipSetShelf& shelf, const SkipSetsListed& after, const QString& what)
+        : QUndoCommand(what)
+        , m_shelf(&shelf)
+        , m_model(after.own.fingerprint)
+        , m_before(after.lost) {
+        for (const std::string& task : after.taken)
+            if (const NamedSkipSet* set = shelf.find(task))
+                m_after.push_back(*set);
+    }
+
+    void undo() override { exchange(m_after, m_before); }
+
+    void redo() override {
+        if (std::exchange(m_isDone, false))
+            return;
+        exchange(m_before, m_after);
+    }
+
+private:
+    void exchange(const std::vector<NamedSkipSet>& gone, const std::vector<NamedSkipSet>& back) {
+        if (m_shelf == nullptr || !m_shelf->exchange(m_model, tasksOf(gone), back))
+            setObsolete(true);
+    }
+
+    QPointer<SkipSetShelf> m_shelf;
+    std::string m_model;
+    std::vector<NamedSkipSet> m_before;
+    std::vector<NamedSkipSet> m_after;
+    bool m_isDone = true; ///< the stack calls redo() when it gets the command
+};
+
+/// "3 sets"
+QString setsText(std::size_t count) {
+    return countText(
+        static_cast<qint64>(count), SkipSetShelf::tr("1 set"), SkipSetShelf::tr("%1 sets"));
+}
+
+QString importText(const SkipSetsListed& listed, const QString& path) {
+    QString text = SkipSetShelf::tr("%1 imported from %2.")
+                       .arg(setsText(listed.taken.size()), QFileInfo(path).fileName());
+    if (!listed.kept.empty())
+        text += listed.kept.size() == 1
+                    ? SkipSetShelf::tr(" \u201C%1\u201D has a set already and keeps it.")
+                          .arg(shownTask(listed.kept.front()))
+                    : SkipSetShelf::tr(" %1 tasks have a set already and keep it.")
+                          .arg(listed.kept.size());
+    if (!listed.leftOut.empty())
+        text += u' ' + QString::fromStdString(listed.leftOut.front());
+    if (listed.leftOut.size() > 1)
+        text += SkipSetShelf::tr(" And %1 more cannot be used.").arg(listed.leftOut.size() - 1);
+    return text;
+}
+
+bool mayChangeSets(const EngineEvent& event) {
+    return event.as<ModelLoaded>() || event.as<ModelUnloaded>() || event.as<PromptFinished>() ||
+           event.as<PhaseChanged>() || event.as<PlanChanged>();
+}
+
+} // namespace
+
+QString shownTask(const std::string& task) {
+    const QString name = QString::fromStdString(task).simplified();
+    return name.isEmpty() ? SkipSetShelf::tr("(no name)") : name;
+}
+
+SkipSetShelf::SkipSetShelf(EngineBridge& bridge,
+                           const RunStore& store,
+                           QUndoStack& undoStack,
+                           QObject* parent)
+    : QObject(parent)
+    , m_bridge(bridge)
+    , m_store(store)
+    , m_undoStack(undoStack) {
+    connect(&bridge, &EngineBridge::eventCame, this, &SkipSetShelf::follow);
+}
+
+const NamedSkipSet* SkipSetShelf::find(const std::string& task) const {
+    const auto found = std::ranges::find(m_listed.own.sets, task, &NamedSkipSet::task);
+    return found == m_listed.own.sets.end() ? nullptr : &*found;
+}
+
+void SkipSetShelf::setWatched(bool isWatched) {
+    m_isWatched = isWatched;
+    if (isWatched)
+        list();
+}
+
+template <typename Command> bool SkipSetShelf::ask(Command command, Done done) {
+    command.requestId = ++m_request;
+    if (!m_bridge.send(std::move(command))) {
+        emit told(m_bridge.isReplay()
+                      ? tr("Nothing was changed: a recording is shown, and no engine runs.")
+                      : tr("The engine accepts no commands at the moment. Try again soon."),
+                  Offer::None);
+        return false;
+    }
+    m_waiting[m_request] = std::move(done);
+    return true;
+}
+
+/// One question at a time; another one follows if something happened meanwhile.
+void SkipSetShelf::list() {
+    if (m_bridge.isReplay())
+        return;
+    m_isStale = m_listRequest != 0;
+    if (!m_isStale && ask(ListSkipSets{}, {}))
+        m_listRequest = m_request;
+}
+
+void SkipSetShelf::follow(const EngineEvent& event) {
+    if (const auto* listed = event.as<SkipSetsListed>();
+        listed && m_waiting.contains(listed->requestId)) {
+        const Done done = std::move(m_waiting.extract(listed->requestId).mapped());
+        if (listed->requestId == m_listRequest)
+            m_listRequest = 0;
+        m_listed = *listed;
+        m_isKnown = true;
+        if (done)
+            done(m_listed);
+        if (!listed->note.empty())
+            emit told(QString::fromStdString(listed->note), Offer::None);
+        emit changed();
+        if (std::exchange(m_isStale, false))
+            list();
+    } else if (const auto* failed = event.as<EngineFailed>();
+               failed && failed->task.find("skip_set") != std::string::npos &&
+               m_waiting.erase(failed->requestId) > 0) {
+        if (failed->requestId == m_listRequest)
+            m_listRequest = 0;
+        emit changed(); // what was typed into the list is not there
+        emit told(errorText(failed->error), Offer::None);
+    } else if (m_isWatched && mayChangeSets(event)) {
+        list();
+    }
+}
+
+void SkipSetShelf::noteChange(const QString& what, const QString& sentence) {
+    m_undoStack.push(new ShelfChange(*this, m_listed, what));
+    emit told(sentence, Offer::Undo);
+}
+
+void SkipSetShelf::remove(const std::string& task) {
+    ask(ChangeSkipSets{.removed = {task}}, [this, task](const SkipSetsListed&) {
+        noteChange(tr("delete the skip set \u201C%1\u201D").arg(shownTask(task)),
+                   tr("Deleted \u201C%1\u201D.").arg(shownTask(task)));
+    });
+}
+
+void SkipSetShelf::rename(const std::string& task, const std::string& name) {
+    ask(RenameSkipSet{.task = task, .name = name}, [this, task, name](const SkipSetsListed&) {
+        noteChange(tr("rename the skip set \u201C%1\u201D").arg(shownTask(task)),
+                   tr("\u201C%1\u201D is called \u201C%2\u201D now.")
+                       .arg(shownTask(task), shownTask(name)));
+    });
+}
+
+void SkipSetShelf::importFrom(const QString& path, bool replaces) {
+    ask(ImportSkipSets{.path = path.toStdString(), .replaces = replaces},
+        [this, path](const SkipSetsListed& listed) {
+            const QString sentence = importText(listed, path);
+            m_replaceablePath = path;
+            if (!listed.taken.empty())
+                noteChange(tr("import skip sets"), sentence);
+            if (!listed.kept.empty() || listed.taken.empty())
+                emit told(sentence, listed.kept.empty() ? Offer::None : Offer::Replace);
+        });
+}
+
+void SkipSetShelf::exportTo(const QString& path,
+                            const std::vector<std::string>& tasks,
+                            SkipSetForm form) {
+    ask(ExportSkipSets{.path = path.toStdString(), .tasks = tasks, .form = form},
+        [this, path](const SkipSetsListed& listed) {
+            emit told(tr("%1 exported to %2.").arg(setsText(listed.taken.size()), path),
+                      Offer::None);
+        });
+}
+
+bool SkipSetShelf::exchange(const std::string& fingerprint,
+                            const std::vector<std::string>& removed,
+                            const std::vector<NamedSkipSet>& added) {
+    if (fingerprint != m_listed.own.fingerprint || m_store.model() == nullptr) {
+        emit told(tr("Nothing was changed: the skip sets were those of another model."),
+                  Offer::None);
+        return false;
+    }
+    return ask(ChangeSkipSets{.removed = removed, .added = added}, {});
+}
+
+} // namespace ui

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/bridge/engine_bridge.h"
+#include "ui/bridge/run_store.h"
+
+#include <QObject>
+
+#include <functional>
+#include <map>
+#include <vector>
+
+class QUndoStack;
+
+namespace ui {
+
+/// The stored skip sets, as the engine tells them, and what can be done with them. The engine does
+/// it; what removes or replaces a set can be undone. Thread: UI.
+class SkipSetShelf : public QObject {
+    Q_OBJECT
+
+public:
+    /// What a sentence offers besides.
+    enum class Offer {
+        None,
+        Undo,   ///< of the newest change on the undo stack
+        Replace ///< importFrom(replaceablePath(), true)
+    };
+
+    /// All outlive it.
+    SkipSetShelf(EngineBridge& bridge,
+                 const RunStore& store,
+                 QUndoStack& undoStack,
+                 QObject* parent = nullptr);
+
+    const engine::SkipSetsListed& listed() const { return m_listed; }
+
+    /// Null if the loaded model has no set of this task.
+    const engine::NamedSkipSet* find(const std::string& task) const;
+
+    /// Whether the engine has told what is stored.
+    bool isKnown() const { return m_isKnown; }
+
+    /// While it is watched, it asks for the sets again whenever they may have changed.
+    void setWatched(bool isWatched);
+
+    void remove(const std::string& task);
+    void rename(const std::string& task, const std::string& name);
+    void importFrom(const QString& path, bool replaces = false);
+
+    /// Without tasks all sets of the model are written.
+    void
+    exportTo(const QString& path, const std::vector<std::string>& tasks, engine::SkipSetForm form);
+
+    /// The file whose sets were not all taken, because their tasks have others.
+    const QString& replaceablePath() const { return m_replaceablePath; }
+
+    /// For the undo stack: removes sets of the model with this fingerprint and adds others. False
+    /// if another model is loaded or the command was not taken.
+    bool exchange(const std::string& fingerprint,
+                  const std::vector<std::string>& removed,
+                  const std::vector<engine::NamedSkipSet>& added);
+
+signals:
+    void changed();
+
+    /// A sentence for the user.
+    void told(const QString& sentence, ui::SkipSetShelf::Offer offer);
+
+private:
+    using Done = std::function<void(const engine::SkipSetsListed&)>;
+
+    template <typename Command> bool ask(Command command, Done done);
+    void list();
+    void follow(const engine::EngineEvent& event);
+    void noteChange(const QString& what, const QString& sentence);
+
+    EngineBridge& m_bridge;
+    const RunStore& m_store;
+    QUndoStack& m_undoStack;
+    engine::SkipSetsListed m_listed;
+    std::map<std::uint64_t, Done> m_waiting; ///< for the engine's replies
+    std::uint64_t m_request = 0;
+    std::uint64_t m_listRequest = 0; ///< that waits for its reply; 0 = none
+    bool m_isStale = false;          ///< the sets may have changed behind that request
+    bool m_isKnown = false;
+    bool m_isWatched = false;
+    QString m_replaceablePath;
+};
+
+/// A task's name in one line; it may hold line breaks.
+QString shownTask(const std::string& task);
+
+} // namespace ui
