@@ -62,7 +62,7 @@ class LensViewTest : public QObject {
         m_view = std::make_unique<LensView>(m_stage->context());
         m_view->resize(1100, 700);
         m_view->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_view.get()));
+        QVERIFY(QTest::qWaitForWindowExposed(m_view.get(), support::kPatienceMs));
     }
 
     void answer(int tokens = 2) {
