@@ -16,7 +16,7 @@ namespace {
 
 using EventJson = nlohmann::ordered_json;
 
-constexpr std::chrono::seconds kBetweenMerges{5};
+constexpr int kMergeShare = 20;
 
 const PlannedShard& planned(const RunFolder& folder, int shard) {
     return folder.plan().shards[static_cast<std::size_t>(shard)];
@@ -49,6 +49,8 @@ void ExperimentRun::tell(const ShardAnswer& answer) {
                         {"tokens", answer.tokens},
                         {"decode_ms", answer.decodeMs},
                         {"equal", std::move(equal)}});
+    if (m_folder.recipe().isStream)
+        mergeSoFar();
 }
 
 void ExperimentRun::tell(const ShardState& state) {
@@ -113,7 +115,7 @@ Result<void> ExperimentRun::run(Executor& executor, const std::stop_token& stop)
     m_status.clear();
     m_console.jsonLine(
         {{"event", "done"}, {"finished", m_finished}, {"shards", m_folder.plan().shards.size()}});
-    if (m_finished > 0)
+    if (m_finished > 0 || (m_folder.recipe().isStream && m_answers > 0))
         if (auto reported = reportRun(m_folder, m_console); !reported && ended)
             return reported;
     if (!ended)
@@ -141,15 +143,16 @@ Result<void> ExperimentRun::runStages(Executor& executor, const std::stop_token&
     return {};
 }
 
-/// result.json as it is so far, for those who watch; at most every few seconds, because it reads
-/// all shards.
+/// result.json as it is so far, for those who watch. It reads all shards, so it is made every few
+/// seconds at most, and in a twentieth of the time at most.
 void ExperimentRun::mergeSoFar() {
     const auto now = ForwardClock::now();
-    if (now - m_mergedAt < kBetweenMerges)
+    if (now < m_nextMerge)
         return;
-    m_mergedAt = now;
     if (const auto merged = mergeRun(m_folder); !merged)
         remark(merged.error().message);
+    const auto end = ForwardClock::now();
+    m_nextMerge = end + std::max<ForwardClock::duration>(kBetweenMerges, kMergeShare * (end - now));
 }
 
 } // namespace app

@@ -33,6 +33,8 @@ public:
     engine::Result<void> runOne(Executor& executor, int shard, const std::stop_token& stop);
 
 private:
+    static constexpr std::chrono::seconds kBetweenMerges{5};
+
     engine::Result<void> runStages(Executor& executor, const std::stop_token& stop);
     void mergeSoFar();
     std::vector<int> unfinished(const std::string& stage);
@@ -47,7 +49,7 @@ private:
     std::size_t m_finished = 0; // shards
     long m_answers = 0;         // of this process
     std::optional<engine::Error> m_failure;
-    engine::ForwardClock::time_point m_mergedAt = engine::ForwardClock::now();
+    engine::ForwardClock::time_point m_nextMerge = engine::ForwardClock::now() + kBetweenMerges;
 };
 
 } // namespace app

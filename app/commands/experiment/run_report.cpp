@@ -43,6 +43,10 @@ Result<ExperimentResult> mergeRun(const RunFolder& folder) {
         if (folder.state(shard.index).phase == ShardPhase::Finished) {
             ENGINE_TRY(ShardResult result, folder.result(shard.index));
             shards.push_back(std::move(result));
+        } else if (folder.recipe().isStream) {
+            ENGINE_TRY(ShardResult result, folder.resultSoFar(shard.index));
+            if (!result.answers.empty())
+                shards.push_back(std::move(result));
         }
     ExperimentResult merged = analyse(folder.recipe(), folder.plan(), std::move(shards));
     ENGINE_TRY_DO(writeFileAtomically(folder.path() / kResultName, resultJson(merged)));

@@ -3,7 +3,7 @@
 #include "app/commands/library/library_sets.h"
 #include "app/commands/options/output_options.h"
 #include "app/program_paths.h"
-#include "engine/base/utc_time.h"
+#include "engine/base/time/utc_time.h"
 #include "engine/loading/files/readable_text.h"
 
 #include <nlohmann/json.hpp>

@@ -293,7 +293,8 @@ Result<PartJournal> RunFolder::begin(int shard) const {
     return PartJournal::begin(partFile(shard), membersJson(head) + "\n");
 }
 
-Result<PartJournal> RunFolder::goOn(int shard, std::vector<ShardRecord>& done) const {
+/// The records of a part file up to the last prompt that is done; returns where they end.
+Result<std::uint64_t> RunFolder::readDone(int shard, std::vector<ShardRecord>& done) const {
     const std::size_t variants = m_plan.shards.at(static_cast<std::size_t>(shard)).variants.size();
     std::map<int, std::set<std::string>> answered; // by prompt
     std::uint64_t read = 0;
@@ -319,6 +320,24 @@ Result<PartJournal> RunFolder::goOn(int shard, std::vector<ShardRecord>& done) c
         read = part.next;
     }
     done.resize(finished);
+    return end;
+}
+
+Result<ShardResult> RunFolder::resultSoFar(int shard) const {
+    ShardResult result;
+    result.shard = shard;
+    result.runHash = m_plan.runHash;
+    std::vector<ShardRecord> done;
+    ENGINE_TRY_DO(readDone(shard, done));
+    for (ShardRecord& record : done)
+        addRecord(result, std::move(record));
+    for (const ShardAnswer& answer : result.answers)
+        result.seconds = std::max(result.seconds, answer.startedAt + answer.decodeMs / 1e3);
+    return result;
+}
+
+Result<PartJournal> RunFolder::goOn(int shard, std::vector<ShardRecord>& done) const {
+    ENGINE_TRY(const std::uint64_t end, readDone(shard, done));
     if (end == 0)
         return begin(shard);
     return PartJournal::goOn(partFile(shard), end);

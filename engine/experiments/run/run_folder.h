@@ -77,6 +77,10 @@ public:
     /// another run.
     Result<ShardResult> result(int shard) const;
 
+    /// What a stream that is not finished has measured so far: the prompts that are done, without
+    /// the facts of the machine. Errors: Io, CorruptFile.
+    Result<ShardResult> resultSoFar(int shard) const;
+
     /// Begins a shard's part file anew. Errors: Io.
     Result<PartJournal> begin(int shard) const;
 
@@ -97,6 +101,8 @@ public:
     std::filesystem::path partFile(int shard) const;
 
 private:
+    Result<std::uint64_t> readDone(int shard, std::vector<ShardRecord>& done) const;
+
     std::filesystem::path m_path;
     Recipe m_recipe;
     RunPlan m_plan;

@@ -3,7 +3,7 @@
 
 #include "engine/experiments/json/json_file.h"
 #include "engine/experiments/recipe/search_members.h"
-#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/experiments/run/baseline/baseline_blocks.h"
 
 #include <fmt/ranges.h>
 

@@ -77,6 +77,11 @@ template <typename V> void visitMembers(V& visit, ShardLeftOut& r) {
     visit("reason", r.reason);
 }
 
+template <typename V> void visitMembers(V& visit, ShardResumed& r) {
+    visit("prompt", r.prompt);
+    visit("at", r.at);
+}
+
 template <typename V> void visitMembers(V& visit, MachineFacts& r) {
     visit("host", r.host);
     visit("processor", r.processor);
@@ -97,6 +102,7 @@ template <typename V> void visitMembers(V& visit, ShardResult& r) {
     visit("seconds", r.seconds);
     visit("failures", r.failures);
     visit("left_out", r.leftOut);
+    visit("resumed", r.resumed);
     visit("answers", r.answers);
     visit("trials", r.trials);
     visit("plans", r.plans);
@@ -113,6 +119,7 @@ template <> constexpr const char* kRecordName<ShardTrial> = "trial";
 template <> constexpr const char* kRecordName<ShardPlan> = "plan";
 template <> constexpr const char* kRecordName<ShardRound> = "round";
 template <> constexpr const char* kRecordName<ShardLeftOut> = "left_out";
+template <> constexpr const char* kRecordName<ShardResumed> = "resumed";
 
 template <std::size_t index = 0>
 Result<ShardRecord> readNamed(const JsonValue& root, const std::string& where) {
@@ -137,6 +144,8 @@ void put(ShardResult& to, ShardPlan made) { to.plans.push_back(std::move(made));
 void put(ShardResult& to, ShardRound made) { to.rounds.push_back(std::move(made)); }
 
 void put(ShardResult& to, ShardLeftOut made) { to.leftOut.push_back(std::move(made)); }
+
+void put(ShardResult& to, ShardResumed made) { to.resumed.push_back(made); }
 
 } // namespace
 

@@ -11,10 +11,11 @@
 namespace engine {
 
 /// One record of a shard at work.
-using ShardRecord = std::variant<ShardAnswer, ShardTrial, ShardPlan, ShardRound, ShardLeftOut>;
+using ShardRecord =
+    std::variant<ShardAnswer, ShardTrial, ShardPlan, ShardRound, ShardLeftOut, ShardResumed>;
 
-/// {"answer":{...}}, {"trial":{...}}, {"plan":{...}}, {"round":{...}} or {"left_out":{...}}, in one
-/// line without its end.
+/// {"answer":{...}}, {"trial":{...}}, {"plan":{...}}, {"round":{...}}, {"left_out":{...}} or
+/// {"resumed":{...}}, in one line without its end.
 std::string recordJson(const ShardRecord& record);
 
 /// Errors: CorruptFile naming the member. `where` begins the message.

@@ -88,6 +88,13 @@ struct ShardLeftOut {
     std::string reason = {}; ///< a sentence
 };
 
+/// A stream that was stopped went on here: searches began anew, from the newest set of their
+/// variant.
+struct ShardResumed {
+    int prompt = 0; ///< the first that was asked then
+    double at = 0.0;
+};
+
 /// The machine that ran a shard.
 struct MachineFacts {
     std::string host = {};
@@ -115,6 +122,7 @@ struct ShardResult {
     std::map<std::string, std::string> failures =
         {}; ///< variant to the sentence with which it was dropped
     std::vector<ShardLeftOut> leftOut = {};
+    std::vector<ShardResumed> resumed = {};
 };
 
 } // namespace engine

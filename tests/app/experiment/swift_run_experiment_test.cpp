@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run experiment: what a run writes, and going on behind a kill.
 #include "engine/base/locks/turn_lock.h"
+#include "engine/experiments/report/result_json.h"
 #include "tests/app/experiment/experiment_folder.h"
 
 #include <QTest>
@@ -54,6 +55,40 @@ std::map<std::string, std::uint64_t> hashesOf(const RunFolder& run) {
     return hashes;
 }
 
+/// A finished stream as it was when only its first prompts were done, by swift with another set.
+void cutBack(const RunFolder& run, int prompts) {
+    const auto result = run.result(0).value();
+    std::filesystem::remove(run.shardFile(0));
+    auto journal = run.begin(0).value();
+    const auto first = result.answers.front().prompt;
+    for (const auto& answer : result.answers) {
+        const auto place = std::find(run.plan().shards[0].prompts.begin(),
+                                     run.plan().shards[0].prompts.end(),
+                                     answer.prompt) -
+                           run.plan().shards[0].prompts.begin();
+        if (answer.prompt == first && answer.pass == 0 && answer.variant == "swift") {
+            engine::ShardPlan set;
+            set.variant = "swift";
+            set.task = answer.task;
+            set.prompt = first;
+            set.attention = {1};
+            if (!journal.add(set))
+                qFatal("the part file cannot be written");
+        }
+        if (answer.pass == 0 && place < prompts && !journal.add(answer))
+            qFatal("the part file cannot be written");
+    }
+}
+
+/// The remarks of the result in a folder, one behind the other.
+QString remarksOf(const QString& folder) {
+    const auto result = engine::readResultFile((folder + "/result.json").toStdString());
+    QString remarks = result.value().isComplete ? "complete." : "";
+    for (const std::string& remark : result.value().remarks)
+        remarks += " " + QString::fromStdString(remark);
+    return remarks;
+}
+
 QByteArray bytesOf(const std::filesystem::path& path) {
     QFile file(QString::fromStdString(path.string()));
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
@@ -75,6 +110,7 @@ private slots:
     void aDamagedShardIsNamedAndRunAgain();
     void theRecipeOfTheFolderGivesTheSameTokensAgain();
     void aStreamThatIsKilledCountsEachPromptOnce();
+    void aStreamHasAReportBeforeItsEndAndSaysWhereItWentOn();
     void theEndOfTheInputStopsAndTheRunGoesOnLater();
     void aPausedRunGoesOnWhenItIsTold();
     void anotherProgramsTurnIsWaitedFor();
@@ -217,6 +253,42 @@ void SwiftRunExperimentTest::aStreamThatIsKilledCountsEachPromptOnce() {
     for (int prompt = 0; prompt < 4; ++prompt)
         for (const char* variant : {"vanilla", "lookup"})
             QCOMPARE(counted.count({variant, prompt}), std::size_t{1});
+}
+
+void SwiftRunExperimentTest::aStreamHasAReportBeforeItsEndAndSaysWhereItWentOn() {
+    QByteArray recipe = kStream;
+    recipe.replace(R"({"name": "lookup", "decoder": "lookup"})",
+                   R"({"name": "swift", "decoder": "swift",
+                       "settings": {"optimise": "off", "lower_below": 0, "restart_drop": 0}})");
+    const ProgramRun whole = m_folder->run({"--out", m_folder->out()}, recipe);
+    QVERIFY2(whole.exitCode == app::kSuccess, whole.errors.constData());
+    QCOMPARE(remarksOf(m_folder->out()).contains("went on"), false);
+    const RunFolder folder = m_folder->opened();
+    const auto before = hashesOf(folder);
+    cutBack(folder, 2);
+    const ProgramRun merged = ExperimentFolder::experiment({"--merge", "--out", m_folder->out()});
+    QVERIFY2(merged.exitCode == app::kSuccess, merged.errors.constData());
+    QVERIFY2(remarksOf(m_folder->out())
+                 .startsWith(" The stream is not finished: everything here "
+                             "is measured on 2 of its 4 prompts."),
+             qPrintable(remarksOf(m_folder->out())));
+    QVERIFY(QFile::exists(m_folder->out() + "/report/report.html"));
+    const ProgramRun again =
+        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    QCOMPARE(countOf(again, "answer"), 2 * 2 + 1); // and the end of the block
+    QVERIFY2(remarksOf(m_folder->out()).contains("went on at prompt 3 of 4"),
+             qPrintable(remarksOf(m_folder->out())));
+    QVERIFY(remarksOf(m_folder->out()).startsWith("complete."));
+    QCOMPARE(hashesOf(folder), before);
+    const auto result = folder.result(0).value();
+    QCOMPARE(result.resumed.size(), std::size_t{1});
+    QCOMPARE(result.resumed[0].prompt, folder.plan().shards[0].prompts[2]);
+    // What the decoder begins with is the set that it had.
+    QVERIFY(result.plans.size() > 1);
+    QCOMPARE(result.plans[1].prompt, result.resumed[0].prompt);
+    QCOMPARE(result.plans[1].attention, std::vector<int>{1});
+    QVERIFY(result.plans[1].mlp.empty());
 }
 
 void SwiftRunExperimentTest::theEndOfTheInputStopsAndTheRunGoesOnLater() {

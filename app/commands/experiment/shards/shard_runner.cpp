@@ -7,8 +7,8 @@
 #include "app/commands/experiment/shards/shard_search.h"
 #include "app/commands/experiment/shards/shard_variants.h"
 #include "app/commands/options/text_options.h"
-#include "engine/base/utc_time.h"
-#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/base/time/utc_time.h"
+#include "engine/experiments/run/baseline/baseline_blocks.h"
 #include "engine/metrics/equation_six.h"
 
 #include <algorithm>
@@ -99,7 +99,8 @@ private:
                 .registry = m_work.registry,
                 .sampling = sampling,
                 .contextLength = contextLength(),
-                .isTwice = m_isTwice};
+                .isTwice = m_isTwice,
+                .learnt = m_learnt};
     }
 
     /// What the longest prompt of the shard needs, so that many variants fit into the memory.
@@ -143,9 +144,16 @@ private:
         result.startedUtc = utcNow();
         double before = 0.0;
         keepFinished(done, result, before);
+        for (const ShardPlan& plan : result.plans)
+            m_learnt[plan.variant] = SkipSet{plan.attention, plan.mlp};
         m_log.emplace(
             std::move(journal).value(), std::move(result), *m_work.model.data.tokenizer, before);
-        return {};
+        const auto next = std::find_if(m_shard.prompts.begin(),
+                                       m_shard.prompts.end(),
+                                       [this](int prompt) { return !m_done.contains(prompt); });
+        if (!m_done.empty() && next != m_shard.prompts.end())
+            m_log->add(ShardRecord(ShardResumed{.prompt = *next, .at = before}));
+        return m_log->check();
     }
 
     /// Of a stream that was stopped: the prompts that are done.
@@ -346,9 +354,10 @@ private:
     QualityJudge m_judge{std::nullopt};
     std::optional<ShardLog> m_log;
     std::vector<ShardVariant> m_variants;
-    std::set<int> m_done;    // prompts of a stream that went on
-    std::set<int> m_closed;  // of them, those that ended a block
-    std::set<int> m_leftOut; // prompts
+    std::set<int> m_done;                    // prompts of a stream that went on
+    std::map<std::string, SkipSet> m_learnt; // by variant, before it went on
+    std::set<int> m_closed;                  // of them, those that ended a block
+    std::set<int> m_leftOut;                 // prompts
 };
 
 } // namespace

@@ -2,7 +2,6 @@
 #include "app/commands/experiment/shards/shard_variants.h"
 
 #include "app/commands/options/decoder_options.h"
-#include "engine/model/skip_sets/skip_set.h"
 
 namespace app {
 
@@ -11,6 +10,7 @@ using namespace engine;
 namespace {
 
 constexpr const char* kSearchSeed = "search_seed";
+constexpr const char* kSkipSet = "skip_set";
 
 /// A decoder that this model or this build cannot run; the others can.
 bool isOwn(ErrorCode code) {
@@ -56,10 +56,20 @@ Result<SettingValues> settingsOf(const VariantRequest& request, const RunVariant
     const bool hasSeed = findSetting(info.settings, kSearchSeed) != nullptr;
     if (hasSeed && !variant.settings.contains(kSearchSeed))
         typed.push_back(fmt::format("{}={}", kSearchSeed, request.shard.seed % 1'000'000'000));
-    if (!variant.setFrom.empty()) {
-        ENGINE_TRY(const SkipSet set, foundSet(request, variant));
+    const auto learnt = request.learnt.find(variant.name);
+    const bool goesOn = learnt != request.learnt.end() && findSetting(info.settings, kSkipSet);
+    if (!variant.setFrom.empty() || goesOn) {
+        SkipSet set;
+        if (goesOn) {
+            set = learnt->second;
+            std::erase_if(typed, [](const std::string& setting) {
+                return setting.starts_with("start=") || setting.starts_with("skip_set=");
+            });
+        } else {
+            ENGINE_TRY(set, foundSet(request, variant));
+        }
         typed.emplace_back("start=manual");
-        typed.push_back("skip_set=" + skipSetJson(set));
+        typed.push_back(fmt::format("{}={}", kSkipSet, skipSetJson(set)));
     }
     return parseSettings(request.registry, variant.decoder, typed);
 }

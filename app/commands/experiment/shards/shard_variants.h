@@ -3,8 +3,10 @@
 
 #include "app/commands/experiment/shards/shard_model.h"
 #include "engine/decoding/decoder_registry.h"
+#include "engine/model/skip_sets/skip_set.h"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +34,8 @@ struct VariantRequest {
     engine::SamplingOptions sampling;
     int contextLength = 0;
     bool isTwice = true;
+    /// By variant: the set that it used when the stream was stopped; it begins with it.
+    std::map<std::string, engine::SkipSet> learnt = {};
 };
 
 /// Those that answer; searches are left out. A variant with the setting "search_seed" gets the

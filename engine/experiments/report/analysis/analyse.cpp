@@ -2,7 +2,7 @@
 #include "engine/experiments/report/analysis/analyse.h"
 
 #include "engine/experiments/report/analysis/result_parts.h"
-#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/experiments/run/baseline/baseline_blocks.h"
 #include "engine/metrics/sample_statistics.h"
 
 #include <fmt/ranges.h>
@@ -70,6 +70,8 @@ void addMachines(const RunData& data, Facts& facts) {
     std::set<double> roofs;
     for (const ShardResult& shard : data.shards()) {
         const MachineFacts& machine = shard.machine;
+        if (machine.processor.empty()) // of a stream at work
+            continue;
         processors.insert(fmt::format("{}, {}, {} threads, {:.1f} GiB",
                                       machine.processor,
                                       machine.instructionSet,
@@ -122,6 +124,35 @@ void addCounts(const Recipe& recipe, const RunData& data, Facts& facts) {
                                                     : std::string("greedy"));
 }
 
+/// How much of a stream there is, and where it was stopped.
+void addStream(const Recipe& recipe,
+               const PlannedShard& planned,
+               const ShardResult& shard,
+               ExperimentResult& result) {
+    const auto placeOf = [&](int prompt) {
+        return std::find(planned.prompts.begin(), planned.prompts.end(), prompt) -
+               planned.prompts.begin() + 1;
+    };
+    std::set<int> done;
+    for (const ShardAnswer& answer : shard.answers)
+        done.insert(answer.prompt);
+    for (const ShardLeftOut& prompt : shard.leftOut)
+        done.insert(prompt.prompt);
+    if (recipe.isStream && done.size() < planned.prompts.size()) {
+        result.isComplete = false;
+        result.remarks.push_back(fmt::format("The stream is not finished: everything here is "
+                                             "measured on {} of its {} prompts.",
+                                             done.size(),
+                                             planned.prompts.size()));
+    }
+    for (const ShardResumed& resumed : shard.resumed)
+        result.remarks.push_back(fmt::format("The stream was stopped and went on at prompt {} of "
+                                             "{}: searches began anew there, from the newest set "
+                                             "of their decoder.",
+                                             placeOf(resumed.prompt),
+                                             planned.prompts.size()));
+}
+
 void addRemarks(const Recipe& recipe,
                 const RunPlan& plan,
                 const RunData& data,
@@ -136,6 +167,8 @@ void addRemarks(const Recipe& recipe,
                                              "measured on the others.",
                                              missing,
                                              plan.shards.size()));
+    for (const ShardResult& shard : data.shards())
+        addStream(recipe, plan.shards[static_cast<std::size_t>(shard.shard)], shard, result);
     std::set<std::string> failures;
     std::map<std::string, std::set<int>> leftOut;
     for (const ShardResult& shard : data.shards()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/run/progress/run_progress.h"
 
-#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/experiments/run/baseline/baseline_blocks.h"
 #include "engine/experiments/run/executor_state.h"
 
 #include <algorithm>

@@ -28,6 +28,29 @@ std::string linesOf(const std::string& tasks) {
     return lines;
 }
 
+/// As long as it lives, the process is a user who is not allowed everything.
+class OrdinaryUser {
+public:
+    OrdinaryUser() {
+        if (m_wasRoot)
+            m_isOrdinary = ::seteuid(65534) == 0;
+    }
+
+    OrdinaryUser(const OrdinaryUser&) = delete;
+    OrdinaryUser& operator=(const OrdinaryUser&) = delete;
+
+    ~OrdinaryUser() {
+        if (m_wasRoot && ::seteuid(0) != 0)
+            qFatal("root cannot be made again");
+    }
+
+    bool isOrdinary() const { return m_isOrdinary; }
+
+private:
+    bool m_wasRoot = ::geteuid() == 0;
+    bool m_isOrdinary = !m_wasRoot;
+};
+
 } // namespace
 
 class PromptSetTest : public QObject {
@@ -43,6 +66,7 @@ private slots:
     void theOrderChangesNoPrompt();
     void badLinesAreNamedUpToALimit();
     void aFaultyFileOfAFolderIsLeftOut();
+    void anUnreadableFileOfAFolderIsLeftOut();
     void aFileThatShrinksKeepsItsPromptsSoFar();
     void aNamedFileThatFailsEndsIt_data();
     void aNamedFileThatFailsEndsIt();
@@ -199,11 +223,26 @@ void PromptSetTest::aFaultyFileOfAFolderIsLeftOut() {
     QVERIFY(m_problems[0].contains("UTF-16"));
     QVERIFY(m_problems[1].contains("b.csv has no column"));
     QVERIFY(m_problems[2].startsWith("line 1: "));
-    if (::geteuid() == 0)
-        return; // root may read everything
-    std::filesystem::permissions(data + "/e.txt", std::filesystem::perms::none);
-    QVERIFY(!collect({.paths = {data}}));
-    QVERIFY(m_problems.last().contains("cannot be opened"));
+}
+
+void PromptSetTest::anUnreadableFileOfAFolderIsLeftOut() {
+    const std::string data = folder("data");
+    write("data/a.txt", "one\n");
+    write("data/b.txt", "two\n");
+    std::filesystem::permissions(data + "/a.txt", std::filesystem::perms::none);
+    for (const std::string& place : {m_folder->path().string(), data})
+        std::filesystem::permissions(place, std::filesystem::perms(0755));
+    const OrdinaryUser user;
+    if (!user.isOrdinary())
+        QSKIP("Root may read everything, and no other user can be made here.");
+    const auto set = collect({.paths = {data}});
+    QVERIFY(set);
+    QCOMPARE(textsOf(set.value().prompts), QStringList{"two"});
+    QCOMPARE(m_problems.size(), 1);
+    QVERIFY2(m_problems[0].contains("cannot be opened"), qPrintable(m_problems[0]));
+    const auto named = collect({.paths = {data + "/a.txt"}});
+    QVERIFY(!named);
+    QVERIFY(named.error().message.find("cannot be opened") != std::string::npos);
 }
 
 void PromptSetTest::aFileThatShrinksKeepsItsPromptsSoFar() {

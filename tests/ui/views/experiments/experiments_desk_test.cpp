@@ -372,6 +372,28 @@ private slots:
         desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
         QCOMPARE(namelessWidgets(*m_desk->window).join(u'\n'), QString());
     }
+
+    void twoSkipSetsBecomeARecipeThatIsKept() {
+        QSignalSpy shown(&desk(), &ExperimentsDesk::shown);
+        const engine::SkipSet first{{1, 2}, {3}};
+        const engine::SkipSet second{{4}, {}};
+        desk().openRecipe(
+            setsRecipe(QStringLiteral("a task/\u00E9"), first, QStringLiteral("story"), second));
+        QCOMPARE(shown.size(), 1);
+        const RecipeChoice choice = desk().options().choice();
+        const auto kept = engine::readRecipeFile(choice.path.toStdString());
+        QVERIFY2(kept.hasValue(), kept ? "" : kept.error().message.c_str());
+        QCOMPARE(kept.value().title, std::string("a task/\u00E9 against story"));
+        const auto& variants = kept.value().stages.at(0).variants;
+        QCOMPARE(variants.size(), std::size_t{2});
+        QCOMPARE(variants[0].name, std::string("A-a_task__"));
+        QCOMPARE(variants[1].name, std::string("B-story"));
+        QCOMPARE(variants[0].settings.at("skip_set"),
+                 std::vector<std::string>{engine::skipSetJson(first)});
+        QCOMPARE(variants[1].settings.at("skip_set"),
+                 std::vector<std::string>{engine::skipSetJson(second)});
+        QVERIFY(desk().catalog().entry(choice.path) != nullptr);
+    }
 };
 
 QTEST_MAIN(ExperimentsDeskTest)

@@ -2,7 +2,7 @@
 #include "engine/experiments/report/analysis/measures/measures.h"
 
 #include "engine/experiments/report/analysis/measures/selection_sums.h"
-#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/experiments/run/baseline/baseline_blocks.h"
 #include "engine/metrics/sample_statistics.h"
 
 #include <fmt/format.h>

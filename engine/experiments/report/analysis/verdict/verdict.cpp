@@ -3,7 +3,7 @@
 #include "engine/experiments/report/analysis/result_parts.h"
 #include "engine/experiments/report/analysis/verdict/verdict_context.h"
 #include "engine/experiments/report/analysis/verdict/verdict_words.h"
-#include "engine/experiments/run/baseline_blocks.h"
+#include "engine/experiments/run/baseline/baseline_blocks.h"
 
 #include <fmt/format.h>
 
