@@ -111,7 +111,6 @@ void SkipSetsView::build() {
     m_sides = new QBoxLayout(QBoxLayout::LeftToRight, this);
     m_sides->addWidget(m_library, 1);
     m_sides->addWidget(m_pane, 1);
-    setFocusProxy(m_tree);
 }
 
 QAction* SkipSetsView::add(const QString& text,
@@ -205,8 +204,6 @@ void SkipSetsView::showAll() {
         listing.pinned = pinned->skipped;
     m_tree->setListing(listing);
     const std::size_t own = listed.own.sets.size();
-    const bool hasSets = own > 0 || !listed.others.empty();
-    m_tree->setVisible(hasSets);
     m_empty->setText(
         isReplay             ? tr("A recording is shown, and no engine runs: the stored skip sets "
                                   "are listed when a model is loaded.")
