@@ -162,6 +162,7 @@ std::optional<int> choose(app::ChosenCommand& chosen, int argc, char** argv) {
     app::addExperimentCommand(cli, chosen);
     app::addLibraryCommand(cli, chosen);
     app::addForwardCommand(cli, chosen);
+    app::addLensCommand(cli, chosen);
     app::addTokenizeCommands(cli, chosen);
     app::addInspectCommand(cli, chosen);
     app::addReplayCommand(cli, chosen);

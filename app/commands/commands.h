@@ -49,6 +49,7 @@ void addSearchCommand(CLI::App& app, ChosenCommand& chosen);
 void addStreamCommand(CLI::App& app, ChosenCommand& chosen);
 void addLibraryCommand(CLI::App& app, ChosenCommand& chosen);
 void addForwardCommand(CLI::App& app, ChosenCommand& chosen);
+void addLensCommand(CLI::App& app, ChosenCommand& chosen);
 void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen);
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen);
 void addReplayCommand(CLI::App& app, ChosenCommand& chosen);

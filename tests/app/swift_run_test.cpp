@@ -46,6 +46,7 @@ private slots:
     void forwardPrintsEveryPosition();
     void forwardMatchesTheGoldenTree();
     void forwardHonoursSkipSetsAndExits();
+    void theLensPrintsWhatExitsPredict();
     void float64PrintsSeventeenDigits();
     void tokenizeAndDetokenizeAreInverse();
     void chatAnswersEveryLine();
@@ -244,6 +245,45 @@ void SwiftRunTest::forwardHonoursSkipSetsAndExits() {
     QCOMPARE(logit({"--exit-after", "2"}), everything);
     QVERIFY(logit({"--exit-after", "0"}) != everything);
     QCOMPARE(logit({"--exit-after", "0", "--skip", file.fileName()}), nothing);
+}
+
+/// Every MLP's cell is forward's best token of an exit there; a greedy answer leads in the end.
+void SwiftRunTest::theLensPrintsWhatExitsPredict() {
+    const ProgramRun lens = run(plain({"lens",
+                                       "--model",
+                                       kFolderModel,
+                                       "--prompt-ids",
+                                       "1,2,3",
+                                       "--max-tokens",
+                                       "4",
+                                       "--json"}));
+    QCOMPARE(lens.exitCode, 0);
+    QJsonArray tokens;
+    for (const QJsonObject& line : lens.jsonLines())
+        if (line["event"] == "token")
+            tokens.append(line);
+    QVERIFY(!tokens.isEmpty());
+    QCOMPARE(lens.jsonLines().last()["tokens"].toInt(), tokens.size());
+    QString ids = "1,2,3";
+    for (const QJsonValue& token : tokens) {
+        const QJsonArray cells = token["cells"].toArray();
+        const auto best = [&](qsizetype depth) { return cells[depth]["top"][0]["id"].toInt(); };
+        QCOMPARE(best(cells.size() - 1), token["token"].toInt());
+        for (int layer = 0; 2 * layer + 2 < cells.size(); ++layer) {
+            const ProgramRun exit = run(plain({"forward",
+                                               "--model",
+                                               kFolderModel,
+                                               "--ids",
+                                               ids,
+                                               "--exit-after",
+                                               QString::number(layer),
+                                               "--top",
+                                               "1",
+                                               "--json"}));
+            QCOMPARE(exit.jsonLines().last()["top"][0]["id"].toInt(), best(2 * layer + 2));
+        }
+        ids += ',' + QString::number(token["token"].toInt());
+    }
 }
 
 void SwiftRunTest::float64PrintsSeventeenDigits() {

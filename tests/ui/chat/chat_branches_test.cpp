@@ -332,6 +332,20 @@ private slots:
         QCOMPARE(last().text, old.text);
     }
 
+    /// As views name it that know only the run.
+    void aBranchIsAskedForByPromptAndToken() {
+        converse(FinishReason::EndToken);
+        const StoredMessage old = last();
+        const auto place = session().placeOf(old.id, 1);
+        QVERIFY(place.has_value());
+        QVERIFY(!session().branchAtPlace({place->promptId + 100, 1}, {40, "uno", 0.05}));
+        QCOMPARE(last().id, old.id);
+        QVERIFY(session().branchAtPlace(*place, {40, "uno", 0.05}));
+        m_chat->count();
+        QVERIFY(prompt().continuesLast);
+        QCOMPARE(prompt().messages.back().tokens, (std::vector<TokenId>{old.tokens[0].id, 40}));
+    }
+
     void tokensOfAnotherModelAreNeverSent() {
         converse(FinishReason::MaxTokens);
         const MessageId cut = last().id;

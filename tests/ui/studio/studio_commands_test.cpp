@@ -8,6 +8,7 @@
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
+#include "ui/views/skip_sets/skip_set_tree.h"
 
 #include <QDockWidget>
 #include <QInputDialog>
@@ -204,6 +205,22 @@ private slots:
         auto* dialog = window().findChild<TasksDialog*>();
         QVERIFY(dialog != nullptr && dialog->isVisible());
         QVERIFY(m_stage->engine->lastSent<ListTasks>() != nullptr);
+    }
+
+    void theStoredSkipSetsAreShownFromTheMenu() {
+        m_stage->action("model.skip_sets")->trigger();
+        m_stage->settle();
+        auto* list = window().findChild<SkipSetTree*>();
+        QVERIFY(list != nullptr && window().currentWorkspace()->isAncestorOf(list));
+        QVERIFY(m_stage->engine->lastSent<ListSkipSets>() != nullptr);
+        SkipSetsListed listed;
+        listed.requestId = m_stage->engine->lastSent<ListSkipSets>()->requestId;
+        listed.own = {"aa", "Tiny", 30, {{"code", {{{3}, {}}, 0.5, 0.1, "swift", 1000, 9}}}};
+        m_stage->engine->say(listed);
+        m_stage->settle();
+        QVERIFY(list->isVisible() && !list->visibleRegion().isEmpty());
+        QVERIFY(list->current()->set.task == "code");
+        QTRY_VERIFY(list->hasFocus());
     }
 
     /// Vanilla alone would be there, and nobody would know why.

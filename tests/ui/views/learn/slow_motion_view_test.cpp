@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/patience.h"
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/learn/slow_motion/controls/stop_caret.h"
@@ -60,7 +61,7 @@ class SlowMotionViewTest : public QObject {
         m_view = std::make_unique<SlowMotionView>(m_stage->context());
         m_view->resize(size);
         m_view->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_view.get()));
+        QVERIFY(QTest::qWaitForWindowExposed(m_view.get(), support::kPatienceMs));
         m_stage->settle();
     }
 

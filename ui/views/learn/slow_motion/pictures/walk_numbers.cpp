@@ -13,9 +13,9 @@ using namespace engine;
 
 namespace {
 
-constexpr int kTitle = 24; ///< pixels at 100 %
-constexpr int kLine = 20;  ///< the same
-constexpr int kGap = 14;   ///< the same, above the figures of the answer
+constexpr int kStopTitle = 24;  ///< pixels at 100 %
+constexpr int kNumberLine = 20; ///< the same
+constexpr int kAnswerGap = 14;  ///< the same, above the figures of the answer
 
 } // namespace
 
@@ -33,10 +33,10 @@ QSize WalkNumbers::minimumSizeHint() const {
 }
 
 int WalkNumbers::bodyHeight() const {
-    int height = kGap;
+    int height = kAnswerGap;
     for (const RoundStop stop : scene().walk.stops)
-        height += kTitle + kLine * static_cast<int>(stopLines(scene().walk, stop).size());
-    return theme().scaled(height + kTitle + kLine * 3 + 8);
+        height += kStopTitle + kNumberLine * static_cast<int>(stopLines(scene().walk, stop).size());
+    return theme().scaled(height + kStopTitle + kNumberLine * 3 + 8);
 }
 
 void WalkNumbers::paintBody(QPainter& painter, const QRect& body) {
@@ -46,7 +46,7 @@ void WalkNumbers::paintBody(QPainter& painter, const QRect& body) {
     const int right = body.right() - theme().scaled(12);
     int y = body.top() + theme().scaled(4);
     const auto writeLine = [&](const WalkLine& line, bool isKnown, const QColor& figure) {
-        const QRect room(left, y, right - left, theme().scaled(kLine));
+        const QRect room(left, y, right - left, theme().scaled(kNumberLine));
         painter.setFont(theme().font(TextRole::Figure));
         painter.setPen(isKnown ? figure : colours.disabled);
         const QString value = isKnown ? line.value : QStringLiteral("?");
@@ -58,7 +58,7 @@ void WalkNumbers::paintBody(QPainter& painter, const QRect& body) {
                          Qt::AlignVCenter,
                          painter.fontMetrics().elidedText(
                              line.label, Qt::ElideRight, std::max(0, room.width() - taken)));
-        y += theme().scaled(kLine);
+        y += theme().scaled(kNumberLine);
     };
     for (std::size_t i = 0; i < walk.stops.size(); ++i) {
         const RoundStop stop = walk.stops[i];
@@ -66,7 +66,7 @@ void WalkNumbers::paintBody(QPainter& painter, const QRect& body) {
         const bool isNow = number == scene().stop;
         const bool isKnown = number < scene().stop || (isNow && scene().part >= 1.0);
         const int side = theme().scaled(16);
-        const QRect disc(left, y + (theme().scaled(kTitle) - side) / 2, side, side);
+        const QRect disc(left, y + (theme().scaled(kStopTitle) - side) / 2, side, side);
         painter.setRenderHint(QPainter::Antialiasing, true);
         painter.setPen(number <= scene().stop ? colours.accent : colours.border);
         painter.setBrush(isNow ? colours.accent : QColor(Qt::transparent));
@@ -82,24 +82,24 @@ void WalkNumbers::paintBody(QPainter& painter, const QRect& body) {
                        : number < scene().stop ? colours.text
                                                : colours.disabled);
         painter.drawText(
-            QRect(disc.right() + theme().scaled(8), y, right - left, theme().scaled(kTitle)),
+            QRect(disc.right() + theme().scaled(8), y, right - left, theme().scaled(kStopTitle)),
             Qt::AlignVCenter,
             stopTitle(stop));
-        y += theme().scaled(kTitle);
+        y += theme().scaled(kStopTitle);
         for (const WalkLine& line : stopLines(walk, stop))
             writeLine(line, isKnown, line.isStrong ? colours.accent : colours.text);
     }
-    y += theme().scaled(kGap / 2);
+    y += theme().scaled(kAnswerGap / 2);
     painter.fillRect(left, y, right - left, 1, colours.border);
-    y += theme().scaled(kGap / 2);
+    y += theme().scaled(kAnswerGap / 2);
     const bool isWithRound = scene().shown(RoundStop::Accept) >= 1.0;
     painter.setFont(theme().font(TextRole::DockTitle));
     painter.setPen(colours.text);
-    painter.drawText(QRect(left, y, right - left, theme().scaled(kTitle)),
+    painter.drawText(QRect(left, y, right - left, theme().scaled(kStopTitle)),
                      Qt::AlignVCenter,
                      isWithRound ? tr("The answer so far, with this round")
                                  : tr("The answer before this round"));
-    y += theme().scaled(kTitle);
+    y += theme().scaled(kStopTitle);
     for (const WalkLine& line : answerLines(walk, isWithRound))
         writeLine(line, true, line.isStrong ? colours.accent : colours.text);
 }

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/view_stage.h"
+#include "ui/shell/widgets/segmented_control.h"
+#include "ui/views/learn/lens/head_list.h"
+#include "ui/views/learn/lens/lens_cell_panel.h"
+#include "ui/views/learn/lens/lens_map.h"
+#include "ui/views/learn/lens/lens_view.h"
+
+#include <QAbstractItemModelTester>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+constexpr int kLayers = 4;
+constexpr std::uint64_t kPrompt = 7;
+
+/// A token with a probability and a rank at each depth; a token of rank 0 is the likeliest there,
+/// otherwise token 1 is.
+LensToken lensToken(TokenId id, const std::vector<std::pair<double, int>>& depths) {
+    LensToken token{id, {}};
+    for (const auto& [probability, rank] : depths) {
+        LensCell& cell = token.cells.emplace_back();
+        cell.probability = probability;
+        cell.rank = rank;
+        cell.ids = rank == 0 ? std::vector<TokenId>{id, 1, 2} : std::vector<TokenId>{1, 2, id};
+        cell.probabilities =
+            rank == 0 ? std::vector{probability, .1, .05} : std::vector{.5, .2, probability};
+    }
+    return token;
+}
+
+/// Final behind the attention of layer 2, which is depth 5.
+LensToken earlyToken() {
+    return lensToken(
+        5, {{.0, 900}, {.0, 99}, {.1, 9}, {.3, 0}, {.2, 2}, {.4, 0}, {.6, 0}, {.8, 0}, {.95, 0}});
+}
+
+/// Drawn: another token is likelier in the end.
+LensToken drawnToken() {
+    return lensToken(
+        6, {{.0, 900}, {.0, 99}, {.1, 9}, {.1, 2}, {.1, 2}, {.1, 2}, {.2, 2}, {.2, 2}, {.3, 2}});
+}
+
+} // namespace
+
+class LensViewTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ViewStage> m_stage;
+    std::unique_ptr<LensView> m_view;
+
+    void open() {
+        m_stage = std::make_unique<ViewStage>();
+        m_view = std::make_unique<LensView>(m_stage->context());
+        m_view->resize(1100, 700);
+        m_view->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_view.get(), support::kPatienceMs));
+    }
+
+    void answer(int tokens = 2) {
+        m_stage->tell(loadedModel(kLayers));
+        m_stage->tell(promptStarted(kPrompt));
+        for (int step = 0; step < tokens; ++step)
+            m_stage->tell(plainStep(kPrompt, step, " word", 10.0));
+        PromptFinished finished = promptFinished(kPrompt);
+        finished.tokens.assign(static_cast<std::size_t>(tokens), 5);
+        m_stage->tell(finished);
+        m_stage->settle();
+    }
+
+    const ReadLens* asked() const { return m_stage->engine->lastSent<ReadLens>(); }
+
+    /// The engine reads both tokens.
+    void read() {
+        LensTokensRead told{asked()->requestId, kPrompt, 0, {earlyToken(), drawnToken()}, {}};
+        told.texts = {{1, " other"}, {2, " third"}, {5, " word"}, {6, " drawn"}};
+        m_stage->tell(told);
+        m_stage->tell(
+            LensFinished{asked()->requestId, false, {.4, .3, .2, .1, .5, .6, .7, .8}, 1.25});
+        m_stage->settle();
+    }
+
+    void openAndRead() {
+        open();
+        answer();
+        QVERIFY(asked() != nullptr);
+        read();
+    }
+
+private slots:
+
+    void cleanup() {
+        m_view.reset();
+        m_stage.reset();
+    }
+
+    void itSaysWhatToDoUntilThereIsSomethingToRead() {
+        open();
+        QVERIFY(m_view->note().contains("Load a model"));
+        m_stage->tell(loadedModel(kLayers));
+        m_stage->settle();
+        QVERIFY(m_view->note().contains("Ask something"));
+        m_stage->tell(promptStarted(kPrompt));
+        m_stage->settle();
+        QVERIFY(m_view->note().contains("being written"));
+        QVERIFY(asked() == nullptr);
+    }
+
+    void aCompleteAnswerIsReadOnce() {
+        open();
+        answer(100);
+        QVERIFY(asked() != nullptr);
+        QCOMPARE(asked()->promptId, kPrompt);
+        QCOMPARE(asked()->first, 0);
+        QCOMPARE(asked()->count, LensView::kFirstTokens);
+        const std::size_t sent = m_stage->engine->sent.size();
+        m_stage->tell(statistics({}));
+        m_stage->settle();
+        QCOMPARE(m_stage->engine->sent.size(), sent);
+    }
+
+    void nothingIsReadWhileTheViewIsHidden() {
+        open();
+        m_view->hide();
+        answer();
+        QVERIFY(asked() == nullptr);
+        m_view->show();
+        m_stage->settle();
+        QVERIFY(asked() != nullptr);
+    }
+
+    void theMapHasTwoLinesForEachToken() {
+        openAndRead();
+        QVERIFY(m_view->note().isEmpty());
+        const QAbstractItemModelTester tester(m_view->map().model());
+        QCOMPARE(m_view->model().rowCount(), 4);
+        QCOMPARE(m_view->model().columnCount(), LensModel::FirstLayerColumn + kLayers);
+        for (int depth = 0; depth <= 2 * kLayers; ++depth) {
+            const LensPlace place{1, depth};
+            QCOMPARE(m_view->model().placeOf(m_view->model().indexOf(place)), place);
+        }
+        QVERIFY(m_view->model()
+                    .data(m_view->model().indexOf({0, 6}), Qt::AccessibleTextRole)
+                    .toString()
+                    .contains("after the MLP of layer 2: probability .60, rank 1"));
+    }
+
+    void aTokenIsFinalWhereItLeadsForGood() {
+        openAndRead();
+        const LensModel& model = m_view->model();
+        QCOMPARE(model.finalText(0), QString("2"));
+        QCOMPARE(model.finalText(1), QString("never"));
+        for (int depth = 0; depth <= 2 * kLayers; ++depth) {
+            QCOMPARE(model.isFinalAt({0, depth}), depth >= 5);
+            QVERIFY(!model.isFinalAt({1, depth}));
+        }
+        QCOMPARE(model.finalBy(), (std::vector{0, 0, 1, 1}));
+        QVERIFY(!m_view->finding().isEmpty());
+    }
+
+    void coloursFollowTheChoice() {
+        openAndRead();
+        const LensModel& model = m_view->model();
+        QCOMPARE(model.heatOf({0, 6}), .6);
+        m_view->colouring().segment(1)->click();
+        QCOMPARE(model.heatOf({0, 6}), 1.0);
+        QVERIFY(model.heatOf({0, 1}) < .4);
+        m_view->colouring().segment(2)->click();
+        QVERIFY(model.heatOf({0, 6}) > .5);
+        QCOMPARE(model.heatOf({0, 4}), .0); // it had lost the lead there
+    }
+
+    void theSkipSetIsHatched() {
+        openAndRead();
+        PlanChanged change;
+        change.planId = 1;
+        change.plan = {kLayers, {{1}, {2}}, -1};
+        m_stage->tell(change);
+        m_stage->settle();
+        const LensModel& model = m_view->model();
+        for (int depth = 0; depth <= 2 * kLayers; ++depth)
+            QCOMPARE(model.isHatched({0, depth}), depth == 3 || depth == 6);
+        m_view->overlay().segment(2)->click();
+        QVERIFY(!model.isHatched({0, 3}));
+    }
+
+    void exitsAreThoseOfTheDrafts() {
+        open();
+        m_stage->tell(loadedModel(kLayers));
+        m_stage->tell(promptStarted(kPrompt));
+        PlanChanged change;
+        change.planId = 1;
+        change.plan = {kLayers, {}, 1};
+        m_stage->tell(change);
+        m_stage->tell(draftStep(kPrompt, 0, {" word"}, 1, " drawn"));
+        PromptFinished finished = promptFinished(kPrompt);
+        finished.tokens = {5, 6};
+        m_stage->tell(finished);
+        m_stage->settle();
+        read();
+        m_view->overlay().segment(1)->click();
+        const LensModel& model = m_view->model();
+        QVERIFY(model.isExit({0, 4})); // behind layer 1
+        QVERIFY(!model.isExit({0, 2}));
+        QVERIFY(!model.isExit({1, 4})); // the full model's own token
+    }
+
+    void arrowsMoveAlsoBetweenTheTwoLines() {
+        openAndRead();
+        LensMap& map = m_view->map();
+        map.setCurrent({0, 3});
+        QTest::keyClick(&map, Qt::Key_Down);
+        QCOMPARE(map.current(), (LensPlace{0, 4}));
+        QTest::keyClick(&map, Qt::Key_Down);
+        QCOMPARE(map.current(), (LensPlace{1, 3}));
+        QTest::keyClick(&map, Qt::Key_Right);
+        QCOMPARE(map.current(), (LensPlace{1, 5}));
+        QTest::keyClick(&map, Qt::Key_Home);
+        QCOMPARE(map.current(), (LensPlace{1, 0}));
+        QTest::keyClick(&map, Qt::Key_Left); // there is no cell
+        QCOMPARE(map.current(), (LensPlace{1, 0}));
+    }
+
+    void aCellIsToldInWordsAndCanBeBranchedFrom() {
+        openAndRead();
+        m_view->map().setCurrent({0, 6});
+        QTableWidget& best = m_view->cellPanel().best();
+        QCOMPARE(best.rowCount(), 3);
+        QVERIFY(best.item(0, 1)->text().contains("word"));
+        QCOMPARE(best.item(0, 2)->text(), QString(".60"));
+        QCOMPARE(best.item(0, 3)->text(), QString(".95"));
+        QVERIFY(m_view->cellPanel().factsText().contains("added .20"));
+        QSignalSpy asks(m_view.get(), &LensView::branchAsked);
+        best.setCurrentCell(0, 1);
+        QVERIFY(!m_view->cellPanel().branchButton().isEnabled()); // it was written
+        best.setCurrentCell(1, 1);
+        QVERIFY(m_view->cellPanel().branchButton().isEnabled());
+        m_view->cellPanel().branchButton().click();
+        QCOMPARE(asks.count(), 1);
+        QCOMPARE(asks[0][0].toULongLong(), quint64{kPrompt});
+        QCOMPARE(asks[0][1].toInt(), 0);
+        QCOMPARE(asks[0][2].value<TokenChoice>().id, 1);
+        QCOMPARE(asks[0][2].value<TokenChoice>().probability, .1);
+    }
+
+    void attentionOfTheChosenCellIsAskedFor() {
+        openAndRead();
+        m_view->map().setCurrent({1, 6});
+        QTRY_VERIFY(m_stage->engine->lastSent<ReadAttention>() != nullptr);
+        const ReadAttention question = *m_stage->engine->lastSent<ReadAttention>();
+        QCOMPARE(question.token, 1);
+        QCOMPARE(question.layer, 2);
+        AttentionRead told{question.requestId, kPrompt, 1, 2, {}, {" a", " b", " c"}, 2};
+        told.heads = {{{.1, .7, .2}, 1.2}, {{1.0, .0, .0}, .0}};
+        m_stage->tell(told);
+        QCOMPARE(m_view->heads().rowCount(), 2);
+        QVERIFY(m_view->heads().item(0, 2)->text().contains('b'));
+        QCOMPARE(m_view->heads().item(0, 3)->text(), QString(".70"));
+        QCOMPARE(m_view->heads().item(1, 4)->text(), QString("0.0"));
+        EngineFailed failed = failedTask(
+            "read_attention", {ErrorCode::Unsupported, "This backend does not tell.", "Use cpu."});
+        m_view->map().setCurrent({1, 2});
+        QTRY_VERIFY(m_stage->engine->lastSent<ReadAttention>()->requestId != question.requestId);
+        failed.requestId = m_stage->engine->lastSent<ReadAttention>()->requestId;
+        m_stage->tell(failed);
+        QCOMPARE(m_view->heads().rowCount(), 0);
+        QVERIFY(shownTexts().contains("This backend does not tell."));
+    }
+
+    void influenceAndMatchnessCostAreBars() {
+        openAndRead();
+        QCOMPARE(m_view->bars().rows().size(), 2u);
+        QCOMPARE(m_view->bars().rows()[1].attention, (std::vector{.4, .3, .2, .1}));
+        QCOMPARE(m_view->bars().rows()[1].mlp, (std::vector{.5, .6, .7, .8}));
+        for (const auto& [skipped, score] : {std::pair(0, .5), std::pair(1, .9)}) {
+            TrialFinished trial;
+            trial.trialKind = "random";
+            trial.index = skipped + 1;
+            trial.score = score;
+            trial.plan = {kLayers, {{skipped}, {}}, -1};
+            m_stage->tell(trial);
+        }
+        m_stage->settle();
+        QCOMPARE(m_view->bars().rows().size(), 3u);
+        QVERIFY(std::abs(m_view->bars().rows()[2].attention[0] - .4) < 1e-12);
+        QVERIFY(std::abs(m_view->bars().rows()[2].attention[1] + .4) < 1e-12);
+        QCOMPARE(m_view->bars().rows()[2].mlp[3], .0); // never skipped
+    }
+
+    void theTableHasTheSameNumbers() {
+        openAndRead();
+        const FigureTable table = m_view->table();
+        QCOMPARE(table.header.size(), 3 + 2 * kLayers);
+        QCOMPARE(table.rows.size(), 3u);
+        QCOMPARE(table.rows[0][1], QString("2"));
+        QCOMPARE(table.rows[0][2 + 6].toDouble(), .6);
+        QCOMPARE(table.rows[2][0], QString("influence"));
+        for (const QStringList& row : table.rows)
+            QCOMPARE(row.size(), table.header.size());
+    }
+
+    void readingIsStoppedAndGoesOn() {
+        open();
+        answer(100);
+        const ReadLens first = *asked();
+        LensTokensRead told{first.requestId, kPrompt, 0, {earlyToken()}, {}};
+        m_stage->tell(told);
+        QVERIFY(m_view->readButton().isVisible());
+        m_view->readButton().click();
+        QVERIFY(m_stage->engine->lastSent<StopLens>() != nullptr);
+        m_stage->tell(LensFinished{first.requestId, true, {}, .5});
+        m_view->readButton().click();
+        QVERIFY(asked()->requestId != first.requestId);
+        QCOMPARE(asked()->first, 1);
+        QCOMPARE(asked()->count, 99);
+    }
+
+    void aFailureIsSaidInItsPlace() {
+        open();
+        answer();
+        EngineFailed failed =
+            failedTask("read_lens", {ErrorCode::NoMemory, "There is no memory.", "Close some."});
+        failed.requestId = asked()->requestId;
+        m_stage->tell(failed);
+        QVERIFY(m_view->note().contains("There is no memory."));
+        QVERIFY(m_view->readButton().isVisible());
+    }
+
+    void anotherModelForgetsTheAnswer() {
+        openAndRead();
+        m_stage->tell(loadedModel(kLayers));
+        m_stage->settle();
+        QCOMPARE(m_view->model().rowCount(), 0);
+        QVERIFY(!m_view->note().isEmpty());
+    }
+
+    void repliesToOthersAreLeftAlone() {
+        openAndRead();
+        m_stage->tell(LensTokensRead{1, kPrompt, 0, {drawnToken()}, {}});
+        m_stage->tell(LensFinished{1, true, {}, .5});
+        m_stage->settle();
+        QCOMPARE(m_view->model().tokenCount(), 2);
+    }
+
+    void itFitsANarrowWindowAndLargeText() {
+        openAndRead();
+        m_stage->theme.setTextPercent(150);
+        m_view->resize(760, 560);
+        m_stage->settle();
+        QVERIFY(m_view->width() <= 760);
+        QVERIFY(m_view->map().height() > 100);
+        QVERIFY(m_view->cellPanel().isVisible());
+    }
+
+    void everyControlHasAName() {
+        openAndRead();
+        QCOMPARE(namelessWidgets(*m_view), QStringList());
+    }
+
+private:
+    QString shownTexts() const {
+        QStringList texts;
+        for (const auto* label : m_view->findChildren<QLabel*>())
+            texts << label->text();
+        return texts.join('\n');
+    }
+};
+
+QTEST_MAIN(LensViewTest)
+#include "lens_view_test.moc"
