@@ -140,6 +140,13 @@ private slots:
         QCOMPARE(current(), QStringLiteral("second"));
     }
 
+    void reducedMotionIsKept() {
+        m_window->setReducedMotion(true);
+        m_stage->theme.setReducedMotion(false);
+        build();
+        QVERIFY(m_stage->theme.reducesMotion());
+    }
+
     void aGeometryOfAScreenThatIsGoneIsLeftAside() {
         show();
         m_window->setGeometry(25000, 25000, 900, 700);
