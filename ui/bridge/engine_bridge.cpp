@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/bridge/engine_bridge.h"
 
+#include "engine/session/asides.h"
+
 #include <QCoreApplication>
 #include <QEvent>
 
@@ -56,6 +58,10 @@ void EngineBridge::tick() {
         emit rewound();
     }
     for (const engine::EngineEvent& event : m_link->takeEvents()) {
+        if (engine::isAside(event.conversation) && !isReplay()) {
+            emit asideCame(event);
+            continue;
+        }
         markChanged(m_store.apply(event));
         emit eventCame(event);
     }

@@ -79,6 +79,8 @@ signals:
     /// Emitted for every event, in order, after the store has applied it. For receivers that must
     /// not miss any, such as the chat.
     void eventCame(const engine::EngineEvent& event);
+    /// An event of an answer beside the chat's (engine::isAside), which the store knows nothing of.
+    void asideCame(const engine::EngineEvent& event);
     /// The run store was emptied because a replay goes back: all events come again.
     void rewound();
     void tickFinished();

@@ -26,6 +26,7 @@ LearnPage::LearnPage(const ViewContext& context,
     m_stack->addWidget(m_empty);
     for (const LearnStage& stage : stages) {
         m_views.push_back(stage.make(context));
+        m_needsRound.push_back(stage.needsRound);
         m_stack->addWidget(titled(m_views.back()));
     }
     context.bridge.add(*this, Topic::Answers | Topic::Model);
@@ -68,6 +69,9 @@ void LearnPage::showStage(const QString& id) {
         showStage(static_cast<int>(found - m_views.begin()));
 }
 
-void LearnPage::refresh(Topics) { m_stack->setCurrentIndex(isEmpty() ? 0 : m_stage + 1); }
+void LearnPage::refresh(Topics) {
+    const bool isWaiting = m_needsRound.at(static_cast<std::size_t>(m_stage)) && isEmpty();
+    m_stack->setCurrentIndex(isWaiting ? 0 : m_stage + 1);
+}
 
 } // namespace ui

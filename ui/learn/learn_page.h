@@ -55,7 +55,8 @@ private:
     ViewMenu& m_menu;
     QStackedWidget* m_stack;
     EmptyLearn* m_empty;
-    std::vector<View*> m_views; // [stages]
+    std::vector<View*> m_views;     // [stages]
+    std::vector<bool> m_needsRound; // [stages]
     int m_stage = 0;
 };
 

@@ -17,6 +17,7 @@ struct LearnStage {
     QString sentence; ///< what can be seen there
     IconName icon;
     View* (*make)(const ViewContext& context); ///< its page; the caller owns it
+    bool needsRound = true; ///< there is nothing to see before an answer has a round
 };
 
 /// All of them, in the order in which they are offered. To add one, add a line here.

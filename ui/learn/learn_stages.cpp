@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/learn/learn_stage.h"
 #include "ui/views/learn/lens/lens_view.h"
+#include "ui/views/learn/sides/sides_view.h"
 #include "ui/views/learn/slow_motion/slow_motion_view.h"
 
 #include <QCoreApplication>
@@ -30,6 +31,18 @@ std::vector<LearnStage> learnStages() {
          stageText("See what the model would write if it stopped after each sublayer"),
          IconName::Search,
          &makeStage<LensView>},
+        {QStringLiteral("lossless"),
+         stageText("Lossless check"),
+         stageText("Vanilla and a decoder answer the same question: is every token the same?"),
+         IconName::Check,
+         &makeStage<LosslessView>,
+         false},
+        {QStringLiteral("split_chat"),
+         stageText("Split chat"),
+         stageText("Two decoders answer the same message side by side; you keep one answer"),
+         IconName::Chat,
+         &makeStage<SplitView>,
+         false},
     };
 }
 

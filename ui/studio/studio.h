@@ -35,6 +35,7 @@ struct Command;
 class FirstSight;
 class NoGainNotice;
 class ReplayTransport;
+class SidesView;
 class SkipSetFinder;
 struct StartRequest;
 
@@ -118,6 +119,10 @@ private:
     void makeExperimentsWorkspace();
     void makeLearnWorkspace();
     void addLearnActions();
+    void addSideActions();
+    void showSides(const QString& stage, MessageId message, bool isAsked);
+    SidesView* sides(const QString& stage) const;
+    SidesView* runningSides() const;
     void addExperimentActions();
     std::vector<Command> recipeCommands();
     void showExperiments();

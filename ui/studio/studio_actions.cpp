@@ -10,6 +10,7 @@
 #include "ui/views/chat/panels/first_sight.h"
 #include "ui/views/chat/panels/tasks_dialog.h"
 #include "ui/views/controls/parameters_view.h"
+#include "ui/views/learn/sides/sides_view.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/search_offer/skip_set_finder.h"
 
@@ -155,6 +156,7 @@ void Studio::addRunActions() {
     m_recordAction =
         add("run.record", tr("&Record to a file..."), {}, [this] { toggleRecording(); });
     add("run.replay", tr("Open a recor&ding..."), {}, [this] { askForRecording(); });
+    addSideActions();
 }
 
 void Studio::addModelActions() {
@@ -246,9 +248,11 @@ void Studio::updateActions() {
     };
     enable("run.stop",
            m_chatView->conversation().hasPinnedToken() || m_finder->isRunning() ||
-               obstacle == SendObstacle::Answering || m_run.loading() != nullptr ||
-               m_session->contextQuestion() != nullptr);
+               runningSides() != nullptr || obstacle == SendObstacle::Answering ||
+               m_run.loading() != nullptr || m_session->contextQuestion() != nullptr);
     enable("run.regenerate", hasAnswer && obstacle == SendObstacle::None);
+    for (const char* id : {"run.lossless", "run.split"})
+        enable(id, !isReplay && m_run.model() != nullptr);
     enable("run.continue", obstacle == SendObstacle::None && m_chatView->canContinueLast());
     enable("chat.settings", !isReplay);
     enable("run.record", !isReplay);
@@ -288,6 +292,8 @@ void Studio::updateActions() {
 void Studio::stopOrClose() {
     if (m_chatView->isVisible() && m_chatView->conversation().hasPinnedToken())
         m_chatView->conversation().unpin();
+    else if (SidesView* sides = runningSides())
+        sides->stop();
     else if (m_finder->isRunning())
         m_finder->stop();
     else if (m_session->obstacle(QStringLiteral("x")) == SendObstacle::Answering)

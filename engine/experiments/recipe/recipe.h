@@ -93,8 +93,8 @@ struct FigureWish {
     std::string id;
     std::string title;
     std::string kind; ///< "dots", "bars", "lines", "stack", "matrix", "layer_grids"
-    /// "task", "variant", "prompt", "time" (seconds), "set" (the task whose set is used),
-    /// "parameters", or "setting:NAME".
+    /// "task", "variant", "prompt", "round" (of an answer, of kept rounds), "time" (seconds), "set"
+    /// (the task whose set is used), "parameters", or "setting:NAME".
     std::string x;
     std::vector<std::string> y; ///< measures; several: a series (or a part of a stack) for each
     std::string series = {};    ///< "variant", "task", "measure", "setting:NAME"; empty = one

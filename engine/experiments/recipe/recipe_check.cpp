@@ -16,7 +16,8 @@ using Words = std::vector<std::string>;
 
 const Words kTableRows = {"variant", "task", "variant_task", "prompt", "search", "stage"};
 const Words kFigureKinds = {"dots", "bars", "lines", "stack", "matrix", "layer_grids"};
-const Words kFigureX = {"task", "variant", "prompt", "time", "set", "parameters", "setting:NAME"};
+const Words kFigureX = {
+    "task", "variant", "prompt", "round", "time", "set", "parameters", "setting:NAME"};
 const Words kFigureSeries = {"", "variant", "task", "measure", "setting:NAME"};
 const Words kFigurePanels = {"", "task", "variant", "measure"};
 const Words kVerdicts = {"gain", "better", "diagonal", "equal", "share", "best", "drift", "none"};

@@ -64,6 +64,7 @@ template <typename V> void visitMembers(V& visit, ShardRound& r) {
     visit("tokens", r.tokens);
     visit("ranks", r.ranks);
     visit("draft_steps", r.draftSteps);
+    visit("draft_layers", r.draftLayers);
     visit("accepted", r.accepted);
     visit("matchness", r.matchness);
     visit("draft_ms", r.draftMs);

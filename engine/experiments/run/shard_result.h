@@ -74,6 +74,7 @@ struct ShardRound {
     std::vector<int> ranks = {}; ///< [tokens] 1 = first choice of the draft, 2, ... = sibling, 0 =
                                  ///< the full model's own
     int draftSteps = 0;
+    double draftLayers = 0.0; ///< layers that its draft passes ran, all together
     int accepted = 0;
     double matchness = 0.0; ///< of the set in use, when known
     double draftMs = 0.0;

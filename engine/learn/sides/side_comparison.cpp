@@ -47,7 +47,7 @@ std::vector<CloseCall> closestCalls(const SideAnswer& answer, std::size_t count)
     for (std::size_t i = 0; i < answer.tokens.size(); ++i)
         if (const auto gap = gapOf(answer.tokens[i])) {
             const auto& choices = answer.tokens[i].choices;
-            calls.push_back({static_cast<int>(i), choices[0], choices[1], *gap});
+            calls.push_back({static_cast<int>(i), choices[0], choices[1], *gap, isNearTie(*gap)});
         }
     std::ranges::stable_sort(calls, {}, &CloseCall::gap);
     calls.resize(std::min(calls.size(), count));

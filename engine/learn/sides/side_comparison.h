@@ -36,10 +36,11 @@ SideComparison compareSides(const SideAnswer& left, const SideAnswer& right);
 
 /// A token that nearly was another one. A plain value.
 struct CloseCall {
-    int position = 0;   ///< in the answer, from 0
-    TokenChoice first;  ///< the full model's best token there
-    TokenChoice second; ///< its second best
-    double gap = 0.0;   ///< between their logits
+    int position = 0;       ///< in the answer, from 0
+    TokenChoice first;      ///< the full model's best token there
+    TokenChoice second;     ///< its second best
+    double gap = 0.0;       ///< between their logits
+    bool isNearTie = false; ///< isNearTie() of the gap
 };
 
 /// Between the logits of the full model's two best tokens; none if they are not known.

@@ -36,6 +36,12 @@ EngineEvent endOf(const SideAnswer& side, FinishReason reason = FinishReason::En
     return {0.0, finished, 7};
 }
 
+EngineFailed failedWith(ErrorCode code) {
+    EngineFailed failed;
+    failed.error = {code, "It failed.", ""};
+    return failed;
+}
+
 SideAnswer answerOf(const std::vector<TokenId>& ids, bool isFinished = true, double gap = 0.5) {
     SideAnswer side;
     int step = 0;
@@ -154,10 +160,10 @@ void SideComparisonTest::theClosestCallsComeFirst() {
 
 void SideComparisonTest::aFailureEndsASide() {
     SideAnswer side = answerOf({1}, false);
-    QVERIFY(side.apply({0.0, EngineFailed{{ErrorCode::NoMemory, "Too little.", ""}}, 7}));
+    QVERIFY(side.apply({0.0, failedWith(ErrorCode::NoMemory), 7}));
     QVERIFY(side.isOver() && !side.isWhole() && side.error);
     SideAnswer stopped;
-    stopped.apply({0.0, EngineFailed{{ErrorCode::Cancelled, "Stopped.", ""}}, 7});
+    stopped.apply({0.0, failedWith(ErrorCode::Cancelled), 7});
     QVERIFY(stopped.isOver() && !stopped.isWhole() && !stopped.error);
 }
 

@@ -15,9 +15,6 @@ namespace {
 
 constexpr int kTitleLength = 60;
 
-/// The task name under which all chats share one search.
-constexpr const char* kChatTask = "chat";
-
 constexpr const char* kPolicyKey = "context_policy";
 
 /// A draft is on its way to the disk this long after a key, at the latest.

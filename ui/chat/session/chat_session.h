@@ -127,6 +127,27 @@ public:
     /// caller sets its promptId. None before the first question.
     std::optional<engine::SubmitPrompt> newestQuestion() const;
 
+    /// A question that may be answered beside the chat. A plain value.
+    struct Aside {
+        ChatId chat = 0;             ///< 0 = a chat that does not exist yet
+        MessageId parent = 0;        ///< the message before the question
+        MessageId question = 0;      ///< in the chat; 0 = it is not in it
+        QString text;                ///< of the question
+        engine::SubmitPrompt prompt; ///< with everything that the chat would have sent
+    };
+
+    /// The question above this message, or the message itself; 0 = the newest question. None if
+    /// there is no such question.
+    std::optional<Aside> asideOf(MessageId message = 0) const;
+
+    /// The same for words that are not in the chat: they would follow its leaf.
+    Aside asideOf(const QString& words) const;
+
+    /// Puts answers that were made beside the chat into it, as branches below their question; the
+    /// last one is shown. False if that cannot be now: an answer is being written, another chat is
+    /// open, or the question is no longer there.
+    bool keepAnswers(const Aside& aside, const QList<StoredMessage>& answers);
+
     /// A new chat that begins with the messages up to this one.
     void branchIntoNewChat(MessageId message);
 
@@ -250,8 +271,11 @@ private:
     void continueWithSummary(const QString& summary);
     void finishMessage(StoredMessage& message, MessageState state);
     std::vector<engine::PromptMessage> promptMessages(MessageId last) const;
+    Aside asideBehind(MessageId last) const;
     MessageFigures figuresOf(const engine::PromptFinished& finished) const;
     engine::ContextPolicy policy() const;
+
+    static constexpr const char* kChatTask = "chat"; ///< whose search state its answers use
 
     EngineBridge& m_bridge;
     const RunStore& m_run;

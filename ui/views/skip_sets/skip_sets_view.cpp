@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/skip_sets/skip_sets_view.h"
 
+#include "ui/shell/widgets/column_scroll.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/skip_sets/compare/comparison_pane.h"
 #include "ui/views/skip_sets/skip_set_tree.h"
@@ -70,6 +71,7 @@ SkipSetsView::SkipSetsView(const ViewContext& viewContext, QWidget* parent)
     connect(m_noteAct, &QPushButton::clicked, this, &SkipSetsView::doOffer);
     connect(m_pane, &ComparisonPane::closed, this, [this] {
         m_pane->setComparison(std::nullopt);
+        arrange();
         m_tree->setFocus(Qt::OtherFocusReason);
     });
     connect(m_pane, &ComparisonPane::runAsked, this, [this] {
@@ -108,9 +110,12 @@ void SkipSetsView::build() {
     column->addWidget(m_problems);
     column->addLayout(noteRow);
     column->addLayout(m_buttonPlace);
-    m_sides = new QBoxLayout(QBoxLayout::LeftToRight, this);
+    m_scroll = new ColumnScroll(this); // on a low screen, or with large text
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setWidget(m_pane);
+    m_sides = new QHBoxLayout(this);
     m_sides->addWidget(m_library, 1);
-    m_sides->addWidget(m_pane, 1);
+    m_sides->addWidget(m_scroll, 1);
 }
 
 QAction* SkipSetsView::add(const QString& text,
@@ -157,16 +162,18 @@ void SkipSetsView::makeActions() {
     }
 }
 
-/// A narrow view has the comparison below the list, and its buttons in two lines.
+/// A narrow view has the comparison in place of the list, and its buttons in two lines.
 void SkipSetsView::arrange() {
     const int side = theme().scaled(12);
     m_sides->setContentsMargins(side, theme().scaled(8), side, theme().scaled(8));
     m_sides->setSpacing(theme().scaled(16));
     const bool isWide = width() >= theme().scaled(kRoomForBoth);
-    m_sides->setDirection(isWide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    const bool isComparing = m_pane->comparison().has_value();
+    m_scroll->setVisible(isComparing);
+    m_library->setVisible(isWide || !isComparing);
     m_library->layout()->setSpacing(theme().scaled(6));
     m_buttonPlace->setSpacing(theme().scaled(6));
-    const int room = isWide && !m_pane->isHidden() ? width() / 2 : width();
+    const int room = isComparing ? width() / 2 : width();
     const int columns = room >= theme().scaled(kRoomForOneButtonRow) ? 4 : 2;
     for (std::size_t i = 0; i < m_buttons.size(); ++i)
         m_buttonPlace->addWidget(
@@ -191,8 +198,10 @@ std::optional<ListedSkipSet> SkipSetsView::usable() const {
 }
 
 void SkipSetsView::refreshView(Topics changed) {
-    if (changed.testFlag(Topic::Model))
+    if (changed.testFlag(Topic::Model)) {
         m_pane->setComparison(std::nullopt);
+        arrange();
+    }
     showAll();
 }
 

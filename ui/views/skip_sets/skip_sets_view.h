@@ -9,7 +9,7 @@
 #include <optional>
 
 class QAction;
-class QBoxLayout;
+class QHBoxLayout;
 class QGridLayout;
 class QLabel;
 class QMenu;
@@ -17,6 +17,7 @@ class QPushButton;
 
 namespace ui {
 
+class ColumnScroll;
 class ComparisonPane;
 class SkipSetTree;
 struct ListedSkipSet;
@@ -88,7 +89,8 @@ private:
     SkipSetShelf m_shelf;
     SkipSetShelf::Offer m_offer = SkipSetShelf::Offer::None;
     int m_undoIndex = -1; ///< of the stack, while its newest change is offered to be undone
-    QBoxLayout* m_sides = nullptr;
+    QHBoxLayout* m_sides = nullptr;
+    ColumnScroll* m_scroll = nullptr; ///< around the comparison
     QGridLayout* m_buttonPlace = nullptr;
     QWidget* m_library = nullptr;
     QLabel* m_empty = nullptr;

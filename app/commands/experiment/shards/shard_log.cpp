@@ -49,6 +49,7 @@ void ShardLog::add(const DecodeStep& step) {
     for (const TokenFact& fact : step.facts)
         round.ranks.push_back(fact.rank + 1);
     round.draftSteps = static_cast<int>(one.draftSteps);
+    round.draftLayers = one.draftLayers;
     round.accepted = static_cast<int>(one.accepted);
     round.matchness = m_matchness;
     round.draftMs = step.draftMs;

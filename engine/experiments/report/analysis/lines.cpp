@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/analysis/measures/selection_sums.h"
 #include "engine/experiments/report/analysis/result_parts.h"
 #include "engine/experiments/run/baseline/baseline_blocks.h"
 #include "engine/metrics/sample_statistics.h"
@@ -149,6 +150,25 @@ Points streamPoints(const StreamAxis& axis,
                                            : promptPoints(axis, selection, measure, figure);
 }
 
+/// Along the answers: a point for each round, all answers that have so many together.
+Points roundPoints(const Selection& selection, const std::string& measure) {
+    std::map<int, DecodeMetrics> sums; // by the round's place in its answer
+    for (const RoundRun* run : selection.rounds) {
+        DecodeMetrics& sum = sums[run->index];
+        ++sum.rounds;
+        sum.tokens += static_cast<std::int64_t>(run->round->tokens.size());
+        sum.draftSteps += run->round->draftSteps;
+        sum.draftLayers += run->round->draftLayers;
+        sum.accepted += run->round->accepted;
+    }
+    Points points;
+    for (const auto& [index, sum] : sums)
+        if (const auto value = roundMeasure(measure, sum))
+            points.push_back(
+                {static_cast<double>(index), {*value, {}, {}, static_cast<int>(sum.rounds)}});
+    return points;
+}
+
 /// A band begins where the task changes.
 void addTaskBands(const RunData& data,
                   const StreamAxis& axis,
@@ -217,6 +237,7 @@ void fillLines(const RunData& data, const FigureWish& wish, ResultFigure& figure
     const std::string stage = data.stageOf(wish.stage);
     const bool isStream = wish.x == "prompt" || wish.x == "time";
     figure.x.title = wish.x == "prompt"       ? "prompts"
+                     : wish.x == "round"      ? "rounds of an answer"
                      : wish.x == "time"       ? "seconds"
                      : wish.x == "parameters" ? "parameters"
                                               : settingName(wish.x);
@@ -246,6 +267,9 @@ void fillLines(const RunData& data, const FigureWish& wish, ResultFigure& figure
                         addTaskBands(data, axis, own, figure);
                     if (figure.bands.empty() && axis.isTime())
                         addPhaseBands(axis, own, figure);
+                } else if (wish.x == "round") {
+                    line.points =
+                        roundPoints(selectAll(data, wish, stage, {&panel, &one}), measure);
                 } else {
                     line.points = sweepPoints(data, wish, stage, {&panel, &one}, measure, figure);
                 }

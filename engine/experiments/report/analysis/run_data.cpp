@@ -253,6 +253,19 @@ void RunData::addShard(const ShardResult& shard) {
         place.at = set.at;
         m_plans.push_back({placeOf(set), &set});
     }
+    std::map<int, std::string> tasks;
+    for (const ShardAnswer& answer : shard.answers)
+        tasks.emplace(answer.prompt, answer.task);
+    std::map<std::pair<std::string, int>, int> rounds; // by variant and prompt
+    for (const ShardRound& round : shard.rounds) {
+        if (round.pass != 0)
+            continue;
+        place.variant = addVariant(round.variant);
+        place.task = tasks[round.prompt];
+        place.prompt = round.prompt;
+        place.at = round.at;
+        m_rounds.push_back({place, &round, ++rounds[{round.variant, round.prompt}]});
+    }
 }
 
 const ReportVariant* RunData::variant(std::string_view name) const {
@@ -286,6 +299,7 @@ Selection RunData::select(const std::string& stage,
     keepMatching(m_runs, stage, filters, only, found.runs);
     keepMatching(m_trials, stage, filters, only, found.trials);
     keepMatching(m_plans, stage, filters, only, found.plans);
+    keepMatching(m_rounds, stage, filters, only, found.rounds);
     addSources(found);
     return found;
 }

@@ -54,11 +54,18 @@ struct PlanRun {
     const ShardPlan* plan = nullptr;
 };
 
+struct RoundRun {
+    RunPlace place;
+    const ShardRound* round = nullptr;
+    int index = 0; ///< in its answer, from 1
+};
+
 /// What belongs to one cell or point.
 struct Selection {
     std::vector<const AnsweredPrompt*> runs;
     std::vector<const TrialRun*> trials;
     std::vector<const PlanRun*> plans;
+    std::vector<const RoundRun*> rounds = {};  ///< of first passes, if the run has kept them
     std::vector<const TrialRun*> sources = {}; ///< of the searches that found the sets of the runs
 };
 
@@ -115,6 +122,7 @@ private:
     std::vector<AnsweredPrompt> m_runs;
     std::vector<TrialRun> m_trials;
     std::vector<PlanRun> m_plans;
+    std::vector<RoundRun> m_rounds;
 };
 
 /// The group to which something belongs.

@@ -432,6 +432,51 @@ private slots:
         QCOMPARE(cellOf(table, {"SWIFT"}, "Bayesian").text, std::string("2"));
     }
 
+    /// The second answer has a second round; the second pass does not count.
+    void roundsAreALineAlongTheAnswers() {
+        SampleRun run;
+        run.add({"math"}, 2, {kSwift});
+        const auto add = [&](int prompt, int pass, int drafts, double layers) {
+            run.shards[0].rounds.push_back({.variant = "swift",
+                                            .prompt = prompt,
+                                            .pass = pass,
+                                            .draftSteps = drafts,
+                                            .draftLayers = layers});
+        };
+        add(0, 0, 2, 8.0);
+        add(0, 1, 9, 9.0);
+        add(1, 0, 4, 10.0);
+        add(1, 0, 6, 12.0);
+        FigureWish wish = figureOf("lines", "round", {"layers_per_draft", "draft_length"});
+        wish.panels = "measure";
+        run.recipe.figures = {wish};
+        const ExperimentResult result = resultOf(run);
+        const ResultFigure& figure = result.figures.at(0);
+        const auto& exits = figure.panels.at(0).series.at(0).points;
+        QCOMPARE(exits.size(), std::size_t{2});
+        QCOMPARE(exits[0].x, 1.0);
+        QCOMPARE(exits[0].y.value, 3.0); // 18 layers of 6 drafts
+        QCOMPARE(exits[0].y.count, 2);
+        QCOMPARE(exits[1].y.value, 2.0);
+        QCOMPARE(figure.panels.at(1).series.at(0).points[0].y.value, 3.0); // drafts a round
+    }
+
+    void aDecoderThatNeverDraftsCannotShowAPaper() {
+        SampleRun run;
+        run.add({"math"}, 2, {kSwift});
+        for (ShardAnswer& answer : run.shards[0].answers)
+            if (answer.variant == "swift") {
+                answer.decoding = {};
+                answer.decoding.plainRounds = SampleRun::kTokens;
+            }
+        run.recipe.verdict = {"better", "speedup", "swift", "vanilla", {}};
+        const ExperimentVerdict verdict = resultOf(run).verdict;
+        QVERIFY2(contains(verdict.cause,
+                          "It never drafted: every step was a plain one. So this model cannot show "
+                          "Table 2 of arXiv 2410.06916."),
+                 verdict.cause.c_str());
+    }
+
     void roundsBecomeTextsWhoseTokensSayWhereTheyComeFrom() {
         SampleRun run;
         run.add({"math"}, 1, {kSwift});

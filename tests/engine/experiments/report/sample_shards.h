@@ -41,7 +41,10 @@ inline std::vector<engine::ShardResult> sampleShards(const engine::Recipe& recip
                                                 .prompt = prompt,
                                                 .pass = pass,
                                                 .tokens = {"a", "b"},
-                                                .ranks = {1, 0}});
+                                                .ranks = {1, 0},
+                                                .draftSteps = 2,
+                                                .draftLayers = 8.0,
+                                                .accepted = 1});
                 }
                 if (!isSearch && !isSwift)
                     continue;

@@ -216,6 +216,7 @@ MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& m
     connect(card, &MessageCard::keepAsPromptAsked, this, &ConversationView::keepAsPromptAsked);
     connect(card, &MessageCard::branchShown, this, &ConversationView::branchShown);
     connect(card, &MessageCard::taskAsked, this, &ConversationView::taskAsked);
+    connect(card, &MessageCard::losslessAsked, this, &ConversationView::losslessAsked);
     connect(card, &MessageCard::editEnded, this, &ConversationView::editEnded);
     connect(&card->body(), &MessageBody::tokenHovered, this, [this, card](int token) {
         if (!m_details->isPinned())

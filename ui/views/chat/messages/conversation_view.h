@@ -72,6 +72,7 @@ signals:
     void keepAsPromptAsked(qint64 id);
     void branchShown(qint64 id);
     void taskAsked(const QString& task);
+    void losslessAsked(qint64 id);
     void editEnded();
 
     /// The user wants the answer to continue from this token, with `choice` instead of it.

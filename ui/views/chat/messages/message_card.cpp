@@ -146,6 +146,10 @@ void MessageCard::makeActions(QHBoxLayout& row) {
             addAction(row, IconName::Regenerate, tr("Answer again, with a new seed (Ctrl+R)"));
         connect(again, &QToolButton::clicked, this, [this] { emit regenerateAsked(m_message.id); });
         m_changing.push_back(again);
+        QToolButton* check = addAction(
+            row, IconName::Check, tr("Lossless check: compare with vanilla (Ctrl+Shift+D)"));
+        connect(check, &QToolButton::clicked, this, [this] { emit losslessAsked(m_message.id); });
+        m_changing.push_back(check);
     }
     QToolButton* branch = addAction(row, IconName::Branch, tr("Continue from here in a new chat"));
     connect(branch, &QToolButton::clicked, this, [this] { emit branchAsked(m_message.id); });

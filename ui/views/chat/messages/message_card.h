@@ -71,6 +71,7 @@ signals:
     void keepAsPromptAsked(qint64 id);
     void branchShown(qint64 id);
     void taskAsked(const QString& task);
+    void losslessAsked(qint64 id);
 
     /// The message's editor was closed.
     void editEnded();

@@ -59,7 +59,6 @@ ComparisonPane::ComparisonPane(const Theme& theme, QWidget* parent)
     connect(m_grid, &LayerGrid::currentChanged, this, &ComparisonPane::showCurrent);
     connect(&theme, &Theme::changed, this, &ComparisonPane::restyle);
     restyle();
-    setVisible(false);
 }
 
 void ComparisonPane::restyle() { layout()->setSpacing(m_theme.scaled(6)); }
@@ -67,7 +66,6 @@ void ComparisonPane::restyle() { layout()->setSpacing(m_theme.scaled(6)); }
 void ComparisonPane::setComparison(const std::optional<SetComparison>& comparison,
                                    const std::vector<int>& silentCopies) {
     m_comparison = comparison;
-    setVisible(comparison.has_value());
     LayerMapState state;
     if (comparison) {
         state.layerCount = comparison->layerCount;

@@ -75,7 +75,7 @@ std::optional<double> SelectionSums::plainMs() const {
 }
 
 std::optional<Estimate> SelectionSums::value(std::string_view name) const {
-    if (const auto found = ofRounds(name))
+    if (const auto found = roundMeasure(name, m_decoding))
         return counted(found, m_answers);
     if (const auto found = ofEquationSix(name))
         return counted(found, m_answers);
@@ -87,21 +87,19 @@ std::optional<Estimate> SelectionSums::value(std::string_view name) const {
 }
 
 /// Vanilla's rounds give one token each.
-std::optional<double> SelectionSums::ofRounds(std::string_view name) const {
-    const auto rounds = static_cast<double>(m_decoding.rounds);
-    const auto drafts = static_cast<double>(m_decoding.draftSteps);
+std::optional<double> roundMeasure(std::string_view name, const DecodeMetrics& sums) {
+    const auto rounds = static_cast<double>(sums.rounds);
+    const auto drafts = static_cast<double>(sums.draftSteps);
     if (name == "M")
-        return m_decoding.rounds == 0 && m_decoding.baselineTokens > 0
-                   ? 1.0
-                   : m_decoding.tokensPerRound();
+        return sums.rounds == 0 && sums.baselineTokens > 0 ? 1.0 : sums.tokensPerRound();
     if (name == "acceptance")
-        return m_decoding.acceptance();
+        return sums.acceptance();
     if (name == "tokens_per_layer")
-        return m_decoding.tokensPerLayer();
+        return sums.tokensPerLayer();
     if (name == "draft_length")
         return drafts > 0.0 ? quotient(drafts, rounds) : std::nullopt;
     if (name == "layers_per_draft")
-        return quotient(m_decoding.draftLayers, drafts);
+        return quotient(sums.draftLayers, drafts);
     return std::nullopt;
 }
 

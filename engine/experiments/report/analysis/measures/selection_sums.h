@@ -11,6 +11,10 @@
 
 namespace engine {
 
+/// A measure that follows from rounds alone: M, acceptance, draft lengths, layers; none for another
+/// one, and where nothing was drafted.
+std::optional<double> roundMeasure(std::string_view name, const DecodeMetrics& sums);
+
 /// The sums over a selection, and the measures that follow from them: all but the speedups.
 class SelectionSums {
 public:
@@ -22,7 +26,6 @@ public:
     std::optional<Estimate> value(std::string_view name) const;
 
 private:
-    std::optional<double> ofRounds(std::string_view name) const;
     std::optional<double> ofEquationSix(std::string_view name) const;
     std::optional<double> ofTime(std::string_view name) const;
     std::optional<Estimate> ofAnswers(std::string_view name) const;

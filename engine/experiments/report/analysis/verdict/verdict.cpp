@@ -20,9 +20,10 @@ public:
         : m_context{data,
                     recipe.verdict,
                     data.stageOf({}),
-                    std::any_of(recipe.figures.begin(), recipe.figures.end(), [](const auto& wish) {
-                        return wish.kind == "layer_grids";
-                    })} {}
+                    std::any_of(recipe.figures.begin(),
+                                recipe.figures.end(),
+                                [](const auto& wish) { return wish.kind == "layer_grids"; }),
+                    recipe.source} {}
 
     ExperimentVerdict make() const {
         if (m_context.data.shards().empty())
@@ -132,6 +133,8 @@ private:
                                  ? *own->low > *against->high || *own->high < *against->low
                                  : own->value != against->value;
         std::string cause = costSentence(m_context.of(*subject));
+        if (sumsOf(m_context.of(*subject)).rounds == 0 && !m_context.source.empty())
+            cause += fmt::format(" So this model cannot show {}.", m_context.source);
         if (!isClear)
             cause = "The two intervals overlap, so the difference may be chance. " + cause;
         return {isBetter && isClear ? VerdictKind::Gain : VerdictKind::NoGain,

@@ -20,6 +20,7 @@ struct VerdictContext {
     const VerdictWish& wish;
     std::string stage;        ///< the last one
     bool isAboutSets = false; ///< the recipe shows sets rather than speeds
+    std::string source = {};  ///< what the recipe repeats
 
     /// All of a variant, or what it did on one task. Vanilla counts in the last stage alone.
     Selection of(const ReportVariant& variant, const std::string& task = {}) const;

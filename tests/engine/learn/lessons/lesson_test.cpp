@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/learn/lessons/lesson.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+using namespace engine;
+
+namespace {
+
+const std::string kFolder = "resources/lessons";
+
+const std::string kText = R"(# A lesson
+
+## First
+
+See {{answer.tokens}} tokens.
+
+## Second
+
+```
+## no heading
+```
+)";
+
+const std::string kSteps =
+    R"({"format": "swift-lesson", "version": 1, "name": "small", "title": "A lesson",
+ "summary": "You will be able to read.", "steps": [
+ {"title": "First", "view": "chat", "check": {"question": "How many?", "answers": [
+   {"text": "{{answer.tokens}}", "right": true, "reply": "Yes, {{answer.M}} a pass."},
+   {"text": "None", "reply": "Look again."}]}},
+ {"title": "Second", "view": "layer_map", "button": "Skip", "actions": [{"flip": "mlp 3"}],
+  "check": {"question": "Skip one.", "conditions": [{"fact": "set.skipped", "at_least": 1},
+   {"fact": "set.matchness", "at_least": 0.8}], "right": "{{set.skipped}} skipped.", "wrong": "Try {{round.stop}}."},
+  "solution": [{"flip": "mlp 3"}]}]})";
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    return at == text.npos ? std::string() : text.replace(at, from.size(), to);
+}
+
+std::string contentOf(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::ostringstream all;
+    all << file.rdbuf();
+    return all.str();
+}
+
+} // namespace
+
+class LessonTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void aLessonIsReadFromItsTwoTexts() {
+        const auto lesson = readLesson(kSteps, kText, "small.json");
+        QVERIFY2(lesson, lesson ? "" : lesson.error().message.c_str());
+        QCOMPARE(lesson.value().steps.size(), std::size_t(2));
+        QCOMPARE(lesson.value().steps[0].text, std::string("See {{answer.tokens}} tokens."));
+        QCOMPARE(lesson.value().steps[1].text, std::string("```\n## no heading\n```"));
+        QCOMPARE(lesson.value().steps[1].actions.at(0).flip, std::string("mlp 3"));
+        QVERIFY(!readLesson(kSteps, with(kText, "\n## no", "\n```\n## no"), "small.json"));
+    }
+
+    void anAnswerIsJudgedAndReplied() {
+        const LessonCheck check = *readLesson(kSteps, kText, "small.json").value().steps[0].check;
+        const LessonFacts facts = {{"answer.M", 2.125}};
+        QVERIFY(judge(check, {}, facts).sentence.empty());
+        QVERIFY(judge(check, 0, facts).isRight);
+        QCOMPARE(judge(check, 0, facts).sentence, std::string("Yes, 2.13 a pass."));
+        QVERIFY(!judge(check, 1, facts).isRight);
+        QCOMPARE(judge(check, 1, facts).sentence, std::string("Look again."));
+        QVERIFY(!judge(check, 2, facts).isRight);
+    }
+
+    void conditionsHoldOnlyTogetherAndOnlyOnceTheirFactsAreKnown() {
+        const LessonCheck check = *readLesson(kSteps, kText, "small.json").value().steps[1].check;
+        QVERIFY(!judge(check, {}, {}).isRight);
+        QVERIFY(!judge(check, {}, {{"set.skipped", 2.0}}).isRight);
+        QVERIFY(!judge(check, {}, {{"set.skipped", 2.0}, {"set.matchness", 0.79}}).isRight);
+        QVERIFY(
+            !judge(check, {}, {{"set.skipped", std::string("2")}, {"set.matchness", 1.0}}).isRight);
+        const LessonVerdict verdict =
+            judge(check, {}, {{"set.skipped", 2.0}, {"set.matchness", 0.8}});
+        QVERIFY(verdict.isRight);
+        QCOMPARE(verdict.sentence, std::string("2 skipped."));
+        QCOMPARE(judge(check, {}, {}).sentence, std::string("Try ...."));
+    }
+
+    void factsAreWrittenByTheirUnits() {
+        const LessonFacts facts = {{"answer.tokens", 7.0},
+                                   {"answer.speedup", 1.2345},
+                                   {"set.matchness", 0.8},
+                                   {"round.stop", std::string("verify")}};
+        QCOMPARE(filledIn("{{answer.tokens}}, {{answer.speedup}}; {{set.matchness}} {{round.stop}}",
+                          facts),
+                 std::string("7, 1.23x; 0.80 verify"));
+        QCOMPARE(filledIn("{{round.rows}} {{no such}} {{", facts), std::string("... ... {{"));
+    }
+
+    void aWrongLessonIsRefusedByName_data() {
+        QTest::addColumn<QString>("from");
+        QTest::addColumn<QString>("to");
+        QTest::addColumn<QString>("named");
+        const auto row = [](const char* name, const char* from, const char* to, const char* named) {
+            QTest::newRow(name) << QString(from) << QString(to) << QString(named);
+        };
+        row("no JSON", "{\"format\"", "{format", "small.json");
+        row("another file", "swift-lesson", "swift-experiment", "format");
+        row("another version", "\"version\": 1", "\"version\": 2", "version 1");
+        row("unknown member", "\"summary\"", "\"sumary\"", "sumary");
+        row("unknown view", "\"layer_map\"", "\"layer map\"", "did you mean layer_map");
+        row("unknown fact",
+            "set.skipped\", \"at_least\"",
+            "set.skiped\", \"at_least\"",
+            "set.skipped");
+        row("unknown fact in a text",
+            "\"{{answer.tokens}}\"",
+            "\"{{answer.token}}\"",
+            "answer.token");
+        row("no right answer", "\"right\": true, ", "", "right answer");
+        row("no reply", "\"Look again.\"", "\"\"", "reply");
+        row("a word compared with a number",
+            "set.skipped\", \"at_least\": 1",
+            "round.stop\", \"at_least\": 1",
+            "word");
+        row("two things at once",
+            "{\"flip\": \"mlp 3\"}]",
+            "{\"flip\": \"mlp 3\", \"search\": true}]",
+            "exactly one");
+        row("nothing to do", "{\"flip\": \"mlp 3\"}]", "{}]", "exactly one");
+        row("no sublayer", "\"mlp 3\"", "\"mlp\"", "attention 12");
+        row("actions without a button", "\"button\": \"Skip\", ", "", "button");
+        row("no solution", "\"solution\": [{\"flip\": \"mlp 3\"}]", "\"solution\": []", "solution");
+        row("no hint", "\"Try {{round.stop}}.\"", "\"\"", "hint");
+        row("another model",
+            "\"steps\": [",
+            "\"needs\": {\"model\": \"big\"}, \"steps\": [",
+            "planted");
+    }
+
+    void aWrongLessonIsRefusedByName() {
+        QFETCH(QString, from);
+        QFETCH(QString, to);
+        QFETCH(QString, named);
+        const std::string changed = with(kSteps, from.toStdString(), to.toStdString());
+        QVERIFY(!changed.empty());
+        const auto lesson = readLesson(changed, kText, "small.json");
+        QVERIFY(!lesson);
+        const Error& error = lesson.error();
+        const QString told = QString::fromStdString(error.message + " " + error.hint);
+        QVERIFY2(told.contains(named), qPrintable(told));
+        QVERIFY2(told.startsWith("small.json"), qPrintable(told));
+    }
+
+    void aMissingOrAdditionalStepOfTheTextIsNamed() {
+        const auto told = [](const std::string& text) {
+            const auto lesson = readLesson(kSteps, text, "small.json");
+            return lesson ? QString() : QString::fromStdString(lesson.error().message);
+        };
+        QVERIFY(told("# A lesson\n\n## First\n\nText.\n").contains("step 2, \"Second\""));
+        QVERIFY(told(kText + "\n## Third\n\nText.\n").contains("\"Third\""));
+        QVERIFY(told(with(kText, "## First", "## Fist")).contains("\"Fist\""));
+        QVERIFY(told(with(kText, "See {{answer.tokens}} tokens.\n", "")).contains("no text"));
+        QVERIFY(
+            told(with(kText, "{{answer.tokens}}", "{{answer.token}}")).contains("answer.token"));
+    }
+
+    void theLessonsOfTheProgramAreRightAndInOrder() {
+        std::map<int, std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+            if (entry.path().extension() != ".json")
+                continue;
+            const auto lesson = readLessonFile(entry.path());
+            QVERIFY2(lesson, lesson ? "" : lesson.error().message.c_str());
+            const Lesson& read = lesson.value();
+            QCOMPARE(entry.path().stem().string(), fmt::format("{:02}_{}", read.order, read.name));
+            QVERIFY2(names.emplace(read.order, read.name).second, read.name.c_str());
+            QVERIFY2(std::ranges::all_of(
+                         read.steps, [](const LessonStep& step) { return step.check.has_value(); }),
+                     read.name.c_str());
+        }
+        QVERIFY(names.size() >= 8);
+        QCOMPARE(names.begin()->first, 1);
+        QCOMPARE(names.rbegin()->first, static_cast<int>(names.size()));
+    }
+
+    void theReadmeNamesEveryFactAndEveryView() {
+        const std::string readme = contentOf(kFolder + "/README.md");
+        std::set<std::string_view> seen;
+        for (const LessonFactInfo& info : kLessonFacts) {
+            QVERIFY2(seen.insert(info.name).second, info.name.data());
+            QVERIFY2(readme.find(fmt::format("| `{}` |", info.name)) != readme.npos,
+                     info.name.data());
+            QVERIFY2(readme.find(info.meaning) != readme.npos, info.meaning.data());
+        }
+        for (const std::string_view view : kLessonViews)
+            QVERIFY2(readme.find(fmt::format("`{}`", view)) != readme.npos, view.data());
+    }
+};
+
+QTEST_GUILESS_MAIN(LessonTest)
+#include "lesson_test.moc"

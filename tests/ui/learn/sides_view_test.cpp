@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "engine/session/asides.h"
+#include "tests/ui/support/decoder_infos.h"
+#include "tests/ui/support/view_stage.h"
+#include "ui/views/learn/sides/side_columns.h"
+#include "ui/views/learn/sides/sides_view.h"
+
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QtTest>
+
+#include <cmath>
+#include <map>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+/// Two sides of a scripted engine: what they write is compared, told, and kept when the user says
+/// so.
+class SidesViewTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ViewStage> m_stage;
+    std::unique_ptr<SidesView> m_view;
+
+    void open(SidesForm form) {
+        m_view.reset();
+        m_stage = std::make_unique<ViewStage>();
+        ModelLoaded loaded = loadedModel();
+        loaded.decoders = {vanillaDecoder(), swiftDecoder()};
+        m_stage->say(loaded);
+        m_stage->say(DecoderChosen{swiftDecoder(), {}});
+        m_view = std::make_unique<SidesView>(m_stage->context(), form);
+        m_view->setQuestionMaker([](const QString& words) {
+            ChatSession::Aside made;
+            made.text = words;
+            made.prompt.messages = {{"user", words.toStdString(), {}}};
+            return made;
+        });
+        m_view->resize(1000, 700);
+        m_view->show();
+        m_stage->settle();
+    }
+
+    /// The prompts that were sent to asides, by conversation; the newest of each.
+    std::map<std::uint64_t, SubmitPrompt> asked() const {
+        std::map<std::uint64_t, SubmitPrompt> prompts;
+        for (const EngineCommand& command : m_stage->engine->sent)
+            if (const auto* prompt = std::get_if<SubmitPrompt>(&command))
+                prompts[prompt->conversation] = *prompt;
+        return prompts;
+    }
+
+    std::uint64_t conversation(SideRun::Place side) const {
+        return side == SideRun::Left ? asked().begin()->first : asked().rbegin()->first;
+    }
+
+    void say(SideRun::Place side, EventContent content) {
+        m_stage->engine->waiting.push_back({0.0, std::move(content), conversation(side)});
+        m_stage->bridge.tick();
+    }
+
+    void
+    write(SideRun::Place side, int step, TokenId id, const std::string& text, double gap = 1.0) {
+        StepFinished made = plainStep(asked().rbegin()->second.promptId, step, text, 20.0);
+        made.tokens = {token(id, text, TokenOrigin::Vanilla, 0.25 * std::exp(gap))};
+        made.tokens[0].choices = {{id, text, 0.25 * std::exp(gap)}, {id + 50, "other", 0.25}};
+        say(side, made);
+    }
+
+    void end(SideRun::Place side) {
+        PromptFinished finished = promptFinished(asked().rbegin()->second.promptId);
+        finished.reason = FinishReason::EndToken;
+        finished.text = m_view->run().answer(side).text;
+        say(side, finished);
+    }
+
+    void askFor(const QString& words) {
+        m_view->questionField().setFocus();
+        QTest::keyClicks(&m_view->questionField(), words);
+        QTest::keyClick(&m_view->questionField(), Qt::Key_Return);
+    }
+
+    QPushButton* button(const QString& text) const {
+        for (QPushButton* each : m_view->findChildren<QPushButton*>())
+            if (each->text() == text)
+                return each;
+        return nullptr;
+    }
+
+private slots:
+
+    void cleanup() {
+        m_view.reset();
+        m_stage.reset();
+    }
+
+    void bothSidesAreAskedTheSameWithTheirOwnDecoders() {
+        open(SidesForm::Check);
+        askFor(QStringLiteral("count"));
+        const auto prompts = asked();
+        QCOMPARE(prompts.size(), std::size_t{2});
+        for (const auto& [id, prompt] : prompts) {
+            QVERIFY(isAside(id));
+            QCOMPARE(prompt.messages.size(), std::size_t{1});
+            QCOMPARE(prompt.messages[0].content, std::string("count"));
+            QVERIFY(prompt.sampling == m_stage->store.sampling());
+        }
+        QCOMPARE(prompts.begin()->second.decoder->name, std::string("vanilla"));
+        QCOMPARE(prompts.rbegin()->second.decoder->name, std::string("swift"));
+        QVERIFY(m_view->run().isRunning());
+        QVERIFY(button(QStringLiteral("Stop")) != nullptr);
+    }
+
+    void equalTokensAreCountedAndTold() {
+        open(SidesForm::Check);
+        askFor(QStringLiteral("count"));
+        write(SideRun::Left, 0, 1, "one");
+        write(SideRun::Right, 0, 1, "one");
+        write(SideRun::Right, 1, 2, " two");
+        QVERIFY(m_view->verdictText().contains(QStringLiteral("Equal so far: 1 of 1 tokens.")));
+        write(SideRun::Left, 1, 2, " two");
+        end(SideRun::Left);
+        end(SideRun::Right);
+        QVERIFY2(m_view->verdictText().startsWith(QStringLiteral("Equal: 2 of 2 tokens.")),
+                 qPrintable(m_view->verdictText()));
+        QVERIFY(!m_view->run().isRunning());
+        const FigureTable table = m_view->table();
+        QCOMPARE(table.rows.size(), std::size_t{2});
+        QCOMPARE(table.rows[1].mid(0, 4),
+                 QStringList({QStringLiteral("2"),
+                              QStringLiteral("\u2423two"),
+                              QStringLiteral("\u2423two"),
+                              QStringLiteral("yes")}));
+        QVERIFY(m_view->findChild<QTableView*>()->isVisible());
+        QVERIFY(m_stage->store.answers().latest() == nullptr); // the run knows nothing of it
+    }
+
+    void theFirstDifferenceIsToldWithBothTokens() {
+        open(SidesForm::Check);
+        askFor(QStringLiteral("count"));
+        for (const SideRun::Place side : {SideRun::Left, SideRun::Right})
+            write(side, 0, 1, "one");
+        write(SideRun::Left, 1, 2, "two", 1.0);
+        write(SideRun::Right, 1, 9, "ten", 1.0);
+        end(SideRun::Left);
+        end(SideRun::Right);
+        const QString told = m_view->verdictText();
+        QVERIFY2(told.startsWith(QStringLiteral("Different from token 2 on.")), qPrintable(told));
+        QVERIFY(told.contains(QStringLiteral("two")) && told.contains(QStringLiteral("ten")));
+        QVERIFY2(told.contains(QStringLiteral("0.6796")), qPrintable(told)); // .25 e
+        QVERIFY(told.contains(QStringLiteral("no near tie")));
+        const auto& lines = m_view->findChild<SideColumns*>()->lines();
+        QVERIFY(!lines.empty() && !lines.back().isEqual);
+    }
+
+    void aNearTieIsExplained() {
+        open(SidesForm::Check);
+        askFor(QStringLiteral("count"));
+        write(SideRun::Left, 0, 2, "two", 0.0005);
+        write(SideRun::Right, 0, 9, "ten", 0.0005);
+        end(SideRun::Left);
+        end(SideRun::Right);
+        QVERIFY2(m_view->verdictText().contains(QStringLiteral("That is a near tie")),
+                 qPrintable(m_view->verdictText()));
+        QVERIFY(m_view->verdictText().contains(QStringLiteral("0.2501")));
+    }
+
+    void linesHoldTheSameTokensOnBothSides() {
+        open(SidesForm::Split);
+        askFor(QStringLiteral("count"));
+        for (int i = 0; i < 60; ++i) {
+            write(SideRun::Left, i, i, " word");
+            write(SideRun::Right,
+                  i,
+                  i == 30 ? 99 : i,
+                  i == 30 ? " some very much longer words" : " word");
+        }
+        auto* columns = m_view->findChild<SideColumns*>();
+        m_stage->settle();
+        QVERIFY(columns->lines().size() > 2);
+        int next = 0;
+        for (const SideColumns::Line& line : columns->lines()) {
+            QCOMPARE(line.first, next);
+            QVERIFY(line.end > line.first);
+            QCOMPARE(line.isEqual, line.end <= 30);
+            next = line.end;
+        }
+        QCOMPARE(next, 60);
+    }
+
+    void arrowsChooseATokenAndSayIt() {
+        open(SidesForm::Check);
+        askFor(QStringLiteral("count"));
+        for (const SideRun::Place side : {SideRun::Left, SideRun::Right}) {
+            write(side, 0, 1, "one");
+            write(side, 1, 2, " two");
+            end(side);
+        }
+        auto* columns = m_view->findChild<SideColumns*>();
+        QTest::keyClick(columns, Qt::Key_Right);
+        QTest::keyClick(columns, Qt::Key_Right);
+        QCOMPARE(columns->token(), 1);
+        QVERIFY2(columns->accessibleDescription().contains(QStringLiteral("two")),
+                 qPrintable(columns->accessibleDescription()));
+        QTest::keyClick(columns, Qt::Key_End);
+        QCOMPARE(columns->token(), 1);
+        QTest::keyClick(columns, Qt::Key_Home);
+        QCOMPARE(columns->token(), 0);
+    }
+
+    void escStopsBothAndThenLeaves() {
+        open(SidesForm::Check);
+        QSignalSpy left(m_view.get(), &SidesView::leaveAsked);
+        askFor(QStringLiteral("count"));
+        write(SideRun::Left, 0, 1, "one");
+        QTest::keyClick(m_view.get(), Qt::Key_Escape);
+        std::vector<std::uint64_t> stopped;
+        for (const EngineCommand& command : m_stage->engine->sent)
+            if (const auto* stop = std::get_if<StopGeneration>(&command))
+                stopped.push_back(stop->conversation.value_or(0));
+        QCOMPARE(stopped, std::vector({conversation(SideRun::Left), conversation(SideRun::Right)}));
+        QCOMPARE(left.count(), 0);
+        for (const SideRun::Place side : {SideRun::Left, SideRun::Right}) {
+            PromptFinished cancelled = promptFinished(asked().rbegin()->second.promptId);
+            cancelled.reason = FinishReason::Cancelled;
+            say(side, cancelled);
+        }
+        QVERIFY2(m_view->verdictText().startsWith(QStringLiteral("Stopped.")),
+                 qPrintable(m_view->verdictText()));
+        QTest::keyClick(m_view.get(), Qt::Key_Escape);
+        QCOMPARE(left.count(), 1);
+    }
+
+    void theUserKeepsOneAnswerOrBoth() {
+        open(SidesForm::Split);
+        QVERIFY(!button(QStringLiteral("Keep the left answer"))->isEnabled());
+        QList<StoredMessage> kept;
+        connect(m_view.get(),
+                &SidesView::answersKept,
+                this,
+                [&](const ChatSession::Aside& question, const QList<StoredMessage>& answers) {
+                    QCOMPARE(question.text, QStringLiteral("count"));
+                    kept = answers;
+                });
+        askFor(QStringLiteral("count"));
+        write(SideRun::Left, 0, 1, "one");
+        write(SideRun::Right, 0, 7, "seven");
+        QVERIFY(!button(QStringLiteral("Keep the left answer"))->isEnabled());
+        end(SideRun::Left);
+        end(SideRun::Right);
+        button(QStringLiteral("Keep the right answer"))->click();
+        QCOMPARE(kept.size(), 1);
+        QCOMPARE(kept[0].text, QStringLiteral("seven"));
+        QCOMPARE(kept[0].tokens.size(), 1);
+        QCOMPARE(kept[0].figures.tokensPerSecond, 50.0);
+        button(QStringLiteral("Keep both as branches"))->click();
+        QCOMPARE(kept.size(), 2);
+        QCOMPARE(kept[0].text, QStringLiteral("one"));
+    }
+
+    void eventsOfAnEarlierRunAreNotTaken() {
+        open(SidesForm::Check);
+        askFor(QStringLiteral("count"));
+        write(SideRun::Left, 0, 1, "one");
+        const std::uint64_t earlier = asked().begin()->second.promptId;
+        for (const SideRun::Place side : {SideRun::Left, SideRun::Right})
+            end(side);
+        m_view->ask();
+        StepFinished late = plainStep(earlier, 1, "late", 20.0);
+        say(SideRun::Left, late);
+        QVERIFY(m_view->run().answer(SideRun::Left).tokens.empty());
+    }
+};
+
+QTEST_MAIN(SidesViewTest)
+
+#include "sides_view_test.moc"
