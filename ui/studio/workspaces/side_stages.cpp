@@ -66,6 +66,8 @@ void Studio::addSideActions() {
         view->setQuestionMaker([this](const QString& words) { return m_session->asideOf(words); });
         view->setPresets(
             PresetShelf(m_options.presetsFolder, m_options.ownPresetsFolder).presets());
+        view->setShowsOrigin(m_chatView->showsOrigin());
+        connect(m_chatView, &ChatView::originToggled, view, &SidesView::setShowsOrigin);
         connect(view, &SidesView::stateChanged, this, &Studio::updateActions);
         connect(view, &SidesView::chatQuestionAsked, this, [this, stage] {
             showSides(stage, 0, false);

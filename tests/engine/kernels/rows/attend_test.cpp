@@ -437,7 +437,7 @@ void AttendTest::rowsOfAPromptKeepTheBitsThatTheyHaveAlone_data() {
     QTest::addColumn<int>("element");
     QTest::addColumn<int>("headDim");
     for (const KvElement element : kElements)
-        for (const int headDim : {1, 10, 50, 64, 80, 128, 256})
+        for (const int headDim : {1, 50, 64, 256})
             QTest::addRow("element %d, width %d", static_cast<int>(element), headDim)
                 << static_cast<int>(element) << headDim;
 }
@@ -446,9 +446,9 @@ void AttendTest::rowsOfAPromptKeepTheBitsThatTheyHaveAlone() {
     FETCH_KERNELS;
     QFETCH(const int, element);
     QFETCH(const int, headDim);
-    for (const int groupSize : {1, 3, 4, 17})
-        for (const int rows : {1, 2, 7, 33})
-            for (const int firstCount : {1, 40, 63, 64, 65, 130}) {
+    for (const int groupSize : {1, 3, 17})
+        for (const int rows : {1, 7, 33})
+            for (const int firstCount : {1, 40, 64, 130}) {
                 PromptRows prompt =
                     makeRows(rows, groupSize, headDim, firstCount, static_cast<KvElement>(element));
                 prompt.softCap = rows == 7 ? 5.0F : 0.0F;

@@ -33,12 +33,14 @@ constexpr int kWidthForOneRow = 860; ///< of the tools, pixels at 100 %
 
 ViewInfo sidesInfo(SidesForm form) {
     if (form == SidesForm::Check)
-        return {QStringLiteral("lossless"),
-                SidesView::tr("Lossless check"),
-                SidesView::tr("Vanilla and another decoder answer the same question in turn, one "
-                              "step each, and their token ids are compared. The time of a side is "
-                              "that of its own steps alone."),
-                Topic::Model | Topic::Decoder};
+        return {
+            QStringLiteral("lossless"),
+            SidesView::tr("Lossless check"),
+            SidesView::tr("Vanilla and another decoder answer the same question in turn, one "
+                          "step each, and their token ids are compared. The time of a side is "
+                          "that of its own steps alone. A question typed here is asked after what "
+                          "the chat already holds; nothing of it reaches the chat."),
+            Topic::Model | Topic::Decoder};
     return {QStringLiteral("split_chat"),
             SidesView::tr("Split chat"),
             SidesView::tr("Two decoders or presets answer the same message side by side, in turn, "
@@ -238,8 +240,6 @@ void SidesView::setPresets(const std::vector<Preset>& presets) {
 }
 
 void SidesView::setQuestion(const ChatSession::Aside& question, bool isAsked) {
-    if (m_run.isRunning())
-        m_run.stop();
     m_given = question;
     m_question->setText(question.text.simplified());
     m_question->setCursorPosition(0);
@@ -251,47 +251,54 @@ void SidesView::setQuestion(const ChatSession::Aside& question, bool isAsked) {
 
 /// The chat's decoder with its settings is the first choice, then each decoder as it starts, then
 /// the presets.
-void SidesView::fillChoices() {
-    const std::string left = m_left->currentIndex() >= 0
-                                 ? m_choices[static_cast<std::size_t>(m_left->currentIndex())].name
-                                 : "vanilla";
-    const QString rightTitle = m_right->currentText();
-    m_choices.clear();
-    if (const ModelLoaded* model = store().model()) {
-        if (const DecoderInfo* decoder = store().decoder())
-            m_choices.push_back(
-                {tr("%1, as in the chat").arg(QString::fromStdString(decoder->title)),
-                 decoder->name,
-                 store().settings()});
-        for (const DecoderInfo& info : model->decoders)
-            m_choices.push_back({QString::fromStdString(info.title),
-                                 info.name,
-                                 startingSettings(store(), info.name)});
-        for (const Preset& preset : m_presets)
-            if (std::ranges::find(model->decoders, preset.decoder, &DecoderInfo::name) !=
-                model->decoders.end())
-                m_choices.push_back(
-                    {tr("%1: %2").arg(decoderTitle(QString::fromStdString(preset.decoder)),
-                                      preset.name),
-                     preset.decoder,
-                     preset.values});
+std::vector<SidesView::Choice> SidesView::makeChoices() const {
+    std::vector<Choice> choices;
+    const ModelLoaded* model = store().model();
+    if (model == nullptr)
+        return choices;
+    if (const DecoderInfo* decoder = store().decoder()) {
+        const QString title = QString::fromStdString(decoder->title);
+        choices.push_back(
+            {tr("%1, as in the chat").arg(title), {title, decoder->name, store().settings()}});
     }
+    for (const DecoderInfo& info : model->decoders) {
+        const QString title = QString::fromStdString(info.title);
+        choices.push_back({title, {title, info.name, startingSettings(store(), info.name)}});
+    }
+    for (const Preset& preset : m_presets)
+        if (std::ranges::find(model->decoders, preset.decoder, &DecoderInfo::name) !=
+            model->decoders.end()) {
+            const QString title =
+                tr("%1: %2").arg(decoderTitle(QString::fromStdString(preset.decoder)), preset.name);
+            choices.push_back({title, {title, preset.decoder, preset.values}});
+        }
+    return choices;
+}
+
+/// What was chosen stays, if it is still there. At first vanilla is beside the chat's decoder, or
+/// beside SWIFT where that is vanilla itself.
+void SidesView::fillChoices() {
+    const QString left = m_left->currentText();
+    const QString right = m_right->currentText();
+    m_choices = makeChoices();
     for (QComboBox* box : {m_left, m_right}) {
         box->clear();
-        for (const SideDecoder& choice : m_choices)
-            box->addItem(choice.title);
+        for (const Choice& choice : m_choices)
+            box->addItem(choice.label);
     }
-    const auto indexOf = [this](const std::string& name) {
-        const auto found =
-            std::ranges::find(m_choices.begin() + 1, m_choices.end(), name, &SideDecoder::name);
-        return found == m_choices.end() ? 0 : static_cast<int>(found - m_choices.begin());
+    const auto choose = [this](QComboBox& box, const QString& before, const std::string& first) {
+        const auto own = std::ranges::find_if(
+            m_choices, [&](const Choice& choice) { return choice.decoder.name == first; });
+        const int kept = before.isEmpty() ? -1 : box.findText(before);
+        const int fresh = own == m_choices.end() ? 0 : static_cast<int>(own - m_choices.begin());
+        if (!m_choices.empty())
+            box.setCurrentIndex(kept >= 0 ? kept : fresh);
     };
-    if (m_choices.empty())
-        return;
-    m_left->setCurrentIndex(indexOf(left));
-    const int before = rightTitle.isEmpty() ? -1 : m_right->findText(rightTitle);
-    const bool isVanilla = m_choices.front().name == "vanilla";
-    m_right->setCurrentIndex(before >= 0 ? before : isVanilla ? indexOf("swift") : 0);
+    const DecoderInfo* ofChat = store().decoder();
+    choose(*m_left, left, "vanilla");
+    choose(*m_right,
+           right,
+           ofChat == nullptr || ofChat->name == "vanilla" ? std::string("swift") : ofChat->name);
 }
 
 std::optional<SideDecoder> SidesView::chosen(SideRun::Place side) const {
@@ -300,14 +307,14 @@ std::optional<SideDecoder> SidesView::chosen(SideRun::Place side) const {
     const int index = (side == SideRun::Left ? m_left : m_right)->currentIndex();
     if (index < 0 || index >= static_cast<int>(m_choices.size()))
         return std::nullopt;
-    return m_choices[static_cast<std::size_t>(index)];
+    return m_choices[static_cast<std::size_t>(index)].decoder;
 }
 
 void SidesView::ask() {
     const QString words = m_question->text().trimmed();
     auto left = chosen(SideRun::Left);
     auto right = chosen(SideRun::Right);
-    if (m_run.isRunning() || words.isEmpty() || !left || !right || !m_maker)
+    if (words.isEmpty() || !left || !right || !m_maker)
         return;
     const bool isGiven = m_given && m_given->text.simplified() == words;
     m_asked = isGiven ? *m_given : m_maker(words);
@@ -329,6 +336,8 @@ void SidesView::keep(const std::vector<SideRun::Place>& sides) {
         answers << keptAnswer(m_run, side, QString::fromStdString(store().model()->model.name));
     emit answersKept(m_asked, answers);
 }
+
+void SidesView::setShowsOrigin(bool isShown) { m_columns->setShowsOrigin(isShown); }
 
 QString SidesView::verdictText() const { return m_verdict->text(); }
 

@@ -47,6 +47,9 @@ public:
 
     void stop() { m_run.stop(); }
 
+    /// Marks where each token came from.
+    void setShowsOrigin(bool isShown);
+
     const SideRun& run() const { return m_run; }
 
     QLineEdit& questionField() { return *m_question; }
@@ -76,11 +79,17 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    struct Choice {
+        QString label; ///< in the box
+        SideDecoder decoder;
+    };
+
     void build();
     QWidget* makeTools();
     QWidget* makeHeads();
     QWidget* makeFoot();
     void arrangeTools();
+    std::vector<Choice> makeChoices() const;
     void fillChoices();
     std::optional<SideDecoder> chosen(SideRun::Place side) const;
     void showRun();
@@ -94,7 +103,7 @@ private:
     SideRun m_run;
     std::function<ChatSession::Aside(const QString&)> m_maker;
     std::vector<Preset> m_presets;
-    std::vector<SideDecoder> m_choices;        // of both boxes
+    std::vector<Choice> m_choices;             // of both boxes
     std::optional<ChatSession::Aside> m_given; // as long as its text stands in the field
     ChatSession::Aside m_asked;
     bool m_isDirty = true; // since the last refresh

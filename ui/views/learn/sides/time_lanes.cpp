@@ -13,6 +13,7 @@ using namespace engine;
 namespace {
 
 constexpr int kLaneHeight = 34; ///< pixels at 100 %
+constexpr int kCaptionHeight = 24;
 constexpr int kNameWidth = 96;
 constexpr int kEndWidth = 150;
 
@@ -47,7 +48,7 @@ TimeLanes::TimeLanes(const Theme& theme, QWidget* parent)
 }
 
 QSize TimeLanes::sizeHint() const {
-    return {m_theme.scaled(300), m_theme.scaled(2 * kLaneHeight + 8 + 22)};
+    return {m_theme.scaled(300), m_theme.scaled(kCaptionHeight + 2 * kLaneHeight + 22)};
 }
 
 /// The tokens of a round come together, at its end; they are drawn side by side within it.
@@ -141,12 +142,39 @@ void TimeLanes::paintAxis(QPainter& painter, const QRectF& room, double msWide) 
     }
 }
 
+/// What the marks mean.
+void TimeLanes::paintCaption(QPainter& painter) const {
+    const Colours& colours = m_theme.colours();
+    painter.fillRect(0, 0, width(), 1, colours.border);
+    painter.setFont(m_theme.font(TextRole::Tiny));
+    const int height = m_theme.scaled(kCaptionHeight);
+    int x = m_theme.scaled(14);
+    const auto write = [&](const QString& text) {
+        painter.setPen(colours.muted);
+        const int wide = painter.fontMetrics().horizontalAdvance(text);
+        painter.drawText(QRect(x, 0, wide + 2, height), Qt::AlignLeft | Qt::AlignVCenter, text);
+        x += wide + m_theme.scaled(16);
+    };
+    const auto mark = [&](const QColor& colour, int wide, int high) {
+        painter.fillRect(x, (height - high) / 2, wide, high, colour);
+        x += wide + m_theme.scaled(6);
+    };
+    write(tr("Time of each side's own steps"));
+    mark(colours.text, m_theme.scaled(1), m_theme.scaled(12));
+    write(tr("written by a full pass"));
+    mark(colours.acceptedLine, m_theme.scaled(1), m_theme.scaled(12));
+    write(tr("accepted draft token"));
+    mark(colours.draftTime, m_theme.scaled(14), m_theme.scaled(6));
+    write(tr("one round"));
+}
+
 void TimeLanes::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), m_theme.colours().panel);
     const double msWide = std::max({m_lanes[0].endMs, m_lanes[1].endMs, 1.0});
     const double lane = m_theme.scaled(kLaneHeight);
-    const double top = m_theme.scaled(6);
+    paintCaption(painter);
+    const double top = m_theme.scaled(kCaptionHeight);
     const QRectF room(m_theme.scaled(kNameWidth),
                       top,
                       std::max(40, width() - m_theme.scaled(kNameWidth + kEndWidth)),

@@ -45,6 +45,7 @@ private:
 
     static Lane laneOf(const QString& name, const engine::SideAnswer& answer);
     void paintLane(QPainter& painter, const Lane& lane, const QRectF& room, double msWide) const;
+    void paintCaption(QPainter& painter) const;
     void paintAxis(QPainter& painter, const QRectF& room, double msWide) const;
 
     const Theme& m_theme;
