@@ -323,6 +323,25 @@ private slots:
         QCOMPARE(asked()->count, 99);
     }
 
+    /// Even while the first is being read.
+    void theAnswerOfTheSelectedTokenIsRead() {
+        open();
+        answer();
+        m_stage->tell(promptStarted(kPrompt + 1));
+        m_stage->tell(plainStep(kPrompt + 1, 0, " more", 10.0));
+        PromptFinished second = promptFinished(kPrompt + 1);
+        second.tokens = {5};
+        m_stage->tell(second);
+        m_stage->settle();
+        QCOMPARE(asked()->promptId, kPrompt + 1);
+        m_stage->selection.setToken(Selection::Token{kPrompt, 0});
+        m_stage->bridge.markChanged(Topic::Selection);
+        m_stage->settle();
+        QCOMPARE(asked()->promptId, kPrompt);
+        read();
+        QCOMPARE(m_view->model().tokenCount(), 2);
+    }
+
     void aFailureIsSaidInItsPlace() {
         open();
         answer();

@@ -181,6 +181,10 @@ void LensMap::layOut() {
     setColumnWidth(LensModel::FinalColumn, m_theme.scaled(44));
     for (int column = LensModel::EmbeddingColumn; column < m_model.columnCount(); ++column)
         setColumnWidth(column, std::min(cell, m_theme.scaled(34)));
+    const QFontMetrics metrics(m_theme.font(TextRole::AxisFigure));
+    const int number = metrics.horizontalAdvance(QStringLiteral("00")) + m_theme.scaled(6);
+    const int width = columnWidth(LensModel::FirstLayerColumn);
+    m_model.setNumberStep(width >= number ? 1 : 5 * ((number / width + 4) / 5));
     emit columnsMoved();
 }
 

@@ -23,22 +23,35 @@ QString probabilityText(double probability) {
     return text.startsWith('0') ? text.mid(1) : text;
 }
 
-void LensModel::setAnswer(const LensAnswer& answer) {
-    const bool grows = answer.promptId == m_answer.promptId && m_answer.layerCount() > 0 &&
-                       answer.tokens.size() > m_answer.tokens.size();
-    if (grows) {
+bool LensModel::setAnswer(const LensAnswer& answer) {
+    const bool isSameAnswer = answer.promptId == m_answer.promptId && tokenCount() > 0;
+    const std::size_t known = m_answer.tokens.size();
+    if (isSameAnswer && answer.tokens.size() == known) {
+        const bool isNew = answer.influenceTokens != m_answer.influenceTokens;
+        m_answer.influence = answer.influence;
+        m_answer.influenceTokens = answer.influenceTokens;
+        return isNew;
+    }
+    if (isSameAnswer && answer.tokens.size() > known) {
         beginInsertRows({}, rowCount(), 2 * static_cast<int>(answer.tokens.size()) - 1);
         m_answer = answer;
         endInsertRows();
-        return;
+        return true;
     }
-    const bool isSame =
-        answer.promptId == m_answer.promptId && answer.tokens.size() == m_answer.tokens.size();
-    if (!isSame)
-        beginResetModel();
+    if (tokenCount() == 0 && answer.tokens.empty())
+        return false;
+    beginResetModel();
     m_answer = answer;
-    if (!isSame)
-        endResetModel();
+    endResetModel();
+    return true;
+}
+
+void LensModel::setNumberStep(int layers) {
+    if (layers == m_numberStep)
+        return;
+    m_numberStep = layers;
+    if (columnCount() > 0)
+        emit headerDataChanged(Qt::Horizontal, FirstLayerColumn, columnCount() - 1);
 }
 
 void LensModel::setColouring(LensColouring colouring) {
@@ -211,8 +224,10 @@ QVariant LensModel::headerData(int section, Qt::Orientation orientation, int rol
     case EmbeddingColumn:
         return tr("E");
     default:
-        return QString::number(section - FirstLayerColumn);
+        break;
     }
+    const int layer = section - FirstLayerColumn;
+    return layer % m_numberStep == 0 ? QString::number(layer) : QString();
 }
 
 Qt::ItemFlags LensModel::flags(const QModelIndex& index) const {

@@ -36,8 +36,12 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// Takes over what was read; tokens that are already there stay.
-    void setAnswer(const LensAnswer& answer);
+    /// Takes over what was read; tokens that are already there stay. Returns whether there was
+    /// anything new.
+    bool setAnswer(const LensAnswer& answer);
+
+    /// Every how many layers the header has a number.
+    void setNumberStep(int layers);
 
     void setColouring(LensColouring colouring);
 
@@ -108,6 +112,7 @@ private:
     LensOverlay m_overlay = LensOverlay::SkipSet;
     engine::SkipSet m_skipped;
     std::vector<int> m_exits;
+    int m_numberStep = 1;
 };
 
 /// "after the MLP of layer 21", "after the embedding".

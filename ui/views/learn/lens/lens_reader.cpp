@@ -34,6 +34,7 @@ LensReader::LensReader(EngineBridge& bridge, QObject* parent)
 void LensReader::read(std::uint64_t promptId, int end) {
     if (promptId != m_answer.promptId) {
         stop();
+        m_lensRequest = 0; // what still comes belongs to nobody
         m_answer = {};
         m_answer.promptId = promptId;
         m_attention.reset();

@@ -116,6 +116,7 @@ LensView::LensView(const ViewContext& context, QWidget* parent)
     m_colouring->setCurrentIndex(0);
     m_overlay->setSegments({tr("Skip set"), tr("Exits taken"), tr("Nothing")});
     m_overlay->setCurrentIndex(0);
+    setFocusProxy(m_map);
     m_note->setAlignment(Qt::AlignCenter);
     m_pages->addWidget(m_note);
     auto* left = new QWidget;
@@ -261,6 +262,7 @@ void LensView::refreshView(Topics) {
                             ? tr("Wait until the answer that is being written is complete.")
                             : QString());
     showReading();
+    showBars();
 }
 
 /// Begins with a complete answer, once.
@@ -298,7 +300,7 @@ QString LensView::note() const {
 void LensView::showReading() {
     const LensAnswer& read = m_reader.answer();
     const bool wasEmpty = m_model.tokenCount() == 0;
-    m_model.setAnswer(read);
+    const bool isNew = m_model.setAnswer(read);
     const bool isEmpty = m_model.tokenCount() == 0;
     m_note->setText(noteFor(shownAnswer()));
     m_pages->setCurrentWidget(isEmpty ? static_cast<QWidget*>(m_note) : m_parts);
@@ -327,8 +329,10 @@ void LensView::showReading() {
         answer == nullptr || isEmpty
             ? QString()
             : tr("“%1”").arg(QString::fromStdString(answer->question).simplified().left(80)));
-    showBars();
-    showFinding();
+    if (isNew) {
+        showBars();
+        showFinding();
+    }
 }
 
 void LensView::showBars() {
