@@ -314,7 +314,7 @@ void LinePlot::applyMargins(int plotWidth) {
     const PlotState& state = m_drawing->state;
     const QFontMetrics figures(m_theme.font(TextRole::AxisFigure));
     state.figures.setFont(m_theme.font(TextRole::AxisFigure));
-    double widestText = 0.0;
+    double widestText = state.figures.width(m_leastTickText);
     for (const double tick : state.yTicks)
         widestText =
             std::max(widestText, state.figures.width(tickText(state.yAxis, state.yTicks, tick)));

@@ -57,6 +57,10 @@ public:
     /// The range shown until the user zooms or pans.
     void setHome(PlotRange x, PlotRange y);
 
+    /// The left margin has room for this text even while no tick has one, so that plots one above
+    /// the other share their x axis.
+    void setLeastTickText(const QString& text) { m_leastTickText = text; }
+
     /// Pixels at text size 100 % above the y range, for the names of phases; at most half the plot.
     void setHeadroom(int pixels);
 
@@ -167,6 +171,7 @@ private:
     std::optional<PointChoice> m_choice;
     QString m_summary;
     QElapsedTimer m_summaryClock;
+    QString m_leastTickText;
     int m_headroom = 0;
     bool m_isStale = false;
     bool m_isFittingNote = false;

@@ -73,13 +73,6 @@ std::vector<std::size_t> drifted(const std::vector<std::size_t>& byTask,
 
 } // namespace
 
-std::string_view dataOrderName(DataOrder order) {
-    for (const auto& [each, name] : kOrderNames)
-        if (each == order)
-            return name;
-    return "";
-}
-
 std::optional<DataOrder> dataOrderOf(std::string_view name) {
     for (const auto& [order, each] : kOrderNames)
         if (each == name)

@@ -26,10 +26,7 @@ enum class DataOrder : std::uint8_t {
     Drift,
 };
 
-/// "as-is", "by-task", "shuffled", "drift".
-std::string_view dataOrderName(DataOrder order);
-
-/// None for another name.
+/// Of "as-is", "by-task", "shuffled" and "drift"; none for another name.
 std::optional<DataOrder> dataOrderOf(std::string_view name);
 
 /// The indexes of the prompts in the order in which they come; `tasks` has each prompt's task.

@@ -3,7 +3,6 @@
 
 #include "engine/base/result.h"
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -82,7 +81,7 @@ struct TableWish {
     std::string id;
     std::string title;
     std::string rows; ///< "variant", "task", "variant_task", "prompt", "search", "stage"
-    std::vector<std::string> columns;       ///< measures, see kMeasures
+    std::vector<std::string> columns;       ///< measures, see measureInfo()
     std::vector<std::string> variants = {}; ///< only these; empty = all
     std::string stage = {};                 ///< of whose shards; empty = the last one
     std::string note = {};                  ///< sentence below it
@@ -176,59 +175,6 @@ struct Recipe {
 /// The recipe with one size alone, its settings, trials and choice of variants put in; `run` is
 /// set. Errors: InvalidInput for a size that it does not have, with those it has.
 Result<Recipe> recipeOfSize(const Recipe& recipe, const RunOptions& run);
-
-/// What tables, figures and verdicts may ask for. Of answers (per variant, task, prompt ...):
-/// speedup, the same with the time of the prompts, rates, M, acceptance, ... `expected_*` are
-/// equation 6 of arXiv 2410.06916, `expected_by_parts` also counts what verifying and the rest of a
-/// round cost; `verify_cost` is a verification in vanilla steps; `draft_length` are draft passes
-/// per round, `layers_per_draft` the layers that one of them reads (the mean exit); `*_share` are
-/// parts of the decode time; `equal`, `near_ties` are shares of answers; `cumulative_speedup` is
-/// that of all prompts so far. Of searches: `matchness` (each trial), `best_matchness`, `trials`,
-/// `random_trials`, `bayesian_trials`, `search_seconds`. Of sets: `skip_ratio`, `skipped`
-/// (sublayers), `jaccard` (of two tasks' sets), `set` (the layer grid). Of texts: the scores, and
-/// `token_origin` (the coloured text).
-inline constexpr std::array<std::string_view, 40> kMeasures = {"speedup",
-                                                               "speedup_with_prompt",
-                                                               "tokens_per_second",
-                                                               "M",
-                                                               "acceptance",
-                                                               "tokens_per_layer",
-                                                               "expected_by_ratio",
-                                                               "expected_by_cost",
-                                                               "c_by_ratio",
-                                                               "c_measured",
-                                                               "expected_by_parts",
-                                                               "verify_cost",
-                                                               "draft_length",
-                                                               "layers_per_draft",
-                                                               "draft_share",
-                                                               "verify_share",
-                                                               "search_share",
-                                                               "other_share",
-                                                               "step_ms",
-                                                               "cumulative_speedup",
-                                                               "equal",
-                                                               "near_ties",
-                                                               "answers",
-                                                               "tokens",
-                                                               "prompts",
-                                                               "matchness",
-                                                               "best_matchness",
-                                                               "trials",
-                                                               "random_trials",
-                                                               "bayesian_trials",
-                                                               "search_seconds",
-                                                               "skip_ratio",
-                                                               "skipped",
-                                                               "jaccard",
-                                                               "set",
-                                                               "rouge2",
-                                                               "rougeL",
-                                                               "exact_match",
-                                                               "pass_at_1",
-                                                               "token_origin"};
-
-bool isMeasure(std::string_view word);
 
 /// Reads a recipe and checks every member. `where` begins the messages (a path). Errors:
 /// CorruptFile for no JSON; InvalidInput naming the wrong member, what it must be, and the byte.

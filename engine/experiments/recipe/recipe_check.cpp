@@ -2,6 +2,7 @@
 #include "engine/experiments/recipe/recipe_check.h"
 
 #include "engine/base/settings.h"
+#include "engine/experiments/report/analysis/measures/measures.h"
 
 #include <fmt/ranges.h>
 
@@ -82,9 +83,9 @@ private:
     }
 
     void measure(const std::string& member, const std::string& word) {
-        if (isMeasure(word) || word.starts_with("setting:"))
+        if (!measureInfo(word).name.empty() || word.starts_with("setting:"))
             return;
-        const Words words(kMeasures.begin(), kMeasures.end());
+        const Words words = measureNames();
         const std::string near = nearestName(word, words);
         fail(member,
              fmt::format("is \"{}\", which no recipe can show", word),
@@ -246,10 +247,6 @@ private:
 };
 
 } // namespace
-
-bool isMeasure(std::string_view word) {
-    return std::find(kMeasures.begin(), kMeasures.end(), word) != kMeasures.end();
-}
 
 Result<void> checkRecipe(const Recipe& recipe, const std::string& where) {
     return RecipeCheck(recipe, where).run();

@@ -177,6 +177,10 @@ void StatusStrip::giveWay() {
         needed -= isLeftOut ? roomOf(part) : 0;
         part->setVisible(!isLeftOut && !part->text().isEmpty());
     }
+    // The work's title has what is left; the remark has the rest.
+    const int least = m_work->minimumSizeHint().width();
+    m_work->setFixedWidth(
+        std::clamp(least + width() - needed, least, std::max(least, m_work->sizeHint().width())));
 }
 
 /// Behind an answer a decoder may still search for a skip set.

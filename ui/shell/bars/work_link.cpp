@@ -21,7 +21,6 @@ WorkLink::WorkLink(const Theme& theme, QWidget* parent)
     , m_theme(theme) {
     setCursor(Qt::PointingHandCursor);
     setFocusPolicy(Qt::StrongFocus);
-    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
     setAttribute(Qt::WA_Hover);
     connect(&theme, &Theme::changed, this, &QWidget::updateGeometry);
     hide();

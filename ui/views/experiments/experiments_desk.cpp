@@ -76,24 +76,14 @@ void ExperimentsDesk::connectPanels() {
     connect(
         m_options, &OptionsPanel::overlayToggled, &m_page->reportPage(), &ReportPage::setOverlay);
     connect(m_options, &OptionsPanel::dataAsked, this, [this] {
-        auto* dialog = new QFileDialog(m_options, tr("Prompts for the recipes"));
-        dialog->setAttribute(Qt::WA_DeleteOnClose);
-        dialog->setFileMode(QFileDialog::ExistingFiles);
-        dialog->setNameFilters(QString::fromLatin1(kDataFilter).split(QStringLiteral(";;")));
-        connect(dialog, &QFileDialog::filesSelected, this, &ExperimentsDesk::setRecipeData);
-        dialog->open();
+        askForFiles(tr("Prompts for the recipes"), &ExperimentsDesk::setRecipeData);
     });
-    const auto make = [this](bool isAtOnce) {
-        return [this, isAtOnce](const RecipeChoice& choice) {
-            m_setup.make(choice,
-                         m_model,
-                         [this, isAtOnce](const ExperimentJob& job, const QString& problem) {
-                             start(job, problem, isAtOnce);
-                         });
-        };
-    };
-    connect(m_options, &OptionsPanel::runAsked, this, make(true));
-    connect(m_options, &OptionsPanel::addAsked, this, make(false));
+    connect(m_options, &OptionsPanel::runAsked, this, [this](const RecipeChoice& choice) {
+        make(choice, true);
+    });
+    connect(m_options, &OptionsPanel::addAsked, this, [this](const RecipeChoice& choice) {
+        make(choice, false);
+    });
 }
 
 void ExperimentsDesk::connectPage() {
@@ -111,17 +101,12 @@ void ExperimentsDesk::connectPage() {
         setRecipeData(paths);
         tell(tr("Recipes run on these prompts now."), tr("Choose a recipe at the left."), false);
     });
-    const auto make = [this](bool isAtOnce) {
-        return [this, isAtOnce](const StreamChoice& choice) {
-            m_setup.make(choice,
-                         m_model,
-                         [this, isAtOnce](const ExperimentJob& job, const QString& problem) {
-                             start(job, problem, isAtOnce);
-                         });
-        };
-    };
-    connect(&data, &DataPage::runAsked, this, make(true));
-    connect(&data, &DataPage::addAsked, this, make(false));
+    connect(&data, &DataPage::runAsked, this, [this](const StreamChoice& choice) {
+        make(choice, true);
+    });
+    connect(&data, &DataPage::addAsked, this, [this](const StreamChoice& choice) {
+        make(choice, false);
+    });
     connect(&m_page->reportPage(), &ReportPage::saveAsked, this, &ExperimentsDesk::saveReport);
     PromptsView& prompts = m_page->streamPage().prompts();
     connect(&prompts, &PromptsView::exportAsked, this, &ExperimentsDesk::exportPrompts);
@@ -351,6 +336,13 @@ void ExperimentsDesk::showStatus() {
         showJob(id);
 }
 
+template <typename Choice> void ExperimentsDesk::make(const Choice& choice, bool isAtOnce) {
+    m_setup.make(
+        choice, m_model, [this, isAtOnce](const ExperimentJob& job, const QString& problem) {
+            start(job, problem, isAtOnce);
+        });
+}
+
 void ExperimentsDesk::start(const ExperimentJob& job, const QString& problem, bool isAtOnce) {
     if (!problem.isEmpty()) {
         tell(tr("The experiment cannot begin."), problem);
@@ -360,6 +352,7 @@ void ExperimentsDesk::start(const ExperimentJob& job, const QString& problem, bo
     if (isAtOnce)
         m_queue.run(id);
     showJob(id);
+    m_queuePanel->list().setFocus(Qt::OtherFocusReason); // the button that began it is gone
 }
 
 void ExperimentsDesk::setRecipeData(const QStringList& paths) {
@@ -372,12 +365,7 @@ void ExperimentsDesk::openPaths(const QStringList& paths) {
         return;
     emit shown();
     if (paths.front().endsWith(QLatin1String(".swiftexp"), Qt::CaseInsensitive)) {
-        QString problem;
-        const QString own = m_catalog.take(paths.front(), problem);
-        if (own.isEmpty())
-            tell(tr("The recipe was not opened."), problem);
-        else
-            showRecipe(own);
+        takeRecipe(paths.front());
         return;
     }
     m_jobId.clear();
@@ -389,12 +377,24 @@ void ExperimentsDesk::openPaths(const QStringList& paths) {
     m_page->showData();
 }
 
-void ExperimentsDesk::askForData() {
-    auto* dialog = new QFileDialog(m_page, tr("Open data"));
+void ExperimentsDesk::takeRecipe(const QString& path) {
+    QString problem;
+    const QString own = m_catalog.take(path, problem);
+    if (own.isEmpty())
+        tell(tr("The recipe was not opened."), problem);
+    else
+        showRecipe(own);
+}
+
+void ExperimentsDesk::askForData() { askForFiles(tr("Open data"), &ExperimentsDesk::openPaths); }
+
+void ExperimentsDesk::askForFiles(const QString& title,
+                                  void (ExperimentsDesk::*use)(const QStringList&)) {
+    auto* dialog = new QFileDialog(m_page, title);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFiles);
     dialog->setNameFilters(QString::fromLatin1(kDataFilter).split(QStringLiteral(";;")));
-    connect(dialog, &QFileDialog::filesSelected, this, &ExperimentsDesk::openPaths);
+    connect(dialog, &QFileDialog::filesSelected, this, use);
     dialog->open();
 }
 
@@ -403,14 +403,7 @@ void ExperimentsDesk::askForRecipe() {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilter(tr("Recipes (*.swiftexp *.json)"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
-        QString problem;
-        const QString own = m_catalog.take(path, problem);
-        if (own.isEmpty())
-            tell(tr("The recipe was not opened."), problem);
-        else
-            showRecipe(own);
-    });
+    connect(dialog, &QFileDialog::fileSelected, this, &ExperimentsDesk::takeRecipe);
     dialog->open();
 }
 

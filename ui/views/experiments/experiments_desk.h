@@ -89,6 +89,10 @@ private:
     void noteOutcome(const RunPicture& picture);
     void act(ExperimentsPage::Action action);
     void openAnswer(int prompt);
+    /// A job out of the user's choices.
+    template <typename Choice> void make(const Choice& choice, bool isAtOnce);
+    void askForFiles(const QString& title, void (ExperimentsDesk::*use)(const QStringList&));
+    void takeRecipe(const QString& path);
     void start(const ExperimentJob& job, const QString& problem, bool isAtOnce);
     void setRecipeData(const QStringList& paths);
     void saveReport(ReportForm form);

@@ -101,11 +101,26 @@ private slots:
         QVERIFY(m_page->tasks().tiles()[1].caption.contains(QStringLiteral("plain steps")));
     }
 
+    void aTaskWithoutASteadyVanillaHasNoVerdict() {
+        engine::TaskFigures task;
+        task.task = "story";
+        task.prompts = task.done = 2;
+        RunPicture picture;
+        picture.facts = std::make_shared<RunFacts>();
+        picture.progress.tasks = {task};
+        const TaskTile tile = taskTiles(picture, false).front();
+        QCOMPARE(tile.state, TaskTile::State::Unsteady);
+        QCOMPARE(tile.stateText, QStringLiteral("not steady"));
+        QVERIFY(tile.caption.contains(QStringLiteral("moved by more than 5 %")));
+    }
+
     void tilesWrapWhereItIsNarrow() {
         const Theme& theme = m_stage->theme;
         QCOMPARE(TileGrid::make(theme, 1200, 9).columns, 3);
         QCOMPARE(TileGrid::make(theme, 700, 9).columns, 2);
         QCOMPARE(TileGrid::make(theme, 400, 9).columns, 1);
+        QCOMPARE(TileGrid::make(theme, 1200, 4).columns, 2); // and not three above one
+        QCOMPARE(TileGrid::make(theme, 1200, 2).columns, 2);
         const TileGrid grid = TileGrid::make(theme, 1200, 9);
         QCOMPARE(grid.height(), 3 * grid.tileHeight);
         QVERIFY(!grid.tile(2).intersects(grid.tile(3)));

@@ -5,6 +5,7 @@
 #include "ui/plots/figure_table.h"
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
+#include "ui/views/experiments/page/plain_table.h"
 
 #include <QComboBox>
 #include <QFileInfo>
@@ -124,18 +125,10 @@ void DataPage::build() {
     m_bad = plainLabel(this, true);
     m_bad->setProperty("tone", "problem");
     m_rows = new FigureTableModel(this);
-    m_table = new QTableView;
+    m_table = new PlainTable(m_theme, TextRole::Small);
     m_table->setModel(m_rows);
     m_table->setAccessibleName(tr("The first prompts"));
-    m_table->setFrameShape(QFrame::NoFrame);
-    m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setTabKeyNavigation(false);
-    m_table->verticalHeader()->hide();
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_run = new QPushButton(tr("Run"));
     m_run->setProperty("kind", QStringLiteral("primary"));
     m_add = new QPushButton(tr("Add to queue"));
@@ -243,6 +236,7 @@ void DataPage::takePreview(const DataScan::Preview& preview, bool isWhole) {
     }
     m_rows->setTable(std::move(table));
     m_table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
+    m_table->setColumnHidden(2, m_layout.reference.empty());
     showState();
 }
 
@@ -363,11 +357,6 @@ void DataPage::restyle() {
     m_grid->setContentsMargins(0, 0, side, 0);
     m_grid->setHorizontalSpacing(side);
     m_grid->setVerticalSpacing(m_theme.scaled(8));
-    m_table->setStyleSheet(
-        QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(m_theme.scaled(8)));
-    m_table->verticalHeader()->setDefaultSectionSize(m_theme.scaled(24));
-    m_table->ensurePolished(); // the style sheet first: it sets the font back
-    m_table->setFont(m_theme.font(TextRole::Small));
     m_table->horizontalHeader()->setMinimumSectionSize(m_theme.scaled(80));
     showState();
 }

@@ -151,14 +151,15 @@ void OptionsPanel::build() {
     buttons->addStretch(1);
     form->addStretch(1);
     m_nothing = plainLabel(this, true);
+    m_nothing->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     m_nothing->setText(tr("Choose a recipe; how it is run is chosen here."));
-    auto* scroll = new ColumnScroll;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidget(m_form);
+    m_scroll = new ColumnScroll;
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setWidget(m_form);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_nothing);
-    column->addWidget(scroll, 1);
+    column->addWidget(m_scroll, 1);
     column->addWidget(m_buttons);
     column->setSpacing(0);
     connect(m_sizeChoice, &SegmentedControl::chosen, this, [this](int index) {
@@ -178,7 +179,7 @@ void OptionsPanel::build() {
 void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) {
     const bool isSame = path == m_path && m_hasRecipe == (recipe != nullptr);
     m_hasRecipe = recipe != nullptr;
-    m_form->setVisible(m_hasRecipe);
+    m_scroll->setVisible(m_hasRecipe);
     m_buttons->setVisible(m_hasRecipe);
     m_nothing->setVisible(!m_hasRecipe);
     if (isSame || !m_hasRecipe) {

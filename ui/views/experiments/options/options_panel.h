@@ -73,6 +73,7 @@ private:
     ModelChoice m_model;
     QHash<QString, QString> m_titles; ///< of decoders, by name
     QString m_dataProblem;
+    ColumnScroll* m_scroll = nullptr;
     QWidget* m_form = nullptr;
     QLabel* m_nothing = nullptr;
     SegmentedControl* m_sizeChoice = nullptr;

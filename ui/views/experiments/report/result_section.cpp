@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/shell/docks/dock_title.h"
+#include "ui/views/experiments/page/plain_table.h"
 #include "ui/views/experiments/report/result_table_model.h"
 
 #include <QApplication>
@@ -21,7 +22,7 @@ ResultSection::ResultSection(const Theme& theme, engine::ResultTable table, QWid
     : QWidget(parent)
     , m_theme(theme)
     , m_model(new ResultTableModel(this))
-    , m_view(new QTableView)
+    , m_view(new PlainTable(theme, TextRole::Figure))
     , m_note(plainLabel(this, true)) {
     const QString name = QString::fromStdString(table.title);
     m_note->setProperty("tone", "small");
@@ -34,16 +35,10 @@ ResultSection::ResultSection(const Theme& theme, engine::ResultTable table, QWid
     connect(button, &QToolButton::clicked, this, &ResultSection::copy);
     m_view->setModel(m_model);
     m_view->setAccessibleName(name);
-    m_view->setFrameShape(QFrame::NoFrame);
-    m_view->setShowGrid(false);
     m_view->setProperty("form", QStringLiteral("figures"));
-    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_view->setTabKeyNavigation(false);
-    m_view->setWordWrap(false);
+    m_view->setSelectionBehavior(QAbstractItemView::SelectItems); // cells are copied
     m_view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_view->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_view->verticalHeader()->hide();
-    m_view->horizontalHeader()->setHighlightSections(false);
     m_view->installEventFilter(this);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -65,11 +60,6 @@ void ResultSection::setTable(engine::ResultTable table) {
 const std::string& ResultSection::id() const { return m_model->table().id; }
 
 void ResultSection::restyle() {
-    m_view->setStyleSheet(
-        QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(m_theme.scaled(8)));
-    m_view->verticalHeader()->setDefaultSectionSize(m_theme.scaled(24));
-    m_view->ensurePolished(); // the style sheet first: it sets the font back
-    m_view->setFont(m_theme.font(TextRole::Figure));
     m_view->resizeColumnsToContents();
     const int columns = m_model->columnCount();
     if (columns > 0)

@@ -77,6 +77,8 @@ DriftView::DriftView(const ViewContext& context, QWidget* parent)
     shares.tickCount = 3;
     shares.tickText = [](double share) { return QString::number(share, 'f', 1); };
     m_acceptance->setYAxis(shares);
+    for (LinePlot* plot : {m_speed, m_acceptance})
+        plot->setLeastTickText(QStringLiteral("0.0"));
     shares.tickCount = 4;
     shares.origin = 1.0;
     m_speed->setYAxis(shares);
@@ -145,6 +147,8 @@ void DriftView::showPoints(const RunPicture& picture) {
         if (row.speed) {
             speeds.push_back({x, *row.speed});
             speedLine.push_back({x, speedMean.add(*row.speed)});
+        } else { // nothing is drawn across what was not measured
+            speedLine.push_back({x, kNoPoint});
         }
         if (const auto share = row.acceptance()) {
             shares.push_back({x, *share});

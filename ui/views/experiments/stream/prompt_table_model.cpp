@@ -48,7 +48,7 @@ QString cellText(const PromptRow& row, int column) {
     case PromptTableModel::Acceptance:
         return row.acceptance() ? shareText(*row.acceptance()) : QString();
     case PromptTableModel::Speed:
-        return row.speed ? factorText(*row.speed) : QString();
+        return row.speed ? factorText(*row.speed) : QStringLiteral("\u2013");
     default:
         return {};
     }
@@ -99,6 +99,9 @@ QVariant PromptTableModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
         return cellText(row, index.column());
     case Qt::ToolTipRole:
+        if (index.column() == Speed && !row.speed)
+            return tr(
+                "None is told: vanilla was not measured beside it, or moved by more than 5 %.");
         return isWords ? cellText(row, index.column()).toHtmlEscaped() : QVariant();
     case Qt::TextAlignmentRole:
         return int((isWords ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);

@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/shell/figure_text.h"
+#include "ui/views/experiments/page/plain_table.h"
 
 #include <QGridLayout>
 #include <QHBoxLayout>
@@ -20,6 +21,7 @@ namespace ui {
 namespace {
 
 constexpr int kWidthForOneRow = 1150;     ///< pixels at 100 %
+constexpr double kCellRoom = 36.0;        ///< beside the text of a column
 constexpr std::size_t kLongestShare = 10; ///< a tenth of the answers are the longest ones
 
 /// The number of tokens from which on an answer is one of the longest.
@@ -79,21 +81,13 @@ void PromptsView::build() {
         button->setProperty("form", QStringLiteral("small"));
     m_problem = plainLabel(this, true);
     m_problem->setProperty("tone", "problem");
-    m_table = new QTableView(this);
+    m_table = new PlainTable(theme(), TextRole::Small, this);
     m_table->setModel(m_slice);
     m_table->setAccessibleName(tr("Prompts of the slice"));
     m_table->setAccessibleDescription(tr("Enter opens the answers to a prompt"));
-    m_table->setFrameShape(QFrame::NoFrame);
-    m_table->setShowGrid(false);
     m_table->setProperty("form", "sorted");
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(PromptTableModel::Prompt, Qt::AscendingOrder);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setWordWrap(false);
-    m_table->setTabKeyNavigation(false);
-    m_table->verticalHeader()->hide();
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setSectionResizeMode(PromptTableModel::Text, QHeaderView::Stretch);
     m_chipRow = new QWidget(this);
     auto* chips = new QHBoxLayout(m_chipRow);
@@ -114,6 +108,18 @@ void PromptsView::build() {
     column->addWidget(m_table, 1);
 }
 
+/// As wide as the tasks of the run need it, within bounds.
+void PromptsView::fitTasks() {
+    const QFontMetrics metrics(theme().font(TextRole::Small));
+    int widest = metrics.horizontalAdvance(tr("Task"));
+    if (picture() != nullptr)
+        for (const engine::TaskFigures& task : picture()->progress.tasks)
+            widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(task.task)));
+    const int most = metrics.horizontalAdvance(QStringLiteral("Question answering"));
+    m_table->setColumnWidth(PromptTableModel::Task,
+                            std::min(widest, most) + theme().scaled(kCellRoom));
+}
+
 std::vector<std::pair<QString, QString>>
 PromptsView::chipsFor(const std::vector<PromptRow>& rows) const {
     return {{tr("all"), QString()},
@@ -124,6 +130,7 @@ PromptsView::chipsFor(const std::vector<PromptRow>& rows) const {
 
 void PromptsView::showPicture() {
     m_prompts->setRows(picture() != nullptr ? picture()->rows : std::vector<PromptRow>());
+    fitTasks();
     showCounts();
 }
 
@@ -161,6 +168,7 @@ void PromptsView::showCounts() {
             ? countText(static_cast<qint64>(rows.size()), tr("1 answered"), tr("%1 answered"))
             : tr("%1 of %2 in this slice")
                   .arg(numberText(shown), numberText(static_cast<qint64>(rows.size()))));
+    placeChips();
     m_search->setEnabled(shown > 0);
     m_export->setEnabled(shown > 0);
 }
@@ -198,21 +206,16 @@ void PromptsView::restyle() {
     m_chipRow->layout()->setSpacing(theme.scaled(6));
     placeChips();
     m_field->setFont(theme.font(TextRole::Figure));
-    m_field->setMinimumWidth(theme.scaled(180));
+    m_field->setMinimumWidth(theme.scaled(120));
     m_icon->setIcon(makeIcon(IconName::Search, theme.colours().muted, theme.colours().disabled));
     m_problem->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), theme.scaled(4));
     m_problem->setVisible(!m_problem->text().isEmpty());
-    m_table->setStyleSheet(
-        QStringLiteral("QTableView::item { padding: 0 %1px; }").arg(theme.scaled(8)));
-    m_table->verticalHeader()->setDefaultSectionSize(theme.scaled(24));
-    m_table->ensurePolished(); // the style sheet first: it sets the font back
-    m_table->setFont(theme.font(TextRole::Small));
     const QFontMetrics metrics(theme.font(TextRole::Small));
     const auto room = [&](const char* text) {
-        return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(36);
+        return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(kCellRoom);
     };
     m_table->setColumnWidth(PromptTableModel::Prompt, room("Prompt"));
-    m_table->setColumnWidth(PromptTableModel::Task, room("Question answering"));
+    fitTasks();
     m_table->setColumnWidth(PromptTableModel::Tokens, room("Tokens"));
     m_table->setColumnWidth(PromptTableModel::M, room("00.00"));
     m_table->setColumnWidth(PromptTableModel::Accepted, room("Accepted / drafted"));
@@ -235,6 +238,12 @@ void PromptsView::placeChips() {
         m_tools->addWidget(m_chipRow, 0, 1);
     else
         m_tools->addWidget(m_chipRow, 1, 0, 1, 4);
+    int room = width() - 2 * theme().scaled(12);
+    for (const Chip& chip : m_chips) { // those that are whole; the field takes the others
+        room -= chip.button->sizeHint().width();
+        chip.button->setVisible(room >= 0);
+        room -= m_chipRow->layout()->spacing();
+    }
 }
 
 void PromptsView::resizeEvent(QResizeEvent* event) {

@@ -62,6 +62,7 @@ private:
     void build();
     void restyle();
     void placeChips();
+    void fitTasks();
     void useText();
     void showCounts();
     std::vector<std::pair<QString, QString>> chipsFor(const std::vector<PromptRow>& rows) const;

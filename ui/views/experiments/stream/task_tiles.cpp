@@ -36,6 +36,8 @@ QString captionOf(const engine::TaskFigures& task, const TaskTile& tile) {
             return tileTr("M %1, and a round costs %2 plain steps")
                 .arg(QString::number(*tokens, 'f', 2), QString::number(*price, 'f', 2));
     }
+    if (tile.state == TaskTile::State::Unsteady)
+        return tileTr("vanilla's own speed moved by more than 5 %, so none is told");
     QStringList parts;
     if (task.plan) {
         if (task.plan->score > 0.0)
@@ -67,6 +69,7 @@ QColor stateColour(TaskTile::State state, const Colours& colours) {
     case TaskTile::State::Done:
         return colours.success;
     case TaskTile::State::NoGain:
+    case TaskTile::State::Unsteady:
         return colours.warning;
     case TaskTile::State::Running:
         return colours.accent;
@@ -144,11 +147,13 @@ std::vector<TaskTile> taskTiles(const RunPicture& picture, bool isAtWork) {
         tile.state = isNow                ? State::Running
                      : task.done == 0     ? State::Waiting
                      : !isDone            ? State::Partly
+                     : !task.speedup      ? State::Unsteady
                      : tile.speedup < 1.0 ? State::NoGain
                                           : State::Done;
-        tile.stateText = tile.state == State::Waiting  ? tileTr("waiting")
-                         : tile.state == State::Done   ? tileTr("done")
-                         : tile.state == State::NoGain ? tileTr("no gain")
+        tile.stateText = tile.state == State::Waiting    ? tileTr("waiting")
+                         : tile.state == State::Done     ? tileTr("done")
+                         : tile.state == State::NoGain   ? tileTr("no gain")
+                         : tile.state == State::Unsteady ? tileTr("not steady")
                          : isNow ? tileTr("prompt %1 of %2").arg(task.done).arg(task.prompts)
                                  : tileTr("%1 of %2 prompts").arg(task.done).arg(task.prompts);
         tile.caption = captionOf(task, tile);
@@ -160,7 +165,9 @@ std::vector<TaskTile> taskTiles(const RunPicture& picture, bool isAtWork) {
 TileGrid TileGrid::make(const Theme& theme, int width, int count) {
     TileGrid grid;
     grid.count = count;
-    grid.columns = std::clamp(width / theme.scaled(kLeastTileWidth), 1, kMostColumns);
+    const int most = std::clamp(width / theme.scaled(kLeastTileWidth), 1, kMostColumns);
+    const int rows = std::max(1, (count + most - 1) / most);
+    grid.columns = std::max(1, (count + rows - 1) / rows);
     grid.tileWidth = width / grid.columns;
     grid.tileHeight = theme.scaled(kTileHeight);
     return grid;

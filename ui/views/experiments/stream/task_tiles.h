@@ -18,7 +18,7 @@ struct RunPicture;
 
 /// A task of a run and its newest skip set, ready to be drawn. A plain value.
 struct TaskTile {
-    enum class State { Waiting, Running, Partly, Done, NoGain };
+    enum class State { Waiting, Running, Partly, Done, NoGain, Unsteady };
 
     QString task; ///< as in the data
     QString title;
@@ -41,7 +41,8 @@ struct TaskTile {
 /// One for each task, in the order of the run.
 std::vector<TaskTile> taskTiles(const RunPicture& picture, bool isAtWork);
 
-/// The places of tiles in a width: three, two or one beside each other.
+/// The places of tiles in a width: three, two or one beside each other, in rows of equal length as
+/// far as that goes.
 struct TileGrid {
     static TileGrid make(const Theme& theme, int width, int count);
 

@@ -133,10 +133,8 @@ void SlowMotionView::restyle() {
     head->setSpacing(theme().scaled(8));
     m_sentence->setFont(theme().font(TextRole::Conversation));
     m_sentence->setContentsMargins(gap, theme().scaled(8), gap, theme().scaled(8));
-    // Room for the longest sentence at usual widths: the pictures below stay where they are.
-    m_sentence->setMinimumHeight(
-        QFontMetrics(theme().font(TextRole::Conversation)).lineSpacing() * 3 + theme().scaled(16));
     setTextColour(*m_sentence, theme().colours().text);
+    arrange();
     showScene();
 }
 
@@ -210,7 +208,16 @@ void SlowMotionView::showScene() {
 
 void SlowMotionView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
+    arrange();
+}
+
+void SlowMotionView::arrange() {
     const bool isWide = width() >= theme().scaled(kRoomForNumbers);
+    // Room for the longest sentence: the pictures below stay where they are from stop to stop.
+    const int lines = isWide ? 2 : 3;
+    m_sentence->setMinimumHeight(QFontMetrics(theme().font(TextRole::Conversation)).lineSpacing() *
+                                     lines +
+                                 theme().scaled(16));
     m_body->setDirection(isWide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
     for (ScenePicture* picture : m_pictures)
         if (qobject_cast<WalkNumbers*>(picture) != nullptr)

@@ -80,6 +80,7 @@ private:
     void buildHead(QBoxLayout& rows);
     void connectTransport();
     void restyle();
+    void arrange();
     void advance();
     void followSelection();
     void chooseFirstRound();

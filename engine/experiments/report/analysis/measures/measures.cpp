@@ -55,7 +55,6 @@ constexpr std::array kInfos = {
     MeasureInfo{"exact_match", "Exact match", "exact match", NumberForm::Share},
     MeasureInfo{"pass_at_1", "pass@1", "pass@1", NumberForm::Share},
     MeasureInfo{"token_origin", "Origin", "origin of the tokens", NumberForm::Count}};
-static_assert(kInfos.size() == kMeasures.size());
 
 std::optional<Estimate> plain(std::optional<double> value, std::size_t count) {
     if (!value || !std::isfinite(*value))
@@ -135,6 +134,13 @@ std::optional<Estimate> measured(std::string_view name, const Selection& selecti
     if (const auto found = SelectionSums(selection).value(name))
         return plain(found->value, static_cast<std::size_t>(std::max(found->count, 0)));
     return std::nullopt;
+}
+
+std::vector<std::string> measureNames() {
+    std::vector<std::string> names;
+    for (const MeasureInfo& info : kInfos)
+        names.emplace_back(info.name);
+    return names;
 }
 
 std::optional<double> refusedFor(std::string_view name, const Selection& selection) {

@@ -21,7 +21,16 @@ enum class NumberForm {
     Fraction, ///< 178/180, of the count
 };
 
-/// A measure as tables and axes name it; kMeasures has all names.
+/// A measure that tables, figures and verdicts may ask for, as tables and axes name it. Of answers
+/// (per variant, task, prompt ...): speedup, the same with the time of the prompts, rates, M,
+/// acceptance, ... `expected_*` are equation 6 of arXiv 2410.06916, `expected_by_parts` also counts
+/// what verifying and the rest of a round cost; `verify_cost` is a verification in vanilla steps;
+/// `draft_length` are draft passes per round, `layers_per_draft` the layers that one of them reads
+/// (the mean exit); `*_share` are parts of the decode time; `equal`, `near_ties` are shares of
+/// answers; `cumulative_speedup` is that of all prompts so far. Of searches: `matchness` (each
+/// trial), `best_matchness`, `trials`, `random_trials`, `bayesian_trials`, `search_seconds`. Of
+/// sets: `skip_ratio`, `skipped` (sublayers), `jaccard` (of two tasks' sets), `set` (the layer
+/// grid). Of texts: the scores, and `token_origin` (the coloured text).
 struct MeasureInfo {
     std::string_view name;
     std::string_view heading; ///< of a column: "tok/s"
@@ -30,7 +39,10 @@ struct MeasureInfo {
     bool isOverVanilla = false; ///< 1.0 is vanilla
 };
 
+/// Of no name if it is unknown.
 const MeasureInfo& measureInfo(std::string_view name);
+
+std::vector<std::string> measureNames();
 
 /// Whether a measure is a ratio of measured speeds.
 bool isSpeedup(std::string_view name);

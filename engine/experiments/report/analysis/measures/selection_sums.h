@@ -22,7 +22,7 @@ public:
 
     const DecodeMetrics& decoding() const { return m_decoding; }
 
-    /// A measure of kMeasures; none if nothing of the kind was measured.
+    /// A measure of measureNames(); none if nothing of the kind was measured.
     std::optional<Estimate> value(std::string_view name) const;
 
 private:

@@ -57,7 +57,9 @@ bool WalkTree::hasEnd() const {
 
 int WalkTree::bodyHeight() const {
     const auto depths = static_cast<int>(scene().depths().size());
-    const int foot = (hasEnd() ? 1 : 0) + (scene().walk.shape.sideCount > 0 ? 1 : 0);
+    const bool endsBelow =
+        hasEnd() && depths == static_cast<int>(scene().walk.widening.choices.size());
+    const int foot = (endsBelow ? 1 : 0) + (scene().walk.shape.sideCount > 0 ? 1 : 0);
     return theme().scaled(kHeading + kLine * (depths + 1) + 20 * foot + 8);
 }
 
@@ -303,28 +305,32 @@ void WalkTree::paintChoice(QPainter& painter, const QRect& line, const Columns& 
               .ink = isMoot ? colours.muted : colours.text});
 }
 
+/// Why the draft ended stands beside the full model's own token, where there is one.
 void WalkTree::paintFoot(QPainter& painter, const QRect& body, const Columns& at) {
     const RoundWalk& walk = scene().walk;
     const Colours& colours = theme().colours();
-    int top = line(body, static_cast<int>(m_depths.size())).bottom() + theme().scaled(6);
     painter.setFont(theme().font(TextRole::Small));
-    const auto write = [&](const QString& text, const QColor& colour) {
-        const QRect room(at.depth, top, body.right() - at.depth, theme().scaled(20));
+    const auto write = [&](int top, int right, const QString& text, const QColor& colour) {
+        const QRect room(at.depth, top, right - at.depth, theme().scaled(20));
         painter.setPen(colour);
         painter.drawText(room,
                          Qt::AlignVCenter,
                          painter.fontMetrics().elidedText(text, Qt::ElideRight, room.width()));
-        top += theme().scaled(20);
     };
+    const int gap = theme().scaled(4);
     if (hasEnd() && scene().shown(RoundStop::Draft) >= 1.0) {
-        const QRect last = line(body, static_cast<int>(walk.widening.choices.size()));
+        const int y = line(body, static_cast<int>(walk.widening.choices.size())).bottom() + gap;
         painter.setPen(QPen(colours.warning, 1, Qt::DashLine));
-        const int y = last.bottom() + theme().scaled(4);
-        painter.drawLine(at.depth, y, at.model - theme().scaled(6), y);
-        write(tr("The draft stops here: %1").arg(draftEndText(walk.drafting.end)), colours.warning);
+        painter.drawLine(at.depth, y, at.model - 2 * gap, y);
+        write(y + 1,
+              at.model - 2 * gap,
+              tr("The draft stops here: %1").arg(draftEndText(walk.drafting.end)),
+              colours.warning);
     }
     if (walk.shape.sideCount > 0 && scene().shown(RoundStop::Linearise) > 0.0)
-        write(countText(walk.shape.sideCount,
+        write(body.bottom() - theme().scaled(24),
+              body.right(),
+              countText(walk.shape.sideCount,
                         tr("1 more row runs beside the draft; it cannot be kept"),
                         tr("%1 more rows run beside the draft; they cannot be kept")),
               colours.muted);
