@@ -67,11 +67,13 @@ void record(const std::string& decoder, double temperature, const std::filesyste
         session.send(SubmitPrompt{.promptId = static_cast<std::uint64_t>(answer),
                                   .text = "abcab abc",
                                   .maxTokens = kAnswerTokens});
-    session.send(StopRecording{});
     while (session.waitForEvents(std::chrono::milliseconds(support::kPatienceMs)))
         for (const EngineEvent& event : session.takeEvents()) {
             if (const auto* failed = event.as<EngineFailed>())
                 ENGINE_CHECK(false, "{}: {}", decoder, failed->error.message);
+            const auto* finished = event.as<PromptFinished>();
+            if (finished != nullptr && finished->promptId == std::uint64_t{kAnswers})
+                session.send(StopRecording{});
             if (event.as<RecordingStopped>() != nullptr)
                 return;
         }

@@ -304,6 +304,7 @@ void SessionLensTest::whatCannotBeReadIsAFailureOfTheQuestion() {
 
 void SessionLensTest::withoutAModelThereIsNothingToLookInto() {
     LensSession own;
+    QVERIFY(own.next<ModelLoaded>() != nullptr);
     own.session.send(UnloadModel{});
     own.session.send(ReadLens{.requestId = 9, .promptId = 1});
     const auto* failed = own.next<EngineFailed>();

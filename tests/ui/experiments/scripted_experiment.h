@@ -54,6 +54,7 @@ fail)
     echo "error: There is no model. Give --model." >&2
     exit 3 ;;
 crash)
+    echo "[chat template: a made-up one]" >&2
     kill -9 $$ ;;
 esac
 )";

@@ -78,7 +78,10 @@ void ExperimentProcess::onFinished(int exitCode, QProcess::ExitStatus status) {
     } else if (m_isStopping || (!isCrash && isInterrupted)) {
         emit ended(End::Stopped, {});
     } else {
-        const QString sentence = errorSentence(m_errors);
+        // What was said before it was killed is no reason; an error that it wrote itself is.
+        const bool hasReason =
+            !isCrash || m_errors.startsWith("error: ") || m_errors.contains("\nerror: ");
+        const QString sentence = hasReason ? errorSentence(m_errors) : QString();
         emit ended(End::Failed,
                    !sentence.isEmpty() ? sentence
                    : isCrash           ? tr("The experiment's process was killed. What it had "

@@ -219,7 +219,8 @@ analyse(const Recipe& recipe, const RunPlan& plan, std::vector<ShardResult> shar
         if (!figure.panels.empty())
             result.figures.push_back(std::move(figure));
     }
-    result.origins = makeOrigins(data);
+    if (!recipe.isStream) // of so many prompts one reads the answers one by one
+        result.origins = makeOrigins(data);
     Facts facts(result);
     addCounts(recipe, data, facts);
     addBaseline(data, facts);
