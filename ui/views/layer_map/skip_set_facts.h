@@ -54,10 +54,11 @@ struct LayerMapState {
     engine::SkipSet skipped;                  ///< including everything after the exit
     std::optional<engine::SkipSet> reference; ///< outlined where `skipped` differs from it
     QString referenceName;                    ///< "live set", "pinned set"
-    bool isComparison = false; ///< of `skipped`, set A, with `reference`, set B: each cell has both
-    std::vector<int> lockedLayers;      ///< ascending
-    std::vector<int> silentCopies = {}; ///< of a lesson model, ascending
-    int exitAfterLayer = -1;            ///< -1: a draft runs to the last layer
+    std::vector<int> lockedLayers;            ///< ascending
+    std::vector<int> silentCopies = {};       ///< of a lesson model, ascending
+    int exitAfterLayer = -1;                  ///< -1: a draft runs to the last layer
+    /// Of `skipped`, set A, with `reference`, set B: each cell shows both.
+    bool isComparison = false;
 
     bool operator==(const LayerMapState&) const = default;
 

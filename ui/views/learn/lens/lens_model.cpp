@@ -231,6 +231,8 @@ QVariant LensModel::headerData(int section, Qt::Orientation orientation, int rol
 }
 
 Qt::ItemFlags LensModel::flags(const QModelIndex& index) const {
+    if (!index.isValid())
+        return Qt::NoItemFlags;
     return placeOf(index) ? Qt::ItemIsEnabled | Qt::ItemIsSelectable : Qt::ItemIsEnabled;
 }
 

@@ -254,15 +254,20 @@ int LensView::answerLength() const {
 void LensView::refreshView(Topics) {
     const Answer* answer = shownAnswer();
     readFirst(answer);
-    const BestSet* used = store().search().current();
-    m_model.setSkipped(used == nullptr ? SkipSet() : used->change.plan.skipped);
-    if (const Answer* read = store().answers().find(m_model.answer().promptId))
-        m_model.setExits(exitsOf(*read));
     m_cell->setObstacle(store().answers().isRunning()
                             ? tr("Wait until the answer that is being written is complete.")
                             : QString());
     showReading();
+    showMarks();
     showBars();
+}
+
+/// What is shown over the colours.
+void LensView::showMarks() {
+    const BestSet* newest = store().search().current();
+    m_model.setSkipped(newest == nullptr ? SkipSet() : newest->change.plan.skipped);
+    if (const Answer* read = store().answers().find(m_model.answer().promptId))
+        m_model.setExits(exitsOf(*read));
 }
 
 /// Begins with a complete answer, once.
@@ -330,6 +335,7 @@ void LensView::showReading() {
             ? QString()
             : tr("“%1”").arg(QString::fromStdString(answer->question).simplified().left(80)));
     if (isNew) {
+        showMarks();
         showBars();
         showFinding();
     }

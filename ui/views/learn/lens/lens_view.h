@@ -77,6 +77,7 @@ private:
     void readFirst(const Answer* answer);
     void showReading();
     void showAttention();
+    void showMarks();
     void showBars();
     void showFinding();
     void askForAttention();

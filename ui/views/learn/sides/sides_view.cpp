@@ -29,7 +29,11 @@ using namespace engine;
 namespace {
 
 constexpr std::size_t kCallsShown = 6;
+constexpr int kCallsSeen = 4;        ///< without scrolling
 constexpr int kWidthForOneRow = 860; ///< of the tools, pixels at 100 %
+constexpr int kHeightForLanes = 430; ///< of the page
+constexpr int kHeightForCalls = 560;
+constexpr QSize kLeastSize(340, 300);
 
 ViewInfo sidesInfo(SidesForm form) {
     if (form == SidesForm::Check)
@@ -144,25 +148,25 @@ QWidget* SidesView::makeTools() {
     for (QComboBox* box : {m_left, m_right})
         box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     for (QComboBox* box : {m_left, m_right})
-        box->setMinimumContentsLength(14);
+        box->setMinimumContentsLength(8);
     return tools;
 }
 
 /// On a narrow page the choices stand below the question.
 void SidesView::arrangeTools() {
     const bool isWide = width() >= theme().scaled(kWidthForOneRow);
-    for (QWidget* each :
-         std::initializer_list<QWidget*>{m_question, m_fromChat, m_left, m_versus, m_right, m_ask})
+    const std::initializer_list<QWidget*> choices = {m_left, m_versus, m_right, m_ask};
+    for (QWidget* each : {static_cast<QWidget*>(m_question), static_cast<QWidget*>(m_fromChat)})
         m_tools->removeWidget(each);
-    const int row = isWide ? 0 : 1;
-    m_tools->addWidget(m_question, 0, 0, 1, isWide ? 1 : 4);
-    m_tools->addWidget(m_fromChat, 0, isWide ? 1 : 4);
-    m_tools->addWidget(m_left, row, isWide ? 2 : 0);
-    m_tools->addWidget(m_versus, row, isWide ? 3 : 1);
-    m_tools->addWidget(m_right, row, isWide ? 4 : 2);
-    m_tools->addWidget(m_ask, row, isWide ? 5 : 4);
-    m_tools->setColumnStretch(0, isWide ? 1 : 0);
-    m_tools->setColumnStretch(3, isWide ? 0 : 1);
+    for (QWidget* each : choices)
+        m_tools->removeWidget(each);
+    m_tools->addWidget(m_question, 0, 0, 1, isWide ? 1 : 3);
+    m_tools->addWidget(m_fromChat, 0, isWide ? 1 : 3);
+    int column = isWide ? 2 : 0;
+    for (QWidget* each : choices)
+        m_tools->addWidget(each, isWide ? 0 : 1, column++);
+    for (int i = 0; i < m_tools->columnCount(); ++i)
+        m_tools->setColumnStretch(i, (isWide ? i == 0 : i == 0 || i == 2) ? 1 : 0);
 }
 
 QWidget* SidesView::makeHeads() {
@@ -376,24 +380,39 @@ void SidesView::showRun() {
     m_lanes->show({m_run.decoder(SideRun::Left).title, m_run.decoder(SideRun::Right).title},
                   m_run.answer(SideRun::Left),
                   m_run.answer(SideRun::Right));
-    m_lanes->setVisible(!m_run.answer(SideRun::Left).rounds.empty());
     showCalls();
+    giveRoom();
+}
+
+/// The texts come first: on a low page, the other parts are left out.
+void SidesView::giveRoom() {
+    m_lanes->setVisible(!m_run.answer(SideRun::Left).rounds.empty() &&
+                        height() >= theme().scaled(kHeightForLanes));
+    m_calls->setVisible(!m_shownCalls.empty() && height() >= theme().scaled(kHeightForCalls));
 }
 
 /// Only behind the end: until then the closest ones change all the time.
 void SidesView::showCalls() {
-    const bool isShown = m_form == SidesForm::Check && m_run.hasBegun() && !m_run.isRunning() &&
-                         !m_run.answer(SideRun::Left).tokens.empty();
-    m_calls->setVisible(isShown);
-    if (!isShown)
-        return;
-    m_shownCalls = closestCalls(m_run.answer(SideRun::Left), kCallsShown);
+    const bool isShown = m_form == SidesForm::Check && m_run.hasBegun() && !m_run.isRunning();
+    m_shownCalls =
+        isShown ? closestCalls(m_run.answer(SideRun::Left), kCallsShown) : std::vector<CloseCall>();
     m_callModel->setTable(closestCallsTable(m_shownCalls));
     const double drift = m_run.comparison().probabilityDrift;
-    m_drift->setText(drift == 0.0
-                         ? tr("The probabilities of both sides are equal bit for bit.")
-                         : tr("The probabilities of both sides differ by at most %1.").arg(drift));
-    restyle();
+    m_drift->setText(
+        drift == 0.0 ? tr("Closest calls, where the model's first and second choice were nearly "
+                          "level. The probabilities of both sides are equal bit for bit.")
+                     : tr("Closest calls, where the model's first and second choice were nearly "
+                          "level. The probabilities of both sides differ by at most %1.")
+                           .arg(drift));
+    sizeCalls();
+}
+
+void SidesView::sizeCalls() {
+    const int row = theme().scaled(24);
+    m_callTable->verticalHeader()->setDefaultSectionSize(row);
+    const int rows = static_cast<int>(m_shownCalls.size());
+    m_callTable->setFixedHeight(m_callTable->horizontalHeader()->sizeHint().height() +
+                                std::min(rows, kCallsSeen) * row + 2);
 }
 
 void SidesView::showState() {
@@ -438,6 +457,11 @@ void SidesView::keyPressEvent(QKeyEvent* event) {
 void SidesView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
     arrangeTools();
+    giveRoom();
+}
+
+QSize SidesView::minimumSizeHint() const {
+    return {theme().scaled(kLeastSize.width()), theme().scaled(kLeastSize.height())};
 }
 
 void SidesView::paintEvent(QPaintEvent*) {
@@ -453,11 +477,8 @@ void SidesView::restyle() {
     m_gutterHead->setFixedWidth(m_columns->gutterWidth());
     m_keepRow->layout()->setContentsMargins(inset, theme().scaled(8), inset, theme().scaled(8));
     m_drift->setContentsMargins(inset, theme().scaled(4), inset, theme().scaled(6));
-    const int row = theme().scaled(24);
-    m_callTable->verticalHeader()->setDefaultSectionSize(row);
-    const int shown = std::min(m_callModel->rowCount(), height() < theme().scaled(620) ? 2 : 6);
-    m_callTable->setFixedHeight(m_callTable->horizontalHeader()->sizeHint().height() + shown * row +
-                                2);
+    sizeCalls();
+    giveRoom();
     arrangeTools();
     update();
 }

@@ -56,6 +56,9 @@ public:
 
     QString verdictText() const;
 
+    /// Smaller than its parts together: see giveRoom().
+    QSize minimumSizeHint() const override;
+
     FigureTable table() const override { return sidesTable(m_run); }
 
 signals:
@@ -95,6 +98,8 @@ private:
     void showRun();
     void showState();
     void showCalls();
+    void sizeCalls();
+    void giveRoom();
     void chooseToken(int token);
     void keep(const std::vector<SideRun::Place>& sides);
     void restyle();
