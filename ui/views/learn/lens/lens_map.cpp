@@ -122,7 +122,8 @@ private:
     const LensModel& m_model;
 };
 
-/// Numbers without the margins of usual headers, which leave no room for them.
+/// Numbers without the margins of usual headers, which leave no room for them, on no ground of
+/// their own, which would cover the number before.
 class LensHeader : public QHeaderView {
 public:
     LensHeader(const Theme& theme, QWidget* parent)
@@ -134,7 +135,6 @@ public:
 protected:
     void paintSection(QPainter* painter, const QRect& rect, int section) const override {
         painter->save();
-        painter->fillRect(rect, m_theme.colours().panel);
         painter->setPen(m_theme.colours().muted);
         painter->setFont(m_theme.font(TextRole::AxisFigure));
         const QString text = model()->headerData(section, Qt::Horizontal).toString();
