@@ -43,7 +43,7 @@ ViewInfo slowMotionInfo() {
 /// made when the time of a plain step was known.
 int bestRound(const Answer& answer, const RoundLog& grounds) {
     constexpr std::size_t kMostKept = 4;
-    constexpr std::size_t kManyRows = 20;
+    constexpr std::size_t kMostNodes = 20;
     int best = 0;
     std::size_t most = 0;
     for (std::size_t i = 0; i < answer.steps.size(); ++i) {
@@ -54,7 +54,7 @@ int bestRound(const Answer& answer, const RoundLog& grounds) {
         std::size_t worth = 1 + 2 * std::min(step.path.size(), kMostKept);
         worth += step.path.size() < step.draft.size() ? 2 : 0;
         worth += step.draft.size() > step.confidences.size() ? 1 : 0;
-        worth += step.draft.size() <= kManyRows ? 2 : 0;
+        worth += step.draft.size() <= kMostNodes ? 2 : 0;
         worth += ground != nullptr && ground->plainMs > 0.0 ? 3 : 0;
         if (worth > most) {
             most = worth;
