@@ -3,6 +3,7 @@
 #include "engine/base/locks/turn_lock.h"
 #include "engine/experiments/report/result_json.h"
 #include "tests/app/experiment/experiment_folder.h"
+#include "tests/support/models/tiny_folder_model.h"
 
 #include <QTest>
 
@@ -260,7 +261,24 @@ void SwiftRunExperimentTest::aStreamHasAReportBeforeItsEndAndSaysWhereItWentOn()
     recipe.replace(R"({"name": "lookup", "decoder": "lookup"})",
                    R"({"name": "swift", "decoder": "swift",
                        "settings": {"optimise": "off", "lower_below": 0, "restart_drop": 0}})");
-    const ProgramRun whole = m_folder->run({"--out", m_folder->out()}, recipe);
+    const auto config = support::letterConfig(6);
+    auto weights = support::randomWeights(config, 3);
+    support::writeFolderModel(m_folder->out("model").toStdString(), config, weights);
+    const QByteArray prompts = "{\"prompt\":\"abc ab\",\"task\":\"a\"}\n"
+                               "{\"prompt\":\"da be\",\"task\":\"a\"}\n"
+                               "{\"prompt\":\"cab\",\"task\":\"b\"}\n"
+                               "{\"prompt\":\"ee ab\",\"task\":\"b\"}\n";
+    const ProgramRun whole =
+        ExperimentFolder::experiment({m_folder->write("mine.swiftexp", recipe),
+                                      "--data",
+                                      m_folder->write("prompts.jsonl", prompts),
+                                      "--model",
+                                      m_folder->out("model"),
+                                      "--backend",
+                                      "plain",
+                                      "--raw",
+                                      "--out",
+                                      m_folder->out()});
     QVERIFY2(whole.exitCode == app::kSuccess, whole.errors.constData());
     QCOMPARE(remarksOf(m_folder->out()).contains("went on"), false);
     const RunFolder folder = m_folder->opened();

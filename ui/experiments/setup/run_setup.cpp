@@ -22,15 +22,9 @@ QString setupProblem(const engine::Error& error) {
 
 /// What the name of a variant may hold.
 std::string plainName(const QString& name) {
-<<<<<<< HEAD
-    constexpr int kLongestVariant = 60;
-    std::string plain;
-    for (const QChar letter : name.left(kLongestVariant))
-=======
     constexpr int kLongestPlainName = 60;
     std::string plain;
     for (const QChar letter : name.left(kLongestPlainName))
->>>>>>> main
         plain += letter.unicode() < 128 && letter.isLetterOrNumber() ? letter.toLatin1() : '_';
     return plain;
 }

@@ -70,7 +70,7 @@ private slots:
 
     void anAnswerIsJudgedAndReplied() {
         const LessonCheck check = *readLesson(kSteps, kText, "small.json").value().steps[0].check;
-        const LessonFacts facts = {{"answer.M", 2.125}};
+        const LessonFacts facts = {{"answer.M", 2.126}};
         QVERIFY(judge(check, {}, facts).sentence.empty());
         QVERIFY(judge(check, 0, facts).isRight);
         QCOMPARE(judge(check, 0, facts).sentence, std::string("Yes, 2.13 a pass."));

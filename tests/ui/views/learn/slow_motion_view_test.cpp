@@ -259,7 +259,8 @@ private slots:
                     .contains(QString::fromUtf8("2 passes \u00D7 c .50 \u00D7 10.0 ms|10.0 ms")));
         QVERIFY(values(RoundStop::Draft)
                     .contains(QString::fromUtf8("sure enough? (\u03B5 .80)|.46 < .80")));
-        QCOMPARE(values(RoundStop::Widen).first(), QStringLiteral("1 + 2|3 candidates"));
+        QCOMPARE(values(RoundStop::Widen).first(),
+                 QStringLiteral("k at each place: 1 + 2|3 candidates"));
         QCOMPARE(values(RoundStop::Linearise).first(),
                  QStringLiteral("3 candidates + the root|4 rows"));
         QVERIFY(values(RoundStop::Verify).first().endsWith(QStringLiteral("|14.0 ms")));

@@ -13,11 +13,18 @@ namespace {
 
 constexpr int kRowHeight = 44;
 
-double largestOf(const std::vector<double>& values) {
-    double largest = 0.0;
-    for (const double value : values)
-        largest = std::max(largest, std::abs(value));
-    return largest;
+/// The value that is drawn in full height. A few that are far above all others (the first MLP of
+/// many models) would leave nothing of the rest: they are cut.
+double fullHeightOf(const LensBars::Row& row) {
+    std::vector<double> sizes;
+    for (const std::vector<double>* values : {&row.attention, &row.mlp})
+        for (const double value : *values)
+            sizes.push_back(std::abs(value));
+    if (sizes.empty())
+        return 0.0;
+    std::ranges::sort(sizes);
+    const double usual = sizes[(sizes.size() - 1) * 9 / 10];
+    return usual > 0.0 && !row.mlp.empty() ? std::min(sizes.back(), 1.5 * usual) : sizes.back();
 }
 
 } // namespace
@@ -78,7 +85,7 @@ void LensBars::paintRow(QPainter& painter, const Row& row, const QRect& room) co
     painter.drawText(words.adjusted(0, line, 0, 0),
                      Qt::AlignLeft | Qt::AlignTop,
                      painter.fontMetrics().elidedText(row.note, Qt::ElideRight, words.width()));
-    const double largest = std::max(largestOf(row.attention), largestOf(row.mlp));
+    const double largest = fullHeightOf(row);
     if (largest <= 0.0 || m_edges.size() != row.attention.size() + 1)
         return;
     const bool hasNegative = std::ranges::any_of(row.attention, [](double v) { return v < 0.0; }) ||
@@ -87,9 +94,12 @@ void LensBars::paintRow(QPainter& painter, const Row& row, const QRect& room) co
     const int tallest = hasNegative ? full / 2 : full;
     const int base = room.top() + m_theme.scaled(4) + tallest;
     const auto bar = [&](double value, int x, int width, const QColor& colour) {
-        const int height = static_cast<int>(std::lround(std::abs(value) / largest * tallest));
+        const double part = std::min(std::abs(value) / largest, 1.0);
+        const int height = static_cast<int>(std::lround(part * tallest));
         const int top = value < 0.0 ? base : base - height;
         painter.fillRect(x, top, std::max(width, 1), std::max(height, 1), colour);
+        if (std::abs(value) > largest) // a slit says that it is cut
+            painter.fillRect(x, top + tallest / 4, std::max(width, 1), 2, colours.panel);
     };
     for (std::size_t layer = 0; layer < row.attention.size(); ++layer) {
         const int x = m_edges[layer];

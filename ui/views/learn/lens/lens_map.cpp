@@ -122,12 +122,42 @@ private:
     const LensModel& m_model;
 };
 
+/// Numbers without the margins of usual headers, which leave no room for them, on no ground of
+/// their own, which would cover the number before.
+class LensHeader : public QHeaderView {
+public:
+    LensHeader(const Theme& theme, QWidget* parent)
+        : QHeaderView(Qt::Horizontal, parent)
+        , m_theme(theme) {}
+
+    QSize sizeHint() const override { return {0, m_theme.scaled(22)}; }
+
+protected:
+    void paintSection(QPainter* painter, const QRect& rect, int section) const override {
+        painter->save();
+        painter->setPen(m_theme.colours().muted);
+        painter->setFont(m_theme.font(TextRole::AxisFigure));
+        const QString text = model()->headerData(section, Qt::Horizontal).toString();
+        const bool isToken = section == LensModel::TokenColumn;
+        const QRect room = isToken ? rect.adjusted(m_theme.scaled(6), 0, 0, 0) : rect;
+        painter->drawText(room,
+                          Qt::AlignVCenter | Qt::TextDontClip |
+                              (isToken ? Qt::AlignLeft : Qt::AlignHCenter),
+                          text);
+        painter->restore();
+    }
+
+private:
+    const Theme& m_theme;
+};
+
 } // namespace
 
 LensMap::LensMap(const Theme& theme, LensModel& model, QWidget* parent)
     : QTableView(parent)
     , m_theme(theme)
     , m_model(model) {
+    setHorizontalHeader(new LensHeader(theme, this));
     setModel(&model);
     setItemDelegate(new LensDelegate(theme, model, this));
     setAccessibleName(tr("Lens: tokens of the answer and layers of the model"));
@@ -141,7 +171,6 @@ LensMap::LensMap(const Theme& theme, LensModel& model, QWidget* parent)
     verticalHeader()->setMinimumSectionSize(1);
     horizontalHeader()->setMinimumSectionSize(1);
     horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    horizontalHeader()->setHighlightSections(false);
     connect(&model, &QAbstractItemModel::modelReset, this, [this] {
         joinLines(0);
         layOut();
@@ -155,7 +184,6 @@ LensMap::LensMap(const Theme& theme, LensModel& model, QWidget* parent)
 
 void LensMap::restyle() {
     setGround(*this, m_theme.colours().panel);
-    horizontalHeader()->setFont(m_theme.font(TextRole::AxisFigure));
     verticalHeader()->setDefaultSectionSize(m_theme.scaled(12));
     layOut();
     viewport()->update();

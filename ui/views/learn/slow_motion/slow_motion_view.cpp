@@ -39,16 +39,23 @@ ViewInfo slowMotionInfo() {
             200};
 }
 
-/// The round that shows most: one that drafted and kept something, but not everything.
-int bestRound(const Answer& answer) {
+/// The round that shows most: drafted and widened, kept in part, short enough to be taken in, and
+/// made when the time of a plain step was known.
+int bestRound(const Answer& answer, const RoundLog& grounds) {
+    constexpr std::size_t kMostKept = 4;
+    constexpr std::size_t kMostNodes = 20;
     int best = 0;
-    int most = -1;
+    std::size_t most = 0;
     for (std::size_t i = 0; i < answer.steps.size(); ++i) {
         const StepFinished& step = answer.steps[i];
-        const bool isRejecting = step.path.size() < step.draft.size();
-        const int worth = (step.draft.empty() ? 0 : 2) + (step.path.empty() ? 0 : 2) +
-                          (isRejecting ? 1 : 0) +
-                          (step.draft.size() > step.confidences.size() ? 1 : 0);
+        if (step.draft.empty())
+            continue;
+        const RoundGround* ground = grounds.find(answer.promptId, step.step);
+        std::size_t worth = 1 + 2 * std::min(step.path.size(), kMostKept);
+        worth += step.path.size() < step.draft.size() ? 2 : 0;
+        worth += step.draft.size() > step.confidences.size() ? 1 : 0;
+        worth += step.draft.size() <= kMostNodes ? 2 : 0;
+        worth += ground != nullptr && ground->plainMs > 0.0 ? 3 : 0;
         if (worth > most) {
             most = worth;
             best = static_cast<int>(i);
@@ -124,7 +131,7 @@ void SlowMotionView::chooseFirstRound() {
     for (const Answer& candidate : store().answers().answers() | std::views::reverse)
         if (!candidate.steps.empty()) {
             m_promptId = candidate.promptId;
-            m_round = bestRound(candidate);
+            m_round = bestRound(candidate, store().rounds());
             makeScene(0);
             return;
         }

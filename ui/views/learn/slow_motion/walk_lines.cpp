@@ -56,7 +56,7 @@ std::vector<WalkLine> draftLines(const RoundWalk& walk) {
 
 std::vector<WalkLine> widenLines(const RoundWalk& walk) {
     std::vector<WalkLine> lines = {
-        {sumText(walk.widening.choices),
+        {write("k at each place: %1").arg(sumText(walk.widening.choices)),
          countText(walk.candidates(), write("1 candidate"), write("%1 candidates"))}};
     if (walk.widening.schedule) {
         const auto& counts = walk.widening.schedule->counts;

@@ -20,6 +20,10 @@ QString say(const char* text) { return QCoreApplication::translate("SlowMotion",
 
 QString tokensText(qint64 count) { return countText(count, say("1 token"), say("%1 tokens")); }
 
+QString inTurnText(qint64 count) {
+    return countText(count, say("1 token"), say("%1 tokens, one after the other"));
+}
+
 int leftOut(const RoundWalk& walk) {
     const SkipSet skipped = leftOutBy(*walk.plan);
     return static_cast<int>(skipped.attention.size() + skipped.mlp.size());
@@ -33,21 +37,20 @@ QString draftSentence(const RoundWalk& walk, const WordStyle& style) {
                   "before. That costs next to nothing.")
                   .arg(tokensText(walk.candidates()));
     else if (walk.plan == nullptr)
-        how = say("A quicker version of the model guesses %1, one after the other. They are only "
-                  "guesses.")
-                  .arg(tokensText(guessed));
+        how = say("A quicker version of the model guesses %1. That is only a guess.")
+                  .arg(inTurnText(guessed));
     else if (walk.plan->exitAfterLayer >= 0 && walk.plan->exitAfterLayer + 1 < walk.layerCount)
-        how = say("The first %1 of the %2 layers alone guess %3, one after the other. They are "
-                  "only guesses.")
+        how = say("The first %1 of the %2 layers alone guess %3. That is quicker, but only a "
+                  "guess.")
                   .arg(walk.plan->exitAfterLayer + 1)
                   .arg(walk.layerCount)
-                  .arg(tokensText(guessed));
+                  .arg(inTurnText(guessed));
     else
-        how = say("The model, with %1 of its %2 sublayers left out, guesses %3, one after the "
-                  "other. That is quicker, but only a guess.")
+        how = say("The model, with %1 of its %2 sublayers left out, guesses %3. That is quicker, "
+                  "but only a guess.")
                   .arg(leftOut(walk))
                   .arg(2 * walk.layerCount)
-                  .arg(tokensText(guessed));
+                  .arg(inTurnText(guessed));
     const QString end = draftEndText(walk.drafting.end);
     if (end.isEmpty())
         return how;
@@ -116,17 +119,19 @@ QString acceptSentence(const RoundWalk& walk, const WordStyle& style) {
                    "text.")
             .arg(style.word(say("all guesses are thrown away"), WordTone::Gone));
     const QString kept =
-        style.word(countText(facts.accepted,
-                             say("1 guess is what the model itself would have written"),
-                             say("%1 guesses are what the model itself would have written")),
+        style.word(countText(facts.accepted, say("1 guess is kept"), say("%1 guesses are kept")),
                    WordTone::Accepted);
     if (facts.own() == 0)
-        return say("%1, so they are kept, and the answer ends with them.").arg(kept);
+        return say("%1, because the model itself would have written the same. The answer ends "
+                   "there.")
+            .arg(kept);
     const bool isAll = facts.accepted >= static_cast<int>(walk.widening.choices.size());
     if (isAll)
-        return say("%1, so they are kept. Behind the last one the model adds its own token.")
+        return say("%1, because the model itself would have written the same. Behind the last one "
+                   "it adds its own token.")
             .arg(kept);
-    return say("%1, so they are kept. At the next place it writes its own token, and %2.")
+    return say("%1, because the model itself would have written the same. At the next place it "
+               "writes its own token, and %2.")
         .arg(kept, style.word(say("the rest is thrown away"), WordTone::Gone));
 }
 

@@ -23,9 +23,8 @@ WalkNumbers::WalkNumbers(const Theme& theme, QWidget* parent)
     : ScenePicture(theme, tr("This round in numbers"), parent) {}
 
 QString WalkNumbers::subtitle() const {
-    return scene().walk.plainMs > 0.0
-               ? tr("a plain step takes %1 ms").arg(scene().walk.plainMs, 0, 'f', 1)
-               : tr("a plain step was not measured yet");
+    return scene().walk.plainMs > 0.0 ? tr("plain step: %1 ms").arg(scene().walk.plainMs, 0, 'f', 1)
+                                      : tr("plain step: not measured");
 }
 
 QSize WalkNumbers::minimumSizeHint() const {
