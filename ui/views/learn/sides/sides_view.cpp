@@ -245,6 +245,7 @@ void SidesView::setPresets(const std::vector<Preset>& presets) {
 
 void SidesView::setQuestion(const ChatSession::Aside& question, bool isAsked) {
     m_given = question;
+    fillChoices(); // while the page was hidden, it has missed what became of them
     m_question->setText(question.text.simplified());
     m_question->setCursorPosition(0);
     if (isAsked)
@@ -348,6 +349,8 @@ QString SidesView::verdictText() const { return m_verdict->text(); }
 void SidesView::refreshView(Topics changed) {
     if (changed.testFlag(Topic::Model) || changed.testFlag(Topic::Decoder))
         fillChoices();
+    if (!m_run.hasBegun())
+        showRun(); // with the decoders that are chosen
     showState();
 }
 
