@@ -119,12 +119,14 @@ public:
                     percentile(m_stalls, 0.99),
                     percentile(m_stalls, 1.0),
                     m_stalls.size());
+        const double end = memoryMiB();
+        const double most = std::max(m_mostMiB, end);
         std::printf("memory: %.1f MiB once a twentieth was done, %.1f at most since then, %.1f at "
                     "the end: it has grown by at most %.1f MiB\n",
                     m_firstMiB,
-                    m_mostMiB,
-                    memoryMiB(),
-                    m_mostMiB - m_firstMiB);
+                    most,
+                    end,
+                    most - m_firstMiB);
         std::printf("killed at %d prompts; %d visits of pages\n", m_killedAt, m_visited);
         const QString folder = m_desk.queue().job(m_id)->folder;
         auto opened = engine::RunFolder::open(folder.toStdString());

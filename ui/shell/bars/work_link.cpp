@@ -40,7 +40,7 @@ void WorkLink::setNote(const WorkNote& note) {
 int WorkLink::widthFor(int titleWidth) const {
     const QFontMetrics metrics(m_theme.font(TextRole::Small));
     return m_theme.scaled(kSquare) + 3 * m_theme.scaled(kBetween) + titleWidth +
-           metrics.horizontalAdvance(m_note.state) + 1;
+           metrics.horizontalAdvance(m_note.state) + 3; // advances are rounded
 }
 
 QSize WorkLink::sizeHint() const {

@@ -123,7 +123,7 @@ void ExperimentsDesk::connectPage() {
                 const ExperimentJob* job = shownJob();
                 if (job != nullptr && job->folder == picture->folder &&
                     answer.prompt() == picture->prompt)
-                    answer.setAnswers(*picture);
+                    answer.setAnswers(*picture, speedOn(picture->folder, picture->prompt));
             });
     connect(
         &prompts,
@@ -317,6 +317,15 @@ void ExperimentsDesk::runOrPause() {
     if (m_queue.current() != nullptr)
         showJob(QString(m_queue.current()->id));
     act(ExperimentsPage::Action::RunOrPause);
+}
+
+/// As the table has it: none where vanilla was not steady.
+std::optional<double> ExperimentsDesk::speedOn(const QString& folder, int prompt) const {
+    const RunPicturePtr run = m_watcher.picture(folder);
+    if (run == nullptr)
+        return std::nullopt;
+    const auto row = std::ranges::find(run->rows, prompt, &PromptRow::prompt);
+    return row == run->rows.end() ? std::nullopt : row->speed;
 }
 
 void ExperimentsDesk::openAnswer(int prompt) {

@@ -89,6 +89,7 @@ private:
     void noteOutcome(const RunPicture& picture);
     void act(ExperimentsPage::Action action);
     void openAnswer(int prompt);
+    std::optional<double> speedOn(const QString& folder, int prompt) const;
     /// A job out of the user's choices.
     template <typename Choice> void make(const Choice& choice, bool isAtOnce);
     void askForFiles(const QString& title, void (ExperimentsDesk::*use)(const QStringList&));

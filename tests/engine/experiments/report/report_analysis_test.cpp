@@ -480,10 +480,7 @@ private slots:
     void roundsBecomeTextsWhoseTokensSayWhereTheyComeFrom() {
         SampleRun run;
         run.add({"math"}, 1, {kSwift});
-        ShardRound round;
-        round.variant = "swift";
-        round.tokens = {"a", "b", "c"};
-        round.ranks = {1, 2};
+        const ShardRound round{.variant = "swift", .tokens = {"a", "b", "c"}, .ranks = {1, 2}};
         run.shards[0].rounds = {round, round};
         run.shards[0].rounds[1].pass = 1; // the same text once more
         const auto origins = resultOf(run).origins;

@@ -319,7 +319,7 @@ private slots:
         AnswerPage& answer = page().answerPage();
         QVERIFY(answer.isVisible());
         QTRY_COMPARE(answer.findChildren<MessageBody*>().size(), 1); // vanilla's text is not kept
-        QVERIFY(says(answer, QStringLiteral("Prompt 1\nof story")));
+        QTRY_VERIFY(says(answer, QStringLiteral("Prompt 1\nof story")));
         QVERIFY(says(answer, QStringLiteral("1.50\u00D7 vanilla")));
         QVERIFY(says(answer, QStringLiteral("the same tokens as vanilla")));
         QCOMPARE(answer.findChild<MessageBody*>()->source(), QStringLiteral("Yes, **no**."));

@@ -72,7 +72,8 @@ class SkipSetsViewTest : public QObject {
 
     QStringList storedTasks() {
         QStringList tasks;
-        for (const auto& [task, stored] : m_sets->memory().all().value().sets)
+        const SkipSetLibrary library = m_sets->memory().all().value();
+        for (const auto& [task, stored] : library.sets)
             tasks << QString::fromStdString(task);
         return tasks;
     }

@@ -236,7 +236,7 @@ void DataPage::takePreview(const DataScan::Preview& preview, bool isWhole) {
     }
     m_rows->setTable(std::move(table));
     m_table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
-    m_table->setColumnHidden(2, m_layout.reference.empty());
+    m_table->setColumnHidden(2, m_reference->currentData().toString().isEmpty());
     showState();
 }
 

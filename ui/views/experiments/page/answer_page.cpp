@@ -13,8 +13,6 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
-#include <algorithm>
-
 namespace ui {
 
 namespace {
@@ -22,17 +20,16 @@ namespace {
 constexpr double kTextColumn = 728.0; ///< pixels at 100 %
 
 /// What was measured on one answer, in words.
-QString figuresOf(const engine::ShardAnswer& answer, const engine::ShardAnswer* vanilla) {
+QString figuresOf(const engine::ShardAnswer& answer, std::optional<double> speed) {
     QStringList words{
         countText(answer.tokens, AnswerPage::tr("1 token"), AnswerPage::tr("%1 tokens"))};
-    const auto rate = [](const engine::ShardAnswer& of) {
-        return of.decodeMs > 0.0 ? static_cast<double>(of.tokens) * 1e3 / of.decodeMs : 0.0;
-    };
-    words << AnswerPage::tr("%1 tok/s").arg(rate(answer), 0, 'f', 1);
-    if (vanilla == nullptr || vanilla == &answer)
+    if (answer.decodeMs > 0.0)
+        words << AnswerPage::tr("%1 tok/s")
+                     .arg(static_cast<double>(answer.tokens) * 1e3 / answer.decodeMs, 0, 'f', 1);
+    if (answer.variant == "vanilla")
         return words.join(QStringLiteral(" \u00B7 "));
-    if (rate(*vanilla) > 0.0)
-        words << AnswerPage::tr("%1 vanilla").arg(factorText(rate(answer) / rate(*vanilla)));
+    if (speed)
+        words << AnswerPage::tr("%1 vanilla").arg(factorText(*speed));
     if (const auto m = answer.decoding.tokensPerRound())
         words << AnswerPage::tr("M %1").arg(*m, 0, 'f', 2);
     if (answer.decoding.draftSteps > 0)
@@ -139,7 +136,7 @@ void AnswerPage::addTitle(const QString& words, const QString& figures) {
     m_column->addWidget(line);
 }
 
-void AnswerPage::setAnswers(const AnswersPicture& picture) {
+void AnswerPage::setAnswers(const AnswersPicture& picture, std::optional<double> speed) {
     clear();
     const engine::PromptAnswers& kept = picture.kept;
     const QString task = taskTitle(QString::fromStdString(kept.prompt.task));
@@ -156,15 +153,14 @@ void AnswerPage::setAnswers(const AnswersPicture& picture) {
     if (!kept.rounds.empty())
         m_column->addWidget(new OriginLegend(m_theme));
     for (const engine::ShardAnswer& answer : kept.answers)
-        addAnswer(answer, kept);
+        addAnswer(answer, kept, speed);
     m_column->addStretch(1);
 }
 
-void AnswerPage::addAnswer(const engine::ShardAnswer& answer, const engine::PromptAnswers& kept) {
-    const auto vanilla =
-        std::ranges::find(kept.answers, std::string("vanilla"), &engine::ShardAnswer::variant);
-    addTitle(taskTitle(QString::fromStdString(answer.variant)),
-             figuresOf(answer, vanilla == kept.answers.end() ? nullptr : &*vanilla));
+void AnswerPage::addAnswer(const engine::ShardAnswer& answer,
+                           const engine::PromptAnswers& kept,
+                           std::optional<double> speed) {
+    addTitle(taskTitle(QString::fromStdString(answer.variant)), figuresOf(answer, speed));
     std::vector<const engine::ShardRound*> rounds;
     for (const engine::ShardRound& round : kept.rounds)
         if (round.variant == answer.variant)

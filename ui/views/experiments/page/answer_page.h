@@ -7,6 +7,7 @@
 
 #include <QWidget>
 
+#include <optional>
 #include <vector>
 
 class QLabel;
@@ -36,7 +37,8 @@ public:
     /// Until it is read; `prompt` is counted from 1.
     void begin(int prompt);
 
-    void setAnswers(const AnswersPicture& picture);
+    /// `speed` over vanilla on this prompt, as its row has it; none if none is told.
+    void setAnswers(const AnswersPicture& picture, std::optional<double> speed);
 
     int prompt() const { return m_prompt; }
 
@@ -52,7 +54,9 @@ protected:
 private:
     void clear();
     void addTitle(const QString& words, const QString& figures);
-    void addAnswer(const engine::ShardAnswer& answer, const engine::PromptAnswers& kept);
+    void addAnswer(const engine::ShardAnswer& answer,
+                   const engine::PromptAnswers& kept,
+                   std::optional<double> speed);
     void restyle();
 
     const Theme& m_theme;

@@ -147,8 +147,6 @@ QWidget* SidesView::makeTools() {
     m_fromChat->setToolTip(tr("Take the newest question of the chat"));
     for (QComboBox* box : {m_left, m_right})
         box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    for (QComboBox* box : {m_left, m_right})
-        box->setMinimumContentsLength(8);
     return tools;
 }
 
@@ -162,6 +160,8 @@ void SidesView::arrangeTools() {
         m_tools->removeWidget(each);
     m_tools->addWidget(m_question, 0, 0, 1, isWide ? 1 : 3);
     m_tools->addWidget(m_fromChat, 0, isWide ? 1 : 3);
+    for (QComboBox* box : {m_left, m_right})
+        box->setMinimumContentsLength(isWide ? 16 : 8);
     int column = isWide ? 2 : 0;
     for (QWidget* each : choices)
         m_tools->addWidget(each, isWide ? 0 : 1, column++);
@@ -245,6 +245,7 @@ void SidesView::setPresets(const std::vector<Preset>& presets) {
 
 void SidesView::setQuestion(const ChatSession::Aside& question, bool isAsked) {
     m_given = question;
+    fillChoices(); // while the page was hidden, it has missed what became of them
     m_question->setText(question.text.simplified());
     m_question->setCursorPosition(0);
     if (isAsked)
@@ -348,6 +349,8 @@ QString SidesView::verdictText() const { return m_verdict->text(); }
 void SidesView::refreshView(Topics changed) {
     if (changed.testFlag(Topic::Model) || changed.testFlag(Topic::Decoder))
         fillChoices();
+    if (!m_run.hasBegun())
+        showRun(); // with the decoders that are chosen
     showState();
 }
 
