@@ -65,9 +65,9 @@ DraftingFacts draftingOf(const StepFinished& step, const RoundShape& shape, doub
     facts.confidences = step.confidences;
     facts.end = step.draftEnd;
     facts.ms = step.draftMs;
-    if (facts.passes() > 0) {
-        facts.layersPerPass = step.draftLayers / facts.passes();
-        if (plainMs > 0.0)
+    if (!facts.confidences.empty()) {
+        facts.layersPerPass = step.draftLayers / static_cast<double>(facts.confidences.size());
+        if (plainMs > 0.0 && facts.passes() > 0)
             facts.passCost = step.draftMs / facts.passes() / plainMs;
     }
     return facts;

@@ -43,7 +43,8 @@ struct DraftingFacts {
     double layersPerPass = 0.0; ///< read by one pass; 0 if no pass was made
     double passCost = 0.0;      ///< c: a pass in plain steps; 0 if it is not known
 
-    int passes() const { return static_cast<int>(confidences.size()); }
+    /// Of the model; guesses from seen text have confidences, too, but took none.
+    int passes() const { return layersPerPass > 0.0 ? static_cast<int>(confidences.size()) : 0; }
 };
 
 /// How the draft was widened. A plain value.

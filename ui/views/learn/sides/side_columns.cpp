@@ -66,11 +66,13 @@ int SideColumns::count() const {
     return static_cast<int>(std::max(m_columns[0].size(), m_columns[1].size()));
 }
 
-SideColumns::Column SideColumns::makeColumn(const SideAnswer& answer) const {
+/// Adds what came since the last time; an answer that is shorter is another one.
+void SideColumns::extend(Column& column, const SideAnswer& answer) const {
     const QFontMetricsF metrics(m_theme.font(TextRole::Conversation));
-    Column column;
+    if (answer.tokens.size() < column.size())
+        column.clear();
     std::size_t round = 0;
-    for (std::size_t i = 0; i < answer.tokens.size(); ++i) {
+    for (std::size_t i = column.size(); i < answer.tokens.size(); ++i) {
         while (round + 1 < answer.rounds.size() &&
                static_cast<int>(i) >= answer.rounds[round + 1].firstToken)
             ++round;
@@ -85,7 +87,6 @@ SideColumns::Column SideColumns::makeColumn(const SideAnswer& answer) const {
         piece.width = metrics.horizontalAdvance(piece.text);
         column.push_back(std::move(piece));
     }
-    return column;
 }
 
 void SideColumns::show(const SideAnswer& left,
@@ -93,7 +94,8 @@ void SideColumns::show(const SideAnswer& left,
                        const SideComparison& comparison) {
     const QScrollBar& bar = *verticalScrollBar();
     const bool followsEnd = bar.value() >= bar.maximum() - lineHeight();
-    m_columns = {makeColumn(left), makeColumn(right)};
+    extend(m_columns[0], left);
+    extend(m_columns[1], right);
     m_equal = comparison.equal;
     m_difference = comparison.difference ? comparison.difference->position : -1;
     if (m_token >= count())

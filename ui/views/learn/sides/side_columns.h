@@ -73,7 +73,7 @@ private:
     using Column = std::vector<Piece>;
 
     int count() const;
-    Column makeColumn(const engine::SideAnswer& answer) const;
+    void extend(Column& column, const engine::SideAnswer& answer) const;
     void layOut();
     int lineHeight() const;
     int lineOf(int token) const;

@@ -147,8 +147,6 @@ QWidget* SidesView::makeTools() {
     m_fromChat->setToolTip(tr("Take the newest question of the chat"));
     for (QComboBox* box : {m_left, m_right})
         box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    for (QComboBox* box : {m_left, m_right})
-        box->setMinimumContentsLength(8);
     return tools;
 }
 
@@ -162,6 +160,8 @@ void SidesView::arrangeTools() {
         m_tools->removeWidget(each);
     m_tools->addWidget(m_question, 0, 0, 1, isWide ? 1 : 3);
     m_tools->addWidget(m_fromChat, 0, isWide ? 1 : 3);
+    for (QComboBox* box : {m_left, m_right})
+        box->setMinimumContentsLength(isWide ? 16 : 8);
     int column = isWide ? 2 : 0;
     for (QWidget* each : choices)
         m_tools->addWidget(each, isWide ? 0 : 1, column++);

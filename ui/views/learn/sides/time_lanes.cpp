@@ -70,6 +70,7 @@ TimeLanes::Lane TimeLanes::laneOf(const QString& name, const SideAnswer& answer)
 void TimeLanes::show(std::array<QString, 2> names,
                      const SideAnswer& left,
                      const SideAnswer& right) {
+    m_areWhole = left.isWhole() && right.isWhole();
     m_lanes = {laneOf(names[0], left), laneOf(names[1], right)};
     setAccessibleDescription(
         tr("%1 %2, %3 %4")
@@ -109,7 +110,7 @@ void TimeLanes::paintLane(QPainter& painter,
     painter.setFont(m_theme.font(TextRole::Figure));
     const double other = std::max(m_lanes[0].endMs, m_lanes[1].endMs) - lane.endMs;
     QString end = secondsText(lane.endMs);
-    if (other > 0.0 && &lane == &m_lanes[m_lanes[0].endMs < m_lanes[1].endMs ? 0 : 1])
+    if (m_areWhole && other > 0.0 && &lane == &m_lanes[m_lanes[0].endMs < m_lanes[1].endMs ? 0 : 1])
         end = tr("%1, %2 sooner").arg(end, secondsText(other));
     painter.drawText(QRectF(xOf(lane.endMs) + m_theme.scaled(6),
                             room.top(),

@@ -50,6 +50,7 @@ private:
 
     const Theme& m_theme;
     std::array<Lane, 2> m_lanes;
+    bool m_areWhole = false; ///< both ended by themselves, so that their times can be compared
 };
 
 } // namespace ui
