@@ -79,7 +79,8 @@ struct ForwardResult {
     std::vector<double> influence;
     std::vector<HeadSummary> summaries; ///< [summaryRows]
     /// [heads, keys] how much each head of `attention` takes of each key that its row sees, in the
-    /// order of AttentionLayout::forEachKey; the weights of a head add up to 1. Empty if not wanted.
+    /// order of AttentionLayout::forEachKey; the weights of a head add up to 1. Empty if not
+    /// wanted.
     std::vector<double> attention;
 
     /// Empties everything but keeps the memory.

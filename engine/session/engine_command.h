@@ -192,11 +192,11 @@ struct ExportSkipSets {
     SkipSetForm form = SkipSetForm::Published;
 };
 
-/// Asks what the model predicts at each depth for tokens of an answer of this session (no aside; of the last
-/// kLensAnswers that have ended with this model). Answered by LensTokensRead, piece by piece, and
-/// one LensFinished, or EngineFailed. The model reads the text once more, one short pass at a time
-/// while no prompt is being answered; no answer changes by it. A newer ReadLens replaces it, and
-/// StopGeneration stops it, too.
+/// Asks what the model predicts at each depth for tokens of an answer of this session (no aside; of
+/// the last kLensAnswers that have ended with this model). Answered by LensTokensRead, piece by
+/// piece, and one LensFinished, or EngineFailed. The model reads the text once more, one short pass
+/// at a time while no prompt is being answered; no answer changes by it. A newer ReadLens replaces
+/// it, and StopGeneration stops it, too.
 struct ReadLens {
     std::uint64_t requestId = 0; ///< chosen by the sender
     std::uint64_t promptId = 0;  ///< of the newest answer with this id

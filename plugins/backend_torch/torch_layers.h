@@ -45,7 +45,7 @@ struct Pass {
     std::vector<double> influence = {}; ///< [2 * layers] sums over rows; empty = not wanted
     std::optional<engine::AttentionPlace> place = {}; ///< where the weights of attention are wanted
     std::vector<double> attention = {};               ///< [heads, keys] the weights there
-    bool isSearching = false;           ///< look at every stage for numbers that are not finite
+    bool isSearching = false; ///< look at every stage for numbers that are not finite
     std::optional<engine::Error> error = {}; ///< the first such stage found
 
     int rowCount() const { return layout.rowCount(); }

@@ -249,14 +249,8 @@ void SwiftRunTest::forwardHonoursSkipSetsAndExits() {
 
 /// Every MLP's cell is forward's best token of an exit there; a greedy answer leads in the end.
 void SwiftRunTest::theLensPrintsWhatExitsPredict() {
-    const ProgramRun lens = run(plain({"lens",
-                                       "--model",
-                                       kFolderModel,
-                                       "--prompt-ids",
-                                       "1,2,3",
-                                       "--max-tokens",
-                                       "4",
-                                       "--json"}));
+    const ProgramRun lens = run(plain(
+        {"lens", "--model", kFolderModel, "--prompt-ids", "1,2,3", "--max-tokens", "4", "--json"}));
     QCOMPARE(lens.exitCode, 0);
     QJsonArray tokens;
     for (const QJsonObject& line : lens.jsonLines())
