@@ -92,7 +92,7 @@ struct Lesson {
 inline constexpr std::array<std::string_view, 13> kLessonViews = {"chat",
                                                                   "slow_motion",
                                                                   "lens",
-                                                                  "lossless_check",
+                                                                  "lossless",
                                                                   "layer_map",
                                                                   "history",
                                                                   "matchness",

@@ -23,6 +23,7 @@ WorkLink::WorkLink(const Theme& theme, QWidget* parent)
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_Hover);
     connect(&theme, &Theme::changed, this, &QWidget::updateGeometry);
+    setAccessibleName(tr("Experiments"));
     hide();
 }
 

@@ -37,9 +37,10 @@ SidesView* Studio::runningSides() const {
 void Studio::showSides(const QString& stage, MessageId message, bool isAsked) {
     m_window->showWorkspace(QStringLiteral("learn_workspace"));
     m_learnPage->showStage(stage);
-    if (const auto question = m_session->asideOf(message))
+    const auto question = m_session->asideOf(message);
+    if (question)
         sides(stage)->setQuestion(*question, isAsked);
-    else
+    if (!question || !isAsked)
         sides(stage)->questionField().setFocus();
 }
 
@@ -71,6 +72,11 @@ void Studio::addSideActions() {
         connect(view, &SidesView::stateChanged, this, &Studio::updateActions);
         connect(view, &SidesView::chatQuestionAsked, this, [this, stage] {
             showSides(stage, 0, false);
+        });
+        connect(m_learnPage, &LearnPage::stageShown, view, [this, view] {
+            const auto question = m_session->asideOf(MessageId(0));
+            if (question && view->isShowing() && view->questionField().text().isEmpty())
+                view->setQuestion(*question, false);
         });
         connect(view, &SidesView::leaveAsked, this, [this] { m_window->showWorkspace(0); });
         connect(view,

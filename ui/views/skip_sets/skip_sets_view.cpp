@@ -26,6 +26,7 @@ namespace {
 
 constexpr int kRoomForBoth = 760; ///< pixels at 100 %: list and comparison side by side
 constexpr int kRoomForOneButtonRow = 420;
+constexpr int kHeightForButtons = 190; ///< in a lower view all room is for the list
 
 ViewInfo skipSetsInfo() {
     return {QStringLiteral("skip_sets"),
@@ -162,7 +163,8 @@ void SkipSetsView::makeActions() {
     }
 }
 
-/// A narrow view has the comparison in place of the list, and its buttons in two lines.
+/// A narrow view has the comparison in place of the list, and its buttons in two lines; a low one
+/// has them in its menu alone.
 void SkipSetsView::arrange() {
     const int side = theme().scaled(12);
     m_sides->setContentsMargins(side, theme().scaled(8), side, theme().scaled(8));
@@ -175,9 +177,11 @@ void SkipSetsView::arrange() {
     m_buttonPlace->setSpacing(theme().scaled(6));
     const int room = isComparing ? width() / 2 : width();
     const int columns = room >= theme().scaled(kRoomForOneButtonRow) ? 4 : 2;
-    for (std::size_t i = 0; i < m_buttons.size(); ++i)
+    for (std::size_t i = 0; i < m_buttons.size(); ++i) {
         m_buttonPlace->addWidget(
             m_buttons[i], static_cast<int>(i) / columns, static_cast<int>(i) % columns);
+        m_buttons[i]->setVisible(height() >= theme().scaled(kHeightForButtons));
+    }
 }
 
 int SkipSetsView::layerCount() const { return m_shelf.listed().own.layerCount; }

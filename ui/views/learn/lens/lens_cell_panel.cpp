@@ -72,8 +72,11 @@ LensCellPanel::LensCellPanel(const Theme& theme, const LensModel& model, QWidget
     , m_title(plainLabel(this))
     , m_subtitle(plainLabel(this, true))
     , m_best(new QTableWidget(0, 4, this))
-    , m_branch(new QPushButton(this))
+    , m_branch(new QPushButton(tr("Branch"), this))
     , m_facts(plainLabel(this, true)) {
+    m_title->setProperty("tone", "bold");
+    m_subtitle->setProperty("tone", "small");
+    m_facts->setProperty("tone", "small");
     m_best->setHorizontalHeaderLabels({tr("Rank"), tr("Token"), tr("Here"), tr("In the end")});
     m_best->setAccessibleName(tr("The most probable tokens if the model stopped here"));
     m_best->verticalHeader()->hide();
@@ -103,10 +106,6 @@ LensCellPanel::LensCellPanel(const Theme& theme, const LensModel& model, QWidget
 }
 
 void LensCellPanel::restyle() {
-    m_title->setFont(m_theme.font(TextRole::DockTitle));
-    m_subtitle->setFont(m_theme.font(TextRole::Small));
-    m_facts->setFont(m_theme.font(TextRole::Small));
-    setTextColour(*m_subtitle, m_theme.colours().muted);
     m_best->verticalHeader()->setDefaultSectionSize(m_theme.scaled(26));
     m_best->horizontalHeader()->setFixedHeight(m_theme.scaled(24));
     m_best->setFixedHeight(m_theme.scaled(24) + LensCell::kTop * m_theme.scaled(26));

@@ -112,6 +112,9 @@ LensView::LensView(const ViewContext& context, QWidget* parent)
     m_question->setText(
         tr("If the model stopped after this sublayer, how sure would it be of the token that it "
            "finally wrote?"));
+    m_question->setProperty("tone", "bold");
+    for (QLabel* label : {m_state, m_finding, m_attentionTitle, m_note})
+        label->setProperty("tone", "small");
     m_colouring->setSegments({tr("Probability"), tr("Rank"), tr("Leads")});
     m_colouring->setCurrentIndex(0);
     m_overlay->setSegments({tr("Skip set"), tr("Exits taken"), tr("Nothing")});
@@ -210,11 +213,6 @@ QWidget* LensView::makeSides() {
 void LensView::restyle() {
     const Colours& colours = theme().colours();
     setGround(*this, colours.panel);
-    m_question->setFont(theme().font(TextRole::DockTitle));
-    for (QLabel* label : {m_state, m_finding, m_attentionTitle, m_note})
-        label->setFont(theme().font(TextRole::Small));
-    setTextColour(*m_state, colours.muted);
-    setTextColour(*m_note, colours.muted);
     const int side = theme().scaled(12);
     m_note->setContentsMargins(3 * side, 0, 3 * side, 0);
     m_finding->setContentsMargins(side, theme().scaled(6), side, theme().scaled(6));

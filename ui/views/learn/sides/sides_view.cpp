@@ -250,8 +250,6 @@ void SidesView::setQuestion(const ChatSession::Aside& question, bool isAsked) {
     m_question->setCursorPosition(0);
     if (isAsked)
         ask();
-    else
-        m_question->setFocus();
 }
 
 /// The chat's decoder with its settings is the first choice, then each decoder as it starts, then

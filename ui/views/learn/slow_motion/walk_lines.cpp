@@ -72,12 +72,11 @@ std::vector<WalkLine> widenLines(const RoundWalk& walk) {
 
 std::vector<WalkLine> lineariseLines(const RoundWalk& walk) {
     const QString rows = countText(walk.shape.rowCount(), write("1 row"), write("%1 rows"));
+    const QString candidates =
+        countText(walk.candidates(), write("1 candidate"), write("%1 candidates"));
     if (walk.shape.sideCount == 0)
-        return {{write("%1 candidates + the root").arg(walk.candidates()), rows}};
-    return {{write("%1 candidates + the root + %2 beside")
-                 .arg(walk.candidates())
-                 .arg(walk.shape.sideCount),
-             rows}};
+        return {{write("%1 + the root").arg(candidates), rows}};
+    return {{write("%1 + the root + %2 beside").arg(candidates).arg(walk.shape.sideCount), rows}};
 }
 
 std::vector<WalkLine> verifyLines(const RoundWalk& walk) {
