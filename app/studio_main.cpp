@@ -42,6 +42,7 @@ struct Arguments {
     std::string screenshot;
     bool mayOverwrite = false;
     std::string prompt = "Explain in two sentences why the sky is blue.";
+    std::string lesson;
     std::string ask;
     std::string backend;
     std::string decoder;
@@ -114,6 +115,9 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
                  "of the window is replaced");
     cli.add_option("--prompt", arguments.prompt, "The prompt for --screenshot; \"\" sends none")
         ->capture_default_str();
+    cli.add_option("--lesson", arguments.lesson, "Begin this lesson (a .json file beside its .md)")
+        ->excludes(screenshot)
+        ->excludes(replay);
     cli.add_option(
            "--ask", arguments.ask, "Send this message in a new chat once the model is ready")
         ->excludes(screenshot)
@@ -197,6 +201,8 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     ui::StudioOptions options;
     options.chatsPath = data + QStringLiteral("/chats.sqlite");
     options.settingsPath = config + QStringLiteral("/swift-studio.ini");
+    options.lessonPath = QString::fromStdString(arguments.lesson);
+    options.lessonsFolder = QString::fromStdString((app::resourceFolder() / "lessons").string());
     options.presetsFolder = QString::fromStdString((app::resourceFolder() / "presets").string());
     options.ownPresetsFolder = config + QStringLiteral("/presets");
     options.experiments.program =

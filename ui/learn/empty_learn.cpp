@@ -62,15 +62,18 @@ EmptyLearn::EmptyLearn(const Theme& theme, QWidget* parent)
     , m_title(plainLabel(this, true))
     , m_sentence(plainLabel(this, true))
     , m_chat(new QPushButton(tr("Go to Chat"), this))
-    , m_recording(new QPushButton(tr("Open a recording..."), this)) {
+    , m_recording(new QPushButton(tr("Open a recording..."), this))
+    , m_lessons(new QPushButton(tr("Lessons"), this)) {
     m_title->setText(tr("Watch how an answer is made"));
-    m_sentence->setText(tr("Ask something in Chat, or open a recording: its rounds can be walked "
-                           "through here, one step at a time."));
+    m_sentence->setText(
+        tr("Ask something in Chat, or open a recording: its rounds can be walked "
+           "through here, one step at a time. The lessons begin at the beginning."));
     m_chat->setProperty("kind", QStringLiteral("primary"));
     auto* buttons = new QHBoxLayout;
     buttons->addStretch(1);
     buttons->addWidget(m_chat);
     buttons->addWidget(m_recording);
+    buttons->addWidget(m_lessons);
     buttons->addStretch(1);
     m_title->setAlignment(Qt::AlignHCenter);
     m_sentence->setAlignment(Qt::AlignHCenter);
@@ -87,6 +90,7 @@ EmptyLearn::EmptyLearn(const Theme& theme, QWidget* parent)
     column->addStretch(2);
     connect(m_chat, &QPushButton::clicked, this, &EmptyLearn::chatAsked);
     connect(m_recording, &QPushButton::clicked, this, &EmptyLearn::recordingAsked);
+    connect(m_lessons, &QPushButton::clicked, this, &EmptyLearn::lessonsAsked);
     connect(&theme, &Theme::changed, this, &EmptyLearn::restyle);
     restyle();
 }
@@ -103,6 +107,8 @@ void EmptyLearn::restyle() {
         makeIcon(IconName::Chat, m_theme.colours().onAccent, m_theme.colours().disabled));
     m_recording->setIcon(
         makeIcon(IconName::Folder, m_theme.colours().text, m_theme.colours().disabled));
+    m_lessons->setIcon(
+        makeIcon(IconName::Learn, m_theme.colours().text, m_theme.colours().disabled));
     m_outline->updateGeometry();
     update();
 }

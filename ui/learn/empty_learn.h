@@ -23,6 +23,7 @@ public:
 signals:
     void chatAsked();
     void recordingAsked();
+    void lessonsAsked();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -36,6 +37,7 @@ private:
     QLabel* m_sentence;
     QPushButton* m_chat;
     QPushButton* m_recording;
+    QPushButton* m_lessons;
 };
 
 } // namespace ui

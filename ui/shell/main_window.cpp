@@ -66,6 +66,7 @@ MainWindow::MainWindow(
     , m_bridge(bridge)
     , m_actions(*this, settings)
     , m_stack(new QStackedWidget)
+    , m_middle(new QHBoxLayout)
     , m_column(new QVBoxLayout)
     , m_modes(new ModeBar(theme))
     , m_messages(new MessageBar(theme))
@@ -83,14 +84,13 @@ MainWindow::MainWindow(
     auto* rows = new QVBoxLayout(centre);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
-    auto* middle = new QHBoxLayout;
-    middle->setSpacing(0);
-    middle->addWidget(m_modes);
+    m_middle->setSpacing(0);
+    m_middle->addWidget(m_modes);
     m_column->setSpacing(0);
     m_column->addWidget(m_stack, 1);
-    middle->addLayout(m_column, 1);
+    m_middle->addLayout(m_column, 1);
     rows->addWidget(m_messages);
-    rows->addLayout(middle, 1);
+    rows->addLayout(m_middle, 1);
     rows->addWidget(m_status);
     setCentralWidget(centre);
     connect(m_modes, &ModeBar::chosen, this, qOverload<int>(&MainWindow::showWorkspace));
@@ -128,6 +128,11 @@ void MainWindow::addWorkspace(Workspace* workspace,
                                   tr("Workspace: %1").arg(title),
                                   {QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + key))},
                                   [this, index] { showWorkspace(index); }));
+}
+
+void MainWindow::setCompanion(QWidget* companion) {
+    m_companion = companion;
+    m_middle->insertWidget(1, companion);
 }
 
 void MainWindow::setTransport(QWidget* transport, std::function<bool(const QKeyEvent&)> takesKey) {
@@ -301,7 +306,10 @@ void MainWindow::fitDocks() {
     const auto layOut = [] { QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest); };
     layOut();
     const int above = minimumSizeHint().height() - m_stack->minimumSizeHint().height();
-    const QSize left = room() - QSize(m_modes->minimumSizeHint().width(), above);
+    const bool hasCompanion = m_companion != nullptr && m_companion->isVisible();
+    const int beside =
+        m_modes->minimumSizeHint().width() + (hasCompanion ? m_companion->width() : 0);
+    const QSize left = room() - QSize(beside, above);
     QStringList hidden;
     for (Workspace* workspace : m_workspaces)
         hidden += workspace->fitInto(left);

@@ -14,6 +14,7 @@
 
 class QSettings;
 class QStackedWidget;
+class QHBoxLayout;
 class QVBoxLayout;
 
 namespace ui {
@@ -53,6 +54,10 @@ public:
 
     /// By its objectName(); another name changes nothing.
     void showWorkspace(const QString& name);
+
+    /// Adds a widget between the mode bar and the workspaces, in every workspace. It may hide
+    /// itself.
+    void setCompanion(QWidget* companion);
 
     /// Adds a widget between the workspaces and the status strip, in every workspace. `takesKey` is
     /// asked about keys that the focused widget does not use.
@@ -100,6 +105,8 @@ private:
     EngineBridge& m_bridge;
     ActionCatalog m_actions;
     QStackedWidget* m_stack;
+    QWidget* m_companion = nullptr;
+    QHBoxLayout* m_middle; ///< the mode bar, the companion, and the column
     QVBoxLayout* m_column; ///< the workspaces and the widget below them
     ModeBar* m_modes;
     MessageBar* m_messages;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/studio.h"
 
+#include "ui/learn/lessons/lesson_panel.h"
 #include "ui/shell/figure_text.h"
 #include "ui/studio/program/single_instance.h"
+#include "ui/studio/workspaces/lesson_hand.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/controls/decoder_switch.h"
@@ -64,6 +66,7 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     if (m_desk != nullptr)
         addExperimentActions();
     addLearnActions();
+    makeLessons();
     m_window->finish();
     addHelpActions();
     keepActionsTrue();
@@ -98,6 +101,8 @@ void Studio::start() {
     m_bridge->start();
     if (m_desk != nullptr)
         m_desk->begin();
+    if (!m_options.lessonPath.isEmpty())
+        openLessonFile(m_options.lessonPath);
     const QString path = firstModel();
     if (!m_options.replayName.isEmpty() || path.isEmpty())
         return;

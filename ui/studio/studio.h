@@ -33,7 +33,11 @@ class ModelPanel;
 class ParametersView;
 struct Command;
 class FirstSight;
+class LessonPanel;
+class LessonPlayer;
 class NoGainNotice;
+class StudioHand;
+struct LessonCatalog;
 class ReplayTransport;
 class SidesView;
 class SkipSetFinder;
@@ -45,6 +49,8 @@ struct StudioOptions {
     QString settingsPath;                      ///< of the INI file
     QString presetsFolder;                     ///< shipped
     QString ownPresetsFolder;                  ///< the user's
+    QString lessonsFolder;                     ///< shipped; empty = none
+    QString lessonPath;                        ///< begun at the start; empty = none
     QString modelPath;                         ///< opened at the first start; empty = none
     QString defaultModelPath;                  ///< the model that the set-up fetches, whether it
                                                ///< exists or not
@@ -94,6 +100,13 @@ public:
 
     QUndoStack& undoStack() { return m_undoStack; }
 
+    LessonPanel& lessonPanel() { return *m_lessonPanel; }
+
+    LessonPlayer& lessonPlayer() { return *m_lessonPlayer; }
+
+    /// Begins a lesson of a file.
+    void openLessonFile(const QString& path);
+
     /// `isPlanted`: the lesson model made from it, see withSilentCopies.
     void loadModel(const QString& path, bool isPlanted = false);
 
@@ -119,6 +132,10 @@ private:
     void makeExperimentsWorkspace();
     void makeLearnWorkspace();
     void addLearnActions();
+    void makeLessons();
+    void showLessons();
+    void askForLesson();
+    void showLessonView(const QString& view);
     void addSideActions();
     void showSides(const QString& stage, MessageId message, bool isAsked);
     SidesView* sides(const QString& stage) const;
@@ -203,6 +220,10 @@ private:
     ModelPanel* m_modelPanel = nullptr;
     InspectPage* m_inspectPage = nullptr;
     LearnPage* m_learnPage = nullptr;
+    std::unique_ptr<LessonCatalog> m_lessons;
+    std::unique_ptr<StudioHand> m_lessonHand;
+    LessonPlayer* m_lessonPlayer = nullptr;
+    LessonPanel* m_lessonPanel = nullptr;
     ExperimentsDesk* m_desk = nullptr;      ///< null in a replay, which runs nothing
     ReplayTransport* m_transport = nullptr; ///< of a replay only
     NoGainNotice* m_noGain = nullptr;

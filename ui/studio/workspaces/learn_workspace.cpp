@@ -9,7 +9,9 @@
 
 #include <QDockWidget>
 #include <QMenu>
+#include <QPushButton>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 // The workspace Learn: its stages and the way to them.
 
@@ -32,9 +34,17 @@ void Studio::makeLearnWorkspace() {
     connect(m_learnPage, &LearnPage::stageShown, workspace, [this, workspace](int index) {
         workspace->setHome(m_learnPage->stageView(index));
     });
+    auto* choice = new QWidget;
+    auto* rows = new QVBoxLayout(choice);
+    rows->setContentsMargins(0, 0, 0, 0);
+    auto* lessons = new QPushButton(tr("Lessons"), choice);
+    connect(lessons, &QPushButton::clicked, this, &Studio::showLessons);
+    connect(&m_learnPage->emptyPage(), &EmptyLearn::lessonsAsked, this, &Studio::showLessons);
+    rows->addWidget(list, 1);
+    rows->addWidget(lessons, 0, Qt::AlignHCenter);
     auto* scroll = new ColumnScroll; // on a low screen, or with large text
     scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidget(list);
+    scroll->setWidget(choice);
     workspace->addDock({QStringLiteral("learn.stages"),
                         tr("Stages"),
                         scroll,

@@ -222,6 +222,29 @@ void LensView::restyle() {
     m_map->setMinimumSize(theme().scaled(320), theme().scaled(120));
 }
 
+void LensView::chooseFinalCell() {
+    for (int i = 0; i < m_model.tokenCount(); ++i) {
+        const int depth = m_model.token(i).finalDepth();
+        if (depth > 0 && layerOfDepth(depth) + 1 < m_model.layerCount()) {
+            m_map->setCurrent({i, depth});
+            return;
+        }
+    }
+}
+
+void LensView::tellFacts(LessonFacts& facts) const {
+    const auto place = m_map->current();
+    if (!place || place->token >= m_model.tokenCount())
+        return;
+    const auto tell = [&](const char* name, double value) { facts.insert_or_assign(name, value); };
+    const LensCell& cell = m_model.cell(*place);
+    tell("lens.layer", layerOfDepth(place->depth));
+    tell("lens.rank", cell.rank + 1);
+    tell("lens.probability", cell.probability);
+    if (const int depth = m_model.token(place->token).finalDepth(); depth >= 0)
+        tell("lens.final_layer", layerOfDepth(depth));
+}
+
 /// Side by side where there is room.
 void LensView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/learn/lessons/lesson_fact_sources.h"
 #include "ui/shell/docks/view.h"
 #include "ui/views/learn/lens/lens_bars.h"
 #include "ui/views/learn/lens/lens_model.h"
@@ -26,7 +27,7 @@ class SegmentedControl;
 /// chosen cell in words, and where the heads of its layer look. It shows the answer of the selected
 /// token, else the newest one, and begins to read it when it is complete and this view is shown.
 /// Thread: UI.
-class LensView : public View {
+class LensView : public View, public LessonFactSource {
     Q_OBJECT
 
 public:
@@ -54,6 +55,11 @@ public:
     SegmentedControl& colouring() { return *m_colouring; }
 
     SegmentedControl& overlay() { return *m_overlay; }
+
+    /// Selects the cell behind which the first token that becomes final does so.
+    void chooseFinalCell();
+
+    void tellFacts(engine::LessonFacts& facts) const override;
 
     /// The finding below the map; empty while there is none.
     QString finding() const;

@@ -238,6 +238,18 @@ void SidesView::setQuestionMaker(std::function<ChatSession::Aside(const QString&
     showState();
 }
 
+void SidesView::tellFacts(LessonFacts& facts) const {
+    if (m_form != SidesForm::Check || !m_run.hasBegun())
+        return;
+    const SideComparison& compared = m_run.comparison();
+    const std::size_t longer = std::max(m_run.answer(SideRun::Left).tokens.size(),
+                                        m_run.answer(SideRun::Right).tokens.size());
+    facts.insert_or_assign("sides.equal", static_cast<double>(compared.equal));
+    facts.insert_or_assign("sides.tokens", static_cast<double>(longer));
+    if (compared.areEqual() || compared.difference)
+        facts.insert_or_assign("sides.same", compared.areEqual() ? 1.0 : 0.0);
+}
+
 void SidesView::setPresets(const std::vector<Preset>& presets) {
     m_presets = presets;
     fillChoices();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/chat/session/chat_session.h"
+#include "ui/learn/lessons/lesson_fact_sources.h"
 #include "ui/shell/docks/view.h"
 #include "ui/views/controls/presets/preset.h"
 #include "ui/views/learn/sides/side_words.h"
@@ -27,7 +28,7 @@ class VerdictBand;
 /// The same prompt answered by two decoders side by side: what they write, in lines of the same
 /// tokens, when, and what came of it. Nothing reaches the chat unless the user keeps an answer.
 /// Thread: UI.
-class SidesView : public View {
+class SidesView : public View, public LessonFactSource {
     Q_OBJECT
 
 public:
@@ -51,6 +52,9 @@ public:
     void setShowsOrigin(bool isShown);
 
     const SideRun& run() const { return m_run; }
+
+    /// Of the lossless check alone.
+    void tellFacts(engine::LessonFacts& facts) const override;
 
     QLineEdit& questionField() { return *m_question; }
 

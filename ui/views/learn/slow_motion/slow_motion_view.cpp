@@ -183,6 +183,24 @@ void SlowMotionView::goOn() {
     startStop(m_scene->stop + 1, true);
 }
 
+void SlowMotionView::chooseRow(int row) { m_mask->chooseRow(row); }
+
+void SlowMotionView::tellFacts(LessonFacts& facts) const {
+    if (!m_scene)
+        return;
+    const RoundWalk& walk = m_scene->walk;
+    const auto tell = [&](const char* name, int value) {
+        facts.insert_or_assign(name, static_cast<double>(value));
+    };
+    facts.insert_or_assign("round.stop", std::string(roundStopName(m_scene->current())));
+    tell("round.first_choices", static_cast<int>(walk.drafting.spine.size()));
+    tell("round.candidates", walk.candidates());
+    tell("round.rows", walk.verifying.rows);
+    tell("round.accepted", walk.accepting.accepted);
+    tell("round.written", static_cast<int>(walk.accepting.tokens.size()));
+    tell("round.row", m_mask->chosenRow());
+}
+
 void SlowMotionView::startStop(int stop, bool isMoving) {
     if (!m_scene || stop < 0 || stop >= static_cast<int>(m_scene->walk.stops.size()))
         return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/learn/lessons/lesson_fact_sources.h"
 #include "ui/shell/docks/view.h"
 #include "ui/views/learn/slow_motion/walk_scene.h"
 
@@ -25,7 +26,7 @@ class WalkTransport;
 /// One round of an answer, recorded or live, which the user walks through stop by stop, forwards
 /// and backwards. Space goes on and Backspace back, Home and End to the first and last stop, 1 to 6
 /// to a stop, - and + change the speed. It moves only while it is shown. Thread: UI.
-class SlowMotionView : public View {
+class SlowMotionView : public View, public LessonFactSource {
     Q_OBJECT
 
 public:
@@ -65,6 +66,11 @@ public:
     QString sentence() const;
 
     WalkTransport& transport() { return *m_transport; }
+
+    /// Selects a row of the mask.
+    void chooseRow(int row);
+
+    void tellFacts(engine::LessonFacts& facts) const override;
 
     FigureTable table() const override;
 

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/learn/lessons/lesson_panel.h"
+
+#include <QAbstractButton>
+#include <QButtonGroup>
+#include <QPushButton>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTextBrowser>
+#include <QtTest>
+
+#include <algorithm>
+
+using namespace engine;
+using namespace ui;
+
+namespace {
+
+/// Remembers what a lesson asked for; its facts are set by the test.
+class RecordingHand : public LessonHand {
+public:
+    QString obstacle(const Lesson&) const override { return m_obstacle; }
+
+    bool isReady() const override { return m_isReady; }
+
+    void act(const Lesson&, const LessonAction& action) override { m_done.push_back(action); }
+
+    void show(const std::string& view) override { m_view = view; }
+
+    LessonFacts facts() const override { return m_facts; }
+
+    QString m_obstacle;
+    bool m_isReady = true;
+    LessonFacts m_facts;
+    std::vector<LessonAction> m_done;
+    std::string m_view;
+};
+
+/// Facts with which all conditions hold.
+LessonFacts factsFor(const LessonCheck& check) {
+    LessonFacts facts;
+    for (const LessonCondition& each : check.conditions) {
+        if (each.is)
+            facts.insert_or_assign(each.fact, *each.is);
+        else
+            facts.insert_or_assign(each.fact, each.atLeast ? *each.atLeast : *each.atMost);
+    }
+    return facts;
+}
+
+} // namespace
+
+class LessonPlayerTest : public QObject {
+    Q_OBJECT
+
+    Theme m_theme;
+    LessonCatalog m_catalog = LessonCatalog::of(QStringLiteral("resources/lessons"));
+    QTemporaryDir m_folder;
+    std::unique_ptr<QSettings> m_settings;
+    std::unique_ptr<RecordingHand> m_hand;
+    std::unique_ptr<LessonPlayer> m_player;
+
+    const Lesson& lesson(const std::string& name) const {
+        return *std::ranges::find(m_catalog.lessons, name, &Lesson::name);
+    }
+
+    void follow(int ticks = 10) {
+        for (int i = 0; i < ticks; ++i)
+            m_player->follow();
+    }
+
+private slots:
+
+    void init() {
+        m_settings =
+            std::make_unique<QSettings>(m_folder.filePath("settings.ini"), QSettings::IniFormat);
+        m_settings->clear();
+        m_hand = std::make_unique<RecordingHand>();
+        m_player = std::make_unique<LessonPlayer>(*m_hand, *m_settings);
+    }
+
+    void allLessonsAreReadInTheirOrder() {
+        QVERIFY2(m_catalog.problems.isEmpty(), qPrintable(m_catalog.problems.join('\n')));
+        QVERIFY(m_catalog.lessons.size() >= 8);
+        QVERIFY(std::ranges::is_sorted(m_catalog.lessons, {}, &Lesson::order));
+    }
+
+    void everyCheckOfEveryLessonIsFailedAndThenPassed() {
+        for (const Lesson& each : m_catalog.lessons) {
+            m_hand->m_facts.clear();
+            QVERIFY(m_player->start(each).isEmpty());
+            for (int i = 0; i < m_player->stepCount(); ++i) {
+                m_hand->m_facts.clear();
+                m_player->goTo(i);
+                follow();
+                const QByteArray place =
+                    QString("%1, step %2").arg(each.name.c_str()).arg(i + 1).toUtf8();
+                const LessonCheck& check = *m_player->step().check;
+                QVERIFY2(!m_player->verdict().isRight, place);
+                for (std::size_t k = 0; k < check.answers.size(); ++k) {
+                    m_player->answer(static_cast<int>(k));
+                    QVERIFY2(m_player->verdict().isRight == check.answers[k].isRight, place);
+                    QVERIFY2(!m_player->verdict().sentence.empty(), place);
+                }
+                if (check.answers.empty()) {
+                    m_hand->m_facts = factsFor(check);
+                    follow(1);
+                    QVERIFY2(m_player->verdict().isRight, place);
+                }
+                QVERIFY2(m_player->isDone(i), place);
+            }
+        }
+    }
+
+    void whatIsDoneIsKeptAndGoneOnWith() {
+        const Lesson& first = lesson("one_token");
+        QVERIFY(m_player->start(first).isEmpty());
+        m_hand->m_facts = factsFor(*m_player->step().check);
+        follow();
+        QVERIFY(m_player->isDone(0));
+        m_hand->m_facts.clear();
+        LessonPlayer later(*m_hand, *m_settings);
+        QCOMPARE(later.doneSteps(first), 1);
+        QVERIFY(later.start(first).isEmpty());
+        QCOMPARE(later.stepIndex(), 1);
+        m_settings->setValue("lessons/one_token", QVariantList{0, 99, -1, "x"});
+        QCOMPARE(later.doneSteps(first), 1);
+    }
+
+    void actionsAreDoneOneByOneOnceTheWindowIsReady() {
+        QVERIFY(m_player->start(lesson("one_token")).isEmpty());
+        follow();
+        m_hand->m_done.clear();
+        m_hand->m_isReady = false;
+        m_player->press();
+        follow();
+        QVERIFY(m_hand->m_done.empty());
+        QVERIFY(m_player->isBusy());
+        m_hand->m_isReady = true;
+        m_player->follow();
+        QCOMPARE(m_hand->m_done.size(), std::size_t(1));
+        QCOMPARE(m_hand->m_done.at(0).decoder, std::string("vanilla"));
+        m_player->follow();
+        QCOMPARE(m_hand->m_done.size(), std::size_t(2));
+        QVERIFY(!m_hand->m_done.at(1).ask.empty());
+        QVERIFY(!m_player->isBusy());
+    }
+
+    void aLessonLoadsTheModelThatItNeeds() {
+        QVERIFY(m_player->start(lesson("search")).isEmpty());
+        follow();
+        QVERIFY(!m_hand->m_done.empty());
+        QCOMPARE(m_hand->m_done.at(0).model, std::string("planted"));
+        QCOMPARE(m_hand->m_view, std::string("layer_map"));
+    }
+
+    void aLessonThatCannotBeginSaysWhyInTheList() {
+        LessonPanel panel(m_theme, m_catalog, *m_player);
+        panel.show();
+        m_hand->m_obstacle = "a recording is shown.";
+        panel.lessonButtons().front()->click();
+        QVERIFY(m_player->lesson() == nullptr);
+        QVERIFY(panel.obstacle().contains("a recording is shown."));
+        m_hand->m_obstacle.clear();
+        panel.lessonButtons().front()->click();
+        QVERIFY(m_player->lesson() != nullptr);
+        QVERIFY(panel.obstacle().isEmpty());
+    }
+
+    void thePanelShowsTheStepItsAnswersAndTheReply() {
+        LessonPanel panel(m_theme, m_catalog, *m_player);
+        panel.show();
+        m_hand->m_facts = {{"answer.tokens", 24.0}, {"model.layers", 30.0}};
+        panel.begin(lesson("one_token"));
+        m_player->goTo(1);
+        follow();
+        QCOMPARE(panel.answers().buttons().size(), 3);
+        QVERIFY(panel.answers().button(1)->text().startsWith("24: one for each"));
+        QTest::keyClick(panel.answers().button(0), Qt::Key_Space);
+        QVERIFY(panel.reply().startsWith("It cannot"));
+        panel.answers().button(1)->click();
+        QVERIFY(panel.reply().startsWith(QStringLiteral("\u2713 Right.")));
+        panel.nextButton().click();
+        QCOMPARE(m_player->stepIndex(), 2);
+        QTest::keyClick(&panel, Qt::Key_PageUp);
+        QCOMPARE(m_player->stepIndex(), 1);
+        QVERIFY(panel.text().toPlainText().contains("Count the passes"));
+        QTest::keyClick(&panel, Qt::Key_Escape);
+        QVERIFY(m_player->lesson() == nullptr);
+        QVERIFY(panel.lessonButtons().front()->text().contains("1 of 4 steps"));
+    }
+
+    void behindTheLastStepTheNextLessonFollows() {
+        LessonPanel panel(m_theme, m_catalog, *m_player);
+        panel.begin(m_catalog.lessons.front());
+        m_player->goTo(m_player->stepCount() - 1);
+        panel.nextButton().click();
+        QCOMPARE(m_player->lesson()->order, 2);
+        panel.begin(m_catalog.lessons.back());
+        m_player->goTo(m_player->stepCount() - 1);
+        panel.nextButton().click();
+        QVERIFY(m_player->lesson() == nullptr);
+    }
+
+    void aTextOfALessonOpensAndLoadsNothing() {
+        LessonPanel panel(m_theme, m_catalog, *m_player);
+        QVERIFY(!panel.text().openLinks());
+        QVERIFY(!panel.text()
+                     .loadResource(QTextDocument::ImageResource, QUrl("file:///etc/hostname"))
+                     .isValid());
+    }
+};
+
+QTEST_MAIN(LessonPlayerTest)
+#include "lesson_player_test.moc"

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/learn/lessons/lesson_panel.h"
+
+#include "ui/icons/icons.h"
+#include "ui/shell/widgets/column_scroll.h"
+
+#include <QButtonGroup>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QStackedWidget>
+#include <QTextBrowser>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace ui {
+
+using namespace engine;
+
+/// A bar for each step: done, present, to come.
+class LessonProgress : public QWidget {
+public:
+    LessonProgress(const Theme& theme, const LessonPlayer& player, QWidget* parent)
+        : QWidget(parent)
+        , m_theme(theme)
+        , m_player(player) {}
+
+    QSize sizeHint() const override { return {m_theme.scaled(120), m_theme.scaled(5)}; }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        const int count = m_player.stepCount();
+        if (count == 0)
+            return;
+        QPainter painter(this);
+        const Colours& colours = m_theme.colours();
+        const int gap = m_theme.scaled(4);
+        const int wide = (width() + gap) / count - gap;
+        for (int i = 0; i < count; ++i)
+            painter.fillRect(i * (wide + gap),
+                             0,
+                             wide,
+                             height(),
+                             i == m_player.stepIndex() ? colours.accent
+                             : m_player.isDone(i)      ? colours.success
+                                                       : colours.border);
+    }
+
+private:
+    const Theme& m_theme;
+    const LessonPlayer& m_player;
+};
+
+namespace {
+
+/// A text of a lesson. It opens nothing and loads nothing: a lesson may come from anybody.
+class LessonText : public QTextBrowser {
+public:
+    using QTextBrowser::QTextBrowser;
+
+    QVariant loadResource(int, const QUrl&) override { return {}; }
+};
+
+QString words(const std::string& text) { return QString::fromStdString(text); }
+
+} // namespace
+
+LessonPanel::LessonPanel(const Theme& theme,
+                         const LessonCatalog& catalog,
+                         LessonPlayer& player,
+                         QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_catalog(catalog)
+    , m_player(player)
+    , m_title(plainLabel(this))
+    , m_all(new QToolButton(this))
+    , m_pages(new QStackedWidget(this)) {
+    setAccessibleName(tr("Lessons"));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(makeHead());
+    column->addWidget(m_pages, 1);
+    m_pages->addWidget(makeList());
+    m_pages->addWidget(makeLesson());
+    connect(&player, &LessonPlayer::moved, this, &LessonPanel::showPage);
+    connect(&player, &LessonPlayer::changed, this, [this] {
+        showText();
+        showReply();
+    });
+    connect(&theme, &Theme::changed, this, &LessonPanel::restyle);
+    restyle();
+    showPage();
+}
+
+QWidget* LessonPanel::makeHead() {
+    auto* head = new QWidget(this);
+    auto* row = new QHBoxLayout(head);
+    m_title->setProperty("tone", "bold");
+    m_all->setText(tr("All lessons"));
+    auto* close = new QToolButton(head);
+    close->setText(tr("Close"));
+    close->setAccessibleName(tr("Close the lessons"));
+    row->addWidget(m_title, 1);
+    row->addWidget(m_all);
+    row->addWidget(close);
+    connect(m_all, &QToolButton::clicked, &m_player, &LessonPlayer::leave);
+    connect(close, &QToolButton::clicked, this, &LessonPanel::closeAsked);
+    return head;
+}
+
+QWidget* LessonPanel::makeList() {
+    auto* list = new QWidget;
+    auto* rows = new QVBoxLayout(list);
+    m_obstacle = plainLabel(list, true);
+    m_obstacle->setProperty("tone", "problem");
+    m_obstacle->hide();
+    rows->addWidget(m_obstacle);
+    for (const Lesson& lesson : m_catalog.lessons) {
+        auto* button = new QPushButton(list);
+        button->setProperty("form", "row");
+        rows->addWidget(button);
+        auto* summary = plainLabel(list, true);
+        summary->setText(words(lesson.summary));
+        summary->setProperty("tone", "small");
+        rows->addWidget(summary);
+        connect(button, &QPushButton::clicked, this, [this, &lesson] { begin(lesson); });
+        m_lessonButtons.push_back(button);
+    }
+    for (const QString& problem : m_catalog.problems) {
+        auto* line = plainLabel(list, true);
+        line->setText(problem);
+        line->setProperty("tone", "problem");
+        rows->addWidget(line);
+    }
+    auto* own = new QPushButton(tr("Open a lesson of your own..."), list);
+    rows->addWidget(own, 0, Qt::AlignLeft);
+    rows->addStretch(1);
+    connect(own, &QPushButton::clicked, this, &LessonPanel::fileAsked);
+    auto* scroll = new ColumnScroll;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(list);
+    return scroll;
+}
+
+QWidget* LessonPanel::makeLesson() {
+    auto* page = new QWidget;
+    auto* rows = new QVBoxLayout(page);
+    m_progress = new LessonProgress(m_theme, m_player, page);
+    m_text = new LessonText(page);
+    m_text->setOpenLinks(false);
+    m_text->setFrameShape(QFrame::NoFrame);
+    m_text->setAccessibleName(tr("Text of the lesson"));
+    m_act = new QPushButton(page);
+    m_act->setProperty("kind", "primary");
+    m_question = plainLabel(page, true);
+    m_question->setProperty("tone", "bold");
+    m_answerRows = new QVBoxLayout;
+    m_answers = new QButtonGroup(this);
+    m_reply = plainLabel(page, true);
+    m_show = new QPushButton(tr("Show me"), page);
+    m_show->setToolTip(tr("Does what is asked for, so that you can go on"));
+    rows->addWidget(m_progress);
+    rows->addWidget(m_text, 1);
+    rows->addWidget(m_act, 0, Qt::AlignLeft);
+    rows->addWidget(m_question);
+    rows->addLayout(m_answerRows);
+    rows->addWidget(m_reply);
+    rows->addWidget(m_show, 0, Qt::AlignLeft);
+    rows->addWidget(makeFoot());
+    connect(m_act, &QPushButton::clicked, &m_player, &LessonPlayer::press);
+    connect(m_show, &QPushButton::clicked, &m_player, &LessonPlayer::showSolution);
+    connect(m_answers, &QButtonGroup::idClicked, &m_player, &LessonPlayer::answer);
+    return page;
+}
+
+QWidget* LessonPanel::makeFoot() {
+    auto* foot = new QWidget;
+    auto* row = new QHBoxLayout(foot);
+    row->setContentsMargins(0, 0, 0, 0);
+    m_back = new QPushButton(tr("Back"), foot);
+    m_next = new QPushButton(foot);
+    row->addWidget(m_back);
+    row->addStretch(1);
+    row->addWidget(m_next);
+    connect(
+        m_back, &QPushButton::clicked, this, [this] { m_player.goTo(m_player.stepIndex() - 1); });
+    connect(m_next, &QPushButton::clicked, this, &LessonPanel::goOn);
+    return foot;
+}
+
+void LessonPanel::begin(const Lesson& lesson) {
+    const QString obstacle = m_player.start(lesson);
+    if (!obstacle.isEmpty())
+        m_player.leave();
+    m_obstacle->setText(obstacle.isEmpty() ? QString()
+                                           : tr("%1: %2").arg(words(lesson.title), obstacle));
+    m_obstacle->setVisible(!obstacle.isEmpty());
+}
+
+QString LessonPanel::reply() const { return m_reply->text(); }
+
+QString LessonPanel::obstacle() const { return m_obstacle->text(); }
+
+/// Behind the last step the next lesson follows.
+void LessonPanel::goOn() {
+    if (m_player.stepIndex() + 1 < m_player.stepCount()) {
+        m_player.goTo(m_player.stepIndex() + 1);
+        return;
+    }
+    const int order = m_player.lesson()->order;
+    const auto next = std::ranges::find_if(
+        m_catalog.lessons, [&](const Lesson& lesson) { return lesson.order == order + 1; });
+    if (next == m_catalog.lessons.end())
+        m_player.leave();
+    else
+        begin(*next);
+}
+
+void LessonPanel::showPage() {
+    const Lesson* lesson = m_player.lesson();
+    m_pages->setCurrentIndex(lesson == nullptr ? 0 : 1);
+    m_all->setVisible(lesson != nullptr);
+    m_title->setText(lesson == nullptr ? tr("Lessons") : words(lesson->title));
+    if (lesson == nullptr)
+        fillList();
+    else
+        showStep();
+}
+
+void LessonPanel::fillList() {
+    for (std::size_t i = 0; i < m_lessonButtons.size(); ++i) {
+        const Lesson& lesson = m_catalog.lessons[i];
+        const int done = m_player.doneSteps(lesson);
+        const int all = static_cast<int>(lesson.steps.size());
+        const QString state = done == all ? tr("done")
+                              : done > 0  ? tr("%1 of %2 steps").arg(done).arg(all)
+                                          : tr("about %1 minutes").arg(lesson.minutes);
+        m_lessonButtons[i]->setText(
+            tr("%1  %2 \u00B7 %3").arg(lesson.order).arg(words(lesson.title), state));
+    }
+}
+
+void LessonPanel::showStep() {
+    const LessonStep& step = m_player.step();
+    m_shownText.clear();
+    showText();
+    m_text->moveCursor(QTextCursor::Start);
+    m_act->setText(words(step.button));
+    m_act->setVisible(!step.button.empty());
+    m_show->setVisible(!step.solution.empty());
+    m_back->setEnabled(m_player.stepIndex() > 0);
+    const bool isLast = m_player.stepIndex() + 1 == m_player.stepCount();
+    m_next->setText(isLast ? tr("Next lesson") : tr("Next"));
+    showCheck();
+    showReply();
+    m_progress->setAccessibleName(
+        tr("Step %1 of %2").arg(m_player.stepIndex() + 1).arg(m_player.stepCount()));
+    m_progress->update();
+}
+
+/// Again whenever a fact in it has changed.
+void LessonPanel::showText() {
+    if (m_player.lesson() == nullptr)
+        return;
+    const LessonStep& step = m_player.step();
+    const QString text = QStringLiteral("## %1\n\n%2")
+                             .arg(words(step.title), words(filledIn(step.text, m_player.facts())));
+    if (text == m_shownText)
+        return;
+    m_shownText = text;
+    m_text->setMarkdown(text);
+}
+
+void LessonPanel::showCheck() {
+    for (QAbstractButton* button : m_answers->buttons()) {
+        m_answers->removeButton(button);
+        delete button;
+    }
+    const auto& check = m_player.step().check;
+    m_question->setVisible(check.has_value());
+    m_question->setText(check ? words(filledIn(check->question, m_player.facts())) : QString());
+    if (!check)
+        return;
+    for (std::size_t i = 0; i < check->answers.size(); ++i) {
+        auto* choice = new QRadioButton(this);
+        m_answerRows->addWidget(choice);
+        m_answers->addButton(choice, static_cast<int>(i));
+    }
+    if (!m_answers->buttons().isEmpty())
+        setTabOrder(m_text, m_answers->buttons().front());
+}
+
+void LessonPanel::showReply() {
+    if (m_player.lesson() == nullptr)
+        return;
+    const auto& check = m_player.step().check;
+    const LessonVerdict& verdict = m_player.verdict();
+    if (check) {
+        m_question->setText(words(filledIn(check->question, m_player.facts())));
+        for (std::size_t i = 0; i < check->answers.size(); ++i)
+            m_answers->button(static_cast<int>(i))
+                ->setText(words(filledIn(check->answers[i].text, m_player.facts())));
+    }
+    const QString mark = verdict.isRight ? QStringLiteral("\u2713 ") : QString();
+    m_reply->setText(verdict.sentence.empty() ? QString() : mark + words(verdict.sentence));
+    m_reply->setVisible(!verdict.sentence.empty());
+    setTextColour(*m_reply, verdict.isRight ? m_theme.colours().success : m_theme.colours().muted);
+    m_act->setEnabled(!m_player.isBusy());
+    m_show->setEnabled(!m_player.isBusy() && !verdict.isRight);
+    m_next->setProperty("kind", verdict.isRight ? "primary" : "");
+    m_next->style()->polish(m_next);
+    m_progress->update();
+}
+
+void LessonPanel::keyPressEvent(QKeyEvent* event) {
+    const bool isLesson = m_player.lesson() != nullptr;
+    if (isLesson && event->key() == Qt::Key_PageDown)
+        goOn();
+    else if (isLesson && event->key() == Qt::Key_PageUp)
+        m_player.goTo(m_player.stepIndex() - 1);
+    else if (event->key() == Qt::Key_Escape)
+        isLesson ? m_player.leave() : emit closeAsked();
+    else
+        QWidget::keyPressEvent(event);
+}
+
+void LessonPanel::restyle() {
+    const int side = m_theme.scaled(12);
+    setFixedWidth(m_theme.scaled(320));
+    for (QWidget* page :
+         {m_pages->widget(1),
+          m_lessonButtons.empty() ? nullptr : m_lessonButtons.front()->parentWidget()})
+        if (page != nullptr) {
+            page->layout()->setContentsMargins(side, side, side, side);
+            page->layout()->setSpacing(m_theme.scaled(8));
+        }
+    m_text->document()->setDefaultFont(m_theme.font(TextRole::Conversation));
+    m_text->document()->setDocumentMargin(0);
+    showReply();
+    update();
+}
+
+void LessonPanel::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), m_theme.colours().panel);
+    painter.fillRect(width() - 1, 0, 1, height(), m_theme.colours().border);
+}
+
+} // namespace ui

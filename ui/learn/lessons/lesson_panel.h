@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/learn/lessons/lesson_catalog.h"
+#include "ui/learn/lessons/lesson_player.h"
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QButtonGroup;
+class QLabel;
+class QPushButton;
+class QStackedWidget;
+class QTextBrowser;
+class QToolButton;
+class QVBoxLayout;
+
+namespace ui {
+
+class LessonProgress;
+
+/// The lessons, and the one that runs: its text, what to do, the question and the answer to the
+/// learner. It stands beside every workspace, because a lesson leads through several. Thread: UI.
+class LessonPanel : public QWidget {
+    Q_OBJECT
+
+public:
+    /// All outlive it.
+    LessonPanel(const Theme& theme,
+                const LessonCatalog& catalog,
+                LessonPlayer& player,
+                QWidget* parent = nullptr);
+
+    /// Begins a lesson; one that cannot begin is shown in the list, with the reason.
+    void begin(const engine::Lesson& lesson);
+
+    /// The buttons of the list of lessons, in their order.
+    const std::vector<QPushButton*>& lessonButtons() const { return m_lessonButtons; }
+
+    QTextBrowser& text() { return *m_text; }
+
+    QPushButton& actButton() { return *m_act; }
+
+    QPushButton& showButton() { return *m_show; }
+
+    QPushButton& nextButton() { return *m_next; }
+
+    QPushButton& backButton() { return *m_back; }
+
+    /// The radio buttons of the present question.
+    QButtonGroup& answers() { return *m_answers; }
+
+    /// What the lesson answers to the learner.
+    QString reply() const;
+
+    /// Why the lesson that was asked for cannot begin; empty if it can.
+    QString obstacle() const;
+
+signals:
+    /// The user closes the panel.
+    void closeAsked();
+
+    /// The user wants to open a lesson of his own.
+    void fileAsked();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    QWidget* makeHead();
+    QWidget* makeList();
+    QWidget* makeLesson();
+    QWidget* makeFoot();
+    void showPage();
+    void showStep();
+    void showText();
+    void showCheck();
+    void showReply();
+    void fillList();
+    void goOn();
+    void restyle();
+
+    const Theme& m_theme;
+    const LessonCatalog& m_catalog;
+    LessonPlayer& m_player;
+    QLabel* m_title;
+    QToolButton* m_all;
+    QStackedWidget* m_pages;
+    QLabel* m_obstacle = nullptr;
+    std::vector<QPushButton*> m_lessonButtons;
+    LessonProgress* m_progress = nullptr;
+    QTextBrowser* m_text = nullptr;
+    QPushButton* m_act = nullptr;
+    QLabel* m_question = nullptr;
+    QVBoxLayout* m_answerRows = nullptr;
+    QButtonGroup* m_answers = nullptr;
+    QLabel* m_reply = nullptr;
+    QPushButton* m_show = nullptr;
+    QPushButton* m_back = nullptr;
+    QPushButton* m_next = nullptr;
+    QString m_shownText;
+};
+
+} // namespace ui

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/learn/lessons/lesson_player.h"
+
+#include <QSettings>
+#include <QVariant>
+
+#include <algorithm>
+
+namespace ui {
+
+using namespace engine;
+
+LessonPlayer::LessonPlayer(LessonHand& hand, QSettings& settings, QObject* parent)
+    : QObject(parent)
+    , m_hand(hand)
+    , m_settings(settings) {}
+
+QString LessonPlayer::key(const Lesson& lesson) const {
+    return QStringLiteral("lessons/") + QString::fromStdString(lesson.name);
+}
+
+std::set<int> LessonPlayer::keptSteps(const Lesson& lesson) const {
+    std::set<int> steps;
+    for (const QVariant& step : m_settings.value(key(lesson)).toList()) {
+        bool isNumber = false;
+        const int index = step.toInt(&isNumber);
+        if (isNumber && index >= 0 && index < static_cast<int>(lesson.steps.size()))
+            steps.insert(index);
+    }
+    return steps;
+}
+
+int LessonPlayer::doneSteps(const Lesson& lesson) const {
+    return static_cast<int>(keptSteps(lesson).size());
+}
+
+QString LessonPlayer::start(Lesson lesson) {
+    if (QString obstacle = m_hand.obstacle(lesson); !obstacle.isEmpty())
+        return obstacle;
+    m_lesson = std::move(lesson);
+    m_done = keptSteps(*m_lesson);
+    int first = 0;
+    while (first + 1 < stepCount() && isDone(first))
+        ++first;
+    const bool isOver = static_cast<int>(m_done.size()) == stepCount();
+    enter(isOver ? 0 : first);
+    return {};
+}
+
+void LessonPlayer::leave() {
+    m_todo.clear();
+    m_lesson.reset();
+    emit moved();
+}
+
+void LessonPlayer::goTo(int step) {
+    if (step >= 0 && step < stepCount())
+        enter(step);
+}
+
+void LessonPlayer::enter(int step) {
+    m_step = step;
+    m_chosen.reset();
+    m_verdict = {};
+    m_todo.clear();
+    if (m_lesson->needs.model != "any")
+        m_todo.push_back({.model = m_lesson->needs.model});
+    const LessonStep& entered = this->step();
+    m_todo.insert(m_todo.end(), entered.prepare.begin(), entered.prepare.end());
+    m_hand.show(entered.view);
+    emit moved();
+    follow();
+}
+
+void LessonPlayer::press() {
+    if (m_lesson)
+        m_todo.insert(m_todo.end(), step().actions.begin(), step().actions.end());
+    follow();
+}
+
+void LessonPlayer::showSolution() {
+    if (m_lesson)
+        m_todo.insert(m_todo.end(), step().solution.begin(), step().solution.end());
+    follow();
+}
+
+void LessonPlayer::answer(int index) {
+    if (!m_lesson || !step().check || index < 0 ||
+        index >= static_cast<int>(step().check->answers.size()))
+        return;
+    m_chosen = static_cast<std::size_t>(index);
+    judgeStep();
+    emit changed();
+}
+
+void LessonPlayer::judgeStep() {
+    const auto& check = step().check;
+    if (check && check->answers.empty() && m_verdict.isRight)
+        return; // done is done, whatever is tried afterwards
+    m_verdict = check ? judge(*check, m_chosen, m_facts) : LessonVerdict{true, {}};
+    if (!m_verdict.isRight || !m_done.insert(m_step).second)
+        return;
+    QVariantList kept;
+    for (const int done : m_done)
+        kept.append(done);
+    m_settings.setValue(key(*m_lesson), kept);
+}
+
+void LessonPlayer::follow() {
+    if (!m_lesson)
+        return;
+    const bool wasBusy = isBusy();
+    if (isBusy() && m_hand.isReady()) {
+        const LessonAction action = m_todo.front();
+        m_todo.pop_front();
+        m_hand.act(*m_lesson, action);
+    }
+    LessonFacts facts = m_hand.facts();
+    const bool isNew = facts != m_facts;
+    m_facts = std::move(facts);
+    const LessonVerdict before = m_verdict;
+    if (!m_chosen)
+        judgeStep();
+    if (isNew || wasBusy != isBusy() || before.sentence != m_verdict.sentence ||
+        before.isRight != m_verdict.isRight)
+        emit changed();
+}
+
+} // namespace ui

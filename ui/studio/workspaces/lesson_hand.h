@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/learn/lessons/lesson_player.h"
+#include "ui/views/layer_map/editing/manual_set.h"
+
+#include <functional>
+
+namespace ui {
+
+class ChatSession;
+class LensView;
+class SidesView;
+class SkipSetFinder;
+class SlowMotionView;
+
+/// The parts of the window that a lesson drives. All outlive the hand.
+struct LessonParts {
+    ViewContext context;
+    ChatSession& chat;
+    SkipSetFinder& finder;
+    SlowMotionView& slowMotion;
+    LensView& lens;
+    SidesView& sides;                              ///< the lossless check
+    std::function<void(bool isPlanted)> loadModel; ///< the default model, or the lesson model of it
+    std::function<void(const QString& view)> showView;
+};
+
+/// Does in the window what a lesson says. Thread: UI.
+class StudioHand : public LessonHand {
+public:
+    explicit StudioHand(LessonParts parts);
+
+    QString obstacle(const engine::Lesson& lesson) const override;
+    bool isReady() const override;
+    void act(const engine::Lesson& lesson, const engine::LessonAction& action) override;
+    void show(const std::string& view) override;
+    engine::LessonFacts facts() const override;
+
+private:
+    void ask(const engine::Lesson& lesson, const engine::LessonAction& action);
+    void chooseDecoder(const engine::LessonAction& action);
+    void goToStop(const engine::LessonAction& action);
+    void flip(const std::string& sublayer);
+
+    const RunStore& run() const { return m_parts.context.store; }
+
+    LessonParts m_parts;
+    ManualSet m_manual;
+    std::string m_lesson;                   // whose chat is open; empty = none
+    mutable std::function<bool()> m_isDone; // whether the last action has come to its end
+};
+
+} // namespace ui
