@@ -34,17 +34,17 @@ void Studio::makeLearnWorkspace() {
     connect(m_learnPage, &LearnPage::stageShown, workspace, [this, workspace](int index) {
         workspace->setHome(m_learnPage->stageView(index));
     });
-    auto* choice = new QWidget;
-    auto* rows = new QVBoxLayout(choice);
+    auto* column = new QWidget;
+    auto* rows = new QVBoxLayout(column);
     rows->setContentsMargins(0, 0, 0, 0);
-    auto* lessons = new QPushButton(tr("Lessons"), choice);
+    auto* lessons = new QPushButton(tr("Lessons"), column);
     connect(lessons, &QPushButton::clicked, this, &Studio::showLessons);
     connect(&m_learnPage->emptyPage(), &EmptyLearn::lessonsAsked, this, &Studio::showLessons);
     rows->addWidget(list, 1);
     rows->addWidget(lessons, 0, Qt::AlignHCenter);
     auto* scroll = new ColumnScroll; // on a low screen, or with large text
     scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidget(choice);
+    scroll->setWidget(column);
     workspace->addDock({QStringLiteral("learn.stages"),
                         tr("Stages"),
                         scroll,
