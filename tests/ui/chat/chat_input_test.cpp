@@ -163,7 +163,7 @@ private slots:
         m_chat->count();
         m_chat->answer();
         const ChatId chat = session().chat().record.id;
-        const Draft inChat{QStringLiteral("to be sent"),
+        const ui::Draft inChat{QStringLiteral("to be sent"),
                            {{QStringLiteral("a.txt"), QStringLiteral("text"), 1}}};
         session().setDraft(inChat);
         session().newChat();
@@ -199,7 +199,7 @@ private slots:
             QSignalSpy loaded(after.session.get(), &ChatSession::draftLoaded);
             QSignalSpy opened(after.store.get(), &ChatStore::opened);
             bool isAsked = false;
-            after.store->loadDraft(0, this, [&](const Draft& draft) {
+            after.store->loadDraft(0, this, [&](const ui::Draft& draft) {
                 found = draft.text;
                 isAsked = true;
             });
