@@ -157,7 +157,7 @@ QWidget* LessonPanel::makeLesson() {
     m_text->setOpenLinks(false);
     m_text->setFrameShape(QFrame::NoFrame);
     m_text->setAccessibleName(tr("Text of the lesson"));
-    m_act = new QPushButton(page);
+    m_act = new QPushButton(tr("Do it"), page);
     m_act->setProperty("kind", "primary");
     m_question = plainLabel(page, true);
     m_question->setProperty("tone", "bold");
@@ -185,7 +185,7 @@ QWidget* LessonPanel::makeFoot() {
     auto* row = new QHBoxLayout(foot);
     row->setContentsMargins(0, 0, 0, 0);
     m_back = new QPushButton(tr("Back"), foot);
-    m_next = new QPushButton(foot);
+    m_next = new QPushButton(tr("Next"), foot);
     row->addWidget(m_back);
     row->addStretch(1);
     row->addWidget(m_next);
