@@ -146,6 +146,7 @@ QWidget* LessonPanel::makeList() {
     auto* scroll = new ColumnScroll;
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(list);
+    m_listPage = list;
     return scroll;
 }
 
@@ -343,6 +344,8 @@ void LessonPanel::restyle() {
         }
     m_text->document()->setDefaultFont(m_theme.font(TextRole::Conversation));
     m_text->document()->setDocumentMargin(0);
+    for (QWidget* page : {m_listPage, m_pages->widget(1)})
+        setGround(*page, m_theme.colours().panel);
     showReply();
     update();
 }

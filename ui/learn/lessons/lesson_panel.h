@@ -89,6 +89,7 @@ private:
     QLabel* m_title;
     QToolButton* m_all;
     QStackedWidget* m_pages;
+    QWidget* m_listPage = nullptr;
     QLabel* m_obstacle = nullptr;
     std::vector<QPushButton*> m_lessonButtons;
     LessonProgress* m_progress = nullptr;
