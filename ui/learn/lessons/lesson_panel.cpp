@@ -124,11 +124,11 @@ QWidget* LessonPanel::makeList() {
     rows->addWidget(m_obstacle);
     for (const Lesson& lesson : m_catalog.lessons) {
         auto* button = new QPushButton(list);
-        button->setProperty("form", "row");
+        button->setText(tr("%1  %2").arg(lesson.order).arg(words(lesson.title)));
         rows->addWidget(button);
         auto* summary = plainLabel(list, true);
-        summary->setText(words(lesson.summary));
         summary->setProperty("tone", "small");
+        m_lessonNotes.push_back(summary);
         rows->addWidget(summary);
         connect(button, &QPushButton::clicked, this, [this, &lesson] { begin(lesson); });
         m_lessonButtons.push_back(button);
@@ -240,11 +240,12 @@ void LessonPanel::fillList() {
         const Lesson& lesson = m_catalog.lessons[i];
         const int done = m_player.doneSteps(lesson);
         const int all = static_cast<int>(lesson.steps.size());
-        const QString state = done == all ? tr("done")
+        const QString state = done == all ? tr("Done")
                               : done > 0  ? tr("%1 of %2 steps").arg(done).arg(all)
-                                          : tr("about %1 minutes").arg(lesson.minutes);
-        m_lessonButtons[i]->setText(
-            tr("%1  %2 \u00B7 %3").arg(lesson.order).arg(words(lesson.title), state));
+                                          : tr("About %1 minutes").arg(lesson.minutes);
+        const QString note = tr("%1 \u00B7 %2").arg(state, words(lesson.summary));
+        m_lessonNotes[i]->setText(note);
+        m_lessonButtons[i]->setAccessibleDescription(note);
     }
 }
 

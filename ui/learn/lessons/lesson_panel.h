@@ -39,6 +39,9 @@ public:
     /// The buttons of the list of lessons, in their order.
     const std::vector<QPushButton*>& lessonButtons() const { return m_lessonButtons; }
 
+    /// How far each is, and what it is about.
+    const std::vector<QLabel*>& lessonNotes() const { return m_lessonNotes; }
+
     QTextBrowser& text() { return *m_text; }
 
     QPushButton& actButton() { return *m_act; }
@@ -92,6 +95,7 @@ private:
     QWidget* m_listPage = nullptr;
     QLabel* m_obstacle = nullptr;
     std::vector<QPushButton*> m_lessonButtons;
+    std::vector<QLabel*> m_lessonNotes;
     LessonProgress* m_progress = nullptr;
     QTextBrowser* m_text = nullptr;
     QPushButton* m_act = nullptr;
