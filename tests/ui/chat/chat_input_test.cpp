@@ -164,7 +164,7 @@ private slots:
         m_chat->answer();
         const ChatId chat = session().chat().record.id;
         const ui::Draft inChat{QStringLiteral("to be sent"),
-                           {{QStringLiteral("a.txt"), QStringLiteral("text"), 1}}};
+                               {{QStringLiteral("a.txt"), QStringLiteral("text"), 1}}};
         session().setDraft(inChat);
         session().newChat();
         QVERIFY(session().draft().isEmpty());
