@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bodies of the row kernels, included once by each file for one instruction set after it has
 // defined its `Lanes` and what can be done with them. Everything here is in the unnamed namespace.
-#include "engine/kernels/rows/attend_bodies.inl"
-#include "engine/kernels/rows/attend_rows.inl"
+#include "engine/kernels/rows/attention/attend_bodies.inl"
+#include "engine/kernels/rows/attention/attend_rows.inl"
 #include "engine/kernels/rows/lane_math.inl"
 #include "engine/kernels/rows/summary_bodies.inl"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/token.h"
-#include "engine/kernels/rows/attend_arguments.h"
+#include "engine/kernels/rows/attention/attend_arguments.h"
 #include "engine/kernels/rows/head_partials.h"
 
 #include <cstdint>

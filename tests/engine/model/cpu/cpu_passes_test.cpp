@@ -2,7 +2,7 @@
 // What only the cpu backend has: its forms of weights and of keys, sections of attention, passes
 // that allocate nothing. What every backend must do: cpu_conformance_test.
 #include "engine/kernels/processor.h"
-#include "engine/kernels/rows/attend_arguments.h"
+#include "engine/kernels/rows/attention/attend_arguments.h"
 #include "engine/model/cpu/cpu_backend.h"
 #include "engine/model/plain/plain_backend.h"
 #include "tests/support/models/stored_weights.h"

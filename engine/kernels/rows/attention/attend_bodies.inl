@@ -6,7 +6,7 @@
 // of their numbers. So how many heads or keys are worked on together leaves no trace.
 #pragma once
 
-#include "engine/kernels/rows/key_strips.inl"
+#include "engine/kernels/rows/attention/key_strips.inl"
 
 namespace engine {
 

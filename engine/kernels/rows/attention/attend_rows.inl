@@ -5,7 +5,7 @@
 // which the result has the bits.
 #pragma once
 
-#include "engine/kernels/rows/key_strips.inl"
+#include "engine/kernels/rows/attention/key_strips.inl"
 
 namespace engine {
 
