@@ -133,6 +133,13 @@ void MainWindow::addWorkspace(Workspace* workspace,
 void MainWindow::setCompanion(QWidget* companion) {
     m_companion = companion;
     m_middle->insertWidget(1, companion);
+    companion->installEventFilter(this);
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_companion && event->type() == QEvent::HideToParent)
+        layOutAgain();
+    return QMainWindow::eventFilter(watched, event);
 }
 
 void MainWindow::setTransport(QWidget* transport, std::function<bool(const QKeyEvent&)> takesKey) {
@@ -251,10 +258,14 @@ void MainWindow::setTheme(ThemeChoice choice) {
     }
 }
 
-/// What had no room with text of the old size may have it now.
 void MainWindow::setTextPercent(int percent) {
     m_theme.setTextPercent(percent);
     m_settings.setValue(kTextKey, m_theme.textPercent());
+    layOutAgain();
+}
+
+/// What had no room may have it now.
+void MainWindow::layOutAgain() {
     for (Workspace* workspace : m_workspaces)
         workspace->bringBack();
     m_fitted = {};

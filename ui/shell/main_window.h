@@ -56,7 +56,7 @@ public:
     void showWorkspace(const QString& name);
 
     /// Adds a widget between the mode bar and the workspaces, in every workspace. It may hide
-    /// itself.
+    /// itself: docks for which it left no room come back then.
     void setCompanion(QWidget* companion);
 
     /// Adds a widget between the workspaces and the status strip, in every workspace. `takesKey` is
@@ -86,6 +86,7 @@ signals:
 
 protected:
     bool event(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
     bool focusNextPrevChild(bool isForward) override;
     void closeEvent(QCloseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
@@ -97,6 +98,7 @@ private:
     void addThemeActions(QMenu& view);
     void fillDockMenu(QMenu& docks);
     QSize room() const;
+    void layOutAgain();
     void keepOnScreen();
     void fitDocks();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/live_run.h"
 #include "tests/ui/support/stored_messages.h"
+#include "ui/learn/lessons/lesson_panel.h"
 #include "ui/shell/docks/workspace.h"
 #include "ui/shell/main_window.h"
 
@@ -12,6 +13,7 @@
 #include <QWindow>
 #include <QtTest>
 
+#include <algorithm>
 #include <map>
 
 using namespace support;
@@ -178,6 +180,26 @@ private slots:
             QVERIFY2(dock->isVisible(), qPrintable(dock->objectName()));
             QVERIFY2(placeOf(dock) == place, qPrintable(dock->objectName()));
         }
+    }
+
+    void docksThatGiveWayToTheLessonsComeBackWithThem() {
+        m_stage->loadModel();
+        moveTo(0);
+        std::vector<QDockWidget*> shown;
+        for (QDockWidget* dock : workspace().docks())
+            if (dock->isVisible())
+                shown.push_back(dock);
+        m_stage->action("learn.lessons")->trigger();
+        settle();
+        verifyThatTheWindowFits();
+        LessonPanel& lessons = m_stage->studio->lessonPanel();
+        QVERIFY(lessons.isVisible());
+        QVERIFY(!std::ranges::all_of(shown, &QWidget::isVisible));
+        QTest::keyClick(&lessons, Qt::Key_Escape);
+        settle();
+        QVERIFY(!lessons.isVisible());
+        for (const QDockWidget* dock : shown)
+            QVERIFY2(dock->isVisible(), qPrintable(dock->objectName()));
     }
 
     void whatTheUserClosedMeanwhileStaysClosed() {
