@@ -48,6 +48,14 @@ constexpr std::array kThemes = {
     NamedTheme{ThemeChoice::Light, "light", QT_TR_NOOP("Theme: light")},
     NamedTheme{ThemeChoice::Dark, "dark", QT_TR_NOOP("Theme: dark")}};
 
+/// The first ones by name, so that a notice has room on a small screen.
+QString shortList(const QStringList& names) {
+    constexpr int kNamed = 4;
+    const QString named = names.mid(0, kNamed).join(QStringLiteral(", "));
+    const auto left = names.size() - kNamed;
+    return left > 0 ? MainWindow::tr("%1 and %2 more").arg(named).arg(left) : named;
+}
+
 QStringList localPaths(const QMimeData& dragged) {
     QStringList paths;
     for (const QUrl& url : dragged.urls())
@@ -335,7 +343,7 @@ void MainWindow::fitDocks() {
     if (!hidden.isEmpty())
         m_messages->show({Notice::Kind::Info,
                           QStringLiteral("no_room"),
-                          tr("No room for: %1.").arg(hidden.join(QStringLiteral(", "))),
+                          tr("No room for: %1.").arg(shortList(hidden)),
                           tr("Bring one back with View > Docks.")});
 }
 
