@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/session/loading/draft_adapter_choice.h"
+
+#include "engine/decoding/statistics/data_files.h"
+#include "engine/model/draft_model.h"
+
+#include <system_error>
+
+namespace engine {
+
+namespace {
+
+Result<void>
+adopt(Transformer& model, const std::string& fingerprint, const std::filesystem::path& path) {
+    ENGINE_TRY(const DraftAdapter adapter, readDraftAdapter(path));
+    ENGINE_TRY_DO(checkFits(adapter, model.config(), fingerprint));
+    ENGINE_TRY(auto made, makeDraftModel(model, adapter));
+    model.useDraftModel(std::move(made));
+    return {};
+}
+
+} // namespace
+
+std::filesystem::path usersDraftAdapter(const std::string& fingerprint) {
+    return modelDataFile(defaultDataFolder(), "draft-adapters", fingerprint, ".safetensors");
+}
+
+Result<std::vector<std::string>>
+adoptDraftAdapter(Transformer& model, const std::string& fingerprint, const std::string& asked) {
+    std::vector<std::string> remarks;
+    if (asked == kNoDraftAdapter)
+        return remarks;
+    if (!asked.empty()) {
+        ENGINE_TRY_DO(adopt(model, fingerprint, asked));
+        return remarks;
+    }
+    const std::filesystem::path path = usersDraftAdapter(fingerprint);
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored))
+        return remarks;
+    if (const auto adopted = adopt(model, fingerprint, path); !adopted)
+        remarks.push_back("The draft adapter is not used: " + adopted.error().message);
+    return remarks;
+}
+
+} // namespace engine

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/model/transformer.h"
+
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// What --draft-adapter says for none.
+inline constexpr const char* kNoDraftAdapter = "none";
+
+/// The file that the user keeps for a model: draft-adapters/FINGERPRINT.safetensors in the data
+/// folder. It need not exist.
+std::filesystem::path usersDraftAdapter(const std::string& fingerprint);
+
+/// Gives a loaded model its draft adapter: the file asked for, none, or for "" the user's, if there
+/// is one. Returns remarks for the user: an adapter that nobody asked for by name and that cannot
+/// be used is told and left alone. Errors: those of readDraftAdapter(), checkFits() and
+/// makeDraftModel() for a file that was asked for.
+Result<std::vector<std::string>>
+adoptDraftAdapter(Transformer& model, const std::string& fingerprint, const std::string& asked);
+
+} // namespace engine

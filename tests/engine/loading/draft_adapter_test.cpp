@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/loading/drafts/draft_adapter.h"
+#include "tests/support/models/tiny_adapter.h"
+#include "tests/support/models/tiny_model.h"
+#include "tests/support/temporary_folder.h"
+
+#include <QTest>
+
+#include <functional>
+
+using namespace engine;
+using support::AdapterKind;
+
+namespace {
+
+DraftAdapter tiny() { return support::makeAdapter(support::tinyConfig(), AdapterKind::Random, 3); }
+
+std::string replaced(std::string text, const std::string& old, const std::string& with) {
+    const std::size_t at = text.find(old);
+    ENGINE_CHECK(at != std::string::npos, "{} is not there", old);
+    return text.replace(at, old.size(), with);
+}
+
+} // namespace
+
+class DraftAdapterTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void whatIsWrittenIsRead();
+    void eightBitNumbersAreScaled();
+    void damagedAndForeignFilesAreRefused_data();
+    void damagedAndForeignFilesAreRefused();
+    void everyCutIsRefused();
+    void anAdapterOfAnotherModelIsRefused();
+
+private:
+    Result<DraftAdapter> read(const std::string& bytes) {
+        m_folder.write("a.safetensors", bytes);
+        return readDraftAdapter(m_folder.path() / "a.safetensors");
+    }
+
+    test_support::TemporaryFolder m_folder;
+};
+
+void DraftAdapterTest::whatIsWrittenIsRead() {
+    const DraftAdapter wanted = tiny();
+    const auto found = read(support::adapterFile(wanted));
+    QVERIFY2(found.hasValue(), found ? "" : found.error().message.c_str());
+    QCOMPARE(found.value().tensors, wanted.tensors);
+    QCOMPARE(found.value().headIds, wanted.headIds);
+    QCOMPARE(found.value().fingerprints, wanted.fingerprints);
+    QCOMPARE(found.value().name, std::string("a.safetensors"));
+    QCOMPARE(found.value().about, wanted.about);
+    QCOMPARE(found.value().sizes.window, 6);
+    QCOMPARE(found.value().sizes.ropeTheta, 10000.0);
+}
+
+/// "layer.0.mlp.gate" is [96, 48], which is no whole number of groups of 32; of 64 numbers it is.
+void DraftAdapterTest::eightBitNumbersAreScaled() {
+    const DraftAdapter adapter =
+        support::makeAdapter(support::expertConfig(), AdapterKind::Bigram, 1);
+    const std::string plain = support::adapterFile(adapter);
+    const std::string entry =
+        R"("layer.0.mlp.gate":{"dtype":"F32","shape":[96,64],"data_offsets":[)";
+    const std::size_t at = plain.find(entry);
+    QVERIFY(at != std::string::npos);
+    std::uint64_t length = 0;
+    std::memcpy(&length, plain.data(), sizeof length);
+    const std::size_t begin = std::stoull(plain.substr(at + entry.size()));
+    const std::size_t floats = 96 * 64 * 4;
+    // The last 96 * 64 * 4 - 96 * 64 - 96 * 2 * 2 bytes of the tensor become one of their own.
+    const std::size_t mid = begin + 96 * 64;
+    const std::size_t end = mid + 96 * 2 * 2;
+    std::string header = plain.substr(8, static_cast<std::size_t>(length));
+    header = replaced(
+        header,
+        fmt::format("{}{},{}]}}", entry, begin, begin + floats),
+        fmt::format(
+            R"("layer.0.mlp.gate":{{"dtype":"I8","shape":[96,64],"data_offsets":[{},{}]}},)"
+            R"("layer.0.mlp.gate.scale":{{"dtype":"F16","shape":[96,2],"data_offsets":[{},{}]}})",
+            begin,
+            mid,
+            mid,
+            end));
+    std::string data = plain.substr(8 + static_cast<std::size_t>(length));
+    std::string numbers;
+    for (int i = 0; i < 96 * 64; ++i)
+        numbers += static_cast<char>(i % 2 == 0 ? 3 : -2);
+    for (int i = 0; i < 96 * 2; ++i)
+        numbers += std::string(i % 2 == 0 ? "\x00\x38" : "\x00\x40", 2); // .5 and 2 as halves
+    data.replace(begin, floats, numbers);
+    // What lies behind has moved.
+    std::string moved;
+    const std::size_t shift = floats - (end - begin);
+    for (std::size_t i = 0; i < header.size();) {
+        const std::string key = R"("data_offsets":[)";
+        if (header.compare(i, key.size(), key) != 0) {
+            moved += header[i++];
+            continue;
+        }
+        std::size_t next = 0;
+        std::size_t from = std::stoull(header.substr(i + key.size()), &next);
+        const std::size_t comma = i + key.size() + next;
+        std::size_t to = std::stoull(header.substr(comma + 1), &next);
+        i = comma + 1 + next;
+        if (from >= begin + floats) {
+            from -= shift;
+            to -= shift;
+        }
+        moved += fmt::format("{}{},{}", key, from, to);
+    }
+    const auto found = read(test_support::safetensorsFile(moved, data));
+    QVERIFY2(found.hasValue(), found ? "" : found.error().message.c_str());
+    const auto& gate = found.value().tensors.at("model.layers.0.mlp.gate_proj.weight");
+    QCOMPARE(gate[0], 1.5F);
+    QCOMPARE(gate[1], -1.0F);
+    QCOMPARE(gate[32], 6.0F);
+    QCOMPARE(gate[63], -4.0F);
+}
+
+void DraftAdapterTest::damagedAndForeignFilesAreRefused_data() {
+    QTest::addColumn<std::string>("bytes");
+    QTest::addColumn<QString>("says");
+    const DraftAdapter good = tiny();
+    const std::string description = support::adapterDescription(good);
+    const auto described =
+        [&](const char* name, const std::string& old, const std::string& with, const char* says) {
+            QTest::newRow(name) << support::adapterFile(good, replaced(description, old, with))
+                                << says;
+        };
+    described("a later version", R"("version":1)", R"("version":2)", "version 2");
+    described("no version", R"("version":1,)", "", "no version");
+    described("no model", R"(["0123456789abcdef0123456789abcdef"])", "[]", "fingerprints");
+    described("a number as model", R"("0123456789abcdef0123456789abcdef")", "7", "fingerprint");
+    described("another head", R"("kind":"list")", R"("kind":"candidates")", "candidates");
+    described("no width", R"("hidden":48,)", "", "hidden");
+    described("half a width", R"("hidden":48)", R"("hidden":47.5)", "hidden");
+    described("a huge width", R"("hidden":48)", R"("hidden":99999999999)", "hidden");
+    described("another width", R"("hidden":48)", R"("hidden":64)", "shape");
+    described("no layer", R"("layers":1)", R"("layers":0)", "layers");
+    described("too many layers", R"("layers":1)", R"("layers":9)", "layers");
+    described("a layer more", R"("layers":1)", R"("layers":2)", "layer.1");
+    described("a negative window", R"("window":6)", R"("window":-1)", "window");
+    described("odd heads", R"("head_size":8)", R"("head_size":7)", "do not fit");
+    described("heads in no groups", R"("kv_heads":2)", R"("kv_heads":3)", "do not fit");
+    described("no epsilon", R"("epsilon":1e-05)", R"("epsilon":0)", "epsilon");
+    described("a negative theta", R"("theta":10000)", R"("theta":-1)", "theta");
+    described("three streams", R"("streams":1)", R"("streams":3)", "several streams");
+    QTest::newRow("no JSON") << support::adapterFile(good, "{") << "description";
+    QTest::newRow("a list") << support::adapterFile(good, "[]") << "no version";
+    const std::string file = support::adapterFile(good);
+    QTest::newRow("no adapter") << replaced(file, "swift_studio_draft", "swift_studio_dreft")
+                                << "no draft adapter";
+    QTest::newRow("no safetensors") << std::string("GGUF, not this") << "header";
+    QTest::newRow("empty") << std::string() << "header";
+    QTest::newRow("an unknown tensor")
+        << replaced(file, R"("norm.out")", R"("norm.oat")") << "norm.out";
+    const auto changed = [&](const char* name, const char* says, auto&& change) {
+        DraftAdapter adapter = good;
+        change(adapter);
+        QTest::newRow(name) << support::adapterFile(adapter) << says;
+    };
+    changed("a missing tensor", "layer.0.attn.q", [](DraftAdapter& adapter) {
+        adapter.tensors.erase("model.layers.0.self_attn.q_proj.weight");
+    });
+    changed("no number", "norm.out", [](DraftAdapter& adapter) {
+        adapter.tensors["model.norm.weight"][7] = std::numeric_limits<float>::quiet_NaN();
+    });
+    changed("infinity", "in.weight", [](DraftAdapter& adapter) {
+        adapter.tensors["draft.input.weight"][7] = std::numeric_limits<float>::infinity();
+    });
+    changed("ids twice", "ascend", [](DraftAdapter& adapter) { adapter.headIds[4] = 2; });
+    changed("a negative id", "ascend", [](DraftAdapter& adapter) { adapter.headIds[4] = -2; });
+    changed("no ids", "head.ids", [](DraftAdapter& adapter) { adapter.headIds.clear(); });
+    DraftAdapter more = good;
+    std::string extra = support::adapterFile(more);
+    QTest::newRow("ids as floats")
+        << replaced(extra, R"("dtype":"U32")", R"("dtype":"F32")") << "head.ids";
+}
+
+void DraftAdapterTest::damagedAndForeignFilesAreRefused() {
+    QFETCH(const std::string, bytes);
+    QFETCH(const QString, says);
+    const auto found = read(bytes);
+    QVERIFY(!found.hasValue());
+    const QString message = QString::fromStdString(found.error().message);
+    QVERIFY2(message.contains(says), qPrintable(message));
+    QVERIFY2(message.contains("a.safetensors") || message.contains("tensor"), qPrintable(message));
+    QVERIFY(!found.error().hint.empty());
+}
+
+void DraftAdapterTest::everyCutIsRefused() {
+    const std::string whole = support::adapterFile(tiny());
+    for (std::size_t length = 0; length < whole.size(); length += 1 + length / 7)
+        QVERIFY(!read(whole.substr(0, length)).hasValue());
+}
+
+void DraftAdapterTest::anAdapterOfAnotherModelIsRefused() {
+    const DraftAdapter adapter = tiny();
+    const ModelConfig model = support::tinyConfig();
+    const std::string& own = adapter.fingerprints.front();
+    QVERIFY(checkFits(adapter, model, own).hasValue());
+    const std::string other(32, 'f');
+    const auto foreign = checkFits(adapter, model, other);
+    QVERIFY(!foreign.hasValue());
+    QVERIFY(foreign.error().message.find(own) != std::string::npos);
+    QVERIFY(foreign.error().message.find(other) != std::string::npos);
+    ModelConfig wider = model;
+    wider.hiddenSize = 64;
+    QVERIFY(!checkFits(adapter, wider, own).hasValue());
+    ModelConfig fewer = model;
+    fewer.vocabSize = adapter.headIds.back();
+    QVERIFY(!checkFits(adapter, fewer, own).hasValue());
+    fewer.vocabSize += 1;
+    QVERIFY(checkFits(adapter, fewer, own).hasValue());
+}
+
+QTEST_GUILESS_MAIN(DraftAdapterTest)
+#include "draft_adapter_test.moc"
