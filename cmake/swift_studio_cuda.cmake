@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# Machine code for NVIDIA GPUs. The compiler is SWIFT_STUDIO_NVCC, that of the cache folder, or one of
+# CUDA 13 on PATH; where there is none, the program is built without kernels and says so when asked for
+# a GPU. CMake's own CUDA language is not used: it wants a whole toolkit.
+include_guard(GLOBAL)
+
+set(SWIFT_STUDIO_NVCC "" CACHE FILEPATH
+    "nvcc of CUDA 13; empty: in the cache folder, else on PATH; OFF: no kernels")
+set(found_nvcc "${SWIFT_STUDIO_NVCC}")
+# Compiling them takes a processor two minutes, so it is done where they can run, or where it is asked for.
+set(SWIFT_STUDIO_CUDA "$ENV{SWIFT_STUDIO_CUDA}" CACHE STRING
+    "Kernels for NVIDIA GPUs: 1 builds them, 0 does not; empty: where there is such a GPU")
+set(wants_kernels "${SWIFT_STUDIO_CUDA}")
+if(wants_kernels STREQUAL "")
+    file(GLOB vendor_files "/sys/bus/pci/devices/*/vendor")
+    foreach(vendor_file ${vendor_files})
+        file(STRINGS "${vendor_file}" vendor LIMIT_COUNT 1)
+        if(vendor STREQUAL "0x10de")
+            set(wants_kernels 1)
+        endif()
+    endforeach()
+endif()
+if(wants_kernels AND NOT found_nvcc AND NOT "${SWIFT_STUDIO_NVCC}" STREQUAL "OFF")
+    find_program(SWIFT_STUDIO_FOUND_NVCC nvcc
+        HINTS "${SWIFT_STUDIO_CACHE}/cuda-13.0.88/nvidia/cu13/bin" NO_CACHE)
+    if(SWIFT_STUDIO_FOUND_NVCC)
+        execute_process(COMMAND "${SWIFT_STUDIO_FOUND_NVCC}" --version
+            OUTPUT_VARIABLE nvcc_version ERROR_QUIET)
+        if(nvcc_version MATCHES "release 13\\.")
+            set(found_nvcc "${SWIFT_STUDIO_FOUND_NVCC}")
+        endif()
+    endif()
+endif()
+
+# What tells the kernels of this build from others: a hash of their sources.
+file(GLOB kernel_files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugins/backend_cuda/kernels/*.h"
+    "${CMAKE_SOURCE_DIR}/plugins/backend_cuda/kernels/*.cu")
+list(SORT kernel_files)
+set(kernel_text "")
+foreach(kernel_file ${kernel_files})
+    file(SHA256 "${kernel_file}" kernel_hash)
+    string(APPEND kernel_text "${kernel_hash} ")
+    set_property(DIRECTORY "${CMAKE_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+        "${kernel_file}")
+endforeach()
+string(SHA256 kernel_hash "${kernel_text}")
+string(SUBSTRING "${kernel_hash}" 0 16 kernel_hash)
+set(kernel_mark "swift-studio-kernels-${kernel_hash}")
+
+# Warnings are errors, and so are registers that do not suffice.
+set(kernel_flags -std=c++20 -O3 --expt-relaxed-constexpr --fmad=false -ftz=false -prec-div=true
+    -prec-sqrt=true -Werror all-warnings -Xptxas -warn-spills,-warn-lmem-usage)
+set(kernel_targets "")
+foreach(capability 80 86 90) # of 10.0 and 12.0 the kernel of 64 rows needs two registers too many yet
+    list(APPEND kernel_targets -gencode "arch=compute_${capability},code=sm_${capability}")
+endforeach()
+list(APPEND kernel_targets -gencode "arch=compute_80,code=compute_80") # for GPUs to come
+
+# add_kernel_image(NAME SOURCE): NAME.fatbin in the module folder, for all targets, with the mark behind.
+function(add_kernel_image name source)
+    if(NOT found_nvcc)
+        message(STATUS "Kernels for NVIDIA GPUs are not built (SWIFT_STUDIO_CUDA=1 asks for them).")
+        return()
+    endif()
+    set(image "${SWIFT_STUDIO_MODULE_DIR}/${name}.fatbin")
+    set(made "${CMAKE_CURRENT_BINARY_DIR}/${name}")
+    file(MAKE_DIRECTORY "${SWIFT_STUDIO_MODULE_DIR}")
+    file(WRITE "${made}.mark" "${kernel_mark}")
+    add_custom_command(OUTPUT "${image}"
+        COMMAND "${found_nvcc}" ${kernel_flags} ${kernel_targets} -I "${CMAKE_SOURCE_DIR}"
+            -fatbin -o "${made}.plain" "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
+        COMMAND sh -c "cat '${made}.plain' '${made}.mark' > '${image}'"
+        DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${kernel_files}
+        COMMENT "Compiling ${name} for NVIDIA GPUs (some minutes)" VERBATIM)
+    add_custom_target(${name} ALL DEPENDS "${image}")
+endfunction()

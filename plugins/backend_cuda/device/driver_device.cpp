@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/backend_cuda/device/driver_device.h"
+
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace backend_cuda {
+
+using engine::Error;
+using engine::ErrorCode;
+using engine::Result;
+
+namespace {
+
+constexpr const char* kCpuHint = "Compute with --backend cpu.";
+
+driver::Address addressOf(const std::byte* memory) {
+    return static_cast<driver::Address>(reinterpret_cast<std::uintptr_t>(memory));
+}
+
+int attributeOf(const driver::Functions& functions, int attribute, driver::DeviceNumber device) {
+    int value = 0;
+    functions.deviceAttribute(&value, attribute, device);
+    return value;
+}
+
+DeviceFacts factsOf(const driver::Functions& functions, driver::DeviceNumber device) {
+    DeviceFacts facts;
+    std::array<char, 256> name{};
+    functions.deviceName(name.data(), static_cast<int>(name.size()) - 1, device);
+    facts.name = name.data();
+    facts.capability = attributeOf(functions, driver::kCapabilityMajor, device) * 10 +
+                       attributeOf(functions, driver::kCapabilityMinor, device);
+    facts.multiprocessors = attributeOf(functions, driver::kMultiprocessorCount, device);
+    facts.ringSlots = ringSlots(facts.capability);
+    std::size_t bytes = 0;
+    functions.deviceTotalMemory(&bytes, device);
+    facts.memoryBytes = bytes;
+    functions.driverVersion(&facts.driverVersion);
+    return facts;
+}
+
+Error noDevice() {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    if (visible != nullptr)
+        return Error{
+            ErrorCode::Unsupported,
+            fmt::format("NVIDIA's driver shows no GPU; CUDA_VISIBLE_DEVICES is \"{}\".", visible),
+            "Unset CUDA_VISIBLE_DEVICES, or compute with --backend cpu."};
+    return Error{ErrorCode::Unsupported, "NVIDIA's driver finds no GPU in this machine.", kCpuHint};
+}
+
+/// The driver's numbers of the GPUs that can be used, with what they say.
+using Found = std::vector<std::pair<driver::DeviceNumber, DeviceFacts>>;
+
+Result<Found> find(const driver::Functions& functions) {
+    int count = 0;
+    if (functions.deviceCount(&count) != driver::kSuccess || count == 0)
+        return noDevice();
+    Found found;
+    std::string refused;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        driver::DeviceNumber device = 0;
+        if (functions.deviceGet(&device, ordinal) != driver::kSuccess)
+            continue;
+        DeviceFacts facts = factsOf(functions, device);
+        if (facts.capability >= driver::kOldestCapability &&
+            attributeOf(functions, driver::kCooperativeLaunch, device) != 0)
+            found.emplace_back(device, std::move(facts));
+        else if (refused.empty())
+            refused = fmt::format("The GPU {} has compute capability {}.{}, and {}.{} is needed.",
+                                  facts.name,
+                                  facts.capability / 10,
+                                  facts.capability % 10,
+                                  driver::kOldestCapability / 10,
+                                  driver::kOldestCapability % 10);
+    }
+    if (found.empty())
+        return refused.empty() ? noDevice() : Error{ErrorCode::Unsupported, refused, kCpuHint};
+    return found;
+}
+
+} // namespace
+
+Result<std::vector<DeviceFacts>> listDevices(const driver::Functions& functions) {
+    ENGINE_TRY(const Found found, find(functions));
+    std::vector<DeviceFacts> all;
+    for (const auto& [device, facts] : found)
+        all.push_back(facts);
+    return all;
+}
+
+Result<std::shared_ptr<Device>>
+DriverDevice::open(const driver::Functions& functions, int place, const std::vector<char>& image) {
+    ENGINE_TRY(const Found found, find(functions));
+    ENGINE_CHECK(place >= 0 && place < static_cast<int>(found.size()), "GPU {}", place);
+    const auto& [number, facts] = found[static_cast<std::size_t>(place)];
+    std::shared_ptr<DriverDevice> made(new DriverDevice(functions, facts));
+    made->m_device = number;
+    ENGINE_TRY_DO(made->load(image));
+    return std::shared_ptr<Device>(std::move(made));
+}
+
+Result<void> DriverDevice::load(const std::vector<char>& image) {
+    ENGINE_TRY_DO(check(m_functions.retainPrimaryContext(&m_context, m_device), "opening it"));
+    enter();
+    ENGINE_TRY_DO(check(m_functions.streamCreate(&m_stream, 1), "opening it")); // 1: its own order
+    const driver::Status loaded = m_functions.moduleLoad(&m_module, image.data());
+    if (loaded == driver::kNoBinaryForGpu)
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("The kernels hold no code for the GPU {} (compute capability "
+                                 "{}.{}).",
+                                 m_facts.name,
+                                 m_facts.capability / 10,
+                                 m_facts.capability % 10),
+                     "Build again with SWIFT_STUDIO_CUDA=1 installer/run.sh, or compute with "
+                     "--backend cpu."};
+    ENGINE_TRY_DO(check(loaded, "loading the kernels"));
+    for (const Kernel kernel : {Kernel::Pass8, Kernel::Pass16, Kernel::Pass32, Kernel::Pass64}) {
+        driver::Function& function = m_kernels[static_cast<int>(kernel)];
+        const std::string name = fmt::format("pass{}", 8 * tilesOf(kernel));
+        ENGINE_TRY_DO(check(m_functions.moduleFunction(&function, m_module, name.c_str()),
+                            "finding the kernel " + name));
+        ENGINE_TRY_DO(
+            check(m_functions.functionSetAttribute(function,
+                                                   driver::kFunctionMaxDynamicShared,
+                                                   sharedBytes(tilesOf(kernel), m_facts.ringSlots)),
+                  "giving shared memory to the kernel " + name));
+    }
+    return {};
+}
+
+DriverDevice::~DriverDevice() {
+    if (m_context == nullptr)
+        return;
+    enter();
+    if (m_module != nullptr)
+        m_functions.moduleUnload(m_module);
+    if (m_stream != nullptr)
+        m_functions.streamDestroy(m_stream);
+    m_functions.releasePrimaryContext(m_device);
+}
+
+Result<void> DriverDevice::check(driver::Status status, std::string_view doing) const {
+    if (status == driver::kSuccess)
+        return {};
+    return Error{
+        ErrorCode::Io,
+        fmt::format(
+            "The GPU {} failed at {} ({}).", m_facts.name, doing, m_functions.nameOf(status)),
+        "Load the model again, or compute with --backend cpu."};
+}
+
+Result<std::uint64_t> DriverDevice::freeBytes() {
+    enter();
+    std::size_t isFree = 0;
+    std::size_t total = 0;
+    ENGINE_TRY_DO(check(m_functions.memoryInfo(&isFree, &total), "telling its free memory"));
+    return std::uint64_t{isFree};
+}
+
+Result<std::byte*> DriverDevice::allocate(std::size_t bytes) {
+    enter();
+    driver::Address memory = 0;
+    const driver::Status status = m_functions.allocate(&memory, bytes);
+    if (status == driver::kOutOfMemory) {
+        std::size_t isFree = 0;
+        std::size_t total = 0;
+        m_functions.memoryInfo(&isFree, &total);
+        return Error{ErrorCode::NoMemory,
+                     fmt::format("The GPU {} has no room for {} bytes more; {} are free.",
+                                 m_facts.name,
+                                 bytes,
+                                 isFree),
+                     "Ask for a shorter --context, for --weights bf16, or end other programs that "
+                     "use the GPU."};
+    }
+    ENGINE_TRY_DO(check(status, "giving memory"));
+    return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(memory));
+}
+
+void DriverDevice::release(std::byte* memory) {
+    enter();
+    m_functions.release(addressOf(memory)); // behind a lost context nothing can be done
+}
+
+Result<void> DriverDevice::fillWithZeros(std::byte* memory, std::size_t bytes) {
+    enter();
+    return check(m_functions.fill(addressOf(memory), 0, bytes, m_stream), "clearing memory");
+}
+
+Result<void> DriverDevice::upload(std::byte* to, std::span<const std::byte> from) {
+    if (from.empty())
+        return {};
+    enter();
+    // From memory that is not pinned the driver has taken its copy when this returns.
+    return check(m_functions.copyToDevice(addressOf(to), from.data(), from.size(), m_stream),
+                 "receiving data");
+}
+
+Result<void> DriverDevice::download(std::span<std::byte> to, const std::byte* from) {
+    enter();
+    if (!to.empty())
+        ENGINE_TRY_DO(check(m_functions.copyToHost(to.data(), addressOf(from), to.size(), m_stream),
+                            "a pass"));
+    return check(m_functions.streamSynchronize(m_stream), "a pass");
+}
+
+Result<void> DriverDevice::launch(Kernel kernel, int blocks, const PassArguments& arguments) {
+    enter();
+    PassArguments own = arguments;
+    void* pointers[] = {&own};
+    const auto shared = static_cast<unsigned>(sharedBytes(tilesOf(kernel), m_facts.ringSlots));
+    return check(m_functions.launchCooperative(m_kernels[static_cast<int>(kernel)],
+                                               static_cast<unsigned>(blocks),
+                                               1,
+                                               1,
+                                               kThreads,
+                                               1,
+                                               1,
+                                               shared,
+                                               m_stream,
+                                               pointers),
+                 "starting a pass");
+}
+
+} // namespace backend_cuda

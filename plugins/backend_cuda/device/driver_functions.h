@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+/// The few functions, types and numbers of NVIDIA's driver that are used here. They are a stable C
+/// interface, so no header of the toolkit is needed to build; driver_names_test compares them with
+/// one where there is one.
+namespace backend_cuda::driver {
+
+using Status = int; // CUresult
+using DeviceNumber = int;
+using Address = std::uint64_t; // CUdeviceptr
+
+struct ContextOpaque;
+struct StreamOpaque;
+struct ModuleOpaque;
+struct FunctionOpaque;
+using Context = ContextOpaque*;
+using Stream = StreamOpaque*;
+using Module = ModuleOpaque*;
+using Function = FunctionOpaque*;
+
+constexpr Status kSuccess = 0;
+constexpr Status kOutOfMemory = 2;
+constexpr Status kNoDevice = 100;
+constexpr Status kNoBinaryForGpu = 209;
+constexpr int kMultiprocessorCount = 16; // attributes of a device
+constexpr int kCapabilityMajor = 75;
+constexpr int kCapabilityMinor = 76;
+constexpr int kCooperativeLaunch = 95;
+constexpr int kMaxSharedBytes = 97;          // that a block may ask for
+constexpr int kFunctionMaxDynamicShared = 8; // attribute of a function
+constexpr unsigned kBlockingSync = 4;        // flag of a context
+constexpr int kOldestVersion = 13000;        // of CUDA, of the driver
+constexpr int kOldestCapability = 80;
+
+/// All of them; a null pointer stands for none. Made-up ones serve tests.
+struct Functions {
+    Status (*init)(unsigned flags) = nullptr;
+    Status (*driverVersion)(int* version) = nullptr;
+    Status (*deviceCount)(int* count) = nullptr;
+    Status (*deviceGet)(DeviceNumber* device, int ordinal) = nullptr;
+    Status (*deviceName)(char* name, int length, DeviceNumber device) = nullptr;
+    Status (*deviceAttribute)(int* value, int attribute, DeviceNumber device) = nullptr;
+    Status (*deviceTotalMemory)(std::size_t* bytes, DeviceNumber device) = nullptr;
+    Status (*retainPrimaryContext)(Context* context, DeviceNumber device) = nullptr;
+    Status (*releasePrimaryContext)(DeviceNumber device) = nullptr;
+    Status (*setCurrentContext)(Context context) = nullptr;
+    Status (*memoryInfo)(std::size_t* isFree, std::size_t* total) = nullptr;
+    Status (*allocate)(Address* memory, std::size_t bytes) = nullptr;
+    Status (*release)(Address memory) = nullptr;
+    Status (*fill)(Address memory, unsigned char value, std::size_t bytes, Stream stream) = nullptr;
+    Status (*copyToDevice)(Address to,
+                           const void* from,
+                           std::size_t bytes,
+                           Stream stream) = nullptr;
+    Status (*copyToHost)(void* to, Address from, std::size_t bytes, Stream stream) = nullptr;
+    Status (*streamCreate)(Stream* stream, unsigned flags) = nullptr;
+    Status (*streamDestroy)(Stream stream) = nullptr;
+    Status (*streamSynchronize)(Stream stream) = nullptr;
+    Status (*moduleLoad)(Module* module, const void* image) = nullptr;
+    Status (*moduleUnload)(Module module) = nullptr;
+    Status (*moduleFunction)(Function* function, Module module, const char* name) = nullptr;
+    Status (*functionSetAttribute)(Function function, int attribute, int value) = nullptr;
+    Status (*launchCooperative)(Function function,
+                                unsigned gridX,
+                                unsigned gridY,
+                                unsigned gridZ,
+                                unsigned blockX,
+                                unsigned blockY,
+                                unsigned blockZ,
+                                unsigned sharedBytes,
+                                Stream stream,
+                                void** arguments) = nullptr;
+    Status (*errorName)(Status status, const char** name) = nullptr;
+
+    /// "CUDA_ERROR_ILLEGAL_ADDRESS", or the number.
+    std::string nameOf(Status status) const;
+};
+
+/// Opens the driver's library for the rest of the process and starts it. Errors: Unsupported, which
+/// says what is missing: no driver, or one that is too old.
+engine::Result<Functions> open(const std::string& library = "libcuda.so.1");
+
+/// Starts a driver. Errors: Unsupported.
+engine::Result<void> start(const Functions& functions);
+
+} // namespace backend_cuda::driver

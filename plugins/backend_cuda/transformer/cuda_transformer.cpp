@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/backend_cuda/transformer/cuda_transformer.h"
+
+#include "engine/base/to_size.h"
+#include "plugins/backend_cuda/transformer/operation_list.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace backend_cuda {
+
+using namespace engine;
+
+namespace {
+
+Form formOf(KvType type) {
+    return type == KvType::F32 ? Form::F32 : type == KvType::BF16 ? Form::Bf16 : Form::F16;
+}
+
+Kernel kernelFor(int rows) {
+    if (rows <= 8)
+        return Kernel::Pass8;
+    return rows <= 16 ? Kernel::Pass16 : rows <= 32 ? Kernel::Pass32 : Kernel::Pass64;
+}
+
+/// What is lost for good, not for a model or a pass alone.
+bool isOfDevice(const Error& error) { return error.code == ErrorCode::Io; }
+
+/// Units of the matrix with most of them.
+int mostUnits(const DeviceWeights& weights) {
+    int most = 0;
+    const auto count = [&most](const DeviceLinear& linear) {
+        most = std::max(most, linear.matrix.strips * linear.matrix.slabs);
+    };
+    count(weights.outputHead());
+    for (const DeviceLayer& layer : weights.layers) {
+        for (const DeviceLinear* linear : {&layer.queryKeyValue, &layer.output, &layer.router})
+            count(*linear);
+        for (const DeviceLinear& linear : layer.gateUp)
+            count(linear);
+        for (const DeviceLinear& linear : layer.down)
+            count(linear);
+    }
+    return most;
+}
+
+int mostStrips(const DeviceWeights& weights) {
+    int most = weights.outputHead().matrix.strips;
+    for (const DeviceLayer& layer : weights.layers)
+        most = std::max({most,
+                         layer.queryKeyValue.matrix.strips,
+                         layer.output.matrix.strips,
+                         layer.gateUp.front().matrix.strips});
+    return most;
+}
+
+int innerStride(const DeviceWeights& weights) {
+    int most = 0;
+    for (const DeviceLayer& layer : weights.layers)
+        most = std::max(most, layer.gateUp.front().matrix.strips * kStrip / 2);
+    return most;
+}
+
+} // namespace
+
+Result<void> DeviceLogits::read(int index, std::span<double> out) const {
+    std::vector<float> row(toSize(m_vocabSize));
+    const float* from = m_rows + toSize(m_places[toSize(index)]) * toSize(m_stride);
+    ENGINE_TRY_DO(m_device->download(std::as_writable_bytes(std::span(row)),
+                                     reinterpret_cast<const std::byte*>(from)));
+    std::copy(row.begin(), row.end(), out.begin());
+    return {};
+}
+
+Result<float*> DeviceLogits::begin(std::size_t count) {
+    beginPass();
+    m_places.assign(count, 0);
+    ENGINE_TRY(float* const rows, m_memory.reserve<float>(m_device, count * toSize(m_stride)));
+    m_rows = rows;
+    return rows;
+}
+
+Result<std::unique_ptr<CudaTransformer>> CudaTransformer::make(std::shared_ptr<Device> device,
+                                                               ModelConfig config,
+                                                               DeviceWeights weights,
+                                                               const CudaOptions& options,
+                                                               Position contextLength) {
+    std::unique_ptr<CudaTransformer> made(new CudaTransformer(
+        std::move(device), std::move(config), std::move(weights), options, contextLength));
+    const std::size_t counters = toSize(mostStrips(made->m_weights)) + 1;
+    ENGINE_TRY(auto* const memory,
+               made->m_counterSpace.reserve<unsigned>(made->m_device, counters));
+    ENGINE_TRY_DO(made->m_device->fillWithZeros(reinterpret_cast<std::byte*>(memory),
+                                                counters * sizeof(unsigned)));
+    made->m_network.barrier = memory;
+    made->m_network.arrivals = memory + 1;
+    return made;
+}
+
+CudaTransformer::CudaTransformer(std::shared_ptr<Device> device,
+                                 ModelConfig config,
+                                 DeviceWeights weights,
+                                 const CudaOptions& options,
+                                 Position contextLength)
+    : m_device(std::move(device))
+    , m_config(std::move(config))
+    , m_weights(std::move(weights))
+    , m_kvType(options.kvType.value_or(m_weights.form == Form::F32 ? KvType::F32 : KvType::F16))
+    , m_instructionSet(fmt::format("sm_{}", m_device->facts().capability))
+    , m_isByOperations(options.isByOperations)
+    , m_logits(std::make_shared<DeviceLogits>(m_device, m_config.vocabSize)) {
+    PassArguments& network = m_network;
+    for (const LayerRope rope : {LayerRope::Model, LayerRope::Window, LayerRope::None}) {
+        const auto place = static_cast<std::size_t>(rope);
+        m_frequencies[place] = rotaryFrequencies(m_config, rope, contextLength);
+        network.half[place] = static_cast<int>(m_frequencies[place].size());
+    }
+    network.hidden = m_config.hiddenSize;
+    network.hiddenStrips = (m_config.hiddenSize + kStrip - 1) / kStrip;
+    network.innerStride = innerStride(m_weights);
+    network.heads = m_config.headCount;
+    network.kvHeads = m_config.kvHeadCount;
+    network.headDim = m_config.headDim;
+    network.headWidth = headWidthOf(m_config);
+    network.vocab = m_config.vocabSize;
+    network.vocabStrips = m_weights.outputHead().matrix.strips;
+    network.isSilu = m_config.activation == Activation::Silu ? 1 : 0;
+    network.fullWidthNorm = m_config.headNorm == HeadNorm::FullWidth ? 1 : 0;
+    network.experts = m_config.experts.count;
+    network.usedExperts = m_config.experts.used;
+    network.renormalises = m_config.experts.renormalises ? 1 : 0;
+    network.epsilon = static_cast<float>(m_config.normEpsilon);
+    network.scoreScale = static_cast<float>(m_config.scoreScale());
+    network.scoreCap = static_cast<float>(m_config.attentionSoftCap);
+    network.logitScale = static_cast<float>(m_config.logitScale);
+    network.logitCap = static_cast<float>(m_config.logitSoftCap);
+    network.embeddingScale = static_cast<float>(m_config.embeddingScale);
+    network.embedding = m_weights.embedding.matrix;
+    network.layers = m_config.layerCount;
+    network.kvForm = formOf(m_kvType);
+}
+
+Result<KvCache> CudaTransformer::makeCache(Position capacity) const {
+    ENGINE_TRY(auto storage, CudaCache::make(m_device, kvShape(capacity), m_network.headWidth));
+    return KvCache(std::move(storage));
+}
+
+KvShape CudaTransformer::kvShape(Position capacity) const {
+    return {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, m_kvType};
+}
+
+int CudaTransformer::rowsAtOnce() const {
+    return m_weights.form == Form::F32 ? kMaxRowsF32 : kMaxRows;
+}
+
+Result<void>
+CudaTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) {
+    checkForwardRequest(m_config, m_key, request, cache);
+    CudaCache& storage = cudaStorage(cache, kvShape(cache.capacity()));
+    if (m_lost)
+        return *m_lost;
+    const auto run = [&]() -> Result<void> {
+        ENGINE_TRY(float* const logits, m_logits->begin(request.logitRows.size()));
+        result.clear();
+        result.logits.show(m_logits, static_cast<int>(request.logitRows.size()));
+        result.summaries.resize(request.summaryRows.size());
+        if (request.wantsInfluence)
+            result.influence.assign(2 * toSize(m_config.layerCount), 0.0);
+        int firstLogit = 0;
+        const int rows = request.layout.rowCount();
+        for (int first = 0; first < rows; first += rowsAtOnce()) {
+            Piece piece{request, storage, result, first, std::min(rowsAtOnce(), rows - first)};
+            ENGINE_TRY_DO(runPiece(piece, logits, firstLogit));
+            firstLogit += static_cast<int>(piece.logitIndices.size());
+        }
+        return {};
+    };
+    Result<void> done = run();
+    if (!done && isOfDevice(done.error()))
+        m_lost = done.error();
+    return done;
+}
+
+Result<void> CudaTransformer::runPiece(Piece& piece, float* logits, int firstLogit) {
+    const ForwardRequest& request = piece.request;
+    const auto isHere = [&piece](int row) {
+        return row >= piece.first && row < piece.first + piece.count;
+    };
+    for (std::size_t index = 0; index < request.logitRows.size(); ++index)
+        if (const int row = request.logitRows[index]; isHere(row)) {
+            const auto end = piece.headRows.end();
+            const auto at = std::find(piece.headRows.begin(), end, row - piece.first);
+            m_logits->place(index, firstLogit + static_cast<int>(at - piece.headRows.begin()));
+            if (at != end)
+                continue;
+            piece.headRows.push_back(row - piece.first);
+            piece.logitIndices.push_back(index);
+        }
+    for (const int row : request.summaryRows)
+        if (isHere(row) &&
+            std::find(piece.headRows.begin(), piece.headRows.end(), row - piece.first) ==
+                piece.headRows.end())
+            piece.headRows.push_back(row - piece.first);
+    PassArguments arguments = m_network;
+    arguments.rows = piece.count;
+    arguments.firstSlot = request.layout.firstSlot() + piece.first;
+    arguments.cache = reinterpret_cast<char*>(piece.cache.data());
+    arguments.capacity = piece.cache.capacity();
+    arguments.headCount = static_cast<int>(piece.headRows.size());
+    arguments.logitCount = static_cast<int>(piece.logitIndices.size());
+    arguments.logits = logits + toSize(firstLogit) * toSize(m_logits->stride());
+    piece.operations = makeOperations(
+        m_config, m_weights, request, arguments.headCount, m_device->facts().multiprocessors);
+    ENGINE_TRY_DO(prepareTables(piece, arguments));
+    ENGINE_TRY_DO(reserve(piece, arguments));
+    ENGINE_TRY_DO(launchAll(piece, arguments));
+    piece.cache.forgetMoves();
+    ENGINE_TRY_DO(takeResults(piece, arguments));
+    ENGINE_TRY_DO(takeHandOuts(piece, arguments));
+    return takeInfluence(piece, arguments);
+}
+
+/// Workspaces for the rows and sections of a piece.
+Result<void> CudaTransformer::reserve(const Piece& piece, PassArguments& arguments) {
+    const auto rows = static_cast<std::size_t>(8 * tilesOf(kernelFor(piece.count)));
+    const std::size_t hidden = toSize(arguments.hiddenStrips) * kStrip;
+    const std::size_t strips = toSize(arguments.hiddenStrips);
+    const std::size_t heads = toSize(arguments.heads);
+    const std::size_t width = toSize(arguments.headWidth);
+    arguments.rowStride = static_cast<int>(rows);
+    ENGINE_TRY(float* const stream,
+               m_streamSpace.reserve<float>(m_device, rows * 2 * (hidden + strips)));
+    arguments.stream = stream;
+    arguments.added = stream + rows * hidden;
+    arguments.squares = stream + rows * 2 * hidden;
+    arguments.addedSquares = arguments.squares + rows * strips;
+    ENGINE_TRY(arguments.projected,
+               m_projectedSpace.reserve<float>(
+                   m_device,
+                   rows * toSize(m_weights.layers.front().queryKeyValue.matrix.strips) * kStrip));
+    ENGINE_TRY(float* const inner,
+               m_innerSpace.reserve<float>(
+                   m_device, rows * (toSize(arguments.innerStride) + toSize(kMostExperts))));
+    arguments.routed = inner;
+    arguments.inner = inner + rows * toSize(kMostExperts);
+    ENGINE_TRY(float* const context,
+               m_contextSpace.reserve<float>(m_device, rows * 2 * heads * width));
+    arguments.context = context;
+    arguments.queries = reinterpret_cast<char*>(context + rows * heads * width);
+    const std::size_t sections = toSize(arguments.mostSections);
+    ENGINE_TRY(float* const sums,
+               m_sumSpace.reserve<float>(m_device, rows * heads * sections * (width + 2)));
+    arguments.sums = sums;
+    arguments.totals = sums + rows * heads * sections * width;
+    ENGINE_TRY(
+        arguments.partials,
+        m_partialSpace.reserve<float>(m_device, toSize(mostUnits(m_weights)) * rows * kStrip));
+    ENGINE_TRY(arguments.headPartials,
+               m_headSpace.reserve<HeadPartial>(
+                   m_device, toSize(arguments.headCount) * toSize(arguments.vocabStrips)));
+    ENGINE_TRY(arguments.handOuts,
+               m_handOutSpace.reserve<float>(m_device,
+                                             piece.request.handOuts.size() * toSize(piece.count) *
+                                                 toSize(m_config.hiddenSize)));
+    if (piece.request.wantsInfluence) {
+        ENGINE_TRY(arguments.influence,
+                   m_influenceSpace.reserve<float>(m_device,
+                                                   2 * toSize(m_config.layerCount) *
+                                                       toSize(piece.count) * strips * 2));
+    }
+    return {};
+}
+
+Result<void> CudaTransformer::prepareTables(Piece& piece, PassArguments& arguments) {
+    const ForwardRequest& request = piece.request;
+    const AttentionLayout& layout = request.layout;
+    m_tables.clear();
+    const unsigned flag[4] = {kAllFinite};
+    m_tables.add(std::span<const unsigned>(flag));
+    const std::size_t resultsAt =
+        m_tables.add(std::vector<HeadResult>(std::max<std::size_t>(piece.headRows.size(), 1)));
+    piece.operationsAt = m_tables.add(piece.operations);
+    const LayoutTables tables = tablesOf(layout, piece.first, piece.count);
+    arguments.partCount = static_cast<int>(tables.parts.size());
+    arguments.mostSections = tables.mostSections;
+    std::vector<float> given;
+    std::vector<int> tokens;
+    if (request.firstLayer > 0)
+        ENGINE_TRY_DO(readGiven(piece, given));
+    else
+        tokens.assign(request.tokens.begin() + piece.first,
+                      request.tokens.begin() + piece.first + piece.count);
+    const std::size_t givenAt = m_tables.add(given);
+    const std::size_t tokensAt = m_tables.add(tokens);
+    const std::size_t countsAt = m_tables.add(tables.counts);
+    const std::size_t prefixesAt = m_tables.add(tables.prefixes);
+    const std::size_t startsAt = m_tables.add(tables.pathStarts);
+    const std::size_t slotsAt = m_tables.add(tables.pathSlots);
+    const std::size_t partsAt = m_tables.add(tables.parts);
+    const std::size_t headRowsAt = m_tables.add(piece.headRows);
+    const std::size_t movesAt = m_tables.add(piece.cache.moves());
+    arguments.moveCount = static_cast<int>(piece.cache.moves().size());
+    std::array<std::size_t, 3> cosinesAt;
+    std::array<std::size_t, 3> sinesAt;
+    for (std::size_t rope = 0; rope < m_frequencies.size(); ++rope) {
+        std::vector<float> cosines;
+        std::vector<float> sines;
+        for (int row = piece.first; row < piece.first + piece.count; ++row)
+            for (const double frequency : m_frequencies[rope]) {
+                const double angle = frequency * layout.position(row);
+                const double size = m_config.ropeScaling.attentionFactor;
+                cosines.push_back(static_cast<float>(size * std::cos(angle)));
+                sines.push_back(static_cast<float>(size * std::sin(angle)));
+            }
+        cosinesAt[rope] = m_tables.add(cosines);
+        sinesAt[rope] = m_tables.add(sines);
+    }
+    ENGINE_TRY(std::byte* const base,
+               m_tableSpace.reserve<std::byte>(m_device, m_tables.bytes().size()));
+    ENGINE_TRY_DO(m_device->upload(base, m_tables.bytes()));
+    arguments.flag = reinterpret_cast<unsigned*>(base);
+    arguments.headResults = reinterpret_cast<HeadResult*>(base + resultsAt);
+    arguments.operations = reinterpret_cast<const Operation*>(base + piece.operationsAt);
+    if (request.firstLayer > 0)
+        arguments.given = reinterpret_cast<const float*>(base + givenAt);
+    const auto integers = [base](std::size_t at) {
+        return reinterpret_cast<const int*>(base + at);
+    };
+    arguments.tokens = integers(tokensAt);
+    arguments.counts = integers(countsAt);
+    arguments.prefixes = integers(prefixesAt);
+    arguments.pathStarts = integers(startsAt);
+    arguments.pathSlots = integers(slotsAt);
+    arguments.headRows = integers(headRowsAt);
+    arguments.parts = reinterpret_cast<const Part*>(base + partsAt);
+    arguments.moves = reinterpret_cast<const Move*>(base + movesAt);
+    for (std::size_t rope = 0; rope < m_frequencies.size(); ++rope) {
+        arguments.cosines[rope] = reinterpret_cast<const float*>(base + cosinesAt[rope]);
+        arguments.sines[rope] = reinterpret_cast<const float*>(base + sinesAt[rope]);
+    }
+    return {};
+}
+
+/// The rows of a resumed pass, [count, hidden].
+Result<void> CudaTransformer::readGiven(const Piece& piece, std::vector<float>& given) const {
+    const std::size_t width = toSize(m_config.hiddenSize);
+    int row = 0;
+    for (const HiddenPiece& from : piece.request.hidden) {
+        const auto& states = from.from->storageOf<HostHidden<float>>(m_key);
+        for (int i = 0; i < from.count; ++i, ++row)
+            if (row >= piece.first && row < piece.first + piece.count) {
+                const float* numbers = states.row(from.first + i);
+                given.insert(given.end(), numbers, numbers + width);
+            }
+    }
+    return {};
+}
+
+Result<void>
+CudaTransformer::launch(const Piece& piece, PassArguments arguments, int first, int end) {
+    const int blocks = m_device->facts().multiprocessors;
+    arguments.first = first;
+    arguments.end = end;
+    arguments.barrierStart = m_barriersPassed;
+    m_barriersPassed += static_cast<unsigned>(blocks * (end - first)); // goes round
+    return m_device->launch(kernelFor(piece.count), blocks, arguments);
+}
+
+Result<void> CudaTransformer::launchAll(Piece& piece, PassArguments arguments) {
+    const auto& wanted = piece.request.attention;
+    const int count = static_cast<int>(piece.operations.size());
+    int first = 0;
+    for (int place = 0; place < count; ++place) {
+        const Operation& operation = piece.operations[toSize(place)];
+        const bool isAttention = wanted && operation.kind == Kind::Attend &&
+                                 operation.layer == wanted->layer && wanted->row >= piece.first &&
+                                 wanted->row < piece.first + piece.count;
+        if (!isAttention && !m_isByOperations && place + 1 < count)
+            continue;
+        ENGINE_TRY_DO(launch(piece, arguments, first, place + 1));
+        first = place + 1;
+        if (isAttention)
+            ENGINE_TRY_DO(tellAttention(piece, arguments));
+    }
+    return {};
+}
+
+} // namespace backend_cuda

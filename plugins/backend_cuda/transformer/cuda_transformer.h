@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "plugins/backend_cuda/transformer/cuda_cache.h"
+#include "plugins/backend_cuda/transformer/cuda_weights.h"
+#include "plugins/backend_cuda/transformer/pass_tables.h"
+
+#include <array>
+#include <optional>
+
+namespace backend_cuda {
+
+/// How the backend shall load a model: TransformerOptions with its own settings read.
+struct CudaOptions {
+    std::optional<Form> weights;          ///< nothing: as the file has them (chosenForm)
+    std::optional<engine::KvType> kvType; ///< nothing: float32 beside float32 weights, else float16
+    int device = 0;
+    bool isByOperations = false; ///< a launch for each operation, with the same bits
+};
+
+/// One piece of a GPU's memory that grows when more is asked for.
+class Workspace {
+public:
+    /// What was in it is lost when it grows. Errors: NoMemory; those of the device.
+    template <typename Number>
+    engine::Result<Number*> reserve(const std::shared_ptr<Device>& device, std::size_t count) {
+        const std::size_t bytes = count * sizeof(Number);
+        if (bytes > m_memory.size()) {
+            m_memory = DeviceMemory(); // given back before more is taken
+            ENGINE_TRY(m_memory, DeviceMemory::make(device, bytes + bytes / 2));
+        }
+        return reinterpret_cast<Number*>(m_memory.data());
+    }
+
+private:
+    DeviceMemory m_memory;
+};
+
+/// The logits of the newest pass, which stay on the GPU until a row is asked for.
+class DeviceLogits final : public engine::LogitStorage {
+public:
+    DeviceLogits(std::shared_ptr<Device> device, int vocabSize)
+        : m_device(std::move(device))
+        , m_vocabSize(vocabSize)
+        , m_stride((vocabSize + kStrip - 1) / kStrip * kStrip) {}
+
+    int vocabSize() const override { return m_vocabSize; }
+
+    engine::Result<void> read(int index, std::span<double> out) const override;
+
+    /// Begins a pass with so many rows: their memory, [count, stride].
+    engine::Result<float*> begin(std::size_t count);
+
+    /// Which row of the memory has which index of the pass.
+    void place(std::size_t index, int row) { m_places[index] = row; }
+
+    int stride() const { return m_stride; }
+
+private:
+    std::shared_ptr<Device> m_device;
+    int m_vocabSize;
+    int m_stride;
+    Workspace m_memory;
+    const float* m_rows = nullptr;
+    std::vector<int> m_places; // [rows of the pass]
+};
+
+/// Computes on a GPU: one launch of a persistent kernel for up to 64 rows, which walks the plan's
+/// list of operations. Exact: a row's numbers are the same bits whatever rows run with it. Thread:
+/// engine.
+class CudaTransformer final : public engine::Transformer {
+public:
+    /// Errors: NoMemory; those of the device.
+    static engine::Result<std::unique_ptr<CudaTransformer>> make(std::shared_ptr<Device> device,
+                                                                 engine::ModelConfig config,
+                                                                 DeviceWeights weights,
+                                                                 const CudaOptions& options,
+                                                                 engine::Position contextLength);
+
+    const engine::ModelConfig& config() const override { return m_config; }
+
+    engine::Precision precision() const override { return engine::Precision::F32; }
+
+    std::string arithmeticName() const override { return std::string(formName(m_weights.form)); }
+
+    std::string_view kvTypeName() const override { return engine::kvTypeName(m_kvType); }
+
+    std::string_view instructionSet() const override { return m_instructionSet; }
+
+    std::size_t weightBytes() const override { return m_weights.bytes; }
+
+    bool tellsAttention() const override { return true; }
+
+    int preferredTreeNodes() const override { return 32; }
+
+    engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override;
+
+    /// Errors: Numeric; behind one of the device every later pass answers with the same.
+    engine::Result<void> forwardInto(const engine::ForwardRequest& request,
+                                     engine::KvCache& cache,
+                                     engine::ForwardResult& result) override;
+
+private:
+    /// Rows [first, first + count) of a pass, which run in one launch.
+    struct Piece {
+        const engine::ForwardRequest& request;
+        CudaCache& cache;
+        engine::ForwardResult& result;
+        int first;
+        int count;
+        std::vector<int> headRows = {};             // rows of the piece
+        std::vector<std::size_t> logitIndices = {}; // of the first head rows
+        std::vector<Operation> operations = {};
+        std::size_t operationsAt = 0;
+    };
+
+    CudaTransformer(std::shared_ptr<Device> device,
+                    engine::ModelConfig config,
+                    DeviceWeights weights,
+                    const CudaOptions& options,
+                    engine::Position contextLength);
+
+    engine::KvShape kvShape(engine::Position capacity) const;
+    int rowsAtOnce() const;
+    engine::Result<void> runPiece(Piece& piece, float* logits, int firstLogit);
+    engine::Result<void> prepareTables(Piece& piece, PassArguments& arguments);
+    engine::Result<void> readGiven(const Piece& piece, std::vector<float>& given) const;
+    engine::Result<void> reserve(const Piece& piece, PassArguments& arguments);
+    engine::Result<void> launchAll(Piece& piece, PassArguments arguments);
+    engine::Result<void> launch(const Piece& piece, PassArguments arguments, int first, int end);
+    engine::Result<void> tellAttention(const Piece& piece, const PassArguments& arguments);
+    engine::Result<void> takeResults(Piece& piece, const PassArguments& arguments);
+    engine::Result<void> takeHandOuts(const Piece& piece, const PassArguments& arguments);
+    engine::Result<void> takeInfluence(const Piece& piece, const PassArguments& arguments);
+
+    std::shared_ptr<Device> m_device;
+    engine::ModelConfig m_config;
+    engine::TransformerKey m_key;
+    DeviceWeights m_weights;
+    engine::KvType m_kvType;
+    std::string m_instructionSet; // "sm_90"
+    bool m_isByOperations;
+    std::array<std::vector<double>, 3> m_frequencies; // by LayerRope, radians per position
+    std::shared_ptr<DeviceLogits> m_logits;           // of the newest pass
+    PassArguments m_network;                          // what every pass has in common
+    TableBuffer m_tables;
+    Workspace m_tableSpace, m_counterSpace, m_streamSpace, m_projectedSpace, m_innerSpace;
+    Workspace m_contextSpace, m_sumSpace, m_partialSpace, m_headSpace, m_handOutSpace;
+    Workspace m_influenceSpace;
+    unsigned m_barriersPassed = 0;
+    std::optional<engine::Error> m_lost; // what the device failed with
+};
+
+} // namespace backend_cuda

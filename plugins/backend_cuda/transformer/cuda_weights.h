@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/loading/network/network_tensors.h"
+#include "engine/model/transformer.h"
+#include "plugins/backend_cuda/device/device.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace backend_cuda {
+
+/// A linear layer on the GPU.
+struct DeviceLinear {
+    DeviceMatrix matrix;
+    const float* bias = nullptr; // [strips * kStrip], or null
+};
+
+/// What one layer of the files is made of. Norms are filled up by zeros; what the network does
+/// without is null.
+struct DeviceLayer {
+    DeviceLinear queryKeyValue; // each head filled up to headWidth
+    DeviceLinear output;
+    std::vector<DeviceLinear> gateUp; // 16 outputs of each by turns; one, or one an expert
+    std::vector<DeviceLinear> down;
+    DeviceLinear router; // without matrix where there are no experts
+    const float* attentionNorm = nullptr;
+    const float* queryNorm = nullptr;
+    const float* keyNorm = nullptr;
+    const float* attentionPostNorm = nullptr;
+    const float* mlpNorm = nullptr;
+    const float* mlpPostNorm = nullptr;
+};
+
+/// All weights of a network in one piece of a GPU's memory, in the order in which a pass reads
+/// them. Without a device: the sizes alone.
+struct DeviceWeights {
+    DeviceMemory memory;
+    Form form = Form::F32; // of all matrices
+    std::size_t bytes = 0;
+    DeviceLinear embedding;          // the head too when tied
+    std::vector<DeviceLayer> layers; // [stored layers]
+    const float* finalNorm = nullptr;
+    DeviceLinear head; // without matrix when tied
+
+    const DeviceLinear& outputHead() const { return head.matrix.outputs == 0 ? embedding : head; }
+};
+
+/// Numbers that a head takes: filled up to 64 or 128.
+int headWidthOf(const engine::ModelConfig& config);
+
+/// The form that all matrices get: what was asked for, else that of the file if all its matrices
+/// have it and the GPU's products take it, else float32, which loses nothing.
+Form chosenForm(const engine::ModelConfig& config,
+                const engine::WeightSource& source,
+                std::optional<Form> wanted);
+
+/// "float32", "bfloat16", "float16".
+std::string_view formName(Form form);
+
+/// Refuses networks that the kernels cannot compute yet, each by name. Errors: Unsupported.
+engine::Result<void> checkNetwork(const engine::ModelConfig& config);
+
+/// Finds every tensor and says how much memory the weights take. Errors: NotFound, CorruptFile.
+engine::Result<DeviceWeights>
+outlineWeights(const engine::ModelConfig& config, const engine::WeightSource& source, Form form);
+
+/// Reads, packs and uploads every tensor. Errors: as outlineWeights; Numeric names a tensor with
+/// numbers that the form cannot hold; NoMemory; Cancelled; those of the device.
+engine::Result<DeviceWeights> uploadWeights(const engine::ModelConfig& config,
+                                            const engine::WeightSource& source,
+                                            Form form,
+                                            const std::shared_ptr<Device>& device,
+                                            const engine::TransformerOptions& options);
+
+} // namespace backend_cuda

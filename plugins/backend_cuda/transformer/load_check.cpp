@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/backend_cuda/transformer/load_check.h"
+
+#include "engine/base/to_size.h"
+
+#include <numeric>
+#include <vector>
+
+namespace backend_cuda {
+
+using namespace engine;
+
+namespace {
+
+constexpr int kRows = 9;
+constexpr int kFirstOfTree = 4;
+
+/// What one way of computing the tokens gave.
+struct Numbers {
+    std::vector<double> streams; // [kRows, hidden], behind the last layer
+    std::vector<double> logits;  // of the last row
+};
+
+std::vector<TokenId> checkTokens(int vocabSize) {
+    std::vector<TokenId> tokens;
+    for (int i = 0; i < kRows; ++i)
+        tokens.push_back((i * 7919 + 1) % vocabSize);
+    return tokens;
+}
+
+/// Runs the tokens in passes of these layouts.
+Result<Numbers> run(Transformer& transformer, const std::vector<AttentionLayout>& layouts) {
+    const ModelConfig& config = transformer.config();
+    ENGINE_TRY(KvCache cache, transformer.makeCache(kRows));
+    const std::vector<TokenId> tokens = checkTokens(config.vocabSize);
+    const LayerPlan plan = LayerPlan::full(config.layerCount);
+    HiddenRows hidden;
+    const HandOut handOut{config.layerCount - 1, &hidden};
+    Numbers numbers;
+    int first = 0;
+    for (const AttentionLayout& layout : layouts) {
+        const int count = layout.rowCount();
+        const int last = count - 1;
+        ENGINE_TRY(
+            ForwardResult result,
+            transformer.forward({.plan = plan,
+                                 .layout = layout,
+                                 .tokens = std::span(tokens).subspan(toSize(first), toSize(count)),
+                                 .logitRows = std::span(&last, 1),
+                                 .summaryRows = std::span(&last, 1),
+                                 .handOuts = std::span(&handOut, 1)},
+                                cache));
+        ENGINE_TRY(const std::span<double> logits, result.logits.row(0));
+        numbers.logits.assign(logits.begin(), logits.end());
+        first += count;
+    }
+    numbers.streams.resize(toSize(kRows) * toSize(config.hiddenSize));
+    ENGINE_TRY_DO(hidden.read(0, numbers.streams));
+    return numbers;
+}
+
+Error differenceOf(std::string_view device, const Numbers& found, const Numbers& expected) {
+    const std::size_t width = expected.streams.size() / kRows;
+    std::size_t at = 0;
+    while (at < expected.streams.size() && found.streams[at] == expected.streams[at])
+        ++at;
+    const std::string where = at == expected.streams.size()
+                                  ? std::string("the output head")
+                                  : fmt::format("row {} of the last layer", at / width);
+    return Error{ErrorCode::Io,
+                 fmt::format("The GPU {} computes {} differently beside other rows, so its answers "
+                             "cannot be trusted.",
+                             device,
+                             where),
+                 "Try another driver of NVIDIA, or compute with --backend cpu."};
+}
+
+} // namespace
+
+Result<void> checkLoaded(Transformer& transformer, std::string_view device) {
+    // A chain whose second half is a tree without branches: the same keys, in the same slots.
+    std::vector<int> parents(kRows - kFirstOfTree);
+    std::iota(parents.begin(), parents.end(), -1);
+    const std::vector<std::vector<AttentionLayout>> ways = {
+        {AttentionLayout::chain(0, kRows)},
+        {AttentionLayout::chain(0, 1), AttentionLayout::chain(1, kRows - 1)},
+        {AttentionLayout::chain(0, kFirstOfTree), AttentionLayout::tree(kFirstOfTree, parents)}};
+    std::vector<Numbers> found;
+    for (const std::vector<AttentionLayout>& way : ways) {
+        auto numbers = run(transformer, way);
+        if (!numbers && numbers.error().code == ErrorCode::Numeric)
+            return {};
+        if (!numbers)
+            return numbers.error();
+        found.push_back(std::move(numbers).value());
+        if (found.back().streams != found.front().streams ||
+            found.back().logits != found.front().logits)
+            return differenceOf(device, found.back(), found.front());
+    }
+    return {};
+}
+
+} // namespace backend_cuda

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/model/transformer.h"
+
+#include <string_view>
+
+namespace backend_cuda {
+
+/// Believes a GPU only after it has computed a few tokens of the model itself in three ways: nine
+/// rows at once, one and eight, and four with a tree of five behind them. The streams of the last
+/// layer and the last logits must be the same bits. Errors: Io names the GPU and the rows; those of
+/// the device. Numbers that are not finite prove nothing and are left to the passes that meet them.
+engine::Result<void> checkLoaded(engine::Transformer& transformer, std::string_view device);
+
+} // namespace backend_cuda

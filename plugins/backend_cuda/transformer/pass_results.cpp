@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pass brings back from the GPU.
+#include "engine/base/to_size.h"
+#include "engine/model/cache/attention_weights.h"
+#include "plugins/backend_cuda/transformer/cuda_transformer.h"
+#include "plugins/backend_cuda/transformer/operation_list.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace backend_cuda {
+
+using namespace engine;
+
+namespace {
+
+float floatOfBits(std::uint32_t bits) {
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/// A number of the cache's type.
+double numberAt(const std::byte* numbers, std::size_t index, KvType type) {
+    if (type == KvType::F32) {
+        float value;
+        std::memcpy(&value, numbers + index * 4, 4);
+        return static_cast<double>(value);
+    }
+    std::uint16_t bits;
+    std::memcpy(&bits, numbers + index * 2, 2);
+    if (type == KvType::BF16)
+        return static_cast<double>(floatOfBits(static_cast<std::uint32_t>(bits) << 16U));
+    _Float16 half;
+    std::memcpy(&half, &bits, sizeof half);
+    return static_cast<double>(half);
+}
+
+HeadSummary summaryOf(const HeadResult& result, int vocabSize) {
+    HeadSummary summary;
+    summary.count = std::min(HeadSummary::kMost, vocabSize);
+    for (std::size_t i = 0; i < toSize(summary.count); ++i) {
+        summary.ids[i] = result.ids[i];
+        summary.logits[i] = static_cast<double>(result.logits[i]);
+    }
+    summary.logSumExp = static_cast<double>(result.highest) + std::log(result.sum);
+    return summary;
+}
+
+static_assert(HeadSummary::kMost == kTop);
+
+} // namespace
+
+Result<void> CudaTransformer::takeResults(Piece& piece, const PassArguments& arguments) {
+    const auto* base = reinterpret_cast<const std::byte*>(arguments.flag);
+    const auto* results = reinterpret_cast<const std::byte*>(arguments.headResults);
+    const auto resultsAt = static_cast<std::size_t>(results - base);
+    std::vector<std::byte> bytes(resultsAt + piece.headRows.size() * sizeof(HeadResult));
+    ENGINE_TRY_DO(m_device->download(bytes, base));
+    unsigned flag = 0;
+    std::memcpy(&flag, bytes.data(), sizeof flag);
+    if (flag != kAllFinite) {
+        const unsigned place = flag / kPlaceRows;
+        const OperationPlace found = placeOf(m_config,
+                                             piece.operations[place / kPlaceTensors],
+                                             static_cast<int>(place % kPlaceTensors));
+        const int row = piece.first + static_cast<int>(flag % kPlaceRows);
+        return nonFiniteError(found.where, found.tensor, piece.request.layout.position(row));
+    }
+    for (std::size_t at = 0; at < piece.headRows.size(); ++at) {
+        HeadResult result;
+        std::memcpy(&result, bytes.data() + resultsAt + at * sizeof result, sizeof result);
+        for (std::size_t i = 0; i < piece.request.summaryRows.size(); ++i)
+            if (piece.request.summaryRows[i] == piece.first + piece.headRows[at])
+                piece.result.summaries[i] = summaryOf(result, m_config.vocabSize);
+    }
+    return {};
+}
+
+Result<void> CudaTransformer::takeHandOuts(const Piece& piece, const PassArguments& arguments) {
+    if (piece.request.handOuts.empty())
+        return {};
+    const std::size_t width = toSize(m_config.hiddenSize);
+    std::vector<float> rows(piece.request.handOuts.size() * toSize(piece.count) * width);
+    ENGINE_TRY_DO(m_device->download(std::as_writable_bytes(std::span(rows)),
+                                     reinterpret_cast<const std::byte*>(arguments.handOuts)));
+    const float* from = rows.data();
+    for (const HandOut& handOut : piece.request.handOuts) {
+        auto& states = handOut.to->storageFor<HostHidden<float>>(m_key, m_config.hiddenSize);
+        for (int row = 0; row < piece.count; ++row, from += width)
+            states.append(from);
+    }
+    return {};
+}
+
+Result<void> CudaTransformer::takeInfluence(const Piece& piece, const PassArguments& arguments) {
+    if (!piece.request.wantsInfluence)
+        return {};
+    const std::size_t strips = toSize(arguments.hiddenStrips);
+    const std::size_t perSublayer = toSize(piece.count) * strips * 2;
+    std::vector<float> squares(2 * toSize(m_config.layerCount) * perSublayer);
+    ENGINE_TRY_DO(m_device->download(std::as_writable_bytes(std::span(squares)),
+                                     reinterpret_cast<const std::byte*>(arguments.influence)));
+    for (const Operation& operation : piece.operations) {
+        const bool isLast =
+            operation.kind == Kind::AddNormed ||
+            (operation.kind == Kind::Linear && operation.output == Output::AddToStream);
+        if (!isLast)
+            continue;
+        const auto sublayer = toSize(operation.sublayer);
+        const float* from = squares.data() + sublayer * perSublayer;
+        for (int row = 0; row < piece.count; ++row) {
+            double added = 0.0;
+            double before = 0.0;
+            for (std::size_t strip = 0; strip < strips; ++strip, from += 2) {
+                added += static_cast<double>(from[0]);
+                before += static_cast<double>(from[1]);
+            }
+            if (before > 0.0)
+                piece.result.influence[sublayer] += std::sqrt(added / before);
+        }
+    }
+    return {};
+}
+
+/// The weights of attention of the row that was asked for, made on the host from its query and the
+/// layer's keys as the GPU has them.
+Result<void> CudaTransformer::tellAttention(const Piece& piece, const PassArguments& arguments) {
+    const AttentionPlace place = *piece.request.attention;
+    const std::size_t width = toSize(arguments.headWidth);
+    const std::size_t dim = toSize(m_config.headDim);
+    const std::size_t bytes = kvTypeBytes(m_kvType);
+    std::vector<std::byte> stored(toSize(arguments.heads) * width * bytes);
+    ENGINE_TRY_DO(m_device->download(stored,
+                                     reinterpret_cast<const std::byte*>(arguments.queries) +
+                                         toSize(place.row - piece.first) * stored.size()));
+    std::vector<double> query;
+    for (std::size_t head = 0; head < toSize(arguments.heads); ++head)
+        for (std::size_t d = 0; d < dim; ++d)
+            query.push_back(numberAt(stored.data(), head * width + d, m_kvType));
+    ENGINE_TRY(const auto host, HostKvStorage::make(kvShape(piece.cache.capacity())));
+    const std::size_t plane = piece.cache.planeBytes();
+    stored.resize(plane * toSize(arguments.kvHeads));
+    ENGINE_TRY_DO(
+        m_device->download(stored, piece.cache.data() + 2 * toSize(place.layer) * stored.size()));
+    std::byte* to = host->keys(place.layer);
+    for (std::size_t row = 0; row * width * bytes < stored.size(); ++row, to += dim * bytes)
+        std::memcpy(to, stored.data() + row * width * bytes, dim * bytes);
+    piece.result.attention = attentionWeights(m_config, *host, piece.request.layout, place, query);
+    return {};
+}
+
+} // namespace backend_cuda

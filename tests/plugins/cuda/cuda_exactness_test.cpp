@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row's numbers are the same bits whatever runs with it, on however many blocks, in whatever
+// order their threads take turns.
+#include "tests/plugins/cuda/cuda_support.h"
+
+#include <QTest>
+
+using namespace engine;
+using backend_cuda::EmulatedDevice;
+using backend_cuda::emulation::ThreadOrder;
+
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+
+struct Scene {
+    ModelConfig config = support::unevenConfig();
+    support::MemoryWeights weights = support::randomWeights(config, 11);
+    LayerPlan plan = LayerPlan::full(config.layerCount);
+};
+
+Scene& scene() {
+    static Scene only;
+    return only;
+}
+
+std::unique_ptr<Transformer>
+make(const std::string& form, int blocks, ThreadOrder order, const std::string& launch = "pass") {
+    return support::makeOn(std::make_shared<EmulatedDevice>(blocks, order),
+                           scene().config,
+                           scene().weights,
+                           {{"weights", form}, {"launch", launch}});
+}
+
+Rows runChainIn(Transformer& transformer, int count, std::size_t rowsAtOnce) {
+    KvCache cache = std::move(transformer.makeCache(80)).value();
+    return support::runChain(transformer, cache, scene().plan, support::someIds(count), rowsAtOnce);
+}
+
+} // namespace
+
+class CudaExactnessTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void blocksAndThreadsDecideNoBit_data();
+    void blocksAndThreadsDecideNoBit();
+    void seventyRowsAreThoseOfSinglePasses_data();
+    void seventyRowsAreThoseOfSinglePasses();
+    void launchesOfSingleOperationsGiveTheSameBits();
+    void branchesInOtherSlotsEqualTheirChain();
+    void rowsBesideEqualTheChain();
+    void aPlanAndAnExitAreResumed();
+};
+
+void CudaExactnessTest::blocksAndThreadsDecideNoBit_data() {
+    QTest::addColumn<QString>("form");
+    QTest::addColumn<int>("blocks");
+    QTest::addColumn<bool>("isDescending");
+    QTest::addColumn<unsigned>("seed");
+    for (const char* form : {"bf16", "f32"})
+        for (const int blocks : {1, 3}) {
+            QTest::addRow("%s, %d blocks, descending", form, blocks)
+                << form << blocks << true << 0U;
+            QTest::addRow("%s, %d blocks, shuffled", form, blocks) << form << blocks << false << 7U;
+        }
+}
+
+void CudaExactnessTest::blocksAndThreadsDecideNoBit() {
+    QFETCH(const QString, form);
+    QFETCH(const int, blocks);
+    QFETCH(const bool, isDescending);
+    QFETCH(const unsigned, seed);
+    const auto plain = make(form.toStdString(), 2, {});
+    const auto other = make(form.toStdString(), blocks, {isDescending, seed});
+    for (const std::size_t rows : {1U, 9U})
+        QVERIFY(runChainIn(*other, 9, rows) == runChainIn(*plain, 9, rows));
+}
+
+void CudaExactnessTest::seventyRowsAreThoseOfSinglePasses_data() {
+    QTest::addColumn<QString>("form");
+    for (const char* form : {"bf16", "f16", "f32"})
+        QTest::newRow(form) << form;
+}
+
+/// More than a launch takes, over two sections of attention.
+void CudaExactnessTest::seventyRowsAreThoseOfSinglePasses() {
+    QFETCH(const QString, form);
+    const auto transformer = make(form.toStdString(), 2, {});
+    const Rows single = runChainIn(*transformer, 70, 1);
+    for (const std::size_t rows : {5U, 17U, 33U, 70U})
+        QVERIFY(runChainIn(*transformer, 70, rows) == single);
+}
+
+void CudaExactnessTest::launchesOfSingleOperationsGiveTheSameBits() {
+    const auto pass = make("bf16", 2, {});
+    const auto operations = make("bf16", 2, {}, "operation");
+    QVERIFY(runChainIn(*pass, 20, 7) == runChainIn(*operations, 20, 7));
+}
+
+void CudaExactnessTest::branchesInOtherSlotsEqualTheirChain() {
+    const auto transformer = make("bf16", 2, {});
+    const std::vector<TokenId> ids = support::someIds(40);
+    KvCache cache = std::move(transformer->makeCache(80)).value();
+    support::runChain(*transformer, cache, scene().plan, std::span(ids).first(30), 30);
+    // Two branches with the same tokens, the second one among the slots of the first.
+    std::vector<int> parents;
+    std::vector<TokenId> nodes;
+    for (int i = 0; i < 5; ++i)
+        for (int branch = 0; branch < 2; ++branch) {
+            parents.push_back(i == 0 ? -1 : 2 * (i - 1) + branch);
+            nodes.push_back(ids[30 + static_cast<std::size_t>(i)]);
+        }
+    const Rows tree = support::logitsOf(
+        *transformer, cache, scene().plan, AttentionLayout::tree(30, parents, 0, 45), nodes);
+    const Rows chain = runChainIn(*transformer, 35, 35);
+    for (std::size_t i = 0; i < 10; ++i)
+        QVERIFY(tree[i] == chain[30 + i / 2]);
+}
+
+void CudaExactnessTest::rowsBesideEqualTheChain() {
+    const auto transformer = make("bf16", 2, {});
+    const std::vector<TokenId> ids = support::someIds(24);
+    KvCache cache = std::move(transformer->makeCache(80)).value();
+    const Rows chain = support::runChain(*transformer, cache, scene().plan, ids, 24);
+    const Rows beside = support::logitsOf(*transformer,
+                                          cache,
+                                          scene().plan,
+                                          AttentionLayout::beside(10, 12, 30),
+                                          std::span(ids).subspan(10, 12));
+    QVERIFY(beside == Rows(chain.begin() + 10, chain.begin() + 22));
+}
+
+void CudaExactnessTest::aPlanAndAnExitAreResumed() {
+    const auto transformer = make("bf16", 3, {});
+    const std::vector<TokenId> ids = support::someIds(12);
+    LayerPlan plan = scene().plan;
+    plan.mlp[0] = SublayerAction::Skip;
+    KvCache cache = std::move(transformer->makeCache(80)).value();
+    const Rows whole =
+        support::logitsOf(*transformer, cache, plan, AttentionLayout::chain(0, 12), ids);
+    LayerPlan exit = plan;
+    exit.exitAfterLayer = 0;
+    HiddenRows hidden;
+    const HandOut handOut{0, &hidden};
+    KvCache resumed = std::move(transformer->makeCache(80)).value();
+    QVERIFY(transformer
+                ->forward({.plan = exit,
+                           .layout = AttentionLayout::chain(0, 12),
+                           .tokens = ids,
+                           .handOuts = std::span(&handOut, 1)},
+                          resumed)
+                .hasValue());
+    const HiddenPiece piece(hidden);
+    const int last = 11;
+    auto rest = transformer->forward({.plan = plan,
+                                      .layout = AttentionLayout::chain(0, 12),
+                                      .hidden = std::span(&piece, 1),
+                                      .firstLayer = 1,
+                                      .logitRows = std::span(&last, 1)},
+                                     resumed);
+    QVERIFY(rest.hasValue());
+    QVERIFY(support::rowOf(rest.value(), 0) == whole.back());
+}
+
+QTEST_GUILESS_MAIN(CudaExactnessTest)
+#include "cuda_exactness_test.moc"

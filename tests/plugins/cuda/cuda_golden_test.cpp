@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulated GPU against logits, skip sets, exits and trees that independent libraries computed,
+// for every family of the golden data.
+#include "engine/loading/model_files.h"
+#include "tests/plugins/cuda/cuda_support.h"
+#include "tests/support/golden_tensors.h"
+
+#include <QDir>
+#include <QTest>
+
+#include <cmath>
+
+using namespace engine;
+using support::GoldenTensors;
+
+namespace {
+
+/// Root of the mean square of the differences of the last rows over that of the numbers, and the
+/// largest difference.
+struct Distance {
+    double relative = 0.0;
+    double largest = 0.0;
+};
+
+Distance distanceOf(const std::vector<std::vector<double>>& found,
+                    const std::vector<double>& expected) {
+    const std::size_t width = found.back().size();
+    const std::size_t rows = expected.size() / width;
+    ENGINE_CHECK(rows * width == expected.size() && rows <= found.size(), "{} rows", rows);
+    Distance distance;
+    double size = 0.0;
+    for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t i = 0; i < width; ++i) {
+            const double apart = found[found.size() - rows + row][i] - expected[row * width + i];
+            distance.relative += apart * apart;
+            distance.largest = std::max(distance.largest, std::abs(apart));
+            size += expected[row * width + i] * expected[row * width + i];
+        }
+    distance.relative = std::sqrt(distance.relative / size);
+    return distance;
+}
+
+LayerPlan planOf(const QJsonObject& skipSet, int layerCount) {
+    LayerPlan plan = LayerPlan::full(layerCount);
+    for (const int layer : support::integersOf(skipSet["attention"]))
+        plan.attention[static_cast<std::size_t>(layer)] = SublayerAction::Skip;
+    for (const int layer : support::integersOf(skipSet["mlp"]))
+        plan.mlp[static_cast<std::size_t>(layer)] = SublayerAction::Skip;
+    return plan;
+}
+
+} // namespace
+
+class CudaGoldenTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void numbersMatch_data();
+    void numbersMatch();
+};
+
+void CudaGoldenTest::numbersMatch_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<QString>("form");
+    if (!support::hasGoldenData())
+        QSKIP("the golden data does not lie beside the checkout");
+    for (const QString folder : {"models", "families"})
+        for (const QString& name :
+             QDir(support::goldenPath(folder)).entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+            const QString path = support::goldenPath(folder + "/" + name);
+            const auto files = ModelFiles::open(path.toStdString());
+            if (!files || !files.value().config()) // refused families: see model_config_test
+                continue;
+            for (const char* form : {"f32", "bf16"})
+                QTest::addRow("%s/%s, %s", qPrintable(folder), qPrintable(name), form)
+                    << path << QString(form);
+        }
+}
+
+void CudaGoldenTest::numbersMatch() {
+    QFETCH(const QString, model);
+    QFETCH(const QString, form);
+    const ModelFiles files = ModelFiles::open(model.toStdString()).value();
+    const ModelConfig config = files.config().value();
+    const auto weights = files.weights();
+    QVERIFY(weights.hasValue());
+    const GoldenTensors golden(model + "/golden.safetensors");
+    const std::vector<int> ids = golden.integers("seq.0.ids");
+    const auto transformer = support::makeOn(std::make_shared<backend_cuda::EmulatedDevice>(),
+                                             config,
+                                             *weights.value(),
+                                             {{"weights", form.toStdString()}});
+    const auto run = [&](const LayerPlan& plan) {
+        KvCache cache = support::emptyCache(*transformer, static_cast<Position>(ids.size()));
+        return support::runChain(*transformer, cache, plan, ids, 16);
+    };
+    // Of the model in float32; with bfloat16 the network itself is another one.
+    const auto isNear = [&](const std::vector<std::vector<double>>& found, const QString& name) {
+        const Distance distance = distanceOf(found, golden.numbers(name));
+        const bool isIt = form == "f32" ? distance.largest <= 2e-4 : distance.relative <= 0.05;
+        if (!isIt)
+            qWarning() << name << distance.largest << distance.relative;
+        return isIt;
+    };
+    const LayerPlan full = LayerPlan::full(config.layerCount);
+    if (!model.contains("longrope")) // its factors are chosen by the length of the context
+        QVERIFY(isNear(run(full), "seq.0.logits"));
+    const QJsonObject told = support::readJsonObject(model + "/golden.json");
+    if (form == "f32" && !model.contains("longrope")) {
+        const QJsonArray skipSets = told["skip_sets"].toArray();
+        for (int set = 0; set < skipSets.size(); ++set)
+            QVERIFY(isNear(run(planOf(skipSets[set].toObject(), config.layerCount)),
+                           QString("seq.0.skip.%1.logits").arg(set)));
+        LayerPlan exit = full;
+        exit.exitAfterLayer = told["exit_after_layer"].toInt(-1);
+        QVERIFY(isNear(run(exit), "seq.0.exit.logits"));
+        KvCache cache = support::emptyCache(*transformer, 64);
+        support::runChain(*transformer, cache, full, golden.integers("tree.prefix"), 16);
+        const auto tree = support::logitsOf(
+            *transformer,
+            cache,
+            full,
+            AttentionLayout::tree(cache.length(), golden.integers("tree.parents")),
+            golden.integers("tree.ids"));
+        QVERIFY(isNear(tree, "tree.logits"));
+    }
+}
+
+QTEST_GUILESS_MAIN(CudaGoldenTest)
+#include "cuda_golden_test.moc"

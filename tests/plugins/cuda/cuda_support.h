@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "plugins/backend_cuda/cuda_backend.h"
+#include "plugins/backend_cuda/emulation/emulated_device.h"
+#include "tests/support/models/tiny_model.h"
+#include "tests/support/transformers/forward_helpers.h"
+
+#include <memory>
+#include <string>
+
+namespace support {
+
+/// A machine whose one GPU is this one.
+inline backend_cuda::Machine machineOf(const std::shared_ptr<backend_cuda::Device>& device) {
+    return {
+        [device] {
+            return engine::Result<std::vector<backend_cuda::DeviceFacts>>({device->facts()});
+        },
+        [device](int) { return engine::Result<std::shared_ptr<backend_cuda::Device>>(device); }};
+}
+
+/// Loads a model into the backend on this device.
+inline engine::Result<std::unique_ptr<engine::Transformer>>
+loadOn(const std::shared_ptr<backend_cuda::Device>& device,
+       const engine::ModelConfig& config,
+       const engine::WeightSource& weights,
+       const engine::SettingValues& settings = {}) {
+    engine::BackendRegistry registry("");
+    backend_cuda::registerBackend(registry, machineOf(device));
+    engine::TransformerOptions options;
+    options.settings = settings;
+    return registry.find("cuda").value()(config, weights, options);
+}
+
+/// The same; fails by exception.
+inline std::unique_ptr<engine::Transformer>
+makeOn(const std::shared_ptr<backend_cuda::Device>& device,
+       const engine::ModelConfig& config,
+       const engine::WeightSource& weights,
+       const engine::SettingValues& settings = {}) {
+    auto loaded = loadOn(device, config, weights, settings);
+    ENGINE_CHECK(loaded.hasValue(), "cuda did not load: {}", loaded.error().message);
+    return std::move(loaded).value();
+}
+
+/// Matrices of several slabs, strips and heads, none of which fills anything evenly.
+inline engine::ModelConfig unevenConfig() {
+    engine::ModelConfig config = tinyConfig();
+    config.layerCount = 2;
+    config.layerWindows = {0, 20};
+    config.hiddenSize = 192;
+    config.mlpSize = 1040;
+    config.headCount = 4;
+    config.headDim = 80;
+    config.vocabSize = 513;
+    return config;
+}
+
+/// Seeded ids of a vocabulary of at least 160.
+inline std::vector<engine::TokenId> someIds(int count) {
+    std::vector<engine::TokenId> ids;
+    for (int i = 0; i < count; ++i)
+        ids.push_back((i * 37 + 5) % 160);
+    return ids;
+}
+
+} // namespace support
