@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/markdown/formula_finder.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace ui {
+
+namespace {
+
+constexpr qsizetype kLongest = 4000;
+
+bool isWordCharacter(QChar character) { return character.isLetterOrNumber(); }
+
+bool hasBlankLine(QStringView text) {
+    bool isBlank = false;
+    for (const QChar character : text) {
+        if (character == u'\n' && isBlank)
+            return true;
+        if (character == u'\n')
+            isBlank = true;
+        else if (!character.isSpace() && character != u'>')
+            isBlank = false;
+    }
+    return false;
+}
+
+/// The end of the group in braces that may begin here.
+qsizetype behindGroup(QStringView text, qsizetype at) {
+    if (at >= text.size() || text[at] != u'{')
+        return at;
+    int depth = 0;
+    for (; at < text.size(); ++at) {
+        depth += text[at] == u'{' ? 1 : text[at] == u'}' ? -1 : 0;
+        if (depth == 0)
+            return at + 1;
+    }
+    return at;
+}
+
+/// Two words beside each other that are neither commands nor within \text{...} and its like.
+bool hasProse(QStringView inside) {
+    int words = 0;
+    for (qsizetype at = 0; at < inside.size();) {
+        if (inside[at] == u'\\') {
+            qsizetype end = at + 1;
+            while (end < inside.size() && inside[end].isLetter())
+                ++end;
+            const QStringView name = inside.mid(at + 1, end - at - 1);
+            const bool holdsWords = name.startsWith(u"text") || name.startsWith(u"math") ||
+                                    name.startsWith(u"operatorname") || name == u"mbox" ||
+                                    name == u"begin" || name == u"end" || name == u"label";
+            at = holdsWords ? behindGroup(inside, end) : std::max(end, at + 2);
+            words = 0;
+            continue;
+        }
+        if (inside[at].isLetter()) {
+            const qsizetype begin = at;
+            while (at < inside.size() && (inside[at].isLetter() || inside[at] == u'\''))
+                ++at;
+            words = at - begin >= 2 ? words + 1 : 0;
+            if (words == 2)
+                return true;
+            continue;
+        }
+        words = inside[at].isSpace() ? words : 0;
+        ++at;
+    }
+    return false;
+}
+
+bool hasMathSign(QStringView inside) {
+    return std::ranges::any_of(
+        inside, [](QChar character) { return QStringView(u"\\^_=<>+*/|{").contains(character); });
+}
+
+/// One pass over a text.
+class Finder {
+public:
+    explicit Finder(QStringView text)
+        : m_text(text) {}
+
+    std::vector<FormulaSpan> find() {
+        for (m_at = 0; m_at < m_text.size();) {
+            const QChar here = m_text[m_at];
+            if (here == u'`')
+                skipCode();
+            else if (here == u'\\')
+                readBackslash();
+            else if (here == u'$')
+                readDollar();
+            else
+                ++m_at;
+        }
+        return std::move(m_found);
+    }
+
+private:
+    QChar at(qsizetype place) const {
+        return place >= 0 && place < m_text.size() ? m_text[place] : QChar();
+    }
+
+    qsizetype runLength(qsizetype begin) const {
+        qsizetype end = begin;
+        while (end < m_text.size() && m_text[end] == m_text[begin])
+            ++end;
+        return end - begin;
+    }
+
+    /// Over inline code, or a fenced block.
+    void skipCode() {
+        const qsizetype length = runLength(m_at);
+        const qsizetype begin = m_at;
+        m_at += length;
+        for (qsizetype next = m_at; next < m_text.size();) {
+            next = m_text.indexOf(u'`', next);
+            if (next < 0)
+                return;
+            const qsizetype closing = runLength(next);
+            if (closing == length) {
+                if (length >= 3 || !hasBlankLine(m_text.mid(begin, next - begin)))
+                    m_at = next + closing;
+                return;
+            }
+            next += closing;
+        }
+    }
+
+    /// The next place of a closing mark; each is searched once however many opening ones there are.
+    qsizetype closing(std::size_t which, QStringView mark, qsizetype from) {
+        std::optional<qsizetype>& known = m_closing.at(which);
+        if (!known || (*known >= 0 && *known < from)) {
+            qsizetype next = m_text.indexOf(mark, from);
+            while (next > 0 && isEscaped(next))
+                next = m_text.indexOf(mark, next + 1);
+            known = next;
+        }
+        return *known;
+    }
+
+    bool isEscaped(qsizetype place) const {
+        qsizetype slashes = 0;
+        while (slashes < place && m_text[place - 1 - slashes] == u'\\')
+            ++slashes;
+        return slashes % 2 == 1;
+    }
+
+    bool add(qsizetype begin, qsizetype end, bool isDisplay) {
+        if (end - begin > kLongest || hasBlankLine(m_text.mid(begin, end - begin)))
+            return false;
+        m_found.push_back({static_cast<int>(begin), static_cast<int>(end), isDisplay});
+        m_at = end;
+        return true;
+    }
+
+    void readBackslash() {
+        const qsizetype begin = m_at;
+        const QChar next = at(begin + 1);
+        m_at += 2;
+        if (next != u'(' && next != u'[')
+            return;
+        const bool isDisplay = next == u'[';
+        const qsizetype end = closing(isDisplay ? 1 : 0, isDisplay ? u"\\]" : u"\\)", begin + 2);
+        if (end < 0 || end - begin > kLongest)
+            return;
+        const QStringView inside = m_text.mid(begin + 2, end - begin - 2).trimmed();
+        const bool isNote = std::ranges::all_of(inside, [](QChar character) {
+            return character.isDigit() || QStringView(u", -").contains(character);
+        });
+        // Markdown writes brackets so too: \[1\], \[see below\].
+        const bool isText = isNote || (hasProse(inside) && !hasMathSign(inside));
+        if (!isText || (isNote && !isDisplay && !inside.isEmpty()))
+            add(begin, end + 2, isDisplay);
+    }
+
+    void readDollar() {
+        const qsizetype begin = m_at;
+        if (at(begin + 1) == u'$') {
+            m_at += 2;
+            const qsizetype end = closing(2, u"$$", begin + 2);
+            if (end > begin + 2 && end - begin <= kLongest)
+                add(begin, end + 2, true);
+            return;
+        }
+        ++m_at;
+        if (isWordCharacter(at(begin - 1)))
+            return;
+        const qsizetype end = at(begin + 1).isSpace() ? paddedEnd(begin) : inlineEnd(begin + 1);
+        if (end < 0 || end - begin > kLongest)
+            return;
+        const QStringView inside = m_text.mid(begin + 1, end - begin - 1);
+        const bool isAmount = !inside.isEmpty() && inside.front().isDigit();
+        if (isAmount && inside.contains(u' ') && !hasMathSign(inside))
+            return; // from $5 to 10$
+        if (!inside.trimmed().isEmpty() && !hasProse(inside))
+            add(begin, end + 1, false);
+    }
+
+    bool mayClose(qsizetype place) const {
+        const QChar behind = at(place + 1);
+        return !behind.isDigit() && !behind.isUpper() && behind != u'$' && !isEscaped(place);
+    }
+
+    /// The next dollar that can close a formula.
+    qsizetype inlineEnd(qsizetype from) {
+        if (!m_dollar || (*m_dollar >= 0 && *m_dollar < from)) {
+            qsizetype next = m_text.indexOf(u'$', from);
+            while (next >= 0 && (!mayClose(next) || at(next - 1).isSpace()))
+                next = m_text.indexOf(u'$', next + 1);
+            m_dollar = next;
+        }
+        return *m_dollar;
+    }
+
+    /// "$ x = 1 $": both marks keep a distance, and it is no amount.
+    qsizetype paddedEnd(qsizetype begin) const {
+        const qsizetype end = m_text.indexOf(u'$', begin + 1);
+        if (end < 0 || !mayClose(end) || !at(end - 1).isSpace())
+            return -1;
+        return hasMathSign(m_text.mid(begin + 1, end - begin - 1)) ? end : -1;
+    }
+
+    QStringView m_text;
+    qsizetype m_at = 0;
+    std::array<std::optional<qsizetype>, 3> m_closing;
+    std::optional<qsizetype> m_dollar;
+    std::vector<FormulaSpan> m_found;
+};
+
+} // namespace
+
+std::vector<FormulaSpan> findFormulas(QStringView text) {
+    if (!text.contains(u'$') && !text.contains(u'\\'))
+        return {};
+    return Finder(text).find();
+}
+
+} // namespace ui
