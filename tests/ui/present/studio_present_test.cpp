@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-only
+// Presenting the whole window, pictures of views, and films from the menus.
+#include "tests/ui/support/studio_stage.h"
+#include "ui/export/film_dialog.h"
+#include "ui/learn/lessons/lesson_panel.h"
+#include "ui/present/pointer_ring.h"
+#include "ui/present/presenter.h"
+#include "ui/present/way_out.h"
+
+#include <QClipboard>
+#include <QMenuBar>
+#include <QSettings>
+#include <QtTest>
+
+using namespace support;
+using namespace ui;
+
+class StudioPresentTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<StudioStage> m_stage;
+
+    MainWindow& window() { return m_stage->studio->window(); }
+
+    Presenter& presenter() { return m_stage->studio->presenter(); }
+
+    void ticks(int count) {
+        for (int i = 0; i < count; ++i)
+            m_stage->studio->bridge().tick();
+        QCoreApplication::processEvents();
+    }
+
+private slots:
+
+    void init() {
+        m_stage = std::make_unique<StudioStage>();
+        m_stage->open();
+        m_stage->settle();
+    }
+
+    void cleanup() { m_stage.reset(); }
+
+    void theKeyPresentsAndEscLeaves() {
+        Theme& theme = m_stage->studio->theme();
+        const int percent = theme.textPercent();
+        const QRect place = window().geometry();
+        QTest::keyClick(&window(), Qt::Key_F11);
+        QVERIFY(presenter().isPresenting());
+        QVERIFY(window().isFullScreen());
+        QVERIFY(!window().menuBar()->isVisible());
+        QVERIFY(!window().statusStrip().isVisible());
+        QVERIFY(theme.choice() == ThemeChoice::HighContrastLight ||
+                theme.choice() == ThemeChoice::HighContrastDark);
+        QVERIFY(theme.textPercent() >= percent);
+        QVERIFY(m_stage->action("view.present")->isChecked());
+        QTest::keyClick(&window(), Qt::Key_Escape);
+        QVERIFY(!presenter().isPresenting());
+        QVERIFY(!window().isFullScreen());
+        QVERIFY(window().menuBar()->isVisible());
+        QCOMPARE(theme.choice(), ThemeChoice::System);
+        QCOMPARE(theme.textPercent(), percent);
+        QCOMPARE(window().size(), place.size());
+        QVERIFY(!m_stage->action("view.present")->isChecked());
+    }
+
+    void everyWorkspaceAndTheLessonsWork() {
+        m_stage->loadModel();
+        m_stage->action("learn.lessons")->trigger();
+        presenter().setPresenting(true);
+        for (Workspace* workspace : window().workspaces()) {
+            window().showWorkspace(workspace->objectName());
+            ticks(2);
+            QVERIFY(workspace->isVisible());
+            QVERIFY(m_stage->studio->lessonPanel().isVisible());
+        }
+        m_stage->action("workspace.chat_workspace")->trigger();
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("chat_workspace"));
+        QVERIFY(presenter().isPresenting());
+    }
+
+    void escStopsAnAnswerBeforeItLeaves() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        presenter().setPresenting(true);
+        QTest::keyClick(&window(), Qt::Key_Escape);
+        QVERIFY(presenter().isPresenting());
+        QVERIFY(m_stage->engine->lastSent<engine::StopGeneration>() != nullptr);
+        m_stage->finishAnswer(engine::FinishReason::Cancelled);
+        QTest::keyClick(&window(), Qt::Key_Escape);
+        QVERIFY(!presenter().isPresenting());
+    }
+
+    void nothingOfItIsKept() {
+        presenter().setPresenting(true);
+        window().setTextPercent(200);
+        window().close();
+        QVERIFY(!presenter().isPresenting());
+        m_stage->studio.reset();
+        const QSettings settings(m_stage->options.settingsPath, QSettings::IniFormat);
+        QCOMPARE(settings.value("window/text_percent", 100).toInt(), 100);
+        QVERIFY(!settings.value("window/theme").toString().startsWith(QStringLiteral("high")));
+        m_stage->open();
+        QVERIFY(!window().isFullScreen());
+    }
+
+    void aRingFollowsThePointer() {
+        presenter().setPresenting(true);
+        PointerRing& ring = presenter().ring();
+        ring.moveTo({300, 200}, false);
+        QVERIFY(ring.isVisible());
+        QCOMPARE(ring.geometry().center(), QPoint(300, 200));
+        QVERIFY(ring.testAttribute(Qt::WA_TransparentForMouseEvents));
+        ring.moveTo({300, 200}, true);
+        QVERIFY(ring.isPressed());
+        ring.moveTo({-50, 200}, false);
+        QVERIFY(!ring.isVisible());
+        presenter().setPresenting(false);
+        QVERIFY(!ring.isVisible());
+    }
+
+    void theWayOutIsSaidAndCanBeClicked() {
+        presenter().setPresenting(true);
+        WayOut& out = presenter().wayOut();
+        QVERIFY(out.isVisible());
+        for (int i = 0; i <= WayOut::kTicks; ++i)
+            out.follow({400, 400});
+        QVERIFY(!out.isVisible());
+        out.follow({400, 0});
+        QVERIFY(out.isVisible());
+        QTest::mouseClick(&out, Qt::LeftButton);
+        QVERIFY(!presenter().isPresenting());
+    }
+
+    void aLargerScreenGetsLargerType() {
+        QCOMPARE(Presenter::textPercentFor(720, 100), 100);
+        QCOMPARE(Presenter::textPercentFor(1080, 100), 150);
+        QCOMPARE(Presenter::textPercentFor(1440, 100), 200);
+        QCOMPARE(Presenter::textPercentFor(600, 130), 130);
+        QCOMPARE(Presenter::textPercentFor(4320, 100), Theme::kLargestPercent);
+    }
+
+    void theViewWithTheFocusIsCopiedAsAPicture() {
+        m_stage->loadModel();
+        m_stage->saySearch();
+        window().showWorkspace(QStringLiteral("inspect_workspace"));
+        m_stage->settle();
+        for (View* view : m_stage->studio->views()) {
+            if (!view->isVisible())
+                continue;
+            QWidget* focus = view;
+            view->setFocusPolicy(Qt::StrongFocus);
+            view->setFocusProxy(nullptr);
+            focus->setFocus();
+            QApplication::clipboard()->clear();
+            m_stage->action("view.copy_picture")->trigger();
+            const QImage picture = QApplication::clipboard()->image();
+            QVERIFY2(!picture.isNull(), qPrintable(view->info().id));
+            if (QApplication::focusWidget() == view)
+                QCOMPARE(picture.size(), view->size() * 2);
+        }
+    }
+
+    void filmsAreOfferedWhereThereIsSomethingToShow() {
+        QVERIFY(!m_stage->action("learn.export_round")->isEnabled());
+        QVERIFY(!m_stage->action("inspect.export_search")->isEnabled());
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        m_stage->saySearch();
+        QVERIFY(m_stage->action("inspect.export_search")->isEnabled());
+        m_stage->action("learn.export_round")->trigger();
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("learn_workspace"));
+        QCOMPARE(window().findChildren<FilmDialog*>().size(), 1);
+        auto* dialog = window().findChild<FilmDialog*>();
+        const QString path = m_stage->folder.filePath(QStringLiteral("round.png"));
+        dialog->begin(FilmForm::AnimatedPng, path, 960, false);
+        for (int i = 0; i < 1000 && dialog->isRunning(); ++i)
+            m_stage->studio->bridge().tick();
+        QVERIFY2(QFileInfo(path).size() > 1000, qPrintable(dialog->sentence()));
+    }
+};
+
+QTEST_MAIN(StudioPresentTest)
+#include "studio_present_test.moc"
