@@ -123,9 +123,51 @@ private slots:
         LessonPlayer later(*m_hand, *m_settings);
         QCOMPARE(later.doneSteps(first), 1);
         QVERIFY(later.start(first).isEmpty());
-        QCOMPARE(later.stepIndex(), 1);
+        QVERIFY(later.isDone(0));
         m_settings->setValue("lessons/one_token", QVariantList{0, 99, -1, "x"});
         QCOMPARE(later.doneSteps(first), 1);
+    }
+
+    void aLessonGoesOnAtTheStepThatMakesTheAnswerAnew() {
+        m_settings->setValue("lessons/one_token", QVariantList{0, 1});
+        QVERIFY(m_player->start(lesson("one_token")).isEmpty());
+        QCOMPARE(m_player->stepIndex(), 0); // the only one with a button
+        QVERIFY(m_player->isDone(1));
+        m_settings->setValue("lessons/early_exit", QVariantList{0});
+        QVERIFY(m_player->start(lesson("early_exit")).isEmpty());
+        QCOMPARE(m_player->stepIndex(), 1);
+    }
+
+    void whatWasThereBeforeTheLessonIsNoDeedOfTheLearner() {
+        const Lesson& first = lesson("one_token");
+        m_hand->m_facts = factsFor(*first.steps[0].check);
+        m_hand->m_facts.insert_or_assign("model.layers", 30.0);
+        QVERIFY(m_player->start(first).isEmpty());
+        follow();
+        QVERIFY(!m_player->verdict().isRight);
+        QVERIFY(!m_player->verdict().sentence.empty());
+        QCOMPARE(m_player->facts().size(), std::size_t(1));     // of the model alone
+        m_hand->m_facts.insert_or_assign("answer.tokens", 1.0); // a new answer begins
+        follow();
+        QVERIFY(!m_player->verdict().isRight);
+        m_hand->m_facts = factsFor(*first.steps[0].check);
+        follow();
+        QVERIFY(m_player->verdict().isRight);
+    }
+
+    void aCheckIsLookedAtOnlyOnceItsStepIsPrepared() {
+        QVERIFY(m_player->start(lesson("skipping")).isEmpty());
+        follow();
+        m_hand->m_facts = factsFor(*lesson("skipping").steps[1].check);
+        m_hand->m_isReady = false;
+        m_player->goTo(1);
+        follow();
+        QVERIFY(!m_player->isPrepared());
+        QVERIFY(!m_player->verdict().isRight);
+        m_hand->m_isReady = true;
+        follow();
+        QVERIFY(m_player->isPrepared());
+        QVERIFY(m_player->verdict().isRight);
     }
 
     void actionsAreDoneOneByOneOnceTheWindowIsReady() {
@@ -171,8 +213,8 @@ private slots:
     void thePanelShowsTheStepItsAnswersAndTheReply() {
         LessonPanel panel(m_theme, m_catalog, *m_player);
         panel.show();
-        m_hand->m_facts = {{"answer.tokens", 24.0}, {"model.layers", 30.0}};
         panel.begin(lesson("one_token"));
+        m_hand->m_facts = {{"answer.tokens", 24.0}, {"model.layers", 30.0}};
         m_player->goTo(1);
         follow();
         QCOMPARE(panel.answers().buttons().size(), 3);

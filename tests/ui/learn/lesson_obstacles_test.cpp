@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-only
+// A lesson that cannot be walked says so before it begins, and what to do.
+#include "tests/ui/studio/engine_stage.h"
+#include "ui/learn/lessons/lesson_panel.h"
+
+#include <QLabel>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+/// Two steps, the second one with what is to be tried.
+Lesson lessonThat(const LessonAction& action, const LessonNeeds& needs = {}) {
+    Lesson lesson;
+    lesson.name = "own";
+    lesson.title = "A lesson of mine";
+    lesson.summary = "You will be able to try it.";
+    lesson.needs = needs;
+    lesson.steps.push_back({.title = "Read", .text = "Text.", .view = "chat"});
+    lesson.steps.push_back(
+        {.title = "Do", .text = "Text.", .view = "chat", .button = "Do it", .actions = {action}});
+    return lesson;
+}
+
+} // namespace
+
+class LessonObstaclesTest : public EngineStageTest {
+    Q_OBJECT
+
+    /// What is said instead of the first step; empty if the lesson has begun.
+    QString said(const Lesson& lesson) {
+        LessonPanel& panel = studio().lessonPanel();
+        panel.begin(lesson);
+        const bool hasBegun = studio().lessonPlayer().lesson() != nullptr;
+        const QString obstacle = panel.obstacle();
+        studio().lessonPlayer().leave();
+        return hasBegun == obstacle.isEmpty() ? obstacle : QStringLiteral("both or neither");
+    }
+
+private slots:
+
+    void cleanup() { m_stage.reset(); }
+
+    void aDecoderThatIsNotInstalledIsNamedBeforeTheLesson() {
+        begin();
+        const QString told = said(lessonThat({.decoder = "swfit"}));
+        QVERIFY2(told.contains("A lesson of mine: in step 2"), qPrintable(told));
+        QVERIFY2(told.contains("\"swfit\"") && told.contains(", vanilla"), qPrintable(told));
+        QCOMPARE(said(lessonThat({.decoder = "swift"})), QString());
+    }
+
+    void aSettingThatTheDecoderHasNotIsNamedBeforeTheLesson() {
+        begin();
+        const QString unknown =
+            said(lessonThat({.decoder = "swift", .settings = {{"depht", "3"}}}));
+        QVERIFY2(unknown.contains("\"depht\"") && unknown.contains("Parameters"),
+                 qPrintable(unknown));
+        const QString wrong = said(lessonThat({.decoder = "swift", .settings = {{"r", "much"}}}));
+        QVERIFY2(wrong.contains("\"much\""), qPrintable(wrong));
+        QCOMPARE(said(lessonThat({.decoder = "swift", .settings = {{"r", "0.3"}}})), QString());
+    }
+
+    void aSublayerThatTheModelHasNotIsNamedBeforeTheLesson() {
+        begin();
+        const QString told = said(lessonThat({.flip = "mlp 6"}));
+        QVERIFY2(told.contains("\"mlp 6\"") && told.contains("0 to 5"), qPrintable(told));
+        QCOMPARE(said(lessonThat({.flip = "mlp 5"})), QString());
+    }
+
+    void aModelWhoseLayersAreAllLockedHasNothingToSkip() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        const ModelConfig config = letterConfig(2);
+        auto weights = randomWeights(config, 3);
+        const std::filesystem::path path =
+            m_folder->filePath(QStringLiteral("letters")).toStdString();
+        writeFolderModel(path, config, weights);
+        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
+        QTRY_VERIFY(studio().run().model() != nullptr);
+        const QString told = said(lessonThat({.decoder = "swift"}, {.freeSublayers = true}));
+        QVERIFY2(told.contains("locked") && told.contains("more layers"), qPrintable(told));
+        QCOMPARE(said(lessonThat({.decoder = "swift"})), QString());
+    }
+
+    void aModelThatIsNotOnThisComputerIsNoBeginning() {
+        begin();
+        for (const char* wanted : {"default", "planted"}) {
+            const QString told = said(lessonThat({.ask = "abc"}, {.model = wanted}));
+            QVERIFY2(told.contains("installer/run.sh"), qPrintable(told));
+        }
+    }
+
+    void aModelForSpaceIsAskedFor() {
+        begin();
+        const QString told = said(lessonThat({.decoder = "swift"}, {.spaceModel = true}));
+        QVERIFY2(told.contains("trained for SPACE"), qPrintable(told));
+    }
+
+    void withoutAModelALessonSaysWhereToOpenOne() {
+        begin();
+        studio().bridge().send(UnloadModel{});
+        QTRY_VERIFY(studio().run().model() == nullptr);
+        const QString told = said(lessonThat({.ask = "abc"}));
+        QVERIFY2(told.contains("no model is loaded"), qPrintable(told));
+    }
+
+    /// What the engine refuses although nothing spoke against it: the lesson goes on.
+    void anActionThatFailsDoesNotHoldTheLessonUp() {
+        begin();
+        LessonPlayer& player = studio().lessonPlayer();
+        Lesson lesson = lessonThat({.decoder = "swift"});
+        lesson.steps[1].actions = {{.decoder = "vanilla"}, {.skipsNothing = true}, {.ask = "abc"}};
+        studio().lessonPanel().begin(lesson);
+        player.goTo(1);
+        player.press();
+        QTRY_VERIFY(!player.isBusy() && m_stage->count<PromptFinished>() == 1);
+    }
+
+    void aFileThatIsNoLessonIsSaidInTheWindow() {
+        begin();
+        studio().openLessonFile(m_folder->filePath(QStringLiteral("none.json")));
+        QVERIFY(m_stage->hasNotice(QStringLiteral("lesson_file")));
+        QVERIFY(studio().lessonPlayer().lesson() == nullptr);
+    }
+};
+
+QTEST_MAIN(LessonObstaclesTest)
+#include "lesson_obstacles_test.moc"
