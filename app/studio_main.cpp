@@ -9,6 +9,7 @@
 #include "engine/session/known_backends.h"
 #include "ui/bridge/links/recording_link.h"
 #include "ui/bridge/links/session_link.h"
+#include "ui/language/language.h"
 #include "ui/studio/program/end_signals.h"
 #include "ui/studio/program/screenshot_job.h"
 #include "ui/studio/program/single_instance.h"
@@ -20,17 +21,20 @@
 #include <QIcon>
 #include <QLibraryInfo>
 #include <QProcess>
+#include <QSettings>
 #include <QStandardPaths>
 #include <QTemporaryDir>
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -43,11 +47,13 @@ struct Arguments {
     bool mayOverwrite = false;
     std::string prompt = "Explain in two sentences why the sky is blue.";
     std::string lesson;
+    std::vector<std::string> files;
     std::string ask;
     std::string backend;
     std::string decoder;
     std::string workspace = "chat";
     std::string theme;
+    std::string language;
     std::string size;
     bool isPlanted = false;
 };
@@ -77,6 +83,14 @@ std::vector<std::string> backendNames() {
     for (const engine::BackendInfo& backend : engine::knownBackends(app::moduleFolder()))
         names.push_back(backend.name);
     return names;
+}
+
+QString translationsFolder() {
+    return QString::fromStdString((app::resourceFolder() / "translations").string());
+}
+
+QStringList languageNames() {
+    return QStringList(QStringLiteral("system")) + ui::languagesIn(translationsFolder());
 }
 
 void addOptions(CLI::App& cli, Arguments& arguments) {
@@ -118,6 +132,12 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
     cli.add_option("--lesson", arguments.lesson, "Begin this lesson (a .json file beside its .md)")
         ->excludes(screenshot)
         ->excludes(replay);
+    cli.add_option("FILE",
+                   arguments.files,
+                   "Open this: a recipe of an experiment (*.swiftexp), files or folders with "
+                   "prompts, or a recorded run (*.swiftrun)")
+        ->excludes(screenshot)
+        ->excludes(replay);
     cli.add_option(
            "--ask", arguments.ask, "Send this message in a new chat once the model is ready")
         ->excludes(screenshot)
@@ -130,6 +150,18 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
     cli.add_option("--workspace", arguments.workspace, "Workspace that --screenshot shows")
         ->check(CLI::IsMember(kWorkspaces))
         ->capture_default_str();
+    cli.add_option("--language",
+                   arguments.language,
+                   "Language of the window, kept for the next start: " +
+                       languageNames().join(QStringLiteral(", ")).toStdString())
+        ->check(CLI::Validator(
+            [](const std::string& name) {
+                const QStringList names = languageNames();
+                return names.contains(QString::fromStdString(name))
+                           ? std::string()
+                           : name + " is none of " + names.join(QStringLiteral(", ")).toStdString();
+            },
+            "NAME"));
     cli.add_option("--theme", arguments.theme, "light, dark or system; kept for the next start")
         ->check(CLI::IsMember({"light", "dark", "system"}));
     cli.add_option(
@@ -139,6 +171,27 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
                 return sizeOf(text) ? std::string() : "not of the form 1440x900: " + text;
             },
             "WIDTHxHEIGHT"));
+}
+
+/// A recording that is opened as a file is replayed. Errors: files beside a recording.
+engine::Result<void> takeRecording(Arguments& arguments) {
+    const auto isRecording = [](const std::string& file) { return file.ends_with(".swiftrun"); };
+    if (std::none_of(arguments.files.begin(), arguments.files.end(), isRecording))
+        return {};
+    if (arguments.files.size() > 1 || !arguments.lesson.empty() || arguments.isPlanted)
+        return engine::Error{engine::ErrorCode::InvalidInput,
+                             "A recorded run (*.swiftrun) is replayed in a window of its own.",
+                             "Name it alone."};
+    arguments.replay = arguments.files.front();
+    arguments.files.clear();
+    return {};
+}
+
+QStringList pathsOf(const std::vector<std::string>& files) {
+    QStringList paths;
+    for (const std::string& file : files)
+        paths << QFileInfo(QString::fromStdString(file)).absoluteFilePath();
+    return paths;
 }
 
 /// Qt would abort if a display is named for which this Qt has no plugin.
@@ -201,6 +254,7 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     ui::StudioOptions options;
     options.chatsPath = data + QStringLiteral("/chats.sqlite");
     options.settingsPath = config + QStringLiteral("/swift-studio.ini");
+    options.translationsFolder = translationsFolder();
     options.lessonPath = QString::fromStdString(arguments.lesson);
     options.lessonsFolder = QString::fromStdString((app::resourceFolder() / "lessons").string());
     options.presetsFolder = QString::fromStdString((app::resourceFolder() / "presets").string());
@@ -214,6 +268,7 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.isModelAskedFor = !arguments.model.empty() || !arguments.screenshot.empty();
     options.backend = QString::fromStdString(arguments.backend);
     options.backends = engine::knownBackends(app::moduleFolder());
+    options.files = pathsOf(arguments.files);
     options.firstMessage = QString::fromStdString(arguments.ask);
     options.decoder = QString::fromStdString(arguments.decoder);
     options.isPlanted = arguments.isPlanted;
@@ -232,7 +287,8 @@ ui::StartRequest requestOf(const Arguments& arguments) {
             QString::fromStdString(arguments.backend),
             QString::fromStdString(arguments.decoder),
             QString::fromStdString(arguments.ask),
-            arguments.isPlanted};
+            arguments.isPlanted,
+            pathsOf(arguments.files)};
 }
 
 engine::Result<std::unique_ptr<ui::EngineLink>> makeLink(const Arguments& arguments) {
@@ -244,6 +300,18 @@ engine::Result<std::unique_ptr<ui::EngineLink>> makeLink(const Arguments& argume
     const double speed = arguments.screenshot.empty() ? arguments.replaySpeed : 0.0;
     ENGINE_TRY(auto link, ui::RecordingLink::open(arguments.replay, speed));
     return std::unique_ptr<ui::EngineLink>(std::move(link));
+}
+
+/// Without the texts of a language the window is English; the user is told why.
+void applyLanguage(const QString& settingsPath, const Arguments& arguments) {
+    QSettings settings(settingsPath, QSettings::IniFormat);
+    if (!arguments.language.empty())
+        ui::keepLanguage(settings, QString::fromStdString(arguments.language));
+    const QString language = ui::languageOf(ui::keptLanguage(settings),
+                                            ui::languagesIn(translationsFolder()),
+                                            QLocale::system().uiLanguages());
+    if (const auto used = ui::useLanguage(language, translationsFolder()); !used)
+        fail(used.error());
 }
 
 void applyLooks(ui::Studio& studio, const Arguments& arguments) {
@@ -278,6 +346,7 @@ int run(QApplication& application, const Arguments& arguments) {
     const bool isPicture = !arguments.screenshot.empty();
     const QTemporaryDir scratch;
     const ui::StudioOptions studioOptions = optionsOf(arguments, scratch);
+    applyLanguage(studioOptions.settingsPath, arguments);
     ui::SingleInstance instance(studioOptions.settingsPath);
     // Pictures and replays save no chats, so they work beside the window.
     if (!isPicture && arguments.replay.empty())
@@ -357,6 +426,8 @@ int main(int argc, char** argv) {
                      withoutFullStop(error.what()).c_str());
         return app::kUsage;
     }
+    if (const auto taken = takeRecording(arguments); !taken)
+        return fail(taken.error());
     if (!hasDisplay()) {
         if (arguments.screenshot.empty()) {
             std::fputs(

@@ -259,7 +259,8 @@ Result<void> TextSession::open() {
               .backend = m_options.model.backend,
               .settings = m_options.model.settings,
               .contextLength = context,
-              .isPlanted = m_options.model.isPlanted};
+              .isPlanted = m_options.model.isPlanted,
+              .draftAdapter = m_options.model.draftAdapter};
     return {};
 }
 

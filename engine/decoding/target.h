@@ -77,7 +77,7 @@ public:
     /// verify() without a draft.
     Result<DecodeStep> plainStep() { return verify(Draft()); }
 
-    Transformer& transformer() { return *m_transformer; }
+    Transformer& transformer() const { return *m_transformer; }
 
     KvCache& cache() { return m_sequence.cache(); }
 

@@ -97,6 +97,10 @@ struct ModelConfig {
     /// A lesson model (see withSilentCopies): layers 2i and 2i + 1 both compute with the weights of
     /// the files' layer i, and one of the two is a near-silent copy.
     bool isPlanted = false;
+    /// The network drafts for another one: its first layer reads what draftInputTensors() make of
+    /// that one's last stream and the embedding of the token behind, and its head has only this
+    /// many rows. 0: an ordinary network. Source: arXiv 2401.15077.
+    int draftHeadSize = 0;
     TokenId bosId = kNoToken;
     std::vector<TokenId> eosIds;
     /// Stands for a token that is not known yet (arXiv 2402.11809); no decoder ever emits it.
@@ -107,6 +111,11 @@ struct ModelConfig {
 
     /// Dimensions of each head that are turned.
     int rotatedWidth() const { return rotatedDim > 0 ? rotatedDim : headDim; }
+
+    bool isDraft() const { return draftHeadSize > 0; }
+
+    /// Rows of the head.
+    int headSize() const { return isDraft() ? draftHeadSize : vocabSize; }
 
     LayerRope ropeOf(int layer) const {
         return layerRopes.empty() ? LayerRope::Model : layerRopes[static_cast<std::size_t>(layer)];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/transformer.h"
 
+#include "engine/model/draft_model.h"
+
 #include <algorithm>
 
 namespace engine {
@@ -31,6 +33,32 @@ void ForwardResult::clear() {
     influence.clear();
     summaries.clear();
     attention.clear();
+}
+
+Transformer::Transformer() = default;
+Transformer::~Transformer() = default;
+
+void Transformer::useDraftModel(std::unique_ptr<DraftModel> model) {
+    m_draftModel = std::move(model);
+}
+
+namespace {
+
+Error noDraftNetworks() {
+    return {ErrorCode::Unsupported,
+            "This backend cannot compute draft adapters.",
+            "Leave out --draft-adapter, or choose the backend cpu or plain."};
+}
+
+} // namespace
+
+Result<std::unique_ptr<Transformer>>
+Transformer::makeDraftNetwork(const ModelConfig& /*config*/, const WeightSource& /*source*/) const {
+    return noDraftNetworks();
+}
+
+Result<void> Transformer::readHeadRow(TokenId /*token*/, std::span<float> /*out*/) const {
+    return noDraftNetworks();
 }
 
 Result<ForwardResult> Transformer::forward(const ForwardRequest& request, KvCache& cache) {
@@ -69,6 +97,15 @@ void checkTokens(const ModelConfig& config, const ForwardRequest& request) {
                      "token id {} in a vocabulary of {}",
                      id,
                      config.vocabSize);
+}
+
+void checkStreams(const ModelConfig& config, const ForwardRequest& request) {
+    const std::size_t wanted =
+        config.isDraft() ? request.tokens.size() * static_cast<std::size_t>(config.hiddenSize) : 0;
+    ENGINE_CHECK(request.streams.size() == wanted,
+                 "{} numbers of streams, {} are called for",
+                 request.streams.size(),
+                 wanted);
 }
 
 void checkOutputs(TransformerKey key, const ForwardRequest& request) {
@@ -116,6 +153,7 @@ void checkForwardRequest(const ModelConfig& config,
         checkHiddenStates(key, request);
     else
         checkTokens(config, request);
+    checkStreams(config, request);
     checkOutputs(key, request);
 }
 

@@ -54,6 +54,10 @@ struct ForwardRequest {
     /// Layers [firstLayer, endLayer) of the plan are run; -1 means all up to the plan's exit.
     int firstLayer = 0;
     int endLayer = -1;
+    /// [rows, hidden] of a network that drafts (ModelConfig::isDraft), beside `tokens`: the stream
+    /// behind the last layer of the model that it drafts for, at the row's position; the token is
+    /// the one that follows there.
+    std::span<const double> streams = {};
     /// Rows whose logits may be asked for behind the pass: final norm and head on the stream behind
     /// the last layer run.
     std::span<const int> logitRows = {};
@@ -91,12 +95,17 @@ struct ForwardResult {
 /// and the first tensor behind which that shows.
 Error nonFiniteError(std::string_view where, std::string_view tensor, Position position);
 
+struct DraftModel;
+
 /// A loaded network: the one interface of all backends. A pass writes keys and values of its rows
 /// at the layout's slots for every attention it runs, reads those of the slots its rows see, and
 /// leaves the cache's length alone. Thread: engine.
 class Transformer {
 public:
-    virtual ~Transformer() = default;
+    Transformer();
+    virtual ~Transformer();
+    Transformer(const Transformer&) = delete;
+    Transformer& operator=(const Transformer&) = delete;
 
     virtual const ModelConfig& config() const = 0;
 
@@ -135,6 +144,25 @@ public:
     /// Nodes of a draft tree that it is worth verifying at once when nobody says otherwise: on a
     /// processor the cost of a pass grows with its rows.
     virtual int preferredTreeNodes() const { return 7; }
+
+    /// A network that drafts for this one, computed as this one is. It reads this one's embedding,
+    /// so this one must outlive it. Errors: Unsupported from a backend that has none; those of
+    /// reading the weights.
+    virtual Result<std::unique_ptr<Transformer>> makeDraftNetwork(const ModelConfig& config,
+                                                                  const WeightSource& source) const;
+
+    /// A row of the output head as float32, exactly as used in products; 0 <= token < vocabulary.
+    /// Errors: Unsupported from a backend that has no makeDraftNetwork(). Shapes: out [hidden].
+    virtual Result<void> readHeadRow(TokenId token, std::span<float> out) const;
+
+    /// What drafts for this network, if anything does; null otherwise.
+    virtual DraftModel* draftModel() { return m_draftModel.get(); }
+
+    /// Drafts with it from now on; null = with none.
+    void useDraftModel(std::unique_ptr<DraftModel> model);
+
+private:
+    std::unique_ptr<DraftModel> m_draftModel;
 };
 
 /// An arithmeticName() up to its first comma: "4-bit".

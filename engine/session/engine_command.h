@@ -25,11 +25,12 @@ namespace engine {
 
 /// Loads a model instead of the current one, and cancels earlier loads that are not finished.
 struct LoadModel {
-    std::string path;            ///< a folder or a GGUF file
-    std::string backend = {};    ///< empty = the usual one
-    SettingValues settings = {}; ///< of the backend; missing ones have their defaults
-    int contextLength = 0;       ///< tokens; 0 = the smaller of the model's and 8192
-    bool isPlanted = false;      ///< the lesson model made from it, see withSilentCopies
+    std::string path;              ///< a folder or a GGUF file
+    std::string backend = {};      ///< empty = the usual one
+    SettingValues settings = {};   ///< of the backend; missing ones have their defaults
+    int contextLength = 0;         ///< tokens; 0 = the smaller of the model's and 8192
+    bool isPlanted = false;        ///< the lesson model made from it, see withSilentCopies
+    std::string draftAdapter = {}; ///< a file, "none", or empty = the user's; see adoptDraftAdapter
 };
 
 /// Cancels running and waiting loads; the model loaded before stays. Takes effect at once.

@@ -226,6 +226,10 @@ void SwiftRunBadInputTest::missingAndForeignFilesAreNamed() {
     expectRefusal(run({"inspect", text}), app::kCorruptFile, {text});
     const QString pickle = writeFile(m_folder->filePath("model.bin"), "PK\3\4");
     expectRefusal(run({"inspect", pickle}), app::kUnsupported, {pickle});
+    const QStringList adapted = {
+        "generate", "--model", kFolderModel, "--prompt-ids", "1", "--draft-adapter"};
+    expectRefusal(run(adapted + QStringList{missing}), app::kNotFound, {missing});
+    expectRefusal(run(adapted + QStringList{text}), app::kCorruptFile, {text, "header"});
 }
 
 void SwiftRunBadInputTest::aFolderWithoutConfigSaysWhatIsMissing() {

@@ -3,8 +3,10 @@
 // from run to run and for one thread or two: nothing they decide hangs on how work is divided, nor
 // on any clock but the one they are given. With the machine's own clock the tokens stay the same.
 #include "engine/model/cpu/cpu_backend.h"
+#include "engine/model/draft_model.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/models/stored_weights.h"
+#include "tests/support/models/tiny_adapter.h"
 
 #include <QTest>
 
@@ -33,6 +35,10 @@ std::unique_ptr<Transformer> makeCpu(TensorType type, int threads) {
     options.threads = threads;
     auto made = makeCpuTransformer(config, source, options);
     ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
+    const auto adapter = support::makeAdapter(config, support::AdapterKind::Random, 4);
+    auto drafts = makeDraftModel(*made.value(), adapter);
+    ENGINE_CHECK(drafts.hasValue(), "{}", drafts.error().message);
+    made.value()->useDraftModel(std::move(drafts).value());
     return std::move(made).value();
 }
 

@@ -2,8 +2,10 @@
 // On the default model and the cpu backend every decoder makes vanilla's tokens: a sample of the
 // 51,200 that tests/benchmarks/decoding_study answers (tests/README.md has the command).
 // SWIFT_STUDIO_EXACTNESS_PROMPTS sets how many prompts of each file are answered.
+#include "engine/model/draft_model.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/models/default_model.h"
+#include "tests/support/models/tiny_adapter.h"
 
 #include <QTest>
 
@@ -71,6 +73,11 @@ void DefaultModelExactnessTest::initTestCase() {
     if (!support::DefaultModel::isThere())
         QSKIP("the default model was not fetched");
     m_model = support::DefaultModel::load(false, "cpu");
+    Transformer& model = *m_model.transformer;
+    auto adapter = makeDraftModel(
+        model, support::makeAdapter(model.config(), support::AdapterKind::Random, 4));
+    QVERIFY(adapter.hasValue());
+    model.useDraftModel(std::move(adapter).value());
     const std::vector<std::string> tasks =
         support::hasSharedData()
             ? std::vector<std::string>{"story", "code", "translation"}

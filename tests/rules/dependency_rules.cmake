@@ -47,7 +47,10 @@ function(check_engine_include)
 endfunction()
 
 function(check_plugin_include)
-    if(include MATCHES "^plugins/")
+    if(include MATCHES "^plugins/backend_cuda/emulation/" AND NOT file MATCHES
+       "^plugins/backend_cuda/(emulation/|kernels/device_words\\.h$)")
+        report_violation(emulation-in-tests "only tests may include \"${include}\"")
+    elseif(include MATCHES "^plugins/")
         if(NOT seen_part STREQUAL part)
             report_violation(plugins-apart "module ${part} may not include \"${include}\"")
         endif()

@@ -17,6 +17,7 @@ public:
     static constexpr long kTokens = 40;
     static constexpr double kPlainMs = 10.0;
     static constexpr int kLayers = 6;
+    static constexpr long kPlainAtEnd = 12; ///< tokens behind the last draft of an answer
 
     MadeUpStream(const std::filesystem::path& path,
                  const std::vector<std::string>& tasks,
@@ -61,6 +62,8 @@ public:
         swift.decoding.accepted = accepted;
         swift.decoding.verifyMs = swift.decodeMs;
         swift.startedAt = m_seconds += 1.0;
+        swift.drafters = {{"skip", kTokens - kPlainAtEnd - 4}, {"none", kPlainAtEnd}, {"free", 4}};
+        swift.draftedUntil = kTokens - kPlainAtEnd;
         swift.text = "Yes, **no**.";
         swift.isEqual = true;
         engine::ShardRound round;
@@ -71,6 +74,17 @@ public:
         round.draftSteps = 3;
         add(round);
         add(swift);
+    }
+
+    void leaveOut(int prompt, const std::string& reason) {
+        begin();
+        add(engine::ShardLeftOut{.prompt = prompt, .reason = reason});
+    }
+
+    /// The stream was stopped before this prompt.
+    void resumeAt(int prompt) {
+        begin();
+        add(engine::ShardResumed{.prompt = prompt, .at = m_seconds});
     }
 
     /// Vanilla answers the first prompt of a block again, slower by `moved`.

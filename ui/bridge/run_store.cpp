@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/bridge/run_store.h"
 
+#include "ui/language/engine_words.h"
+
 namespace ui {
 
 using namespace engine;
@@ -34,6 +36,8 @@ void RunStore::rewind() {
 Topics RunStore::applyModel(const EngineEvent& event) {
     if (const auto* loaded = event.as<ModelLoaded>()) {
         m_model = *loaded;
+        for (DecoderInfo& decoder : m_model->decoders)
+            decoder = inWindowLanguage(std::move(decoder));
         m_loading.reset();
         m_statistics = {};
         m_statistics.contextLength = loaded->model.contextLength;
@@ -58,7 +62,7 @@ Topics RunStore::applyModel(const EngineEvent& event) {
 
 Topics RunStore::applyDecoder(const EngineEvent& event) {
     if (const auto* chosen = event.as<DecoderChosen>()) {
-        m_decoder = chosen->info;
+        m_decoder = inWindowLanguage(chosen->info);
         m_settings = chosen->settings;
         m_phase = DecoderPhase::Plain;
         return Topic::Decoder;

@@ -39,9 +39,10 @@ struct WordField {
     Words value;
 };
 
-constexpr std::array<WordField, 2> kWords = {
+constexpr std::array<WordField, 3> kWords = {
     {{"task", [](const PromptRow& row) { return row.task; }},
-     {"text", [](const PromptRow& row) { return row.text; }}}};
+     {"text", [](const PromptRow& row) { return row.text; }},
+     {"drafter", [](const PromptRow& row) { return row.draftedBy; }}}};
 
 struct Piece {
     enum class Kind { Word, Quoted, Sign, Bracket, End };
@@ -167,7 +168,7 @@ private:
                 return wordTest(name, field.value);
         return fail(
             sliceTr("There is no \"%1\"; there are prompt, task, text, tokens, M, accepted, "
-                    "drafted, acceptance and speed.")
+                    "drafted, acceptance, speed and drafter.")
                 .arg(name));
     }
 

@@ -62,9 +62,22 @@ QString RecipeCatalog::take(const QString& path, QString& problem) {
     return keep(recipe.value(), QFileInfo(path).completeBaseName(), problem);
 }
 
+/// A recipe takes the place of its earlier version, and never that of another recipe.
+QString RecipeCatalog::placeFor(const engine::Recipe& recipe, const QString& fileName) const {
+    QString name = fileName;
+    for (int number = 2;; ++number) {
+        const QString path = QStringLiteral("%1/%2.swiftexp").arg(m_ownFolder, name);
+        const RecipeEntry* there = entry(path);
+        const bool isEarlier = there != nullptr && there->recipe.name == recipe.name;
+        if (isEarlier || !QFileInfo::exists(path))
+            return path;
+        name = QStringLiteral("%1 %2").arg(fileName).arg(number);
+    }
+}
+
 QString
 RecipeCatalog::keep(const engine::Recipe& recipe, const QString& fileName, QString& problem) {
-    const QString own = QStringLiteral("%1/%2.swiftexp").arg(m_ownFolder, fileName);
+    const QString own = placeFor(recipe, fileName);
     QDir().mkpath(m_ownFolder);
     const QByteArray json = QByteArray::fromStdString(engine::recipeJson(recipe));
     if (const QString failure = saveWhole(json, own); !failure.isEmpty()) {

@@ -35,7 +35,8 @@ public:
     /// `problem` says why.
     QString take(const QString& path, QString& problem);
 
-    /// Keeps a recipe in the own folder, in place of one of the same file name. As take().
+    /// Keeps a recipe in the own folder, in place of its earlier version: one of the same name in
+    /// a file of the same name. As take().
     QString keep(const engine::Recipe& recipe, const QString& fileName, QString& problem);
 
     /// Sentences about files that could not be read.
@@ -46,6 +47,7 @@ signals:
 
 private:
     void read();
+    QString placeFor(const engine::Recipe& recipe, const QString& fileName) const;
     void readFolder(const QString& folder, const QString& pattern, bool isOwn);
 
     QString m_folder;

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/learn/empty_learn.h"
 
-#include "ui/icons/icons.h"
-
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include <array>
 
@@ -18,9 +13,8 @@ namespace {
 /// A draft of four tokens with alternatives beside them, all of them empty.
 class DraftOutline : public QWidget {
 public:
-    DraftOutline(const Theme& theme, QWidget* parent)
-        : QWidget(parent)
-        , m_theme(theme) {
+    explicit DraftOutline(const Theme& theme)
+        : m_theme(theme) {
         setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     }
 
@@ -56,65 +50,24 @@ private:
 } // namespace
 
 EmptyLearn::EmptyLearn(const Theme& theme, QWidget* parent)
-    : QWidget(parent)
-    , m_theme(theme)
-    , m_outline(new DraftOutline(theme, this))
-    , m_title(plainLabel(this, true))
-    , m_sentence(plainLabel(this, true))
-    , m_chat(new QPushButton(tr("Go to Chat"), this))
-    , m_recording(new QPushButton(tr("Open a recording..."), this))
-    , m_lessons(new QPushButton(tr("Lessons"), this)) {
-    m_title->setText(tr("Watch how an answer is made"));
-    m_sentence->setText(
-        tr("Ask something in Chat, or open a recording: its rounds can be walked "
-           "through here, one step at a time. The lessons begin at the beginning."));
-    m_chat->setProperty("kind", QStringLiteral("primary"));
-    auto* buttons = new QHBoxLayout;
-    buttons->addStretch(1);
-    buttons->addWidget(m_chat);
-    buttons->addWidget(m_recording);
-    buttons->addWidget(m_lessons);
-    buttons->addStretch(1);
-    m_title->setAlignment(Qt::AlignHCenter);
-    m_sentence->setAlignment(Qt::AlignHCenter);
-    auto* column = new QVBoxLayout(this);
-    column->addStretch(1);
-    column->addWidget(m_outline, 0, Qt::AlignHCenter);
-    column->addWidget(m_title);
-    auto* middle = new QHBoxLayout;
-    middle->addStretch(1);
-    middle->addWidget(m_sentence, 100);
-    middle->addStretch(1);
-    column->addLayout(middle);
-    column->addLayout(buttons);
-    column->addStretch(2);
-    connect(m_chat, &QPushButton::clicked, this, &EmptyLearn::chatAsked);
-    connect(m_recording, &QPushButton::clicked, this, &EmptyLearn::recordingAsked);
-    connect(m_lessons, &QPushButton::clicked, this, &EmptyLearn::lessonsAsked);
-    connect(&theme, &Theme::changed, this, &EmptyLearn::restyle);
-    restyle();
-}
-
-void EmptyLearn::restyle() {
-    layout()->setSpacing(m_theme.scaled(12));
-    layout()->setContentsMargins(
-        m_theme.scaled(24), m_theme.scaled(24), m_theme.scaled(24), m_theme.scaled(24));
-    m_title->setFont(m_theme.font(TextRole::Title));
-    m_sentence->setFont(m_theme.font(TextRole::Interface));
-    m_sentence->setMaximumWidth(m_theme.scaled(520));
-    setTextColour(*m_sentence, m_theme.colours().muted);
-    m_chat->setIcon(
-        makeIcon(IconName::Chat, m_theme.colours().onAccent, m_theme.colours().disabled));
-    m_recording->setIcon(
-        makeIcon(IconName::Folder, m_theme.colours().text, m_theme.colours().disabled));
-    m_lessons->setIcon(
-        makeIcon(IconName::Learn, m_theme.colours().text, m_theme.colours().disabled));
-    m_outline->updateGeometry();
-    update();
-}
-
-void EmptyLearn::paintEvent(QPaintEvent*) {
-    QPainter(this).fillRect(rect(), m_theme.colours().panel);
+    : EmptyPage(theme,
+                new DraftOutline(theme),
+                tr("Watch how an answer is made"),
+                tr("Ask something in Chat, or open a recording: its rounds can be walked "
+                   "through here, one step at a time. The lessons begin at the beginning."),
+                parent) {
+    connect(addButton(tr("Go to Chat"), IconName::Chat),
+            &QPushButton::clicked,
+            this,
+            &EmptyLearn::chatAsked);
+    connect(addButton(tr("Open a recording..."), IconName::Folder),
+            &QPushButton::clicked,
+            this,
+            &EmptyLearn::recordingAsked);
+    connect(addButton(tr("Lessons"), IconName::Learn),
+            &QPushButton::clicked,
+            this,
+            &EmptyLearn::lessonsAsked);
 }
 
 } // namespace ui

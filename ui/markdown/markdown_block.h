@@ -18,6 +18,7 @@ enum InlineStyle : unsigned {
     kInlineCode = 4,
     kStrikethrough = 8,
     kLink = 16,
+    kFormula = 32, ///< LaTeX with its marks; shown as a picture where that is possible
 };
 
 /// Shown characters that come from one part of the source. A plain value.
@@ -43,7 +44,8 @@ struct StyledText {
     bool operator==(const StyledText&) const = default;
 };
 
-enum class BlockKind : std::uint8_t { Paragraph, Heading, Code, Table, Rule };
+/// A Formula is one that stands on a line of its own: one part, one run.
+enum class BlockKind : std::uint8_t { Paragraph, Heading, Code, Table, Rule, Formula };
 
 /// The containers of a block, outermost first.
 enum class Container : std::uint8_t { Quote, Item };

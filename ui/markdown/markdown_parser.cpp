@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/markdown/markdown_parser.h"
 
+#include "ui/markdown/formula_finder.h"
 #include "ui/markdown/plain_characters.h"
 #include "ui/markdown/utf8_text.h"
 
@@ -25,13 +26,22 @@ struct OpenList {
     bool isFirst = true; ///< no item has come
 };
 
+/// The text for md4c, of the same length: formulas are words in which it finds no marks.
+QString masked(QStringView text, const std::vector<FormulaSpan>& formulas) {
+    QString shown = text.toString();
+    for (const FormulaSpan& formula : formulas)
+        std::fill(shown.begin() + formula.begin, shown.begin() + formula.end, QChar(0xE000));
+    return shown;
+}
+
 /// Takes md4c's callbacks and builds the blocks.
 class BlockBuilder {
 public:
     BlockBuilder(QStringView text, int offset)
         : m_text(text)
         , m_offset(offset)
-        , m_utf8(text)
+        , m_formulas(findFormulas(text))
+        , m_utf8(masked(text, m_formulas))
         , m_budget(64 + 8 * text.size()) {}
 
     /// False when the text expanded beyond measure.
@@ -78,6 +88,8 @@ private:
     void closeLeaf();
     StyledText& part();
     void addRun(const QString& shown, int begin, int end, bool isVerbatim);
+    void addWritten(int begin, int end);
+    void addFormula(const FormulaSpan& formula);
     void addLineEnd(MD_TEXTTYPE type);
     void addCodeText(const MD_CHAR* text, MD_SIZE size);
     void placeMarkers(int textBegin);
@@ -86,6 +98,7 @@ private:
 
     QStringView m_text;
     int m_offset;
+    std::vector<FormulaSpan> m_formulas;
     Utf8Text m_utf8;
     qsizetype m_budget; ///< limit of callbacks
     std::vector<Block> m_blocks;
@@ -326,11 +339,58 @@ int BlockBuilder::addText(MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size) {
         addLineEnd(type);
     } else if (begin >= 0 && size > 0) {
         const int end = sourceOf(text + size);
-        const QStringView written = m_text.mid(begin, end - begin);
-        const bool isEntity = type == MD_TEXT_ENTITY;
-        addRun(isEntity ? decodedEntity(written) : showableText(written), begin, end, !isEntity);
+        if (type == MD_TEXT_ENTITY)
+            addRun(decodedEntity(m_text.mid(begin, end - begin)), begin, end, false);
+        else if (type == MD_TEXT_CODE)
+            addRun(showableText(m_text.mid(begin, end - begin)), begin, end, true);
+        else
+            addWritten(begin, end);
     }
     return spend();
+}
+
+/// Text and the formulas in it.
+void BlockBuilder::addWritten(int begin, int end) {
+    auto next = std::ranges::lower_bound(m_formulas, begin, {}, &FormulaSpan::begin);
+    for (; next != m_formulas.end() && next->end <= end; ++next) {
+        if (next->begin > begin)
+            addRun(showableText(m_text.mid(begin, next->begin - begin)), begin, next->begin, true);
+        addFormula(*next);
+        begin = next->end;
+        while (!m_isLeafOpen && begin < end && m_text[begin] == u' ')
+            ++begin; // in front of a line
+    }
+    if (begin < end)
+        addRun(showableText(m_text.mid(begin, end - begin)), begin, end, true);
+}
+
+/// One on a line of its own is a block, except in a heading or a table.
+void BlockBuilder::addFormula(const FormulaSpan& formula) {
+    const QStringView written = m_text.mid(formula.begin, formula.end - formula.begin);
+    QString shown = showableText(written);
+    const bool isQuoted = std::ranges::count(m_containers, Container::Quote) > 0;
+    for (qsizetype i = 0, line = -1; i < shown.size(); ++i) {
+        if (written[i] == u'\n') {
+            shown[i] = QChar::LineSeparator;
+            line = i;
+        } else if (isQuoted && line >= 0 && written[i] == u'>') {
+            shown[i] = u' '; // the mark of the quote in front of a further line
+        } else if (!written[i].isSpace()) {
+            line = -1;
+        }
+    }
+    part();
+    const bool isBlock = formula.isDisplay && m_blocks.back().kind == BlockKind::Paragraph;
+    if (isBlock) {
+        if (!part().runs.empty())
+            openLeaf(BlockKind::Paragraph);
+        m_blocks.back().kind = BlockKind::Formula;
+    }
+    m_styles.push_back(m_styles.back() | kFormula);
+    addRun(shown, formula.begin, formula.end, true);
+    m_styles.pop_back();
+    if (isBlock)
+        closeLeaf();
 }
 
 void BlockBuilder::addLineEnd(MD_TEXTTYPE type) {
@@ -338,6 +398,12 @@ void BlockBuilder::addLineEnd(MD_TEXTTYPE type) {
     const int begin = found < 0 ? m_cursor : found;
     // Verses and lists without marks rely on their line ends; only inline code shows a space.
     const bool isBreak = type == MD_TEXT_BR || type == MD_TEXT_SOFTBR;
+    const bool isBehindFormula = part().runs.empty() && m_blocks.size() > 1 &&
+                                 m_blocks[m_blocks.size() - 2].kind == BlockKind::Formula;
+    if (isBreak && isBehindFormula) {
+        m_cursor = found < 0 ? m_cursor : found + 1;
+        return;
+    }
     const QChar shown = isBreak ? QChar(QChar::LineSeparator) : QChar(u' ');
     addRun(shown, begin, found < 0 ? begin : begin + 1, false);
 }

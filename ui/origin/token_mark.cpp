@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/origin/token_mark.h"
 
-#include <QCoreApplication>
+#include "ui/language/tr.h"
 
 namespace ui {
 
 namespace {
 
 constexpr int kLongestShown = 64;
-
-QString translated(const char* text) { return QCoreApplication::translate("TokenMark", text); }
 
 } // namespace
 
@@ -21,16 +19,16 @@ QString rankLabel(const TokenMark& token) {
 
 QString originInWords(const TokenMark& token) {
     if (token.step < 0)
-        return translated("Chosen by you instead of the model's own token");
+        return tr("Chosen by you instead of the model's own token");
     switch (token.origin) {
     case engine::TokenOrigin::Draft:
-        return translated("Accepted: the draft's first choice");
+        return tr("Accepted: the draft's first choice");
     case engine::TokenOrigin::Sibling:
-        return translated("Accepted: choice %1 of the draft").arg(token.rank + 1);
+        return tr("Accepted: choice %1 of the draft").arg(token.rank + 1);
     case engine::TokenOrigin::Bonus:
-        return translated("Own: written by the full model after the accepted tokens");
+        return tr("Own: written by the full model after the accepted tokens");
     case engine::TokenOrigin::Vanilla:
-        return translated("Written by the full model in a plain step");
+        return tr("Written by the full model in a plain step");
     }
     return {};
 }

@@ -2,9 +2,9 @@
 #include "ui/plots/picture_file.h"
 
 #include "ui/files/whole_file.h"
+#include "ui/language/tr.h"
 
 #include <QBuffer>
-#include <QCoreApplication>
 #include <QDir>
 #include <QImage>
 #include <QPainter>
@@ -19,8 +19,6 @@ namespace {
 
 constexpr int kLargestSide = 16'000; ///< pixels of a PNG
 constexpr int kSvgDotsPerInch = 96;  ///< so that a pixel of the screen is a unit of the picture
-
-QString tr(const char* text) { return QCoreApplication::translate("PictureFile", text); }
 
 } // namespace
 

@@ -10,6 +10,12 @@
 
 namespace ui {
 
+namespace {
+
+constexpr char16_t kNarrowSpace = 0x202F; // it does not break
+
+} // namespace
+
 QString errorText(const engine::Error& error) {
     return QString::fromStdString(error.hint.empty() ? error.message
                                                      : error.message + ' ' + error.hint);
@@ -22,10 +28,17 @@ QString shareText(double share) {
 
 QString factorText(double factor) { return QString::number(factor, 'f', 2) + u'\u00D7'; }
 
-QString numberText(qint64 number) { return QLocale(QLocale::English).toString(number); }
+QString numberText(qint64 number) {
+    QString text = QLocale(QLocale::English).toString(number);
+    const QLocale::Language language = QLocale().language();
+    // Elsewhere a comma may be read as the decimal point.
+    if (language != QLocale::English && language != QLocale::C)
+        text.replace(QLatin1Char(','), QChar(kNarrowSpace));
+    return text;
+}
 
 QString countText(qint64 count, const QString& one, const QString& many) {
-    return count == 1 ? one : many.arg(QLocale().toString(count));
+    return count == 1 ? one : many.arg(numberText(count));
 }
 
 QString clockText(double seconds, int decimals) {

@@ -18,7 +18,8 @@ QString shareText(double share);
 /// A factor: "1.33×".
 QString factorText(double factor);
 
-/// "1,024".
+/// "1,024"; in a language other than English "1 024". Decimals have a point in every language, as
+/// in papers, tables and exported files.
 QString numberText(qint64 number);
 
 /// "1 token", "1,024 tokens": `one` for exactly 1, else `many` with the number for its %1.

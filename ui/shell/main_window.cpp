@@ -46,7 +46,13 @@ struct NamedTheme {
 constexpr std::array kThemes = {
     NamedTheme{ThemeChoice::System, "system", QT_TR_NOOP("Theme: same as the system")},
     NamedTheme{ThemeChoice::Light, "light", QT_TR_NOOP("Theme: light")},
-    NamedTheme{ThemeChoice::Dark, "dark", QT_TR_NOOP("Theme: dark")}};
+    NamedTheme{ThemeChoice::Dark, "dark", QT_TR_NOOP("Theme: dark")},
+    NamedTheme{ThemeChoice::HighContrastLight,
+               "high_contrast_light",
+               QT_TR_NOOP("Theme: high contrast, light")},
+    NamedTheme{ThemeChoice::HighContrastDark,
+               "high_contrast_dark",
+               QT_TR_NOOP("Theme: high contrast, dark")}};
 
 /// The first ones by name, so that a notice has room on a small screen.
 QString shortList(const QStringList& names) {
@@ -126,6 +132,7 @@ void MainWindow::addWorkspace(Workspace* workspace,
                               IconName icon,
                               int digit) {
     const int index = m_stack->addWidget(workspace);
+    workspace->setMinimumSize(0, 0); // laid out as a window of its own, it may have got one
     const int key = digit == 0 ? index + 1 : digit;
     m_workspaces.push_back(workspace);
     workspace->setWindowTitle(title);
@@ -264,6 +271,12 @@ void MainWindow::setTheme(ThemeChoice choice) {
         if (QAction* action = m_actions.find(QStringLiteral("theme.") + name))
             action->setChecked(true);
     }
+}
+
+void MainWindow::tryTheme(ThemeChoice choice, int textPercent) {
+    m_theme.setChoice(choice);
+    m_theme.setTextPercent(textPercent);
+    layOutAgain();
 }
 
 void MainWindow::setTextPercent(int percent) {

@@ -74,6 +74,9 @@ public:
     void setCloseGuard(std::function<bool()> mayClose) { m_mayClose = std::move(mayClose); }
 
     void setTheme(ThemeChoice choice);
+
+    /// Shows a theme and a text size without keeping them in the settings.
+    void tryTheme(ThemeChoice choice, int textPercent);
     void setTextPercent(int percent);
     void setReducedMotion(bool isReduced);
 

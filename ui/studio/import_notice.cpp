@@ -63,8 +63,10 @@ void ImportNotice::tellEnd() {
     notice.headline =
         countText(m_chats.size(), tr("1 chat was imported"), tr("%1 chats were imported"));
     if (m_leftOut > 0)
-        notice.headline += countText(m_leftOut, tr(", 1 was left out"), tr(", %1 were left out"));
-    notice.headline += m_isStopped ? tr("; the import was stopped.") : QStringLiteral(".");
+        notice.headline = countText(m_leftOut, tr("%2, 1 was left out"), tr("%2, %1 were left out"))
+                              .replace(QLatin1String("%2"), notice.headline);
+    notice.headline = m_isStopped ? tr("%1; the import was stopped.").arg(notice.headline)
+                                  : notice.headline + QLatin1Char('.');
     if (m_problemCount > 0)
         notice.sentence = m_problems.first();
     if (m_problemCount > 1) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/learn/lessons/lesson_player.h"
 #include "ui/studio/import_notice.h"
 #include "ui/studio/studio.h"
 #include "ui/views/chats/chats_panel.h"
@@ -71,7 +72,10 @@ void Studio::importChats(const QStringList& paths) {
 void Studio::takeDropped(const QStringList& paths) {
     if (!m_options.replayName.isEmpty())
         return;
-    if (m_window->currentWorkspace()->objectName() == QLatin1String("experiments_workspace")) {
+    const bool isRecipe =
+        !paths.isEmpty() && paths.front().endsWith(QLatin1String(".swiftexp"), Qt::CaseInsensitive);
+    if (isRecipe ||
+        m_window->currentWorkspace()->objectName() == QLatin1String("experiments_workspace")) {
         m_desk->openPaths(paths);
         return;
     }
@@ -156,7 +160,8 @@ void Studio::toggleLessonModel() {
 
 void Studio::explainLesson(const ModelLoaded& loaded) {
     const std::size_t copies = loaded.model.silentCopies.size();
-    if (copies == 0) {
+    const bool tellsLesson = m_lessonPlayer != nullptr && m_lessonPlayer->lesson() != nullptr;
+    if (copies == 0 || tellsLesson) {
         m_window->messages().withdraw(QStringLiteral("lesson"));
         return;
     }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/settings_dialog.h"
 
+#include "ui/language/language.h"
+
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFormLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QSettings>
 #include <QSpinBox>
 #include <QVBoxLayout>
 
@@ -23,11 +26,25 @@ QLabel* placeLabel(const QString& path, QWidget* parent) {
     return label;
 }
 
+QComboBox* languageBox(QSettings& settings, const QString& folder, QWidget* parent) {
+    auto* languages = new QComboBox(parent);
+    languages->addItem(SettingsDialog::tr("Same as the system"), QStringLiteral("system"));
+    for (const QString& code : languagesIn(folder))
+        languages->addItem(languageTitle(code), code);
+    languages->setCurrentIndex(std::max(0, languages->findData(keptLanguage(settings))));
+    languages->setAccessibleName(SettingsDialog::tr("Language"));
+    QObject::connect(languages, &QComboBox::activated, parent, [languages, &settings](int index) {
+        keepLanguage(settings, languages->itemData(index).toString());
+    });
+    return languages;
+}
+
 } // namespace
 
 SettingsDialog::SettingsDialog(const Theme& theme,
                                MainWindow& window,
                                AnswerDefaults& answers,
+                               QSettings& settings,
                                const Places& places)
     : QDialog(&window) {
     setWindowTitle(tr("Settings"));
@@ -36,6 +53,8 @@ SettingsDialog::SettingsDialog(const Theme& theme,
     themes->addItem(tr("Same as the system"), static_cast<int>(ThemeChoice::System));
     themes->addItem(tr("Light"), static_cast<int>(ThemeChoice::Light));
     themes->addItem(tr("Dark"), static_cast<int>(ThemeChoice::Dark));
+    themes->addItem(tr("High contrast, light"), static_cast<int>(ThemeChoice::HighContrastLight));
+    themes->addItem(tr("High contrast, dark"), static_cast<int>(ThemeChoice::HighContrastDark));
     themes->setCurrentIndex(themes->findData(static_cast<int>(theme.choice())));
     themes->setAccessibleName(tr("Theme"));
     connect(themes, &QComboBox::currentIndexChanged, this, [themes, &window](int index) {
@@ -67,6 +86,10 @@ SettingsDialog::SettingsDialog(const Theme& theme,
     auto* form = new QFormLayout;
     form->setHorizontalSpacing(theme.scaled(16));
     form->setVerticalSpacing(theme.scaled(10));
+    form->addRow(tr("Language"), languageBox(settings, places.translations, this));
+    auto* whenLanguage = new QLabel(tr("Another language takes effect at the next start."), this);
+    whenLanguage->setProperty("tone", "small");
+    form->addRow(QString(), whenLanguage);
     form->addRow(tr("Theme"), themes);
     form->addRow(tr("Text size"), size);
     form->addRow(tr("Motion"), motion);

@@ -8,8 +8,9 @@
 
 namespace ui {
 
-/// Settings of the window, not of a run: theme, text size, keys, whether tasks are recognised, and
-/// where files are stored. Every choice takes effect at once.
+/// Settings of the window, not of a run: language, theme, text size, keys, whether tasks are
+/// recognised, and where files are stored. A language is for the next start, every other choice
+/// takes effect at once.
 class SettingsDialog : public QDialog {
     Q_OBJECT
 
@@ -18,11 +19,13 @@ public:
         QString chats;
         QString settings;
         QString presets;
+        QString translations;
     };
 
     SettingsDialog(const Theme& theme,
                    MainWindow& window,
                    AnswerDefaults& answers,
+                   QSettings& settings,
                    const Places& places);
 
 signals:

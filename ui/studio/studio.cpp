@@ -66,6 +66,7 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     if (m_desk != nullptr)
         addExperimentActions();
     addLearnActions();
+    addPresentActions();
     makeLessons();
     m_window->finish();
     addHelpActions();
@@ -103,6 +104,7 @@ void Studio::start() {
         m_desk->begin();
     if (!m_options.lessonPath.isEmpty())
         openLessonFile(m_options.lessonPath);
+    openFiles(m_options.files);
     const QString path = firstModel();
     if (!m_options.replayName.isEmpty() || path.isEmpty())
         return;
@@ -218,6 +220,7 @@ void Studio::takeStart(const StartRequest& request) {
     m_window->show();
     m_window->raise();
     m_window->activateWindow();
+    openFiles(request.files);
     if (!request.message.isEmpty())
         m_options.firstMessage = request.message;
     if (!request.decoder.isEmpty()) {

@@ -31,6 +31,7 @@ class CommandSearch;
 class ModelLibrary;
 class ModelPanel;
 class ParametersView;
+class Presenter;
 struct Command;
 class FirstSight;
 class LessonPanel;
@@ -49,6 +50,7 @@ struct StudioOptions {
     QString settingsPath;                      ///< of the INI file
     QString presetsFolder;                     ///< shipped
     QString ownPresetsFolder;                  ///< the user's
+    QString translationsFolder;                ///< shipped; empty = English alone
     QString lessonsFolder;                     ///< shipped; empty = none
     QString lessonPath;                        ///< begun at the start; empty = none
     QString modelPath;                         ///< opened at the first start; empty = none
@@ -59,6 +61,7 @@ struct StudioOptions {
     QString decoder;                           ///< of the first answers; empty = the one used last
     QString firstMessage; ///< sent in a new chat once a model is ready; empty = none
     ExperimentPlaces experiments;
+    QStringList files;  ///< opened at the start, see Studio::openFiles()
     QString replayName; ///< shown while a recording is played; empty = a real engine
     /// Set when the user named the model: it is opened in place of the one used last, and even
     /// after a crash.
@@ -93,6 +96,8 @@ public:
 
     Selection& selection() { return m_selection; }
 
+    Presenter& presenter() { return *m_presenter; }
+
     LearnPage& learnPage() { return *m_learnPage; }
 
     /// Null in a replay.
@@ -114,6 +119,9 @@ public:
     /// requested.
     void takeStart(const StartRequest& request);
 
+    /// A recipe or prompts, in Experiments. A replay opens nothing.
+    void openFiles(const QStringList& paths);
+
     /// Saves and closes in any state, because the system ends the session.
     void closeNow();
 
@@ -132,6 +140,11 @@ private:
     void makeExperimentsWorkspace();
     void makeLearnWorkspace();
     void addLearnActions();
+    void addPresentActions();
+    void updatePresentActions();
+    void copyPicture();
+    void exportRound();
+    void exportSearch();
     void makeLessons();
     void showLessons();
     void askForLesson();
@@ -220,6 +233,7 @@ private:
     ModelPanel* m_modelPanel = nullptr;
     InspectPage* m_inspectPage = nullptr;
     LearnPage* m_learnPage = nullptr;
+    Presenter* m_presenter = nullptr;
     std::unique_ptr<LessonCatalog> m_lessons;
     std::unique_ptr<StudioHand> m_lessonHand;
     LessonPlayer* m_lessonPlayer = nullptr;

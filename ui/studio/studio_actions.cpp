@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/present/presenter.h"
 #include "ui/shell/commands/command_search.h"
 #include "ui/shell/commands/shortcut_list.h"
 #include "ui/studio/inspect_page.h"
@@ -23,9 +24,7 @@
 #include <algorithm>
 
 // The actions of menus and keys.
-
 namespace ui {
-
 using namespace engine;
 
 namespace {
@@ -247,13 +246,15 @@ void Studio::updateActions() {
         m_window->actionCatalog().find(QLatin1String(id))->setEnabled(isEnabled);
     };
     enable("run.stop",
-           m_chatView->conversation().hasPinnedToken() || m_finder->isRunning() ||
-               runningSides() != nullptr || obstacle == SendObstacle::Answering ||
-               m_run.loading() != nullptr || m_session->contextQuestion() != nullptr);
+           m_presenter->isPresenting() || m_chatView->conversation().hasPinnedToken() ||
+               m_finder->isRunning() || runningSides() != nullptr ||
+               obstacle == SendObstacle::Answering || m_run.loading() != nullptr ||
+               m_session->contextQuestion() != nullptr);
     enable("run.regenerate", hasAnswer && obstacle == SendObstacle::None);
     for (const char* id : {"run.lossless", "run.split"})
         enable(id, !isReplay && m_run.model() != nullptr);
     enable("run.continue", obstacle == SendObstacle::None && m_chatView->canContinueLast());
+    updatePresentActions();
     enable("chat.settings", !isReplay);
     enable("run.record", !isReplay);
     enable("chat.copy_last", hasAnswer);
@@ -302,6 +303,8 @@ void Studio::stopOrClose() {
         m_bridge->send(StopLoading{});
     else if (m_session->contextQuestion() != nullptr)
         m_session->dismissContextQuestion();
+    else
+        m_presenter->setPresenting(false);
 }
 
 void Studio::showCommandSearch() {
@@ -388,11 +391,14 @@ void Studio::showShortcuts() {
 }
 
 void Studio::showSettings() {
-    auto* dialog = new SettingsDialog(
-        m_theme,
-        *m_window,
-        m_answerDefaults,
-        {m_options.chatsPath, m_options.settingsPath, m_options.ownPresetsFolder});
+    auto* dialog = new SettingsDialog(m_theme,
+                                      *m_window,
+                                      m_answerDefaults,
+                                      m_settings,
+                                      {m_options.chatsPath,
+                                       m_options.settingsPath,
+                                       m_options.ownPresetsFolder,
+                                       m_options.translationsFolder});
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &SettingsDialog::shortcutsAsked, this, &Studio::showShortcuts);
     dialog->open();

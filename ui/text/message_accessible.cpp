@@ -24,7 +24,7 @@ public:
     }
 
     QString text(QAccessible::Text kind) const override {
-        return kind == QAccessible::Value ? m_body->plainText() : QAccessibleWidget::text(kind);
+        return kind == QAccessible::Value ? m_body->spokenText() : QAccessibleWidget::text(kind);
     }
 
     QAccessible::State state() const override {
@@ -36,7 +36,7 @@ public:
     }
 
     void selection(int index, int* start, int* end) const override {
-        const auto selected = static_cast<int>(m_body->selectedText().size());
+        const auto selected = static_cast<int>(m_body->spokenSelection().size());
         const bool isHere = index == 0 && selected > 0;
         *start = isHere ? m_body->selectionStart() : 0;
         *end = isHere ? *start + selected : 0;
@@ -56,10 +56,10 @@ public:
     void setCursorPosition(int) override {}
 
     QString text(int start, int end) const override {
-        return m_body->plainText().mid(start, end - start);
+        return m_body->spokenText().mid(start, end - start);
     }
 
-    int characterCount() const override { return static_cast<int>(m_body->plainText().size()); }
+    int characterCount() const override { return static_cast<int>(m_body->spokenText().size()); }
 
     QRect characterRect(int) const override { return rect(); }
 

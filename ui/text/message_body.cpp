@@ -22,6 +22,8 @@ namespace {
 /// Code blocks beyond this number get no button of their own.
 constexpr std::size_t kMostButtons = 200;
 
+constexpr SourceRange kWhole{0, std::numeric_limits<int>::max()};
+
 } // namespace
 
 MessageBody::MessageBody(const Theme& theme, QWidget* parent)
@@ -72,7 +74,7 @@ void MessageBody::finish() {
     m_isStreaming = false;
     const double unchanged = m_layout.finish();
     afterChange(std::min(unchanged, caret.top()));
-    QAccessibleValueChangeEvent changed(this, plainText());
+    QAccessibleValueChangeEvent changed(this, spokenText());
     QAccessible::updateAccessibility(&changed);
 }
 
@@ -150,19 +152,26 @@ QString MessageBody::tokenText(int token) const {
     return source().mid(mark.begin, mark.end - mark.begin);
 }
 
-QString MessageBody::plainText() const {
-    return copiedText(m_layout, {0, std::numeric_limits<int>::max()});
+QString MessageBody::plainText() const { return copiedText(m_layout, kWhole); }
+
+QString MessageBody::spokenText() const {
+    return copiedText(m_layout, kWhole, FormulaForm::Spoken);
 }
 
-QString MessageBody::selectedText() const {
-    return copiedText(m_layout,
-                      {std::min(m_anchor, m_selectionEnd), std::max(m_anchor, m_selectionEnd)});
+SourceRange MessageBody::selection() const {
+    return {std::min(m_anchor, m_selectionEnd), std::max(m_anchor, m_selectionEnd)};
+}
+
+QString MessageBody::selectedText() const { return copiedText(m_layout, selection()); }
+
+QString MessageBody::spokenSelection() const {
+    return copiedText(m_layout, selection(), FormulaForm::Spoken);
 }
 
 int MessageBody::selectionStart() const {
-    const int begin = std::min(m_anchor, m_selectionEnd);
-    const QString rest = copiedText(m_layout, {begin, std::numeric_limits<int>::max()});
-    return static_cast<int>(plainText().size() - rest.size());
+    const SourceRange rest{selection().begin, kWhole.end};
+    const QString spoken = copiedText(m_layout, rest, FormulaForm::Spoken);
+    return static_cast<int>(spokenText().size() - spoken.size());
 }
 
 void MessageBody::selectAll() { select(0, static_cast<int>(source().size())); }

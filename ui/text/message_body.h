@@ -66,12 +66,16 @@ public:
     /// The message as Markdown, unchanged.
     QString source() const { return m_layout.document().source(); }
 
-    /// The message without marks and signs.
+    /// The message without marks and signs; formulas as they were written.
     QString plainText() const;
+
+    /// The same with formulas in words, for screen readers.
+    QString spokenText() const;
 
     QString selectedText() const;
 
-    /// Where the selected text begins in plainText().
+    /// The selected part of spokenText(), and where it begins there.
+    QString spokenSelection() const;
     int selectionStart() const;
 
     void selectAll();
@@ -118,6 +122,7 @@ private:
     void hover(int token, QPoint globalPosition);
     void moveAlongTokens(int direction);
     void select(int anchor, int end);
+    SourceRange selection() const;
     void placeButtons();
     void copyCode(const CodeCopyButton* button);
     bool showLinkTip(QPoint position, QPoint globalPosition);

@@ -10,8 +10,9 @@ namespace {
 /// Collects the selected text; separators are written only between pieces that are present.
 class CopyWriter {
 public:
-    explicit CopyWriter(SourceRange range)
-        : m_range(range) {}
+    CopyWriter(SourceRange range, FormulaForm form)
+        : m_range(range)
+        , m_form(form) {}
 
     void addBlock(const BlockView& block) {
         part(block.isTight() ? QStringLiteral("\n") : QStringLiteral("\n\n"));
@@ -24,7 +25,7 @@ public:
                 continue;
             if (columns > 0 && i > 0 && m_blockBegan)
                 m_between = i % columns == 0 ? QStringLiteral("\n") : QStringLiteral("\t");
-            add(piece.textBetween(m_range));
+            add(piece.textBetween(m_range, m_form));
             const int newline = piece.source().end - 1;
             if (piece.endsLine() && newline < m_range.end && newline >= m_range.begin)
                 m_between += u'\n';
@@ -68,6 +69,7 @@ private:
     }
 
     SourceRange m_range;
+    FormulaForm m_form;
     QString m_text;
     QString m_between;
     bool m_blockBegan = false;
@@ -75,8 +77,8 @@ private:
 
 } // namespace
 
-QString copiedText(const MessageLayout& layout, SourceRange range) {
-    CopyWriter writer(range);
+QString copiedText(const MessageLayout& layout, SourceRange range, FormulaForm form) {
+    CopyWriter writer(range, form);
     for (const BlockView& block : layout.blocks()) {
         const SourceRange own = sourceOf(block);
         if (own.begin >= 0 && own.end > range.begin && own.begin < range.end)

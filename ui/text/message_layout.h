@@ -84,7 +84,8 @@ private:
 
 /// The text of a message as a copy should hold it: no marks, no signs; bullets and numbers, code
 /// lines and table rows as lines.
-QString copiedText(const MessageLayout& layout, SourceRange range);
+QString
+copiedText(const MessageLayout& layout, SourceRange range, FormulaForm form = FormulaForm::Source);
 
 /// The first shown source character of a block and the end of its last one.
 SourceRange sourceOf(const BlockView& block);

@@ -78,6 +78,8 @@ struct Colours {
 
 Colours lightColours();
 Colours darkColours();
+Colours highContrastLightColours();
+Colours highContrastDarkColours();
 
 /// WCAG contrast of two opaque colours, 1 to 21.
 double contrast(const QColor& a, const QColor& b);

@@ -83,6 +83,22 @@ QPalette paletteOf(const Colours& colours) {
     return palette;
 }
 
+Colours coloursOf(ThemeChoice choice, bool isSystemDark) {
+    switch (choice) {
+    case ThemeChoice::System:
+        return isSystemDark ? darkColours() : lightColours();
+    case ThemeChoice::Light:
+        return lightColours();
+    case ThemeChoice::Dark:
+        return darkColours();
+    case ThemeChoice::HighContrastLight:
+        return highContrastLightColours();
+    case ThemeChoice::HighContrastDark:
+        return highContrastDarkColours();
+    }
+    return lightColours();
+}
+
 } // namespace
 
 Theme::Theme(QObject* parent)
@@ -111,6 +127,12 @@ void Theme::setChoice(ThemeChoice choice) {
     update();
 }
 
+ThemeChoice Theme::lastingChoice() const {
+    if (m_choice != ThemeChoice::System)
+        return m_choice;
+    return m_isSystemDark ? ThemeChoice::Dark : ThemeChoice::Light;
+}
+
 void Theme::setReducedMotion(bool isReduced) { m_reducesMotion = isReduced; }
 
 void Theme::setTextPercent(int percent) {
@@ -137,9 +159,7 @@ bool Theme::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void Theme::update() {
-    const bool isDark =
-        m_choice == ThemeChoice::Dark || (m_choice == ThemeChoice::System && m_isSystemDark);
-    m_colours = isDark ? darkColours() : lightColours();
+    m_colours = coloursOf(m_choice, m_isSystemDark);
     if (m_application != nullptr) {
         m_isApplying = true;
         m_application->setPalette(paletteOf(m_colours));

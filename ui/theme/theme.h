@@ -11,7 +11,7 @@ class QLabel;
 
 namespace ui {
 
-enum class ThemeChoice { System, Light, Dark };
+enum class ThemeChoice { System, Light, Dark, HighContrastLight, HighContrastDark };
 
 /// The role of a text. Sizes are pixels at text size 100 %.
 enum class TextRole {
@@ -46,6 +46,9 @@ public:
     int scaled(double pixels) const;
 
     ThemeChoice choice() const { return m_choice; }
+
+    /// The same as choice(), with what the system has at present instead of System.
+    ThemeChoice lastingChoice() const;
 
     int textPercent() const { return m_textPercent; }
 

@@ -5,6 +5,8 @@
 #include "app/program_paths.h"
 #include "engine/kernels/processor.h"
 #include "engine/model/backends/backend_registry.h"
+#include "engine/model/model_fingerprint.h"
+#include "engine/session/loading/draft_adapter_choice.h"
 
 #include <fmt/ranges.h>
 
@@ -90,6 +92,10 @@ void addModelOptions(CLI::App& command, ModelOptions& options) {
     addModelPathOption(command, options);
     addPlantedOption(command, options);
     command.add_option("--backend", options.backend, "Who computes: " + backendsInWords());
+    command.add_option("--draft-adapter",
+                       options.draftAdapter,
+                       "File of a draft adapter for the decoder tuned, or none; without it, the "
+                       "one kept for this model, if there is one");
     std::set<std::string> added;
     for (const BackendInfo& backend : backends())
         for (const SettingInfo& setting : backend.settings)
@@ -152,9 +158,16 @@ Result<LoadedModel> loadModel(const ModelOptions& options,
                               std::stop_token stop) {
     ENGINE_TRY(ModelConfig config, files.config());
     ENGINE_TRY(const auto weights, files.weights());
-    return loadNetwork(options,
-                       {files.path().filename().string(), std::move(config), *weights, cacheSlots},
-                       std::move(stop));
+    ENGINE_TRY(const std::string fingerprint, modelFingerprint(config, *weights));
+    ENGINE_TRY(LoadedModel model,
+               loadNetwork(options,
+                           {files.path().filename().string(), config, *weights, cacheSlots},
+                           std::move(stop)));
+    ENGINE_TRY(const auto remarks,
+               adoptDraftAdapter(*model.transformer, fingerprint, options.draftAdapter));
+    for (const std::string& remark : remarks)
+        Console::note(fmt::format("[{}]", remark));
+    return model;
 }
 
 Result<LoadedModel>

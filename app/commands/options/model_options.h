@@ -22,7 +22,8 @@ struct ModelOptions {
     engine::SettingValues settings; ///< of the backend, as they were given
     int context = 0;                ///< tokens; 0 = the smaller of the model's and 8192
     bool usesPackedCache = true;
-    bool isPlanted = false; ///< the lesson model made from it
+    bool isPlanted = false;   ///< the lesson model made from it
+    std::string draftAdapter; ///< a file, "none", or empty = the user's for this model
 };
 
 /// --model alone.

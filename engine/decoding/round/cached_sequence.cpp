@@ -38,7 +38,13 @@ std::size_t CachedSequence::sharedLength(std::span<const TokenId> tokens) const 
 Result<void> CachedSequence::fill(Transformer& transformer,
                                   std::span<const TokenId> tokens,
                                   const PromptWork& work) {
-    m_tokens.resize(sharedLength(tokens));
+    std::size_t kept = sharedLength(tokens);
+    if (work.streams != nullptr) {
+        kept = std::min(kept, static_cast<std::size_t>(work.streams->known));
+        work.streams->rows.clear();
+        work.streams->first = static_cast<Position>(kept);
+    }
+    m_tokens.resize(kept);
     m_cache.truncate(static_cast<Position>(m_tokens.size()));
     const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
     while (m_tokens.size() < tokens.size()) {
@@ -51,19 +57,26 @@ Result<void> CachedSequence::fill(Transformer& transformer,
         const AttentionLayout layout = AttentionLayout::chain(length(), rows);
         const bool takesRow = work.lastRow != nullptr && piece.size() == left;
         HiddenRows states;
-        const HandOut handOut{takesRow ? work.lastRow->layer : 0, &states};
+        std::vector<HandOut> handOuts;
+        const int lastLayer = transformer.config().layerCount - 1;
+        const bool takesStreams = work.streams != nullptr;
+        if (takesRow && !(takesStreams && work.lastRow->layer == lastLayer))
+            handOuts.push_back({work.lastRow->layer, &states});
+        if (takesStreams)
+            handOuts.push_back({lastLayer, &work.streams->rows});
         ENGINE_TRY(const ForwardResult result,
                    transformer.forward({.plan = plan,
                                         .layout = layout,
                                         .tokens = piece,
-                                        .handOuts = std::span(&handOut, takesRow ? 1 : 0),
+                                        .handOuts = handOuts,
                                         .wantsInfluence = work.influence != nullptr},
                                        m_cache));
         if (work.influence != nullptr)
             work.influence->add(result.influence, rows);
         if (takesRow) {
             work.lastRow->values.resize(static_cast<std::size_t>(transformer.config().hiddenSize));
-            ENGINE_TRY_DO(states.read(rows - 1, work.lastRow->values));
+            const HiddenRows& from = states.count() > 0 ? states : work.streams->rows;
+            ENGINE_TRY_DO(from.read(from.count() - 1, work.lastRow->values));
         }
         m_cache.commit(rows);
         m_tokens.insert(m_tokens.end(), piece.begin(), piece.end());

@@ -5,6 +5,7 @@
 #include "engine/model/transformer.h"
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -23,12 +24,22 @@ struct PromptRow {
     std::vector<double> values = {}; ///< [hidden size]
 };
 
+/// The residual stream behind the last layer of rows of a prompt that are read, for drafters that
+/// are fed with it.
+struct PromptStreams {
+    HiddenRows rows = {};
+    Position first = 0; ///< of the first of `rows`
+    /// Rows from here on are read again, though they may be cached.
+    Position known = std::numeric_limits<Position>::max();
+};
+
 /// How reading a prompt is watched and ended from outside.
 struct PromptWork {
     std::stop_token stop = {};                 ///< polled between pieces
     std::function<void(double)> progress = {}; ///< the part done, 0 to 1, after each piece
     SublayerInfluence* influence = nullptr;    ///< gathers what the passes show, if wanted
     PromptRow* lastRow = nullptr;              ///< filled, if wanted
+    PromptStreams* streams = nullptr;          ///< replaced by those of the rows read, if wanted
 };
 
 /// Refuses prompts that no pass could take. Errors: InvalidInput, saying which id or length.

@@ -39,6 +39,8 @@ struct FigureSeries {
     struct Point {
         double x = 0.0;
         Estimate y;
+        /// No line joins it with the point before: a speedup between them was refused.
+        bool isBehindGap = false;
     };
 
     std::vector<Point> points;

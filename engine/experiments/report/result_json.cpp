@@ -85,6 +85,7 @@ template <typename V> void visitMembers(V& visit, ResultTable& r) {
 template <typename V> void visitMembers(V& visit, FigureSeries::Point& r) {
     visit("x", r.x);
     visit("y", r.y);
+    visit("behind_gap", r.isBehindGap);
 }
 
 template <typename V> void visitMembers(V& visit, FigureSeries& r) {

@@ -58,6 +58,8 @@ Result<void> writeReport(const std::filesystem::path& folder,
         ENGINE_TRY_DO(writeFileAtomically(folder / (name + ".csv"), tableCsv(table)));
         ENGINE_TRY_DO(writeFileAtomically(folder / (name + ".tex"), tableLatex(table)));
     }
+    if (!result.origins.empty())
+        ENGINE_TRY_DO(writeFileAtomically(folder / "tokens.tex", originsLatex(result.origins)));
     ENGINE_TRY_DO(writeFileAtomically(folder / "report.md", reportMarkdown(result, configuration)));
     return writeFileAtomically(folder / "report.html", reportHtml(result, configuration));
 }

@@ -9,10 +9,11 @@
 
 namespace engine {
 
-/// Writes report.html, report.md, a .csv and a .tex for each table, and figures/ID.svg and
-/// figures/ID.pdf into `folder`, which is made if it is missing. `configuration` is the recipe as
-/// it ran (JSON); the report shows it. Each file is replaced as a whole; with an error the files
-/// that were not reached stay as they were. Errors: Io.
+/// Writes report.html, report.md, a .csv and a .tex for each table, tokens.tex if there are texts
+/// with the origin of their tokens, and figures/ID.svg and figures/ID.pdf into `folder`, which is
+/// made if it is missing. `configuration` is the recipe as it ran (JSON); the report shows it. Each
+/// file is replaced as a whole; with an error the files that were not reached stay as they were.
+/// Errors: Io.
 Result<void> writeReport(const std::filesystem::path& folder,
                          const ExperimentResult& result,
                          const std::string& configuration);
@@ -28,5 +29,8 @@ std::string tableCsv(const ResultTable& table);
 
 /// A table as LaTeX (tabular with booktabs rules).
 std::string tableLatex(const ResultTable& table);
+
+/// Answers whose tokens say where they come from, as LaTeX without packages.
+std::string originsLatex(const std::vector<OriginText>& origins);
 
 } // namespace engine

@@ -29,6 +29,8 @@ template <typename V> void visitMembers(V& visit, ShardAnswer& r) {
     visit("near_tie", r.isNearTie);
     visit("draft_ratio", r.draftRatio);
     visit("quality", r.quality);
+    visit("drafters", r.drafters);
+    visit("drafted_until", r.draftedUntil);
 }
 
 template <typename V> void visitMembers(V& visit, ShardTrial& r) {
@@ -63,6 +65,7 @@ template <typename V> void visitMembers(V& visit, ShardRound& r) {
     visit("at", r.at);
     visit("tokens", r.tokens);
     visit("ranks", r.ranks);
+    visit("drafter", r.drafter);
     visit("draft_steps", r.draftSteps);
     visit("draft_layers", r.draftLayers);
     visit("accepted", r.accepted);

@@ -33,7 +33,11 @@ struct ShardAnswer {
         isEqual; ///< to vanilla's answer of the same pass and seed; none for vanilla
     std::optional<int> differsAt; ///< position of the first other token
     bool isNearTie = false; ///< it differs where vanilla's two best logits are closer than 1e-3
-    std::optional<double> draftRatio = {};      ///< see engine/metrics/equation_six.h
+    std::optional<double> draftRatio = {}; ///< see engine/metrics/equation_six.h
+    /// Tokens by what drafted their round: "skip" (skipped layers), "exit" (the first layers),
+    /// "free" (no pass of the model), "none" (a plain step). Empty in files of earlier versions.
+    std::map<std::string, long> drafters = {};
+    long draftedUntil = 0; ///< tokens until the end of the last round that was drafted
     std::map<std::string, double> quality = {}; ///< "rouge_l", "exact_match", ... as far as scored
 };
 
@@ -73,6 +77,7 @@ struct ShardRound {
     std::vector<std::string> tokens = {}; ///< emitted, as readableToken() writes them
     std::vector<int> ranks = {}; ///< [tokens] 1 = first choice of the draft, 2, ... = sibling, 0 =
                                  ///< the full model's own
+    std::string drafter = {};    ///< as in ShardAnswer::drafters
     int draftSteps = 0;
     double draftLayers = 0.0; ///< layers that its draft passes ran, all together
     int accepted = 0;

@@ -26,13 +26,14 @@ struct LessonAction {
     std::string ask = {};                             ///< sends a prompt in a chat of the lesson's
     int maxTokens = 48;                               ///< of its answer
     std::string stop = {};                            ///< slow motion: goes to a stop ...
-    std::string round = {};                           ///< ... of the "first" or "best" round
+    std::string round = {};                           ///< ... of one of kLessonRounds
     std::string flip = {};                            ///< layer map: "attention 12" or "mlp 3"
     bool skipsNothing = false;                        ///< layer map: an empty skip set
+    bool skipsCopies = false;                         ///< the same: all copies of the lesson model
     bool searches = false;                            ///< begins the search for a skip set
     std::string compares = {};                        ///< a prompt for the lossless check
     int maskRow = -1;                                 ///< slow motion: selects a row of the mask
-    std::string lens = {}; ///< "final": the cell where the first token became final
+    std::string lens = {}; ///< "final": the cell where a token became final earliest
 };
 
 /// A condition that a fact fulfils.
@@ -102,6 +103,11 @@ inline constexpr std::array<std::string_view, 13> kLessonViews = {"chat",
                                                                   "speed",
                                                                   "latency",
                                                                   "parameters"};
+
+/// Rounds of an answer that a lesson may show: the first one, the one that kept most drafted
+/// tokens, the same of those that lost some, the longest draft of which none was kept.
+inline constexpr std::array<std::string_view, 4> kLessonRounds = {
+    "first", "best", "partly", "wrong"};
 
 /// A lesson of its two texts, every member checked. `where` begins the messages (a path). Errors:
 /// CorruptFile for no JSON; InvalidInput naming the member and what it must be, or the step that

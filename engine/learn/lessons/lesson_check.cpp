@@ -57,8 +57,8 @@ private:
 void lintAction(LessonLint& lint, const LessonAction& action, const std::string& at) {
     const int verbs = !action.model.empty() + !action.decoder.empty() + !action.ask.empty() +
                       !action.stop.empty() + !action.flip.empty() + action.skipsNothing +
-                      action.searches + !action.compares.empty() + (action.maskRow >= 0) +
-                      !action.lens.empty();
+                      action.skipsCopies + action.searches + !action.compares.empty() +
+                      (action.maskRow >= 0) + !action.lens.empty();
     lint.must(verbs == 1, at, "must say exactly one thing to do");
     if (!action.model.empty())
         lint.mustBeOneOf(action.model, std::array{"default", "planted"}, at + ".model");
@@ -67,8 +67,9 @@ void lintAction(LessonLint& lint, const LessonAction& action, const std::string&
               "belongs to a decoder");
     if (!action.stop.empty())
         lint.mustBeOneOf(action.stop, kStops, at + ".stop");
-    if (!action.stop.empty() || !action.round.empty())
-        lint.mustBeOneOf(action.round, std::array{"", "first", "best"}, at + ".round");
+    lint.must(action.round.empty() || !action.stop.empty(), at + ".round", "belongs to a stop");
+    if (!action.round.empty())
+        lint.mustBeOneOf(action.round, kLessonRounds, at + ".round");
     if (!action.lens.empty())
         lint.mustBeOneOf(action.lens, std::array{"final"}, at + ".lens");
     lint.must(action.maxTokens >= 1 && action.maxTokens <= 512,
@@ -104,6 +105,28 @@ void lintCondition(LessonLint& lint, const LessonCondition& condition, const std
               at,
               isWord ? "compares a word, so it must have \"is\" alone"
                      : "compares a number, so it must have \"at_least\", \"at_most\" or both");
+    if (condition.fact == "round.stop" && condition.is)
+        lint.mustBeOneOf(*condition.is, kStops, at + ".is");
+    const bool isShare = info != nullptr && info->unit == FactUnit::Share;
+    lint.must(!isShare || condition.atLeast.value_or(0.0) <= 1.0,
+              at + ".at_least",
+              "can never hold: " + condition.fact + " is a share and never above 1");
+    lint.must(condition.atMost.value_or(0.0) >= 0.0,
+              at + ".at_most",
+              "can never hold: " + condition.fact + " is never below 0");
+}
+
+/// Conditions that exclude each other, alone or together.
+void lintTogether(LessonLint& lint, const LessonCheck& check, const std::string& at) {
+    for (const LessonCondition& low : check.conditions)
+        for (const LessonCondition& high : check.conditions) {
+            if (low.fact != high.fact)
+                continue;
+            const bool isGap = low.atLeast && high.atMost && *low.atLeast > *high.atMost;
+            lint.must(!isGap && (!low.is || low.is == high.is),
+                      at + ".conditions",
+                      "can never hold together: those on " + low.fact + " exclude each other");
+        }
 }
 
 void lintCheck(LessonLint& lint, const LessonStep& step, const std::string& at) {
@@ -129,10 +152,20 @@ void lintCheck(LessonLint& lint, const LessonStep& step, const std::string& at) 
     }
     for (std::size_t i = 0; i < check.conditions.size(); ++i)
         lintCondition(lint, check.conditions[i], fmt::format("{}.conditions[{}]", at, i));
+    lintTogether(lint, check, at);
     lint.must(!check.right.empty(), at + ".right", "must be a text");
     lint.must(!check.wrong.empty(), at + ".wrong", "must be a text: a hint");
     lint.text(check.right, at + ".right");
     lint.text(check.wrong, at + ".wrong");
+}
+
+bool skipsCopies(const Lesson& lesson) {
+    return std::ranges::any_of(lesson.steps, [](const LessonStep& step) {
+        return std::ranges::any_of(
+            std::array{&step.prepare, &step.actions, &step.solution}, [](const auto* actions) {
+                return std::ranges::any_of(*actions, &LessonAction::skipsCopies);
+            });
+    });
 }
 
 void lintStep(LessonLint& lint, const LessonStep& step, const std::string& at) {
@@ -189,6 +222,9 @@ Result<void> checkLesson(const Lesson& lesson, const std::string& where) {
               fmt::format("must have 1 to {} steps", kMostSteps));
     for (std::size_t i = 0; i < lesson.steps.size(); ++i)
         lintStep(lint, lesson.steps[i], fmt::format("steps[{}]", i));
+    lint.must(lesson.needs.model == "planted" || !skipsCopies(lesson),
+              "needs.model",
+              "must be \"planted\", because a step skips the copies of the lesson model");
     return lint.result();
 }
 

@@ -12,7 +12,8 @@ namespace engine {
 /// How a fact is written in a sentence.
 enum class FactUnit {
     Count, ///< 7
-    Ratio, ///< 0.83
+    Ratio, ///< 2.13
+    Share, ///< 0.83, never above 1
     Times, ///< 1.29x
     Word,  ///< a text
 };
@@ -34,7 +35,7 @@ inline constexpr std::array kLessonFacts = std::to_array<LessonFactInfo>({
     {"answer.tokens", FactUnit::Count, "tokens of the answer"},
     {"answer.passes", FactUnit::Count, "passes of the full model that wrote it"},
     {"answer.M", FactUnit::Ratio, "tokens a pass of the full model"},
-    {"answer.acceptance", FactUnit::Ratio, "accepted tokens over drafted ones"},
+    {"answer.acceptance", FactUnit::Share, "accepted tokens over drafted ones"},
     {"answer.speedup", FactUnit::Times, "over vanilla, measured"},
     {"answer.c", FactUnit::Ratio, "time of a draft pass over a plain step"},
     {"answer.v", FactUnit::Ratio, "time of a verifying pass over a plain step"},
@@ -49,15 +50,15 @@ inline constexpr std::array kLessonFacts = std::to_array<LessonFactInfo>({
     {"set.skipped", FactUnit::Count, "sublayers that the set skips"},
     {"set.attention", FactUnit::Count, "attention sublayers among them"},
     {"set.mlp", FactUnit::Count, "MLP sublayers among them"},
-    {"set.ratio", FactUnit::Ratio, "skipped sublayers over those that may be skipped"},
-    {"set.matchness", FactUnit::Ratio, "share of tokens at which the set agrees with the model"},
+    {"set.ratio", FactUnit::Share, "skipped sublayers over those that may be skipped"},
+    {"set.matchness", FactUnit::Share, "share of tokens at which the set agrees with the model"},
     {"search.trials", FactUnit::Count, "sets that the search has scored"},
-    {"search.best", FactUnit::Ratio, "the highest matchness that it has found"},
-    {"search.planted", FactUnit::Ratio, "copies of the lesson model that the set skips, over all"},
+    {"search.best", FactUnit::Share, "the highest matchness that it has found"},
+    {"search.planted", FactUnit::Share, "copies of the lesson model that the set skips, over all"},
     {"lens.layer", FactUnit::Count, "the layer of the selected cell, from 0"},
     {"lens.final_layer", FactUnit::Count, "layer from which on the selected token stays first"},
     {"lens.rank", FactUnit::Count, "rank of the selected token at the selected depth, from 1"},
-    {"lens.probability", FactUnit::Ratio, "probability of the selected token at that depth"},
+    {"lens.probability", FactUnit::Share, "probability of the selected token at that depth"},
     {"sides.equal", FactUnit::Count, "tokens from the beginning that are the same"},
     {"sides.tokens", FactUnit::Count, "tokens of the longer answer"},
     {"sides.same", FactUnit::Count, "1 once both have ended and are the same, 0 if they differ"},

@@ -18,6 +18,7 @@ template <typename V> void visitMembers(V& visit, LessonAction& a) {
     visit("round", a.round);
     visit("flip", a.flip);
     visit("skip_nothing", a.skipsNothing);
+    visit("skip_copies", a.skipsCopies);
     visit("search", a.searches);
     visit("compare", a.compares);
     visit("mask_row", a.maskRow);

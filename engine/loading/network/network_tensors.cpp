@@ -114,12 +114,19 @@ TensorSpec embeddingTensor(const ModelConfig& config) {
     return {TensorRole::Embedding, "model.embed_tokens", config.vocabSize, config.hiddenSize};
 }
 
+DraftInputTensors draftInputTensors(const ModelConfig& config) {
+    const int width = config.hiddenSize;
+    return {{TensorRole::Embedding, "draft.stream_norm", width},
+            {TensorRole::Embedding, "draft.token_norm", width},
+            {TensorRole::Embedding, "draft.input", width, 2 * width}};
+}
+
 TensorSpec finalNormTensor(const ModelConfig& config) {
     return {TensorRole::FinalNorm, "model.norm", config.hiddenSize};
 }
 
 TensorSpec headTensor(const ModelConfig& config) {
-    return {TensorRole::Head, "lm_head", config.vocabSize, config.hiddenSize};
+    return {TensorRole::Head, "lm_head", config.headSize(), config.hiddenSize};
 }
 
 void forEachTensor(const ModelConfig& config, const std::function<void(const TensorSpec&)>& visit) {

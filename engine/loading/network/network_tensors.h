@@ -56,6 +56,16 @@ struct TensorSpec {
 std::vector<TensorSpec> layerTensors(const ModelConfig& config, int layer);
 
 TensorSpec embeddingTensor(const ModelConfig& config);
+
+/// What a network that drafts for another one reads in place of an embedding of its own: the norm
+/// of that one's stream, the norm of its embedding, and the layer that makes one row of both,
+/// [hidden, 2 * hidden].
+struct DraftInputTensors {
+    TensorSpec streamNorm, tokenNorm, input;
+};
+
+DraftInputTensors draftInputTensors(const ModelConfig& config);
+
 TensorSpec finalNormTensor(const ModelConfig& config);
 TensorSpec headTensor(const ModelConfig& config); ///< for a head of its own
 

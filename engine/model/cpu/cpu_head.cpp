@@ -46,7 +46,7 @@ void CpuTransformer::runHead(Pass& pass) {
     for (const int row : request.summaryRows)
         if (placeOf(m_space.headRows, row) == static_cast<int>(m_space.headRows.size()))
             m_space.headRows.push_back(row);
-    const std::size_t vocab = toSize(m_config.vocabSize);
+    const std::size_t vocab = toSize(m_config.headSize());
     const int rows = static_cast<int>(m_space.headRows.size());
     if (rows == 0)
         return;
@@ -112,7 +112,7 @@ void CpuTransformer::finishHead(Pass& pass) {
         }
         for (std::size_t i = 0; i < request.summaryRows.size(); ++i)
             if (request.summaryRows[i] == row)
-                pass.result.summaries[i] = summaryOf(total, m_config.vocabSize);
+                pass.result.summaries[i] = summaryOf(total, m_config.headSize());
     }
 }
 

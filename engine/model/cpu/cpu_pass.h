@@ -98,6 +98,8 @@ struct AttendCut {
 struct Workspace {
     AlignedBuffer<float> stream; // [rows, streamStride], the residual stream
     std::size_t streamStride = 0;
+    ActivationRows joined;  // [rows, 2 * hidden], what a network that drafts reads
+    std::vector<float> row; // [hidden]
     ActivationRows normed;  // [rows, hidden]
     ActivationRows context; // [rows, heads * headDim]
     ActivationRows inner;   // [rows, mlp]

@@ -21,14 +21,25 @@ CpuTransformer::CpuTransformer(ModelConfig config,
                                Weights weights,
                                const Options& options,
                                const KernelSet& kernels)
+    : CpuTransformer(std::move(config),
+                     std::move(weights),
+                     options,
+                     kernels,
+                     std::make_shared<WorkerPool>(threadCount(options.threads))) {}
+
+CpuTransformer::CpuTransformer(ModelConfig config,
+                               Weights weights,
+                               const Options& options,
+                               const KernelSet& kernels,
+                               std::shared_ptr<WorkerPool> pool)
     : m_config(std::move(config))
     , m_weights(std::move(weights))
     , m_kernels(kernels)
     , m_kvType(chosenKvType(m_weights, options.kvType))
     , m_activate(m_config.activation == Activation::Silu ? kernels.rows.siluMultiply
                                                          : kernels.rows.geluMultiply)
-    , m_logits(std::make_shared<HostLogits<float>>(m_config.vocabSize))
-    , m_pool(std::make_unique<WorkerPool>(threadCount(options.threads))) {
+    , m_logits(std::make_shared<HostLogits<float>>(m_config.headSize()))
+    , m_pool(std::move(pool)) {
     const int threads = m_pool->threads();
     for (const LayerRope rope : {LayerRope::Model, LayerRope::Window, LayerRope::None})
         m_frequencies[static_cast<std::size_t>(rope)] =
@@ -51,6 +62,8 @@ CpuTransformer::CpuTransformer(ModelConfig config,
         }
     }
     m_head = LinearGroup({&m_weights.outputHead()}, threads);
+    if (m_config.isDraft())
+        m_draftInput = LinearGroup({&m_weights.draftInput}, threads);
     planHeadReads();
     const int group = m_config.headCount / m_config.kvHeadCount;
     const int scratch =
@@ -80,6 +93,8 @@ void CpuTransformer::reserve(int rows) {
     m_reservedRows = rows;
     const LayerWeights& layer = m_weights.layers.front();
     m_space.stream.reserve(toSize(rows) * m_space.streamStride);
+    if (m_config.isDraft())
+        m_space.joined.reserve(rows, 2 * m_config.hiddenSize);
     m_space.normed.reserve(rows, m_config.hiddenSize);
     m_space.context.reserve(rows, m_config.headCount * m_config.headDim);
     m_space.queries.reserve(rows, layer.query.matrix);
@@ -175,7 +190,35 @@ WorkerPool::NextReads CpuTransformer::readsOf(std::size_t operation) const {
     return m_headReads;
 }
 
+/// Both halves of a row have norms of their own; one linear layer makes the stream of them.
+void CpuTransformer::readDraftInput(Pass& pass) {
+    const int width = m_config.hiddenSize;
+    const auto epsilon = static_cast<float>(m_config.normEpsilon);
+    m_space.row.resize(m_space.streamStride);
+    float* const row = m_space.row.data();
+    for (int i = 0; i < pass.rows; ++i) {
+        float* const joined = m_space.joined.row(i);
+        const double* stream = pass.request.streams.data() + toSize(i) * toSize(width);
+        std::copy_n(stream, width, row);
+        m_kernels.rows.rmsNorm(row, m_weights.streamNorm.data(), epsilon, width, joined);
+        readPackedRow(m_weights.embedding.matrix, pass.request.tokens[toSize(i)], m_space.row);
+        m_kernels.rows.rmsNorm(row, m_weights.tokenNorm.data(), epsilon, width, joined + width);
+        m_space.joined.prepare(i, m_draftInput.forms(), m_kernels.rows);
+    }
+    OutputRows* const out[] = {&m_space.added};
+    m_draftInput.run({m_space.joined,
+                      pass.rows,
+                      out,
+                      m_kernels,
+                      *m_pool,
+                      operationsOf(0).queryKeyValue.firstReads()});
+    for (int i = 0; i < pass.rows; ++i)
+        std::copy_n(m_space.added.row(i), width, streamRow(i));
+}
+
 void CpuTransformer::readInput(Pass& pass) {
+    if (m_config.isDraft())
+        return readDraftInput(pass);
     const ForwardRequest& request = pass.request;
     const std::size_t width = toSize(m_config.hiddenSize);
     if (request.firstLayer > 0) {
@@ -194,6 +237,23 @@ void CpuTransformer::readInput(Pass& pass) {
         if (m_config.embeddingScale != 1.0)
             scaleRow(streamRow(row), static_cast<float>(m_config.embeddingScale), width);
     });
+}
+
+Result<std::unique_ptr<Transformer>>
+CpuTransformer::makeDraftNetwork(const ModelConfig& config, const WeightSource& source) const {
+    ENGINE_TRY_DO(config.validate());
+    const Options options{.threads = m_pool->threads(), .weights = WeightForm::File};
+    ENGINE_TRY(Weights weights, packWeights(config, source, options));
+    weights.embedding = m_weights.embedding;
+    return std::unique_ptr<Transformer>(
+        new CpuTransformer(config, std::move(weights), options, m_kernels, m_pool));
+}
+
+Result<void> CpuTransformer::readHeadRow(TokenId token, std::span<float> out) const {
+    std::vector<float> row(m_space.streamStride);
+    readPackedRow(m_weights.outputHead().matrix, token, row);
+    std::copy_n(row.begin(), out.size(), out.begin());
+    return {};
 }
 
 void CpuTransformer::normalise(const std::vector<float>& weight,

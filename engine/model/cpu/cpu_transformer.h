@@ -20,6 +20,11 @@ public:
                    const Options& options,
                    const KernelSet& kernels);
 
+    Result<std::unique_ptr<Transformer>>
+    makeDraftNetwork(const ModelConfig& config, const WeightSource& source) const override;
+
+    Result<void> readHeadRow(TokenId token, std::span<float> out) const override;
+
     const ModelConfig& config() const override { return m_config; }
 
     Precision precision() const override { return Precision::F32; }
@@ -39,11 +44,21 @@ public:
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override;
 
-    std::size_t weightBytes() const override { return m_weights.byteSize(); }
+    /// The embedding of a network that drafts belongs to another one.
+    std::size_t weightBytes() const override {
+        return m_weights.byteSize() -
+               (m_config.isDraft() ? matrixBytes(m_weights.embedding.matrix) : 0);
+    }
 
     bool tellsAttention() const override { return true; }
 
 private:
+    CpuTransformer(ModelConfig config,
+                   Weights weights,
+                   const Options& options,
+                   const KernelSet& kernels,
+                   std::shared_ptr<WorkerPool> pool);
+
     /// What one pass works on.
     struct Pass {
         const ForwardRequest& request;
@@ -57,6 +72,7 @@ private:
     void reserve(int rows);
     void compile(const ForwardRequest& request);
     void readInput(Pass& pass);
+    void readDraftInput(Pass& pass);
     void prepareAngles(const AttentionLayout& layout);
     void prepareRuns(const AttentionLayout& layout, int window);
     WorkerPool::NextReads readsOf(std::size_t operation) const;
@@ -132,13 +148,14 @@ private:
     KvType m_kvType;
     std::vector<LayerOperations> m_layers; // [layers]
     LinearGroup m_head;
+    LinearGroup m_draftInput;                            // of a network that drafts
     std::vector<std::span<const std::byte>> m_headReads; // as WorkerPool::NextReads
     std::array<std::vector<double>, 3> m_frequencies;    // by LayerRope, radians per position
     void (*m_activate)(const float* gate, const float* up, int width, float* out);
     Workspace m_space;
     std::shared_ptr<HostLogits<float>> m_logits; // of the newest pass
     int m_reservedRows = 0;
-    std::unique_ptr<WorkerPool> m_pool;
+    std::shared_ptr<WorkerPool> m_pool; // that of the model that this one drafts for
 };
 
 /// Tiles of the vocabulary that are summarised together: 512 logits.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/loading/model_config.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 #include <span>
+#include <vector>
 
 /// The plain backend's loops. Every sum runs in one fixed order that depends on its own length
 /// alone: 16 lanes, each over every 16th term, then a fixed tree over the lanes. The compiler may
@@ -100,6 +103,16 @@ template <typename Real> bool allFinite(std::span<const Real> values) {
         if (!std::isfinite(value))
             return false;
     return true;
+}
+
+/// What a gated MLP makes of its two halves. Shapes: gate, up, returned [n].
+template <typename Real>
+std::vector<Real>
+activate(Activation activation, std::span<const Real> gate, std::span<const Real> up) {
+    std::vector<Real> inner(gate.size());
+    for (std::size_t i = 0; i < gate.size(); ++i)
+        inner[i] = (activation == Activation::Silu ? silu(gate[i]) : geluTanh(gate[i])) * up[i];
+    return inner;
 }
 
 } // namespace engine::plain

@@ -3,8 +3,7 @@
 #include "engine/model/cache/attention_weights.h"
 #include "engine/model/expert_choice.h"
 #include "engine/model/plain/plain_backend.h"
-#include "engine/model/plain/plain_math.h"
-#include "engine/model/plain/plain_weights.h"
+#include "engine/model/plain/plain_draft.h"
 #include "engine/model/transformer.h"
 
 #include <array>
@@ -20,10 +19,15 @@ using namespace plain;
 
 template <typename Real> class PlainTransformer final : public Transformer {
 public:
-    PlainTransformer(ModelConfig config, Weights<Real> weights, int contextLength)
+    /// `embedding` is that of the model that this one drafts for; null = its own.
+    PlainTransformer(ModelConfig config,
+                     Weights<Real> weights,
+                     int contextLength,
+                     const Linear<Real>* embedding = nullptr)
         : m_config(std::move(config))
         , m_weights(std::move(weights))
-        , m_logits(std::make_shared<HostLogits<Real>>(m_config.vocabSize)) {
+        , m_embedding(embedding != nullptr ? embedding : &m_weights.embedding)
+        , m_logits(std::make_shared<HostLogits<Real>>(m_config.headSize())) {
         for (const LayerRope rope : {LayerRope::Model, LayerRope::Window, LayerRope::None})
             m_frequencies[static_cast<std::size_t>(rope)] =
                 rotaryFrequencies(m_config, rope, contextLength);
@@ -47,6 +51,19 @@ public:
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override;
 
+    Result<std::unique_ptr<Transformer>>
+    makeDraftNetwork(const ModelConfig& config, const WeightSource& source) const override {
+        ENGINE_TRY_DO(config.validate());
+        ENGINE_TRY(auto weights, readWeights<Real>(config, source, {}));
+        return std::unique_ptr<Transformer>(
+            std::make_unique<PlainTransformer>(config, std::move(weights), 0, m_embedding));
+    }
+
+    Result<void> readHeadRow(TokenId token, std::span<float> out) const override {
+        copyRow(m_weights.outputHead(), token, out);
+        return {};
+    }
+
 private:
     KvShape kvShape(Position capacity) const {
         const KvType type = std::is_same_v<Real, double> ? KvType::F64 : KvType::F32;
@@ -63,12 +80,12 @@ private:
     struct Pass {
         const ForwardRequest& request;
         HostKvStorage& storage;
-        Real* logits;                  // [logitRows, vocab]
-        std::vector<Real> stream;      // [rows, hidden], the residual stream
-        std::array<Angles, 3> angles;  // by LayerRope
-        std::vector<double> influence; // [2 * layers] if wanted
-        std::vector<double> attention; // [heads, keys] if wanted
-        std::optional<Error> error;    // the first place where numbers stopped being finite
+        Real* logits;                       // [logitRows, vocab]
+        std::vector<Real> stream = {};      // [rows, hidden], the residual stream
+        std::array<Angles, 3> angles = {};  // by LayerRope
+        std::vector<double> influence = {}; // [2 * layers] if wanted
+        std::vector<double> attention = {}; // [heads, keys] if wanted
+        std::optional<Error> error = {};    // the first place where numbers stopped being finite
     };
 
     /// A buffer of a sublayer and the tensor it was made with, in the order of computation.
@@ -89,7 +106,6 @@ private:
     void tellAttention(Pass& pass, int layer, std::span<const Real> queries) const;
     void runMlp(Pass& pass, int layer) const;
     void runExperts(Pass& pass, int layer, std::span<const Real> in) const;
-    std::vector<Real> activate(std::span<const Real> gate, std::span<const Real> up) const;
     void finishBranch(int layer, std::span<const Real> postNorm, std::vector<Real>& out) const;
     void runHead(Pass& pass, ForwardResult& result) const;
     std::vector<Real> normalise(std::span<const Real> stream, std::span<const Real> weight) const;
@@ -104,6 +120,7 @@ private:
     ModelConfig m_config;
     TransformerKey m_key;
     Weights<Real> m_weights;
+    const Linear<Real>* m_embedding;
     std::shared_ptr<HostLogits<Real>> m_logits;       // of the newest pass
     std::array<std::vector<double>, 3> m_frequencies; // by LayerRope, radians per position
 };
@@ -115,12 +132,7 @@ Result<void> PlainTransformer<Real>::forwardInto(const ForwardRequest& request,
     checkForwardRequest(m_config, m_key, request, cache);
     Pass pass{request,
               hostStorage(cache, kvShape(cache.capacity())),
-              m_logits->begin(request.logitRows.size()),
-              {},
-              {},
-              {},
-              {},
-              {}};
+              m_logits->begin(request.logitRows.size())};
     result.clear();
     result.logits.show(m_logits, static_cast<int>(request.logitRows.size()));
     pass.influence = std::move(result.influence);
@@ -150,6 +162,10 @@ Result<void> PlainTransformer<Real>::forwardInto(const ForwardRequest& request,
 }
 
 template <typename Real> void PlainTransformer<Real>::readInput(Pass& pass) const {
+    if (m_config.isDraft()) {
+        pass.stream = draftInput(m_weights, *m_embedding, pass.request, m_config.normEpsilon);
+        return;
+    }
     const std::size_t width = toSize(m_config.hiddenSize);
     if (pass.request.firstLayer > 0) {
         for (const HiddenPiece& piece : pass.request.hidden) {
@@ -160,7 +176,7 @@ template <typename Real> void PlainTransformer<Real>::readInput(Pass& pass) cons
     }
     pass.stream.reserve(pass.request.tokens.size() * width);
     for (const TokenId id : pass.request.tokens) {
-        const Real* row = m_weights.embedding.weight.data() + toSize(id) * width;
+        const Real* row = m_embedding->weight.data() + toSize(id) * width;
         pass.stream.insert(pass.stream.end(), row, row + width);
     }
     if (m_config.embeddingScale != 1.0)
@@ -321,7 +337,7 @@ template <typename Real> void PlainTransformer<Real>::runMlp(Pass& pass, int lay
     const GatedMlp<Real>& mlp = weights.mlps.front();
     const std::vector<Real> gate = apply(mlp.gate, in); // [rows, mlp]
     const std::vector<Real> up = apply(mlp.up, in);     // [rows, mlp]
-    const std::vector<Real> inner = activate(gate, up);
+    const std::vector<Real> inner = activate<Real>(m_config.activation, gate, up);
     std::vector<Real> out = apply(mlp.down, inner);
     finishBranch(layer, weights.mlpPostNorm, out);
     const Stage stages[] = {
@@ -343,8 +359,9 @@ void PlainTransformer<Real>::runExperts(Pass& pass, int layer, std::span<const R
              chooseExperts<Real>(std::span(logits).subspan(row * count, count), m_config.experts)) {
             const GatedMlp<Real>& mlp = weights.mlps[toSize(expert)];
             const std::span<const Real> rowIn = in.subspan(row * width, width);
-            const std::vector<Real> found =
-                apply(mlp.down, activate(apply(mlp.gate, rowIn), apply(mlp.up, rowIn)));
+            const std::vector<Real> found = apply(
+                mlp.down,
+                activate<Real>(m_config.activation, apply(mlp.gate, rowIn), apply(mlp.up, rowIn)));
             for (std::size_t i = 0; i < width; ++i)
                 out[row * width + i] += weight * found[i];
         }
@@ -352,16 +369,6 @@ void PlainTransformer<Real>::runExperts(Pass& pass, int layer, std::span<const R
     const Stage stages[] = {{logits, weights.router.name}, {out, weights.mlps.front().down.name}};
     measureInfluence(pass, out, toSize(m_config.layerCount + layer));
     addToStream(pass, stages, fmt::format("layer {}'s MLP", layer));
-}
-
-template <typename Real>
-std::vector<Real> PlainTransformer<Real>::activate(std::span<const Real> gate,
-                                                   std::span<const Real> up) const {
-    const bool isSilu = m_config.activation == Activation::Silu;
-    std::vector<Real> inner(gate.size());
-    for (std::size_t i = 0; i < gate.size(); ++i)
-        inner[i] = (isSilu ? silu(gate[i]) : geluTanh(gate[i])) * up[i];
-    return inner;
 }
 
 /// What a branch does behind its last linear layer, before it is added to the stream.
@@ -423,7 +430,7 @@ void PlainTransformer<Real>::runHead(Pass& pass, ForwardResult& result) const {
         rows.insert(rows.end(), from, from + width);
     }
     std::vector<Real> logits = apply(m_weights.outputHead(), normalise(rows, m_weights.finalNorm));
-    const std::size_t vocab = toSize(m_config.vocabSize);
+    const std::size_t vocab = toSize(m_config.headSize());
     if (m_config.logitScale != 1.0)
         for (Real& logit : logits)
             logit *= static_cast<Real>(m_config.logitScale);
@@ -464,26 +471,24 @@ std::vector<Real> PlainTransformer<Real>::apply(const Linear<Real>& linear,
     return out;
 }
 
+template <typename Real>
+Result<std::unique_ptr<Transformer>>
+makeIn(const ModelConfig& config, const WeightSource& source, const TransformerOptions& options) {
+    ENGINE_TRY(auto weights, readWeights<Real>(config, source, options));
+    return std::unique_ptr<Transformer>(
+        std::make_unique<PlainTransformer<Real>>(config, std::move(weights), options.cacheSlots));
+}
+
 } // namespace
 
 Result<std::unique_ptr<Transformer>> makePlainTransformer(const ModelConfig& config,
                                                           const WeightSource& source,
                                                           const TransformerOptions& options) {
     ENGINE_TRY_DO(config.validate());
-    switch (options.precision) {
-    case Precision::F32: {
-        ENGINE_TRY(auto weights, readWeights<float>(config, source, options));
-        return std::unique_ptr<Transformer>(std::make_unique<PlainTransformer<float>>(
-            config, std::move(weights), options.cacheSlots));
-    }
-    case Precision::F64: {
-        ENGINE_TRY(auto weights, readWeights<double>(config, source, options));
-        return std::unique_ptr<Transformer>(std::make_unique<PlainTransformer<double>>(
-            config, std::move(weights), options.cacheSlots));
-    }
-    case Precision::BF16:
-        break;
-    }
+    if (options.precision == Precision::F32)
+        return makeIn<float>(config, source, options);
+    if (options.precision == Precision::F64)
+        return makeIn<double>(config, source, options);
     return Error{
         ErrorCode::Unsupported,
         fmt::format("The plain backend does not compute in {}.", precisionName(options.precision)),

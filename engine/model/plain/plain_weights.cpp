@@ -22,7 +22,10 @@ public:
     Result<Weights<Real>> readAll() {
         ENGINE_TRY_DO(checkMemory());
         Weights<Real> weights;
-        ENGINE_TRY_DO(linear(embeddingTensor(m_config), weights.embedding));
+        if (m_config.isDraft())
+            ENGINE_TRY_DO(readDraftInput(weights));
+        else
+            ENGINE_TRY_DO(linear(embeddingTensor(m_config), weights.embedding));
         const int layers = m_config.storedLayerCount();
         for (int stored = 0; stored < layers; ++stored) {
             if (m_options.stop.stop_requested())
@@ -41,6 +44,13 @@ public:
     }
 
 private:
+    Result<void> readDraftInput(Weights<Real>& weights) {
+        const DraftInputTensors tensors = draftInputTensors(m_config);
+        ENGINE_TRY_DO(norm(tensors.streamNorm, weights.streamNorm));
+        ENGINE_TRY_DO(norm(tensors.tokenNorm, weights.tokenNorm));
+        return linear(tensors.input, weights.draftInput);
+    }
+
     Result<void> readLayer(int index, LayerWeights<Real>& layer) {
         layer.mlps.resize(m_config.hasExperts(index) ? toSize(m_config.experts.count) : 1);
         for (const TensorSpec& spec : layerTensors(m_config, index)) {
@@ -97,8 +107,8 @@ template <typename Real> std::size_t linearBytes(const Linear<Real>& linear) {
 } // namespace
 
 template <typename Real> std::size_t Weights<Real>::byteSize() const {
-    std::size_t bytes =
-        linearBytes(embedding) + linearBytes(head) + finalNorm.size() * sizeof(Real);
+    std::size_t bytes = linearBytes(embedding) + linearBytes(head) + linearBytes(draftInput) +
+                        (finalNorm.size() + streamNorm.size() + tokenNorm.size()) * sizeof(Real);
     for (const LayerWeights<Real>& layer : layers) {
         layer.forEachNorm(
             [&](const std::vector<Real>& norm) { bytes += norm.size() * sizeof(Real); });

@@ -26,6 +26,9 @@ template <typename Real> struct Weights {
     std::vector<LayerWeights<Real>> layers; ///< [stored layers]
     std::vector<Real> finalNorm;            // [hidden]
     Linear<Real> head;                      // empty weight when tied to the embedding
+    Linear<Real> draftInput;                // of a network that drafts; else empty
+    std::vector<Real> streamNorm;           // likewise [hidden]
+    std::vector<Real> tokenNorm;            // likewise [hidden]
 
     const Linear<Real>& outputHead() const { return head.weight.empty() ? embedding : head; }
 

@@ -4,6 +4,7 @@
 #include "engine/kernels/processor.h"
 #include "engine/model/backends/backend_registry.h"
 #include "engine/model/model_fingerprint.h"
+#include "engine/session/loading/draft_adapter_choice.h"
 #include "engine/session/loading/model_parts.h"
 
 namespace engine {
@@ -55,6 +56,9 @@ loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoad
     options.stop = work.stop;
     options.progress = [&work](double part) { work.progress("weights", part); };
     ENGINE_TRY(model.transformer, factory(config, *weights, options));
+    ENGINE_TRY(const std::vector<std::string> remarks,
+               adoptDraftAdapter(*model.transformer, model.fingerprint, command.draftAdapter));
+    model.remarks.insert(model.remarks.end(), remarks.begin(), remarks.end());
     return model;
 }
 

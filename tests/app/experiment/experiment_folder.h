@@ -7,6 +7,10 @@
 
 #include <QTemporaryDir>
 
+#include <filesystem>
+#include <map>
+#include <string>
+
 namespace support {
 
 inline const QString kTinyModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf";
@@ -85,6 +89,25 @@ inline int countOf(const ProgramRun& run, const QString& event, const QString& p
         if (line["event"] == event && (phase.isEmpty() || line["phase"] == phase))
             ++count;
     return count;
+}
+
+/// Of a file; none if it cannot be read.
+inline QByteArray bytesOf(const std::filesystem::path& path) {
+    QFile file(QString::fromStdString(path.string()));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+/// "variant task prompt pass": hash of the tokens.
+inline std::map<std::string, std::uint64_t> hashesOf(const engine::RunFolder& run) {
+    std::map<std::string, std::uint64_t> hashes;
+    for (const auto& shard : run.plan().shards) {
+        const auto result = run.result(shard.index);
+        for (const auto& answer : result.value().answers)
+            hashes[fmt::format(
+                "{} {} {} {}", answer.variant, answer.task, answer.prompt, answer.pass)] =
+                answer.tokenHash;
+    }
+    return hashes;
 }
 
 } // namespace support

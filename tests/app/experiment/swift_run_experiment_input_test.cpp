@@ -5,21 +5,13 @@
 #include <QRegularExpression>
 #include <QTest>
 
+using support::bytesOf;
 using support::countOf;
 using support::ExperimentFolder;
 using support::kSmallRecipe;
 using support::kTinyModel;
 using support::kTwoTaskPrompts;
 using support::ProgramRun;
-
-namespace {
-
-QByteArray bytesOf(const std::filesystem::path& path) {
-    QFile file(QString::fromStdString(path.string()));
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
-} // namespace
 
 class SwiftRunExperimentInputTest : public QObject {
     Q_OBJECT

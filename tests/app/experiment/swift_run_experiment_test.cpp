@@ -11,8 +11,10 @@
 
 using engine::RunFolder;
 using engine::ShardPhase;
+using support::bytesOf;
 using support::countOf;
 using support::ExperimentFolder;
+using support::hashesOf;
 using support::kSmallRecipe;
 using support::kTinyModel;
 using support::kTwoTaskPrompts;
@@ -42,19 +44,6 @@ const QByteArray kStream = R"({
   "sizes": {"quick": {"prompts_per_task": 0, "max_tokens": 8}},
   "verdict": {"kind": "gain", "variant": "lookup"}
 })";
-
-/// "variant task prompt pass": hash of the tokens.
-std::map<std::string, std::uint64_t> hashesOf(const RunFolder& run) {
-    std::map<std::string, std::uint64_t> hashes;
-    for (const auto& shard : run.plan().shards) {
-        const auto result = run.result(shard.index);
-        for (const auto& answer : result.value().answers)
-            hashes[fmt::format(
-                "{} {} {} {}", answer.variant, answer.task, answer.prompt, answer.pass)] =
-                answer.tokenHash;
-    }
-    return hashes;
-}
 
 /// A finished stream as it was when only its first prompts were done, by swift with another set.
 void cutBack(const RunFolder& run, int prompts) {
@@ -90,11 +79,6 @@ QString remarksOf(const QString& folder) {
     return remarks;
 }
 
-QByteArray bytesOf(const std::filesystem::path& path) {
-    QFile file(QString::fromStdString(path.string()));
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
 } // namespace
 
 class SwiftRunExperimentTest : public QObject {
@@ -106,9 +90,9 @@ private slots:
 
     void aRunWritesItsShardsItsResultAndItsReport();
     void everyAnswerOfALosslessDecoderIsEqual();
+    void trialsHaveTheirRatioThoughAnotherVariantAnswersInBetween();
     void aFinishedRunIsNotRunAgain();
     void whatWasFinishedBeforeAKillIsNotRunAgain();
-    void aDamagedShardIsNamedAndRunAgain();
     void theRecipeOfTheFolderGivesTheSameTokensAgain();
     void aStreamThatIsKilledCountsEachPromptOnce();
     void aStreamHasAReportBeforeItsEndAndSaysWhereItWentOn();
@@ -117,8 +101,6 @@ private slots:
     void anotherProgramsTurnIsWaitedFor();
     void aSecondStageDraftsWithTheSetsOfTheFirst();
     void oneShardRunsAlone();
-    void aPromptThatDoesNotFitIsNamedAndLeftOut();
-    void aFullDiskLosesNothingThatIsFinished();
     void twoRunsAreSetSideBySide();
 
 private:
@@ -156,8 +138,46 @@ void SwiftRunExperimentTest::everyAnswerOfALosslessDecoderIsEqual() {
             QVERIFY(answer.isEqual.value_or(true));
             QVERIFY(answer.tokens > 0);
             QVERIFY(answer.decodeMs > 0.0);
+            long drafted = 0; // every token has a drafter, or was a plain step
+            for (const auto& [drafter, tokens] : answer.drafters)
+                drafted += tokens;
+            QCOMPARE(drafted, answer.tokens);
+            QCOMPARE(answer.draftedUntil == 0,
+                     answer.drafters.contains("none") && answer.drafters.size() == 1);
+            for (const char* wrong : {"exit", answer.variant == "lookup" ? "skip" : "free"})
+                QVERIFY(!answer.drafters.contains(wrong));
         }
     }
+}
+
+void SwiftRunExperimentTest::trialsHaveTheirRatioThoughAnotherVariantAnswersInBetween() {
+    QByteArray recipe = kSmallRecipe;
+    recipe.replace(R"({"r": 0.3})", R"({"profile": "paper", "r": 0.3, "gamma": 8})");
+    const auto config = support::letterConfig(6);
+    auto weights = support::randomWeights(config, 3);
+    support::writeFolderModel(m_folder->out("model").toStdString(), config, weights);
+    const QByteArray prompts = "{\"prompt\":\"abc ab\",\"task\":\"a\"}\n"
+                               "{\"prompt\":\"da be\",\"task\":\"a\"}\n";
+    const ProgramRun run = ExperimentFolder::experiment({m_folder->write("mine.swiftexp", recipe),
+                                                         "--data",
+                                                         m_folder->write("prompts.jsonl", prompts),
+                                                         "--model",
+                                                         m_folder->out("model"),
+                                                         "--backend",
+                                                         "plain",
+                                                         "--raw",
+                                                         "--max-tokens",
+                                                         "48",
+                                                         "--out",
+                                                         m_folder->out()});
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    std::set<int> tried;
+    const auto result = m_folder->opened().result(0).value();
+    for (const auto& trial : result.trials) {
+        tried.insert(trial.prompt);
+        QVERIFY(trial.ratio > 0.0);
+    }
+    QCOMPARE(tried.size(), std::size_t{2}); // also behind another variant's answer
 }
 
 void SwiftRunExperimentTest::aFinishedRunIsNotRunAgain() {
@@ -196,19 +216,6 @@ void SwiftRunExperimentTest::whatWasFinishedBeforeAKillIsNotRunAgain() {
     for (const auto& state : folder.states())
         QCOMPARE(state.phase, ShardPhase::Finished);
     QCOMPARE(hashesOf(folder).size(), std::size_t{2 * 2 * 3 * 2});
-}
-
-void SwiftRunExperimentTest::aDamagedShardIsNamedAndRunAgain() {
-    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
-    const RunFolder folder = m_folder->opened();
-    const auto before = hashesOf(folder);
-    std::filesystem::resize_file(folder.shardFile(1), 100);
-    const ProgramRun again =
-        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
-    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
-    QVERIFY2(again.errors.contains("0001.json"), again.errors.constData());
-    QCOMPARE(countOf(again, "shard", "finished"), 1);
-    QCOMPARE(hashesOf(folder), before);
 }
 
 void SwiftRunExperimentTest::theRecipeOfTheFolderGivesTheSameTokensAgain() {
@@ -407,48 +414,6 @@ void SwiftRunExperimentTest::oneShardRunsAlone() {
         ExperimentFolder::experiment({"--run-part", "5", "--out", m_folder->out()}),
         app::kUsage,
         {"has 4 parts", "no part 5"});
-}
-
-void SwiftRunExperimentTest::aPromptThatDoesNotFitIsNamedAndLeftOut() {
-    const QString prompts =
-        m_folder->write("long.jsonl",
-                        "{\"prompt\":\"" + QByteArray(4000, 'x') +
-                            "\",\"task\":\"a\",\"id\":\"longest\"}\n" + kTwoTaskPrompts);
-    const ProgramRun run =
-        ExperimentFolder::experiment({m_folder->write("mine.swiftexp", kSmallRecipe),
-                                      "--data",
-                                      prompts,
-                                      "--model",
-                                      kTinyModel,
-                                      "--backend",
-                                      "plain",
-                                      "--context",
-                                      "64",
-                                      "--out",
-                                      m_folder->out()});
-    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
-    QVERIFY2(run.errors.contains("Prompt longest (a) was left out"), run.errors.constData());
-    QCOMPARE(m_folder->opened().result(0).value().leftOut.size(), std::size_t{1});
-    QCOMPARE(m_folder->opened().result(0).value().answers.size(), std::size_t{6});
-}
-
-void SwiftRunExperimentTest::aFullDiskLosesNothingThatIsFinished() {
-    // The second shard's records do not fit into the largest file that is allowed.
-    const QString command = QStringLiteral("trap '' XFSZ; ulimit -f 12; exec \"$0\" \"$@\"");
-    const QStringList more = {"--out", m_folder->out(), "--prompts", "2"};
-    QByteArray recipe = kSmallRecipe;
-    recipe.replace("\"verdict\"", "\"keep_rounds\": true, \"verdict\"");
-    const ProgramRun full =
-        support::runProgram("bash",
-                            QStringList{"-c", command, ExperimentFolder::program()} +
-                                m_folder->arguments(more, recipe));
-    QVERIFY2(full.exitCode == app::kIo, full.errors.constData());
-    QVERIFY2(full.errors.contains("cannot be written"), full.errors.constData());
-    const ProgramRun again =
-        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
-    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
-    for (const auto& state : m_folder->opened().states())
-        QCOMPARE(state.phase, ShardPhase::Finished);
 }
 
 void SwiftRunExperimentTest::twoRunsAreSetSideBySide() {

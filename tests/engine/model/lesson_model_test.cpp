@@ -9,6 +9,7 @@
 #include "tests/support/golden_tensors.h"
 #include "tests/support/models/tiny_model.h"
 #include "tests/support/transformers/forward_helpers.h"
+#include "tests/support/usable_backends.h"
 
 #include <QDir>
 #include <QTest>
@@ -138,7 +139,7 @@ void LessonModelTest::withoutItsCopiesItIsTheOriginal_data() {
         const auto files = ModelFiles::open(path.toStdString());
         if (!files || !files.value().config()) // refused families: see model_config_test
             continue;
-        for (const std::string& backend : registry.names())
+        for (const std::string& backend : support::usableBackends(registry))
             QTest::addRow("%s, %s", qPrintable(name), backend.c_str())
                 << path << QString::fromStdString(backend);
     }

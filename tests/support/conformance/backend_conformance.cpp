@@ -8,9 +8,14 @@ namespace support {
 
 using namespace engine;
 
-BackendConformance::BackendConformance(std::string backend, const std::string& moduleFolder)
+BackendConformance::BackendConformance(std::string backend,
+                                       const std::string& moduleFolder,
+                                       const std::function<void(BackendRegistry&)>& add)
     : m_backend(std::move(backend))
-    , m_registry(std::filesystem::absolute(moduleFolder)) {}
+    , m_registry(std::filesystem::absolute(moduleFolder)) {
+    if (add)
+        add(m_registry);
+}
 
 void BackendConformance::initTestCase() {
     const auto info = m_registry.info(m_backend);

@@ -8,6 +8,7 @@
 #include <QObject>
 #include <QTest>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,7 +29,10 @@ class BackendConformance : public QObject {
     Q_OBJECT
 
 public:
-    BackendConformance(std::string backend, const std::string& moduleFolder);
+    /// `add` brings a backend that is in no module.
+    BackendConformance(std::string backend,
+                       const std::string& moduleFolder,
+                       const std::function<void(engine::BackendRegistry&)>& add = {});
 
 private slots:
     void initTestCase();

@@ -32,6 +32,8 @@ struct LosslessSubject {
     LosslessCases greedy;
     LosslessCases sampled;
     std::function<engine::SettingValues(CaseRandom& random, const LosslessTask& task)> settings;
+    /// Told each network before the first case; empty = it is used as it is.
+    std::function<void(engine::Transformer&)> prepare = {};
 };
 
 /// The exactness test of every decoder: its greedy answers, and its sampled answers with the rule
@@ -66,7 +68,12 @@ protected:
 
 private slots:
 
-    void initTestCase() { m_models = caseModels(); }
+    void initTestCase() {
+        m_models = caseModels();
+        for (CaseModel& model : m_models)
+            if (m_subject.prepare)
+                m_subject.prepare(*model.transformer);
+    }
 
     void greedyEqualsVanilla_data() { addDecoders(); }
 

@@ -8,8 +8,14 @@
 
 namespace support {
 
-/// The bytes of all slots below the length of a cache in host memory, whatever its capacity.
+/// The same of caches that are not in host memory; the test of their backend sets it.
+inline std::vector<std::byte> (*liveBytesElsewhere)(engine::KvCache&) = nullptr;
+
+/// The bytes of all slots below the length of a cache, whatever its capacity.
 inline std::vector<std::byte> liveBytes(engine::KvCache& cache) {
+    if (dynamic_cast<engine::HostKvStorage*>(&cache.storage()) == nullptr &&
+        liveBytesElsewhere != nullptr)
+        return liveBytesElsewhere(cache);
     auto& storage = dynamic_cast<engine::HostKvStorage&>(cache.storage());
     const engine::KvShape& shape = storage.shape();
     const std::size_t slotCount = static_cast<std::size_t>(shape.layerCount) * 2 *

@@ -45,6 +45,8 @@ public:
 
     int preferredTreeNodes() const override { return m_watched.preferredTreeNodes(); }
 
+    engine::DraftModel* draftModel() override { return m_watched.draftModel(); }
+
     engine::KvCache* seenCache = nullptr; ///< of the last pass
     int passes = 0;
     int draftPasses = 0;

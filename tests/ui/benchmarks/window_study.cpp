@@ -10,9 +10,9 @@
 //           decoding, which is not the window's thread's. The third hardly varies; it misses only
 //           what the window takes from memory and caches, which the first two have.
 //   window_study --model FILE [--modules FOLDER] [--decoder NAME] [--backend cpu|torch|plain]
-//                [--workspace chat|inspect] [--seconds N] [--runs N] [--slices N] [--slice-ms N]
-//                [--settle-ms N]
-//   window_study --replay FILE [--workspace chat|inspect] [--seconds N] [--runs N]
+//                [--workspace chat|inspect|experiments|learn] [--seconds N] [--runs N]
+//                [--slices N] [--slice-ms N] [--settle-ms N]
+//   window_study --replay FILE [--workspace ...] [--seconds N] [--runs N]
 // A replay has the stalls alone: a recording plays at 4x, and every second it jumps elsewhere.
 // The first --settle-ms of a slice are not measured: what waited behind frozen views is drawn then.
 // Steps are the steadier unit of decoders whose drafts vary; with --decoder vanilla both are the
@@ -39,6 +39,8 @@
 using namespace support;
 
 namespace {
+
+const std::vector<std::string> kWorkspaces{"chat", "inspect", "experiments", "learn"};
 
 struct Arguments {
     std::string model;
@@ -269,7 +271,8 @@ ui::StudioOptions optionsIn(const QTemporaryDir& folder) {
 }
 
 void show(ui::Studio& studio, const Arguments& arguments) {
-    studio.window().showWorkspace(arguments.workspace == "chat" ? 0 : 1);
+    const auto place = std::ranges::find(kWorkspaces, arguments.workspace);
+    studio.window().showWorkspace(static_cast<int>(place - kWorkspaces.begin()));
     studio.window().show();
     studio.start();
 }
@@ -343,7 +346,7 @@ int main(int argc, char** argv) {
     source->add_option("--replay", arguments.replay, "A recording (.swiftrun)");
     source->require_option(1);
     options.add_option("--workspace", arguments.workspace, "Which one is shown")
-        ->check(CLI::IsMember({"chat", "inspect"}));
+        ->check(CLI::IsMember(kWorkspaces));
     options.add_option("--modules", arguments.modules, "Folder of the run-time modules");
     options.add_option("--decoder", arguments.decoder, "swift, auto, vanilla, ...");
     options.add_option("--backend", arguments.backend, "cpu (the default), torch or plain");

@@ -191,6 +191,7 @@ private slots:
                 shown.push_back(dock);
         m_stage->action("learn.lessons")->trigger();
         settle();
+        verifyThatTheWindowFits();
         LessonPanel& lessons = m_stage->studio->lessonPanel();
         QVERIFY(lessons.isVisible());
         QVERIFY(!std::ranges::all_of(shown, &QWidget::isVisible));

@@ -56,6 +56,11 @@ MarkdownDocument documentOf(const QString& text) {
 bool tellsTheTruth(const StyledText& part, const TextRun& run, const QString& source) {
     const QString shown = part.text.mid(run.start, run.length);
     const QString written = source.mid(run.sourceBegin, run.sourceEnd - run.sourceBegin);
+    // A formula is one run, whatever lines it is written on.
+    const bool isFormula = (run.style & kFormula) != 0;
+    if (isFormula && showableText(QString(written).replace(u'\n', u' ')) ==
+                         QString(shown).replace(QChar::LineSeparator, u' '))
+        return true;
     if (run.isVerbatim)
         return written.size() == shown.size() && showableText(written) == shown;
     const bool isEntity = written.startsWith(u'&') && written.endsWith(u';');

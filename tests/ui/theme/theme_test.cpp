@@ -26,14 +26,18 @@ private slots:
     }
 
     void textIsLegibleOnEveryGround_data() {
-        QTest::addColumn<bool>("isDark");
-        QTest::newRow("light") << false;
-        QTest::newRow("dark") << true;
+        QTest::addColumn<ThemeChoice>("choice");
+        QTest::newRow("light") << ThemeChoice::Light;
+        QTest::newRow("dark") << ThemeChoice::Dark;
+        QTest::newRow("high contrast, light") << ThemeChoice::HighContrastLight;
+        QTest::newRow("high contrast, dark") << ThemeChoice::HighContrastDark;
     }
 
     void textIsLegibleOnEveryGround() {
-        QFETCH(bool, isDark);
-        const Colours c = isDark ? darkColours() : lightColours();
+        QFETCH(ThemeChoice, choice);
+        Theme theme;
+        theme.setChoice(choice);
+        const Colours& c = theme.colours();
         for (const QColor& ground :
              {c.window, c.panel, c.raised, c.hover, c.selection, c.accepted, c.codeGround}) {
             QVERIFY2(contrast(c.text, ground) >= 7.0, qPrintable(ground.name()));
@@ -58,8 +62,10 @@ private slots:
     void marksStandOutFromTheirGround_data() { textIsLegibleOnEveryGround_data(); }
 
     void marksStandOutFromTheirGround() {
-        QFETCH(bool, isDark);
-        const Colours c = isDark ? darkColours() : lightColours();
+        QFETCH(ThemeChoice, choice);
+        Theme theme;
+        theme.setChoice(choice);
+        const Colours& c = theme.colours();
         QVERIFY(contrast(c.acceptedLine, c.accepted) >= 3.0);
         QVERIFY(contrast(c.flashLine, c.panel) >= 3.0);
         QVERIFY(contrast(c.keptOutline, c.panel) >= 3.0);
@@ -72,8 +78,10 @@ private slots:
     void partsOfABarAreToldApartInGreyscale_data() { textIsLegibleOnEveryGround_data(); }
 
     void partsOfABarAreToldApartInGreyscale() {
-        QFETCH(bool, isDark);
-        const Colours c = isDark ? darkColours() : lightColours();
+        QFETCH(ThemeChoice, choice);
+        Theme theme;
+        theme.setChoice(choice);
+        const Colours& c = theme.colours();
         // As they stand beside each other, and the ground behind them.
         const std::array parts = {c.draftTime, c.verifyTime, c.searchTime, c.otherTime, c.panel};
         for (std::size_t i = 0; i + 1 < parts.size(); ++i)
@@ -81,6 +89,17 @@ private slots:
                      qPrintable(parts[i].name()));
         QVERIFY(std::abs(qGray(c.attention.rgb()) - qGray(c.kept.rgb())) >= 40);
         QVERIFY(std::abs(qGray(c.mlp.rgb()) - qGray(c.kept.rgb())) >= 40);
+    }
+
+    void highContrastHasStrongTextAndVisibleEdges() {
+        for (const Colours& c : {highContrastLightColours(), highContrastDarkColours()}) {
+            QVERIFY(contrast(c.text, c.panel) >= 20.0);
+            for (const QColor& ink : {c.muted, c.accent, c.success, c.warning, c.error})
+                QVERIFY2(contrast(ink, c.panel) >= 7.0, qPrintable(ink.name()));
+            for (const QColor& line : {c.border, c.controlBorder, c.keptOutline, c.axis, c.focus})
+                QVERIFY2(contrast(line, c.panel) >= 7.0, qPrintable(line.name()));
+            QVERIFY(contrast(c.disabled, c.panel) >= 4.5);
+        }
     }
 
     void choosingAThemeChangesProgramAndTellsOnce() {

@@ -201,7 +201,9 @@ MessageId ChatSession::append(StoredMessage message) {
     return m_chat.record.leafId;
 }
 
-void ChatSession::send(const QString& text, const QList<Attachment>& attachments) {
+void ChatSession::send(const QString& text,
+                       const QList<Attachment>& attachments,
+                       std::optional<SamplingOptions> sampling) {
     const SendObstacle what = obstacle(text);
     const bool isOnlyFiles = what == SendObstacle::NoText && !attachments.isEmpty();
     if (what != SendObstacle::None && !isOnlyFiles) {
@@ -214,7 +216,7 @@ void ChatSession::send(const QString& text, const QList<Attachment>& attachments
     words.parentId = m_chat.record.leafId;
     words.text = text.trimmed();
     words.attachments = attachments;
-    answer(append(std::move(words)));
+    answer(append(std::move(words)), std::move(sampling));
 }
 
 void ChatSession::regenerate(MessageId id) {

@@ -73,8 +73,10 @@ public:
     void openMessage(ChatId id, MessageId message);
 
     /// Adds the user's message after the leaf and asks for an answer. A text that cannot be sent
-    /// now is returned by draftReturned().
-    void send(const QString& text, const QList<Attachment>& attachments = {});
+    /// now is returned by draftReturned(). `sampling`: of this answer alone.
+    void send(const QString& text,
+              const QList<Attachment>& attachments = {},
+              std::optional<engine::SamplingOptions> sampling = {});
 
     /// The settings of this chat, of the loaded model, or of all chats. Without a model, the
     /// model's settings are empty and setting them does nothing.

@@ -38,8 +38,6 @@ struct ExperimentJob {
 
     bool isOver() const { return state == JobState::Finished || state == JobState::Failed; }
 
-    bool canStart() const { return !isAtWork() && state != JobState::Finished; }
-
     bool isOnCluster() const { return arguments.contains(QStringLiteral("slurm")); }
 
     bool operator==(const ExperimentJob&) const = default;

@@ -3,9 +3,14 @@
 
 #include "engine/experiments/report/result_json.h"
 
+#include <QCoreApplication>
 #include <QDateTime>
 #include <QFileInfo>
+#include <QStringList>
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 namespace ui {
@@ -15,6 +20,7 @@ namespace {
 constexpr qsizetype kTextLength = 240;       ///< letters of a prompt in a table
 constexpr std::size_t kMostTextBytes = 4096; ///< of which they are taken
 constexpr std::size_t kMostBands = 40;
+constexpr long kPlainTail = 8; ///< plain steps at an answer's end that are worth a word
 
 QString beginningOf(const std::string& text) {
     const QString line =
@@ -55,6 +61,7 @@ std::vector<PromptRow> rowsOf(const RunFacts& facts, const engine::RunProgress& 
         row.drafted = static_cast<long>(prompt.decoding.draftSteps);
         row.tokensPerSecond = prompt.tokensPerSecond();
         row.speed = prompt.speedup();
+        row.draftedBy = draftedByText(prompt.drafters, prompt.draftedUntil, prompt.firstTokens);
         rows.push_back(std::move(row));
     }
     return rows;
@@ -80,6 +87,34 @@ QString taskTitle(const QString& task) {
     if (!title.isEmpty())
         title[0] = title[0].toUpper();
     return title;
+}
+
+QString draftedByText(const std::map<std::string, long>& drafters, long until, long tokens) {
+    static const std::pair<const char*, const char*> kNames[] = {
+        {"skip", QT_TRANSLATE_NOOP("PromptRow", "skipped layers")},
+        {"exit", QT_TRANSLATE_NOOP("PromptRow", "early exit")},
+        {"free", QT_TRANSLATE_NOOP("PromptRow", "guesses without layers")}};
+    const auto words = [](const char* text) {
+        return QCoreApplication::translate("PromptRow", text);
+    };
+    std::vector<std::pair<long, QString>> drafted;
+    for (const auto& [name, count] : drafters) {
+        const auto known =
+            std::ranges::find(kNames, name, &std::pair<const char*, const char*>::first);
+        if (name != "none" && count > 0)
+            drafted.emplace_back(count,
+                                 known == std::end(kNames) ? QString::fromStdString(name)
+                                                           : words(known->second));
+    }
+    if (drafted.empty())
+        return drafters.empty() ? QString() : words(QT_TRANSLATE_NOOP("PromptRow", "plain steps"));
+    std::ranges::stable_sort(drafted, std::greater(), &std::pair<long, QString>::first);
+    QStringList parts;
+    for (const auto& [count, name] : drafted)
+        parts << name;
+    if (tokens - until >= std::max(kPlainTail, tokens / 4))
+        parts << words(QT_TRANSLATE_NOOP("PromptRow", "plain steps after token %1")).arg(until);
+    return parts.join(QStringLiteral(", "));
 }
 
 RunPicturePtr RunReader::read() {

@@ -8,6 +8,7 @@
 
 #include <QString>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -61,6 +62,11 @@ std::vector<TaskBand> taskBands(const RunFacts& facts);
 
 /// "long_context_qa" as people read it: "Long context qa".
 QString taskTitle(const QString& task);
+
+/// What drafted an answer of so many tokens, the most frequent first: "skipped layers, plain steps
+/// after token 32". `drafters` and `until` as in engine::ShardAnswer; empty if the run's files do
+/// not say it.
+QString draftedByText(const std::map<std::string, long>& drafters, long until, long tokens);
 
 /// Reads one run folder, again and again. Reads the disk. Thread: one.
 class RunReader {

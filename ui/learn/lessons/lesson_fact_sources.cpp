@@ -2,6 +2,7 @@
 #include "ui/learn/lessons/lesson_fact_sources.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace ui {
 
@@ -16,16 +17,18 @@ void tell(LessonFacts& facts, const char* name, const std::optional<double>& val
 
 /// Passes of the full model: each round has one, and the first token comes from the prompt's.
 void tellAnswer(LessonFacts& facts, const RunStore& run) {
-    const Answer* answer = run.answers().latest();
-    if (answer == nullptr || answer->promptId >= kFirstHiddenPrompt)
+    const auto& answers = run.answers().answers();
+    const auto newest = std::ranges::find_if(answers | std::views::reverse, [](const Answer& each) {
+        return each.promptId < kFirstHiddenPrompt; // a search asks hidden ones
+    });
+    if (newest == answers.rend())
         return;
+    const Answer* answer = &*newest;
     const SpanFigures figures = run.speed().answer();
     tell(facts, "answer.tokens", static_cast<double>(answer->tokens.size()));
     tell(facts, "answer.passes", static_cast<double>(answer->steps.size()));
     if (!answer->finished)
         return; // the figures are those of a whole answer
-    if (run.decoder() != nullptr)
-        facts.insert_or_assign("answer.decoder", run.decoder()->name);
     if (!figures.isDrafting())
         return;
     tell(facts, "answer.M", figures.sums.tokensPerRound());

@@ -3,7 +3,9 @@
 
 #include "ui/icons/icons.h"
 #include "ui/shell/widgets/column_scroll.h"
+#include "ui/text/formula_browser.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -12,11 +14,13 @@
 #include <QPushButton>
 #include <QRadioButton>
 #include <QStackedWidget>
-#include <QTextBrowser>
+#include <QTextBlock>
+#include <QTextList>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
 
 namespace ui {
 
@@ -58,13 +62,7 @@ private:
 
 namespace {
 
-/// A text of a lesson. It opens nothing and loads nothing: a lesson may come from anybody.
-class LessonText : public QTextBrowser {
-public:
-    using QTextBrowser::QTextBrowser;
-
-    QVariant loadResource(int, const QUrl&) override { return {}; }
-};
+constexpr int kLineHeight = 125; // percent
 
 QString words(const std::string& text) { return QString::fromStdString(text); }
 
@@ -78,7 +76,7 @@ LessonPanel::LessonPanel(const Theme& theme,
     , m_theme(theme)
     , m_catalog(catalog)
     , m_player(player)
-    , m_title(plainLabel(this))
+    , m_title(plainLabel(this, true))
     , m_all(new QToolButton(this))
     , m_pages(new QStackedWidget(this)) {
     setAccessibleName(tr("Lessons"));
@@ -154,8 +152,7 @@ QWidget* LessonPanel::makeLesson() {
     auto* page = new QWidget;
     auto* rows = new QVBoxLayout(page);
     m_progress = new LessonProgress(m_theme, m_player, page);
-    m_text = new LessonText(page);
-    m_text->setOpenLinks(false);
+    m_text = new FormulaBrowser(m_theme, page); // opens nothing: a lesson may come from anybody
     m_text->setFrameShape(QFrame::NoFrame);
     m_text->setAccessibleName(tr("Text of the lesson"));
     m_act = new QPushButton(tr("Do it"), page);
@@ -174,7 +171,15 @@ QWidget* LessonPanel::makeLesson() {
     rows->addLayout(m_answerRows);
     rows->addWidget(m_reply);
     rows->addWidget(m_show, 0, Qt::AlignLeft);
+    rows->addStretch(0);
     rows->addWidget(makeFoot());
+    // What is to be done stands right below the text, which is no taller than it must be.
+    connect(m_text->document()->documentLayout(),
+            &QAbstractTextDocumentLayout::documentSizeChanged,
+            m_text,
+            [this](const QSizeF& size) {
+                m_text->setMaximumHeight(static_cast<int>(std::ceil(size.height())));
+            });
     connect(m_act, &QPushButton::clicked, &m_player, &LessonPlayer::press);
     connect(m_show, &QPushButton::clicked, &m_player, &LessonPlayer::showSolution);
     connect(m_answers, &QButtonGroup::idClicked, &m_player, &LessonPlayer::answer);
@@ -187,8 +192,11 @@ QWidget* LessonPanel::makeFoot() {
     row->setContentsMargins(0, 0, 0, 0);
     m_back = new QPushButton(tr("Back"), foot);
     m_next = new QPushButton(tr("Next"), foot);
+    m_place = plainLabel(foot);
+    m_place->setProperty("tone", "small");
+    m_place->setAlignment(Qt::AlignCenter);
     row->addWidget(m_back);
-    row->addStretch(1);
+    row->addWidget(m_place, 1);
     row->addWidget(m_next);
     connect(
         m_back, &QPushButton::clicked, this, [this] { m_player.goTo(m_player.stepIndex() - 1); });
@@ -204,6 +212,8 @@ void LessonPanel::begin(const Lesson& lesson) {
                                            : tr("%1: %2").arg(words(lesson.title), obstacle));
     m_obstacle->setVisible(!obstacle.isEmpty());
 }
+
+QTextBrowser& LessonPanel::text() { return *m_text; }
 
 QString LessonPanel::reply() const { return m_reply->text(); }
 
@@ -262,8 +272,8 @@ void LessonPanel::showStep() {
     m_next->setText(isLast ? tr("Next lesson") : tr("Next"));
     showCheck();
     showReply();
-    m_progress->setAccessibleName(
-        tr("Step %1 of %2").arg(m_player.stepIndex() + 1).arg(m_player.stepCount()));
+    m_place->setText(tr("Step %1 of %2").arg(m_player.stepIndex() + 1).arg(m_player.stepCount()));
+    m_progress->setAccessibleName(m_place->text());
     m_progress->update();
 }
 
@@ -277,7 +287,21 @@ void LessonPanel::showText() {
     if (text == m_shownText)
         return;
     m_shownText = text;
-    m_text->setMarkdown(text);
+    m_text->showMarkdown(text);
+    spaceParagraphs();
+}
+
+/// Markdown alone puts paragraphs line to line.
+void LessonPanel::spaceParagraphs() {
+    QTextDocument& document = *m_text->document();
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        QTextBlockFormat format = block.blockFormat();
+        const bool isLast = !block.next().isValid();
+        format.setTopMargin(0);
+        format.setBottomMargin(isLast ? 0 : m_theme.scaled(block.textList() != nullptr ? 4 : 8));
+        format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
+        QTextCursor(block).setBlockFormat(format);
+    }
 }
 
 void LessonPanel::showCheck() {
@@ -345,6 +369,7 @@ void LessonPanel::restyle() {
         }
     m_text->document()->setDefaultFont(m_theme.font(TextRole::Conversation));
     m_text->document()->setDocumentMargin(0);
+    spaceParagraphs();
     for (QWidget* page : {m_listPage, m_pages->widget(1)})
         setGround(*page, m_theme.colours().panel);
     showReply();

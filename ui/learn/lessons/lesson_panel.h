@@ -19,6 +19,7 @@ class QVBoxLayout;
 
 namespace ui {
 
+class FormulaBrowser;
 class LessonProgress;
 
 /// The lessons, and the one that runs: its text, what to do, the question and the answer to the
@@ -42,7 +43,7 @@ public:
     /// How far each is, and what it is about.
     const std::vector<QLabel*>& lessonNotes() const { return m_lessonNotes; }
 
-    QTextBrowser& text() { return *m_text; }
+    QTextBrowser& text();
 
     QPushButton& actButton() { return *m_act; }
 
@@ -80,6 +81,7 @@ private:
     void showPage();
     void showStep();
     void showText();
+    void spaceParagraphs();
     void showCheck();
     void showReply();
     void fillList();
@@ -97,13 +99,14 @@ private:
     std::vector<QPushButton*> m_lessonButtons;
     std::vector<QLabel*> m_lessonNotes;
     LessonProgress* m_progress = nullptr;
-    QTextBrowser* m_text = nullptr;
+    FormulaBrowser* m_text = nullptr;
     QPushButton* m_act = nullptr;
     QLabel* m_question = nullptr;
     QVBoxLayout* m_answerRows = nullptr;
     QButtonGroup* m_answers = nullptr;
     QLabel* m_reply = nullptr;
     QPushButton* m_show = nullptr;
+    QLabel* m_place = nullptr;
     QPushButton* m_back = nullptr;
     QPushButton* m_next = nullptr;
     QString m_shownText;

@@ -10,6 +10,20 @@ namespace ui {
 
 using namespace engine;
 
+namespace {
+
+/// "answer" for "answer.tokens".
+std::string firstPart(const std::string& fact) { return fact.substr(0, fact.find('.')); }
+
+std::map<std::string, LessonFacts> byFirstPart(const LessonFacts& facts) {
+    std::map<std::string, LessonFacts> parts;
+    for (const auto& [name, fact] : facts)
+        parts[firstPart(name)].insert_or_assign(name, fact);
+    return parts;
+}
+
+} // namespace
+
 LessonPlayer::LessonPlayer(LessonHand& hand, QSettings& settings, QObject* parent)
     : QObject(parent)
     , m_hand(hand)
@@ -39,9 +53,13 @@ QString LessonPlayer::start(Lesson lesson) {
         return obstacle;
     m_lesson = std::move(lesson);
     m_done = keptSteps(*m_lesson);
+    m_old = byFirstPart(m_hand.facts());
+    m_old.erase("model");
     int first = 0;
     while (first + 1 < stepCount() && isDone(first))
         ++first;
+    while (first > 0 && m_lesson->steps[static_cast<std::size_t>(first)].button.empty())
+        --first;
     const bool isOver = static_cast<int>(m_done.size()) == stepCount();
     enter(isOver ? 0 : first);
     return {};
@@ -62,6 +80,7 @@ void LessonPlayer::enter(int step) {
     m_step = step;
     m_chosen.reset();
     m_verdict = {};
+    m_isPrepared = false;
     m_todo.clear();
     if (m_lesson->needs.model != "any")
         m_todo.push_back({.model = m_lesson->needs.model});
@@ -97,6 +116,8 @@ void LessonPlayer::judgeStep() {
     const auto& check = step().check;
     if (check && check->answers.empty() && m_verdict.isRight)
         return; // done is done, whatever is tried afterwards
+    if (check && check->answers.empty() && !m_isPrepared)
+        return;
     m_verdict = check ? judge(*check, m_chosen, m_facts) : LessonVerdict{true, {}};
     if (!m_verdict.isRight || !m_done.insert(m_step).second)
         return;
@@ -104,6 +125,13 @@ void LessonPlayer::judgeStep() {
     for (const int done : m_done)
         kept.append(done);
     m_settings.setValue(key(*m_lesson), kept);
+}
+
+void LessonPlayer::lookAtFacts() {
+    m_facts = m_hand.facts();
+    auto parts = byFirstPart(m_facts);
+    std::erase_if(m_old, [&](const auto& old) { return parts[old.first] != old.second; });
+    std::erase_if(m_facts, [&](const auto& fact) { return m_old.contains(firstPart(fact.first)); });
 }
 
 void LessonPlayer::follow() {
@@ -114,10 +142,12 @@ void LessonPlayer::follow() {
         const LessonAction action = m_todo.front();
         m_todo.pop_front();
         m_hand.act(*m_lesson, action);
+    } else if (!isBusy() && !m_isPrepared) {
+        m_isPrepared = m_hand.isReady();
     }
-    LessonFacts facts = m_hand.facts();
-    const bool isNew = facts != m_facts;
-    m_facts = std::move(facts);
+    const LessonFacts factsBefore = m_facts;
+    lookAtFacts();
+    const bool isNew = m_facts != factsBefore;
     const LessonVerdict before = m_verdict;
     if (!m_chosen)
         judgeStep();

@@ -7,6 +7,7 @@
 #include <QString>
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -49,8 +50,9 @@ public:
     /// Both outlive it.
     LessonPlayer(LessonHand& hand, QSettings& settings, QObject* parent = nullptr);
 
-    /// Begins, or goes on where the learner was. A lesson that cannot begin is not begun: the
-    /// sentence says why, else it is empty.
+    /// Begins, or goes on where the learner was: at the last step before it that has a button, so
+    /// that the answer is made anew of which the later ones speak. A lesson that cannot begin is
+    /// not begun: the sentence says why, else it is empty.
     QString start(engine::Lesson lesson);
 
     void leave();
@@ -91,6 +93,9 @@ public:
     /// Whether something is still being done for the learner.
     bool isBusy() const { return !m_todo.empty(); }
 
+    /// Whether all that the step prepares is done: from then on its check is looked at.
+    bool isPrepared() const { return m_isPrepared; }
+
     const engine::LessonFacts& facts() const { return m_facts; }
 
     /// Looks at the facts and goes on with what is to be done. Call it with every tick.
@@ -106,6 +111,7 @@ signals:
 private:
     void enter(int step);
     void judgeStep();
+    void lookAtFacts();
     QString key(const engine::Lesson& lesson) const;
     std::set<int> keptSteps(const engine::Lesson& lesson) const;
 
@@ -117,6 +123,10 @@ private:
     std::optional<std::size_t> m_chosen;
     engine::LessonVerdict m_verdict;
     engine::LessonFacts m_facts;
+    /// What was known when the lesson began, by the first part of the names: no deed of the
+    /// learner.
+    std::map<std::string, engine::LessonFacts> m_old;
+    bool m_isPrepared = false;
     std::deque<engine::LessonAction> m_todo;
 };
 

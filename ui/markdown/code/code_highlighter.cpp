@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/markdown/code/code_highlighter.h"
 
-#include <QCoreApplication>
+#include "ui/language/tr.h"
 
 #include <algorithm>
 
@@ -41,8 +41,7 @@ CodeHighlighter::CodeHighlighter(QStringView name) {
     if (m_language != nullptr)
         m_title = m_language->title;
     else
-        m_title = name.isEmpty() ? QCoreApplication::translate("CodeHighlighter", "Code")
-                                 : name.toString();
+        m_title = name.isEmpty() ? tr("Code") : name.toString();
 }
 
 int CodeHighlighter::highlight(QStringView line, int state, std::vector<CodeSpan>& spans) const {

@@ -196,7 +196,9 @@ void StatusStrip::showPause() {
     m_phase->setRuns(
         {{QStringLiteral("\u25A0 "), false, &Colours::success},
          strong(tr("ready")),
-         {tr(" \u00B7 searching in the pause, ") + countText(tried, tr("1 set"), tr("%1 sets"))}});
+         {QStringLiteral(" \u00B7 ") + countText(tried,
+                                                 tr("searching in the pause, 1 set"),
+                                                 tr("searching in the pause, %1 sets"))}});
 }
 
 void StatusStrip::showModel() {
@@ -234,7 +236,7 @@ void StatusStrip::showRecording() {
         return;
     const double seconds = static_cast<double>(m_recordingClock.elapsed()) / 1e3;
     const QString size =
-        QLocale().formattedDataSize(QFileInfo(path).size(), 1, QLocale::DataSizeSIFormat);
+        QLocale::c().formattedDataSize(QFileInfo(path).size(), 1, QLocale::DataSizeSIFormat);
     m_recording->setRuns({{QStringLiteral("\u25CF ") + tr("Recording"), true, &Colours::recording},
                           {QStringLiteral(" ") + clockText(seconds, 0), true},
                           {QStringLiteral(" ") + size}});

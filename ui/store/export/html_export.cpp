@@ -52,9 +52,10 @@ QString tooltip(const TokenTrace& token) {
                       .arg(token.stepMs, 0, 'f', 1)
                       .arg(token.fact.targetProbability, 0, 'f', 3);
     if (token.fact.rank >= 0)
-        tip += HtmlExports::tr(", choice %1 of the draft with confidence %2")
-                   .arg(token.fact.rank + 1)
-                   .arg(token.fact.draftProbability, 0, 'f', 3);
+        tip = HtmlExports::tr("%1, choice %2 of the draft with confidence %3")
+                  .arg(tip,
+                       QString::number(token.fact.rank + 1),
+                       QString::number(token.fact.draftProbability, 'f', 3));
     return tip;
 }
 

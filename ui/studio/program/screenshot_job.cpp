@@ -4,6 +4,7 @@
 #include "ui/files/whole_file.h"
 
 #include <QBuffer>
+#include <QCoreApplication>
 #include <QImage>
 #include <QImageReader>
 
@@ -62,6 +63,8 @@ void ScreenshotJob::onTick() {
 void ScreenshotJob::take() {
     m_studio.window().showWorkspace(m_request.workspace);
     m_studio.bridge().refreshPictures();
+    // What has another text now may want more room.
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
     QImage picture = m_studio.window().grab().toImage();
     picture.setText(kMarkName, kMark);
     QBuffer buffer;

@@ -3,6 +3,7 @@
 
 #include <QCryptographicHash>
 #include <QFileInfo>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLocalSocket>
@@ -30,7 +31,8 @@ QByteArray toLine(const StartRequest& request) {
                              {QStringLiteral("backend"), request.backend},
                              {QStringLiteral("decoder"), request.decoder},
                              {QStringLiteral("message"), request.message},
-                             {QStringLiteral("planted"), request.isPlanted}};
+                             {QStringLiteral("planted"), request.isPlanted},
+                             {QStringLiteral("files"), QJsonArray::fromStringList(request.files)}};
     return QJsonDocument(object).toJson(QJsonDocument::Compact) + '\n';
 }
 
@@ -40,7 +42,8 @@ StartRequest fromLine(const QByteArray& line) {
             object[QStringLiteral("backend")].toString(),
             object[QStringLiteral("decoder")].toString(),
             object[QStringLiteral("message")].toString(),
-            object[QStringLiteral("planted")].toBool()};
+            object[QStringLiteral("planted")].toBool(),
+            object[QStringLiteral("files")].toVariant().toStringList()};
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <QLockFile>
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
 namespace ui {
 
@@ -16,6 +17,7 @@ struct StartRequest {
     QString message;   ///< sent in a new chat once a model is ready; empty = none
     /// The lesson model made from the named model; if none is named, from the one in use.
     bool isPlanted = false;
+    QStringList files = {}; ///< absolute paths, for Studio::openFiles()
 
     bool operator==(const StartRequest&) const = default;
 };

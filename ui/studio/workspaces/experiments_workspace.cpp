@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/language/engine_words.h"
 #include "ui/shell/commands/command_search.h"
 #include "ui/studio/studio.h"
 #include "ui/views/experiments/experiments_desk.h"
@@ -48,7 +49,11 @@ void Studio::makeExperimentsWorkspace() {
     add("recipes", tr("Recipes"), &m_desk->recipes(), Qt::LeftDockWidgetArea, {272, 460});
     add("queue", tr("Queue"), &m_desk->queuePanel(), Qt::LeftDockWidgetArea, {272, 300});
     add("options", tr("Recipe options"), &m_desk->options(), Qt::RightDockWidgetArea, {296, 520});
-    add("hardware", tr("Hardware"), &m_desk->hardware(), Qt::RightDockWidgetArea, {296, 220});
+    add("hardware",
+        tr("Run and hardware"),
+        &m_desk->hardware(),
+        Qt::RightDockWidgetArea,
+        {296, 220});
     workspace->setArrangement([this](Workspace& docks) {
         if (docks.screen()->availableGeometry().width() >= m_theme.scaled(kRoomForBothSides))
             return;
@@ -70,6 +75,11 @@ void Studio::makeExperimentsWorkspace() {
 }
 
 void Studio::showExperiments() { m_window->showWorkspace(kExperimentsWorkspace); }
+
+void Studio::openFiles(const QStringList& paths) {
+    if (m_desk != nullptr)
+        m_desk->openPaths(paths); // shows the workspace
+}
 
 void Studio::addExperimentActions() {
     ActionCatalog& catalog = m_window->actionCatalog();
@@ -106,7 +116,7 @@ std::vector<Command> Studio::recipeCommands() {
     if (m_desk == nullptr)
         return commands;
     for (const RecipeEntry& entry : m_desk->catalog().entries())
-        commands.push_back({tr("Recipe: %1").arg(QString::fromStdString(entry.recipe.title)),
+        commands.push_back({tr("Recipe: %1").arg(engineText(entry.recipe.title)),
                             shortSource(entry.recipe),
                             [this, path = entry.path] {
                                 showExperiments();

@@ -9,7 +9,6 @@
 #include "ui/views/search_offer/skip_set_finder.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace ui {
 
@@ -17,11 +16,37 @@ using namespace engine;
 
 namespace {
 
-/// The round of the answer that kept most drafted tokens; the first one of those.
-int bestRound(const Answer& answer) {
-    const auto best = std::ranges::max_element(
-        answer.steps, {}, [](const StepFinished& step) { return step.path.size(); });
-    return static_cast<int>(best - answer.steps.begin());
+/// One of kLessonRounds; of several the first one. Where there is none of the kind, the next best.
+int roundOf(const Answer& answer, const std::string& kind) {
+    const auto keptMost = [&](auto counts) {
+        int best = -1;
+        for (std::size_t i = 0; i < answer.steps.size(); ++i) {
+            const StepFinished& step = answer.steps[i];
+            const auto place = static_cast<std::size_t>(std::max(best, 0));
+            if (counts(step) && (best < 0 || step.path.size() > answer.steps[place].path.size()))
+                best = static_cast<int>(i);
+        }
+        return best;
+    };
+    int found = 0;
+    if (kind == "best")
+        found = keptMost([](const StepFinished&) { return true; });
+    if (kind == "partly") {
+        found = keptMost([](const StepFinished& step) {
+            return !step.path.empty() && step.path.size() < step.confidences.size();
+        });
+        found = found < 0 ? roundOf(answer, "best") : found;
+    }
+    if (kind == "wrong") {
+        std::size_t longest = 0;
+        for (std::size_t i = 0; i < answer.steps.size(); ++i)
+            if (answer.steps[i].path.empty() && answer.steps[i].draft.size() > longest) {
+                longest = answer.steps[i].draft.size();
+                found = static_cast<int>(i);
+            }
+        found = longest == 0 ? roundOf(answer, "partly") : found;
+    }
+    return found;
 }
 
 /// Null for a decoder or a setting that there is not.
@@ -45,27 +70,30 @@ void toggle(std::vector<int>& layers, int layer) {
 
 StudioHand::StudioHand(LessonParts parts)
     : m_parts(std::move(parts))
-    , m_manual(m_parts.context) {}
+    , m_manual(m_parts.context) {
+    QObject::connect(&m_parts.context.bridge,
+                     &EngineBridge::eventCame,
+                     &m_manual,
+                     [this](const EngineEvent& event) { follow(event); });
+    QObject::connect(&m_parts.chat, &ChatSession::draftReturned, &m_manual, [this] {
+        m_isDone = nullptr; // it was not sent
+    });
+    QObject::connect(&m_manual, &ManualSet::refused, &m_manual, [this] { m_isDone = nullptr; });
+}
 
 QString StudioHand::obstacle(const Lesson& lesson) const {
-    if (m_parts.context.bridge.isReplay())
-        return QObject::tr("a recording is shown, and a lesson needs a model. Open SWIFT Studio "
-                           "without a recording.");
-    const bool loadsModel = lesson.needs.model != "any";
-    const ModelLoaded* model = run().model();
-    if (model == nullptr)
-        return loadsModel ? QString()
-                          : QObject::tr("no model is loaded. Open one first, in Model.");
-    // Only the decoder itself knows whether a model was trained for it.
-    if (lesson.needs.spaceModel && (run().decoder() == nullptr || run().decoder()->name != "space"))
-        return QObject::tr("it needs a model that was trained for SPACE. Open one and choose the "
-                           "decoder SPACE in Parameters, which says what it needs.");
-    if (lesson.needs.freeSublayers && !loadsModel &&
-        static_cast<int>(run().lockedLayers(model->model.layerCount).size()) ==
-            model->model.layerCount)
-        return QObject::tr("all layers of this model are locked, so nothing can be skipped. Open a "
-                           "model with more layers.");
-    return {};
+    return lessonObstacle(lesson, ground());
+}
+
+/// What an action waits for may never come: then the next one is done, and the window has said why.
+void StudioHand::follow(const EngineEvent& event) {
+    const auto* started = event.as<PromptStarted>();
+    if (started != nullptr && started->promptId < kFirstHiddenPrompt && run().decoder() != nullptr)
+        m_writer = run().decoder()->name;
+    if (event.as<DecoderChosen>() != nullptr)
+        ++m_choices;
+    if (event.as<EngineFailed>() != nullptr)
+        m_isDone = nullptr;
 }
 
 bool StudioHand::isReady() const {
@@ -83,10 +111,7 @@ bool StudioHand::isReady() const {
 void StudioHand::act(const Lesson& lesson, const LessonAction& action) {
     if (!action.model.empty()) {
         const bool isPlanted = action.model == "planted";
-        const auto isLoaded = [this, isPlanted] {
-            return run().model() != nullptr &&
-                   run().model()->model.silentCopies.empty() != isPlanted;
-        };
+        const auto isLoaded = [this, isPlanted] { return hasLessonsModel(ground(), isPlanted); };
         if (!isLoaded())
             m_parts.loadModel(isPlanted);
         m_isDone = isLoaded;
@@ -99,7 +124,9 @@ void StudioHand::act(const Lesson& lesson, const LessonAction& action) {
     } else if (!action.flip.empty()) {
         flip(action.flip);
     } else if (action.skipsNothing) {
-        m_manual.use({}, QObject::tr("skip nothing"));
+        useSet({}, QObject::tr("skip nothing"));
+    } else if (action.skipsCopies) {
+        useSet(copies(), QObject::tr("skip the copies"));
     } else if (action.searches) {
         m_parts.finder.start(m_parts.chat.newestQuestion());
     } else if (!action.compares.empty()) {
@@ -108,7 +135,12 @@ void StudioHand::act(const Lesson& lesson, const LessonAction& action) {
     } else if (action.maskRow >= 0) {
         m_parts.slowMotion.chooseRow(action.maskRow);
     } else if (!action.lens.empty()) {
-        m_parts.lens.chooseFinalCell();
+        m_isDone = [this] {
+            m_parts.lens.chooseFinalCell(); // once more with each token that the lens has read
+            const Answer* answer = run().answers().latest();
+            const int end = answer == nullptr ? 0 : static_cast<int>(answer->tokens.size()) - 1;
+            return m_parts.lens.model().tokenCount() >= std::min(LensView::kFirstTokens, end);
+        };
     }
 }
 
@@ -118,10 +150,8 @@ void StudioHand::chooseDecoder(const LessonAction& action) {
         if (const SettingInfo* setting = settingOf(run(), action.decoder, name))
             if (auto value = parseSettingValue(*setting, text))
                 choice.settings[name] = std::move(value).value();
+    m_isDone = [this, before = m_choices] { return m_choices > before; };
     m_parts.context.bridge.send(std::move(choice));
-    m_isDone = [this, name = action.decoder] {
-        return run().decoder() != nullptr && run().decoder()->name == name;
-    };
 }
 
 /// In a chat of the lesson's own, so that none of the user's is touched.
@@ -133,43 +163,69 @@ void StudioHand::ask(const Lesson& lesson, const LessonAction& action) {
     settings.maxTokens = action.maxTokens;
     m_parts.chat.setSettingsAt(SettingsPlace::Chat, settings);
     const Answer* latest = run().answers().latest();
-    m_parts.chat.send(QString::fromStdString(action.ask));
     m_isDone = [this, before = latest == nullptr ? 0 : latest->promptId] {
         const Answer* answer = run().answers().latest();
         return answer != nullptr && answer->promptId != before && !answer->isRunning();
     };
+    // The likeliest token each time: the lesson tells of the model's choice, not of chance.
+    m_parts.chat.send(QString::fromStdString(action.ask), {}, SamplingOptions());
 }
 
 void StudioHand::goToStop(const LessonAction& action) {
     const Answer* answer = run().answers().latest();
     if (answer == nullptr || answer->steps.empty())
         return;
-    m_parts.slowMotion.showRound(answer->promptId, action.round == "best" ? bestRound(*answer) : 0);
+    m_parts.slowMotion.showRound(answer->promptId, roundOf(*answer, action.round));
     const WalkScene* scene = m_parts.slowMotion.scene();
     if (scene == nullptr)
         return;
     const auto stop = std::ranges::find(scene->walk.stops, action.stop, &roundStopName);
     if (stop != scene->walk.stops.end())
         m_parts.slowMotion.goTo(static_cast<int>(stop - scene->walk.stops.begin()));
+    m_parts.slowMotion.setFocus(); // Space and Backspace walk on
 }
 
-void StudioHand::flip(const std::string& sublayer) {
-    const std::size_t gap = sublayer.find(' ');
-    int layer = 0;
-    std::from_chars(sublayer.data() + gap + 1, sublayer.data() + sublayer.size(), layer);
+void StudioHand::flip(const std::string& name) {
+    const NamedSublayer sublayer = namedSublayer(name);
     SkipSet set;
     if (m_manual.pending())
         set = *m_manual.pending();
     else if (const BestSet* used = run().search().used())
         set = used->change.plan.skipped;
-    toggle(sublayer.starts_with("mlp") ? set.mlp : set.attention, layer);
-    m_manual.use(set, QObject::tr("flip a sublayer"));
+    toggle(sublayer.isAttention ? set.attention : set.mlp, sublayer.layer);
+    useSet(set, QObject::tr("flip a sublayer"));
+}
+
+/// Those that may be skipped.
+SkipSet StudioHand::copies() const {
+    const ModelFacts& model = run().model()->model;
+    const std::vector<int> locked = run().lockedLayers(model.layerCount);
+    SkipSet set;
+    for (const int layer : model.silentCopies)
+        if (std::ranges::find(locked, layer) == locked.end()) {
+            set.attention.push_back(layer);
+            set.mlp.push_back(layer);
+        }
+    return set;
+}
+
+/// Done once drafts use it, or before the first draft once it is among the settings.
+void StudioHand::useSet(const SkipSet& set, const QString& what) {
+    m_isDone = [this, set] {
+        if (const BestSet* used = run().search().used())
+            return used->change.plan.skipped == set;
+        const auto known = run().settings().find("skip_set");
+        return known != run().settings().end() && known->second == SettingValue(skipSetJson(set));
+    };
+    m_manual.use(set, what);
 }
 
 void StudioHand::show(const std::string& view) { m_parts.showView(QString::fromStdString(view)); }
 
 LessonFacts StudioHand::facts() const {
     LessonFacts facts = factsOfRun(run());
+    if (facts.contains("answer.passes") && !run().answers().isRunning() && !m_writer.empty())
+        facts.insert_or_assign("answer.decoder", m_writer);
     for (const LessonFactSource* source : std::initializer_list<const LessonFactSource*>{
              &m_parts.slowMotion, &m_parts.lens, &m_parts.sides})
         source->tellFacts(facts);

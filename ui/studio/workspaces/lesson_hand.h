@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/learn/lessons/lesson_player.h"
+#include "ui/studio/workspaces/lesson_obstacles.h"
 #include "ui/views/layer_map/editing/manual_set.h"
 
 #include <functional>
@@ -21,7 +22,8 @@ struct LessonParts {
     SkipSetFinder& finder;
     SlowMotionView& slowMotion;
     LensView& lens;
-    SidesView& sides;                              ///< the lossless check
+    SidesView& sides; ///< the lossless check
+    QString defaultModelPath;
     std::function<void(bool isPlanted)> loadModel; ///< the default model, or the lesson model of it
     std::function<void(const QString& view)> showView;
 };
@@ -43,11 +45,21 @@ private:
     void goToStop(const engine::LessonAction& action);
     void flip(const std::string& sublayer);
 
+    engine::SkipSet copies() const;
+    void useSet(const engine::SkipSet& set, const QString& what);
+    void follow(const engine::EngineEvent& event);
+
     const RunStore& run() const { return m_parts.context.store; }
+
+    LessonGround ground() const {
+        return {run(), m_parts.context.bridge.isReplay(), m_parts.defaultModelPath};
+    }
 
     LessonParts m_parts;
     ManualSet m_manual;
     std::string m_lesson;                   // whose chat is open; empty = none
+    int m_choices = 0;                      // of decoders, that the engine has made
+    std::string m_writer;                   // the decoder of the newest answer
     mutable std::function<bool()> m_isDone; // whether the last action has come to its end
 };
 

@@ -3,6 +3,8 @@
 #include "ui/learn/lessons/lesson_panel.h"
 #include "ui/studio/studio.h"
 #include "ui/studio/workspaces/lesson_hand.h"
+#include "ui/views/chat/chat_view.h"
+#include "ui/views/chat/panels/start_panel.h"
 #include "ui/views/learn/lens/lens_view.h"
 #include "ui/views/learn/sides/sides_view.h"
 #include "ui/views/learn/slow_motion/slow_motion_view.h"
@@ -51,6 +53,7 @@ void Studio::makeLessons() {
                     *m_learnPage->findChild<SlowMotionView*>(),
                     *m_learnPage->findChild<LensView*>(),
                     *sides(QStringLiteral("lossless")),
+                    m_options.defaultModelPath,
                     [this](bool isPlanted) { loadModel(m_options.defaultModelPath, isPlanted); },
                     [this](const QString& view) { showLessonView(view); }});
     m_lessonPlayer = new LessonPlayer(*m_lessonHand, m_settings, this);
@@ -62,6 +65,16 @@ void Studio::makeLessons() {
         m_lessonPlayer->leave();
         m_lessonPanel->hide();
         m_window->currentWorkspace()->focusHome();
+    });
+    connect(m_lessonPlayer, &LessonPlayer::moved, this, [this] {
+        if (m_run.model() != nullptr)
+            explainLesson(*m_run.model()); // while a lesson runs, it does so itself
+    });
+    StartPanel& start = m_chatView->startPanel();
+    start.setHasLessons(!m_lessons->lessons.empty() && !m_bridge->isReplay());
+    connect(&start, &StartPanel::firstLessonAsked, this, [this] {
+        showLessons();
+        m_lessonPanel->begin(m_lessons->lessons.front());
     });
     connect(m_lessonPanel, &LessonPanel::fileAsked, this, &Studio::askForLesson);
     m_window->menu(MainWindow::tr("&Help"))

@@ -69,7 +69,8 @@ BlockView::BlockView(const MessageContext& context, const Block& block)
     m_listDepth =
         static_cast<int>(std::count(m_containers.begin(), m_containers.end(), Container::Item));
     const bool isHeading = m_kind == BlockKind::Heading;
-    m_spaceBefore = context.theme.scaled(isHeading ? 16 : m_isTight ? 2 : 10);
+    const bool isTight = m_isTight && m_kind != BlockKind::Formula;
+    m_spaceBefore = context.theme.scaled(isHeading ? 16 : isTight ? 2 : 10);
     makePieces(context, block);
     layOut(context);
 }
@@ -153,8 +154,9 @@ double BlockView::indent(const MessageContext& context) const {
 double BlockView::placeText(const MessageContext& context) {
     const double left = indent(context);
     double y = 0.0;
+    const Qt::Alignment side = m_kind == BlockKind::Formula ? Qt::AlignHCenter : Qt::AlignLeft;
     for (PlacedPiece& part : m_parts) {
-        part.piece.layOut(context, context.width - left);
+        part.piece.layOut(context, context.width - left, side);
         part.at = {left, y};
         y += part.piece.height();
     }

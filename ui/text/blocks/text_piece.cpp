@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/text/blocks/text_piece.h"
 
+#include "ui/math/formula.h"
 #include "ui/origin/origin_paint.h"
 
 #include <QFontMetricsF>
@@ -16,6 +17,22 @@ namespace {
 
 constexpr double kWidest = 1e6;
 constexpr int kTabColumns = 4;
+
+/// A formula that would have to be made smaller than this is shown as its source.
+constexpr double kSmallestScale = 0.4;
+
+/// A letter as wide as a formula, which is painted in its place. The layout knows no other room
+/// within a line.
+QTextCharFormat roomFormat(const QFont& font, double width) {
+    QFont room = font;
+    room.setPixelSize(1);
+    const double own = QFontMetricsF(room).horizontalAdvance(u'x');
+    room.setLetterSpacing(QFont::AbsoluteSpacing, width - own);
+    QTextCharFormat format;
+    format.setFont(room);
+    format.setForeground(Qt::transparent);
+    return format;
+}
 
 bool isInWord(QChar character) {
     return character.isLetterOrNumber() || character == u'_' || character == u'\'' ||
@@ -86,12 +103,31 @@ private:
     }
 
     void addRun(const QString& text, const TextRun& run) {
+        if ((run.style & kFormula) != 0 && !m_context.showsOrigin && addFormula(text, run))
+            return;
         const int start = size();
         for (int i = 0; i < run.length; ++i)
             addCharacter(text[run.start + i],
                          run.isVerbatim ? run.sourceBegin + i : run.sourceBegin);
         m_piece.m_range.end = std::max(m_piece.m_range.end, run.sourceEnd);
         addStyle(start, run);
+    }
+
+    /// False where it is shown as its source.
+    bool addFormula(const QString& text, const TextRun& run) {
+        ShownFormula formula;
+        formula.written = text.mid(run.start, run.length);
+        auto picture = formulaPicture(formulaSource(formula.written), m_style.font);
+        if (!picture || picture->width <= 0.0 || picture->width * kSmallestScale > m_context.width)
+            return false;
+        formula.start = size();
+        formula.picture = std::move(*picture);
+        formula.sourceEnd = run.sourceEnd;
+        addCharacter(u'x', run.sourceBegin);
+        m_formats.push_back({formula.start, 1, roomFormat(m_style.font, formula.picture.width)});
+        m_piece.m_formulas.push_back(std::move(formula));
+        m_piece.m_range.end = std::max(m_piece.m_range.end, run.sourceEnd);
+        return true;
     }
 
     void addCharacter(QChar character, int source) {
@@ -163,8 +199,9 @@ private:
         if (run.style == kPlainText)
             return;
         m_piece.m_styles.push_back({start, size() - start, run.style, run.link});
+        constexpr unsigned kWritten = kInlineCode | kFormula; // as it stands in the source
         QFont font =
-            (run.style & kInlineCode) != 0 ? m_context.theme.font(TextRole::Code) : m_style.font;
+            (run.style & kWritten) != 0 ? m_context.theme.font(TextRole::Code) : m_style.font;
         if ((run.style & kStrong) != 0)
             font.setWeight(QFont::DemiBold);
         font.setItalic((run.style & kEmphasis) != 0);
@@ -244,6 +281,9 @@ void TextPiece::layOut(const MessageContext& context, double width, Qt::Alignmen
     option.setAlignment(alignment);
     m_layout->setTextOption(option);
     const double hang = m_isCode ? context.theme.scaled(20) : 0.0;
+    fitFormulas(width);
+    m_tops.assign(1, 0.0);
+    m_rises.clear();
     m_layout->beginLayout();
     for (int index = 0;; ++index) {
         QTextLine line = m_layout->createLine();
@@ -251,15 +291,62 @@ void TextPiece::layOut(const MessageContext& context, double width, Qt::Alignmen
             break;
         const double indent = index > 0 ? std::min(hang, width / 2.0) : 0.0;
         line.setLineWidth(std::max(1.0, width - indent));
-        line.setPosition({indent, index * m_lineHeight + m_baseline - line.ascent()});
+        double above = 0.0;
+        double below = 0.0;
+        for (const ShownFormula& formula : m_formulas) {
+            if (formula.start < line.textStart() ||
+                formula.start >= line.textStart() + line.textLength())
+                continue;
+            const double air = context.theme.scaled(2);
+            above = std::max(above, formula.picture.ascent * formula.scale + air - m_baseline);
+            below = std::max(
+                below, formula.picture.descent * formula.scale + air - (m_lineHeight - m_baseline));
+        }
+        m_rises.push_back(std::ceil(above));
+        line.setPosition({indent, m_tops.back() + m_rises.back() + m_baseline - line.ascent()});
+        m_tops.push_back(m_tops.back() + m_rises.back() + m_lineHeight + std::ceil(below));
     }
     m_layout->endLayout();
 }
 
-double TextPiece::lineTop(const QTextLine& line) const { return line.lineNumber() * m_lineHeight; }
+/// A formula that is wider than the line becomes smaller.
+void TextPiece::fitFormulas(double width) {
+    bool isOther = false;
+    QList<QTextLayout::FormatRange> formats = m_layout->formats();
+    for (ShownFormula& formula : m_formulas) {
+        const double scale = std::min(1.0, std::max(1.0, width - 1.0) / formula.picture.width);
+        if (scale == std::exchange(formula.scale, scale))
+            continue;
+        isOther = true;
+        for (QTextLayout::FormatRange& range : formats)
+            if (range.start == formula.start)
+                range.format =
+                    roomFormat(m_layout->font(), std::floor(formula.picture.width * scale));
+    }
+    if (isOther)
+        m_layout->setFormats(formats);
+}
+
+const TextPiece::ShownFormula* TextPiece::formulaAt(int place) const {
+    const auto found = std::ranges::find(m_formulas, place, &ShownFormula::start);
+    return found == m_formulas.end() ? nullptr : &*found;
+}
+
+double TextPiece::lineTop(const QTextLine& line) const {
+    return m_tops[static_cast<std::size_t>(line.lineNumber())];
+}
+
+double TextPiece::lineHeight(const QTextLine& line) const {
+    return m_tops[static_cast<std::size_t>(line.lineNumber()) + 1] - lineTop(line);
+}
+
+double TextPiece::baseline(const QTextLine& line) const {
+    return lineTop(line) + m_rises[static_cast<std::size_t>(line.lineNumber())] + m_baseline;
+}
 
 QTextLine TextPiece::lineAt(double y) const {
-    const int index = static_cast<int>(std::floor(y / m_lineHeight));
+    const auto next = std::ranges::upper_bound(m_tops, y);
+    const auto index = static_cast<int>(next - m_tops.begin()) - 1;
     return m_layout->lineAt(std::clamp(index, 0, m_layout->lineCount() - 1));
 }
 
@@ -271,7 +358,7 @@ QRectF TextPiece::boxOf(const QTextLine& line, int start, int length) const {
         return {};
     const double first = line.cursorToX(from);
     const double last = line.cursorToX(to);
-    const double top = lineTop(line) + m_boxTop;
+    const double top = baseline(line) - m_baseline + m_boxTop;
     return {std::min(first, last), top, std::abs(last - first), m_boxHeight};
 }
 
@@ -294,12 +381,16 @@ SourceRange TextPiece::wordAt(QPointF point) const {
     const auto size = static_cast<int>(m_source.size());
     const int place =
         std::min(lineAt(point.y()).xToCursor(point.x(), QTextLine::CursorOnCharacter), size - 1);
+    if (const ShownFormula* formula = formulaAt(place))
+        return {m_source[static_cast<std::size_t>(place)], formula->sourceEnd};
     const auto isSign = [&](int at) {
         return std::any_of(m_signs.begin(), m_signs.end(), [&](const Sign& sign) {
             return at >= sign.start && at < sign.start + sign.length;
         });
     };
-    const auto isPart = [&](int at) { return isSign(at) || isInWord(text[at]); };
+    const auto isPart = [&](int at) {
+        return isSign(at) || (isInWord(text[at]) && formulaAt(at) == nullptr);
+    };
     int begin = place;
     int end = place + 1;
     if (isPart(place)) {
@@ -344,25 +435,36 @@ QRectF TextPiece::tokenRect(int token) const {
 QRectF TextPiece::caretRect(const Theme& theme) const {
     const QTextLine line = m_layout->lineAt(m_layout->lineCount() - 1);
     const double x = line.cursorToX(static_cast<int>(m_layout->text().size()));
-    return {std::round(x), lineTop(line) + m_boxTop, theme.scaled(2) * 1.0, m_boxHeight};
+    const double top = baseline(line) - m_baseline + m_boxTop;
+    return {std::round(x), top, theme.scaled(2) * 1.0, m_boxHeight};
 }
 
-QString TextPiece::textBetween(SourceRange range) const {
+QString TextPiece::textBetween(SourceRange range, FormulaForm form) const {
     const int from = placeOf(range.begin);
     const int to = placeOf(range.end);
     QString text;
     int place = from;
-    const auto take = [&](int end) {
+    const auto takeUntil = [&](int end) {
         if (end > place)
             text += QStringView(m_layout->text()).mid(place, end - place);
+    };
+    auto formula = std::ranges::lower_bound(m_formulas, from, {}, &ShownFormula::start);
+    const auto takeFormulas = [&](int end) {
+        for (; formula != m_formulas.end() && formula->start < end; ++formula) {
+            takeUntil(formula->start);
+            text += form == FormulaForm::Source ? formula->written
+                                                : spokenFormula(formulaSource(formula->written));
+            place = formula->start + 1;
+        }
+        takeUntil(end);
     };
     for (const Sign& sign : m_signs) {
         if (sign.start < from || sign.start >= to)
             continue;
-        take(sign.start);
+        takeFormulas(sign.start);
         place = sign.start + sign.length;
     }
-    take(to);
+    takeFormulas(to);
     return text.replace(QChar::LineSeparator, u'\n');
 }
 

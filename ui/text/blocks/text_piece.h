@@ -3,6 +3,7 @@
 
 #include "ui/markdown/code/code_highlighter.h"
 #include "ui/markdown/markdown_block.h"
+#include "ui/math/math_picture.h"
 #include "ui/text/message_context.h"
 
 #include <QFont>
@@ -35,6 +36,9 @@ struct PiecePaint {
     int ringToken = -1; ///< drawn with the focus ring
 };
 
+/// How a formula is written in a text that holds no pictures: as its source, or in words.
+enum class FormulaForm { Source, Spoken };
+
 struct SourceRange {
     int begin = 0;
     int end = 0;
@@ -44,7 +48,8 @@ struct SourceRange {
 
 /// A piece of text, laid out once, that knows the source character and the token of each shown
 /// character. While origin is shown it holds "k2" and return signs too, which no copy contains.
-/// Positions are relative to its corner. Thread: UI.
+/// A formula is a picture, one shown character; while origin is shown, and where it cannot be read,
+/// it is its source. Positions are relative to its corner. Thread: UI.
 class TextPiece {
 public:
     TextPiece(const MessageContext& context, const StyledText& text, const PieceStyle& style);
@@ -53,7 +58,7 @@ public:
     void
     layOut(const MessageContext& context, double width, Qt::Alignment alignment = Qt::AlignLeft);
 
-    double height() const { return m_layout->lineCount() * m_lineHeight; }
+    double height() const { return m_tops.empty() ? 0.0 : m_tops.back(); }
 
     /// Width of the text on one line; after layOut() of the widest line.
     double naturalWidth() const { return m_layout->maximumWidth(); }
@@ -75,7 +80,7 @@ public:
     QRectF caretRect(const Theme& theme) const;
 
     /// The shown text without "k2" and return signs.
-    QString textBetween(SourceRange range) const;
+    QString textBetween(SourceRange range, FormulaForm form = FormulaForm::Source) const;
 
     bool endsLine() const { return m_newline >= 0; }
 
@@ -102,6 +107,14 @@ private:
         int link = -1;
     };
 
+    struct ShownFormula {
+        int start = 0;   ///< in the laid out text
+        QString written; ///< with its marks
+        MathPicture picture;
+        double scale = 1.0; ///< smaller where it is wider than its line
+        int sourceEnd = 0;
+    };
+
     class Builder;
 
     void paintLine(QPainter& painter,
@@ -120,8 +133,16 @@ private:
                      const MessageContext& context,
                      const PiecePaint& paint,
                      const QTextLine& line) const;
+    void paintFormulas(QPainter& painter,
+                       const MessageContext& context,
+                       const PiecePaint& paint,
+                       const QTextLine& line) const;
+    void fitFormulas(double width);
+    const ShownFormula* formulaAt(int place) const;
     QRectF boxOf(const QTextLine& line, int start, int length) const;
     double lineTop(const QTextLine& line) const;
+    double lineHeight(const QTextLine& line) const;
+    double baseline(const QTextLine& line) const;
     QTextLine lineAt(double y) const;
     int placeOf(int source) const;
 
@@ -130,6 +151,9 @@ private:
     std::vector<TokenSpan> m_spans;
     std::vector<Sign> m_signs;
     std::vector<StyleSpan> m_styles;
+    std::vector<ShownFormula> m_formulas;
+    std::vector<double> m_tops;  ///< [lines + 1]
+    std::vector<double> m_rises; ///< [lines] by how much a tall formula lowers the text below top
     SourceRange m_range;
     int m_newline = -1;
     bool m_isCode = false;

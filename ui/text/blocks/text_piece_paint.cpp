@@ -43,9 +43,8 @@ void TextPiece::paint(QPainter& painter,
                       const PiecePaint& paint) const {
     const double top = paint.clip.top() - paint.at.y();
     const double bottom = paint.clip.bottom() - paint.at.y();
-    const int first = std::max(0, static_cast<int>(std::floor(top / m_lineHeight)) - 1);
-    const int last = std::min(m_layout->lineCount() - 1,
-                              static_cast<int>(std::floor(bottom / m_lineHeight)) + 1);
+    const int first = std::max(0, lineAt(top).lineNumber() - 1);
+    const int last = std::min(m_layout->lineCount() - 1, lineAt(bottom).lineNumber() + 1);
     for (int index = first; index <= last; ++index)
         paintLine(painter, context, paint, index);
 }
@@ -66,16 +65,33 @@ void TextPiece::paintLine(QPainter& painter,
                       QRectF(paint.at.x(), paint.at.y() + lineTop(line), line.x(), m_lineHeight));
     painter.setPen(m_isMuted ? colours.muted : colours.text);
     line.draw(&painter, paint.at);
+    paintFormulas(painter, context, paint, line);
     for (const Sign& sign : m_signs) {
         const bool isHere =
             sign.start >= line.textStart() && sign.start < line.textStart() + line.textLength();
         if (sign.token < 0 || !isHere)
             continue;
-        const QPointF baseline(line.cursorToX(sign.start), lineTop(line) + m_baseline);
         paintRank(painter,
                   context.theme,
                   context.tokens[static_cast<std::size_t>(sign.token)],
-                  paint.at + baseline);
+                  paint.at + QPointF(line.cursorToX(sign.start), baseline(line)));
+    }
+}
+
+void TextPiece::paintFormulas(QPainter& painter,
+                              const MessageContext& context,
+                              const PiecePaint& paint,
+                              const QTextLine& line) const {
+    const Colours& colours = context.theme.colours();
+    for (const ShownFormula& formula : m_formulas) {
+        if (formula.start < line.textStart() ||
+            formula.start >= line.textStart() + line.textLength())
+            continue;
+        const double x = std::min(line.cursorToX(formula.start), line.cursorToX(formula.start + 1));
+        formula.picture.paint(painter,
+                              paint.at + QPointF(x, baseline(line)),
+                              m_isMuted ? colours.muted : colours.text,
+                              formula.scale);
     }
 }
 
@@ -118,14 +134,14 @@ void TextPiece::paintSelection(QPainter& painter,
         // A selected line end is drawn, because an empty line would not look selected otherwise.
         const double end = line.cursorToX(static_cast<int>(m_layout->text().size()));
         if (box.isNull())
-            box = QRectF(end, lineTop(line) + m_boxTop, 0, m_boxHeight);
+            box = QRectF(end, lineTop(line), 0, m_boxHeight);
         box.setRight(std::max(box.right(), end) + context.theme.scaled(6));
     }
     if (box.width() <= 0.0)
         return;
     // The whole height of the line, so that selected lines are one area.
     box.setTop(lineTop(line));
-    box.setHeight(m_lineHeight);
+    box.setHeight(lineHeight(line));
     QColor ground = context.theme.colours().accent;
     ground.setAlphaF(context.theme.colours().isDark ? 0.40F : 0.25F);
     painter.fillRect(snapped(box.translated(paint.at), painter), ground);

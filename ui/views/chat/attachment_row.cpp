@@ -6,7 +6,6 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QLocale>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -15,8 +14,8 @@ namespace ui {
 QString attachmentText(const Attachment& attachment) {
     if (attachment.tokens == 0)
         return attachment.name;
-    const QString count = QLocale(QLocale::English).toString(attachment.tokens);
-    return AttachmentRow::tr("%1 \u00B7 %2 tokens").arg(attachment.name, count);
+    return AttachmentRow::tr("%1 \u00B7 %2 tokens")
+        .arg(attachment.name, numberText(attachment.tokens));
 }
 
 AttachmentRow::AttachmentRow(const Theme& theme, QWidget* parent)

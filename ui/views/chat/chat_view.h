@@ -71,6 +71,8 @@ public:
 
     FigureTable table() const override;
 
+    StartPanel& startPanel() { return *m_start; }
+
 signals:
     void originToggled(bool isShown);
 

@@ -2,6 +2,7 @@
 #include "ui/views/chat/input_bar.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/figure_text.h"
 #include "ui/shell/text_field.h"
 #include "ui/views/chat/attachment_row.h"
 
@@ -9,7 +10,6 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QLocale>
 #include <QPainter>
 #include <QPushButton>
 #include <QTextBlock>
@@ -52,8 +52,7 @@ void ContextGauge::show(int used, int length) {
 }
 
 QString ContextGauge::numbers() const {
-    const QLocale english(QLocale::English);
-    return QStringLiteral("%1 / %2").arg(english.toString(m_used), english.toString(m_length));
+    return QStringLiteral("%1 / %2").arg(numberText(m_used), numberText(m_length));
 }
 
 QString ContextGauge::words() const { return tr("%1 context").arg(numbers()); }

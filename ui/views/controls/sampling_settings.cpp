@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/sampling_settings.h"
 
+#include "ui/language/tr.h"
 #include "ui/views/controls/settings/setting_text.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>
@@ -20,16 +20,12 @@ constexpr double kLargestTopK = 1000.0;
 constexpr double kLargestSeed = 9007199254740991.0; // a double holds all whole numbers up to here
 constexpr double kLargestWindow = 4096.0;
 
-std::string samplingText(const char* text) {
-    return QCoreApplication::translate("ui::SamplingSettings", text).toStdString();
-}
-
 /// The names of GrammarKind, in its order.
 std::vector<std::string> formNames() {
-    return {samplingText("any text"),
-            samplingText("JSON object"),
-            samplingText("JSON schema"),
-            samplingText("regular expression")};
+    return {tr("any text").toStdString(),
+            tr("JSON object").toStdString(),
+            tr("JSON schema").toStdString(),
+            tr("regular expression").toStdString()};
 }
 
 SettingInfo row(const char* name, std::string title, SettingKind kind, double maximum) {
@@ -58,12 +54,14 @@ SettingInfo textRow(const char* name, std::string title, std::string meaning) {
 }
 
 SettingInfo formRow() {
-    SettingInfo made = row("form", samplingText("Form of the answer"), SettingKind::Choice, 0.0);
+    SettingInfo made =
+        row("form", tr("Form of the answer").toStdString(), SettingKind::Choice, 0.0);
     made.choices = formNames();
     made.initial = made.choices.front();
     made.meaning =
-        samplingText("The whole answer is JSON, or matches a regular expression. Tokens that would "
-                     "not fit cannot be chosen, whichever decoder drafts.");
+        tr("The whole answer is JSON, or matches a regular expression. Tokens that would "
+           "not fit cannot be chosen, whichever decoder drafts.")
+            .toStdString();
     return made;
 }
 
@@ -116,67 +114,72 @@ void readForm(const SettingValues& values, Grammar& form) {
 } // namespace
 
 std::vector<SettingInfo> samplingSettings() {
-    SettingInfo topP = row("top_p", samplingText("Top-p"), SettingKind::Number, 1.0);
+    SettingInfo topP = row("top_p", tr("Top-p").toStdString(), SettingKind::Number, 1.0);
     topP.initial = 1.0;
     SettingInfo minP =
         numberRow("min_p",
-                  samplingText("Min-p"),
+                  tr("Min-p").toStdString(),
                   0.0,
                   0.99,
-                  samplingText("Only tokens whose probability is at least this fraction of the "
-                               "highest one can be chosen. 0 = all."));
-    SettingInfo typicalP = numberRow(
-        "typical_p",
-        samplingText("Typical-p"),
-        0.01,
-        1.0,
-        samplingText("Only the most typical tokens, neither the likeliest nor the unlikeliest, "
-                     "that together reach this probability can be chosen. 1 = all."));
+                  tr("Only tokens whose probability is at least this fraction of the "
+                     "highest one can be chosen. 0 = all.")
+                      .toStdString());
+    SettingInfo typicalP =
+        numberRow("typical_p",
+                  tr("Typical-p").toStdString(),
+                  0.01,
+                  1.0,
+                  tr("Only the most typical tokens, neither the likeliest nor the unlikeliest, "
+                     "that together reach this probability can be chosen. 1 = all.")
+                      .toStdString());
     typicalP.initial = 1.0;
-    SettingInfo repetition = numberRow(
-        "repetition_penalty",
-        samplingText("Repetition penalty"),
-        0.5,
-        2.0,
-        samplingText("Above 1, tokens that are already in the prompt or the answer become less "
-                     "probable. 1 = off."));
+    SettingInfo repetition =
+        numberRow("repetition_penalty",
+                  tr("Repetition penalty").toStdString(),
+                  0.5,
+                  2.0,
+                  tr("Above 1, tokens that are already in the prompt or the answer become less "
+                     "probable. 1 = off.")
+                      .toStdString());
     repetition.initial = 1.0;
     SettingInfo window = row("repetition_window",
-                             samplingText("Repetition window"),
+                             tr("Repetition window").toStdString(),
                              SettingKind::Integer,
                              kLargestWindow);
     window.meaning =
-        samplingText("How many of the newest tokens the repetition penalty covers. 0 = all.");
-    return {
-        row("temperature", samplingText("Temperature"), SettingKind::Number, kHottest),
-        topP,
-        row("top_k", samplingText("Top-k"), SettingKind::Integer, kLargestTopK),
-        minP,
-        row("seed", samplingText("Seed"), SettingKind::Integer, kLargestSeed),
-        typicalP,
-        repetition,
-        window,
-        numberRow("presence_penalty",
-                  samplingText("Presence penalty"),
-                  -2.0,
-                  2.0,
-                  samplingText("Subtracted from the logit of every token that is already in the "
-                               "answer. 0 = off.")),
-        numberRow("frequency_penalty",
-                  samplingText("Frequency penalty"),
-                  -2.0,
-                  2.0,
-                  samplingText("Subtracted from a token's logit once for each time that it is "
-                               "already in the answer. 0 = off.")),
-        textRow("logit_bias",
-                samplingText("Logit bias"),
-                samplingText("Token ids and the values to add to their logits, such as 42=-5, 7=2. "
-                             "-100 practically forbids a token, 100 practically forces it.")),
-        formRow(),
-        textRow(
-            "form_text",
-            samplingText("Schema or expression"),
-            samplingText("The JSON schema or regular expression that the answer has to match."))};
+        tr("How many of the newest tokens the repetition penalty covers. 0 = all.").toStdString();
+    return {row("temperature", tr("Temperature").toStdString(), SettingKind::Number, kHottest),
+            topP,
+            row("top_k", tr("Top-k").toStdString(), SettingKind::Integer, kLargestTopK),
+            minP,
+            row("seed", tr("Seed").toStdString(), SettingKind::Integer, kLargestSeed),
+            typicalP,
+            repetition,
+            window,
+            numberRow("presence_penalty",
+                      tr("Presence penalty").toStdString(),
+                      -2.0,
+                      2.0,
+                      tr("Subtracted from the logit of every token that is already in the "
+                         "answer. 0 = off.")
+                          .toStdString()),
+            numberRow("frequency_penalty",
+                      tr("Frequency penalty").toStdString(),
+                      -2.0,
+                      2.0,
+                      tr("Subtracted from a token's logit once for each time that it is "
+                         "already in the answer. 0 = off.")
+                          .toStdString()),
+            textRow("logit_bias",
+                    tr("Logit bias").toStdString(),
+                    tr("Token ids and the values to add to their logits, such as 42=-5, 7=2. "
+                       "-100 practically forbids a token, 100 practically forces it.")
+                        .toStdString()),
+            formRow(),
+            textRow("form_text",
+                    tr("Schema or expression").toStdString(),
+                    tr("The JSON schema or regular expression that the answer has to match.")
+                        .toStdString())};
 }
 
 QString samplingProblem(const std::string& setting, const SettingValue& value) {
@@ -184,7 +187,7 @@ QString samplingProblem(const std::string& setting, const SettingValue& value) {
     if (setting != "logit_bias" || text == nullptr || biasesOf(*text))
         return {};
     return QString::fromStdString(
-        samplingText("Write token ids and values separated by commas, such as 42=-5, 7=2."));
+        tr("Write token ids and values separated by commas, such as 42=-5, 7=2.").toStdString());
 }
 
 SettingValues valuesOf(const SamplingOptions& sampling) {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/draft_tree/choice_sentence.h"
 
-#include <QCoreApplication>
+#include "ui/language/tr.h"
 
 namespace ui {
 
 using namespace engine;
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("DraftTreeView", text); }
 
 QString tokensText(double tokens) { return QString::number(tokens, 'f', 2); }
 
@@ -26,6 +24,8 @@ QString drafterName(const std::string& drafter) {
         return tr("skipping layers");
     if (drafter == "exit")
         return tr("an early exit");
+    if (drafter == "tuned")
+        return tr("the draft adapter");
     return QString::fromStdString(drafter); // of a later version
 }
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/draft_tree/draft_end_text.h"
 
-#include <QCoreApplication>
+#include "ui/language/tr.h"
 
 namespace ui {
 
 using engine::DraftEndReason;
 
 namespace {
-
-QString endText(const char* text) { return QCoreApplication::translate("DraftTreeView", text); }
 
 QString number(double value) { return QString::number(value, 'f', 2); }
 
@@ -22,29 +20,29 @@ QString draftEndText(const engine::DraftEnd& end) {
     case DraftEndReason::NotTold:
         break;
     case DraftEndReason::Unsure:
-        return endText("%1 < threshold %2").arg(number(end.value), number(end.limit));
+        return tr("%1 < threshold %2").arg(number(end.value), number(end.limit));
     case DraftEndReason::Length:
-        return endText("longest draft reached: %1 in a row").arg(count(end.limit));
+        return tr("longest draft reached: %1 in a row").arg(count(end.limit));
     case DraftEndReason::Nodes:
-        return endText("limit of %1 candidates reached").arg(count(end.limit));
+        return tr("limit of %1 candidates reached").arg(count(end.limit));
     case DraftEndReason::Room:
-        return endText("the answer may not get longer");
+        return tr("the answer may not get longer");
     case DraftEndReason::EndToken:
-        return endText("the answer would end here");
+        return tr("the answer would end here");
     case DraftEndReason::Budget:
-        return endText("no draft goes beyond %1 tokens").arg(count(end.limit));
+        return tr("no draft goes beyond %1 tokens").arg(count(end.limit));
     case DraftEndReason::Nothing:
-        return endText("no further guess is known");
+        return tr("no further guess is known");
     case DraftEndReason::Unlikely:
-        return endText("the next guess is too unlikely, %1 < %2")
+        return tr("the next guess is too unlikely, %1 < %2")
             .arg(number(end.value), number(end.limit));
     case DraftEndReason::Price:
-        return end.limit > 0.0 ? endText("a longer draft would give %1 tokens in the time of %2 "
-                                         "plain steps")
+        return end.limit > 0.0 ? tr("a longer draft would give %1 tokens in the time of %2 "
+                                    "plain steps")
                                      .arg(number(end.value), number(end.limit))
-                               : endText("a longer draft does not pay");
+                               : tr("a longer draft does not pay");
     case DraftEndReason::Measuring:
-        return endText("a plain step was measured");
+        return tr("a plain step was measured");
     }
     return {};
 }

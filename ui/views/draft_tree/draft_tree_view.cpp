@@ -58,9 +58,10 @@ QString treeSentence(const StepFinished& step, const DraftComb& comb) {
                    ? DraftTreeView::tr("Nothing was drafted.") + QLatin1Char(' ') + beside
                    : plainSentence(step);
     const QString drafted = countText(static_cast<qint64>(step.draft.size()),
-                                      DraftTreeView::tr("1 candidate checked in one pass"),
-                                      DraftTreeView::tr("%1 candidates checked in one pass"))
-                                .append(DraftTreeView::tr(": %1 accepted, %2 own."))
+                                      DraftTreeView::tr("1 candidate checked in one pass: %2 "
+                                                        "accepted, %3 own."),
+                                      DraftTreeView::tr("%1 candidates checked in one pass: %2 "
+                                                        "accepted, %3 own."))
                                 .arg(comb.accepted)
                                 .arg(static_cast<int>(step.tokens.size()) - comb.accepted);
     return comb.sideCount > 0 ? drafted + QLatin1Char(' ') + beside : drafted;

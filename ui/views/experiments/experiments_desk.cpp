@@ -29,8 +29,7 @@ namespace {
 
 constexpr int kLongestSlice = 80; ///< letters of it in a title
 constexpr const char* kDataKey = "experiments/data";
-constexpr const char* kDataFilter =
-    "Prompts (*.jsonl *.ndjson *.csv *.tsv *.tab *.txt *.md *.markdown);;All files (*)";
+constexpr const char* kDataFiles = "*.jsonl *.ndjson *.csv *.tsv *.tab *.txt *.md *.markdown";
 
 } // namespace
 
@@ -402,7 +401,8 @@ void ExperimentsDesk::askForFiles(const QString& title,
     auto* dialog = new QFileDialog(m_page, title);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFiles);
-    dialog->setNameFilters(QString::fromLatin1(kDataFilter).split(QStringLiteral(";;")));
+    dialog->setNameFilters(
+        {tr("Prompts (%1)").arg(QLatin1String(kDataFiles)), tr("All files (*)")});
     connect(dialog, &QFileDialog::filesSelected, this, use);
     dialog->open();
 }

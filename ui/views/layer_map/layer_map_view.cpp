@@ -351,17 +351,22 @@ QString LayerMapView::pinnedText() const {
                             : facts.isLocked ? tr("locked")
                                              : tr("kept"));
     if (facts.isCopy)
-        text += tr(", silent copy");
+        text = tr("%1, silent copy").arg(text);
     const auto trials = facts.scores.skipped + facts.scores.kept;
     if (trials > 0)
-        text += tr(" \u00B7 skipped by %1 of %2 trials").arg(facts.scores.skipped).arg(trials);
+        text = tr("%1 \u00B7 skipped by %2 of %3 trials")
+                   .arg(text)
+                   .arg(facts.scores.skipped)
+                   .arg(trials);
     if (facts.scores.meanSkipped() && facts.scores.meanKept())
-        text +=
-            tr(" \u00B7 mean matchness %1 skipped, %2 kept")
-                .arg(shareText(*facts.scores.meanSkipped()), shareText(*facts.scores.meanKept()));
+        text = tr("%1 \u00B7 mean matchness %2 skipped, %3 kept")
+                   .arg(text,
+                        shareText(*facts.scores.meanSkipped()),
+                        shareText(*facts.scores.meanKept()));
     if (facts.savedMs)
-        text += tr(" \u00B7 saves about %1 ms per draft token").arg(*facts.savedMs, 0, 'f', 2);
-    return text + tr(" \u00B7 Return unpins it");
+        text = tr("%1 \u00B7 saves about %2 ms per draft token")
+                   .arg(text, QString::number(*facts.savedMs, 'f', 2));
+    return tr("%1 \u00B7 Return unpins it").arg(text);
 }
 
 /// The card floats while the pointer is on a cell; for a pinned cell everything is shown below the

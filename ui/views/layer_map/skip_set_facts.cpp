@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/skip_set_facts.h"
 
-#include <QCoreApplication>
+#include "ui/language/tr.h"
 
 #include <algorithm>
 
@@ -49,12 +49,11 @@ QString copiesText(const engine::SkipSet& set, const std::vector<int>& copies) {
     if (copies.empty())
         return {};
     const CopiesFound found = copiesFound(set, copies);
-    const auto tr = [](const char* text) { return QCoreApplication::translate("LayerMap", text); };
     QString text = tr(" \u00B7 %1 of %2 copies found").arg(found.whole).arg(found.total);
     if (found.half > 0)
-        text += tr(", %1 more by half").arg(found.half);
+        text = tr("%1, %2 more by half").arg(text).arg(found.half);
     if (found.originals > 0)
-        text += tr(", sublayers of originals skipped: %1").arg(found.originals);
+        text = tr("%1, sublayers of originals skipped: %2").arg(text).arg(found.originals);
     return text;
 }
 
@@ -98,8 +97,7 @@ bool LayerMapState::isSilentCopy(int layer) const {
 }
 
 QString sublayerName(Sublayer kind) {
-    return kind == Sublayer::Attention ? QCoreApplication::translate("LayerMap", "attention")
-                                       : QCoreApplication::translate("LayerMap", "MLP");
+    return kind == Sublayer::Attention ? tr("attention") : tr("MLP");
 }
 
 QString setText(const engine::SkipSet& set) {

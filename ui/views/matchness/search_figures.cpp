@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/matchness/search_figures.h"
 
+#include "ui/language/tr.h"
 #include "ui/origin/token_mark.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>
@@ -20,8 +20,6 @@ namespace {
 constexpr double kLeadPart = 0.09; ///< of the room for trials
 constexpr double kTailPart = 0.24;
 constexpr int kSmallestRoom = 25; ///< trials
-
-QString tr(const char* text) { return QCoreApplication::translate("SearchFigures", text); }
 
 /// 25, 50, 100, 150, 200, 300, 400, 500, 600, ..., 1000, 1500, ...: the axis jumps rarely.
 double roomFor(int trials) {

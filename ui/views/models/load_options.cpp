@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/models/load_options.h"
 
+#include "ui/language/engine_words.h"
+
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
@@ -70,8 +72,8 @@ LoadOptions::LoadOptions(std::vector<BackendInfo> backends, QWidget* parent)
                 continue;
             const Field& field = m_fields.emplace_back(makeField(setting));
             QWidget* widget = field.box != nullptr ? static_cast<QWidget*>(field.box) : field.spin;
-            widget->setToolTip(QString::fromStdString(setting.meaning));
-            addRow(*grid, QString::fromStdString(setting.title), widget);
+            widget->setToolTip(engineText(setting.meaning));
+            addRow(*grid, engineText(setting.title), widget);
         }
     addRow(*grid, tr("Context, tokens"), m_context);
     connect(m_backend, &QComboBox::currentIndexChanged, this, &LoadOptions::showChosen);

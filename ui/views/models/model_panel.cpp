@@ -2,6 +2,7 @@
 #include "ui/views/models/model_panel.h"
 
 #include "ui/shell/bars/banner.h"
+#include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 
 #include <QApplication>
@@ -11,7 +12,6 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QLocale>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -37,8 +37,6 @@ QString shownPath(const QString& path) {
 }
 
 QString orNone(const QString& text) { return text.isEmpty() ? QObject::tr("none") : text; }
-
-QString count(int number) { return QLocale().toString(number); }
 
 } // namespace
 
@@ -374,28 +372,28 @@ void ModelPanel::showTitle() {
 void ModelPanel::showFacts() {
     std::vector<FigureList::Row> rows;
     if (m_stage == Stage::Chosen && m_report) {
-        rows = {
-            {tr("Family"), m_report->family},
-            {tr("Parameters"), parameterText(m_report->parameterCount)},
-            {tr("Layers"), count(m_report->layerCount)},
-            {tr("Weights"), m_report->types},
-            {tr("Size in the file"), sizeText(m_report->fileBytes)},
-            {tr("Licence"),
-             m_report->licence.isEmpty() ? tr("not stated in the files") : m_report->licence},
-            {tr("Held in memory as"), m_report->arithmetic},
-            {tr("Context of training"), tr("%1 tokens").arg(count(m_report->modelContextLength))},
-            {tr("Tokenizer"), orNone(m_report->tokenizer)},
-            {tr("Chat template"), orNone(m_report->chatTemplate)}};
+        rows = {{tr("Family"), m_report->family},
+                {tr("Parameters"), parameterText(m_report->parameterCount)},
+                {tr("Layers"), numberText(m_report->layerCount)},
+                {tr("Weights"), m_report->types},
+                {tr("Size in the file"), sizeText(m_report->fileBytes)},
+                {tr("Licence"),
+                 m_report->licence.isEmpty() ? tr("not stated in the files") : m_report->licence},
+                {tr("Held in memory as"), m_report->arithmetic},
+                {tr("Context of training"),
+                 tr("%1 tokens").arg(numberText(m_report->modelContextLength))},
+                {tr("Tokenizer"), orNone(m_report->tokenizer)},
+                {tr("Chat template"), orNone(m_report->chatTemplate)}};
         for (const QString& note : m_report->notes)
             rows.push_back({.name = tr("Note"), .value = note, .isSentence = true});
     } else if (m_stage == Stage::Loaded && store().model() != nullptr) {
         const ModelFacts& model = store().model()->model;
         rows = {
             {tr("Family"), QString::fromStdString(model.architecture)},
-            {tr("Layers"), count(model.layerCount)},
+            {tr("Layers"), numberText(model.layerCount)},
             {tr("Weights"), tr("%1; %2").arg(fullArithmetic(model), sizeText(model.weightBytes))},
             {tr("Backend"), backendText(model)},
-            {tr("Context"), tr("%1 tokens").arg(count(model.contextLength))},
+            {tr("Context"), tr("%1 tokens").arg(numberText(model.contextLength))},
             {tr("Keys and values"), orNone(QString::fromStdString(model.kvType))},
             {tr("Tokenizer"), orNone(QString::fromStdString(model.tokenizer))},
             {tr("Chat template"), orNone(QString::fromStdString(model.chatTemplate))}};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/models/model_report.h"
 
-#include <QCoreApplication>
+#include "ui/language/tr.h"
+#include "ui/shell/figure_text.h"
+
 #include <QLocale>
 
 #include <limits>
@@ -11,8 +13,6 @@ namespace ui {
 namespace {
 
 constexpr double kKibi = 1024.0;
-
-QString say(const char* text) { return QCoreApplication::translate("ui::ModelReport", text); }
 
 } // namespace
 
@@ -40,11 +40,11 @@ ModelReport reportOf(const engine::ModelInspected& inspected) {
     report.fileBytes = model.fileBytes;
     report.modelContextLength = model.modelContextLength;
     report.freeBytes = memory.freeBytes;
-    report.memory = {{say("Weights, %1").arg(shortPrecision(model.precision)), memory.weightBytes},
-                     {say("Context of %1 tokens").arg(QLocale().toString(model.contextLength)),
-                      memory.cacheBytes},
-                     {say("Draft tree and search"), memory.scratchBytes},
-                     {say("Largest pass"), memory.passBytes}};
+    report.memory = {
+        {tr("Weights, %1").arg(shortPrecision(model.precision)), memory.weightBytes},
+        {tr("Context of %1 tokens").arg(numberText(model.contextLength)), memory.cacheBytes},
+        {tr("Draft tree and search"), memory.scratchBytes},
+        {tr("Largest pass"), memory.passBytes}};
     for (const std::string& remark : inspected.remarks)
         report.notes.push_back(QString::fromStdString(remark));
     return report;
@@ -98,7 +98,7 @@ QString shortPrecision(const std::string& precision) {
 }
 
 QString shortFacts(const engine::ModelFacts& model) {
-    return say("%1 \u00b7 %2 layers").arg(shortPrecision(model.precision)).arg(model.layerCount);
+    return tr("%1 \u00b7 %2 layers").arg(shortPrecision(model.precision)).arg(model.layerCount);
 }
 
 } // namespace ui

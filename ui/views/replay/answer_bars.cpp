@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/replay/answer_bars.h"
 
-#include <QCoreApplication>
+#include "ui/language/tr.h"
+
 #include <QMouseEvent>
 #include <QPainter>
 
@@ -24,7 +25,7 @@ AnswerBars::AnswerBars(const Theme& theme, Playback& playback, QWidget* parent)
 QString AnswerBars::titleOf(const RecordedAnswer& answer, int place) {
     const QString question = QString::fromStdString(answer.question).simplified();
     return question.isEmpty()
-               ? QCoreApplication::translate("AnswerBars", "Answer %1").arg(place)
+               ? tr("Answer %1").arg(place)
                : QStringLiteral("%1 %2").arg(QString::number(place), question.left(200));
 }
 

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/search_offer/ratio_in_use.h"
 
+#include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
-
-#include <QCoreApplication>
 
 #include <cmath>
 
 namespace ui {
 
-namespace {
-
-QString ratioWords(const char* text) { return QCoreApplication::translate("RatioInUse", text); }
-
-} // namespace
-
 bool RatioInUse::isOfSublayers() const { return std::abs(used * sublayers - skipped) < 1.0; }
 
 QString RatioInUse::text() const {
-    const QString counts =
-        (isOfSublayers() ? ratioWords("%1 of %2 sublayers")
-                         : ratioWords("%1 of %2 sublayers, as r counts their bytes"))
-            .arg(QString::number(skipped), QString::number(sublayers));
+    const QString counts = (isOfSublayers() ? tr("%1 of %2 sublayers")
+                                            : tr("%1 of %2 sublayers, as r counts their bytes"))
+                               .arg(QString::number(skipped), QString::number(sublayers));
     if (isAsAsked())
-        return ratioWords("r = %1: %2 skipped").arg(shareText(used), counts);
-    return ratioWords("r asked for %1, in use %2: %3. %4")
+        return tr("r = %1: %2 skipped").arg(shareText(used), counts);
+    return tr("r asked for %1, in use %2: %3. %4")
         .arg(shareText(asked), shareText(used), counts, reason);
 }
 
@@ -50,7 +42,7 @@ QString otherRatioText(const RunStore& store) {
 QString ofTask(const SearchLog& search, const QString& subtitle) {
     if (search.taskCount() < 2)
         return subtitle;
-    return ratioWords("%1 \u00B7 task %2").arg(subtitle, QString::fromStdString(search.task()));
+    return tr("%1 \u00B7 task %2").arg(subtitle, QString::fromStdString(search.task()));
 }
 
 } // namespace ui

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/search_offer/search_offer.h"
 
+#include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
 #include "ui/views/search_offer/swift_forecast.h"
-
-#include <QCoreApplication>
 
 #include <algorithm>
 
@@ -13,8 +12,6 @@ namespace ui {
 using namespace engine;
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("SearchOffer", text); }
 
 bool isSearching(const DecoderInfo& decoder) {
     return decoder.find("skip_set") != nullptr && decoder.find("optimise") != nullptr;
@@ -42,8 +39,9 @@ QString idleReason(const RunStore& store) {
                      off->kind == SettingKind::Flag ? tr("off") : QStringLiteral("0"));
     QString reason;
     if (const SettingInfo* off = switchedOff(store, "search_beside"))
-        reason = tr("In the parameters of %1, \"%2\" is off. ")
-                     .arg(title, QString::fromStdString(off->title));
+        reason = tr("In the parameters of %1, \"%2\" is off.")
+                     .arg(title, QString::fromStdString(off->title)) +
+                 QLatin1Char(' ');
     const auto tried = static_cast<qint64>(store.search().trials().size());
     if (tried > 0)
         return reason + countText(tried,

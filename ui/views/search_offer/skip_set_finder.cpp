@@ -151,9 +151,9 @@ void SkipSetFinder::tellProgress() {
         return;
     m_sentence =
         countText(static_cast<qint64>(trials.size() - std::min(m_trialsBefore, trials.size())),
-                  tr("Searching: 1 set tried"),
-                  tr("Searching: %1 sets tried")) +
-        tr(", best matchness %1. Esc stops.").arg(shareText(trials.back().best));
+                  tr("Searching: 1 set tried, best matchness %2. Esc stops."),
+                  tr("Searching: %1 sets tried, best matchness %2. Esc stops."))
+            .replace(QLatin1String("%2"), shareText(trials.back().best));
     emit changed();
 }
 
@@ -197,9 +197,11 @@ QString SkipSetFinder::outcome() const {
                   "most drafts are wrong. Auto drafts without skipping layers.")
             .arg(QString::number(tried), shareText(best), shareText(kUsefulMatchness));
     return countText(sublayers,
-                     tr("Found a set that skips 1 sublayer"),
-                     tr("Found a set that skips %1 sublayers")) +
-           tr(" with matchness %1. The next answer uses it.").arg(shareText(best));
+                     tr("Found a set that skips 1 sublayer with matchness %2. The next answer "
+                        "uses it."),
+                     tr("Found a set that skips %1 sublayers with matchness %2. The next answer "
+                        "uses it."))
+        .replace(QLatin1String("%2"), shareText(best));
 }
 
 /// Its decoder is gone, so there are no settings to restore.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/search_offer/swift_forecast.h"
 
+#include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
-
-#include <QCoreApplication>
 
 namespace ui {
 
@@ -13,8 +12,6 @@ namespace {
 
 /// Speeds that differ by less from plain decoding are called about the same.
 constexpr double kAboutTheSame = 0.03;
-
-QString said(const char* text) { return QCoreApplication::translate("SwiftForecast", text); }
 
 bool isFlagOn(const RunStore& store, const char* setting) {
     const auto found = store.settings().find(setting);
@@ -32,21 +29,22 @@ QString forecastSentence(const RunStore& store) {
     if (forecast == nullptr)
         return {};
     const double speedup = forecast->speedup();
-    QString about = said("SWIFT would run at about %1 here").arg(factorText(speedup));
+    QString about = tr("SWIFT would run at about %1 here").arg(factorText(speedup));
     if (forecast->tokens > 0) // older recordings do not say it
-        about += said(", measured on %1 tokens and without its search").arg(forecast->tokens);
+        about =
+            tr("%1, measured on %2 tokens and without its search").arg(about).arg(forecast->tokens);
     if (speedup < 1.0 - kAboutTheSame)
-        return said("%1: skipping layers does not pay on this model. The text would be the same.")
+        return tr("%1: skipping layers does not pay on this model. The text would be the same.")
             .arg(about);
     if (speedup > 1.0 + kAboutTheSame)
-        return said("%1: skipping layers pays on this model.").arg(about);
-    return said("%1: skipping layers neither gains nor costs much.").arg(about);
+        return tr("%1: skipping layers pays on this model.").arg(about);
+    return tr("%1: skipping layers neither gains nor costs much.").arg(about);
 }
 
 QString forecastAction(const RunStore& store, const QString& action) {
     const DraftForecast* forecast = store.search().forecast();
     return forecast == nullptr ? action
-                               : said("%1: about %2").arg(action, factorText(forecast->speedup()));
+                               : tr("%1: about %2").arg(action, factorText(forecast->speedup()));
 }
 
 QString forecastCheck(const RunStore& store) {
@@ -57,17 +55,17 @@ QString forecastCheck(const RunStore& store) {
     const SpanFigures chat = store.speed().chat();
     const auto measured = chat.isDrafting() ? chat.speedup() : std::nullopt;
     return measured
-               ? said("The forecast was about %1; measured in this chat: %2.")
+               ? tr("The forecast was about %1; measured in this chat: %2.")
                      .arg(forecastText, factorText(*measured))
-               : said("The forecast is about %1; the next answer measures it.").arg(forecastText);
+               : tr("The forecast is about %1; the next answer measures it.").arg(forecastText);
 }
 
 QString besideSentence(const RunStore& store) {
-    const QString found = said("Found beside the chat and not used");
+    const QString found = tr("Found beside the chat and not used");
     const DraftForecast* forecast = store.search().forecast();
     return forecast == nullptr
-               ? said("%1: what SWIFT would gain with it is not measured yet.").arg(found)
-               : said("%1: SWIFT would run at about %2 with it.")
+               ? tr("%1: what SWIFT would gain with it is not measured yet.").arg(found)
+               : tr("%1: SWIFT would run at about %2 with it.")
                      .arg(found, factorText(forecast->speedup()));
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/speed/gain_finding.h"
 
+#include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
-
-#include <QCoreApplication>
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +13,6 @@ namespace {
 
 constexpr double kSaidBelow = 0.97;
 constexpr double kTakenBackAbove = 1.03;
-
-QString gainText(const char* text) { return QCoreApplication::translate("GainFinding", text); }
 
 } // namespace
 
@@ -71,19 +68,19 @@ bool isWithoutGain(const GainFinding& finding, bool wasSaid) {
 std::vector<std::pair<QString, QString>> arithmeticRows(const GainFinding& finding) {
     const engine::SpeedFactors& factors = finding.factors;
     std::vector<std::pair<QString, QString>> rows = {
-        {gainText("Cost of a draft pass, measured (c)"), shareText(factors.draftCost)},
-        {gainText("Accepted / drafted (α)"),
+        {tr("Cost of a draft pass, measured (c)"), shareText(factors.draftCost)},
+        {tr("Accepted / drafted (α)"),
          QStringLiteral("%1 / %2 = %3")
              .arg(finding.accepted)
              .arg(finding.draftSteps)
              .arg(shareText(factors.acceptance))},
-        {gainText("Tokens per step (M)"), QString::number(factors.tokensPerRound, 'f', 2)},
-        {gainText("Cost of verifying a step (v)"), shareText(factors.verifyCost)},
-        {gainText("Other work of a step (o)"), shareText(factors.otherCost)},
-        {gainText("Expected: M·α / ((M−1)·c + α)"), factorText(finding.expected)},
-        {gainText("With v and o: M / ((M−1)·c/α + v + o)"), factorText(finding.expectedFull)}};
+        {tr("Tokens per step (M)"), QString::number(factors.tokensPerRound, 'f', 2)},
+        {tr("Cost of verifying a step (v)"), shareText(factors.verifyCost)},
+        {tr("Other work of a step (o)"), shareText(factors.otherCost)},
+        {tr("Expected: M·α / ((M−1)·c + α)"), factorText(finding.expected)},
+        {tr("With v and o: M / ((M−1)·c/α + v + o)"), factorText(finding.expectedFull)}};
     if (finding.measured)
-        rows.emplace_back(gainText("Measured, without the search"), factorText(*finding.measured));
+        rows.emplace_back(tr("Measured, without the search"), factorText(*finding.measured));
     return rows;
 }
 
@@ -94,27 +91,26 @@ QString arithmeticSentence(const GainFinding& finding) {
     const int saved = static_cast<int>(std::lround(100.0 * (1.0 - factors.draftCost)));
     QString text;
     if (finding.sublayers > 0 && saved > 0)
-        text = gainText("Skipping %1 of %2 sublayers saves %3 % of a pass's time, but %4 of 10 "
-                        "drafted tokens are rejected.")
+        text = tr("Skipping %1 of %2 sublayers saves %3 % of a pass's time, but %4 of 10 "
+                  "drafted tokens are rejected.")
                    .arg(finding.skippedSublayers)
                    .arg(finding.sublayers)
                    .arg(saved)
                    .arg(lostOfTen);
     else
-        text = gainText(
-            "A draft pass costs as much as a whole pass here, so drafting by skipping saves "
-            "nothing.");
+        text = tr("A draft pass costs as much as a whole pass here, so drafting by skipping saves "
+                  "nothing.");
     text += QChar(' ');
     if (const auto needed = finding.neededAcceptance())
-        text += gainText("Drafting would be faster with α above %1 at this c, or on a model with "
-                         "larger layers.")
+        text += tr("Drafting would be faster with α above %1 at this c, or on a model with "
+                   "larger layers.")
                     .arg(shareText(*needed));
     else
-        text += gainText("At these costs no acceptance rate would make it faster; only a model "
-                         "with larger layers would.");
+        text += tr("At these costs no acceptance rate would make it faster; only a model "
+                   "with larger layers would.");
     return text + QChar(' ') +
-           gainText("Models of 7B parameters or more usually gain more from "
-                    "skipping.");
+           tr("Models of 7B parameters or more usually gain more from "
+              "skipping.");
 }
 
 } // namespace ui

@@ -35,7 +35,7 @@ LatencyView::LatencyView(const ViewContext& context, QWidget* parent)
     m_bars->setParts({{tr("draft"), &Colours::draftTime, &Colours::onDraftTime},
                       {tr("verify"), &Colours::verifyTime, &Colours::onVerifyTime},
                       {tr("search"), &Colours::searchTime, &Colours::text},
-                      {tr("other"), &Colours::otherTime, &Colours::text}});
+                      {tr("other", "time"), &Colours::otherTime, &Colours::text}});
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_bars);

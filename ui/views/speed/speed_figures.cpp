@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/speed/speed_figures.h"
 
+#include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
 #include "ui/views/speed/gain_finding.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>
@@ -24,8 +24,6 @@ constexpr double kCheckedAsOne = 1.25;
 
 /// Rates that differ by less are called the same.
 constexpr double kSameRate = 0.03;
-
-QString tr(const char* text) { return QCoreApplication::translate("SpeedFigures", text); }
 
 QString timesText(double factor) { return QString::number(factor, 'f', 2); }
 
@@ -227,7 +225,8 @@ QString averageStepSentence(const TimeShares& shares) {
     const auto number = [&](int value) {
         return QString::number(value / scale, 'f', scale > 1.0 ? 1 : 0);
     };
-    const std::array<QString, 4> names = {tr("draft"), tr("verify"), tr("search"), tr("other")};
+    const std::array<QString, 4> names = {
+        tr("draft"), tr("verify"), tr("search"), tr("other", "time")};
     QStringList words;
     int total = 0;
     for (std::size_t i = 0; i < whole.size(); ++i) {

@@ -4,6 +4,7 @@
 #include "engine/model/skip_sets/skip_set.h"
 
 #include <chrono>
+#include <utility>
 
 namespace app {
 
@@ -20,13 +21,27 @@ bool isScored(const PlanChange& change) {
 
 void ShardLog::beginAnswer(
     const std::string& variant, const std::string& task, int prompt, int pass, bool rounds) {
-    if (m_variant != variant || m_task != task || m_pass != pass)
-        m_matchness = m_ratio = 0.0;
+    m_plan = &m_plans[{variant, pass}];
+    if (std::exchange(m_plan->task, task) != task)
+        m_plan->matchness = 0.0;
     m_variant = variant;
     m_task = task;
     m_prompt = prompt;
     m_pass = pass;
     m_keepsRounds = rounds;
+    m_drafters.clear();
+    m_tokens = m_draftedUntil = 0;
+}
+
+/// As the decoder says, or else by what its draft was made of.
+std::string ShardLog::drafterOf(const DecodeStep& step) const {
+    if (step.isPlain())
+        return "none";
+    if (!step.choice.drafter.empty())
+        return std::string(step.choice.drafter);
+    if (step.planId == 0)
+        return "free";
+    return m_plan->isExit ? "exit" : "skip";
 }
 
 double ShardLog::now() const {
@@ -35,6 +50,12 @@ double ShardLog::now() const {
 
 void ShardLog::add(const DecodeStep& step) {
     add(step.search);
+    const std::string drafter = drafterOf(step);
+    const auto count = static_cast<long>(step.tokens.size());
+    m_drafters[drafter] += count;
+    m_tokens += count;
+    if (!step.isPlain())
+        m_draftedUntil = m_tokens;
     if (!m_keepsRounds)
         return;
     DecodeMetrics one;
@@ -48,10 +69,11 @@ void ShardLog::add(const DecodeStep& step) {
         round.tokens.push_back(readableToken(m_words, id));
     for (const TokenFact& fact : step.facts)
         round.ranks.push_back(fact.rank + 1);
+    round.drafter = drafter;
     round.draftSteps = static_cast<int>(one.draftSteps);
     round.draftLayers = one.draftLayers;
     round.accepted = static_cast<int>(one.accepted);
-    round.matchness = m_matchness;
+    round.matchness = m_plan->matchness;
     round.draftMs = step.draftMs;
     round.verifyMs = step.verifyMs;
     round.searchMs = step.search.searchMs;
@@ -67,7 +89,8 @@ void ShardLog::add(const SearchReport& report) {
         if (change.isBeside)
             continue;
         const SkipSet set = skipSetOf(change.plan);
-        m_ratio = change.skipRatio;
+        m_plan->ratio = change.skipRatio;
+        m_plan->isExit = change.plan.exitAfterLayer + 1 < change.plan.layerCount();
         ShardPlan plan;
         plan.variant = m_variant;
         plan.task = m_task;
@@ -75,7 +98,7 @@ void ShardLog::add(const SearchReport& report) {
         plan.attention = set.attention;
         plan.mlp = set.mlp;
         plan.ratio = change.skipRatio;
-        plan.score = isScored(change) ? m_matchness : 0.0;
+        plan.score = isScored(change) ? m_plan->matchness : 0.0;
         plan.reason = change.reason;
         plan.at = now();
         add(ShardRecord(std::move(plan)));
@@ -84,7 +107,7 @@ void ShardLog::add(const SearchReport& report) {
 
 void ShardLog::add(const TrialRecord& trial) {
     if (trial.isBest)
-        m_matchness = trial.score;
+        m_plan->matchness = trial.score;
     ShardTrial made;
     made.variant = m_variant;
     made.task = m_task;
@@ -94,7 +117,7 @@ void ShardLog::add(const TrialRecord& trial) {
     made.score = trial.score;
     made.best = trial.best;
     made.isBest = trial.isBest;
-    made.ratio = m_ratio;
+    made.ratio = m_plan->ratio;
     made.at = now();
     add(ShardRecord(std::move(made)));
 }

@@ -5,8 +5,10 @@
 #include "engine/base/forward_clock.h"
 #include "engine/experiments/run/run_folder.h"
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace app {
 
@@ -28,13 +30,20 @@ public:
     void beginAnswer(
         const std::string& variant, const std::string& task, int prompt, int pass, bool rounds);
 
-    /// Trials, changes of the set, and the round itself if rounds are kept.
+    /// Trials, changes of the set, what drafted the tokens, and the round itself if rounds are
+    /// kept.
     void add(const engine::DecodeStep& step);
     void add(const engine::SearchReport& report);
     void add(const engine::TrialRecord& trial);
     void add(engine::ShardRecord record);
 
     void drop(const std::string& variant, const std::string& reason);
+
+    /// What drafted the tokens since beginAnswer(), see ShardAnswer::drafters.
+    const std::map<std::string, long>& drafters() const { return m_drafters; }
+
+    /// The tokens of these until the end of the last round that was drafted.
+    long draftedUntil() const { return m_draftedUntil; }
 
     /// Seconds since the shard began.
     double now() const;
@@ -46,19 +55,32 @@ public:
     engine::Result<engine::ShardResult> finish();
 
 private:
+    /// With which a variant drafts.
+    struct Plan {
+        std::string task = {}; ///< for which its matchness was measured
+        double matchness = 0.0;
+        double ratio = 0.0;
+        bool isExit = false; ///< it ends before the last layer
+    };
+
+    std::string drafterOf(const engine::DecodeStep& step) const;
+
     engine::PartJournal m_journal;
     engine::ShardResult m_result;
     const engine::Tokenizer& m_words;
     double m_before;
     engine::ForwardClock::time_point m_start = engine::ForwardClock::now();
     std::optional<engine::Error> m_failure;
-    std::string m_variant; // this and the next: of the present answer
+    std::string m_variant; // this and the next ones: of the present answer
     std::string m_task;
     int m_prompt = 0;
     int m_pass = 0;
     bool m_keepsRounds = false;
-    double m_matchness = 0.0; // this and the next: of the set in use
-    double m_ratio = 0.0;
+    std::map<std::string, long> m_drafters;
+    long m_tokens = 0;
+    long m_draftedUntil = 0;
+    std::map<std::pair<std::string, int>, Plan> m_plans; // by variant and pass
+    Plan* m_plan = nullptr;                              // of the present answer
 };
 
 } // namespace app

@@ -12,7 +12,9 @@
 #include "engine/metrics/equation_six.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace app {
 
@@ -208,7 +210,7 @@ private:
         if (answers.isCancelled || m_work.stop.stop_requested())
             return cancelledError();
         std::vector<Made> again;
-        again.push_back({&*vanilla, std::move(answers), startedAt});
+        again.push_back(madeBy(*vanilla, std::move(answers), startedAt));
         ENGINE_TRY_DO(take(again, *first, 1));
         return m_log->check();
     }
@@ -245,7 +247,13 @@ private:
         ShardVariant* variant;
         Answers answers;
         double startedAt;
+        std::map<std::string, long> drafters;
+        long draftedUntil;
     };
+
+    Made madeBy(ShardVariant& variant, Answers answers, double startedAt) const {
+        return {&variant, std::move(answers), startedAt, m_log->drafters(), m_log->draftedUntil()};
+    }
 
     Result<void> answerAll(int prompt, int pass, bool isReverse) {
         std::vector<Made> all;
@@ -264,7 +272,7 @@ private:
             }
             if (answers.value().isCancelled || m_work.stop.stop_requested())
                 return cancelledError();
-            all.push_back({&variant, std::move(answers).value(), startedAt});
+            all.push_back(madeBy(variant, std::move(answers).value(), startedAt));
         }
         return take(all, prompt, pass);
     }
@@ -327,6 +335,8 @@ private:
         answer.promptMs = made.answers.promptMs;
         answer.decodeMs = made.answers.decodeMs;
         answer.startedAt = made.startedAt;
+        answer.drafters = made.drafters;
+        answer.draftedUntil = std::min(made.draftedUntil, answer.tokens);
         answer.decoding = metricsOf(made.answers);
         answer.draftRatio = draftRatio(answer.decoding,
                                        m_work.model.data.loaded.config.layerCount,

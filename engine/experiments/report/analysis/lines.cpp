@@ -8,6 +8,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace engine {
 
@@ -70,6 +71,27 @@ private:
 
 using Points = std::vector<FigureSeries::Point>;
 
+/// Points of a line, which ends before a speedup that was refused and begins anew behind it.
+class BrokenLine {
+public:
+    explicit BrokenLine(const ResultFigure& figure)
+        : m_figure(figure)
+        , m_refused(figure.refusedPoints) {}
+
+    void add(double x, Estimate y) {
+        const bool isBehindGap = !m_points.empty() && m_figure.refusedPoints != m_refused;
+        m_refused = m_figure.refusedPoints;
+        m_points.push_back({x, y, isBehindGap});
+    }
+
+    Points take() { return std::move(m_points); }
+
+private:
+    const ResultFigure& m_figure;
+    int m_refused; // of the figure, when the newest point was added
+    Points m_points;
+};
+
 Points matchnessPoints(const StreamAxis& axis, const Selection& selection, bool isBest) {
     Points points;
     for (const TrialRun* run : selection.trials)
@@ -106,19 +128,19 @@ Points promptPoints(const StreamAxis& axis,
         }
         prompts.back().second.runs.push_back(run);
     }
-    Points points;
+    BrokenLine line(figure);
     for (const auto& [x, prompt] : prompts) {
         if (auto value = drawnValue(measure, prompt, figure)) {
             value->low = value->high = std::nullopt; // of a prompt's seeds it would mislead
-            points.push_back({x, *value});
+            line.add(x, *value);
         }
     }
-    return points;
+    return line.take();
 }
 
 /// A point says how fast all prompts up to it were, so it needs a baseline that is steady on them.
 Points cumulativePoints(const StreamAxis& axis, const Selection& selection, ResultFigure& figure) {
-    Points points;
+    BrokenLine line(figure);
     double vanilla = 0.0;
     double own = 0.0;
     std::vector<double> moves; // ascending
@@ -135,9 +157,9 @@ Points cumulativePoints(const StreamAxis& axis, const Selection& selection, Resu
             ++figure.refusedPoints;
             continue;
         }
-        points.push_back({axis.at(run->place), {vanilla / own, {}, {}, 1}});
+        line.add(axis.at(run->place), {vanilla / own, {}, {}, 1});
     }
-    return points;
+    return line.take();
 }
 
 Points streamPoints(const StreamAxis& axis,
@@ -215,7 +237,7 @@ Points sweepPoints(const RunData& data,
                    std::initializer_list<const FigureGroup*> groups,
                    const std::string& measure,
                    ResultFigure& figure) {
-    Points points;
+    BrokenLine line(figure);
     for (const FigureGroup& group : figureGroups(data, wish, wish.x, stage)) {
         const auto x = numberOf(group.group);
         Selection selection = selectAll(data, wish, stage, groups);
@@ -226,9 +248,9 @@ Points sweepPoints(const RunData& data,
         std::erase_if(selection.trials, isOther);
         std::erase_if(selection.plans, isOther);
         if (const auto value = drawnValue(measure, selection, figure); x && value)
-            points.push_back({*x, *value});
+            line.add(*x, *value);
     }
-    return points;
+    return line.take();
 }
 
 } // namespace

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-// Tables as text: Markdown, CSV and LaTeX.
+// Tables and tokens as text: Markdown, CSV and LaTeX.
 
 namespace engine {
 
@@ -143,6 +143,27 @@ std::string tableLatex(const ResultTable& table) {
     for (const auto& row : table.rows)
         text += line(row, [](const ResultCell& cell) { return cell.text; });
     return text + "\\bottomrule\n\\end{tabular}\n";
+}
+
+std::string originsLatex(const std::vector<OriginText>& origins) {
+    std::string text =
+        "% Underlined: drafted and confirmed; with a number: the draft's second or a "
+        "later choice; plain: written by the full model.\n";
+    for (const OriginText& origin : origins) {
+        text += fmt::format("\\paragraph{{{}}}\n", escapedLatex(origin.title));
+        for (const OriginText::Token& token : origin.tokens) {
+            std::string line = token.text;
+            const auto ends = std::erase(line, '\n');
+            const std::string shown = escapedLatex(line);
+            text +=
+                token.rank > 0 && !shown.empty() ? fmt::format("\\underline{{{}}}", shown) : shown;
+            if (token.rank > 1)
+                text += fmt::format("$_{{{}}}$", token.rank);
+            text += ends > 0 ? "\\par\n" : "\\allowbreak{}";
+        }
+        text += "\n\n";
+    }
+    return text;
 }
 
 } // namespace engine

@@ -152,6 +152,11 @@ void RunProgressReader::sumUp(RunProgress& progress) const {
                 progress.vanillaTokens += answer.tokens;
                 progress.vanillaMs += answer.decodeMs;
             } else if (answer.variant == m_subject) {
+                if (prompt.tokens == 0) {
+                    prompt.drafters = answer.drafters;
+                    prompt.draftedUntil = answer.draftedUntil;
+                    prompt.firstTokens = answer.tokens;
+                }
                 prompt.tokens += answer.tokens;
                 prompt.ms += answer.decodeMs;
                 prompt.decoding.add(answer.decoding);
@@ -166,14 +171,22 @@ void RunProgressReader::sumUp(RunProgress& progress) const {
                 progress.plans.push_back(plan);
         progress.leftOut.insert(
             progress.leftOut.end(), shard.known.leftOut.begin(), shard.known.leftOut.end());
+        progress.resumed.insert(
+            progress.resumed.end(), shard.known.resumed.begin(), shard.known.resumed.end());
         if (shard.isFinished && !progress.machine)
             progress.machine = shard.known.machine;
         if (state.phase == ShardPhase::Running && !shard.known.answers.empty())
             progress.current = shard.known.answers.back().prompt;
     }
+    std::vector<double> moves;
     progress.prompts.reserve(prompts.size());
-    for (auto& [line, prompt] : prompts)
+    for (auto& [line, prompt] : prompts) {
+        if (prompt.vanillaMoved)
+            moves.push_back(*prompt.vanillaMoved);
         progress.prompts.push_back(std::move(prompt));
+    }
+    if (!moves.empty())
+        progress.vanillaMoved = medianOf(moves);
 }
 
 void RunProgressReader::sumTasks(RunProgress& progress) {

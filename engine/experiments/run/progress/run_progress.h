@@ -22,6 +22,10 @@ struct PromptFigures {
     double vanillaMs = 0.0;
     int answers = 0;                         ///< of both
     std::optional<double> vanillaMoved = {}; ///< within the prompt's block, once it is complete
+    /// Of the subject's first answer, see ShardAnswer.
+    std::map<std::string, long> drafters = {};
+    long draftedUntil = 0;
+    long firstTokens = 0;
 
     std::optional<double> tokensPerSecond() const;
 
@@ -54,9 +58,11 @@ struct RunProgress {
     std::vector<PromptFigures> prompts = {}; ///< those begun, by line
     std::vector<ShardPlan> plans = {};       ///< of the subject, in order
     std::vector<ShardLeftOut> leftOut = {};
-    std::optional<int> current = {}; ///< the prompt answered last in a shard at work
+    std::vector<ShardResumed> resumed = {}; ///< where a stream that was stopped went on
+    std::optional<int> current = {};        ///< the prompt answered last in a shard at work
     long vanillaTokens = 0;
     double vanillaMs = 0.0;
+    std::optional<double> vanillaMoved = {};  ///< within its blocks: the median of all prompts
     std::optional<MachineFacts> machine = {}; ///< of a finished shard
     bool isLed = false;                       ///< a process works on it at this moment
 };

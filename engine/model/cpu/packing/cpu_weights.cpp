@@ -44,8 +44,12 @@ public:
         ENGINE_TRY_DO(norm(finalNormTensor(m_config), weights.finalNorm));
         if (!m_config.tiedHead)
             ENGINE_TRY_DO(linear(headTensor(m_config), weights.head));
-        ENGINE_TRY_DO(linear(embeddingTensor(m_config), weights.embedding));
-        return {};
+        if (!m_config.isDraft())
+            return linear(embeddingTensor(m_config), weights.embedding);
+        const DraftInputTensors tensors = draftInputTensors(m_config);
+        ENGINE_TRY_DO(norm(tensors.streamNorm, weights.streamNorm));
+        ENGINE_TRY_DO(norm(tensors.tokenNorm, weights.tokenNorm));
+        return linear(tensors.input, weights.draftInput);
     }
 
     Result<Weights> packAll() {
@@ -184,6 +188,7 @@ template <typename Visit> void visitLinears(const Weights& weights, Visit&& visi
         layer.forEachLinear(visit);
     visit(weights.embedding);
     visit(weights.head);
+    visit(weights.draftInput);
 }
 
 /// Types of the file that are held in a clearly wider form, by that form: "Q2_K, Q3_K as float32".

@@ -35,6 +35,9 @@ struct Weights {
     std::vector<LayerWeights> layers; ///< [layers]
     std::vector<float> finalNorm;     // [hidden]
     Linear head;                      // rows 0 when tied
+    Linear draftInput;                // of a network that drafts; else rows 0
+    std::vector<float> streamNorm;    // likewise [hidden]
+    std::vector<float> tokenNorm;     // likewise [hidden]
     std::jthread keeper;              // writes `memory` to the packed cache, if anything does
 
     const Linear& outputHead() const { return head.matrix.rows == 0 ? embedding : head; }

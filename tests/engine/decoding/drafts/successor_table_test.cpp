@@ -154,7 +154,9 @@ void SuccessorTableTest::aStoredTableComesBack() {
     QVERIFY(memory.isBehind(table));
     QVERIFY(memory.store(table).hasValue());
     QVERIFY(!memory.isBehind(table));
-    QCOMPARE(memory.path(), folder.path() / "successors" / (std::string(kModel) + ".bin"));
+    std::filesystem::path expected = folder.path() / "successors" / kModel;
+    expected += ".bin";
+    QCOMPARE(memory.path(), expected);
     SuccessorTable loaded(kVocab, 64);
     const auto remark = SuccessorMemory(folder.path(), kModel).load(loaded);
     QVERIFY(remark.hasValue() && remark.value().empty());

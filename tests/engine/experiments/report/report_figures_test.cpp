@@ -146,6 +146,42 @@ private slots:
         QCOMPARE(squares, 10); // nine values and the legend's
     }
 
+    void aLineEndsBeforeARefusedSpeedAndBeginsAnewBehindIt_data() {
+        QTest::addColumn<int>("points");
+        QTest::newRow("few points, each with its mark") << 8;
+        QTest::newRow("many points, smoothed") << 60;
+        QTest::newRow("more points than are drawn") << 5000;
+    }
+
+    void aLineEndsBeforeARefusedSpeedAndBeginsAnewBehindIt() {
+        QFETCH(const int, points);
+        ResultFigure figure = figureOf(FigureKind::Lines);
+        figure.panels.resize(1);
+        figure.bands.clear();
+        FigureSeries line;
+        line.name = "SWIFT";
+        for (int i = 0; i < points; ++i)
+            line.points.push_back({static_cast<double>(i), about(i % 2 == 0 ? 0.9 : 1.1)});
+        line.points[static_cast<std::size_t>(points / 2 + 1)].isBehindGap = true;
+        figure.panels[0].series = {line};
+        const auto inked = [&] {
+            const Drawing drawing = drawFigure(figure, {});
+            std::vector<DrawingPoint> ends; // of the pieces, one behind the other
+            for (const Mark& mark : drawing.marks)
+                if (mark.shape == MarkShape::Line && mark.points.size() > 2) {
+                    ends.push_back(mark.points.front());
+                    ends.push_back(mark.points.back());
+                }
+            return ends;
+        };
+        const std::vector<DrawingPoint> broken = inked();
+        QCOMPARE(broken.size(), std::size_t{4});
+        QVERIFY(broken[1].x < broken[2].x);
+        figure.panels[0].series[0].points[static_cast<std::size_t>(points / 2 + 1)].isBehindGap =
+            false;
+        QCOMPARE(inked().size(), std::size_t{2});
+    }
+
     void theNumberOfADotStandsOffTheLineOfVanilla() {
         ResultFigure figure = figureOf(FigureKind::Dots);
         figure.panels.resize(1);

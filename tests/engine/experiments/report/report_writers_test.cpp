@@ -201,6 +201,16 @@ private slots:
         QCOMPARE(escapedLatex("50 % of a_b & {c}"), std::string("50 \\% of a\\_b \\& \\{c\\}"));
     }
 
+    void tokensAreLatexThatSaysWhereTheyComeFrom() {
+        const std::string text = originsLatex(
+            {{"SWIFT, prompt 3 & 4", {{" one", 1}, {"_two", 2}, {"{three}\n", 0}, {"\n", 1}}}});
+        const std::string tokens = "\\underline{ one}\\allowbreak{}"
+                                   "\\underline{\\_two}$_{2}$\\allowbreak{}"
+                                   "\\{three\\}\\par\n\\par\n";
+        QVERIFY2(text.find("\\paragraph{SWIFT, prompt 3 \\& 4}\n" + tokens) != std::string::npos,
+                 text.c_str());
+    }
+
     void markdownKeepsItsTables() {
         const std::string text = reportMarkdown(sampleResult(), "{\n```\n}");
         QVERIFY(text.find("<script") == std::string::npos);
@@ -221,6 +231,7 @@ private slots:
                                  "report.md",
                                  "main.csv",
                                  "main.tex",
+                                 "tokens.tex",
                                  "figures/speed.svg",
                                  "figures/speed.pdf"})
             QVERIFY2(std::filesystem::file_size(place / name) > 50, name);

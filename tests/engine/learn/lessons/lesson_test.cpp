@@ -130,12 +130,41 @@ private slots:
             "set.skipped\", \"at_least\": 1",
             "round.stop\", \"at_least\": 1",
             "word");
+        row("a share above 1",
+            "set.matchness\", \"at_least\": 0.8",
+            "set.matchness\", \"at_least\": 1.2",
+            "can never hold");
+        row("a number below 0", "\"at_least\": 1}", "\"at_most\": -1}", "never below 0");
+        row("a condition that excludes itself",
+            "\"at_least\": 0.8}",
+            "\"at_least\": 0.8, \"at_most\": 0.5}",
+            "set.matchness exclude each other");
+        row("conditions that exclude each other",
+            "{\"fact\": \"set.matchness\", \"at_least\": 0.8}",
+            "{\"fact\": \"set.skipped\", \"at_most\": 0}",
+            "set.skipped exclude each other");
+        row("a stop that there is not",
+            "{\"fact\": \"set.matchness\", \"at_least\": 0.8}",
+            "{\"fact\": \"round.stop\", \"is\": \"verfy\"}",
+            "did you mean verify");
         row("two things at once",
             "{\"flip\": \"mlp 3\"}]",
             "{\"flip\": \"mlp 3\", \"search\": true}]",
             "exactly one");
         row("nothing to do", "{\"flip\": \"mlp 3\"}]", "{}]", "exactly one");
         row("no sublayer", "\"mlp 3\"", "\"mlp\"", "attention 12");
+        row("copies of a model that has none",
+            "{\"flip\": \"mlp 3\"}],\n",
+            "{\"skip_copies\": true}],\n",
+            "needs.model");
+        row("a round that there is not",
+            "{\"flip\": \"mlp 3\"}],\n",
+            "{\"stop\": \"verify\", \"round\": \"bets\"}],\n",
+            "did you mean best");
+        row("a round without a stop",
+            "{\"flip\": \"mlp 3\"}],\n",
+            "{\"flip\": \"mlp 3\", \"round\": \"best\"}],\n",
+            "belongs to a stop");
         row("actions without a button", "\"button\": \"Skip\", ", "", "button");
         row("no solution", "\"solution\": [{\"flip\": \"mlp 3\"}]", "\"solution\": []", "solution");
         row("no hint", "\"Try {{round.stop}}.\"", "\"\"", "hint");

@@ -125,6 +125,34 @@ private slots:
         QVERIFY(!kept[1].text.isEmpty());
     }
 
+    void aRecipeThatIsOpenedAsAFileIsKeptAmongTheOwnOnes() {
+        const QString shipped = QStringLiteral("resources/recipes/ablation.json");
+        for (const char* name : {"mine.swiftexp", "later one.swiftexp"})
+            QVERIFY(QFile::copy(shipped, path(name)));
+        const QString own = path("data/swift-studio/experiments/recipes/");
+        QProcess first;
+        start(first, {path("mine.swiftexp")});
+        QTRY_VERIFY(QFile::exists(own + QStringLiteral("mine.swiftexp")));
+        QProcess second; // while the window is open
+        start(second, {path("later one.swiftexp")});
+        QVERIFY(second.waitForFinished(-1));
+        QCOMPARE(second.exitCode(), 0);
+        QCOMPARE(second.readAllStandardError(), QByteArray());
+        QTRY_VERIFY(QFile::exists(own + QStringLiteral("later one.swiftexp")));
+        first.kill();
+        first.waitForFinished(-1);
+    }
+
+    void aRecordingBesideOtherFilesIsRefused() {
+        QProcess window;
+        start(window, {QStringLiteral("a.swiftrun"), QStringLiteral("b.swiftexp")});
+        QVERIFY(window.waitForFinished(-1));
+        QVERIFY(window.exitCode() != 0);
+        const QByteArray errors = window.readAllStandardError();
+        QCOMPARE(errors.count('\n'), 1);
+        QVERIFY2(errors.contains("window of its own"), errors.constData());
+    }
+
     void aSecondStartHandsOverToTheFirst() {
         QProcess first;
         start(first, asking("letters", "abc ab"));

@@ -167,7 +167,8 @@ private slots:
         StartPanel panel(m_theme);
         panel.setState(QStringLiteral("Ready."), true);
         QSignalSpy chosen(&panel, &StartPanel::promptChosen);
-        const auto buttons = panel.findChildren<QAbstractButton*>();
+        auto buttons = panel.findChildren<QAbstractButton*>();
+        buttons.removeOne(&panel.lessonButton());
         QCOMPARE(buttons.size(), 3);
         for (QAbstractButton* button : buttons)
             QTest::keyClick(button, Qt::Key_Space);
@@ -177,6 +178,18 @@ private slots:
         panel.setState(QStringLiteral("<b>Load a model.</b>"), false);
         for (QAbstractButton* button : buttons)
             QVERIFY(!button->isEnabled());
+    }
+
+    void theFirstLessonIsOfferedWhereThereAreLessons() {
+        StartPanel panel(m_theme);
+        panel.show();
+        QVERIFY(!panel.lessonButton().isVisible());
+        panel.setHasLessons(true);
+        panel.setState(QStringLiteral("No model."), false);
+        QVERIFY(panel.lessonButton().isVisible() && panel.lessonButton().isEnabled());
+        QSignalSpy asked(&panel, &StartPanel::firstLessonAsked);
+        QTest::keyClick(&panel.lessonButton(), Qt::Key_Space);
+        QCOMPARE(asked.count(), 1);
     }
 
     void examplesShowAllTheirWords_data() {
@@ -192,6 +205,7 @@ private slots:
         QFETCH(int, width);
         StartPanel panel(m_theme);
         panel.setState(QStringLiteral("Ready."), true);
+        panel.setHasLessons(true);
         m_theme.setTextPercent(percent); // while it is shown
         panel.resize(width, 1200);
         panel.show();

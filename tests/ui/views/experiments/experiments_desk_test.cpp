@@ -283,6 +283,25 @@ private slots:
         QVERIFY(button(page(), QStringLiteral("Resume")) != nullptr);
     }
 
+    void whatARunAsksAndLeavesOutIsListedBesideItsMachine() {
+        const QString id = addJob("work");
+        MadeUpStream stream(desk().queue().job(id)->folder.toStdString(), {"story", "code"}, 3);
+        stream.answer(0);
+        stream.leaveOut(1, "It is longer than the context of 8192 tokens.");
+        stream.answer(2);
+        stream.endBlock(0, 0.02);
+        desk().showJob(id);
+        QTRY_VERIFY(says(desk().hardware(), QStringLiteral("Prompt 2: It is longer than")));
+        QVERIFY(says(desk().hardware(), QStringLiteral("1 left out")));
+        QVERIFY(says(desk().hardware(), QStringLiteral("5 of 14")));
+        QVERIFY(says(desk().hardware(), QStringLiteral("64 tokens")));
+        QVERIFY(says(desk().hardware(), QStringLiteral("2.0 %")));
+        QVERIFY(!says(desk().hardware(), QStringLiteral("A made-up processor")));
+        stream.finish();
+        desk().showJob(id);
+        QTRY_VERIFY(says(desk().hardware(), QStringLiteral("A made-up processor")));
+    }
+
     void aSetIsSearchedForTheSliceThatIsShown() {
         const QString id = addJob("done");
         MadeUpStream stream(desk().queue().job(id)->folder.toStdString(), {"story", "code"}, 2);
@@ -364,6 +383,24 @@ private slots:
                                   QByteArray::fromStdString(engine::recipeJson(own)));
         desk().openPaths({path});
         QVERIFY(says(page(), QStringLiteral("My stream")));
+        // A later version takes its place; another recipe of the same file name does not.
+        const auto ownTitles = [&] {
+            QStringList titles;
+            for (const RecipeEntry& entry : desk().catalog().entries())
+                if (entry.isOwn)
+                    titles << QString::fromStdString(entry.recipe.title);
+            return titles;
+        };
+        own.title = "My later stream";
+        file(QStringLiteral("mine.swiftexp"), QByteArray::fromStdString(engine::recipeJson(own)));
+        desk().openPaths({path});
+        QCOMPARE(ownTitles(), QStringList{QStringLiteral("My later stream")});
+        own.name = "another";
+        own.title = "Another";
+        file(QStringLiteral("mine.swiftexp"), QByteArray::fromStdString(engine::recipeJson(own)));
+        desk().openPaths({path});
+        QCOMPARE(ownTitles().size(), qsizetype{2});
+        QVERIFY(ownTitles().contains(QStringLiteral("My later stream")));
         desk().openPaths({file(QStringLiteral("bad.swiftexp"), "{}")});
         QVERIFY(m_desk->messages.isShown(QStringLiteral("experiments")));
     }

@@ -138,6 +138,62 @@ private slots:
         QVERIFY(std::abs(table.rows[1][3].toDouble() - 0.5) < 1e-9);
     }
 
+    void aStreamThatWasResumedSaysThatItSearchesAnew() {
+        m_stream->answer(0);
+        show();
+        QVERIFY(!m_page->drift().subtitle().contains(QStringLiteral("resumed")));
+        m_stream->resumeAt(1);
+        m_stream->answer(1);
+        show();
+        QVERIFY2(m_page->drift().subtitle().startsWith(
+                     QStringLiteral("resumed at prompt 2: the search began anew")),
+                 qPrintable(m_page->drift().subtitle()));
+    }
+
+    void theTableSaysWhatDraftedAnAnswer() {
+        m_stream->answer(0);
+        show();
+        const QString words =
+            QStringLiteral("skipped layers, guesses without layers, plain steps after token 28");
+        QCOMPARE(prompts().sliceModel().index(0, PromptTableModel::DraftedBy).data().toString(),
+                 words);
+        QCOMPARE(prompts().table().rows[0].back(), words);
+        prompts().setSlice(QStringLiteral("drafter contains skipped"));
+        QCOMPARE(prompts().sliceModel().rowCount(), 1);
+        prompts().setSlice(QStringLiteral("drafter contains exit"));
+        QCOMPARE(prompts().sliceModel().rowCount(), 0);
+    }
+
+    void whatDraftedIsToldByItsShareAndByWhereItEnds() {
+        QCOMPARE(draftedByText({}, 0, 40), QString()); // files of earlier versions
+        QCOMPARE(draftedByText({{"none", 40}}, 0, 40), QStringLiteral("plain steps"));
+        QCOMPARE(draftedByText({{"exit", 38}, {"none", 2}}, 38, 40), QStringLiteral("early exit"));
+        QCOMPARE(draftedByText({{"free", 30}, {"exit", 10}}, 40, 40),
+                 QStringLiteral("guesses without layers, early exit"));
+        QCOMPARE(draftedByText({{"later", 30}, {"none", 70}}, 30, 100),
+                 QStringLiteral("later, plain steps after token 30"));
+    }
+
+    void whereItIsNarrowTheTextKeepsItsRoom() {
+        m_stream->answer(0);
+        show();
+        m_page->resize(1400, 760);
+        QCoreApplication::processEvents();
+        QTableView& table = prompts().promptTable();
+        QVERIFY(!table.isColumnHidden(PromptTableModel::DraftedBy));
+        for (const int width : {900, 640, 480}) {
+            m_page->resize(width, 760);
+            QCoreApplication::processEvents();
+            QVERIFY(table.isColumnHidden(PromptTableModel::DraftedBy));
+            QVERIFY(table.columnWidth(PromptTableModel::Text) >= 120);
+            QVERIFY(!table.isColumnHidden(PromptTableModel::Speed));
+        }
+        m_page->resize(1400, 760);
+        QCoreApplication::processEvents();
+        QVERIFY(!table.isColumnHidden(PromptTableModel::DraftedBy));
+        QVERIFY(table.columnWidth(PromptTableModel::DraftedBy) > 100);
+    }
+
     void theTableShowsTheSliceThatIsTyped() {
         for (int prompt = 0; prompt < 4; ++prompt)
             m_stream->answer(prompt, prompt < 2 ? 1.5 : 0.9);

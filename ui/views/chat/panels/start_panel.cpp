@@ -55,31 +55,46 @@ StartPanel::StartPanel(const Theme& theme, QWidget* parent)
     rows->addSpacing(theme.scaled(8));
     for (const Example& example : kExamples) {
         const QString prompt = tr(example.prompt);
-        auto* button = new QPushButton(this);
+        QPushButton* button = makeRow(tr(example.title), tr(example.kind));
         button->setAccessibleName(tr("Send: %1").arg(prompt));
-        button->setProperty("form", "large");
-        button->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Minimum); // several lines, too
-        auto* row = new QHBoxLayout(button);
         button->setToolTip(prompt);
-        auto* words = new QLabel(tr(example.title), button);
-        auto* kind = new QLabel(tr(example.kind), button);
-        words->setWordWrap(true);
-        kind->setProperty("tone", "small");
-        auto* arrow = new QLabel(button);
-        arrow->setObjectName(QStringLiteral("arrow"));
-        row->addWidget(words, 1);
-        row->addWidget(kind);
-        row->addWidget(arrow);
-        for (QLabel* label : {words, kind, arrow})
-            label->setAttribute(Qt::WA_TransparentForMouseEvents);
         connect(button, &QPushButton::clicked, this, [this, prompt] { emit promptChosen(prompt); });
         rows->addWidget(button);
         m_examples << button;
     }
+    rows->addSpacing(theme.scaled(8));
+    m_lesson = makeRow(tr("New here? See how an answer is made"), tr("first lesson"));
+    rows->addWidget(m_lesson);
     rows->addStretch(3);
+    m_lesson->setAccessibleName(tr("Begin the first lesson: how an answer is made"));
+    m_lesson->setToolTip(tr("About ten minutes; all lessons: Shift+F1"));
+    m_lesson->hide();
+    connect(m_lesson, &QPushButton::clicked, this, &StartPanel::firstLessonAsked);
     connect(&theme, &Theme::changed, this, &StartPanel::restyle);
     restyle();
 }
+
+/// A large button with the words to the left and their kind to the right.
+QPushButton* StartPanel::makeRow(const QString& title, const QString& kind) {
+    auto* button = new QPushButton(this);
+    button->setProperty("form", "large");
+    button->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Minimum); // several lines, too
+    auto* row = new QHBoxLayout(button);
+    auto* words = new QLabel(title, button);
+    auto* note = new QLabel(kind, button);
+    words->setWordWrap(true);
+    note->setProperty("tone", "small");
+    auto* arrow = new QLabel(button);
+    arrow->setObjectName(QStringLiteral("arrow"));
+    row->addWidget(words, 1);
+    row->addWidget(note);
+    row->addWidget(arrow);
+    for (QLabel* label : {words, note, arrow})
+        label->setAttribute(Qt::WA_TransparentForMouseEvents);
+    return button;
+}
+
+void StartPanel::setHasLessons(bool hasLessons) { m_lesson->setVisible(hasLessons); }
 
 void StartPanel::setState(const QString& sentence, bool canSend) {
     m_sentence->setText(sentence);
@@ -93,7 +108,7 @@ void StartPanel::restyle() {
     m_title->setFont(title);
     setMaximumWidth(m_theme.scaled(kWidest));
     m_sentence->setProperty("tone", "muted");
-    for (QPushButton* button : m_examples) {
+    for (QPushButton* button : m_examples + QList<QPushButton*>{m_lesson}) {
         const int side = m_theme.scaled(12);
         const int above = m_theme.scaled(4);
         button->layout()->setContentsMargins(side, above, side, above);

@@ -171,8 +171,7 @@ void TasksDialog::showTasks() {
         auto* name = new QTableWidgetItem(shownName(task.name));
         name->setToolTip(shownName(task.name).toHtmlEscaped());
         m_table->setItem(row, TaskName, name);
-        m_table->setItem(
-            row, TaskPrompts, fixedItem(QLocale().toString(task.prompts), Qt::AlignRight));
+        m_table->setItem(row, TaskPrompts, fixedItem(numberText(task.prompts), Qt::AlignRight));
         m_table->setItem(row, TaskMet, fixedItem(dayText(task.metAt), Qt::AlignLeft));
         if (task.name == m_selected)
             chosen = row;

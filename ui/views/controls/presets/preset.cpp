@@ -2,8 +2,8 @@
 #include "ui/views/controls/presets/preset.h"
 
 #include "ui/files/whole_file.h"
+#include "ui/language/tr.h"
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -25,33 +25,29 @@ constexpr int kVersion = 1;
 constexpr qint64 kLargestFile = 1 << 20;
 constexpr int kLongestText = 400; // characters of a name or a meaning
 
-QString presetText(const char* text) { return QCoreApplication::translate("ui::Preset", text); }
-
 Error corrupt(const QString& path, const QString& what) {
     return {ErrorCode::CorruptFile,
-            presetText("The preset %1 %2.").arg(QFileInfo(path).fileName(), what).toStdString(),
-            presetText("Correct the file or delete it.").toStdString()};
+            tr("The preset %1 %2.").arg(QFileInfo(path).fileName(), what).toStdString(),
+            tr("Correct the file or delete it.").toStdString()};
 }
 
 Result<QJsonObject> readObject(const QString& path) {
     QFile file(path);
     if (!file.open(QIODevice::ReadOnly))
         return Error{ErrorCode::Io,
-                     presetText("The preset %1 cannot be read: %2.")
+                     tr("The preset %1 cannot be read: %2.")
                          .arg(QFileInfo(path).fileName(), file.errorString())
                          .toStdString(),
-                     presetText("Check the file's permissions.").toStdString()};
+                     tr("Check the file's permissions.").toStdString()};
     if (file.size() > kLargestFile)
-        return corrupt(path, presetText("is larger than 1 MiB"));
+        return corrupt(path, tr("is larger than 1 MiB"));
     QJsonParseError problem;
     const QJsonDocument document = QJsonDocument::fromJson(file.readAll(), &problem);
     if (problem.error != QJsonParseError::NoError)
-        return corrupt(path,
-                       presetText("is not JSON: %1 at byte %2")
-                           .arg(problem.errorString())
-                           .arg(problem.offset));
+        return corrupt(
+            path, tr("is not JSON: %1 at byte %2").arg(problem.errorString()).arg(problem.offset));
     if (!document.isObject())
-        return corrupt(path, presetText("is not a JSON object"));
+        return corrupt(path, tr("is not a JSON object"));
     return document.object();
 }
 
@@ -67,10 +63,9 @@ Result<engine::SettingValues> readValues(const QString& path, const QJsonObject&
         else if (value.isString())
             values[name] = value.toString().toStdString();
         else
-            return corrupt(
-                path,
-                presetText("has a value for \"%1\" that is not a number, a text, true or false")
-                    .arg(member.key()));
+            return corrupt(path,
+                           tr("has a value for \"%1\" that is not a number, a text, true or false")
+                               .arg(member.key()));
     }
     return values;
 }
@@ -108,14 +103,14 @@ Result<Preset> readPreset(const QString& path) {
         return object.error();
     const QJsonObject& root = object.value();
     if (root.value("format").toString() != kFormat)
-        return corrupt(path, presetText("has no \"format\": \"%1\"").arg(kFormat));
+        return corrupt(path, tr("has no \"format\": \"%1\"").arg(kFormat));
     if (root.value("version").toInt() != kVersion)
-        return corrupt(path, presetText("is not of version %1").arg(kVersion));
+        return corrupt(path, tr("is not of version %1").arg(kVersion));
     for (const char* member : {"name", "decoder"})
         if (root.value(member).toString().trimmed().isEmpty())
-            return corrupt(path, presetText("has no text \"%1\"").arg(member));
+            return corrupt(path, tr("has no text \"%1\"").arg(member));
     if (!root.value("values").isObject())
-        return corrupt(path, presetText("has no object \"values\""));
+        return corrupt(path, tr("has no object \"values\""));
     auto values = readValues(path, root.value("values").toObject());
     if (!values)
         return values.error();
@@ -165,8 +160,8 @@ Result<void> PresetShelf::save(Preset preset) {
     preset.name = preset.name.simplified().left(kLongestText);
     if (preset.name.isEmpty())
         return Error{ErrorCode::InvalidInput,
-                     presetText("A preset needs a name.").toStdString(),
-                     presetText("Type one and save again.").toStdString()};
+                     tr("A preset needs a name.").toStdString(),
+                     tr("Type one and save again.").toStdString()};
     preset.path = QDir(m_ownFolder).filePath(fileNameFor(preset.name));
     for (const Preset& known : m_presets)
         if (known.isOwn && known.name == preset.name)
@@ -185,28 +180,24 @@ Result<void> PresetShelf::save(Preset preset) {
     if (const QString problem = saveWhole(bytes, preset.path); !problem.isEmpty())
         return Error{
             ErrorCode::Io,
-            presetText("The preset cannot be written to %1: %2.")
-                .arg(preset.path, problem)
-                .toStdString(),
-            presetText("Check the folder's permissions and the free space.").toStdString()};
+            tr("The preset cannot be written to %1: %2.").arg(preset.path, problem).toStdString(),
+            tr("Check the folder's permissions and the free space.").toStdString()};
     reload();
     return {};
 }
 
 Result<void> PresetShelf::remove(const Preset& preset) {
     if (!preset.isOwn)
-        return Error{ErrorCode::InvalidInput,
-                     presetText("%1 came with the program and cannot be deleted.")
-                         .arg(preset.name)
-                         .toStdString(),
-                     {}};
+        return Error{
+            ErrorCode::InvalidInput,
+            tr("%1 came with the program and cannot be deleted.").arg(preset.name).toStdString(),
+            {}};
     QFile file(preset.path);
     if (!file.remove())
-        return Error{ErrorCode::Io,
-                     presetText("%1 cannot be deleted: %2.")
-                         .arg(preset.path, file.errorString())
-                         .toStdString(),
-                     presetText("Check the folder's permissions.").toStdString()};
+        return Error{
+            ErrorCode::Io,
+            tr("%1 cannot be deleted: %2.").arg(preset.path, file.errorString()).toStdString(),
+            tr("Check the folder's permissions.").toStdString()};
     reload();
     return {};
 }

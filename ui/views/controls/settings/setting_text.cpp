@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/settings/setting_text.h"
 
+#include "ui/language/tr.h"
 #include "ui/views/search_offer/ratio_in_use.h"
-
-#include <QCoreApplication>
 
 #include <array>
 #include <cmath>
@@ -13,8 +12,6 @@ namespace ui {
 using namespace engine;
 
 namespace {
-
-QString say(const char* text) { return QCoreApplication::translate("ui::SettingText", text); }
 
 struct Help {
     const char* setting;
@@ -108,12 +105,12 @@ QString ratioNote(const RunStore& store) {
         return {};
     const std::string* budget = textIn(store.settings(), "budget");
     if (budget != nullptr && *budget == "bytes")
-        return say("%1 % of the bytes of %2 inner sublayers; ends stay locked")
+        return tr("%1 % of the bytes of %2 inner sublayers; ends stay locked")
             .arg(std::lround(*ratio * 100))
             .arg(2 * layers);
     const int skipped = static_cast<int>(std::floor(2 * layers * *ratio + 1e-9));
-    return (areEndsLocked ? say("%1 of %2 inner sublayers; ends stay locked")
-                          : say("%1 of %2 sublayers"))
+    return (areEndsLocked ? tr("%1 of %2 inner sublayers; ends stay locked")
+                          : tr("%1 of %2 sublayers"))
         .arg(skipped)
         .arg(2 * layers);
 }
@@ -131,7 +128,7 @@ QString needNote(const RunStore& store, const std::string& name) {
     if (setting == nullptr || hasEffect(*setting, store.settings()))
         return {};
     const SettingInfo& needed = *decoder->find(setting->needs.setting);
-    return say("No effect now: needs %1 = %2.")
+    return tr("No effect now: needs %1 = %2.")
         .arg(settingTitle(needed).whole(), shownValue(needed, setting->needs.value));
 }
 
@@ -141,7 +138,7 @@ QString searchNote(const RunStore& store) {
     if (trials.empty() || store.phase() != DecoderPhase::Accelerate)
         return {};
     const QString best = QString::number(trials.back().best, 'f', 2);
-    return say("stopped at %1 with score %2").arg(trials.back().place).arg(best);
+    return tr("stopped at %1 with score %2").arg(trials.back().place).arg(best);
 }
 
 } // namespace
@@ -173,15 +170,15 @@ SettingTitle settingTitle(const SettingInfo& setting) {
 QString effectText(SettingEffect effect) {
     switch (effect) {
     case SettingEffect::NextStep:
-        return say("live");
+        return tr("live");
     case SettingEffect::NextTrial:
-        return say("next trial");
+        return tr("next trial");
     case SettingEffect::NextAnswer:
-        return say("next answer");
+        return tr("next answer");
     case SettingEffect::NewSearch:
-        return say("new search");
+        return tr("new search");
     case SettingEffect::NextLoad:
-        return say("next load");
+        return tr("next load");
     }
     return {};
 }
@@ -189,27 +186,27 @@ QString effectText(SettingEffect effect) {
 QString effectSentence(SettingEffect effect) {
     switch (effect) {
     case SettingEffect::NextStep:
-        return say("A change takes effect at the next step.");
+        return tr("A change takes effect at the next step.");
     case SettingEffect::NextTrial:
-        return say("A change takes effect at the next trial of the search.");
+        return tr("A change takes effect at the next trial of the search.");
     case SettingEffect::NextAnswer:
-        return say("A change takes effect with the next answer.");
+        return tr("A change takes effect with the next answer.");
     case SettingEffect::NewSearch:
-        return say("A change starts a new search.");
+        return tr("A change starts a new search.");
     case SettingEffect::NextLoad:
-        return say("A change takes effect when the model is loaded again.");
+        return tr("A change takes effect when the model is loaded again.");
     }
     return {};
 }
 
 QString settingHelp(const SettingInfo& setting) {
     const Help* help = helpOf(setting.name);
-    QString text = help != nullptr ? say(help->text) : QString::fromStdString(setting.meaning);
+    QString text = help != nullptr ? tr(help->text) : QString::fromStdString(setting.meaning);
     if (setting.kind == SettingKind::Number || setting.kind == SettingKind::Integer) {
         const QString range = QString::fromStdString(settingRange(setting));
         const QString unit = QString::fromStdString(setting.unit);
-        text += QLatin1Char(' ') + (unit.isEmpty() ? say("Range: %1.").arg(range)
-                                                   : say("Range: %1 %2.").arg(range, unit));
+        text += QLatin1Char(' ') + (unit.isEmpty() ? tr("Range: %1.").arg(range)
+                                                   : tr("Range: %1 %2.").arg(range, unit));
     }
     return text + QLatin1Char(' ') + effectSentence(setting.effect);
 }
@@ -226,7 +223,7 @@ QString settingNote(const RunStore& store, const std::string& setting) {
 
 QString shownValue(const SettingInfo& setting, const SettingValue& value) {
     const QString text = QString::fromStdString(settingText(setting, value));
-    return text.isEmpty() ? say("(empty)") : text;
+    return text.isEmpty() ? tr("(empty)") : text;
 }
 
 } // namespace ui

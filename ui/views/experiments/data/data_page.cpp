@@ -311,7 +311,8 @@ void DataPage::showState() {
                                   tr("1 task"),
                                   tr("%1 tasks")));
         if (!m_isWhole)
-            text += tr(", %1 % read").arg(static_cast<int>(m_preview->part * 100.0));
+            text = tr("%1, %2 % read")
+                       .arg(text, QString::number(static_cast<int>(m_preview->part * 100.0)));
         if (m_preview->prompts == 0 && m_isWhole)
             text = tr("There is no prompt in these files. Choose another column.");
         for (const engine::DataProblem& problem : m_preview->problems)

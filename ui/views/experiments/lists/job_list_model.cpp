@@ -58,7 +58,7 @@ QString progressText(const RunPicture& picture) {
             : JobListModel::tr("answer %1 of %2")
                   .arg(numberText(progress.answers), numberText(progress.planned));
     if (progress.secondsLeft && *progress.secondsLeft > 0.0)
-        text += JobListModel::tr(" · %1 left").arg(durationText(*progress.secondsLeft));
+        text = JobListModel::tr("%1 · %2 left").arg(text, durationText(*progress.secondsLeft));
     return text;
 }
 

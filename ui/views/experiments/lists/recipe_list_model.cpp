@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/lists/recipe_list_model.h"
 
+#include "ui/language/engine_words.h"
+
 #include <algorithm>
 #include <ranges>
 
@@ -89,15 +91,15 @@ QVariant RecipeListModel::data(const QModelIndex& index, int role) const {
     const RecipeEntry& entry = *m_rows[row];
     switch (role) {
     case Qt::DisplayRole:
-        return QString::fromStdString(entry.recipe.title);
+        return engineText(entry.recipe.title);
     case Qt::ToolTipRole:
         return tr("<b>%1</b><br>%2<br>%3")
-            .arg(QString::fromStdString(entry.recipe.title).toHtmlEscaped(),
+            .arg(engineText(entry.recipe.title).toHtmlEscaped(),
                  QString::fromStdString(entry.recipe.source).toHtmlEscaped(),
-                 QString::fromStdString(entry.recipe.summary).toHtmlEscaped());
+                 engineText(entry.recipe.summary).toHtmlEscaped());
     case Qt::AccessibleTextRole:
         return tr("%1, %2, %3")
-            .arg(QString::fromStdString(entry.recipe.title),
+            .arg(engineText(entry.recipe.title),
                  QString::fromStdString(entry.recipe.source),
                  stateText(stateOf(entry)));
     case PathRole:

@@ -7,12 +7,14 @@
 #include <QWidget>
 
 class QLabel;
+class QVBoxLayout;
 
 namespace ui {
 
 class FigureList;
 
-/// The machine on which the run shown was measured. Thread: UI.
+/// What the run shown asks, what it leaves out, and the machine on which it is measured. Thread:
+/// UI.
 class HardwarePanel : public QWidget {
     Q_OBJECT
 
@@ -25,6 +27,7 @@ private:
     void restyle();
 
     const Theme& m_theme;
+    QVBoxLayout* m_column = nullptr;
     FigureList* m_facts;
     QLabel* m_none;
 };

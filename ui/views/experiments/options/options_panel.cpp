@@ -246,10 +246,10 @@ void OptionsPanel::showSizes() {
     QString text = prompts == 0 ? tr("All prompts of each task")
                                 : tr("%1 prompts of each task").arg(numberText(prompts));
     if (most > 0 && most < prompts)
-        text += tr(" (no task of your files has more than %1)").arg(numberText(most));
+        text = tr("%1 (no task of your files has more than %2)").arg(text, numberText(most));
     if (found->second.mostTasks > 0)
-        text += tr(", of %1 at most")
-                    .arg(countText(found->second.mostTasks, tr("1 task"), tr("%1 tasks")));
+        text = tr("%1, of %2 at most")
+                   .arg(text, countText(found->second.mostTasks, tr("1 task"), tr("%1 tasks")));
     m_sizeNote->setText(
         tr("%1, answers up to %2 tokens.").arg(text, numberText(found->second.maxTokens)));
 }
@@ -301,11 +301,12 @@ void OptionsPanel::showData() {
     else if (!m_dataProblem.isEmpty())
         text = m_dataProblem;
     else if (m_preview != nullptr)
-        text += tr(": %1, %2")
-                    .arg(countText(m_preview->prompts, tr("1 prompt"), tr("%1 prompts")),
-                         countText(static_cast<qint64>(m_preview->tasks.size()),
-                                   tr("1 task"),
-                                   tr("%1 tasks")));
+        text = tr("%1: %2, %3")
+                   .arg(text,
+                        countText(m_preview->prompts, tr("1 prompt"), tr("%1 prompts")),
+                        countText(static_cast<qint64>(m_preview->tasks.size()),
+                                  tr("1 task"),
+                                  tr("%1 tasks")));
     m_dataNote->setText(text);
     const bool canRun = obstacle().isEmpty();
     m_run->setEnabled(canRun);

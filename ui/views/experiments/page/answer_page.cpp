@@ -36,6 +36,9 @@ QString figuresOf(const engine::ShardAnswer& answer, std::optional<double> speed
         words << AnswerPage::tr("%1 of %2 drafted tokens accepted")
                      .arg(numberText(answer.decoding.accepted),
                           numberText(answer.decoding.draftSteps));
+    const QString drafters = draftedByText(answer.drafters, answer.draftedUntil, answer.tokens);
+    if (!drafters.isEmpty())
+        words << AnswerPage::tr("drafted by: %1").arg(drafters);
     if (answer.isEqual)
         words << (*answer.isEqual ? AnswerPage::tr("the same tokens as vanilla")
                                   : AnswerPage::tr("differs from vanilla from token %1 on")

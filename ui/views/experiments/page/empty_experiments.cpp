@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/page/empty_experiments.h"
 
-#include "ui/icons/icons.h"
-
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include <array>
 
@@ -18,9 +13,8 @@ namespace {
 /// Three empty layer maps above the axes of a plot.
 class ResultOutline : public QWidget {
 public:
-    ResultOutline(const Theme& theme, QWidget* parent)
-        : QWidget(parent)
-        , m_theme(theme) {
+    explicit ResultOutline(const Theme& theme)
+        : m_theme(theme) {
         setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     }
 
@@ -72,62 +66,23 @@ private:
 } // namespace
 
 EmptyExperiments::EmptyExperiments(const Theme& theme, QWidget* parent)
-    : QWidget(parent)
-    , m_theme(theme)
-    , m_outline(new ResultOutline(theme, this))
-    , m_title(plainLabel(this, true))
-    , m_sentence(plainLabel(this, true))
-    , m_open(new QPushButton(tr("Open data..."), this))
-    , m_recipes(new QPushButton(tr("Recipes"), this)) {
-    m_title->setText(tr("Which layers can be skipped on your own prompts?"));
-    m_sentence->setText(
-        tr("An experiment runs prompts with several decoders in turn and measures each beside "
-           "vanilla: the skip set and the speed of each task, and how both change along the "
-           "prompts. Open a file with your prompts, or choose a recipe: each one makes a figure "
-           "or a table of a paper on your model."));
-    m_open->setProperty("kind", QStringLiteral("primary"));
-    m_open->setToolTip(tr("JSONL, CSV, TSV, text, or a folder of them; files can also be dropped "
-                          "here"));
-    auto* buttons = new QHBoxLayout;
-    buttons->addStretch(1);
-    buttons->addWidget(m_open);
-    buttons->addWidget(m_recipes);
-    buttons->addStretch(1);
-    m_title->setAlignment(Qt::AlignHCenter);
-    m_sentence->setAlignment(Qt::AlignHCenter);
-    auto* column = new QVBoxLayout(this);
-    column->addStretch(1);
-    column->addWidget(m_outline, 0, Qt::AlignHCenter);
-    column->addWidget(m_title);
-    auto* middle = new QHBoxLayout;
-    middle->addStretch(1);
-    middle->addWidget(m_sentence, 100);
-    middle->addStretch(1);
-    column->addLayout(middle);
-    column->addLayout(buttons);
-    column->addStretch(2);
-    connect(m_open, &QPushButton::clicked, this, &EmptyExperiments::openDataAsked);
-    connect(m_recipes, &QPushButton::clicked, this, &EmptyExperiments::recipesAsked);
-    connect(&theme, &Theme::changed, this, &EmptyExperiments::restyle);
-    restyle();
-}
-
-void EmptyExperiments::restyle() {
-    layout()->setSpacing(m_theme.scaled(12));
-    layout()->setContentsMargins(
-        m_theme.scaled(24), m_theme.scaled(24), m_theme.scaled(24), m_theme.scaled(24));
-    m_title->setFont(m_theme.font(TextRole::Title));
-    m_sentence->setFont(m_theme.font(TextRole::Interface));
-    m_sentence->setMaximumWidth(m_theme.scaled(520));
-    setTextColour(*m_sentence, m_theme.colours().muted);
-    m_open->setIcon(
-        makeIcon(IconName::Folder, m_theme.colours().onAccent, m_theme.colours().disabled));
-    m_outline->updateGeometry();
-    update();
-}
-
-void EmptyExperiments::paintEvent(QPaintEvent*) {
-    QPainter(this).fillRect(rect(), m_theme.colours().panel);
+    : EmptyPage(
+          theme,
+          new ResultOutline(theme),
+          tr("Which layers can be skipped on your own prompts?"),
+          tr("An experiment runs prompts with several decoders in turn and measures each beside "
+             "vanilla: the skip set and the speed of each task, and how both change along the "
+             "prompts. Open a file with your prompts, or choose a recipe: each one makes a figure "
+             "or a table of a paper on your model."),
+          parent) {
+    QPushButton* open = addButton(tr("Open data..."), IconName::Folder);
+    open->setToolTip(tr("JSONL, CSV, TSV, text, or a folder of them; files can also be dropped "
+                        "here"));
+    connect(open, &QPushButton::clicked, this, &EmptyExperiments::openDataAsked);
+    connect(addButton(tr("Recipes"), IconName::Experiments),
+            &QPushButton::clicked,
+            this,
+            &EmptyExperiments::recipesAsked);
 }
 
 } // namespace ui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/page/experiments_page.h"
 
+#include "ui/language/engine_words.h"
 #include "ui/shell/bars/banner.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/views/experiments/data/data_page.h"
@@ -134,7 +135,7 @@ void ExperimentsPage::showEmpty() {
 void ExperimentsPage::showRecipe(const engine::Recipe& recipe) {
     hideHead();
     m_header->show();
-    m_header->setTitle(QString::fromStdString(recipe.title));
+    m_header->setTitle(engineText(recipe.title));
     m_header->setSentence(tr("not run yet"));
     m_recipe->setRecipe(recipe);
     showPage(m_recipe);

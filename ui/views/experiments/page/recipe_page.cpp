@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/page/recipe_page.h"
 
+#include "ui/language/engine_words.h"
+
 #include <QLabel>
 #include <QVBoxLayout>
 
@@ -35,7 +37,7 @@ RecipePage::RecipePage(const Theme& theme, QWidget* parent)
 }
 
 void RecipePage::setRecipe(const engine::Recipe& recipe) {
-    m_summary->setText(QString::fromStdString(recipe.summary));
+    m_summary->setText(engineText(recipe.summary));
     QStringList parts;
     if (!recipe.figures.empty())
         parts << tr("Figures: %1.").arg(titlesOf(recipe.figures));

@@ -107,8 +107,9 @@ QString ShardGrid::words() const {
     const auto count = [this](engine::ShardPhase phase) {
         return static_cast<int>(std::ranges::count(m_shards, phase, &engine::ShardState::phase));
     };
-    QString words = countText(static_cast<qint64>(m_shards.size()), tr("1 part"), tr("%1 parts")) +
-                    tr(": %1 done, %2 running, %3 waiting")
+    QString words = countText(static_cast<qint64>(m_shards.size()),
+                              tr("1 part: %2 done, %3 running, %4 waiting"),
+                              tr("%1 parts: %2 done, %3 running, %4 waiting"))
                         .arg(count(engine::ShardPhase::Finished))
                         .arg(count(engine::ShardPhase::Running))
                         .arg(count(engine::ShardPhase::Waiting));
@@ -117,12 +118,14 @@ QString ShardGrid::words() const {
         if (shard.problem.empty() || ++problems > kMostProblems)
             continue;
         const QString sentence = shard.phase == engine::ShardPhase::Damaged
-                                     ? tr(". Part %1 is run again: %2")
-                                     : tr(". Part %1: %2");
-        words += sentence.arg(shard.shard + 1).arg(QString::fromStdString(shard.problem));
+                                     ? tr("%1. Part %2 is run again: %3")
+                                     : tr("%1. Part %2: %3");
+        words = sentence.arg(
+            words, QString::number(shard.shard + 1), QString::fromStdString(shard.problem));
     }
     if (problems > kMostProblems)
-        words += tr(", and %1 more parts like these").arg(problems - kMostProblems);
+        words = tr("%1, and %2 more parts like these")
+                    .arg(words, QString::number(problems - kMostProblems));
     return words;
 }
 

@@ -87,7 +87,6 @@ DriftView::DriftView(const ViewContext& context, QWidget* parent)
     column->setSpacing(0);
     column->addWidget(m_speed, 3);
     column->addWidget(m_acceptance, 2);
-    setSubtitle(tr("one dot a prompt, in the order of the run"));
     showPicture();
 }
 
@@ -108,6 +107,7 @@ QWidget* DriftView::makeLegend(QWidget* parent) {
 }
 
 void DriftView::showPicture() {
+    setSubtitle(subtitleFor(picture()));
     if (picture() == nullptr) {
         for (LinePlot* plot : {m_speed, m_acceptance}) {
             plot->clearPoints();
@@ -125,6 +125,19 @@ void DriftView::showPicture() {
                            {}});
     m_speed->refresh();
     m_acceptance->refresh();
+}
+
+/// A run that was stopped keeps its answers and its newest sets, but not what its searches had
+/// tried.
+QString DriftView::subtitleFor(const RunPicture* picture) {
+    QStringList prompts;
+    if (picture != nullptr)
+        for (const engine::ShardResumed& resumed : picture->progress.resumed)
+            prompts << QString::number(resumed.prompt + 1);
+    return prompts.isEmpty() ? tr("one dot a prompt, in the order of the run")
+                             : tr("resumed at prompt %1: the search began anew there, from the "
+                                  "newest set")
+                                   .arg(prompts.join(QStringLiteral(", ")));
 }
 
 void DriftView::showPoints(const RunPicture& picture) {

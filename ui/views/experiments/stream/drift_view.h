@@ -34,6 +34,7 @@ protected:
 private:
     LinePlot* makePlot(const QString& name);
     void showBands(const RunPicture& picture);
+    static QString subtitleFor(const RunPicture* picture);
     void showPoints(const RunPicture& picture);
     void showSummary(const RunPicture& picture);
 

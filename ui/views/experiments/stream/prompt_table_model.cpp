@@ -11,6 +11,12 @@ namespace ui {
 
 namespace {
 
+/// Whether a column holds words, which stand at the left and are cut where they have no room.
+bool isWords(int column) {
+    return column == PromptTableModel::Task || column == PromptTableModel::Text ||
+           column == PromptTableModel::DraftedBy;
+}
+
 /// The figure by which a column is sorted; none for words.
 std::optional<double> figureOf(const PromptRow& row, int column) {
     switch (column) {
@@ -49,6 +55,8 @@ QString cellText(const PromptRow& row, int column) {
         return row.acceptance() ? shareText(*row.acceptance()) : QString();
     case PromptTableModel::Speed:
         return row.speed ? factorText(*row.speed) : QStringLiteral("\u2013");
+    case PromptTableModel::DraftedBy:
+        return row.draftedBy.isEmpty() ? QStringLiteral("\u2013") : row.draftedBy;
     default:
         return {};
     }
@@ -94,7 +102,6 @@ QVariant PromptTableModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
     const PromptRow& row = m_rows[static_cast<std::size_t>(index.row())];
-    const bool isWords = index.column() == Task || index.column() == Text;
     switch (role) {
     case Qt::DisplayRole:
         return cellText(row, index.column());
@@ -102,9 +109,11 @@ QVariant PromptTableModel::data(const QModelIndex& index, int role) const {
         if (index.column() == Speed && !row.speed)
             return tr(
                 "None is told: vanilla was not measured beside it, or moved by more than 5 %.");
-        return isWords ? cellText(row, index.column()).toHtmlEscaped() : QVariant();
+        if (index.column() == DraftedBy && row.draftedBy.isEmpty())
+            return tr("The files of this run, of an earlier version, do not say it.");
+        return isWords(index.column()) ? cellText(row, index.column()).toHtmlEscaped() : QVariant();
     case Qt::TextAlignmentRole:
-        return int((isWords ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        return int((isWords(index.column()) ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     default:
         return {};
     }
@@ -120,19 +129,19 @@ QVariant PromptTableModel::headerData(int section, Qt::Orientation orientation, 
                                          QT_TR_NOOP("M"),
                                          QT_TR_NOOP("Accepted / drafted"),
                                          QT_TR_NOOP("Acceptance"),
-                                         QT_TR_NOOP("Speed")};
+                                         QT_TR_NOOP("Speed"),
+                                         QT_TR_NOOP("Drafted by")};
     if (role == Qt::DisplayRole)
         return tr(kNames[section]);
     if (role == Qt::TextAlignmentRole)
-        return int((section == Task || section == Text ? Qt::AlignLeft : Qt::AlignRight) |
-                   Qt::AlignVCenter);
+        return int((isWords(section) ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     return {};
 }
 
 bool PromptTableModel::isBelow(int first, int second, int column) const {
     const PromptRow& a = m_rows[static_cast<std::size_t>(first)];
     const PromptRow& b = m_rows[static_cast<std::size_t>(second)];
-    if (column == Task || column == Text)
+    if (isWords(column))
         return QString::localeAwareCompare(cellText(a, column), cellText(b, column)) < 0;
     return figureOf(a, column) < figureOf(b, column);
 }
@@ -169,7 +178,8 @@ FigureTable SliceModel::table() const {
                     tr("drafted"),
                     tr("acceptance"),
                     tr("speedup"),
-                    tr("tokens per second")};
+                    tr("tokens per second"),
+                    tr("drafted by")};
     const auto cell = [](const std::optional<double>& figure) {
         return figure ? numberCell(*figure) : QString();
     };
@@ -183,7 +193,8 @@ FigureTable SliceModel::table() const {
                               QString::number(row.drafted),
                               cell(row.acceptance()),
                               cell(row.speed),
-                              cell(row.tokensPerSecond)});
+                              cell(row.tokensPerSecond),
+                              row.draftedBy});
     return table;
 }
 

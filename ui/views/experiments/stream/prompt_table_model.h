@@ -14,7 +14,18 @@ class PromptTableModel : public QAbstractTableModel {
     Q_OBJECT
 
 public:
-    enum Column { Prompt, Task, Text, Tokens, M, Accepted, Acceptance, Speed, ColumnCount };
+    enum Column {
+        Prompt,
+        Task,
+        Text,
+        Tokens,
+        M,
+        Accepted,
+        Acceptance,
+        Speed,
+        DraftedBy,
+        ColumnCount
+    };
 
     using QAbstractTableModel::QAbstractTableModel;
 

@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kWidthForOneRow = 1150;     ///< pixels at 100 %
 constexpr double kCellRoom = 36.0;        ///< beside the text of a column
+constexpr double kLeastText = 180.0;      ///< pixels at 100 % for the text of a prompt
 constexpr std::size_t kLongestShare = 10; ///< a tenth of the answers are the longest ones
 
 /// The number of tokens from which on an answer is one of the longest.
@@ -116,8 +117,9 @@ void PromptsView::fitTasks() {
         for (const engine::TaskFigures& task : picture()->progress.tasks)
             widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(task.task)));
     const int most = metrics.horizontalAdvance(QStringLiteral("Question answering"));
-    m_table->setColumnWidth(PromptTableModel::Task,
-                            std::min(widest, most) + theme().scaled(kCellRoom));
+    m_widths[PromptTableModel::Task] = std::min(widest, most) + theme().scaled(kCellRoom);
+    m_table->setColumnWidth(PromptTableModel::Task, m_widths[PromptTableModel::Task]);
+    fitColumns();
 }
 
 std::vector<std::pair<QString, QString>>
@@ -214,13 +216,38 @@ void PromptsView::restyle() {
     const auto room = [&](const char* text) {
         return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(kCellRoom);
     };
-    m_table->setColumnWidth(PromptTableModel::Prompt, room("Prompt"));
+    m_widths[PromptTableModel::Prompt] = room("Prompt");
+    m_widths[PromptTableModel::Tokens] = room("Tokens");
+    m_widths[PromptTableModel::M] = room("00.00");
+    m_widths[PromptTableModel::Accepted] = room("Accepted / drafted");
+    m_widths[PromptTableModel::Acceptance] = room("Acceptance");
+    m_widths[PromptTableModel::Speed] = room("00.00x");
+    m_widths[PromptTableModel::DraftedBy] = room("plain steps after token 128");
+    for (int column = 0; column < PromptTableModel::ColumnCount; ++column)
+        if (column != PromptTableModel::Text)
+            m_table->setColumnWidth(column, m_widths[static_cast<std::size_t>(column)]);
     fitTasks();
-    m_table->setColumnWidth(PromptTableModel::Tokens, room("Tokens"));
-    m_table->setColumnWidth(PromptTableModel::M, room("00.00"));
-    m_table->setColumnWidth(PromptTableModel::Accepted, room("Accepted / drafted"));
-    m_table->setColumnWidth(PromptTableModel::Acceptance, room("Acceptance"));
-    m_table->setColumnWidth(PromptTableModel::Speed, room("00.00x"));
+}
+
+/// Where the text would be cut short, columns that tell the least leave; the answers to a prompt
+/// and the table of this view still have them.
+void PromptsView::fitColumns() {
+    static constexpr std::array kLeaving = {PromptTableModel::DraftedBy,
+                                            PromptTableModel::Accepted,
+                                            PromptTableModel::Tokens,
+                                            PromptTableModel::M,
+                                            PromptTableModel::Acceptance};
+    int room = m_table->viewport()->width() - theme().scaled(kLeastText);
+    for (int column = 0; column < PromptTableModel::ColumnCount; ++column)
+        if (column != PromptTableModel::Text)
+            room -= m_widths[static_cast<std::size_t>(column)];
+    for (const auto column : kLeaving) {
+        m_table->setColumnHidden(column, room < 0);
+        if (room < 0)
+            room += m_widths[static_cast<std::size_t>(column)];
+        else
+            m_table->setColumnWidth(column, m_widths[static_cast<std::size_t>(column)]);
+    }
 }
 
 int PromptsView::neighbourOf(int prompt, int direction) const {
@@ -249,6 +276,7 @@ void PromptsView::placeChips() {
 void PromptsView::resizeEvent(QResizeEvent* event) {
     RunView::resizeEvent(event);
     placeChips();
+    fitColumns();
 }
 
 QSize PromptsView::sizeHint() const { return {theme().scaled(640), theme().scaled(220)}; }

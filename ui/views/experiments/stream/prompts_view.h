@@ -4,6 +4,8 @@
 #include "ui/views/experiments/stream/prompt_table_model.h"
 #include "ui/views/experiments/stream/run_view.h"
 
+#include <array>
+
 class QGridLayout;
 class QLabel;
 class QLineEdit;
@@ -63,6 +65,7 @@ private:
     void restyle();
     void placeChips();
     void fitTasks();
+    void fitColumns();
     void useText();
     void showCounts();
     std::vector<std::pair<QString, QString>> chipsFor(const std::vector<PromptRow>& rows) const;
@@ -78,6 +81,7 @@ private:
     QPushButton* m_search = nullptr;
     QPushButton* m_export = nullptr;
     QTableView* m_table = nullptr;
+    std::array<int, PromptTableModel::ColumnCount> m_widths = {}; ///< pixels; the text's is unused
 };
 
 } // namespace ui

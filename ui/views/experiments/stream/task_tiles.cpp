@@ -2,10 +2,10 @@
 #include "ui/views/experiments/stream/task_tiles.h"
 
 #include "ui/experiments/runs/run_picture.h"
+#include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
 #include "ui/views/layer_map/grid/cell_painter.h"
 
-#include <QCoreApplication>
 #include <QPainter>
 
 #include <algorithm>
@@ -19,8 +19,6 @@ constexpr int kTileHeight = 88;
 constexpr int kLeastTileWidth = 320;
 constexpr int kMostColumns = 3;
 
-QString tileTr(const char* text) { return QCoreApplication::translate("TaskTiles", text); }
-
 /// What a round of the drafting decoder costs, in plain steps of the same prompts.
 std::optional<double> roundPrice(const engine::TaskFigures& task) {
     const auto rounds = task.decoding.ownRounds();
@@ -33,17 +31,17 @@ QString captionOf(const engine::TaskFigures& task, const TaskTile& tile) {
     const auto tokens = task.decoding.tokensPerRound();
     if (tile.state == TaskTile::State::NoGain && tokens) {
         if (const auto price = roundPrice(task))
-            return tileTr("M %1, and a round costs %2 plain steps")
+            return tr("M %1, and a round costs %2 plain steps")
                 .arg(QString::number(*tokens, 'f', 2), QString::number(*price, 'f', 2));
     }
     if (tile.state == TaskTile::State::Unsteady)
-        return tileTr("vanilla's own speed moved by more than 5 %, so none is told");
+        return tr("vanilla's own speed moved by more than 5 %, so none is told");
     QStringList parts;
     if (task.plan) {
         if (task.plan->score > 0.0)
-            parts << tileTr("matchness %1").arg(shareText(task.plan->score));
+            parts << tr("matchness %1").arg(shareText(task.plan->score));
         const int skipped = static_cast<int>(task.plan->attention.size() + task.plan->mlp.size());
-        parts << tileTr("r %1, %2 of %3")
+        parts << tr("r %1, %2 of %3")
                      .arg(shareText(task.plan->ratio))
                      .arg(skipped)
                      .arg(2 * tile.layers);
@@ -53,9 +51,9 @@ QString captionOf(const engine::TaskFigures& task, const TaskTile& tile) {
     if (const auto acceptance = task.decoding.acceptance())
         parts << QStringLiteral("\u03B1 %1").arg(shareText(*acceptance));
     if (task.trials > 0)
-        parts << countText(task.trials, tileTr("1 trial"), tileTr("%1 trials"));
+        parts << countText(task.trials, tr("1 trial"), tr("%1 trials"));
     if (parts.isEmpty())
-        return tileTr("its first answer starts the map");
+        return tr("its first answer starts the map");
     return parts.join(QStringLiteral("   "));
 }
 
@@ -111,9 +109,8 @@ void paintMap(QPainter& painter, const QRect& room, const TaskTile& tile, const 
 QString TaskTile::words() const {
     QStringList words{title, stateText};
     if (speedup > 0.0)
-        words << tileTr("%1 times vanilla %2")
-                     .arg(QString::number(speedup, 'f', 2), interval)
-                     .trimmed();
+        words
+            << tr("%1 times vanilla %2").arg(QString::number(speedup, 'f', 2), interval).trimmed();
     words << caption;
     return words.join(QStringLiteral(", "));
 }
@@ -150,12 +147,12 @@ std::vector<TaskTile> taskTiles(const RunPicture& picture, bool isAtWork) {
                      : !task.speedup      ? State::Unsteady
                      : tile.speedup < 1.0 ? State::NoGain
                                           : State::Done;
-        tile.stateText = tile.state == State::Waiting    ? tileTr("waiting")
-                         : tile.state == State::Done     ? tileTr("done")
-                         : tile.state == State::NoGain   ? tileTr("no gain")
-                         : tile.state == State::Unsteady ? tileTr("not steady")
-                         : isNow ? tileTr("prompt %1 of %2").arg(task.done).arg(task.prompts)
-                                 : tileTr("%1 of %2 prompts").arg(task.done).arg(task.prompts);
+        tile.stateText = tile.state == State::Waiting    ? tr("waiting")
+                         : tile.state == State::Done     ? tr("done")
+                         : tile.state == State::NoGain   ? tr("no gain")
+                         : tile.state == State::Unsteady ? tr("not steady")
+                         : isNow ? tr("prompt %1 of %2").arg(task.done).arg(task.prompts)
+                                 : tr("%1 of %2 prompts").arg(task.done).arg(task.prompts);
         tile.caption = captionOf(task, tile);
         tiles.push_back(std::move(tile));
     }
@@ -224,7 +221,7 @@ void paintTile(QPainter& painter,
                     2 * theme.scaled(16));
     for (const int row : {0, 1})
         text(QRect(inner.left(), map.top() + row * map.height() / 2, names, map.height() / 2),
-             row == 0 ? tileTr("Attn") : tileTr("MLP"),
+             row == 0 ? tr("Attn") : tr("MLP"),
              TextRole::Tiny,
              isWaiting ? colours.disabled : colours.muted,
              Qt::AlignLeft);

@@ -2,8 +2,7 @@
 #include "ui/views/layer_map/editing/skip_set_files.h"
 
 #include "ui/files/whole_file.h"
-
-#include <QCoreApplication>
+#include "ui/language/tr.h"
 
 namespace ui {
 
@@ -32,13 +31,13 @@ Result<std::map<std::string, SkipSet>> readSkipSets(const QString& path, int lay
     ENGINE_TRY(auto sets, setsOf(document.root(), name));
     if (sets.empty())
         return Error{ErrorCode::InvalidInput,
-                     name + " does not contain a skip set.",
-                     "Choose a file with lists named \"attention\" and \"mlp\"."};
+                     tr("%1 does not contain a skip set.").arg(path).toStdString(),
+                     tr("Choose a file with lists named \"attention\" and \"mlp\".").toStdString()};
     for (const auto& [entry, set] : sets)
         if (const auto plan = planOf(set, layerCount); !plan)
             return Error{plan.error().code,
                          name + ": " + plan.error().message,
-                         "Choose a set that was made for this model."};
+                         tr("Choose a set that was made for this model.").toStdString()};
     return sets;
 }
 
@@ -48,9 +47,7 @@ writeSkipSet(const QString& path, const std::string& name, const SkipSet& set) {
     const QString problem = saveWhole(text, path);
     if (problem.isEmpty())
         return std::nullopt;
-    return QCoreApplication::translate(
-               "LayerMap", "The skip set was not saved to %1: %2. Choose another folder.")
-        .arg(path, problem);
+    return tr("The skip set was not saved to %1: %2. Choose another folder.").arg(path, problem);
 }
 
 } // namespace ui

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/grid/grid_geometry.h"
 
-#include <QCoreApplication>
+#include "ui/language/tr.h"
+
 #include <QFontMetrics>
 #include <QPainter>
 
@@ -16,8 +17,6 @@ namespace {
 constexpr int kFullFormFrom = 520; // pixels of width at text size 100 %
 constexpr int kWidestPitch = 48;
 constexpr int kSmoothPitch = 20; // from here on columns that differ by a pixel look alike
-
-QString tr(const char* text) { return QCoreApplication::translate("LayerMap", text); }
 
 QString rowName(Sublayer kind, bool isMini) {
     if (kind == Sublayer::Mlp)

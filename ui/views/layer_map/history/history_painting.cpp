@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/history/history_painting.h"
 
+#include "ui/language/tr.h"
 #include "ui/views/layer_map/grid/grid_geometry.h"
 
-#include <QCoreApplication>
 #include <QFontMetrics>
 #include <QPainter>
 
@@ -17,8 +17,6 @@ namespace {
 constexpr double kTallestRow = 8.0;    // pixels
 constexpr double kTallestBlock = 60.0; // of few layers
 
-QString tr(const char* text) { return QCoreApplication::translate("LayerMap", text); }
-
 QString scoreText(const HistoryColumn& column) {
     return column.score ? QString::number(*column.score, 'f', 3) : QStringLiteral("–");
 }
@@ -26,6 +24,12 @@ QString scoreText(const HistoryColumn& column) {
 QString kindName(const std::string& kind) {
     if (kind == "bayesian")
         return tr("Bayesian");
+    if (kind == "random")
+        return tr("random");
+    if (kind == "start")
+        return tr("start");
+    if (kind == "manual")
+        return tr("manual");
     return kind.empty() ? tr("not measured") : QString::fromStdString(kind);
 }
 

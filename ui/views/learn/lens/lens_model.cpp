@@ -159,12 +159,12 @@ QString LensModel::sentenceOf(const LensPlace& place) const {
                            .arg(probabilityText(shown.probability))
                            .arg(shown.rank + 1);
     const int depth = token(place.token).finalDepth();
-    sentence +=
-        depth < 0 ? tr("; it does not lead in the end") : tr("; final %1").arg(depthText(depth));
+    sentence = depth < 0 ? tr("%1; it does not lead in the end").arg(sentence)
+                         : tr("%1; final %2").arg(sentence, depthText(depth));
     if (isHatched(place))
-        sentence += tr("; skipped in drafts");
+        sentence = tr("%1; skipped in drafts").arg(sentence);
     if (isExit(place))
-        sentence += tr("; the draft left the network here");
+        sentence = tr("%1; the draft left the network here").arg(sentence);
     return sentence;
 }
 

@@ -223,13 +223,14 @@ void LensView::restyle() {
 }
 
 void LensView::chooseFinalCell() {
+    std::optional<LensPlace> earliest;
     for (int i = 0; i < m_model.tokenCount(); ++i) {
         const int depth = m_model.token(i).finalDepth();
-        if (depth > 0 && layerOfDepth(depth) + 1 < m_model.layerCount()) {
-            m_map->setCurrent({i, depth});
-            return;
-        }
+        if (depth > 0 && (!earliest || depth < earliest->depth))
+            earliest = LensPlace{i, depth};
     }
+    if (earliest)
+        m_map->setCurrent(*earliest);
 }
 
 void LensView::tellFacts(LessonFacts& facts) const {

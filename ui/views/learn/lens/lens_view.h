@@ -56,7 +56,7 @@ public:
 
     SegmentedControl& overlay() { return *m_overlay; }
 
-    /// Selects the cell behind which the first token that becomes final does so.
+    /// Selects the cell at which a token of the answer became final earliest.
     void chooseFinalCell();
 
     void tellFacts(engine::LessonFacts& facts) const override;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/learn/sides/side_words.h"
 
+#include "ui/language/tr.h"
 #include "ui/origin/token_mark.h"
 #include "ui/shell/figure_text.h"
-
-#include <QCoreApplication>
 
 #include <algorithm>
 
@@ -14,14 +13,12 @@ using namespace engine;
 
 namespace {
 
-QString sideText(const char* text) { return QCoreApplication::translate("Sides", text); }
-
-QString seconds(double ms) { return sideText("%1 s").arg(ms / 1e3, 0, 'f', 2); }
+QString seconds(double ms) { return tr("%1 s").arg(ms / 1e3, 0, 'f', 2); }
 
 /// What the token says, in quotation marks; the end of an answer if there is none.
 QString quoted(const std::optional<EmittedToken>& token) {
     if (!token)
-        return sideText("nothing more");
+        return tr("nothing more");
     return QStringLiteral("\u201C%1\u201D")
         .arg(visibleTokenText(QString::fromStdString(token->text)));
 }
@@ -29,8 +26,8 @@ QString quoted(const std::optional<EmittedToken>& token) {
 QString timesOf(const SideRun& run) {
     const double left = run.answer(SideRun::Left).decodeMs;
     const double right = run.answer(SideRun::Right).decodeMs;
-    return sideText("%1 took %2, %3 %4. Token ids are compared, not letters. The two sides took "
-                    "turns, one step each.")
+    return tr("%1 took %2, %3 %4. Token ids are compared, not letters. The two sides took "
+              "turns, one step each.")
         .arg(run.decoder(SideRun::Right).title,
              seconds(right),
              run.decoder(SideRun::Left).title,
@@ -45,7 +42,7 @@ QString preferenceOf(const SideDifference& difference) {
     const auto nameOf = [](const TokenChoice& choice) {
         return QString::fromStdString(choice.text);
     };
-    return sideText("There the full model gave \u201C%1\u201D %2 and \u201C%3\u201D %4.")
+    return tr("There the full model gave \u201C%1\u201D %2 and \u201C%3\u201D %4.")
         .arg(nameOf(choices[0]))
         .arg(choices[0].probability, 0, 'f', 4)
         .arg(nameOf(choices[1]))
@@ -54,20 +51,20 @@ QString preferenceOf(const SideDifference& difference) {
 
 QString meaningOf(const SideDifference& difference, bool isSampled) {
     if (difference.isNearTie)
-        return sideText("That is a near tie: the two are so level that the order in which numbers "
-                        "are added up can decide, so neither answer is wrong.");
+        return tr("That is a near tie: the two are so level that the order in which numbers "
+                  "are added up can decide, so neither answer is wrong.");
     if (isSampled)
-        return sideText("At this temperature tokens are drawn by the seed. A decoder that promises "
-                        "the same draws has broken its promise; one that promises only the same "
-                        "chances has not.");
+        return tr("At this temperature tokens are drawn by the seed. A decoder that promises "
+                  "the same draws has broken its promise; one that promises only the same "
+                  "chances has not.");
     if (!difference.left || !difference.right)
-        return sideText("One answer ends where the other goes on, which should not be.");
-    return sideText("That is no near tie: the decoder has not kept its promise. Please report it.");
+        return tr("One answer ends where the other goes on, which should not be.");
+    return tr("That is no near tie: the decoder has not kept its promise. Please report it.");
 }
 
 SideVerdict differenceOf(const SideRun& run, SidesForm form) {
     const SideDifference& difference = *run.comparison().difference;
-    const QString place = sideText("%1 wrote %2 and %3 wrote %4.")
+    const QString place = tr("%1 wrote %2 and %3 wrote %4.")
                               .arg(run.decoder(SideRun::Left).title,
                                    quoted(difference.left),
                                    run.decoder(SideRun::Right).title,
@@ -79,7 +76,7 @@ SideVerdict differenceOf(const SideRun& run, SidesForm form) {
         causes << meaningOf(difference, isSampled);
     causes.removeAll(QString());
     return {SideVerdict::Kind::Different,
-            sideText("Different from token %1 on.").arg(difference.position + 1),
+            tr("Different from token %1 on.").arg(difference.position + 1),
             causes.join(QLatin1Char(' '))};
 }
 
@@ -90,7 +87,7 @@ SideVerdict verdictOf(const SideRun& run, SidesForm form) {
     for (const SideRun::Place side : {SideRun::Left, SideRun::Right})
         if (const auto& error = run.answer(side).error)
             return {SideVerdict::Kind::Failed,
-                    sideText("%1 could not answer.").arg(run.decoder(side).title),
+                    tr("%1 could not answer.").arg(run.decoder(side).title),
                     errorText(*error)};
     if (compared.difference)
         return differenceOf(run, form);
@@ -98,16 +95,16 @@ SideVerdict verdictOf(const SideRun& run, SidesForm form) {
     const std::size_t right = run.answer(SideRun::Right).tokens.size();
     if (compared.areEqual())
         return {SideVerdict::Kind::Equal,
-                sideText("Equal: %1 of %2 tokens.").arg(compared.equal).arg(left),
+                tr("Equal: %1 of %2 tokens.").arg(compared.equal).arg(left),
                 timesOf(run)};
     const QString soFar =
-        sideText("Equal so far: %1 of %2 tokens.").arg(compared.equal).arg(std::min(left, right));
+        tr("Equal so far: %1 of %2 tokens.").arg(compared.equal).arg(std::min(left, right));
     if (compared.isOver)
         return {SideVerdict::Kind::Stopped,
-                sideText("Stopped."),
-                compared.equal > 0 ? soFar : sideText("Nothing was written yet.")};
+                tr("Stopped."),
+                compared.equal > 0 ? soFar : tr("Nothing was written yet.")};
     if (std::max(left, right) == 0)
-        return {SideVerdict::Kind::Running, sideText("Both sides read the prompt."), {}};
+        return {SideVerdict::Kind::Running, tr("Both sides read the prompt."), {}};
     return {SideVerdict::Kind::Running, soFar, {}};
 }
 
@@ -115,41 +112,40 @@ QString sideFigures(const SideAnswer& side, const SideRun& run, SideRun::Place p
     QStringList parts;
     const SideAnswer& other = run.answer(place == SideRun::Left ? SideRun::Right : SideRun::Left);
     if (place == SideRun::Right && side.isOver() && other.isOver() && other.tokensPerSecond() > 0.0)
-        parts << sideText("%1 %2").arg(factorText(side.tokensPerSecond() / other.tokensPerSecond()),
-                                       run.decoder(SideRun::Left).title);
+        parts << tr("%1 %2").arg(factorText(side.tokensPerSecond() / other.tokensPerSecond()),
+                                 run.decoder(SideRun::Left).title);
     if (side.rounds.empty())
-        return side.error ? sideText("failed") : run.hasBegun() ? sideText("waits") : QString();
+        return side.error ? tr("failed") : run.hasBegun() ? tr("waits") : QString();
     parts << seconds(side.decodeMs);
-    parts << sideText("%1 tok/s").arg(side.tokensPerSecond(), 0, 'f', 1);
+    parts << tr("%1 tok/s").arg(side.tokensPerSecond(), 0, 'f', 1);
     const DecodeMetrics& metrics = side.metrics;
     if (metrics.draftSteps > 0) {
-        parts << countText(
-            static_cast<qint64>(side.rounds.size()), sideText("1 round"), sideText("%1 rounds"));
+        parts << countText(static_cast<qint64>(side.rounds.size()), tr("1 round"), tr("%1 rounds"));
         if (const auto tokens = metrics.tokensPerRound())
-            parts << sideText("M %1").arg(*tokens, 0, 'f', 2);
+            parts << tr("M %1").arg(*tokens, 0, 'f', 2);
         if (const auto acceptance = metrics.acceptance())
-            parts << sideText("%1/%2 accepted (%3)")
+            parts << tr("%1/%2 accepted (%3)")
                          .arg(metrics.accepted)
                          .arg(metrics.draftSteps)
                          .arg(shareText(*acceptance));
     } else {
         parts << countText(static_cast<qint64>(side.tokens.size()),
-                           sideText("1 token, one by one"),
-                           sideText("%1 tokens, one by one"));
+                           tr("1 token, one by one"),
+                           tr("%1 tokens, one by one"));
     }
     return parts.join(QStringLiteral(" \u00B7 "));
 }
 
 FigureTable sidesTable(const SideRun& run) {
     FigureTable table;
-    table.header = {sideText("Token"),
+    table.header = {tr("Token"),
                     run.decoder(SideRun::Left).title,
                     run.decoder(SideRun::Right).title,
-                    sideText("Equal"),
-                    sideText("Probability left"),
-                    sideText("Probability right"),
-                    sideText("Second choice left"),
-                    sideText("Gap in logits left")};
+                    tr("Equal"),
+                    tr("Probability left"),
+                    tr("Probability right"),
+                    tr("Second choice left"),
+                    tr("Gap in logits left")};
     const auto& left = run.answer(SideRun::Left).tokens;
     const auto& right = run.answer(SideRun::Right).tokens;
     const auto textOf = [](const std::vector<EmittedToken>& tokens, std::size_t i) {
@@ -166,8 +162,8 @@ FigureTable sidesTable(const SideRun& run) {
                               textOf(left, i),
                               textOf(right, i),
                               !hasBoth                    ? QString()
-                              : left[i].id == right[i].id ? sideText("yes")
-                                                          : sideText("no"),
+                              : left[i].id == right[i].id ? tr("yes")
+                                                          : tr("no"),
                               chanceOf(left, i),
                               chanceOf(right, i),
                               gap ? QString::fromStdString(left[i].choices[1].text) : QString(),
@@ -178,19 +174,19 @@ FigureTable sidesTable(const SideRun& run) {
 
 FigureTable closestCallsTable(const std::vector<CloseCall>& calls) {
     FigureTable table;
-    table.header = {sideText("Token"),
-                    sideText("First choice"),
-                    sideText("Probability"),
-                    sideText("Second choice"),
-                    sideText("Probability"),
-                    sideText("Gap in logits")};
+    table.header = {tr("Token"),
+                    tr("First choice"),
+                    tr("Probability"),
+                    tr("Second choice"),
+                    tr("Probability"),
+                    tr("Gap in logits")};
     for (const CloseCall& call : calls)
         table.rows.push_back({QString::number(call.position + 1),
                               QString::fromStdString(call.first.text),
                               shareText(call.first.probability),
                               QString::fromStdString(call.second.text),
                               shareText(call.second.probability),
-                              call.isNearTie ? sideText("%1, a near tie").arg(call.gap, 0, 'f', 5)
+                              call.isNearTie ? tr("%1, a near tie").arg(call.gap, 0, 'f', 5)
                                              : QString::number(call.gap, 'f', 3)});
     return table;
 }

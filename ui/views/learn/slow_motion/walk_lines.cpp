@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
 #include "ui/views/draft_tree/draft_end_text.h"
 #include "ui/views/learn/slow_motion/walk_texts.h"
-
-#include <QCoreApplication>
 
 #include <algorithm>
 
@@ -15,9 +14,7 @@ using namespace engine;
 
 namespace {
 
-QString write(const char* text) { return QCoreApplication::translate("SlowMotion", text); }
-
-QString msText(double ms) { return write("%1 ms").arg(ms, 0, 'f', ms < 100.0 ? 1 : 0); }
+QString msText(double ms) { return tr("%1 ms").arg(ms, 0, 'f', ms < 100.0 ? 1 : 0); }
 
 QString sumText(const std::vector<int>& numbers) {
     QStringList words;
@@ -32,35 +29,34 @@ std::vector<WalkLine> draftLines(const RoundWalk& walk) {
     const DraftingFacts& facts = walk.drafting;
     std::vector<WalkLine> lines;
     if (facts.passes() == 0) {
-        lines.push_back({write("guesses, without a pass"), QString::number(walk.candidates())});
+        lines.push_back({tr("guesses, without a pass"), QString::number(walk.candidates())});
     } else if (facts.passCost > 0.0) {
         lines.push_back({countText(facts.passes(),
-                                   write("1 pass \u00D7 c %2 \u00D7 %3"),
-                                   write("%1 passes \u00D7 c %2 \u00D7 %3"))
+                                   tr("1 pass \u00D7 c %2 \u00D7 %3"),
+                                   tr("%1 passes \u00D7 c %2 \u00D7 %3"))
                              .arg(shareText(facts.passCost), msText(walk.plainMs)),
                          msText(facts.ms)});
     } else {
         lines.push_back(
-            {countText(facts.passes(), write("1 pass"), write("%1 passes")), msText(facts.ms)});
+            {countText(facts.passes(), tr("1 pass"), tr("%1 passes")), msText(facts.ms)});
     }
     if (facts.passes() > 0 && walk.layerCount > 0)
-        lines.push_back(
-            {write("layers that a pass runs"),
-             write("%1 of %2").arg(layersText(facts.layersPerPass)).arg(walk.layerCount)});
+        lines.push_back({tr("layers that a pass runs"),
+                         tr("%1 of %2").arg(layersText(facts.layersPerPass)).arg(walk.layerCount)});
     if (facts.end.reason == DraftEndReason::Unsure)
         lines.push_back(
-            {write("sure enough? (\u03B5 %1)").arg(shareText(facts.end.limit)),
-             write("%1 < %2").arg(shareText(facts.end.value), shareText(facts.end.limit))});
+            {tr("sure enough? (\u03B5 %1)").arg(shareText(facts.end.limit)),
+             tr("%1 < %2").arg(shareText(facts.end.value), shareText(facts.end.limit))});
     return lines;
 }
 
 std::vector<WalkLine> widenLines(const RoundWalk& walk) {
     std::vector<WalkLine> lines = {
-        {write("k at each place: %1").arg(sumText(walk.widening.choices)),
-         countText(walk.candidates(), write("1 candidate"), write("%1 candidates"))}};
+        {tr("k at each place: %1").arg(sumText(walk.widening.choices)),
+         countText(walk.candidates(), tr("1 candidate"), tr("%1 candidates"))}};
     if (walk.widening.schedule) {
         const auto& counts = walk.widening.schedule->counts;
-        lines.push_back({write("k above .95, .8, .5, below"),
+        lines.push_back({tr("k above .95, .8, .5, below"),
                          QStringLiteral("%1 %2 %3 %4")
                              .arg(counts[0])
                              .arg(counts[1])
@@ -71,48 +67,45 @@ std::vector<WalkLine> widenLines(const RoundWalk& walk) {
 }
 
 std::vector<WalkLine> lineariseLines(const RoundWalk& walk) {
-    const QString rows = countText(walk.shape.rowCount(), write("1 row"), write("%1 rows"));
-    const QString candidates =
-        countText(walk.candidates(), write("1 candidate"), write("%1 candidates"));
+    const QString rows = countText(walk.shape.rowCount(), tr("1 row"), tr("%1 rows"));
+    const QString candidates = countText(walk.candidates(), tr("1 candidate"), tr("%1 candidates"));
     if (walk.shape.sideCount == 0)
-        return {{write("%1 + the root").arg(candidates), rows}};
-    return {{write("%1 + the root + %2 beside").arg(candidates).arg(walk.shape.sideCount), rows}};
+        return {{tr("%1 + the root").arg(candidates), rows}};
+    return {{tr("%1 + the root + %2 beside").arg(candidates).arg(walk.shape.sideCount), rows}};
 }
 
 std::vector<WalkLine> verifyLines(const RoundWalk& walk) {
     const VerifyingFacts& facts = walk.verifying;
     std::vector<WalkLine> lines;
     if (facts.cost > 0.0 && !walk.isPlain)
-        lines.push_back({write("1 pass of %1 rows: v %2 \u00D7 %3")
+        lines.push_back({tr("1 pass of %1 rows: v %2 \u00D7 %3")
                              .arg(facts.rows)
                              .arg(shareText(facts.cost), msText(walk.plainMs)),
                          msText(facts.ms)});
     else
-        lines.push_back(
-            {countText(facts.rows, write("1 pass of 1 row"), write("1 pass of %1 rows")),
-             msText(facts.ms)});
+        lines.push_back({countText(facts.rows, tr("1 pass of 1 row"), tr("1 pass of %1 rows")),
+                         msText(facts.ms)});
     if (facts.rows > 1 && walk.plainMs > 0.0)
-        lines.push_back(
-            {write("one by one: %1 \u00D7 %2").arg(facts.rows).arg(msText(walk.plainMs)),
-             msText(facts.rows * walk.plainMs)});
+        lines.push_back({tr("one by one: %1 \u00D7 %2").arg(facts.rows).arg(msText(walk.plainMs)),
+                         msText(facts.rows * walk.plainMs)});
     return lines;
 }
 
 std::vector<WalkLine> acceptLines(const RoundWalk& walk) {
     const AcceptingFacts& facts = walk.accepting;
-    std::vector<WalkLine> lines = {{write("accepted + own = tokens"),
+    std::vector<WalkLine> lines = {{tr("accepted + own = tokens"),
                                     QStringLiteral("%1 + %2 = %3")
                                         .arg(facts.accepted)
                                         .arg(facts.own())
                                         .arg(facts.tokens.size())},
-                                   {write("the whole round"), msText(facts.roundMs)}};
+                                   {tr("the whole round"), msText(facts.roundMs)}};
     if (facts.plainStepsMs <= 0.0)
         return lines;
     lines.push_back(
-        {write("as plain steps: %1 \u00D7 %2").arg(facts.tokens.size()).arg(msText(walk.plainMs)),
+        {tr("as plain steps: %1 \u00D7 %2").arg(facts.tokens.size()).arg(msText(walk.plainMs)),
          msText(facts.plainStepsMs)});
     if (facts.roundMs > 0.0)
-        lines.push_back({write("so this round is"), factorText(facts.speedup())});
+        lines.push_back({tr("so this round is"), factorText(facts.speedup())});
     return lines;
 }
 
@@ -121,21 +114,21 @@ std::vector<WalkLine> searchLines(const RoundWalk& walk) {
     std::vector<WalkLine> lines;
     if (!trial.ticks.empty())
         lines.push_back(
-            {write("right / tokens = matchness"),
+            {tr("right / tokens = matchness"),
              QStringLiteral("%1/%2 = %3")
                  .arg(std::ranges::count_if(trial.ticks, [](int tick) { return tick != 0; }))
                  .arg(trial.ticks.size())
                  .arg(shareText(trial.score))});
     else
-        lines.push_back({write("matchness"), shareText(trial.score)});
-    lines.push_back({write("best so far"), shareText(trial.best)});
-    lines.push_back({write("kept?"), trial.isBest ? write("yes") : write("no")});
+        lines.push_back({tr("matchness"), shareText(trial.score)});
+    lines.push_back({tr("best so far"), shareText(trial.best)});
+    lines.push_back({tr("kept?"), trial.isBest ? tr("yes") : tr("no")});
     return lines;
 }
 
 QString probabilityCell(double probability) { return QString::number(probability, 'f', 4); }
 
-QString yesNo(bool isSo) { return isSo ? write("yes") : write("no"); }
+QString yesNo(bool isSo) { return isSo ? tr("yes") : tr("no"); }
 
 } // namespace
 
@@ -162,27 +155,26 @@ std::vector<WalkLine> answerLines(const RoundWalk& walk, bool isWithRound) {
     const auto known = [](const std::optional<double>& value) {
         return value ? QString::number(*value, 'f', 2) : QStringLiteral("\u2013");
     };
-    return {{write("tokens per round (M)"),
-             so.rounds == 0 ? known({})
-                            : QStringLiteral("%1/%2 = %3")
-                                  .arg(so.ownTokens())
-                                  .arg(so.ownRounds())
-                                  .arg(known(so.tokensPerRound()))},
-            {write("accepted / drafted (\u03B1)"),
-             so.acceptance() ? QStringLiteral("%1/%2 = %3")
-                                   .arg(so.accepted)
-                                   .arg(so.draftSteps)
-                                   .arg(shareText(*so.acceptance()))
-                             : known({})},
-            {write("speed over plain steps"),
-             so.speedup() ? factorText(*so.speedup()) : known({}),
-             true}};
+    return {
+        {tr("tokens per round (M)"),
+         so.rounds == 0 ? known({})
+                        : QStringLiteral("%1/%2 = %3")
+                              .arg(so.ownTokens())
+                              .arg(so.ownRounds())
+                              .arg(known(so.tokensPerRound()))},
+        {tr("accepted / drafted (\u03B1)"),
+         so.acceptance() ? QStringLiteral("%1/%2 = %3")
+                               .arg(so.accepted)
+                               .arg(so.draftSteps)
+                               .arg(shareText(*so.acceptance()))
+                         : known({})},
+        {tr("speed over plain steps"), so.speedup() ? factorText(*so.speedup()) : known({}), true}};
 }
 
 FigureTable stopTable(const RoundWalk& walk, RoundStop stop) {
     if (stop == RoundStop::Search) {
         const TrialFinished& trial = walk.trials.back();
-        FigureTable table{{write("Place"), write("Token"), write("Predicted"), write("Right")}, {}};
+        FigureTable table{{tr("Place"), tr("Token"), tr("Predicted"), tr("Right", "correct")}, {}};
         for (std::size_t i = 0; i < trial.ticks.size(); ++i)
             table.rows.push_back(
                 {QString::number(i + 1),
@@ -191,16 +183,16 @@ FigureTable stopTable(const RoundWalk& walk, RoundStop stop) {
                  yesNo(trial.ticks[i] != 0)});
         return table;
     }
-    FigureTable table{{write("Row"), write("Depth"), write("Token"), write("Behind row")}, {}};
+    FigureTable table{{tr("Row"), tr("Depth"), tr("Token"), tr("Behind row")}, {}};
     const bool isDrafted = stop <= RoundStop::Widen;
     if (isDrafted)
-        table.header << write("Probability in the draft") << write("First choice");
+        table.header << tr("Probability in the draft") << tr("First choice");
     else
-        table.header << write("Sees rows");
+        table.header << tr("Sees rows");
     if (stop >= RoundStop::Verify)
-        table.header << write("Model's choice") << write("Its probability");
+        table.header << tr("Model's choice") << tr("Its probability");
     if (stop >= RoundStop::Accept)
-        table.header << write("Kept");
+        table.header << tr("Kept");
     const RoundShape& shape = walk.shape;
     for (int row = 0; row < shape.rowCount(); ++row) {
         const auto at = static_cast<std::size_t>(row);

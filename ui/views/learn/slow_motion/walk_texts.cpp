@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/learn/slow_motion/walk_texts.h"
 
+#include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
 #include "ui/views/draft_tree/draft_end_text.h"
-
-#include <QCoreApplication>
 
 #include <algorithm>
 
@@ -16,12 +15,10 @@ using namespace engine;
 
 namespace {
 
-QString say(const char* text) { return QCoreApplication::translate("SlowMotion", text); }
-
-QString tokensText(qint64 count) { return countText(count, say("1 token"), say("%1 tokens")); }
+QString tokensText(qint64 count) { return countText(count, tr("1 token"), tr("%1 tokens")); }
 
 QString inTurnText(qint64 count) {
-    return countText(count, say("1 token"), say("%1 tokens, one after the other"));
+    return countText(count, tr("1 token"), tr("%1 tokens, one after the other"));
 }
 
 int leftOut(const RoundWalk& walk) {
@@ -33,21 +30,21 @@ QString draftSentence(const RoundWalk& walk, const WordStyle& style) {
     const auto guessed = static_cast<qint64>(walk.drafting.spine.size());
     QString how;
     if (walk.drafting.passes() == 0)
-        how = say("%1 are guessed without running the model at all, from what was seen or guessed "
-                  "before. That costs next to nothing.")
+        how = tr("%1 are guessed without running the model at all, from what was seen or guessed "
+                 "before. That costs next to nothing.")
                   .arg(tokensText(walk.candidates()));
     else if (walk.plan == nullptr)
-        how = say("A quicker version of the model guesses %1. That is only a guess.")
+        how = tr("A quicker version of the model guesses %1. That is only a guess.")
                   .arg(inTurnText(guessed));
     else if (walk.plan->exitAfterLayer >= 0 && walk.plan->exitAfterLayer + 1 < walk.layerCount)
-        how = say("The first %1 of the %2 layers alone guess %3. That is quicker, but only a "
-                  "guess.")
+        how = tr("The first %1 of the %2 layers alone guess %3. That is quicker, but only a "
+                 "guess.")
                   .arg(walk.plan->exitAfterLayer + 1)
                   .arg(walk.layerCount)
                   .arg(inTurnText(guessed));
     else
-        how = say("The model, with %1 of its %2 sublayers left out, guesses %3. That is quicker, "
-                  "but only a guess.")
+        how = tr("The model, with %1 of its %2 sublayers left out, guesses %3. That is quicker, "
+                 "but only a guess.")
                   .arg(leftOut(walk))
                   .arg(2 * walk.layerCount)
                   .arg(inTurnText(guessed));
@@ -55,105 +52,105 @@ QString draftSentence(const RoundWalk& walk, const WordStyle& style) {
     if (end.isEmpty())
         return how;
     return how + QLatin1Char(' ') +
-           style.word(say("It stops here: %1.").arg(style.safe(end)), WordTone::Warning);
+           style.word(tr("It stops here: %1.").arg(style.safe(end)), WordTone::Warning);
 }
 
 QString widenSentence(const RoundWalk& walk) {
     const int widest = *std::ranges::max_element(walk.widening.choices);
     if (walk.drafting.passes() == 0)
-        return say("There is more than one guess for some places, up to %1. All of them are "
-                   "checked together.")
+        return tr("There is more than one guess for some places, up to %1. All of them are "
+                  "checked together.")
             .arg(widest);
-    return say("Where the draft was less sure of its first choice, it adds the next best ones, up "
-               "to %1 at a place. They come from the same passes, so they cost nothing yet.")
+    return tr("Where the draft was less sure of its first choice, it adds the next best ones, up "
+              "to %1 at a place. They come from the same passes, so they cost nothing yet.")
         .arg(widest);
 }
 
 QString lineariseSentence(const RoundWalk& walk) {
     const QString rows =
-        say("All guesses are written as a list of %1 rows, to be read at once. Each row may look "
-            "at the text so far and at its own line of guesses, never at a guess beside it.")
+        tr("All guesses are written as a list of %1 rows, to be read at once. Each row may look "
+           "at the text so far and at its own line of guesses, never at a guess beside it.")
             .arg(walk.shape.rowCount());
     if (walk.shape.sideCount == 0)
         return rows;
     return rows + QLatin1Char(' ') +
            countText(walk.shape.sideCount,
-                     say("1 of them only helps to guess in later rounds."),
-                     say("%1 of them only help to guess in later rounds."));
+                     tr("1 of them only helps to guess in later rounds."),
+                     tr("%1 of them only help to guess in later rounds."));
 }
 
 QString verifySentence(const RoundWalk& walk, const WordStyle& style) {
     if (walk.isPlain)
-        return say("No guesses this time. The whole model runs once and says its next token, in "
-                   "%1.")
-            .arg(style.word(say("yellow"), WordTone::Flash));
+        return tr("No guesses this time. The whole model runs once and says its next token, in "
+                  "%1.")
+            .arg(style.word(tr("yellow"), WordTone::Flash));
     QString pass;
     const int layers = static_cast<int>(walk.verifying.layers + 0.5);
     if (walk.layerCount > 0 && layers > 0 && layers < walk.layerCount)
-        pass = say("The other %1 of the %2 layers read all %3 rows at once; the first ones have "
-                   "run already.")
+        pass = tr("The other %1 of the %2 layers read all %3 rows at once; the first ones have "
+                  "run already.")
                    .arg(layers)
                    .arg(walk.layerCount)
                    .arg(walk.verifying.rows);
     else
         pass =
-            say("One pass of the whole model reads all %1 rows at once.").arg(walk.verifying.rows);
+            tr("One pass of the whole model reads all %1 rows at once.").arg(walk.verifying.rows);
     pass += QLatin1Char(' ');
     if (!walk.verifying.knowsChoices)
-        return pass + say("It says at every row what it would write next. This recording is older "
-                          "and has only the part of it that was written.");
-    return pass + say("What it would have written itself at each place is %1.")
-                      .arg(style.word(say("yellow"), WordTone::Flash));
+        return pass + tr("It says at every row what it would write next. This recording is older "
+                         "and has only the part of it that was written.");
+    return pass + tr("What it would have written itself at each place is %1.")
+                      .arg(style.word(tr("yellow"), WordTone::Flash));
 }
 
 QString acceptSentence(const RoundWalk& walk, const WordStyle& style) {
     const AcceptingFacts& facts = walk.accepting;
     if (walk.isPlain)
-        return say("The token is written. Without guesses, every pass of the whole model gives "
-                   "one.");
+        return tr("The token is written. Without guesses, every pass of the whole model gives "
+                  "one.");
     if (walk.candidates() == 0)
-        return say("Nothing was guessed, so only the model's own token is written.");
+        return tr("Nothing was guessed, so only the model's own token is written.");
     if (facts.accepted == 0)
-        return say("The model would have written something else than the first guess. Its own "
-                   "token is written, and %1: a wrong guess costs time, but never changes the "
-                   "text.")
-            .arg(style.word(say("all guesses are thrown away"), WordTone::Gone));
+        return tr("The model would have written something else than the first guess. Its own "
+                  "token is written, and %1: a wrong guess costs time, but never changes the "
+                  "text.")
+            .arg(style.word(tr("all guesses are thrown away"), WordTone::Gone));
     const QString kept =
-        style.word(countText(facts.accepted, say("1 guess is kept"), say("%1 guesses are kept")),
+        style.word(countText(facts.accepted, tr("1 guess is kept"), tr("%1 guesses are kept")),
                    WordTone::Accepted);
     if (facts.own() == 0)
-        return say("%1, because the model itself would have written the same. The answer ends "
-                   "there.")
+        return tr("%1, because the model itself would have written the same. The answer ends "
+                  "there.")
             .arg(kept);
     const bool isAll = facts.accepted >= static_cast<int>(walk.widening.choices.size());
     if (isAll)
-        return say("%1, because the model itself would have written the same. Behind the last one "
-                   "it adds its own token.")
+        return tr("%1, because the model itself would have written the same. Behind the last one "
+                  "it adds its own token.")
             .arg(kept);
-    return say("%1, because the model itself would have written the same. At the next place it "
-               "writes its own token, and %2.")
-        .arg(kept, style.word(say("the rest is thrown away"), WordTone::Gone));
+    return tr("%1, because the model itself would have written the same. At the next place it "
+              "writes its own token, and %2.")
+        .arg(kept, style.word(tr("the rest is thrown away"), WordTone::Gone));
 }
 
 QString searchSentence(const RoundWalk& walk) {
     const TrialFinished& trial = walk.trials.back();
     const QString tried =
         walk.trials.size() == 1
-            ? say("Between two rounds another choice of sublayers to leave out is tried on text "
-                  "that is already written.")
-            : say("Between two rounds %1 other choices of sublayers to leave out are tried on "
-                  "text that is already written; this is the last of them.")
+            ? tr("Between two rounds another choice of sublayers to leave out is tried on text "
+                 "that is already written.")
+            : tr("Between two rounds %1 other choices of sublayers to leave out are tried on "
+                 "text that is already written; this is the last of them.")
                   .arg(walk.trials.size());
     const QString found =
         trial.ticks.empty()
-            ? say("It predicts %1 of it.").arg(shareText(trial.score))
-            : say("It predicts %1 of the %2 tokens.")
+            ? tr("It predicts %1 of it.").arg(shareText(trial.score))
+            : tr("It predicts %1 of the %2 tokens.")
                   .arg(std::ranges::count_if(trial.ticks, [](int tick) { return tick != 0; }))
                   .arg(trial.ticks.size());
     return tried + QLatin1Char(' ') + found + QLatin1Char(' ') +
-           (trial.isBest ? say("That is the best so far, so drafts leave these sublayers out from "
-                               "now on.")
-                         : say("That is no better than the best so far, so nothing changes."));
+           (trial.isBest ? tr("That is the best so far, so drafts leave these sublayers out from "
+                              "now on.")
+                         : tr("That is no better than the best so far, so nothing changes."));
 }
 
 } // namespace
@@ -190,17 +187,17 @@ QString WordStyle::word(const QString& text, WordTone tone) const {
 QString stopTitle(RoundStop stop) {
     switch (stop) {
     case RoundStop::Draft:
-        return say("Draft");
+        return tr("Draft");
     case RoundStop::Widen:
-        return say("Widen");
+        return tr("Widen");
     case RoundStop::Linearise:
-        return say("Linearise");
+        return tr("Linearise");
     case RoundStop::Verify:
-        return say("Verify");
+        return tr("Verify");
     case RoundStop::Accept:
-        return say("Accept");
+        return tr("Accept");
     case RoundStop::Search:
-        return say("Search");
+        return tr("Search");
     }
     return {};
 }
@@ -224,22 +221,22 @@ QString stopSentence(const RoundWalk& walk, RoundStop stop, const WordStyle& sty
 }
 
 QString stopSummary(const RoundWalk& walk, RoundStop stop) {
-    QString summary = say("%1. %2").arg(stopTitle(stop), stopSentence(walk, stop));
+    QString summary = tr("%1. %2").arg(stopTitle(stop), stopSentence(walk, stop));
     for (const WalkLine& line : stopLines(walk, stop))
-        summary += say(" %1: %2.").arg(line.label, line.value);
+        summary += QLatin1Char(' ') + tr("%1: %2.").arg(line.label, line.value);
     return summary;
 }
 
 QString rowSentence(const RoundWalk& walk, int row) {
     if (row == 0)
-        return say("The first row is the newest token of the text. It sees the text before it and "
-                   "itself.");
+        return tr("The first row is the newest token of the text. It sees the text before it and "
+                  "itself.");
     QStringList seen;
     for (const int other : walk.shape.lineOf(row))
         if (other != row)
-            seen << (other == 0 && walk.rows[0].text.empty() ? say("the text so far")
+            seen << (other == 0 && walk.rows[0].text.empty() ? tr("the text so far")
                                                              : rowText(walk, other));
-    return say("Row %1, %2, sees the text so far, %3 and itself.")
+    return tr("Row %1, %2, sees the text so far, %3 and itself.")
         .arg(row)
         .arg(rowText(walk, row), seen.join(QLatin1Char(' ')));
 }

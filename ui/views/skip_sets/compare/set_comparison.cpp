@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/skip_sets/compare/set_comparison.h"
 
+#include "ui/language/tr.h"
 #include "ui/views/layer_map/grid/layer_map_model.h"
-
-#include <QCoreApplication>
 
 namespace ui {
 
@@ -13,7 +12,6 @@ int SetComparison::neither() const {
 }
 
 FigureTable SetComparison::table() const {
-    const auto tr = [](const char* text) { return QCoreApplication::translate("SkipSets", text); };
     FigureTable table;
     table.header = {tr("Layer"), tr("Attention"), tr("MLP")};
     const auto words = [this](Sublayer kind, int layer) {

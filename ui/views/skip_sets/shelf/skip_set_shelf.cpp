@@ -68,15 +68,16 @@ QString importText(const SkipSetsListed& listed, const QString& path) {
     QString text = SkipSetShelf::tr("%1 imported from %2.")
                        .arg(setsText(listed.taken.size()), QFileInfo(path).fileName());
     if (!listed.kept.empty())
-        text += listed.kept.size() == 1
-                    ? SkipSetShelf::tr(" \u201C%1\u201D has a set already and keeps it.")
-                          .arg(shownTask(listed.kept.front()))
-                    : SkipSetShelf::tr(" %1 tasks have a set already and keep it.")
-                          .arg(listed.kept.size());
+        text += u' ' + (listed.kept.size() == 1
+                            ? SkipSetShelf::tr("\u201C%1\u201D has a set already and keeps it.")
+                                  .arg(shownTask(listed.kept.front()))
+                            : SkipSetShelf::tr("%1 tasks have a set already and keep it.")
+                                  .arg(listed.kept.size()));
     if (!listed.leftOut.empty())
         text += u' ' + QString::fromStdString(listed.leftOut.front());
     if (listed.leftOut.size() > 1)
-        text += SkipSetShelf::tr(" And %1 more cannot be used.").arg(listed.leftOut.size() - 1);
+        text +=
+            u' ' + SkipSetShelf::tr("And %1 more cannot be used.").arg(listed.leftOut.size() - 1);
     return text;
 }
 

@@ -321,11 +321,21 @@ private:
                 p.circle(place(point), 2.0, {}, Ink::Raw);
             line = smoothed(points);
         }
-        std::vector<DrawingPoint> corners;
-        for (const FigureSeries::Point& point : line)
+        std::vector<DrawingPoint> corners; // of the piece at work: a gap ends it
+        const auto drawPiece = [&] {
+            if (corners.size() > 1)
+                p.line(corners, ink, series.isEmphasised ? 1.5 : 1.0, dashes);
+            else if (corners.size() == 1 && points.size() > kFewPoints)
+                p.circle(corners.front(), 1.5, ink, ink);
+        };
+        for (const FigureSeries::Point& point : line) {
+            if (point.isBehindGap) {
+                drawPiece();
+                corners.clear();
+            }
             corners.push_back(place(point));
-        if (corners.size() > 1)
-            p.line(corners, ink, series.isEmphasised ? 1.5 : 1.0, dashes);
+        }
+        drawPiece();
         if (points.size() <= kFewPoints) {
             for (const FigureSeries::Point& point : points) {
                 const DrawingPoint at = place(point);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace engine {
 
@@ -20,10 +21,14 @@ PlotPoints drawable(const PlotPoints& points) {
     PlotPoints kept;
     const std::size_t stride =
         (points.size() + kMostPoints - 1) / std::max<std::size_t>(kMostPoints, 1);
+    bool isBehindGap = false; // also of the points that are left out
     for (std::size_t i = 0; i < points.size(); ++i) {
+        isBehindGap = isBehindGap || points[i].isBehindGap;
         const bool isKept = stride <= 1 || i % stride == 0 || i + 1 == points.size();
-        if (isKept && isDrawable(points[i].x) && isDrawable(points[i].y.value))
-            kept.push_back(points[i]);
+        if (!isKept || !isDrawable(points[i].x) || !isDrawable(points[i].y.value))
+            continue;
+        kept.push_back(points[i]);
+        kept.back().isBehindGap = std::exchange(isBehindGap, false);
     }
     std::stable_sort(
         kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.x < b.x; });

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// swift-run experiment: a damaged part, a prompt that is too long, a full disk.
+#include "tests/app/experiment/experiment_folder.h"
+
+#include <QTest>
+
+using engine::RunFolder;
+using engine::ShardPhase;
+using support::bytesOf;
+using support::countOf;
+using support::ExperimentFolder;
+using support::hashesOf;
+using support::kSmallRecipe;
+using support::kTinyModel;
+using support::kTwoTaskPrompts;
+using support::ProgramRun;
+
+class SwiftRunExperimentFaultsTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void init() { m_folder = std::make_unique<ExperimentFolder>(); }
+
+    void aDamagedShardIsNamedAndRunAgain();
+    void aPromptThatDoesNotFitIsNamedAndLeftOut();
+    void aFullDiskLosesNothingThatIsFinished();
+    void aDiskThatIsFullWhileTheReportIsWrittenLosesNeitherPartsNorTheOldReport();
+
+private:
+    std::unique_ptr<ExperimentFolder> m_folder;
+};
+
+void SwiftRunExperimentFaultsTest::aDamagedShardIsNamedAndRunAgain() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    const RunFolder folder = m_folder->opened();
+    const auto before = hashesOf(folder);
+    std::filesystem::resize_file(folder.shardFile(1), 100);
+    const ProgramRun again =
+        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    QVERIFY2(again.errors.contains("0001.json"), again.errors.constData());
+    QCOMPARE(countOf(again, "shard", "finished"), 1);
+    QCOMPARE(hashesOf(folder), before);
+}
+
+void SwiftRunExperimentFaultsTest::aPromptThatDoesNotFitIsNamedAndLeftOut() {
+    const QString prompts =
+        m_folder->write("long.jsonl",
+                        "{\"prompt\":\"" + QByteArray(4000, 'x') +
+                            "\",\"task\":\"a\",\"id\":\"longest\"}\n" + kTwoTaskPrompts);
+    const ProgramRun run =
+        ExperimentFolder::experiment({m_folder->write("mine.swiftexp", kSmallRecipe),
+                                      "--data",
+                                      prompts,
+                                      "--model",
+                                      kTinyModel,
+                                      "--backend",
+                                      "plain",
+                                      "--context",
+                                      "64",
+                                      "--out",
+                                      m_folder->out()});
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    QVERIFY2(run.errors.contains("Prompt longest (a) was left out"), run.errors.constData());
+    QCOMPARE(m_folder->opened().result(0).value().leftOut.size(), std::size_t{1});
+    QCOMPARE(m_folder->opened().result(0).value().answers.size(), std::size_t{6});
+}
+
+void SwiftRunExperimentFaultsTest::aFullDiskLosesNothingThatIsFinished() {
+    // The second shard's records do not fit into the largest file that is allowed.
+    const QString command = QStringLiteral("trap '' XFSZ; ulimit -f 12; exec \"$0\" \"$@\"");
+    const QStringList more = {"--out", m_folder->out(), "--prompts", "2"};
+    QByteArray recipe = kSmallRecipe;
+    recipe.replace("\"verdict\"", "\"keep_rounds\": true, \"verdict\"");
+    const ProgramRun full =
+        support::runProgram("bash",
+                            QStringList{"-c", command, ExperimentFolder::program()} +
+                                m_folder->arguments(more, recipe));
+    QVERIFY2(full.exitCode == app::kIo, full.errors.constData());
+    QVERIFY2(full.errors.contains("cannot be written"), full.errors.constData());
+    const ProgramRun again =
+        ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    for (const auto& state : m_folder->opened().states())
+        QCOMPARE(state.phase, ShardPhase::Finished);
+}
+
+void SwiftRunExperimentFaultsTest::
+    aDiskThatIsFullWhileTheReportIsWrittenLosesNeitherPartsNorTheOldReport() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    const RunFolder folder = m_folder->opened();
+    const QString page = m_folder->out() + "/report/report.html";
+    const QByteArray report = bytesOf(page.toStdString());
+    const QByteArray part = bytesOf(folder.shardFile(1));
+    // The page does not fit into the largest file that is allowed; what it is made of does.
+    const QString command = QStringLiteral("trap '' XFSZ; ulimit -f %1; exec \"$0\" \"$@\"")
+                                .arg(report.size() / 1024 - 1);
+    QVERIFY(report.size() > bytesOf((m_folder->out() + "/result.json").toStdString()).size());
+    const QStringList merge = {"experiment", "--merge", "--out", m_folder->out()};
+    const ProgramRun full = support::runProgram(
+        "bash", QStringList{"-c", command, ExperimentFolder::program()} + merge);
+    QVERIFY2(full.exitCode == app::kIo, full.errors.constData());
+    QCOMPARE(full.errors.count('\n'), 2); // a sentence, and what to do
+    QVERIFY2(full.errors.contains("report.html"), full.errors.constData());
+    QCOMPARE(bytesOf(page.toStdString()), report);
+    QCOMPARE(bytesOf(folder.shardFile(1)), part);
+    for (const auto& state : folder.states())
+        QCOMPARE(state.phase, ShardPhase::Finished);
+    QCOMPARE(ExperimentFolder::experiment({"--merge", "--out", m_folder->out()}).exitCode,
+             int{app::kSuccess});
+    QCOMPARE(bytesOf(page.toStdString()), report);
+}
+
+QTEST_GUILESS_MAIN(SwiftRunExperimentFaultsTest)
+#include "swift_run_experiment_faults_test.moc"
