@@ -173,12 +173,14 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
             "WIDTHxHEIGHT"));
 }
 
-/// A recording that is opened as a file is replayed. Errors: files beside a recording.
+/// A recording that is opened as a file is replayed. Errors: files beside a recording, or options
+/// that --replay excludes.
 engine::Result<void> takeRecording(Arguments& arguments) {
     const auto isRecording = [](const std::string& file) { return file.ends_with(".swiftrun"); };
     if (std::none_of(arguments.files.begin(), arguments.files.end(), isRecording))
         return {};
-    if (arguments.files.size() > 1 || !arguments.lesson.empty() || arguments.isPlanted)
+    if (arguments.files.size() > 1 || !arguments.lesson.empty() || arguments.isPlanted ||
+        !arguments.ask.empty() || !arguments.decoder.empty())
         return engine::Error{engine::ErrorCode::InvalidInput,
                              "A recorded run (*.swiftrun) is replayed in a window of its own.",
                              "Name it alone."};

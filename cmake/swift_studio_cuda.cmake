@@ -8,8 +8,11 @@ set(SWIFT_STUDIO_NVCC "" CACHE FILEPATH
     "nvcc of CUDA 13; empty: in the cache folder, else on PATH; OFF: no kernels")
 set(found_nvcc "${SWIFT_STUDIO_NVCC}")
 # Compiling them takes a processor two minutes, so it is done where they can run, or where it is asked for.
-set(SWIFT_STUDIO_CUDA "$ENV{SWIFT_STUDIO_CUDA}" CACHE STRING
+set(SWIFT_STUDIO_CUDA "" CACHE STRING
     "Kernels for NVIDIA GPUs: 1 builds them, 0 does not; empty: where there is such a GPU")
+if(DEFINED ENV{SWIFT_STUDIO_CUDA}) # also where the build was configured without it before
+    set_property(CACHE SWIFT_STUDIO_CUDA PROPERTY VALUE "$ENV{SWIFT_STUDIO_CUDA}")
+endif()
 set(wants_kernels "${SWIFT_STUDIO_CUDA}")
 if(wants_kernels STREQUAL "")
     file(GLOB vendor_files "/sys/bus/pci/devices/*/vendor")
@@ -54,12 +57,17 @@ set(kernel_targets "")
 foreach(capability 80 86 90) # of 10.0 and 12.0 the kernel of 64 rows needs two registers too many yet
     list(APPEND kernel_targets -gencode "arch=compute_${capability},code=sm_${capability}")
 endforeach()
-list(APPEND kernel_targets -gencode "arch=compute_80,code=compute_80") # for GPUs to come
+# For GPUs to come. It asks ahead the fewest chunks (ringSlots), so its shared memory suffices on all of them.
+list(APPEND kernel_targets -gencode "arch=compute_86,code=compute_86")
 
 # add_kernel_image(NAME SOURCE): NAME.fatbin in the module folder, for all targets, with the mark behind.
 function(add_kernel_image name source)
     if(NOT found_nvcc)
-        message(STATUS "Kernels for NVIDIA GPUs are not built (SWIFT_STUDIO_CUDA=1 asks for them).")
+        if(wants_kernels)
+            message(STATUS "Kernels for NVIDIA GPUs are not built: there is no nvcc of CUDA 13 for them.")
+        else()
+            message(STATUS "Kernels for NVIDIA GPUs are not built (SWIFT_STUDIO_CUDA=1 asks for them).")
+        endif()
         return()
     endif()
     set(image "${SWIFT_STUDIO_MODULE_DIR}/${name}.fatbin")

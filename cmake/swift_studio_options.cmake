@@ -61,8 +61,8 @@ if(SWIFT_STUDIO_WARNINGS_AS_ERRORS)
     target_compile_options(swift_studio_flags INTERFACE -Werror)
 endif()
 target_include_directories(swift_studio_flags INTERFACE "${CMAKE_SOURCE_DIR}")
-# What no answer waits for is optimised less in a release: optimising is two thirds of what a file costs to
-# compile. For the folders and targets that are added behind it in the calling folder.
+# For add_compile_options of folders whose code no answer waits for: optimising is two thirds of what a file
+# costs to compile.
 set(SWIFT_STUDIO_LITTLE_OPTIMISED "$<$<CONFIG:Release>:-O1>")
 if(SWIFT_STUDIO_SANITIZE)
     add_compile_options(-fsanitize=${SWIFT_STUDIO_SANITIZE} -fno-omit-frame-pointer

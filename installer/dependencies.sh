@@ -6,7 +6,8 @@
 # A part that is in place is recognised by its stamp (the SHA-256 of the archives it came from and
 # the sizes of its files), so a second run touches neither the network nor the packages. A part is
 # made in a working folder and moved into place whole: an interrupted run leaves nothing half-made.
-# The archives stay in downloads/ (640 MB, with the compiler for NVIDIA GPUs 740): a part that is damaged is made anew without the network.
+# The archives stay in downloads/ (640 MB, with the compiler for NVIDIA GPUs 740): a part that is
+# damaged is made anew without the network.
 
 # shellcheck source=installer/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"

@@ -20,7 +20,8 @@ namespace ui {
 using FilmMaker = std::function<std::unique_ptr<Film>(int width)>;
 
 /// Asks where a film goes and how large it becomes, then shows its progress. Closing it, or Esc,
-/// cancels the film and leaves nothing behind. It does not block the window. Thread: UI.
+/// cancels the film and leaves nothing behind. With open(), answers and searches in the window go
+/// on, and only its keys and clicks wait. Thread: UI.
 class FilmDialog : public QDialog {
     Q_OBJECT
 

@@ -18,8 +18,10 @@ const QString kEnglish = QStringLiteral("en");
 } // namespace
 
 QStringList languagesIn(const QString& folder) {
-    return QStringList(kEnglish) +
-           QDir(folder).entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name);
+    QStringList languages(kEnglish);
+    if (!folder.isEmpty()) // to QDir, an empty path is the working directory
+        languages += QDir(folder).entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name);
+    return languages;
 }
 
 QString languageTitle(const QString& code) {

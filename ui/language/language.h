@@ -10,7 +10,8 @@ class QSettings;
 
 namespace ui {
 
-/// The languages that the window can have: "en", and each folder of texts, such as "de".
+/// The languages that the window can have: "en", and each folder of texts, such as "de". An empty
+/// `folder` has none.
 QStringList languagesIn(const QString& folder);
 
 /// What a language calls itself: "Deutsch".

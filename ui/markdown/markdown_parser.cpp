@@ -325,6 +325,9 @@ int BlockBuilder::sourceOf(const MD_CHAR* text) const {
 }
 
 QString BlockBuilder::attributeText(const MD_ATTRIBUTE& attribute) const {
+    // An address may hold what looks like a formula, which md4c does not see.
+    if (const int begin = sourceOf(attribute.text); begin >= 0)
+        return m_text.mid(begin, sourceOf(attribute.text + attribute.size) - begin).toString();
     return QString::fromUtf8(attribute.text, static_cast<qsizetype>(attribute.size));
 }
 

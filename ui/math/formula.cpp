@@ -26,6 +26,8 @@ std::optional<MathPicture> formulaPicture(const FormulaSource& source, const QFo
     MathPicture picture = MathLayout(font).layOut(*node, level);
     picture.width += picture.slant;
     picture.slant = 0.0;
+    if (picture.width <= 0.0) // of empty parts, or of negative spaces alone
+        return std::nullopt;
     return picture;
 }
 

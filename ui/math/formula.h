@@ -21,7 +21,7 @@ struct FormulaSource {
 FormulaSource formulaSource(QStringView written);
 
 /// The picture of a formula in a text of this font; nothing where it must be shown as its source
-/// (see parseMath). Thread: UI.
+/// (see parseMath), or where there is nothing to see. Thread: UI.
 std::optional<MathPicture> formulaPicture(const FormulaSource& source, const QFont& font);
 
 /// The formula in words, for a screen reader: "fraction a over b end fraction". The source where it

@@ -84,8 +84,11 @@ void Presenter::follow() {
     m_wayOut->follow(at);
 }
 
-/// Esc arrives here when nothing else has used it. A window that closes keeps its usual form.
+/// Esc arrives here when nothing else has used it. A window that closes keeps its usual form; one
+/// that is being destroyed is closed too, and has no parts any more.
 bool Presenter::eventFilter(QObject* watched, QEvent* event) {
+    if (qobject_cast<MainWindow*>(watched) == nullptr)
+        return false;
     if (event->type() == QEvent::Close)
         setPresenting(false);
     if (m_isPresenting && event->type() == QEvent::KeyPress &&

@@ -158,11 +158,13 @@ Result<LoadedModel> loadModel(const ModelOptions& options,
                               std::stop_token stop) {
     ENGINE_TRY(ModelConfig config, files.config());
     ENGINE_TRY(const auto weights, files.weights());
-    ENGINE_TRY(const std::string fingerprint, modelFingerprint(config, *weights));
     ENGINE_TRY(LoadedModel model,
                loadNetwork(options,
                            {files.path().filename().string(), config, *weights, cacheSlots},
                            std::move(stop)));
+    if (options.draftAdapter == kNoDraftAdapter)
+        return model;
+    ENGINE_TRY(const std::string fingerprint, modelFingerprint(config, *weights));
     ENGINE_TRY(const auto remarks,
                adoptDraftAdapter(*model.transformer, fingerprint, options.draftAdapter));
     for (const std::string& remark : remarks)

@@ -18,8 +18,8 @@ namespace engine {
 ///
 /// The decoder hands it the streams: of the prompt by watch() and take(), of each round by giving
 /// handOuts() to Target::verify and calling observe() behind it, also behind plain steps.
-/// A draft pass whose numbers are not finite makes no draft; kMostFailures of them switch it off
-/// until forget().
+/// A draft pass whose numbers are not finite makes no draft; kMostFailures of them in a row switch
+/// it off until forget().
 class FeatureDrafter final : public Drafter {
 public:
     static constexpr int kMostFailures = 3;

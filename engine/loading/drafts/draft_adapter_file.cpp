@@ -7,6 +7,8 @@
 #include "engine/loading/json/json_document.h"
 #include "engine/loading/safetensors_file.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -150,23 +152,46 @@ private:
                 ENGINE_TRY(m_adapter.tensors[network], readScaled(*info, tensor));
                 continue;
             }
-            ENGINE_TRY(m_adapter.tensors[network],
-                       readTensor(*m_source, tensor.name, tensor.shape));
+            ENGINE_TRY(m_adapter.tensors[network], readFloats(tensor));
         }
         return {};
     }
 
+    /// Refuses a tensor that is missing or has another shape. The sentences of findTensor() would
+    /// blame the model.
+    Result<void> checkTensor(const AdapterTensor& tensor) const {
+        const TensorInfo* info = m_source->find(tensor.name);
+        if (info == nullptr)
+            return corrupt(fmt::format("it has no tensor {}", tensor.name));
+        if (info->shape != tensor.shape)
+            return corrupt(fmt::format("tensor {} has shape [{}], but its sizes ask for [{}]",
+                                       tensor.name,
+                                       fmt::join(info->shape, ", "),
+                                       fmt::join(tensor.shape, ", ")));
+        return {};
+    }
+
+    Result<std::vector<float>> readFloats(const AdapterTensor& tensor) const {
+        ENGINE_TRY_DO(checkTensor(tensor));
+        auto values = readTensor(*m_source, tensor.name, tensor.shape);
+        if (values || values.error().code != ErrorCode::Numeric)
+            return values;
+        Error error = corrupt(values.error().message);
+        error.code = ErrorCode::Numeric;
+        return error;
+    }
+
     /// 8-bit numbers, each 32 of a row with a scale of their own in NAME.scale.
     Result<std::vector<float>> readScaled(const TensorInfo& info, const AdapterTensor& tensor) {
-        ENGINE_TRY_DO(findTensor(*m_source, tensor.name, tensor.shape));
+        ENGINE_TRY_DO(checkTensor(tensor));
         const std::uint64_t rows = info.rows();
         const std::uint64_t columns = info.columns();
         if (tensor.shape.size() != 2 || columns % kScaleColumns != 0)
             return corrupt(fmt::format("tensor {} cannot be stored as I8", tensor.name));
         const std::string scaleName = tensor.name + ".scale";
         m_used.push_back(scaleName);
-        const std::uint64_t shape[] = {rows, columns / kScaleColumns};
-        ENGINE_TRY(const std::vector<float> scales, readTensor(*m_source, scaleName, shape));
+        ENGINE_TRY(const std::vector<float> scales,
+                   readFloats({scaleName, {rows, columns / kScaleColumns}}));
         std::vector<std::byte> raw(static_cast<std::size_t>(rows * columns));
         ENGINE_TRY_DO(m_source->readRawRows(info, 0, rows, raw));
         std::vector<float> values(raw.size());

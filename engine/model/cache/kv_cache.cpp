@@ -134,10 +134,7 @@ void HostKvStorage::copySlots(std::span<const SlotCopy> copies) {
         }
 }
 
-HostKvStorage& hostStorage(KvCache& cache, const KvShape& shape) {
-    auto* storage = dynamic_cast<HostKvStorage*>(&cache.storage());
-    ENGINE_CHECK(storage != nullptr, "the cache was made by another backend");
-    const KvShape& found = storage->shape();
+void checkCacheShape(const KvShape& found, const KvShape& shape) {
     ENGINE_CHECK(
         found.layerCount == shape.layerCount && found.kvHeadCount == shape.kvHeadCount &&
             found.headDim == shape.headDim && found.type == shape.type,
@@ -150,6 +147,12 @@ HostKvStorage& hostStorage(KvCache& cache, const KvShape& shape) {
         shape.kvHeadCount,
         shape.headDim,
         kvTypeName(shape.type));
+}
+
+HostKvStorage& hostStorage(KvCache& cache, const KvShape& shape) {
+    auto* storage = dynamic_cast<HostKvStorage*>(&cache.storage());
+    ENGINE_CHECK(storage != nullptr, "the cache was made by another backend");
+    checkCacheShape(storage->shape(), shape);
     return *storage;
 }
 

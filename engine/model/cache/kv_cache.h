@@ -121,6 +121,9 @@ private:
     std::size_t m_planeBytes; // keys or values of one layer
 };
 
+/// A cache of other sizes than the network's, its capacity aside, is a bug (ENGINE_CHECK).
+void checkCacheShape(const KvShape& found, const KvShape& shape);
+
 /// What is in a cache that makeCache() of such a backend made: `shape` as there, its capacity
 /// aside. The cache of another backend, or of a model with other sizes, is a bug (ENGINE_CHECK).
 HostKvStorage& hostStorage(KvCache& cache, const KvShape& shape);

@@ -194,9 +194,10 @@ Result<void> DriverDevice::upload(std::byte* to, std::span<const std::byte> from
     if (from.empty())
         return {};
     enter();
-    // From memory that is not pinned the driver has taken its copy when this returns.
-    return check(m_functions.copyToDevice(addressOf(to), from.data(), from.size(), m_stream),
-                 "receiving data");
+    ENGINE_TRY_DO(check(m_functions.copyToDevice(addressOf(to), from.data(), from.size(), m_stream),
+                        "receiving data"));
+    // Where a GPU reads the host's memory itself, the driver need not have taken its copy yet.
+    return check(m_functions.streamSynchronize(m_stream), "receiving data");
 }
 
 Result<void> DriverDevice::download(std::span<std::byte> to, const std::byte* from) {

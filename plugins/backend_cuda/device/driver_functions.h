@@ -8,8 +8,7 @@
 #include <string>
 
 /// The few functions, types and numbers of NVIDIA's driver that are used here. They are a stable C
-/// interface, so no header of the toolkit is needed to build; driver_names_test compares them with
-/// one where there is one.
+/// interface, so no header of the toolkit is needed to build.
 namespace backend_cuda::driver {
 
 using Status = int; // CUresult

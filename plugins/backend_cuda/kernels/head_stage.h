@@ -27,40 +27,51 @@ DEVICE void bestOfWarp(float& logit, int& id) {
 
 constexpr float kLowest = -3.402823466e38F;
 
-/// One strip of logits of one head row, by one warp. Places that no token fills have kNoId.
-DEVICE void summariseStrip(const PassArguments& pass, const float* logits, int headRow, int strip) {
-    HeadPartial& to = pass.headPartials[static_cast<long long>(headRow) * pass.vocabStrips + strip];
+/// The best candidates so far, of which the last one taken bounds the next.
+struct Ranking {
     float lastLogit = floatOfBits(0x7f800000U);
     int lastId = -1;
     float highest = kLowest;
+};
+
+/// Writes the best of all lanes' candidates at this rank, by one warp.
+template <typename Result>
+DEVICE void takeBest(Ranking& ranking, int rank, float logit, int id, Result& to) {
+    bestOfWarp(logit, id);
+    if (rank == 0)
+        ranking.highest = logit;
+    ranking.lastLogit = logit;
+    ranking.lastId = id;
+    if (laneIndex() == 0) {
+        to.logits[rank] = logit;
+        to.ids[rank] = id;
+    }
+}
+
+/// One strip of logits of one head row, by one warp. Places that no token fills have kNoId.
+DEVICE void summariseStrip(const PassArguments& pass, const float* logits, int headRow, int strip) {
+    HeadPartial& to = pass.headPartials[static_cast<long long>(headRow) * pass.vocabStrips + strip];
+    Ranking ranking;
     for (int rank = 0; rank < kTop; ++rank) {
         float logit = kLowest;
         int id = kNoId;
         for (int at = laneIndex(); at < kStrip; at += 32) {
             const int own = strip * kStrip + at;
-            if (own < pass.vocab && isBetter(lastLogit, lastId, logits[at], own) &&
+            if (own < pass.vocab && isBetter(ranking.lastLogit, ranking.lastId, logits[at], own) &&
                 isBetter(logits[at], own, logit, id)) {
                 logit = logits[at];
                 id = own;
             }
         }
-        bestOfWarp(logit, id);
-        if (rank == 0)
-            highest = logit;
-        lastLogit = logit;
-        lastId = id;
-        if (laneIndex() == 0) {
-            to.logits[rank] = logit;
-            to.ids[rank] = id;
-        }
+        takeBest(ranking, rank, logit, id, to);
     }
     float sum = 0.0F;
     for (int at = laneIndex(); at < kStrip; at += 32)
         if (strip * kStrip + at < pass.vocab)
-            sum += exponential(logits[at] - highest);
+            sum += exponential(logits[at] - ranking.highest);
     sum = warpSum(sum);
     if (laneIndex() == 0) {
-        to.highest = highest;
+        to.highest = ranking.highest;
         to.sum = sum;
     }
 }
@@ -72,9 +83,7 @@ DEVICE void runHeadJoin(const PassArguments& pass) {
         const HeadPartial* from =
             pass.headPartials + static_cast<long long>(row) * pass.vocabStrips;
         HeadResult& to = pass.headResults[row];
-        float lastLogit = floatOfBits(0x7f800000U);
-        int lastId = -1;
-        float highest = kLowest;
+        Ranking ranking;
         for (int rank = 0; rank < kTop; ++rank) {
             float logit = kLowest;
             int id = kNoId;
@@ -82,7 +91,7 @@ DEVICE void runHeadJoin(const PassArguments& pass) {
                 for (int place = 0; place < kTop; ++place) {
                     const float own = loadFresh(&from[strip].logits[place]);
                     const int ownId = loadFresh(&from[strip].ids[place]);
-                    if (!isBetter(lastLogit, lastId, own, ownId))
+                    if (!isBetter(ranking.lastLogit, ranking.lastId, own, ownId))
                         continue;
                     if (isBetter(own, ownId, logit, id)) {
                         logit = own;
@@ -90,24 +99,17 @@ DEVICE void runHeadJoin(const PassArguments& pass) {
                     }
                     break; // the others of this strip are no better
                 }
-            bestOfWarp(logit, id);
-            if (rank == 0)
-                highest = logit;
-            lastLogit = logit;
-            lastId = id;
-            if (laneIndex() == 0) {
-                to.logits[rank] = logit;
-                to.ids[rank] = id;
-            }
+            takeBest(ranking, rank, logit, id, to);
         }
         double sum = 0.0;
         for (int strip = laneIndex(); strip < pass.vocabStrips; strip += 32)
-            sum += static_cast<double>(loadFresh(&from[strip].sum)) *
-                   static_cast<double>(exponential(loadFresh(&from[strip].highest) - highest));
+            sum +=
+                static_cast<double>(loadFresh(&from[strip].sum)) *
+                static_cast<double>(exponential(loadFresh(&from[strip].highest) - ranking.highest));
         sum = warpSum(sum);
         if (laneIndex() == 0) {
             to.sum = sum;
-            to.highest = highest;
+            to.highest = ranking.highest;
         }
     }
 }

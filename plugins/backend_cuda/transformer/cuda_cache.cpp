@@ -42,19 +42,7 @@ std::size_t CudaCache::planeBytes() const {
 CudaCache& cudaStorage(KvCache& cache, const KvShape& shape) {
     auto* storage = dynamic_cast<CudaCache*>(&cache.storage());
     ENGINE_CHECK(storage != nullptr, "the cache was made by another backend");
-    const KvShape& found = storage->shape();
-    ENGINE_CHECK(
-        found.layerCount == shape.layerCount && found.kvHeadCount == shape.kvHeadCount &&
-            found.headDim == shape.headDim && found.type == shape.type,
-        "the cache is of {} layers, {} heads of {} in {}, the network of {}, {} of {} in {}",
-        found.layerCount,
-        found.kvHeadCount,
-        found.headDim,
-        kvTypeName(found.type),
-        shape.layerCount,
-        shape.kvHeadCount,
-        shape.headDim,
-        kvTypeName(shape.type));
+    checkCacheShape(storage->shape(), shape);
     return *storage;
 }
 

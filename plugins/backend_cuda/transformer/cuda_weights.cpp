@@ -325,14 +325,21 @@ std::string_view formName(Form form) {
 }
 
 Result<void> checkNetwork(const ModelConfig& config) {
-    if (config.headDim <= kWidestHead)
-        return {};
-    return Error{ErrorCode::Unsupported,
-                 fmt::format("The cuda backend takes heads of up to {} numbers, and this model has "
-                             "{}.",
-                             kWidestHead,
-                             config.headDim),
-                 "Use --backend cpu."};
+    if (config.headDim > kWidestHead)
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("The cuda backend takes heads of up to {} numbers, and this model "
+                                 "has {}.",
+                                 kWidestHead,
+                                 config.headDim),
+                     "Use --backend cpu."};
+    if (config.experts.count > kMostExperts)
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("The cuda backend takes up to {} experts a layer, and this model "
+                                 "has {}.",
+                                 kMostExperts,
+                                 config.experts.count),
+                     "Use --backend cpu."};
+    return {};
 }
 
 Result<DeviceWeights>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a pass brings back from the GPU.
 #include "engine/base/to_size.h"
+#include "engine/loading/gguf/quantized_blocks.h"
 #include "engine/model/cache/attention_weights.h"
 #include "plugins/backend_cuda/transformer/cuda_transformer.h"
 #include "plugins/backend_cuda/transformer/operation_list.h"
@@ -14,12 +15,6 @@ using namespace engine;
 
 namespace {
 
-float floatOfBits(std::uint32_t bits) {
-    float value;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /// A number of the cache's type.
 double numberAt(const std::byte* numbers, std::size_t index, KvType type) {
     if (type == KvType::F32) {
@@ -29,11 +24,8 @@ double numberAt(const std::byte* numbers, std::size_t index, KvType type) {
     }
     std::uint16_t bits;
     std::memcpy(&bits, numbers + index * 2, 2);
-    if (type == KvType::BF16)
-        return static_cast<double>(floatOfBits(static_cast<std::uint32_t>(bits) << 16U));
-    _Float16 half;
-    std::memcpy(&half, &bits, sizeof half);
-    return static_cast<double>(half);
+    return static_cast<double>(type == KvType::BF16 ? floatFromBfloat16(bits)
+                                                    : floatFromHalf(bits));
 }
 
 HeadSummary summaryOf(const HeadResult& result, int vocabSize) {

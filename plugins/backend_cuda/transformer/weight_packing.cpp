@@ -5,7 +5,6 @@
 #include "engine/loading/gguf/quantized_blocks.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace backend_cuda {
@@ -15,13 +14,6 @@ using engine::toSize;
 namespace {
 
 constexpr int kWarpOutputs = 16;
-
-std::uint16_t halfFromFloat(float value) {
-    const auto half = static_cast<_Float16>(value);
-    std::uint16_t bits;
-    std::memcpy(&bits, &half, sizeof bits);
-    return bits;
-}
 
 /// Infinite in 16 bits.
 bool overflows(std::uint16_t bits, Form form) {
@@ -85,7 +77,7 @@ std::vector<std::byte> packMatrix(const DeviceMatrix& matrix,
             const std::size_t at = ((record + toSize(inChunk % 16 / 4)) * 32 + lane) * 8 +
                                    toSize((inChunk % 4 / 2 * 2 + high) * 2 + inChunk % 2);
             const std::uint16_t bits = matrix.form == Form::F16
-                                           ? halfFromFloat(numbers[from])
+                                           ? engine::halfFromFloat(numbers[from])
                                            : engine::bfloat16FromFloat(numbers[from]);
             fits = fits && !overflows(bits, matrix.form);
             std::memcpy(packed.data() + at * 2, &bits, 2);

@@ -6,14 +6,7 @@
 
 using engine::RunFolder;
 using engine::ShardPhase;
-using support::bytesOf;
-using support::countOf;
-using support::ExperimentFolder;
-using support::hashesOf;
-using support::kSmallRecipe;
-using support::kTinyModel;
-using support::kTwoTaskPrompts;
-using support::ProgramRun;
+using namespace support;
 
 class SwiftRunExperimentFaultsTest : public QObject {
     Q_OBJECT

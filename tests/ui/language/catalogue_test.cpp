@@ -120,6 +120,7 @@ private slots:
 
     void everyFolderIsALanguageAndEnglishNeedsNone() {
         QCOMPARE(languagesIn(m_folder->path()), QStringList("en"));
+        QCOMPARE(languagesIn(QString()), QStringList("en"));
         QVERIFY(QDir(m_folder->path()).mkdir(QStringLiteral("de")));
         QCOMPARE(languagesIn(m_folder->path()), QStringList({"en", "de"}));
         QCOMPARE(languageTitle(QStringLiteral("de")), QStringLiteral("Deutsch"));

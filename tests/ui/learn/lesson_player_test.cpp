@@ -186,6 +186,11 @@ private slots:
         m_player->follow();
         QCOMPARE(m_hand->m_done.size(), std::size_t(2));
         QVERIFY(!m_hand->m_done.at(1).ask.empty());
+        m_hand->m_isReady = false; // the answer is on its way
+        m_player->follow();
+        QVERIFY(m_player->isBusy());
+        m_hand->m_isReady = true;
+        m_player->follow();
         QVERIFY(!m_player->isBusy());
     }
 

@@ -219,6 +219,18 @@ private slots:
         QVERIFY(understood > 50);
     }
 
+    /// Else "x'{}'{}'{}..." would nest as deep as it is long.
+    void scriptsAreNeverTheBaseOfOthers() {
+        const auto tensor = parseMath(QStringLiteral("R^a{}_b{}^c"));
+        QVERIFY(tensor);
+        QCOMPARE(tensor->parts.size(), 3U);
+        const auto sum = parseMath(QStringLiteral("\\sum_a\\limits^b"));
+        QVERIFY(sum);
+        QCOMPARE(sum->parts.size(), 1U);
+        QVERIFY(sum->parts[0].hasLimits);
+        QVERIFY(sum->parts[0].parts[0].kind == MathKind::Symbol);
+    }
+
     void aFractionStandsOnTheAxis() {
         const MathPicture picture = pictureOf(QStringLiteral("\\frac{a}{b}"));
         QCOMPARE(picture.rules.size(), 1U);

@@ -81,6 +81,7 @@ void LessonPlayer::enter(int step) {
     m_chosen.reset();
     m_verdict = {};
     m_isPrepared = false;
+    m_isActing = false;
     m_todo.clear();
     if (m_lesson->needs.model != "any")
         m_todo.push_back({.model = m_lesson->needs.model});
@@ -139,12 +140,15 @@ void LessonPlayer::follow() {
         return;
     const bool wasBusy = isBusy();
     if (isBusy() && m_hand.isReady()) {
-        const LessonAction action = m_todo.front();
-        m_todo.pop_front();
-        m_hand.act(*m_lesson, action);
-    } else if (!isBusy() && !m_isPrepared) {
-        m_isPrepared = m_hand.isReady();
+        m_isActing = !m_todo.empty();
+        if (m_isActing) {
+            const LessonAction action = m_todo.front();
+            m_todo.pop_front();
+            m_hand.act(*m_lesson, action);
+        }
     }
+    if (!isBusy() && !m_isPrepared)
+        m_isPrepared = m_hand.isReady();
     const LessonFacts factsBefore = m_facts;
     lookAtFacts();
     const bool isNew = m_facts != factsBefore;

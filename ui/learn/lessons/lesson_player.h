@@ -91,7 +91,7 @@ public:
     int doneSteps(const engine::Lesson& lesson) const;
 
     /// Whether something is still being done for the learner.
-    bool isBusy() const { return !m_todo.empty(); }
+    bool isBusy() const { return m_isActing || !m_todo.empty(); }
 
     /// Whether all that the step prepares is done: from then on its check is looked at.
     bool isPrepared() const { return m_isPrepared; }
@@ -127,6 +127,7 @@ private:
     /// learner.
     std::map<std::string, engine::LessonFacts> m_old;
     bool m_isPrepared = false;
+    bool m_isActing = false; ///< the last action begun is not known to be done
     std::deque<engine::LessonAction> m_todo;
 };
 

@@ -193,7 +193,10 @@ MathNode MathReader::readRow(bool (*wanted)(Ending), Ending& ending) {
             fail();
             break;
         }
-        if (!atom.isEmptyRow())
+        // An empty group parts the scripts beside it: "R^a{}_b".
+        const bool isParting = m_text[begin] == u'{' && !row.parts.empty() &&
+                               row.parts.back().kind == MathKind::Scripts;
+        if (!atom.isEmptyRow() || isParting)
             row.parts.push_back(std::move(atom));
     }
     m_font = font;
@@ -295,18 +298,25 @@ void MathReader::readPrimes(MathNode& above) {
 }
 
 /// Subscripts, superscripts and primes go to the atom before them, in whatever order they come.
+/// Scripts are never the base of others, which would nest without a bound: behind "x_a\limits" they
+/// go on.
 void MathReader::readScripts(MathNode& row) {
     MathNode scripts{.kind = MathKind::Scripts};
-    MathNode base;
-    if (!row.parts.empty() && row.parts.back().kind != MathKind::Style) {
-        base = std::move(row.parts.back());
+    if (!row.parts.empty() && row.parts.back().kind == MathKind::Scripts) {
+        scripts = std::move(row.parts.back());
         row.parts.pop_back();
+    } else {
+        MathNode base;
+        if (!row.parts.empty() && row.parts.back().kind != MathKind::Style) {
+            base = std::move(row.parts.back());
+            row.parts.pop_back();
+        }
+        scripts.atom = base.atom;
+        scripts.hasLimits = base.hasLimits;
+        scripts.parts.push_back(std::move(base));
+        scripts.parts.push_back({});
+        scripts.parts.push_back({});
     }
-    scripts.atom = base.atom;
-    scripts.hasLimits = base.hasLimits;
-    scripts.parts.push_back(std::move(base));
-    scripts.parts.push_back({});
-    scripts.parts.push_back({});
     while (!m_hasFailed) {
         skipSpaces();
         if (atEnd())

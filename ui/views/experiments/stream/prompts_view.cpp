@@ -213,16 +213,21 @@ void PromptsView::restyle() {
     m_problem->setContentsMargins(theme.scaled(12), 0, theme.scaled(12), theme.scaled(4));
     m_problem->setVisible(!m_problem->text().isEmpty());
     const QFontMetrics metrics(theme.font(TextRole::Small));
-    const auto room = [&](const char* text) {
-        return metrics.horizontalAdvance(QString::fromLatin1(text)) + theme.scaled(kCellRoom);
+    // For the title in the window's language, and for the widest usual text below it.
+    const auto fit = [&](PromptTableModel::Column column, const QString& widest) {
+        const QString title =
+            m_prompts->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+        m_widths[static_cast<std::size_t>(column)] =
+            std::max(metrics.horizontalAdvance(title), metrics.horizontalAdvance(widest)) +
+            theme.scaled(kCellRoom);
     };
-    m_widths[PromptTableModel::Prompt] = room("Prompt");
-    m_widths[PromptTableModel::Tokens] = room("Tokens");
-    m_widths[PromptTableModel::M] = room("00.00");
-    m_widths[PromptTableModel::Accepted] = room("Accepted / drafted");
-    m_widths[PromptTableModel::Acceptance] = room("Acceptance");
-    m_widths[PromptTableModel::Speed] = room("00.00x");
-    m_widths[PromptTableModel::DraftedBy] = room("plain steps after token 128");
+    fit(PromptTableModel::Prompt, {});
+    fit(PromptTableModel::Tokens, {});
+    fit(PromptTableModel::M, QStringLiteral("00.00"));
+    fit(PromptTableModel::Accepted, {});
+    fit(PromptTableModel::Acceptance, {});
+    fit(PromptTableModel::Speed, QStringLiteral("00.00x"));
+    fit(PromptTableModel::DraftedBy, tr("plain steps after token %1").arg(128));
     for (int column = 0; column < PromptTableModel::ColumnCount; ++column)
         if (column != PromptTableModel::Text)
             m_table->setColumnWidth(column, m_widths[static_cast<std::size_t>(column)]);

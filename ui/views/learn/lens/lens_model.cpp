@@ -155,9 +155,10 @@ QString LensModel::finalText(int index) const {
 QString LensModel::sentenceOf(const LensPlace& place) const {
     const LensCell& shown = cell(place);
     QString sentence = tr("%1, %2: probability %3, rank %4")
-                           .arg(tokenText(place.token), depthText(place.depth))
-                           .arg(probabilityText(shown.probability))
-                           .arg(shown.rank + 1);
+                           .arg(tokenText(place.token),
+                                depthText(place.depth),
+                                probabilityText(shown.probability),
+                                QString::number(shown.rank + 1)); // at once: a token may be "%3"
     const int depth = token(place.token).finalDepth();
     sentence = depth < 0 ? tr("%1; it does not lead in the end").arg(sentence)
                          : tr("%1; final %2").arg(sentence, depthText(depth));
