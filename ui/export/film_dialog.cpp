@@ -4,8 +4,10 @@
 #include <QComboBox>
 #include <QDir>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QFormLayout>
 #include <QLabel>
+#include <QMessageBox>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -84,20 +86,41 @@ void FilmDialog::askForPlace() {
     auto* dialog = new QFileDialog(this, windowTitle());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
+    // choose() asks: it knows the whole name, which the dialog may complete after a question.
+    dialog->setOption(QFileDialog::DontConfirmOverwrite);
     const bool isFile = form == FilmForm::AnimatedPng;
     if (isFile) {
         dialog->setDefaultSuffix(QStringLiteral("png"));
         dialog->setNameFilter(tr("Animated PNG (*.png)"));
     } else {
-        dialog->setOption(QFileDialog::DontConfirmOverwrite); // a folder is never replaced
         dialog->setLabelText(QFileDialog::FileName, tr("New folder"));
     }
     dialog->selectFile(isFile ? name + QStringLiteral(".png") : name);
-    // The dialog asks before it names a file that exists.
     connect(dialog, &QFileDialog::fileSelected, this, [this, form, width](const QString& path) {
-        begin(form, path, width, true);
+        choose(form, path, width);
     });
     dialog->open();
+}
+
+/// A folder is never replaced.
+void FilmDialog::choose(FilmForm form, const QString& path, int width) {
+    if (form != FilmForm::AnimatedPng || !QFileInfo(path).isFile()) {
+        begin(form, path, width, false);
+        return;
+    }
+    auto* box = new QMessageBox(
+        QMessageBox::NoIcon,
+        tr("Replace the file?"),
+        tr("%1 exists already and would be replaced.").arg(QDir::toNativeSeparators(path)),
+        QMessageBox::Cancel,
+        this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setTextFormat(Qt::PlainText);
+    const QPushButton* replace = box->addButton(tr("Replace"), QMessageBox::DestructiveRole);
+    connect(replace, &QPushButton::clicked, this, [this, form, path, width] {
+        begin(form, path, width, true);
+    });
+    box->open();
 }
 
 void FilmDialog::begin(FilmForm form, const QString& path, int width, bool mayReplace) {

@@ -28,7 +28,10 @@ class FilmDialog : public QDialog {
 public:
     FilmDialog(const Theme& theme, EngineBridge& bridge, FilmMaker make, QWidget* window);
 
-    /// Begins; for tests and the button. `mayReplace`: the user has agreed to replace the file.
+    /// A place was chosen: begins, or first asks whether a file that exists may be replaced.
+    void choose(FilmForm form, const QString& path, int width);
+
+    /// Begins. `mayReplace`: the user has agreed to replace the file.
     void begin(FilmForm form, const QString& path, int width, bool mayReplace);
 
     bool isRunning() const { return m_job != nullptr && !m_job->isOver(); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 
 namespace ui {
@@ -75,11 +76,45 @@ bool hasMathSign(QStringView inside) {
         inside, [](QChar character) { return QStringView(u"\\^_=<>+*/|{").contains(character); });
 }
 
+bool isInScheme(QChar character) {
+    const bool isPlain = character < QChar(0x7F) && character.isLetterOrNumber();
+    return isPlain || QStringView(u"+-._${}").contains(character);
+}
+
+bool isInAddress(QChar character) {
+    return character > u' ' && character < QChar(0x7F) &&
+           !QStringView(u"`<>\"").contains(character);
+}
+
+/// From its first to behind its last character.
+struct Address {
+    qsizetype begin = 0;
+    qsizetype end = 0;
+};
+
+/// The web addresses and their like in a text, ascending: a scheme, "://", and what follows, up to
+/// a space or a character that is encoded in addresses, such as those of other scripts.
+std::vector<Address> addressesIn(QStringView text) {
+    std::vector<Address> found;
+    qsizetype from = 0;
+    for (qsizetype at = text.indexOf(u"://"); at >= 0; at = text.indexOf(u"://", from)) {
+        Address address{at, at};
+        while (address.begin > from && isInScheme(text[address.begin - 1]))
+            --address.begin;
+        while (address.end < text.size() && isInAddress(text[address.end]))
+            ++address.end;
+        from = address.end;
+        found.push_back(address);
+    }
+    return found;
+}
+
 /// One pass over a text.
 class Finder {
 public:
     explicit Finder(QStringView text)
-        : m_text(text) {}
+        : m_text(text)
+        , m_addresses(addressesIn(text)) {}
 
     std::vector<FormulaSpan> find() {
         for (m_at = 0; m_at < m_text.size();) {
@@ -174,8 +209,17 @@ private:
             add(begin, end + 2, isDisplay);
     }
 
+    bool isWithinAddress(qsizetype place) const {
+        const auto next = std::ranges::upper_bound(m_addresses, place, {}, &Address::begin);
+        return next != m_addresses.begin() && place < std::prev(next)->end;
+    }
+
     void readDollar() {
         const qsizetype begin = m_at;
+        if (isWithinAddress(begin)) {
+            ++m_at;
+            return;
+        }
         if (at(begin + 1) == u'$') {
             m_at += 2;
             const qsizetype end = closing(2, u"$$", begin + 2);
@@ -199,7 +243,8 @@ private:
 
     bool mayClose(qsizetype place) const {
         const QChar behind = at(place + 1);
-        return !behind.isDigit() && !behind.isUpper() && behind != u'$' && !isEscaped(place);
+        return !behind.isDigit() && !behind.isUpper() && behind != u'$' && !isEscaped(place) &&
+               !isWithinAddress(place);
     }
 
     /// The next dollar that can close a formula.
@@ -222,6 +267,7 @@ private:
     }
 
     QStringView m_text;
+    std::vector<Address> m_addresses;
     qsizetype m_at = 0;
     std::array<std::optional<qsizetype>, 3> m_closing;
     std::optional<qsizetype> m_dollar;
@@ -234,6 +280,13 @@ std::vector<FormulaSpan> findFormulas(QStringView text) {
     if (!text.contains(u'$') && !text.contains(u'\\'))
         return {};
     return Finder(text).find();
+}
+
+QString withoutFormulas(QStringView text, const std::vector<FormulaSpan>& formulas) {
+    QString shown = text.toString();
+    for (const FormulaSpan& formula : formulas)
+        std::fill(shown.begin() + formula.begin, shown.begin() + formula.end, QChar(0xE000));
+    return shown;
 }
 
 } // namespace ui

@@ -26,14 +26,6 @@ struct OpenList {
     bool isFirst = true; ///< no item has come
 };
 
-/// The text for md4c, of the same length: formulas are words in which it finds no marks.
-QString masked(QStringView text, const std::vector<FormulaSpan>& formulas) {
-    QString shown = text.toString();
-    for (const FormulaSpan& formula : formulas)
-        std::fill(shown.begin() + formula.begin, shown.begin() + formula.end, QChar(0xE000));
-    return shown;
-}
-
 /// Takes md4c's callbacks and builds the blocks.
 class BlockBuilder {
 public:
@@ -41,7 +33,7 @@ public:
         : m_text(text)
         , m_offset(offset)
         , m_formulas(findFormulas(text))
-        , m_utf8(masked(text, m_formulas))
+        , m_utf8(withoutFormulas(text, m_formulas))
         , m_budget(64 + 8 * text.size()) {}
 
     /// False when the text expanded beyond measure.

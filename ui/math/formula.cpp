@@ -5,7 +5,31 @@
 #include "ui/math/math_speech.h"
 #include "ui/math/reading/math_parser.h"
 
+#include <QCache>
+
 namespace ui {
+
+namespace {
+
+/// Characters of LaTeX whose trees are kept.
+constexpr int kMostKept = 50'000;
+
+/// The tree of a formula, null when it cannot be read; good until the next call. A formula is asked
+/// for again and again: at each piece of an answer, each paint, each question of a screen reader.
+const MathNode* treeOf(const QString& latex) {
+    if (latex.size() > kLongestFormula)
+        return nullptr;
+    static QCache<QString, std::optional<MathNode>> kept(kMostKept);
+    const std::optional<MathNode>* tree = kept.object(latex);
+    if (tree == nullptr) {
+        auto* made = new std::optional<MathNode>(parseMath(latex));
+        kept.insert(latex, made, static_cast<int>(latex.size()) + 1);
+        tree = made;
+    }
+    return *tree ? &**tree : nullptr;
+}
+
+} // namespace
 
 FormulaSource formulaSource(QStringView written) {
     const bool hasTwo = written.startsWith(u"$$") || written.startsWith(u'\\');
@@ -19,8 +43,8 @@ FormulaSource formulaSource(QStringView written) {
 }
 
 std::optional<MathPicture> formulaPicture(const FormulaSource& source, const QFont& font) {
-    const auto node = parseMath(source.latex);
-    if (!node)
+    const MathNode* node = treeOf(source.latex);
+    if (node == nullptr)
         return std::nullopt;
     const MathLevel level = source.isDisplay ? MathLevel::Display : MathLevel::Inline;
     MathPicture picture = MathLayout(font).layOut(*node, level);
@@ -32,8 +56,8 @@ std::optional<MathPicture> formulaPicture(const FormulaSource& source, const QFo
 }
 
 QString spokenFormula(const FormulaSource& source) {
-    const auto node = parseMath(source.latex);
-    return node ? spokenMath(*node) : source.latex;
+    const MathNode* node = treeOf(source.latex);
+    return node != nullptr ? spokenMath(*node) : source.latex;
 }
 
 } // namespace ui

@@ -59,6 +59,8 @@ void Presenter::enter() {
     const int height = m_window.screen()->size().height();
     m_window.tryTheme(isDark ? ThemeChoice::HighContrastDark : ThemeChoice::HighContrastLight,
                       textPercentFor(height, m_textPercent));
+    m_ownChoice = m_theme.choice();
+    m_ownTextPercent = m_theme.textPercent();
     m_ring->start();
     m_wayOut->start();
 }
@@ -71,8 +73,11 @@ void Presenter::leave() {
     m_window.setWindowState(m_state);
     if (!(m_state & (Qt::WindowMaximized | Qt::WindowFullScreen)))
         m_window.setGeometry(m_geometry);
-    m_window.setTheme(m_choice); // also in the settings, if they were changed meanwhile
-    m_window.setTextPercent(m_textPercent);
+    // What the user has changed meanwhile stays.
+    const bool isOwnTheme = m_theme.choice() == m_ownChoice;
+    const bool isOwnText = m_theme.textPercent() == m_ownTextPercent;
+    m_window.setTheme(isOwnTheme ? m_choice : m_theme.choice());
+    m_window.setTextPercent(isOwnText ? m_textPercent : m_theme.textPercent());
 }
 
 /// With the bridge's ticks, so that nothing runs on a timer of its own.

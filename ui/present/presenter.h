@@ -12,8 +12,8 @@ class WayOut;
 
 /// Shows the window to an audience: on the whole screen, in large type and high contrast, without
 /// menus and status strip, with a ring around the pointer. Everything goes on working, in every
-/// workspace and for the lessons beside it. Leaving it restores what the user had chosen; nothing
-/// of it is kept in the settings. Thread: UI.
+/// workspace and for the lessons beside it. Leaving it restores theme and text size, unless the
+/// user has changed them meanwhile; nothing of its own is kept in the settings. Thread: UI.
 class Presenter : public QObject {
     Q_OBJECT
 
@@ -50,6 +50,8 @@ private:
     bool m_isPresenting = false;
     ThemeChoice m_choice = ThemeChoice::System; ///< before
     int m_textPercent = 100;                    ///< before
+    ThemeChoice m_ownChoice = ThemeChoice::System;
+    int m_ownTextPercent = 100;
     Qt::WindowStates m_state = Qt::WindowNoState;
     QRect m_geometry;
 };

@@ -353,7 +353,7 @@ void MainWindow::fitDocks() {
     if (std::exchange(m_withoutRoom, hidden) == hidden)
         return;
     m_messages->withdraw(QStringLiteral("no_room"));
-    if (!hidden.isEmpty())
+    if (!hidden.isEmpty() && !menuBar()->isHidden()) // its hint names a menu
         m_messages->show({Notice::Kind::Info,
                           QStringLiteral("no_room"),
                           tr("No room for: %1.").arg(shortList(hidden)),

@@ -7,6 +7,7 @@
 #include <QAbstractTextDocumentLayout>
 #include <QMimeData>
 #include <QPainter>
+#include <QRegularExpression>
 #include <QTextBlock>
 #include <QTextDocument>
 
@@ -21,6 +22,56 @@ constexpr char16_t kMark = 0xE000; ///< stands for a formula while Markdown is r
 std::optional<MathPicture> pictureOf(const QTextFormat& format, const QTextDocument& document) {
     return formulaPicture(formulaSource(format.property(FormulaObject::kSource).toString()),
                           document.defaultFont());
+}
+
+/// What a line begins with: its indentation, and the marks of quotes and list items.
+QString lineHead(QStringView line) {
+    static const QRegularExpression kHead(
+        QStringLiteral("^(?:[ \\t]*(?:>|(?:[-*+]|\\d{1,9}[.)])(?=[ \\t])))*[ \\t]*"));
+    return kHead.match(line.toString()).captured();
+}
+
+bool hasItemMark(QStringView head) {
+    return std::ranges::any_of(
+        head, [](QChar character) { return !character.isSpace() && character != u'>'; });
+}
+
+/// What a further line of the item or quote begins with whose lines this one is the first of.
+QString continued(QString head) {
+    for (QChar& character : head)
+        if (!character.isSpace() && character != u'>')
+            character = u' ';
+    return head;
+}
+
+/// What a further paragraph begins with that goes on with the list item or quote of a line. A mere
+/// indentation counts as far as it is that of an item above.
+QString continuation(QStringView text, qsizetype lineBegin, const QString& head) {
+    if (!QStringView(head).trimmed().isEmpty())
+        return continued(head);
+    for (qsizetype begin = lineBegin; begin > 0 && !head.isEmpty();) {
+        const qsizetype end = begin - 1;
+        begin = end > 0 ? text.lastIndexOf(u'\n', end - 1) + 1 : 0;
+        const QStringView line = text.mid(begin, end - begin);
+        if (line.trimmed().isEmpty())
+            continue;
+        const QString above = lineHead(line);
+        if (above.isEmpty())
+            break;
+        if (!QStringView(above).trimmed().isEmpty() && above.size() <= head.size())
+            return continued(above);
+    }
+    return {};
+}
+
+/// A mark in a paragraph of its own, within the list item or quote that holds its place.
+QString ownParagraph(QStringView text, qsizetype place, const QString& mark) {
+    const qsizetype lineBegin = place > 0 ? text.lastIndexOf(u'\n', place - 1) + 1 : 0;
+    const QString head = lineHead(text.mid(lineBegin, place - lineBegin));
+    const QString start = u'\n' + continuation(text, lineBegin, head);
+    const QString gap = start + start;
+    const bool isItemsFirst = head.size() == place - lineBegin && hasItemMark(head);
+    return (isItemsFirst ? QString() : gap) + mark + gap;
 }
 
 } // namespace
@@ -59,18 +110,24 @@ FormulaBrowser::FormulaBrowser(const Theme& theme, QWidget* parent)
 }
 
 void FormulaBrowser::showMarkdown(const QString& markdown) {
-    QString text = markdown;
+    QString source = markdown;
+    source.replace(QChar(kMark), QChar(QChar::ReplacementCharacter));
+    QString text = source;
     QStringList formulas;
-    const std::vector<FormulaSpan> spans = findFormulas(markdown);
+    const std::vector<FormulaSpan> spans = findFormulas(source);
     for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
-        const QString written = markdown.mid(span->begin, span->end - span->begin);
+        const QString written = source.mid(span->begin, span->end - span->begin);
         if (!formulaPicture(formulaSource(written), m_theme.font(TextRole::Conversation)))
             continue;
         formulas.prepend(written);
-        // One on a line of its own stays a paragraph of its own.
-        const QString mark = span->isDisplay ? QStringLiteral("\n\n%1\n\n").arg(QChar(kMark))
-                                             : QString(QChar(kMark));
-        text.replace(span->begin, span->end - span->begin, mark);
+        QString mark(QChar{kMark});
+        qsizetype end = span->end;
+        if (span->isDisplay) {
+            mark = ownParagraph(source, span->begin, mark);
+            while (end < source.size() && (source[end] == u' ' || source[end] == u'\t'))
+                ++end; // would indent what follows
+        }
+        text.replace(span->begin, end - span->begin, mark);
     }
     setMarkdown(text);
     QTextCursor cursor(document());

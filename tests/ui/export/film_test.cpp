@@ -9,6 +9,8 @@
 #include "ui/views/learn/slow_motion/slow_motion_view.h"
 
 #include <QDir>
+#include <QFileDialog>
+#include <QMessageBox>
 #include <QPainter>
 #include <QProgressBar>
 #include <QPushButton>
@@ -312,6 +314,51 @@ private slots:
         stage.bridge.tick();
         QVERIFY(dialog->sentence().contains(QStringLiteral("exists already")));
         delete dialog;
+    }
+
+    void theDialogAsksOnceBeforeItReplaces() {
+        ViewStage stage;
+        const QString name = path("asked.png");
+        QFile old(name);
+        QVERIFY(old.open(QIODevice::WriteOnly));
+        old.write("mine");
+        old.close();
+        FilmDialog dialog(
+            stage.theme, stage.bridge, [](int) { return std::make_unique<DotFilm>(2); }, nullptr);
+        dialog.setAttribute(Qt::WA_DeleteOnClose, false);
+        dialog.open();
+        for (QPushButton* button : dialog.findChildren<QPushButton*>())
+            if (button->isDefault())
+                button->click();
+        auto* files = dialog.findChild<QFileDialog*>();
+        QVERIFY(files != nullptr);
+        QVERIFY(files->testOption(QFileDialog::DontConfirmOverwrite));
+        emit files->fileSelected(name);
+        delete files;
+        auto* question = dialog.findChild<QMessageBox*>();
+        QVERIFY(question != nullptr);
+        QVERIFY(question->text().contains(QStringLiteral("asked.png")));
+        QVERIFY(!dialog.isRunning());
+        question->button(QMessageBox::Cancel)->click();
+        delete question;
+        QVERIFY(!dialog.isRunning());
+        QCOMPARE(contentOf(name), QByteArray("mine"));
+
+        dialog.choose(FilmForm::AnimatedPng, name, 960);
+        question = dialog.findChild<QMessageBox*>();
+        QVERIFY(question != nullptr);
+        for (QAbstractButton* button : question->buttons())
+            if (question->buttonRole(button) == QMessageBox::DestructiveRole)
+                button->click();
+        delete question;
+        QVERIFY(dialog.isRunning());
+        for (int i = 0; i < 5; ++i)
+            stage.bridge.tick();
+        QCOMPARE(played(contentOf(name)).size(), 2U);
+
+        dialog.choose(FilmForm::AnimatedPng, path("new.png"), 960);
+        QVERIFY(dialog.findChild<QMessageBox*>() == nullptr);
+        QVERIFY(dialog.isRunning());
     }
 
     void aRoundsFilmEndsEachStopWithWhatSlowMotionShows() {

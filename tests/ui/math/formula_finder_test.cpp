@@ -65,6 +65,22 @@ private slots:
         QCOMPARE(found(text), QStringList());
     }
 
+    void dollarsOfAddressesStayTheirs() {
+        for (const char* text : {"see https://a.b/?x=1&$top=5&$skip=2 there",
+                                 "https://a.b/$x$",
+                                 "https://a.b/$$x$$",
+                                 "$scheme://host/$path",
+                                 "a shell's $5 https://a.b/$x"})
+            QCOMPARE(found(QString::fromLatin1(text)), QStringList());
+        QCOMPARE(found(QStringLiteral("$x$ at https://a.b/$c is $y$")),
+                 QStringList({"$x$", "$y$"}));
+        QCOMPARE(found(QStringLiteral("[$x$](https://a.b/$c/$d)")), QStringList{"$x$"});
+        // Without spaces, as some languages are written.
+        QCOMPARE(found(QStringLiteral("\u516C\uFF1A$x$\u3002\u89C1https://a.b\u3002$y$\u3002")),
+                 QStringList({"$x$", "$y$"}));
+        QCOMPARE(found(QStringLiteral("`https://a.b` $x$")), QStringList{"$x$"});
+    }
+
     void codeBracketsAndBlankLinesHoldNoFormula() {
         QCOMPARE(found(QStringLiteral("`$x$` and ``a ` $y$``")), QStringList());
         QCOMPARE(found(QStringLiteral("```sh\necho $a$\n```\n")), QStringList());
@@ -126,7 +142,8 @@ private slots:
     }
 
     void manyMarksEndSoon() {
-        for (const char* seed : {"$a ", "\\(a", "$$a ", "`", "\\[ ", "$a b$", "$$", "$"}) {
+        for (const char* seed :
+             {"$a ", "\\(a", "$$a ", "`", "\\[ ", "$a b$", "$$", "$", "://", "a://$b "}) {
             const QString text = QString::fromLatin1(seed).repeated(200'000);
             const support::ProcessorClock clock;
             findFormulas(text);

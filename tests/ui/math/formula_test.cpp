@@ -305,6 +305,24 @@ private slots:
         QCOMPARE(spoken(QStringLiteral("a \\le \\hat{b}")), QStringLiteral("a is at most b hat"));
     }
 
+    /// Trees are kept for a while, within a bound.
+    void manyFormulasLaterItIsTheSame() {
+        const QString latex = QStringLiteral("\\frac{a}{b}");
+        const QString broken = QStringLiteral("\\frac{a");
+        const QString tooLong = QString(kLongestFormula + 1, u'x');
+        const MathPicture first = pictureOf(latex);
+        for (int round = 0; round < 2; ++round) {
+            QCOMPARE(spoken(latex), QStringLiteral("a over b"));
+            QCOMPARE(spoken(broken), broken);
+            QCOMPARE(spoken(tooLong), tooLong);
+            QCOMPARE(pictureOf(latex).width, first.width);
+            for (int i = 0; i < 200; ++i) {
+                const QString other = QString(400, u'y') + QString::number(i);
+                QVERIFY(spoken(other) != latex);
+            }
+        }
+    }
+
     void marksAreTakenOff() {
         QCOMPARE(formulaSource(u"$x$").latex, QStringLiteral("x"));
         QVERIFY(!formulaSource(u"$x$").isDisplay);

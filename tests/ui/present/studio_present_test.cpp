@@ -92,7 +92,6 @@ private slots:
 
     void nothingOfItIsKept() {
         presenter().setPresenting(true);
-        window().setTextPercent(200);
         window().close();
         QVERIFY(!presenter().isPresenting());
         m_stage->studio.reset();
@@ -101,6 +100,22 @@ private slots:
         QVERIFY(!settings.value("window/theme").toString().startsWith(QStringLiteral("high")));
         m_stage->open();
         QVERIFY(!window().isFullScreen());
+    }
+
+    void whatTheUserChangesMeanwhileStays() {
+        const Theme& theme = m_stage->studio->theme();
+        presenter().setPresenting(true);
+        QVERIFY(theme.textPercent() != Theme::kSmallestPercent);
+        window().setTextPercent(Theme::kSmallestPercent);
+        presenter().setPresenting(false);
+        QCOMPARE(theme.textPercent(), Theme::kSmallestPercent);
+        QCOMPARE(theme.choice(), ThemeChoice::System);
+        window().setTextPercent(100);
+        presenter().setPresenting(true);
+        window().setTheme(ThemeChoice::Light);
+        presenter().setPresenting(false);
+        QCOMPARE(theme.choice(), ThemeChoice::Light);
+        QCOMPARE(theme.textPercent(), 100);
     }
 
     void aRingFollowsThePointer() {
@@ -152,11 +167,14 @@ private slots:
             view->setFocusProxy(nullptr);
             focus->setFocus();
             QApplication::clipboard()->clear();
+            window().messages().withdraw(QStringLiteral("picture"));
+            const QSize size = view->size(); // the notice will take room
             m_stage->action("view.copy_picture")->trigger();
+            QVERIFY(m_stage->notice("picture") != nullptr);
             const QImage picture = QApplication::clipboard()->image();
             QVERIFY2(!picture.isNull(), qPrintable(view->info().id));
             if (QApplication::focusWidget() == view)
-                QCOMPARE(picture.size(), view->size() * 2);
+                QCOMPARE(picture.size(), size * 2);
         }
     }
 
@@ -177,6 +195,28 @@ private slots:
         for (int i = 0; i < 1000 && dialog->isRunning(); ++i)
             m_stage->studio->bridge().tick();
         QVERIFY2(QFileInfo(path).size() > 1000, qPrintable(dialog->sentence()));
+    }
+
+    void aRoundThatIsNotShownYetIsExplained() {
+        View* slowMotion = nullptr;
+        for (View* view : m_stage->studio->views())
+            if (view->info().id == u"slow_motion")
+                slowMotion = view;
+        QVERIFY(slowMotion != nullptr);
+        slowMotion->setFrozen(true);
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        QAction* round = m_stage->action("learn.export_round");
+        QVERIFY(round->isEnabled());
+        round->trigger();
+        QVERIFY(window().findChildren<FilmDialog*>().isEmpty());
+        QVERIFY(m_stage->notice("film") != nullptr);
+        QVERIFY(!m_stage->notice("film")->sentence.isEmpty());
+        slowMotion->setFrozen(false);
+        round->trigger();
+        QCOMPARE(window().findChildren<FilmDialog*>().size(), 1);
+        QVERIFY(m_stage->notice("film") == nullptr);
     }
 };
 

@@ -7,6 +7,8 @@
 
 #include <QAccessible>
 #include <QMimeData>
+#include <QTextBlock>
+#include <QTextList>
 #include <QtTest>
 
 using namespace ui;
@@ -204,6 +206,41 @@ private slots:
         const std::unique_ptr<QMimeData> copied(browser.createMimeDataFromSelection());
         QCOMPARE(copied->text(), browser.writtenText());
         QVERIFY(!browser.loadResource(2, QUrl(QStringLiteral("file:///etc/passwd"))).isValid());
+    }
+
+    void aFormulaOnALineOfItsOwnKeepsItsListAndItsQuote() {
+        const Theme theme;
+        FormulaBrowser browser(theme);
+        browser.showMarkdown(
+            QStringLiteral("1. one $$x$$ goes on\n2. $$y$$\n3. three\n   $$\n   z\n"
+                           "   $$\n4. four\n\n> quoted $$w$$ ends\n\nlast"));
+        QCOMPARE(browser.writtenText(),
+                 QStringLiteral("one\n$$x$$\ngoes on\n$$y$$\nthree\n$$\n   z\n   $$\nfour\n"
+                                "quoted\n$$w$$\nends\nlast"));
+        const auto blockOf = [&browser](const char* text) {
+            return browser.document()->find(QString::fromLatin1(text)).block();
+        };
+        const QTextBlock one = blockOf("one");
+        QVERIFY(one.textList() != nullptr);
+        QCOMPARE(one.textList()->count(), 4);
+        QCOMPARE(blockOf("four").textList(), one.textList());
+        QVERIFY(blockOf("goes on").textList() == nullptr);
+        QCOMPARE(blockOf("goes on").blockFormat().indent(), 1);
+        for (const char* part : {"quoted", "ends"})
+            QCOMPARE(blockOf(part).blockFormat().intProperty(QTextFormat::BlockQuoteLevel), 1);
+        QCOMPARE(blockOf("last").blockFormat().intProperty(QTextFormat::BlockQuoteLevel), 0);
+    }
+
+    void aPrivateCharacterIsNoFormula() {
+        const Theme theme;
+        FormulaBrowser browser(theme);
+        const QString text = QStringLiteral("a \uE000 b $x$ c \uE000 d $y$");
+        browser.showMarkdown(text);
+        QCOMPARE(browser.writtenText(), QString(text).replace(QChar(0xE000), QChar(0xFFFD)));
+        MessageBody body(theme);
+        show(body, text);
+        QCOMPARE(body.plainText(), text);
+        QCOMPARE(body.spokenText(), QString(text).remove(u'$'));
     }
 
     /// Set FORMULA_PICTURES to a folder to look at them.

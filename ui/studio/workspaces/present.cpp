@@ -28,6 +28,7 @@ QWidget* viewAround(QWidget* widget) {
 }
 
 void showFilm(Studio& studio, const FilmMaker& make) {
+    studio.window().messages().withdraw(QStringLiteral("film"));
     auto* dialog = new FilmDialog(studio.theme(), studio.bridge(), make, &studio.window());
     QObject::connect(dialog, &FilmDialog::saved, &studio, [&studio](const QString& path) {
         studio.window().messages().show({Notice::Kind::Info,
@@ -100,6 +101,8 @@ void Studio::copyPicture() {
     picture.fill(m_theme.colours().panel);
     shown->render(&picture);
     QApplication::clipboard()->setImage(picture);
+    m_window->messages().show(
+        {Notice::Kind::Info, QStringLiteral("picture"), tr("The picture is in the clipboard.")});
 }
 
 /// The round that Slow motion shows, which is brought to the front: it is what one gets.
@@ -109,8 +112,15 @@ void Studio::exportRound() {
     m_bridge->refreshPictures();
     const auto* view = m_learnPage->findChild<SlowMotionView*>();
     const WalkScene* scene = view->scene();
-    if (scene == nullptr)
+    if (scene == nullptr) {
+        m_window->messages().show(
+            {Notice::Kind::Info,
+             QStringLiteral("film"),
+             tr("Slow motion shows no round yet."),
+             tr("A view that is frozen shows nothing new: click its Freeze button again. Then "
+                "export the round once more.")});
         return;
+    }
     showFilm(*this, [this, walk = scene->walk, round = view->round()](int width) {
         return std::make_unique<WalkFilm>(m_theme, walk, round, width);
     });
