@@ -55,9 +55,16 @@ engine::Result<void> useLanguage(const QString& code, const QString& folder) {
     if (code == kEnglish)
         return {};
     ENGINE_TRY(std::unique_ptr<Catalogue> catalogue, Catalogue::read(QDir(folder).filePath(code)));
+    catalogue->setObjectName(code);
     catalogue->setParent(QCoreApplication::instance());
     QCoreApplication::installTranslator(catalogue.release());
     return {};
+}
+
+QString windowLanguage() {
+    const auto* app = QCoreApplication::instance();
+    const auto* texts = app == nullptr ? nullptr : app->findChild<QTranslator*>();
+    return texts == nullptr ? kEnglish : texts->objectName();
 }
 
 } // namespace ui

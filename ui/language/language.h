@@ -32,4 +32,7 @@ languageOf(const QString& choice, const QStringList& languages, const QStringLis
 /// text is made. Errors: as Catalogue::read; then all stays English.
 engine::Result<void> useLanguage(const QString& code, const QString& folder);
 
+/// The language that useLanguage() has given the program, "en" before.
+QString windowLanguage();
+
 } // namespace ui

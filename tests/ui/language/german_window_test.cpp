@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/studio_stage.h"
 #include "ui/language/language.h"
+#include "ui/learn/lessons/lesson_panel.h"
 #include "ui/shell/figure_text.h"
 #include "ui/studio/settings_dialog.h"
 
 #include <QComboBox>
 #include <QMenu>
 #include <QMenuBar>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QSettings>
 #include <QtTest>
@@ -51,6 +53,20 @@ private slots:
         QCOMPARE(box->currentText(), QStringLiteral("Deutsch"));
         const QSettings kept(stage.options.settingsPath, QSettings::IniFormat);
         QTRY_COMPARE(ui::keptLanguage(kept), QStringLiteral("de"));
+    }
+
+    void theLessonsAreGerman() {
+        StudioStage stage;
+        stage.options.lessonsFolder = QStringLiteral("resources/lessons");
+        stage.open();
+        const auto& buttons = stage.studio->lessonPanel().lessonButtons();
+        const auto english =
+            ui::LessonCatalog::of(stage.options.lessonsFolder, QStringLiteral("en")).lessons;
+        QCOMPARE(buttons.size(), english.size());
+        QCOMPARE(buttons.front()->text(), QStringLiteral("1  Ein Token nach dem anderen"));
+        for (std::size_t i = 0; i < buttons.size(); ++i)
+            QVERIFY2(!buttons[i]->text().contains(QString::fromStdString(english[i].title)),
+                     qPrintable(buttons[i]->text()));
     }
 
     void noTwoEntriesOfAMenuHaveTheSameLetter() {
