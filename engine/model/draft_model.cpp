@@ -17,13 +17,15 @@ constexpr std::uint64_t kGroup = 32;
 constexpr std::size_t kGroupBytes = 20; // of Q4_1: scale, minimum, 32 numbers of 4 bits
 
 /// One group of Q4_1: the least and the greatest number are hit exactly but for the rounding of
-/// their halves.
-void roundGroup(const float* values, std::byte* block) {
+/// their halves. False, and nothing is written, where these do not fit into halves.
+bool roundGroup(const float* values, std::byte* block) {
     const auto [low, high] = std::minmax_element(values, values + kGroup);
     const std::uint16_t scaleBits = halfFromFloat((*high - *low) / 15.0F);
     const std::uint16_t leastBits = halfFromFloat(*low);
     const float scale = floatFromHalf(scaleBits);
     const float least = floatFromHalf(leastBits);
+    if (!std::isfinite(scale) || !std::isfinite(least))
+        return false;
     std::memcpy(block, &scaleBits, 2);
     std::memcpy(block + 2, &leastBits, 2);
     const auto stored = [&](float value) {
@@ -33,6 +35,7 @@ void roundGroup(const float* values, std::byte* block) {
     for (std::size_t i = 0; i < kGroup / 2; ++i)
         block[4 + i] =
             static_cast<std::byte>(stored(values[i]) | stored(values[i + kGroup / 2]) << 4U);
+    return true;
 }
 
 /// The tensors of an adapter and the rows of the model's head, in 4 bits where `rounds` says so and
@@ -42,7 +45,10 @@ public:
     DraftWeights(const DraftAdapter& adapter, const ModelConfig& config, bool rounds)
         : m_rounds(rounds) {
         for (const auto& [name, tensor] : adapterTensors(adapter.sizes))
-            add(name, tensor.shape, adapter.tensors.find(name)->second);
+            add(name,
+                fmt::format("tensor {} of the draft adapter {}", tensor.name, adapter.name),
+                tensor.shape,
+                adapter.tensors.find(name)->second);
         m_headName = headTensor(config).weightName();
     }
 
@@ -51,7 +57,7 @@ public:
         m_head.resize(ids.size() * width);
         for (std::size_t i = 0; i < ids.size(); ++i)
             ENGINE_TRY_DO(model.readHeadRow(ids[i], std::span(m_head).subspan(i * width, width)));
-        add(m_headName, {ids.size(), width}, m_head);
+        add(m_headName, "the model's output head", {ids.size(), width}, m_head);
         return {};
     }
 
@@ -83,12 +89,20 @@ public:
             return {};
         }
         for (std::size_t group = 0; group < from.size() / kGroup; ++group)
-            roundGroup(from.data() + group * kGroup, out.data() + group * kGroupBytes);
+            if (!roundGroup(from.data() + group * kGroup, out.data() + group * kGroupBytes))
+                return Error{ErrorCode::Numeric,
+                             fmt::format("Numbers in {} are too large to be rounded to 4 bits for "
+                                         "drafting.",
+                                         m_titles[placeOf(tensor)]),
+                             "Go on without the draft adapter (--draft-adapter none), or use "
+                             "--backend plain."};
         return {};
     }
 
 private:
+    /// `title` names the tensor in messages.
     void add(const std::string& name,
+             std::string title,
              const std::vector<std::uint64_t>& shape,
              std::span<const float> values) {
         TensorInfo info;
@@ -101,20 +115,25 @@ private:
         }
         m_tensors.push_back(std::move(info));
         m_values.push_back(values);
+        m_titles.push_back(std::move(title));
+    }
+
+    std::size_t placeOf(const TensorInfo& tensor) const {
+        return static_cast<std::size_t>(&tensor - m_tensors.data());
     }
 
     std::span<const float>
     rowsOf(const TensorInfo& tensor, std::uint64_t firstRow, std::uint64_t rowCount) const {
-        const auto at = static_cast<std::size_t>(&tensor - m_tensors.data());
         const auto columns = static_cast<std::size_t>(tensor.columns());
-        return m_values[at].subspan(static_cast<std::size_t>(firstRow) * columns,
-                                    static_cast<std::size_t>(rowCount) * columns);
+        return m_values[placeOf(tensor)].subspan(static_cast<std::size_t>(firstRow) * columns,
+                                                 static_cast<std::size_t>(rowCount) * columns);
     }
 
     bool m_rounds;
     std::string m_headName;
     std::vector<TensorInfo> m_tensors;
     std::vector<std::span<const float>> m_values; // [tensors]
+    std::vector<std::string> m_titles;            // [tensors]
     std::vector<float> m_head;
 };
 
@@ -139,9 +158,7 @@ Result<std::unique_ptr<DraftModel>> makeDraftModel(const Transformer& model,
                                                    const DraftAdapter& adapter) {
     ENGINE_TRY_DO(checkFinite(adapter));
     const ModelConfig config = draftConfig(adapter, model.config());
-    // A reference backend computes with what the file says; float32 models are small or tests.
-    const bool rounds = model.arithmeticName() != precisionName(model.precision());
-    DraftWeights weights(adapter, config, rounds);
+    DraftWeights weights(adapter, config, model.roundsDraftNetworks());
     ENGINE_TRY_DO(weights.addHead(model, adapter.headIds));
     auto made = std::make_unique<DraftModel>();
     ENGINE_TRY(made->network, model.makeDraftNetwork(config, weights));

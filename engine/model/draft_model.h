@@ -19,10 +19,11 @@ struct DraftModel {
     std::vector<TokenId> ids; ///< [rows of the head] ascending
 };
 
-/// Makes the draft model of an adapter that fits the model (checkFits). On the cpu backend its
-/// matrices are rounded to 4 bits wherever their rows are whole groups of 32, unless the model
-/// itself is held as float32. `model` must outlive it. Errors: those of
-/// Transformer::makeDraftNetwork and readHeadRow; Numeric for a weight that is not finite.
+/// Makes the draft model of an adapter that fits the model (checkFits). Where
+/// Transformer::roundsDraftNetworks() says so, its matrices are rounded to 4 bits wherever their
+/// rows are whole groups of 32. `model` must outlive it. Errors: those of
+/// Transformer::makeDraftNetwork and readHeadRow; Numeric for a weight that is not finite, or too
+/// large to be rounded: it names the tensor.
 Result<std::unique_ptr<DraftModel>> makeDraftModel(const Transformer& model,
                                                    const DraftAdapter& adapter);
 

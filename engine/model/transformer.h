@@ -151,6 +151,10 @@ public:
     virtual Result<std::unique_ptr<Transformer>> makeDraftNetwork(const ModelConfig& config,
                                                                   const WeightSource& source) const;
 
+    /// Whether what drafts for this one is rounded to 4 bits, as its own weights are narrowed too.
+    /// A backend that computes with the numbers of the files says no.
+    virtual bool roundsDraftNetworks() const { return false; }
+
     /// A row of the output head as float32, exactly as used in products; 0 <= token < vocabulary.
     /// Errors: Unsupported from a backend that has no makeDraftNetwork(). Shapes: out [hidden].
     virtual Result<void> readHeadRow(TokenId token, std::span<float> out) const;

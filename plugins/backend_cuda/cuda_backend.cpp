@@ -5,6 +5,7 @@
 #include "engine/base/to_size.h"
 #include "plugins/backend_cuda/transformer/cuda_transformer.h"
 #include "plugins/backend_cuda/transformer/load_check.h"
+#include "plugins/backend_cuda/workspaces/pass_spaces.h"
 
 #include <algorithm>
 
@@ -110,15 +111,16 @@ Result<LoadForecast> forecast(const Machine& machine,
                       std::string(kvTypeName(kvType)),
                       fmt::format("sm_{}", facts.capability)};
     told.memory.cacheBytes = cacheBytesOf(config, kvType, contextLength);
+    told.memory.passBytes = workspaceBytes(config, outline, contextLength);
     told.wideningNote = wideningNote(
         outline.bytes, storedBytes(source), "this backend has no form as narrow as the file's yet");
     return told;
 }
 
 /// Refuses what does not fit before anything is packed.
-Result<void> checkMemory(Device& device, std::uint64_t weightBytes, std::uint64_t cacheBytes) {
+Result<void> checkMemory(Device& device, std::uint64_t modelBytes) {
     ENGINE_TRY(const std::uint64_t isFree, device.freeBytes());
-    const std::uint64_t needed = weightBytes + cacheBytes + kLeftFree;
+    const std::uint64_t needed = modelBytes + kLeftFree;
     if (needed <= isFree)
         return {};
     return Error{
@@ -142,8 +144,10 @@ Result<std::unique_ptr<Transformer>> load(const Machine& machine,
     const Form form = chosenForm(config, source, own.weights);
     ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, form));
     ENGINE_TRY(const std::shared_ptr<Device> device, machine.open(own.device));
-    ENGINE_TRY_DO(checkMemory(
-        *device, outline.bytes, cacheBytesOf(config, kvTypeOf(own, form), options.cacheSlots)));
+    ENGINE_TRY_DO(checkMemory(*device,
+                              outline.bytes +
+                                  cacheBytesOf(config, kvTypeOf(own, form), options.cacheSlots) +
+                                  workspaceBytes(config, outline, options.cacheSlots)));
     ENGINE_TRY(DeviceWeights weights, uploadWeights(config, source, form, device, options));
     ENGINE_TRY(std::unique_ptr<CudaTransformer> made,
                CudaTransformer::make(device, config, std::move(weights), own, options.cacheSlots));

@@ -80,6 +80,8 @@ Result<void> CachedSequence::fill(Transformer& transformer,
         }
         m_cache.commit(rows);
         m_tokens.insert(m_tokens.end(), piece.begin(), piece.end());
+        if (takesStreams && work.streams->pieceRead)
+            ENGINE_TRY_DO(work.streams->pieceRead());
         if (work.progress)
             work.progress(static_cast<double>(m_tokens.size()) /
                           static_cast<double>(tokens.size()));

@@ -31,6 +31,9 @@ struct PromptStreams {
     Position first = 0; ///< of the first of `rows`
     /// Rows from here on are read again, though they may be cached.
     Position known = std::numeric_limits<Position>::max();
+    /// Called behind each piece that was read and cached; may empty `rows`, and then says in
+    /// `first` where they go on. Its error ends the reading.
+    std::function<Result<void>()> pieceRead = {};
 };
 
 /// How reading a prompt is watched and ended from outside.

@@ -43,6 +43,7 @@ PromptWork FeatureDrafter::watch(const Target& target,
                                  const PromptWork& work) {
     PromptWork watched = work;
     m_prompt.rows.clear();
+    m_prompt.pieceRead = nullptr;
     if (prompt.empty()) // refused by the target
         return watched;
     const std::size_t shared = sharedRows(target.cachedTokens(), prompt);
@@ -56,8 +57,19 @@ PromptWork FeatureDrafter::watch(const Target& target,
         slots < m_following.size() ? 0 : std::min(waitingRows(), shared - slots);
     m_following.resize(slots);
     m_cache.truncate(static_cast<Position>(slots));
-    m_waiting.resize(usable * m_width);
+    m_waiting.resize((m_firstWaiting + usable) * m_width);
+    const bool missedMuch = m_isBehind && shared > slots + usable + toSize(kPrefillRows);
+    if (isOff() || missedMuch) {
+        m_failures = kMostFailures;
+        dropWaiting();
+        return watched;
+    }
+    m_isBehind = false;
     m_prompt.known = static_cast<Position>(slots + usable);
+    m_prompt.pieceRead = [this, &target, stop = work.stop]() -> Result<void> {
+        ENGINE_TRY_DO(take());
+        return catchUpWithPrompt(target, stop);
+    };
     watched.streams = &m_prompt;
     return watched;
 }
@@ -66,6 +78,10 @@ Result<void> FeatureDrafter::take() {
     const int rows = m_prompt.rows.count();
     if (rows == 0)
         return {};
+    if (rests()) {
+        dropWaiting();
+        return {};
+    }
     ENGINE_CHECK(toSize(m_prompt.first) == m_following.size() + waitingRows(),
                  "streams from row {} on, behind {}",
                  m_prompt.first,
@@ -74,14 +90,20 @@ Result<void> FeatureDrafter::take() {
     m_waiting.resize(before + toSize(rows) * m_width);
     const auto read = m_prompt.rows.read(0, std::span(m_waiting).subspan(before));
     m_prompt.rows.clear();
+    m_prompt.first += static_cast<Position>(rows);
     if (!read)
         m_waiting.resize(before);
     return read;
 }
 
 Result<void> FeatureDrafter::begin(const Target& target) {
+    return catchUpWithPrompt(target, target.stop());
+}
+
+/// All waiting rows but the last become slots: the token behind that one need not be known yet.
+Result<void> FeatureDrafter::catchUpWithPrompt(const Target& target, const std::stop_token& stop) {
     while (waitingRows() > 1 && !isOff()) {
-        if (target.stop().stop_requested())
+        if (stop.stop_requested())
             return Error{ErrorCode::Cancelled, "Reading the prompt was cancelled.", ""};
         const std::size_t rows = std::min<std::size_t>(waitingRows() - 1, kPrefillRows);
         if (!catchUp(target, rows, false)) {
@@ -92,8 +114,19 @@ Result<void> FeatureDrafter::begin(const Target& target) {
     return {};
 }
 
+/// Forgets streams that nothing will read. What is read now is missing until the next watch().
+void FeatureDrafter::dropWaiting() {
+    m_waiting = std::vector<double>(); // gives its memory back
+    m_firstWaiting = 0;
+    m_isBehind = true;
+    m_prompt.rows.clear();
+    m_streams.clear();
+}
+
 std::span<const HandOut> FeatureDrafter::handOuts(const Target& target) {
     m_streams.clear();
+    if (rests())
+        return {};
     const int layers = target.transformer().config().layerCount;
     m_handOuts.assign(1, {layers - 1, &m_streams});
     return m_handOuts;
@@ -101,6 +134,10 @@ std::span<const HandOut> FeatureDrafter::handOuts(const Target& target) {
 
 /// The rows of the pass are the old pending token's, then those of the draft's nodes.
 Result<void> FeatureDrafter::observe(const DecodeStep& step) {
+    if (rests()) {
+        dropWaiting();
+        return {};
+    }
     m_read.resize(toSize(m_streams.count()) * m_width);
     ENGINE_TRY_DO(m_streams.read(0, m_read));
     for (std::size_t i = 0; i < step.tokens.size(); ++i) {
@@ -122,7 +159,7 @@ Result<Draft> FeatureDrafter::makeDraft(Target& target, const DraftTerms& terms)
     const ChainLimit limit = chainLimit(target, terms);
     if (limit.tokens <= 0)
         return Draft::empty(limit.end);
-    if (isOff() || waitingRows() == 0)
+    if (rests() || waitingRows() == 0)
         return Draft::empty({DraftEndReason::Nothing});
     DraftEnd end = limit.end;
     auto levels = draftLevels(target, terms, limit, end);
@@ -187,13 +224,17 @@ Result<void> FeatureDrafter::catchUp(const Target& target, std::size_t rows, boo
     for (std::size_t i = 0; i < rows; ++i)
         m_tokens.push_back(tokenAt(target, first + i + 1));
     ENGINE_TRY_DO(runPass({.tokens = m_tokens,
-                           .streams = std::span(m_waiting).first(rows * m_width),
+                           .streams = waiting().first(rows * m_width),
                            .firstSlot = static_cast<Position>(first),
                            .hasHead = hasHead}));
     m_cache.commit(static_cast<int>(rows));
     m_following.insert(m_following.end(), m_tokens.begin(), m_tokens.end());
-    m_waiting.erase(m_waiting.begin(),
-                    m_waiting.begin() + static_cast<std::ptrdiff_t>(rows * m_width));
+    m_firstWaiting += rows;
+    if (m_firstWaiting >= waitingRows()) { // no more rows move up than have become slots
+        m_waiting.erase(m_waiting.begin(),
+                        m_waiting.begin() + static_cast<std::ptrdiff_t>(m_firstWaiting * m_width));
+        m_firstWaiting = 0;
+    }
     return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace engine {
@@ -17,9 +18,11 @@ namespace engine {
 /// token takes a pass of one row, which reads the draft model's own stream instead.
 ///
 /// The decoder hands it the streams: of the prompt by watch() and take(), of each round by giving
-/// handOuts() to Target::verify and calling observe() behind it, also behind plain steps.
-/// A draft pass whose numbers are not finite makes no draft; kMostFailures of them in a row switch
-/// it off until forget().
+/// handOuts() to Target::verify and calling observe() behind it, also behind plain steps. It
+/// catches up with a prompt piece by piece, so that it never holds the streams of more than a few
+/// pieces. A draft pass whose numbers are not finite makes no draft; kMostFailures of them in a row
+/// switch it off until forget(). While it is off it stores nothing: behind forget() it drafts again
+/// from the next watch() on, which has the rows that it missed read again.
 class FeatureDrafter final : public Drafter {
 public:
     static constexpr int kMostFailures = 3;
@@ -29,16 +32,19 @@ public:
     static Result<FeatureDrafter> make(DraftModel& model, int contextLength, int longestDraft);
 
     /// To be given to Target::begin or readAhead for a prompt; reads `work` on. What does not
-    /// belong to the prompt is forgotten.
+    /// belong to the prompt is forgotten. It must stay where it is until the prompt is read. If it
+    /// was off and missed more than kPrefillRows rows that are cached, it switches itself off again
+    /// instead of having them read again.
     PromptWork watch(const Target& target, std::span<const TokenId> prompt, const PromptWork& work);
 
-    /// Takes the streams of the rows that were read since watch(). Errors: those of reading them.
+    /// Takes the streams of rows that were read since watch() and are not taken yet. Errors: those
+    /// of reading them.
     Result<void> take();
 
     /// Catches up with the prompt but for its last cached row. Errors: Cancelled.
     Result<void> begin(const Target& target);
 
-    /// For VerifyTerms::handOuts of the next pass.
+    /// For VerifyTerms::handOuts of the next pass; none while it is off.
     std::span<const HandOut> handOuts(const Target& target);
 
     /// Takes the streams of the rows that a step kept. Errors: those of reading them.
@@ -62,7 +68,9 @@ public:
     std::span<const TokenId> following() const { return m_following; }
 
     /// [rows, hidden] the streams of the rows behind the slots; for checks.
-    std::span<const double> waiting() const { return m_waiting; }
+    std::span<const double> waiting() const {
+        return std::span(m_waiting).subspan(m_firstWaiting * m_width);
+    }
 
 private:
     /// What a pass reads and where, and whether its last row goes through the head.
@@ -81,15 +89,22 @@ private:
     Result<void> catchUp(const Target& target, std::size_t rows, bool hasHead);
     Result<void> runPass(const Rows& rows);
     Result<void> readHead();
+    Result<void> catchUpWithPrompt(const Target& target, const std::stop_token& stop);
+    void dropWaiting();
 
-    std::size_t waitingRows() const { return m_waiting.size() / m_width; }
+    std::size_t waitingRows() const { return m_waiting.size() / m_width - m_firstWaiting; }
+
+    /// Whether streams are not wanted.
+    bool rests() const { return isOff() || m_isBehind; }
 
     DraftModel* m_model;
     std::size_t m_width; // hidden size
     KvCache m_cache;
     LayerPlan m_plan;
     std::vector<TokenId> m_following;
-    std::vector<double> m_waiting;
+    std::vector<double> m_waiting;  // [rows, hidden]
+    std::size_t m_firstWaiting = 0; // row of m_waiting; those before it are slots already
+    bool m_isBehind = false;        // rows of the target were missed while it was off
     PromptStreams m_prompt;
     HiddenRows m_streams; // of the newest pass of the target
     std::vector<HandOut> m_handOuts;

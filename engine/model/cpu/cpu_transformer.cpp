@@ -249,6 +249,11 @@ CpuTransformer::makeDraftNetwork(const ModelConfig& config, const WeightSource& 
         new CpuTransformer(config, std::move(weights), options, m_kernels, m_pool));
 }
 
+/// Models held as float32 are small or tests.
+bool CpuTransformer::roundsDraftNetworks() const {
+    return m_weights.mainFormat().form != TileForm::F32;
+}
+
 Result<void> CpuTransformer::readHeadRow(TokenId token, std::span<float> out) const {
     std::vector<float> row(m_space.streamStride);
     readPackedRow(m_weights.outputHead().matrix, token, row);

@@ -23,6 +23,8 @@ public:
     Result<std::unique_ptr<Transformer>>
     makeDraftNetwork(const ModelConfig& config, const WeightSource& source) const override;
 
+    bool roundsDraftNetworks() const override;
+
     Result<void> readHeadRow(TokenId token, std::span<float> out) const override;
 
     const ModelConfig& config() const override { return m_config; }

@@ -2,8 +2,10 @@
 #include "engine/session/loading/draft_adapter_choice.h"
 
 #include "engine/decoding/statistics/data_files.h"
+#include "engine/loading/files/readable_text.h"
 #include "engine/model/draft_model.h"
 
+#include <new>
 #include <system_error>
 
 namespace engine {
@@ -12,11 +14,18 @@ namespace {
 
 Result<void>
 adopt(Transformer& model, const std::string& fingerprint, const std::filesystem::path& path) {
-    ENGINE_TRY(const DraftAdapter adapter, readDraftAdapter(path));
-    ENGINE_TRY_DO(checkFits(adapter, model.config(), fingerprint));
-    ENGINE_TRY(auto made, makeDraftModel(model, adapter));
-    model.useDraftModel(std::move(made));
-    return {};
+    try {
+        ENGINE_TRY(const DraftAdapter adapter, readDraftAdapter(path));
+        ENGINE_TRY_DO(checkFits(adapter, model.config(), fingerprint));
+        ENGINE_TRY(auto made, makeDraftModel(model, adapter));
+        model.useDraftModel(std::move(made));
+        return {};
+    } catch (const std::bad_alloc&) {
+        return Error{ErrorCode::NoMemory,
+                     fmt::format("There is not enough memory for the draft adapter {}.",
+                                 readable(path.filename().string())),
+                     "Close other programs, or go on without it (--draft-adapter none)."};
+    }
 }
 
 } // namespace

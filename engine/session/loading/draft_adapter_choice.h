@@ -18,7 +18,7 @@ std::filesystem::path usersDraftAdapter(const std::string& fingerprint);
 /// Gives a loaded model its draft adapter: the file asked for, none, or for "" the user's, if there
 /// is one. Returns remarks for the user: an adapter that nobody asked for by name and that cannot
 /// be used is told and left alone. Errors: those of readDraftAdapter(), checkFits() and
-/// makeDraftModel() for a file that was asked for.
+/// makeDraftModel() for a file that was asked for, NoMemory among them.
 Result<std::vector<std::string>>
 adoptDraftAdapter(Transformer& model, const std::string& fingerprint, const std::string& asked);
 

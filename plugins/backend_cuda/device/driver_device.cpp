@@ -117,16 +117,24 @@ Result<void> DriverDevice::load(const std::vector<char>& image) {
                      "Build again with SWIFT_STUDIO_CUDA=1 installer/run.sh, or compute with "
                      "--backend cpu."};
     ENGINE_TRY_DO(check(loaded, "loading the kernels"));
+    const int mostShared = attributeOf(m_functions, driver::kMaxSharedBytes, m_device);
     for (const Kernel kernel : {Kernel::Pass8, Kernel::Pass16, Kernel::Pass32, Kernel::Pass64}) {
+        const int shared = sharedBytes(tilesOf(kernel), m_facts.ringSlots);
+        if (shared > mostShared)
+            return Error{ErrorCode::Unsupported,
+                         fmt::format("The GPU {} gives a block {} bytes of shared memory, and the "
+                                     "kernels need {}.",
+                                     m_facts.name,
+                                     mostShared,
+                                     shared),
+                         kCpuHint};
         driver::Function& function = m_kernels[static_cast<int>(kernel)];
         const std::string name = fmt::format("pass{}", 8 * tilesOf(kernel));
         ENGINE_TRY_DO(check(m_functions.moduleFunction(&function, m_module, name.c_str()),
                             "finding the kernel " + name));
-        ENGINE_TRY_DO(
-            check(m_functions.functionSetAttribute(function,
-                                                   driver::kFunctionMaxDynamicShared,
-                                                   sharedBytes(tilesOf(kernel), m_facts.ringSlots)),
-                  "giving shared memory to the kernel " + name));
+        ENGINE_TRY_DO(check(
+            m_functions.functionSetAttribute(function, driver::kFunctionMaxDynamicShared, shared),
+            "giving shared memory to the kernel " + name));
     }
     return {};
 }

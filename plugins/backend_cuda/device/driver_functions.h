@@ -34,7 +34,6 @@ constexpr int kCapabilityMinor = 76;
 constexpr int kCooperativeLaunch = 95;
 constexpr int kMaxSharedBytes = 97;          // that a block may ask for
 constexpr int kFunctionMaxDynamicShared = 8; // attribute of a function
-constexpr unsigned kBlockingSync = 4;        // flag of a context
 constexpr int kOldestVersion = 13000;        // of CUDA, of the driver
 constexpr int kOldestCapability = 80;
 

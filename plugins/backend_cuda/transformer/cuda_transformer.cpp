@@ -17,49 +17,8 @@ Form formOf(KvType type) {
     return type == KvType::F32 ? Form::F32 : type == KvType::BF16 ? Form::Bf16 : Form::F16;
 }
 
-Kernel kernelFor(int rows) {
-    if (rows <= 8)
-        return Kernel::Pass8;
-    return rows <= 16 ? Kernel::Pass16 : rows <= 32 ? Kernel::Pass32 : Kernel::Pass64;
-}
-
 /// What is lost for good, not for a model or a pass alone.
 bool isOfDevice(const Error& error) { return error.code == ErrorCode::Io; }
-
-/// Units of the matrix with most of them.
-int mostUnits(const DeviceWeights& weights) {
-    int most = 0;
-    const auto count = [&most](const DeviceLinear& linear) {
-        most = std::max(most, linear.matrix.strips * linear.matrix.slabs);
-    };
-    count(weights.outputHead());
-    for (const DeviceLayer& layer : weights.layers) {
-        for (const DeviceLinear* linear : {&layer.queryKeyValue, &layer.output, &layer.router})
-            count(*linear);
-        for (const DeviceLinear& linear : layer.gateUp)
-            count(linear);
-        for (const DeviceLinear& linear : layer.down)
-            count(linear);
-    }
-    return most;
-}
-
-int mostStrips(const DeviceWeights& weights) {
-    int most = weights.outputHead().matrix.strips;
-    for (const DeviceLayer& layer : weights.layers)
-        most = std::max({most,
-                         layer.queryKeyValue.matrix.strips,
-                         layer.output.matrix.strips,
-                         layer.gateUp.front().matrix.strips});
-    return most;
-}
-
-int innerStride(const DeviceWeights& weights) {
-    int most = 0;
-    for (const DeviceLayer& layer : weights.layers)
-        most = std::max(most, layer.gateUp.front().matrix.strips * kStrip / 2);
-    return most;
-}
 
 } // namespace
 
@@ -72,10 +31,14 @@ Result<void> DeviceLogits::read(int index, std::span<double> out) const {
     return {};
 }
 
+Result<float*> DeviceLogits::reserve(std::size_t count) {
+    return m_memory.reserve<float>(m_device, count * toSize(m_stride));
+}
+
 Result<float*> DeviceLogits::begin(std::size_t count) {
     beginPass();
     m_places.assign(count, 0);
-    ENGINE_TRY(float* const rows, m_memory.reserve<float>(m_device, count * toSize(m_stride)));
+    ENGINE_TRY(float* const rows, reserve(count));
     m_rows = rows;
     return rows;
 }
@@ -87,13 +50,14 @@ Result<std::unique_ptr<CudaTransformer>> CudaTransformer::make(std::shared_ptr<D
                                                                Position contextLength) {
     std::unique_ptr<CudaTransformer> made(new CudaTransformer(
         std::move(device), std::move(config), std::move(weights), options, contextLength));
-    const std::size_t counters = toSize(mostStrips(made->m_weights)) + 1;
+    const std::size_t counters = counterCount(made->m_weights);
     ENGINE_TRY(auto* const memory,
                made->m_counterSpace.reserve<unsigned>(made->m_device, counters));
     ENGINE_TRY_DO(made->m_device->fillWithZeros(reinterpret_cast<std::byte*>(memory),
                                                 counters * sizeof(unsigned)));
     made->m_network.barrier = memory;
     made->m_network.arrivals = memory + 1;
+    ENGINE_TRY_DO(made->reserveMost(contextLength));
     return made;
 }
 
@@ -149,10 +113,6 @@ KvShape CudaTransformer::kvShape(Position capacity) const {
     return {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, m_kvType};
 }
 
-int CudaTransformer::rowsAtOnce() const {
-    return m_weights.form == Form::F32 ? kMaxRowsF32 : kMaxRows;
-}
-
 Result<void>
 CudaTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) {
     checkForwardRequest(m_config, m_key, request, cache);
@@ -168,8 +128,9 @@ CudaTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, Forw
             result.influence.assign(2 * toSize(m_config.layerCount), 0.0);
         int firstLogit = 0;
         const int rows = request.layout.rowCount();
-        for (int first = 0; first < rows; first += rowsAtOnce()) {
-            Piece piece{request, storage, result, first, std::min(rowsAtOnce(), rows - first)};
+        const int atOnce = rowsAtOnce(m_weights.form);
+        for (int first = 0; first < rows; first += atOnce) {
+            Piece piece{request, storage, result, first, std::min(atOnce, rows - first)};
             ENGINE_TRY_DO(runPiece(piece, logits, firstLogit));
             firstLogit += static_cast<int>(piece.logitIndices.size());
         }
@@ -212,7 +173,12 @@ Result<void> CudaTransformer::runPiece(Piece& piece, float* logits, int firstLog
     piece.operations = makeOperations(
         m_config, m_weights, request, arguments.headCount, m_device->facts().multiprocessors);
     ENGINE_TRY_DO(prepareTables(piece, arguments));
-    ENGINE_TRY_DO(reserve(piece, arguments));
+    ENGINE_TRY_DO(reserve({.rows = 8 * toSize(tilesOf(kernelFor(piece.count))),
+                           .sections = toSize(arguments.mostSections),
+                           .headRows = piece.headRows.size(),
+                           .handOuts = request.handOuts.size(),
+                           .wantsInfluence = request.wantsInfluence},
+                          arguments));
     ENGINE_TRY_DO(launchAll(piece, arguments));
     piece.cache.forgetMoves();
     ENGINE_TRY_DO(takeResults(piece, arguments));
@@ -220,54 +186,42 @@ Result<void> CudaTransformer::runPiece(Piece& piece, float* logits, int firstLog
     return takeInfluence(piece, arguments);
 }
 
-/// Workspaces for the rows and sections of a piece.
-Result<void> CudaTransformer::reserve(const Piece& piece, PassArguments& arguments) {
-    const auto rows = static_cast<std::size_t>(8 * tilesOf(kernelFor(piece.count)));
-    const std::size_t hidden = toSize(arguments.hiddenStrips) * kStrip;
+/// Workspaces of this extent, which is that of a piece, or at load of the largest one.
+Result<void> CudaTransformer::reserve(const PassExtent& extent, PassArguments& arguments) {
+    const PassSpaces spaces = spacesOf(m_config, m_weights, extent);
+    const std::size_t rows = extent.rows;
     const std::size_t strips = toSize(arguments.hiddenStrips);
-    const std::size_t heads = toSize(arguments.heads);
-    const std::size_t width = toSize(arguments.headWidth);
+    const std::size_t hidden = strips * kStrip;
+    const std::size_t context = rows * toSize(arguments.heads) * toSize(arguments.headWidth);
     arguments.rowStride = static_cast<int>(rows);
-    ENGINE_TRY(float* const stream,
-               m_streamSpace.reserve<float>(m_device, rows * 2 * (hidden + strips)));
-    arguments.stream = stream;
-    arguments.added = stream + rows * hidden;
-    arguments.squares = stream + rows * 2 * hidden;
+    ENGINE_TRY(arguments.stream, m_streamSpace.reserve<float>(m_device, spaces.stream));
+    arguments.added = arguments.stream + rows * hidden;
+    arguments.squares = arguments.stream + rows * 2 * hidden;
     arguments.addedSquares = arguments.squares + rows * strips;
-    ENGINE_TRY(arguments.projected,
-               m_projectedSpace.reserve<float>(
-                   m_device,
-                   rows * toSize(m_weights.layers.front().queryKeyValue.matrix.strips) * kStrip));
-    ENGINE_TRY(float* const inner,
-               m_innerSpace.reserve<float>(
-                   m_device, rows * (toSize(arguments.innerStride) + toSize(kMostExperts))));
-    arguments.routed = inner;
-    arguments.inner = inner + rows * toSize(kMostExperts);
-    ENGINE_TRY(float* const context,
-               m_contextSpace.reserve<float>(m_device, rows * 2 * heads * width));
-    arguments.context = context;
-    arguments.queries = reinterpret_cast<char*>(context + rows * heads * width);
-    const std::size_t sections = toSize(arguments.mostSections);
-    ENGINE_TRY(float* const sums,
-               m_sumSpace.reserve<float>(m_device, rows * heads * sections * (width + 2)));
-    arguments.sums = sums;
-    arguments.totals = sums + rows * heads * sections * width;
-    ENGINE_TRY(
-        arguments.partials,
-        m_partialSpace.reserve<float>(m_device, toSize(mostUnits(m_weights)) * rows * kStrip));
+    ENGINE_TRY(arguments.projected, m_projectedSpace.reserve<float>(m_device, spaces.projected));
+    ENGINE_TRY(arguments.routed, m_innerSpace.reserve<float>(m_device, spaces.inner));
+    arguments.inner = arguments.routed + rows * toSize(kMostExperts);
+    ENGINE_TRY(arguments.context, m_contextSpace.reserve<float>(m_device, spaces.context));
+    arguments.queries = reinterpret_cast<char*>(arguments.context + context);
+    ENGINE_TRY(arguments.sums, m_sumSpace.reserve<float>(m_device, spaces.sums));
+    arguments.totals = arguments.sums + context * extent.sections;
+    ENGINE_TRY(arguments.partials, m_partialSpace.reserve<float>(m_device, spaces.partials));
     ENGINE_TRY(arguments.headPartials,
-               m_headSpace.reserve<HeadPartial>(
-                   m_device, toSize(arguments.headCount) * toSize(arguments.vocabStrips)));
-    ENGINE_TRY(arguments.handOuts,
-               m_handOutSpace.reserve<float>(m_device,
-                                             piece.request.handOuts.size() * toSize(piece.count) *
-                                                 toSize(m_config.hiddenSize)));
-    if (piece.request.wantsInfluence) {
+               m_headSpace.reserve<HeadPartial>(m_device, spaces.headPartials));
+    ENGINE_TRY(arguments.handOuts, m_handOutSpace.reserve<float>(m_device, spaces.handOuts));
+    if (extent.wantsInfluence) {
         ENGINE_TRY(arguments.influence,
-                   m_influenceSpace.reserve<float>(m_device,
-                                                   2 * toSize(m_config.layerCount) *
-                                                       toSize(piece.count) * strips * 2));
+                   m_influenceSpace.reserve<float>(m_device, spaces.influence));
     }
+    return {};
+}
+
+Result<void> CudaTransformer::reserveMost(Position contextLength) {
+    const PassExtent extent = largestExtent(m_weights.form, contextLength);
+    PassArguments unused = m_network;
+    ENGINE_TRY_DO(reserve(extent, unused));
+    ENGINE_TRY_DO(m_logits->reserve(extent.logitRows));
+    ENGINE_TRY_DO(m_tableSpace.reserve<std::byte>(m_device, tableBytes(m_config, extent)));
     return {};
 }
 

@@ -4,6 +4,8 @@
 #include "plugins/backend_cuda/transformer/cuda_cache.h"
 #include "plugins/backend_cuda/transformer/cuda_weights.h"
 #include "plugins/backend_cuda/transformer/pass_tables.h"
+#include "plugins/backend_cuda/workspaces/pass_spaces.h"
+#include "plugins/backend_cuda/workspaces/workspace.h"
 
 #include <array>
 #include <optional>
@@ -18,24 +20,6 @@ struct CudaOptions {
     bool isByOperations = false; ///< a launch for each operation, with the same bits
 };
 
-/// One piece of a GPU's memory that grows when more is asked for.
-class Workspace {
-public:
-    /// What was in it is lost when it grows. Errors: NoMemory; those of the device.
-    template <typename Number>
-    engine::Result<Number*> reserve(const std::shared_ptr<Device>& device, std::size_t count) {
-        const std::size_t bytes = count * sizeof(Number);
-        if (bytes > m_memory.size()) {
-            m_memory = DeviceMemory(); // given back before more is taken
-            ENGINE_TRY(m_memory, DeviceMemory::make(device, bytes + bytes / 2));
-        }
-        return reinterpret_cast<Number*>(m_memory.data());
-    }
-
-private:
-    DeviceMemory m_memory;
-};
-
 /// The logits of the newest pass, which stay on the GPU until a row is asked for.
 class DeviceLogits final : public engine::LogitStorage {
 public:
@@ -47,6 +31,9 @@ public:
     int vocabSize() const override { return m_vocabSize; }
 
     engine::Result<void> read(int index, std::span<double> out) const override;
+
+    /// Memory for so many rows. Errors: NoMemory; those of the device.
+    engine::Result<float*> reserve(std::size_t count);
 
     /// Begins a pass with so many rows: their memory, [count, stride].
     engine::Result<float*> begin(std::size_t count);
@@ -70,7 +57,8 @@ private:
 /// engine.
 class CudaTransformer final : public engine::Transformer {
 public:
-    /// Errors: NoMemory; those of the device.
+    /// Takes the memory of the largest launch at once, so that no answer runs out of it. Errors:
+    /// NoMemory; those of the device.
     static engine::Result<std::unique_ptr<CudaTransformer>> make(std::shared_ptr<Device> device,
                                                                  engine::ModelConfig config,
                                                                  DeviceWeights weights,
@@ -121,11 +109,11 @@ private:
                     engine::Position contextLength);
 
     engine::KvShape kvShape(engine::Position capacity) const;
-    int rowsAtOnce() const;
     engine::Result<void> runPiece(Piece& piece, float* logits, int firstLogit);
     engine::Result<void> prepareTables(Piece& piece, PassArguments& arguments);
     engine::Result<void> readGiven(const Piece& piece, std::vector<float>& given) const;
-    engine::Result<void> reserve(const Piece& piece, PassArguments& arguments);
+    engine::Result<void> reserve(const PassExtent& extent, PassArguments& arguments);
+    engine::Result<void> reserveMost(engine::Position contextLength);
     engine::Result<void> launchAll(Piece& piece, PassArguments arguments);
     engine::Result<void> launch(const Piece& piece, PassArguments arguments, int first, int end);
     engine::Result<void> tellAttention(const Piece& piece, const PassArguments& arguments);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/drafts/draft_adapter.h"
+#include "engine/session/loading/draft_adapter_choice.h"
 #include "tests/support/models/tiny_adapter.h"
 #include "tests/support/models/tiny_model.h"
 #include "tests/support/temporary_folder.h"
@@ -7,6 +8,7 @@
 #include <QTest>
 
 #include <functional>
+#include <new>
 
 using namespace engine;
 using support::AdapterKind;
@@ -21,6 +23,29 @@ std::string replaced(std::string text, const std::string& old, const std::string
     return text.replace(at, old.size(), with);
 }
 
+/// A network in whose head memory runs out.
+class FullTransformer final : public Transformer {
+public:
+    const ModelConfig& config() const override { return m_config; }
+
+    Precision precision() const override { return Precision::F32; }
+
+    Result<KvCache> makeCache(Position) const override { return nothing(); }
+
+    Result<void> forwardInto(const ForwardRequest&, KvCache&, ForwardResult&) override {
+        return nothing();
+    }
+
+    std::size_t weightBytes() const override { return 0; }
+
+    Result<void> readHeadRow(TokenId, std::span<float>) const override { throw std::bad_alloc(); }
+
+private:
+    static Error nothing() { return {ErrorCode::Unsupported, "It computes nothing.", ""}; }
+
+    ModelConfig m_config = support::tinyConfig();
+};
+
 } // namespace
 
 class DraftAdapterTest : public QObject {
@@ -33,6 +58,7 @@ private slots:
     void damagedAndForeignFilesAreRefused();
     void everyCutIsRefused();
     void anAdapterOfAnotherModelIsRefused();
+    void anAdapterThatMemoryDoesNotHoldIsRefused();
 
 private:
     Result<DraftAdapter> read(const std::string& bytes) {
@@ -214,6 +240,19 @@ void DraftAdapterTest::anAdapterOfAnotherModelIsRefused() {
     QVERIFY(!checkFits(adapter, fewer, own).hasValue());
     fewer.vocabSize += 1;
     QVERIFY(checkFits(adapter, fewer, own).hasValue());
+}
+
+void DraftAdapterTest::anAdapterThatMemoryDoesNotHoldIsRefused() {
+    const DraftAdapter adapter = tiny();
+    m_folder.write("a.safetensors", support::adapterFile(adapter));
+    FullTransformer model;
+    const auto adopted = adoptDraftAdapter(
+        model, adapter.fingerprints.front(), (m_folder.path() / "a.safetensors").string());
+    QVERIFY(!adopted.hasValue());
+    QCOMPARE(adopted.error().code, ErrorCode::NoMemory);
+    QVERIFY(adopted.error().message.find("a.safetensors") != std::string::npos);
+    QVERIFY(!adopted.error().hint.empty());
+    QVERIFY(model.draftModel() == nullptr);
 }
 
 QTEST_GUILESS_MAIN(DraftAdapterTest)

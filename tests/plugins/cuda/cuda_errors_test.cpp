@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever a GPU, its driver or its memory does wrong is one sentence, and nothing is lost by it.
+#include "engine/base/to_size.h"
 #include "plugins/backend_cuda/device/driver_device.h"
 #include "plugins/backend_cuda/device/kernel_image.h"
 #include "tests/plugins/cuda/cuda_support.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>
+
+#include <numeric>
 
 using namespace engine;
 using namespace backend_cuda;
@@ -17,6 +20,7 @@ struct MadeUp {
     int version = 13000;
     driver::Status started = driver::kSuccess;
     std::vector<int> capabilities = {90};
+    int sharedBytes = 232448;
     driver::Status loaded = driver::kSuccess;
     driver::Status finished = driver::kSuccess;
     int retained = 0;
@@ -48,6 +52,7 @@ driver::Functions madeUpFunctions() {
         const int capability = madeUp.capabilities[static_cast<std::size_t>(device)];
         *value = attribute == driver::kCapabilityMajor   ? capability / 10
                  : attribute == driver::kCapabilityMinor ? capability % 10
+                 : attribute == driver::kMaxSharedBytes  ? madeUp.sharedBytes
                                                          : 1;
         return driver::kSuccess;
     };
@@ -113,6 +118,7 @@ public:
 
     Result<std::byte*> allocate(std::size_t bytes) override {
         ENGINE_TRY_DO(work());
+        ++m_allocations;
         return m_device.allocate(bytes);
     }
 
@@ -142,6 +148,8 @@ public:
 
     int heldPieces() const { return m_device.heldPieces(); }
 
+    int allocations() const { return m_allocations; }
+
 private:
     Result<void> work() {
         if (m_left-- > 0)
@@ -152,6 +160,7 @@ private:
 
     EmulatedDevice m_device{1};
     int m_left;
+    int m_allocations = 0;
     std::uint64_t m_free;
 };
 
@@ -184,9 +193,13 @@ private slots:
     void anOldGpuIsToldByName();
     void kernelsThatAreMissingOrForeignAreTold();
     void aGpuWithoutCodeIsTold();
+    void tooLittleSharedMemoryIsToldAtLoad();
     void aFailureOfTheDriverNamesItsError();
     void aGpuThatIsNotThereListsThoseThatAre();
     void tooLittleMemoryTellsBothNumbers();
+    void aGpuWithRoomForWeightsAndCacheAloneIsRefused();
+    void anAnswerTakesNoMemoryBesidesWhatWasReserved_data();
+    void anAnswerTakesNoMemoryBesidesWhatWasReserved();
     void whatKernelsCannotComputeIsRefused();
     void everyFailureAtLoadIsCleanedUp();
     void aLostGpuStaysLostUntilTheNextLoad();
@@ -262,6 +275,16 @@ void CudaErrorsTest::aGpuWithoutCodeIsTold() {
     QCOMPARE(madeUp.retained, 0);
 }
 
+void CudaErrorsTest::tooLittleSharedMemoryIsToldAtLoad() {
+    madeUp.sharedBytes = 101376; // of 8.6; for 9.0 the kernels take more
+    const auto opened = DriverDevice::open(madeUpFunctions(), 0, {});
+    QVERIFY(!opened && says(opened.error(), {"G0", "shared memory", "101376"}));
+    QCOMPARE(opened.error().code, ErrorCode::Unsupported);
+    QCOMPARE(madeUp.retained, 0);
+    madeUp.capabilities = {86};
+    QVERIFY(DriverDevice::open(madeUpFunctions(), 0, {}).hasValue());
+}
+
 void CudaErrorsTest::aFailureOfTheDriverNamesItsError() {
     const auto device = DriverDevice::open(madeUpFunctions(), 0, {});
     QVERIFY(device.hasValue());
@@ -292,6 +315,73 @@ void CudaErrorsTest::tooLittleMemoryTellsBothNumbers() {
     QCOMPARE(loaded.error().code, ErrorCode::NoMemory);
 }
 
+/// The forecast counts the workspaces, and a load needs as much memory and no more.
+void CudaErrorsTest::aGpuWithRoomForWeightsAndCacheAloneIsRefused() {
+    constexpr Position kContext = 300;
+    constexpr std::uint64_t kLeftFree = std::uint64_t{256} << 20U;
+    const ModelConfig config = support::tinyConfig();
+    const support::MemoryWeights weights = support::randomWeights(config, 1);
+    const MemoryNeed need =
+        support::memoryOn(std::make_shared<EmulatedDevice>(), config, weights, kContext);
+    const std::uint64_t wanted = need.weightBytes + need.cacheBytes + need.passBytes + kLeftFree;
+    for (const std::uint64_t missing : {need.passBytes, std::uint64_t{1}}) {
+        const auto little = std::make_shared<FaultyDevice>(1000000, wanted - missing);
+        const auto refused = support::loadOn(little, config, weights, {}, kContext);
+        QVERIFY(!refused && says(refused.error(), {"needs", "emulated GPU"}));
+        QCOMPARE(refused.error().code, ErrorCode::NoMemory);
+        QCOMPARE(little->allocations(), 0);
+    }
+    const auto enough = std::make_shared<FaultyDevice>(1000000, wanted);
+    QVERIFY(support::loadOn(enough, config, weights, {}, kContext).hasValue());
+}
+
+void CudaErrorsTest::anAnswerTakesNoMemoryBesidesWhatWasReserved_data() {
+    QTest::addColumn<QString>("form");
+    QTest::addColumn<int>("rowsAtOnce");
+    QTest::newRow("float32") << "f32" << kMaxRowsF32;
+    QTest::newRow("bfloat16") << "bf16" << kMaxRows;
+}
+
+/// A prompt in pieces, then a draft of as many rows as run at once, at the end of the context.
+void CudaErrorsTest::anAnswerTakesNoMemoryBesidesWhatWasReserved() {
+    QFETCH(const QString, form);
+    QFETCH(const int, rowsAtOnce);
+    constexpr Position kContext = 192;
+    const ModelConfig config = support::tinyConfig();
+    const auto device = std::make_shared<FaultyDevice>(1000000);
+    const auto loaded = support::loadOn(device,
+                                        config,
+                                        support::randomWeights(config, 1),
+                                        {{"weights", form.toStdString()}},
+                                        kContext);
+    QVERIFY(loaded.hasValue());
+    Transformer& transformer = *loaded.value();
+    KvCache cache = support::emptyCache(transformer, kContext);
+    const int before = device->allocations();
+    const std::vector<TokenId> ids = support::someIds(kContext);
+    const LayerPlan plan = LayerPlan::full(config.layerCount);
+    HiddenRows first;
+    HiddenRows last;
+    const std::vector<HandOut> handOuts = {{0, &first}, {config.layerCount - 1, &last}};
+    for (const int rows : {int{kContext} - rowsAtOnce, rowsAtOnce}) {
+        std::vector<int> headRows(static_cast<std::size_t>(rowsAtOnce));
+        std::iota(headRows.begin(), headRows.end(), rows - rowsAtOnce);
+        const auto at = static_cast<std::size_t>(cache.length());
+        const AttentionLayout layout = AttentionLayout::chain(cache.length(), rows);
+        const auto result = transformer.forward({.plan = plan,
+                                                 .layout = layout,
+                                                 .tokens = std::span(ids).subspan(at, toSize(rows)),
+                                                 .logitRows = headRows,
+                                                 .summaryRows = headRows,
+                                                 .handOuts = handOuts,
+                                                 .wantsInfluence = true},
+                                                cache);
+        QVERIFY(result.hasValue());
+        cache.commit(rows);
+    }
+    QCOMPARE(device->allocations(), before);
+}
+
 void CudaErrorsTest::whatKernelsCannotComputeIsRefused() {
     ModelConfig config = support::tinyConfig();
     config.headDim = 130;
@@ -299,6 +389,13 @@ void CudaErrorsTest::whatKernelsCannotComputeIsRefused() {
         std::make_shared<EmulatedDevice>(), config, support::randomWeights(config, 1));
     QVERIFY(!wide && says(wide.error(), {"heads of up to 128", "130"}));
     QCOMPARE(wide.error().code, ErrorCode::Unsupported);
+    // Experts beyond the room that the routing has; no weight is asked for before.
+    config = support::expertConfig();
+    config.experts.count = kMostExperts + 1;
+    const auto many =
+        support::loadOn(std::make_shared<EmulatedDevice>(), config, support::MemoryWeights());
+    QVERIFY(!many && says(many.error(), {"up to 256 experts", "257"}));
+    QCOMPARE(many.error().code, ErrorCode::Unsupported);
     // Numbers that float16 does not hold.
     support::MemoryWeights weights = support::randomWeights(support::tinyConfig(), 1);
     weights.values("lm_head.weight")[3] = 70000.0F;

@@ -20,17 +20,33 @@ inline backend_cuda::Machine machineOf(const std::shared_ptr<backend_cuda::Devic
         [device](int) { return engine::Result<std::shared_ptr<backend_cuda::Device>>(device); }};
 }
 
-/// Loads a model into the backend on this device.
+/// Loads a model into the backend on this device, for a context of so many tokens.
 inline engine::Result<std::unique_ptr<engine::Transformer>>
 loadOn(const std::shared_ptr<backend_cuda::Device>& device,
        const engine::ModelConfig& config,
        const engine::WeightSource& weights,
-       const engine::SettingValues& settings = {}) {
+       const engine::SettingValues& settings = {},
+       engine::Position contextLength = 0) {
     engine::BackendRegistry registry("");
     backend_cuda::registerBackend(registry, machineOf(device));
     engine::TransformerOptions options;
     options.settings = settings;
+    options.cacheSlots = contextLength;
     return registry.find("cuda").value()(config, weights, options);
+}
+
+/// What loading it would take; fails by exception.
+inline engine::MemoryNeed memoryOn(const std::shared_ptr<backend_cuda::Device>& device,
+                                   const engine::ModelConfig& config,
+                                   const engine::WeightSource& weights,
+                                   engine::Position contextLength) {
+    engine::BackendRegistry registry("");
+    backend_cuda::registerBackend(registry, machineOf(device));
+    return registry.info("cuda")
+        .value()
+        .forecast(config, weights, {}, contextLength)
+        .value()
+        .memory;
 }
 
 /// The same; fails by exception.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/to_size.h"
 #include "engine/decoding/trained/feature_drafter.h"
 #include "engine/model/cpu/cpu_backend.h"
 #include "tests/support/lossless/tiny_decoders.h"
@@ -133,10 +134,14 @@ private slots:
     void afterEachRoundItsCacheIsThatOfAFreshOne();
     void anotherPromptKeepsWhatItShares();
     void aPromptReadInPiecesIsTheSame();
+    void aLongPromptLeavesOneRowWaiting();
     void withoutStreamsNothingIsDrafted();
     void aModelOfOneTokenBehindAnotherIsDraftedWithoutFault();
     void numbersThatAreNotFiniteSwitchItOff();
+    void whileItIsOffItStoresNothing();
     void weightsThatAreNotFiniteAreRefused();
+    void weightsThatHalvesDoNotHoldAreRefusedWhereTheyAreRounded();
+    void onlyModelsWithNarrowWeightsRoundTheirDraftNetworks();
     void onTheCpuItComputesWhatThePlainBackendDoes();
     void rowsAreTheSameBitsInAnyPass_data();
     void rowsAreTheSameBitsInAnyPass();
@@ -202,6 +207,28 @@ void FeatureDrafterTest::aPromptReadInPiecesIsTheSame() {
     QVERIFY(support::liveBytes(drafter.cache()) == support::liveBytes(fresh.cache()));
 }
 
+/// It catches up while the prompt is read, so that nothing grows with the prompt.
+void FeatureDrafterTest::aLongPromptLeavesOneRowWaiting() {
+    const ModelConfig config = support::layeredConfig(3);
+    const auto model = support::plainModel(config, support::randomWeights(config, 4));
+    const auto adapter = draftModel(*model, AdapterKind::Random);
+    std::vector<TokenId> prompt;
+    for (int i = 0; i < 400; ++i)
+        prompt.push_back(i * i % 159);
+    Target target = Target::make(*model, {}, 410, 64).value();
+    FeatureDrafter drafter = FeatureDrafter::make(*adapter, 410, 8).value();
+    std::vector<std::size_t> waiting; // behind each piece
+    PromptWork work;
+    work.progress = [&](double) {
+        waiting.push_back(drafter.waiting().size() / toSize(config.hiddenSize));
+    };
+    const PromptWork watched = drafter.watch(target, prompt, work);
+    QVERIFY(target.begin({.tokens = prompt}, watched).hasValue());
+    QCOMPARE(waiting, std::vector<std::size_t>(4, 1));
+    QCOMPARE(drafter.following().size(), prompt.size() - 2);
+    QVERIFY(std::equal(prompt.begin() + 1, prompt.end() - 1, drafter.following().begin()));
+}
+
 void FeatureDrafterTest::withoutStreamsNothingIsDrafted() {
     const auto model = support::layeredModel(4, 7);
     const auto adapter = draftModel(*model, AdapterKind::Random);
@@ -249,6 +276,38 @@ void FeatureDrafterTest::numbersThatAreNotFiniteSwitchItOff() {
     QVERIFY(!drafter.isOff());
 }
 
+void FeatureDrafterTest::whileItIsOffItStoresNothing() {
+    const ModelConfig config = support::layeredConfig(3);
+    auto made = makePlainTransformer(config, support::randomWeights(config, 7), {});
+    QVERIFY(made.hasValue());
+    const auto adapter = draftModel(*made.value(), AdapterKind::Huge);
+    Target target = Target::make(*made.value(), {}, 480, 64).value();
+    FeatureDrafter drafter = FeatureDrafter::make(*adapter, 480, 8).value();
+    std::vector<TokenId> prompt;
+    for (int i = 0; i < 450; ++i) // a piece for each failure and one more
+        prompt.push_back(i * i % 159);
+    begin(target, drafter, prompt);
+    QVERIFY(drafter.isOff());
+    QVERIFY(drafter.waiting().empty());
+    for (int round = 0; round < 3; ++round) {
+        QVERIFY(drafter.handOuts(target).empty());
+        verify(target, drafter, draft(target, drafter, 4));
+        QVERIFY(drafter.waiting().empty());
+    }
+    drafter.forget();
+    QCOMPARE(draft(target, drafter, 4).size(), 0); // what it missed is not there
+    // The long text is not read again for it.
+    const std::vector<TokenId> next = textOf(target);
+    const PromptWork work = drafter.watch(target, next, {});
+    QVERIFY(drafter.isOff());
+    QVERIFY(work.streams == nullptr);
+    // Another text is read anyway, so it is tried once more.
+    drafter.forget();
+    begin(target, drafter, std::vector<TokenId>{3, 1, 4});
+    QVERIFY(!drafter.isOff());
+    QVERIFY(!drafter.waiting().empty());
+}
+
 void FeatureDrafterTest::weightsThatAreNotFiniteAreRefused() {
     const auto model = support::layeredModel(4, 7);
     DraftAdapter adapter = support::makeAdapter(model->config(), AdapterKind::Random, 3);
@@ -256,6 +315,43 @@ void FeatureDrafterTest::weightsThatAreNotFiniteAreRefused() {
     const auto made = makeDraftModel(*model, adapter);
     QVERIFY(!made.hasValue());
     QVERIFY(made.error().message.find("in.weight") != std::string::npos);
+}
+
+/// What is finite as float32 may be none of the halves that scale a group of 4-bit numbers.
+void FeatureDrafterTest::weightsThatHalvesDoNotHoldAreRefusedWhereTheyAreRounded() {
+    ModelConfig config = support::layeredConfig(3);
+    config.hiddenSize = 64;
+    config.mlpSize = 96;
+    config.headDim = 16;
+    const support::StoredWeights weights(support::randomWeights(config, 4), TensorType::BF16);
+    const auto make = [&](WeightForm form) {
+        return makeCpuTransformer(config, weights, {.threads = 1, .weights = form}).value();
+    };
+    const auto rounding = make(WeightForm::File);
+    const auto exact = make(WeightForm::F32);
+    for (const float large : {70000.0F, -70000.0F}) {
+        DraftAdapter adapter = support::makeAdapter(config, AdapterKind::Random, 3);
+        adapter.tensors["model.layers.0.mlp.up_proj.weight"][5] = large;
+        const auto refused = makeDraftModel(*rounding, adapter);
+        QVERIFY(!refused.hasValue());
+        QCOMPARE(refused.error().code, ErrorCode::Numeric);
+        QVERIFY(refused.error().message.find("layer.0.mlp.up") != std::string::npos);
+        QVERIFY(!refused.error().hint.empty());
+        QVERIFY(makeDraftModel(*exact, adapter).hasValue());
+    }
+}
+
+void FeatureDrafterTest::onlyModelsWithNarrowWeightsRoundTheirDraftNetworks() {
+    const ModelConfig config = support::layeredConfig(3);
+    const support::StoredWeights weights(support::randomWeights(config, 4), TensorType::BF16);
+    const auto rounds = [&](WeightForm form) {
+        return makeCpuTransformer(config, weights, {.threads = 1, .weights = form})
+            .value()
+            ->roundsDraftNetworks();
+    };
+    QVERIFY(rounds(WeightForm::File));
+    QVERIFY(!rounds(WeightForm::F32));
+    QVERIFY(!support::plainModel(config, support::randomWeights(config, 4))->roundsDraftNetworks());
 }
 
 void FeatureDrafterTest::onTheCpuItComputesWhatThePlainBackendDoes() {

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/backend_cuda/workspaces/pass_spaces.h"
+
+#include "engine/base/to_size.h"
+
+#include <algorithm>
+
+namespace backend_cuda {
+
+using namespace engine;
+
+namespace {
+
+/// Streams that a decoder has handed out by one pass.
+constexpr std::size_t kHandOuts = 4;
+
+/// Slots of a row behind its prefix, and slots that move at once: a piece of a prompt, or a draft.
+constexpr std::size_t kPathSlots = 256;
+
+/// Units of the matrix with most of them.
+int mostUnits(const DeviceWeights& weights) {
+    int most = 0;
+    const auto count = [&most](const DeviceLinear& linear) {
+        most = std::max(most, linear.matrix.strips * linear.matrix.slabs);
+    };
+    count(weights.outputHead());
+    for (const DeviceLayer& layer : weights.layers) {
+        for (const DeviceLinear* linear : {&layer.queryKeyValue, &layer.output, &layer.router})
+            count(*linear);
+        for (const DeviceLinear& linear : layer.gateUp)
+            count(linear);
+        for (const DeviceLinear& linear : layer.down)
+            count(linear);
+    }
+    return most;
+}
+
+int mostStrips(const DeviceWeights& weights) {
+    int most = weights.outputHead().matrix.strips;
+    for (const DeviceLayer& layer : weights.layers)
+        most = std::max({most,
+                         layer.queryKeyValue.matrix.strips,
+                         layer.output.matrix.strips,
+                         layer.gateUp.front().matrix.strips});
+    return most;
+}
+
+} // namespace
+
+Kernel kernelFor(int rows) {
+    if (rows <= 8)
+        return Kernel::Pass8;
+    return rows <= 16 ? Kernel::Pass16 : rows <= 32 ? Kernel::Pass32 : Kernel::Pass64;
+}
+
+int rowsAtOnce(Form form) { return form == Form::F32 ? kMaxRowsF32 : kMaxRows; }
+
+int innerStride(const DeviceWeights& weights) {
+    int most = 0;
+    for (const DeviceLayer& layer : weights.layers)
+        most = std::max(most, layer.gateUp.front().matrix.strips * kStrip / 2);
+    return most;
+}
+
+std::size_t counterCount(const DeviceWeights& weights) { return toSize(mostStrips(weights)) + 1; }
+
+PassExtent largestExtent(Form form, Position contextLength) {
+    const std::size_t rows = toSize(rowsAtOnce(form));
+    const std::size_t positions = toSize(contextLength) + rows; // drafts go beyond the context
+    return {.rows = rows,
+            .sections = (positions + kSectionKeys - 1) / kSectionKeys,
+            .headRows = rows,
+            .logitRows = rows,
+            .handOuts = kHandOuts,
+            .wantsInfluence = true};
+}
+
+PassSpaces
+spacesOf(const ModelConfig& config, const DeviceWeights& weights, const PassExtent& extent) {
+    const std::size_t rows = extent.rows;
+    const std::size_t strips = (toSize(config.hiddenSize) + kStrip - 1) / kStrip;
+    const std::size_t heads = toSize(config.headCount);
+    const std::size_t width = toSize(headWidthOf(config));
+    const std::size_t vocabStrips = toSize(weights.outputHead().matrix.strips);
+    PassSpaces spaces;
+    spaces.stream = rows * 2 * (strips * kStrip + strips);
+    spaces.projected = rows * toSize(weights.layers.front().queryKeyValue.matrix.strips) * kStrip;
+    spaces.inner = rows * (toSize(innerStride(weights)) + toSize(kMostExperts));
+    spaces.context = rows * 2 * heads * width;
+    spaces.sums = rows * heads * extent.sections * (width + 2);
+    spaces.partials = toSize(mostUnits(weights)) * rows * kStrip;
+    spaces.headPartials = extent.headRows * vocabStrips;
+    spaces.handOuts = extent.handOuts * rows * toSize(config.hiddenSize);
+    if (extent.wantsInfluence)
+        spaces.influence = 2 * toSize(config.layerCount) * rows * strips * 2;
+    spaces.logits = extent.logitRows * vocabStrips * kStrip;
+    return spaces;
+}
+
+std::size_t tableBytes(const ModelConfig& config, const PassExtent& extent) {
+    constexpr std::size_t kTables = 20;
+    constexpr std::size_t kAlignment = 16;
+    const std::size_t operations =
+        3 + toSize(config.layerCount) * (10 + 2 * toSize(config.experts.count));
+    const std::size_t integersOfRow = 5 + kPathSlots; // token, counts and places, path
+    const std::size_t floatsOfRow = toSize(config.hiddenSize) + 3 * toSize(config.headDim);
+    const std::size_t row = sizeof(HeadResult) + integersOfRow * sizeof(int) +
+                            floatsOfRow * sizeof(float) + extent.sections * sizeof(Part);
+    return kTables * kAlignment + operations * sizeof(Operation) + kPathSlots * sizeof(Move) +
+           extent.rows * row;
+}
+
+std::uint64_t
+workspaceBytes(const ModelConfig& config, const DeviceWeights& weights, Position contextLength) {
+    const PassExtent extent = largestExtent(weights.form, contextLength);
+    const PassSpaces spaces = spacesOf(config, weights, extent);
+    const std::size_t floats = spaces.stream + spaces.projected + spaces.inner + spaces.context +
+                               spaces.sums + spaces.partials + spaces.handOuts + spaces.influence +
+                               spaces.logits;
+    return floats * sizeof(float) + spaces.headPartials * sizeof(HeadPartial) +
+           counterCount(weights) * sizeof(unsigned) + tableBytes(config, extent);
+}
+
+} // namespace backend_cuda

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "plugins/backend_cuda/transformer/cuda_weights.h"
+
+namespace backend_cuda {
+
+/// The kernel that takes so many rows.
+Kernel kernelFor(int rows);
+
+/// Rows of the largest launch.
+int rowsAtOnce(Form form);
+
+/// Numbers of a row between gate and down, whole strips.
+int innerStride(const DeviceWeights& weights);
+
+/// Counters of arriving blocks, and the one of the barrier.
+std::size_t counterCount(const DeviceWeights& weights);
+
+/// What a launch asks of the workspaces. A plain value.
+struct PassExtent {
+    std::size_t rows = 0;     ///< that its kernel takes
+    std::size_t sections = 0; ///< over which attention is cut
+    std::size_t headRows = 0;
+    std::size_t logitRows = 0;
+    std::size_t handOuts = 0;
+    bool wantsInfluence = false;
+};
+
+/// The extent of a launch with as many rows as one has, behind a context of so many tokens. Logits
+/// of more rows than that, and more hand-outs than a few, are the only ones that take more.
+PassExtent largestExtent(Form form, engine::Position contextLength);
+
+/// How large each workspace is, in numbers of its type.
+struct PassSpaces {
+    std::size_t stream = 0; ///< stream, added, and the squares of both
+    std::size_t projected = 0;
+    std::size_t inner = 0;   ///< and what the router gives
+    std::size_t context = 0; ///< and the queries
+    std::size_t sums = 0;    ///< of attention, and their totals
+    std::size_t partials = 0;
+    std::size_t headPartials = 0; ///< HeadPartial
+    std::size_t handOuts = 0;
+    std::size_t influence = 0;
+    std::size_t logits = 0;
+};
+
+PassSpaces
+spacesOf(const engine::ModelConfig& config, const DeviceWeights& weights, const PassExtent& extent);
+
+/// At least what the tables of such a launch take, bytes.
+std::size_t tableBytes(const engine::ModelConfig& config, const PassExtent& extent);
+
+/// What a loaded model reserves besides weights and caches, bytes. Weights without a device do.
+std::uint64_t workspaceBytes(const engine::ModelConfig& config,
+                             const DeviceWeights& weights,
+                             engine::Position contextLength);
+
+} // namespace backend_cuda
