@@ -62,7 +62,8 @@ void BackendConformance::addVariantsAndConfigs() const {
     QTest::addColumn<int>("config");
     const auto configs = conformanceConfigs();
     for (std::size_t i = 0; i < m_variants.size(); ++i)
-        for (std::size_t j = 0; j < configs.size(); ++j)
+        for (std::size_t j = m_takesSample ? i % 3 : 0; j < configs.size();
+             j += m_takesSample ? 3 : 1)
             QTest::addRow("%s, %s", m_variants[i].name.c_str(), configs[j].first)
                 << static_cast<int>(i) << static_cast<int>(j);
 }

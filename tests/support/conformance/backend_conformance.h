@@ -34,6 +34,12 @@ public:
                        const std::string& moduleFolder,
                        const std::function<void(engine::BackendRegistry&)>& add = {});
 
+    /// Pairs each variant with every third network only, for a backend that is slow to test;
+    /// SWIFT_STUDIO_FULL_EXACTNESS=1 takes all.
+    void takeSample() {
+        m_takesSample = qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") != 1;
+    }
+
 private slots:
     void initTestCase();
 
@@ -168,6 +174,7 @@ private:
     std::string m_backend;
     engine::BackendRegistry m_registry;
     std::vector<BackendVariant> m_variants; // precisions first
+    bool m_takesSample = false;
     std::size_t m_precisions = 0;
 };
 

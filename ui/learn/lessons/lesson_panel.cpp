@@ -2,6 +2,7 @@
 #include "ui/learn/lessons/lesson_panel.h"
 
 #include "ui/icons/icons.h"
+#include "ui/learn/lessons/wrapping_choice.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/text/formula_browser.h"
 
@@ -12,7 +13,6 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QRadioButton>
 #include <QStackedWidget>
 #include <QTextBlock>
 #include <QTextList>
@@ -315,7 +315,7 @@ void LessonPanel::showCheck() {
     if (!check)
         return;
     for (std::size_t i = 0; i < check->answers.size(); ++i) {
-        auto* choice = new QRadioButton(this);
+        auto* choice = new WrappingChoice(this);
         m_answerRows->addWidget(choice);
         m_answers->addButton(choice, static_cast<int>(i));
     }
