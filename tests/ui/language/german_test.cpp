@@ -101,6 +101,12 @@ private slots:
             for (const char* text : {"title", "summary"})
                 m_engine.insert(recipe[QLatin1String(text)].toString().toUtf8());
         }
+        for (const QFileInfo& file :
+             QDir(QStringLiteral("resources/presets")).entryInfoList(QDir::Files)) {
+            const QJsonObject preset = objectIn(file.filePath());
+            for (const char* text : {"name", "meaning"})
+                m_engine.insert(preset[QLatin1String(text)].toString().toUtf8());
+        }
         m_engine.remove({});
         auto read = ui::Catalogue::read(QStringLiteral("resources/translations/de"));
         QVERIFY2(read, read ? "" : read.error().message.c_str());

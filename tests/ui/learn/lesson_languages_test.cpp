@@ -123,6 +123,7 @@ private slots:
 
     void aTranslationThatCannotBeReadIsReportedAndTheLessonIsEnglish() {
         write(path("de/01_one_token.json"), "{");
+        write(path("de/01_one_token.md"), "# Titel\n");
         copy("de/02_sublayers", "de/02_sublayers");
         QVERIFY(QFile::remove(path("de/02_sublayers.md")));
         write(path("de/02_sublayers.md"),

@@ -49,9 +49,21 @@ void ModeBar::setCurrent(int index) {
     restyle();
 }
 
+/// In the letters of the current one, which are the widest.
+int ModeBar::widestName() const {
+    QFont letters = font();
+    letters.setPixelSize(m_theme.scaled(11));
+    letters.setWeight(QFont::DemiBold);
+    const QFontMetrics metrics(letters);
+    int widest = metrics.horizontalAdvance(m_settings.button->text());
+    for (const Mode& mode : m_modes)
+        widest = std::max(widest, metrics.horizontalAdvance(mode.button->text()));
+    return widest;
+}
+
 void ModeBar::restyle() {
     const Colours& colours = m_theme.colours();
-    setFixedWidth(m_theme.scaled(80));
+    setFixedWidth(std::max(m_theme.scaled(80), widestName() + m_theme.scaled(20)));
     m_column->setContentsMargins(0, m_theme.scaled(8), 1, m_theme.scaled(8));
     const auto style = [&](const Mode& mode, bool isCurrent) {
         mode.button->setChecked(isCurrent);

@@ -45,6 +45,8 @@ private:
 
     const Theme& m_theme;
     QVBoxLayout* m_column;
+    int widestName() const;
+
     std::vector<Mode> m_modes;
     Mode m_settings;
     int m_current = 0;

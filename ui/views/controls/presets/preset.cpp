@@ -2,6 +2,7 @@
 #include "ui/views/controls/presets/preset.h"
 
 #include "ui/files/whole_file.h"
+#include "ui/language/engine_words.h"
 #include "ui/language/tr.h"
 
 #include <QDir>
@@ -96,6 +97,14 @@ QString fileNameFor(const QString& name) {
 }
 
 } // namespace
+
+QString shownName(const Preset& preset) {
+    return preset.isOwn ? preset.name : engineText(preset.name.toStdString());
+}
+
+QString shownMeaning(const Preset& preset) {
+    return preset.isOwn ? preset.meaning : engineText(preset.meaning.toStdString());
+}
 
 Result<Preset> readPreset(const QString& path) {
     auto object = readObject(path);

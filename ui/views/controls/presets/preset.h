@@ -23,6 +23,10 @@ struct Preset {
     bool isOwn = false; ///< made by the user: can be deleted
 };
 
+/// Name and meaning as the window shows them: those that came with the program in its language.
+QString shownName(const Preset& preset);
+QString shownMeaning(const Preset& preset);
+
 /// Errors: NotFound, Io, CorruptFile, naming the file and the place or the member in it.
 engine::Result<Preset> readPreset(const QString& path);
 

@@ -120,9 +120,9 @@ void PresetBar::fill() {
     }
     m_box->clear();
     for (const Choice& choice : m_choices) {
-        m_box->addItem(choice.preset.name);
+        m_box->addItem(shownName(choice.preset));
         m_box->setItemData(
-            m_box->count() - 1, choice.preset.meaning.toHtmlEscaped(), Qt::ToolTipRole);
+            m_box->count() - 1, shownMeaning(choice.preset).toHtmlEscaped(), Qt::ToolTipRole);
     }
     setProblem(problems.join(QLatin1Char('\n')));
 }
@@ -148,7 +148,7 @@ std::size_t PresetBar::nearest() const {
 void PresetBar::choose(std::size_t index) {
     m_chosen = index < m_choices.size() ? index : 0;
     m_box->setCurrentIndex(static_cast<int>(m_chosen));
-    m_box->setToolTip(m_choices[m_chosen].preset.meaning.toHtmlEscaped());
+    m_box->setToolTip(shownMeaning(m_choices[m_chosen].preset).toHtmlEscaped());
     m_removeAction->setEnabled(m_choices[m_chosen].preset.isOwn);
     emit referenceChanged();
 }

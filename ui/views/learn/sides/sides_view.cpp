@@ -283,8 +283,8 @@ std::vector<SidesView::Choice> SidesView::makeChoices() const {
     for (const Preset& preset : m_presets)
         if (std::ranges::find(model->decoders, preset.decoder, &DecoderInfo::name) !=
             model->decoders.end()) {
-            const QString title =
-                tr("%1: %2").arg(decoderTitle(QString::fromStdString(preset.decoder)), preset.name);
+            const QString title = tr("%1: %2").arg(
+                decoderTitle(QString::fromStdString(preset.decoder)), shownName(preset));
             choices.push_back({title, {title, preset.decoder, preset.values}});
         }
     return choices;
