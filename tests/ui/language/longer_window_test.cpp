@@ -120,13 +120,6 @@ private slots:
         QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QLatin1Char('\n'))));
     }
 
-    void theWindowFitsASmallScreen() {
-        m_stage->studio->window().resize(1024, 700);
-        m_stage->settle();
-        QVERIFY2(m_stage->studio->window().minimumSizeHint().width() <= 1024,
-                 qPrintable(QString::number(m_stage->studio->window().minimumSizeHint().width())));
-    }
-
 private:
     static void addWorkspaces() {
         QTest::addColumn<QString>("workspace");
