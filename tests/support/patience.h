@@ -43,7 +43,11 @@ private:
 
 /// Milliseconds of processor time allowed for any small input: many times the real cost, but less
 /// than that of an algorithm of quadratic or higher order.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr double kEndsSoonMs = 20'000.0; // the checks of sanitizers take time, too
+#else
 inline constexpr double kEndsSoonMs = 5'000.0;
+#endif
 
 } // namespace support
 

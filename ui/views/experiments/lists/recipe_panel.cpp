@@ -25,32 +25,56 @@ public:
         : QWidget(parent)
         , m_theme(theme) {}
 
-    QSize sizeHint() const override { return {m_theme.scaled(200), m_theme.scaled(24)}; }
+    bool hasHeightForWidth() const override { return true; }
+
+    int heightForWidth(int width) const override { return placesFor(width).back().bottom() + 1; }
+
+    QSize sizeHint() const override {
+        return {m_theme.scaled(200), heightForWidth(m_theme.scaled(200))};
+    }
 
     QSize minimumSizeHint() const override { return {0, m_theme.scaled(24)}; }
 
 protected:
     void paintEvent(QPaintEvent*) override {
-        using State = RecipeListModel::State;
         QPainter painter(this);
         painter.setFont(m_theme.font(TextRole::Tiny));
-        int left = m_theme.scaled(10);
+        const std::vector<QRect> places = placesFor(width());
         const int sign = m_theme.scaled(16);
-        for (const State state : {State::Gain, State::NoGain, State::NotRun}) {
-            const QString text = RecipeListModel::stateText(state);
-            const int width = painter.fontMetrics().horizontalAdvance(text);
-            if (left + sign + width > this->width())
-                return;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const QRect& place = places[i];
+            const int top = place.top() + (place.height() - sign) / 2;
             paintRecipeState(
-                painter, QRect(left, (height() - sign) / 2, sign, sign), int(state), m_theme);
-            left += sign + m_theme.scaled(2);
+                painter, QRect(place.left(), top, sign, sign), int(kShown[i]), m_theme);
             painter.setPen(m_theme.colours().muted);
-            painter.drawText(QRect(left, 0, width + 1, height()), Qt::AlignVCenter, text);
-            left += width + m_theme.scaled(12);
+            painter.drawText(place.adjusted(sign + m_theme.scaled(2), 0, 0, 0),
+                             Qt::AlignVCenter,
+                             RecipeListModel::stateText(kShown[i]));
         }
     }
 
 private:
+    using State = RecipeListModel::State;
+    static constexpr std::array kShown = {State::Gain, State::NoGain, State::NotRun};
+
+    /// Of each sign with its text; what a line has no room for begins the next one.
+    std::vector<QRect> placesFor(int width) const {
+        const QFontMetrics metrics(m_theme.font(TextRole::Tiny));
+        const int start = m_theme.scaled(10);
+        const int line = m_theme.scaled(24);
+        QPoint at(start, 0);
+        std::vector<QRect> places;
+        for (const State state : kShown) {
+            const int needed = m_theme.scaled(18) + 1 +
+                               metrics.horizontalAdvance(RecipeListModel::stateText(state));
+            if (at.x() > start && at.x() + needed > width)
+                at = QPoint(start, at.y() + line);
+            places.emplace_back(at, QSize(needed, line));
+            at.rx() += needed + m_theme.scaled(12);
+        }
+        return places;
+    }
+
     const Theme& m_theme;
 };
 
