@@ -29,12 +29,7 @@ std::vector<SettingInfo> settings() {
                        {"Automatic", "bfloat16", "float16", "float32"},
                        "How weights are held: auto (as in the file where that is bf16 or f16, else "
                        "f32), bf16, f16 or f32."),
-            loadChoice("kv",
-                       "Keys and values",
-                       {"auto", "f16", "bf16", "f32"},
-                       {"Automatic", "float16", "bfloat16", "float32"},
-                       "How keys and values are held: f16, bf16 or f32; auto is f32 beside float32 "
-                       "weights, else f16."),
+            kvSetting(),
             loadChoice("launch",
                        "Launches",
                        {"pass", "operation"},

@@ -38,6 +38,15 @@ SettingInfo precisionSetting(std::initializer_list<Precision> precisions) {
                       "The arithmetic; all weights are widened or rounded to it.");
 }
 
+SettingInfo kvSetting() {
+    return loadChoice("kv",
+                      "Keys and values",
+                      {"auto", "f16", "bf16", "f32"},
+                      {"Automatic", "float16", "bfloat16", "float32"},
+                      "How keys and values are held: f16, bf16 or f32; auto is f32 beside float32 "
+                      "weights, else f16.");
+}
+
 SettingInfo threadsSetting() {
     return describedSetting(integerSetting("threads", "Threads", 0, {0, kMostThreads}),
                             "threads",

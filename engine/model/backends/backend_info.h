@@ -62,6 +62,9 @@ SettingInfo loadChoice(std::string name,
 /// The arithmetic; the first one is the default.
 SettingInfo precisionSetting(std::initializer_list<Precision> precisions);
 
+/// How keys and values are held: auto, f16, bf16 or f32.
+SettingInfo kvSetting();
+
 /// Compute threads.
 SettingInfo threadsSetting();
 

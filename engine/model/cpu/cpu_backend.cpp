@@ -44,12 +44,7 @@ std::vector<SettingInfo> settings() {
                        {"Automatic", "As in the file", "float32", "8-bit", "bfloat16"},
                        "How weights are held: auto (as file, small models as f32), file (as in the "
                        "file, never below its precision), f32, int8 or bf16."),
-            loadChoice("kv",
-                       "Keys and values",
-                       wordsOf(kKvTypes),
-                       {"Automatic", "float16", "bfloat16", "float32"},
-                       "How keys and values are held: f16, bf16 or f32; auto is f32 beside float32 "
-                       "weights, else f16."),
+            kvSetting(),
             loadChoice("isa",
                        "Instructions",
                        {"auto", "scalar", "avx2", "avx512"},

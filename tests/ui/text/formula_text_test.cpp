@@ -242,33 +242,6 @@ private slots:
         QCOMPARE(body.plainText(), text);
         QCOMPARE(body.spokenText(), QString(text).remove(u'$'));
     }
-
-    /// Set FORMULA_PICTURES to a folder to look at them.
-    void sampleForTheEye() {
-        const QString folder = qEnvironmentVariable("FORMULA_PICTURES");
-        if (folder.isEmpty())
-            QSKIP("FORMULA_PICTURES names no folder");
-        QFile file(folder + QStringLiteral("/sample.md"));
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        const QString text = QString::fromUtf8(file.readAll());
-        for (const auto& [name, choice, percent] :
-             {std::tuple("light", ThemeChoice::Light, 100),
-              std::tuple("dark", ThemeChoice::Dark, 100),
-              std::tuple("light150", ThemeChoice::Light, 150)}) {
-            Theme theme;
-            theme.setChoice(choice);
-            theme.setTextPercent(percent);
-            QWidget page;
-            setGround(page, theme.colours().panel);
-            page.setAutoFillBackground(true);
-            MessageBody body(theme, &page);
-            const int width = theme.scaled(760);
-            body.setMessage(text, {});
-            body.resize(width, body.heightForWidth(width));
-            page.resize(body.size());
-            page.grab().save(folder + QLatin1Char('/') + QLatin1String(name) + ".png");
-        }
-    }
 };
 
 QTEST_MAIN(FormulaTextTest)

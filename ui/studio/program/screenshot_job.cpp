@@ -16,6 +16,7 @@ namespace {
 
 /// Ticks between the last event and the picture: layouts settle, every view is refreshed.
 constexpr int kSettleTicks = 5;
+constexpr int kPauseTicks = 50; ///< for the first set of a search in the pause behind the answer
 
 /// Stored in every picture.
 const QString kMark = QStringLiteral("SWIFT Studio");
@@ -56,8 +57,21 @@ void ScreenshotJob::onTick() {
         else
             m_studio.session().send(m_request.prompt);
     }
-    if (m_isDone && ++m_ticksLeft == kSettleTicks)
-        take();
+    if (m_isDone && !m_isTaken) {
+        ++m_ticks;
+        m_isTaken = isSettled();
+        if (m_isTaken)
+            take();
+    }
+}
+
+/// Whether the views show what they will: a search may begin in the pause behind the answer.
+bool ScreenshotJob::isSettled() const {
+    const bool maySearch = m_isSent && !m_request.prompt.isEmpty() &&
+                           m_studio.run().decoder() != nullptr &&
+                           m_studio.run().decoder()->name != "vanilla";
+    const bool waits = maySearch && m_studio.run().search().current() == nullptr;
+    return m_ticks >= (waits ? kPauseTicks : kSettleTicks);
 }
 
 void ScreenshotJob::take() {

@@ -40,13 +40,15 @@ signals:
 private:
     void onEvent(const engine::EngineEvent& event);
     void onTick();
+    bool isSettled() const;
     void take();
 
     Studio& m_studio;
     Request m_request;
     bool m_isSent = false;
     bool m_isDone = false; ///< everything to show has arrived
-    int m_ticksLeft = 0;
+    int m_ticks = 0;       ///< since the answer or the recording ended
+    bool m_isTaken = false;
 };
 
 } // namespace ui
