@@ -16,7 +16,7 @@ namespace {
 
 /// Ticks between the last event and the picture: layouts settle, every view is refreshed.
 constexpr int kSettleTicks = 5;
-constexpr int kPauseTicks = 50; ///< for the first set of a search in the pause behind the answer
+constexpr int kPauseTicks = 50; ///< for the first trial of a search in the pause behind the answer
 
 /// Stored in every picture.
 const QString kMark = QStringLiteral("SWIFT Studio");
@@ -70,7 +70,7 @@ bool ScreenshotJob::isSettled() const {
     const bool maySearch = m_isSent && !m_request.prompt.isEmpty() &&
                            m_studio.run().decoder() != nullptr &&
                            m_studio.run().decoder()->name != "vanilla";
-    const bool waits = maySearch && m_studio.run().search().current() == nullptr;
+    const bool waits = maySearch && m_studio.run().search().trials().empty();
     return m_ticks >= (waits ? kPauseTicks : kSettleTicks);
 }
 
