@@ -61,6 +61,7 @@ private slots:
     void aMadeUpShapeRunsWithoutATokenizer();
     void theCpuBackendHoldsAShapeAsItIsStored();
     void theTableNamesWhatWasMeasured();
+    void twoOtherProgramsStandBesideEachOther();
     void llamaGetsTheSamePromptsTokensAndThreads();
     void aDifferenceFromLlamaIsToldByItsToken();
     void aFaultOfLlamaIsOneSentence_data();
@@ -281,6 +282,20 @@ void SwiftRunBenchTest::theTableNamesWhatWasMeasured() {
     QCOMPARE(result.errors.count("The memory bandwidth is measured over 4 MiB"), 1);
 }
 
+void SwiftRunBenchTest::twoOtherProgramsStandBesideEachOther() {
+    const QString ik = QFileInfo("tests/app/fake_llama_cpp.py").absoluteFilePath();
+    const ProgramRun result =
+        bench(llamaArguments() + QStringList{"--against-ik", ik, "--decoder", "swift", "--json"});
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    const QJsonObject done = result.jsonLines().constLast();
+    for (const char* rival : {"llama_cpp", "ik_llama_cpp"}) {
+        QCOMPARE(done[QString("%1_version").arg(rival)].toString(), QString("0.0-fake"));
+        QCOMPARE(done[QString("%1_tokens_per_s").arg(rival)].toDouble(), 2.0);
+        for (const char* own : {"vanilla", "auto", "prefill"})
+            QVERIFY(done[QString("%1_over_%2").arg(own, rival)].toDouble() > 1.0);
+    }
+}
+
 void SwiftRunBenchTest::llamaGetsTheSamePromptsTokensAndThreads() {
     const QString log = m_folder->filePath("log");
     qputenv("FAKE_LLAMA_LOG", log.toUtf8());
@@ -410,6 +425,8 @@ void SwiftRunBenchTest::badInputIsOneSentence_data() {
     QTest::newRow("no interpreter")
         << QStringList{"--against-llama-cpp", "--llama-python", "nowhere/python3"} << notFound
         << "nowhere/python3";
+    QTest::newRow("no program") << QStringList{"--against-ik", "nowhere/ik"} << notFound
+                                << "nowhere/ik";
     QTest::newRow("llama.cpp and a folder")
         << QStringList{"--against-llama-cpp", "--model", "tests/data/tiny_llama"} << usage
         << "GGUF";

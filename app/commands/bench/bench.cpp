@@ -39,7 +39,7 @@ Result<void> measure(const BenchOptions& options,
 Result<void> runBench(const BenchOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY_DO(checkBenchOptions(options));
-    ENGINE_TRY_DO(checkLlama(options));
+    ENGINE_TRY_DO(checkRivals(options));
     DecoderRegistry registry(moduleFolder());
     BenchResults results;
     ENGINE_TRY(const DraftingChoice choice, chooseDrafting(options, registry));
@@ -51,9 +51,10 @@ Result<void> runBench(const BenchOptions& options, CommandContext& context) {
     for (const NamedPlan& plan : plans)
         results.skipSets.push_back(emptySamples(plan, model.loaded.config));
     describeModel(options, model, results.facts);
-    ENGINE_TRY(const auto llama, startLlama(options, model, stop));
-    if (llama)
-        results.facts.llamaVersion = llama->version();
+    ENGINE_TRY(const auto rivals, startRivals(options, model, stop));
+    for (std::size_t i = 0; i < kRivals.size(); ++i)
+        if (rivals[i])
+            results.facts.rivalVersions[i] = rivals[i]->version();
     ENGINE_TRY(const auto roof, openRoof(options, results.facts));
     for (const std::string& remark : results.facts.remarks)
         Console::note(remark);
@@ -72,8 +73,9 @@ Result<void> runBench(const BenchOptions& options, CommandContext& context) {
                         .plans = std::move(plans),
                         .vanilla = std::move(decoders.vanilla),
                         .drafting = std::move(decoders.drafting),
-                        .llama = llama.get(),
                         .stop = stop};
+    for (std::size_t i = 0; i < kRivals.size(); ++i)
+        parts.rivals[i] = rivals[i].get();
     return measure(options, context.console, parts, results);
 }
 
@@ -166,6 +168,11 @@ void addAgainst(CLI::App& command, BenchOptions& options) {
                        options.llamaScript,
                        "Script that this interpreter runs; default: "
                        "tests/benchmarks/llama_cpp_bench.py");
+    command.add_option(
+        "--against-ik",
+        options.ikProgram,
+        "Also run the same GGUF file through ik_llama.cpp, in turn with our own runs: "
+        "the program that tests/benchmarks/set_up_ik_llama_cpp.sh makes");
 }
 
 } // namespace

@@ -30,8 +30,6 @@ const DecodeSample* draftedOf(const DecodePair& pair) {
     return pair.drafted ? &*pair.drafted : nullptr;
 }
 
-const DecodeSample* llamaOf(const DecodePair& pair) { return pair.llama ? &*pair.llama : nullptr; }
-
 void compareTokens(const DecodeSample& own, const DecodeSample& other, DecodeRatio& ratio) {
     ++ratio.pairs;
     ratio.equal += own.tokens == other.tokens ? 1 : 0;
@@ -105,15 +103,26 @@ void addPrefill(const BenchResults& results, BenchFigures& figures) {
     figures.prefillRate = spreadOfEach(results.prefill, [&](const TimedSample& sample) {
         return std::optional(tokens / sample.ms * 1e3);
     });
-    if (results.llamaPrefill.empty())
+}
+
+void addRival(const BenchResults& results, std::size_t rival, BenchFigures& figures) {
+    const DecodeOf rivalOf = [rival](const DecodePair& pair) {
+        return pair.rivals[rival] ? &*pair.rivals[rival] : nullptr;
+    };
+    RivalFigures& made = figures.rivals[rival];
+    made.rate = rateOf(results.decode, rivalOf);
+    made.vanilla = decodeRatio(results.decode, vanillaOf, rivalOf);
+    made.drafted = decodeRatio(results.decode, draftedOf, rivalOf);
+    const std::vector<TimedSample>& prefill = results.rivalPrefill[rival];
+    if (prefill.empty())
         return;
     std::vector<double> own;
-    std::vector<double> llama;
-    for (std::size_t i = 0; i < results.llamaPrefill.size(); ++i) {
+    std::vector<double> others;
+    for (std::size_t i = 0; i < prefill.size(); ++i) {
         own.push_back(results.prefill[i].ms);
-        llama.push_back(results.llamaPrefill[i].ms);
+        others.push_back(prefill[i].ms);
     }
-    figures.prefillOverLlama = medianRatio(llama, own);
+    made.prefill = medianRatio(others, own);
 }
 
 } // namespace
@@ -125,14 +134,13 @@ BenchFigures figuresOf(const BenchResults& results) {
     addPrefill(results, figures);
     figures.vanillaRate = rateOf(results.decode, vanillaOf);
     figures.draftedRate = rateOf(results.decode, draftedOf);
-    figures.llamaRate = rateOf(results.decode, llamaOf);
     figures.vanillaShare = spreadOfEach(results.decode, [&](const DecodePair& pair) {
         return std::optional(
             shareOf(results.facts, pair.vanilla.msPerToken(), pair.vanilla.time.roofGbps));
     });
     figures.draftedOverVanilla = decodeRatio(results.decode, draftedOf, vanillaOf);
-    figures.vanillaOverLlama = decodeRatio(results.decode, vanillaOf, llamaOf);
-    figures.draftedOverLlama = decodeRatio(results.decode, draftedOf, llamaOf);
+    for (std::size_t rival = 0; rival < kRivals.size(); ++rival)
+        addRival(results, rival, figures);
     return figures;
 }
 

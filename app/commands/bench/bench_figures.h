@@ -21,6 +21,14 @@ struct DecodeRatio {
     std::optional<int> firstDifference; ///< the earliest token at which two answers differ
 };
 
+/// Our rates over those of another program. Empty optionals were not measured.
+struct RivalFigures {
+    std::optional<engine::Spread> rate; ///< the other program's tokens a second
+    std::optional<engine::RatioEstimate> prefill;
+    std::optional<DecodeRatio> vanilla;
+    std::optional<DecodeRatio> drafted;
+};
+
 /// The figures computed from the samples. Empty optionals were not measured. A plain value.
 struct BenchFigures {
     engine::Spread roofGbps;
@@ -32,11 +40,8 @@ struct BenchFigures {
     std::optional<engine::Spread> vanillaRate;  ///< tokens a second
     std::optional<engine::Spread> vanillaShare; ///< bytes a step / (vanilla step x roof)
     std::optional<engine::Spread> draftedRate;
-    std::optional<engine::Spread> llamaRate;
-    std::optional<engine::RatioEstimate> prefillOverLlama;
     std::optional<DecodeRatio> draftedOverVanilla;
-    std::optional<DecodeRatio> vanillaOverLlama;
-    std::optional<DecodeRatio> draftedOverLlama;
+    ForRivals<RivalFigures> rivals;
 };
 
 BenchFigures figuresOf(const BenchResults& results);

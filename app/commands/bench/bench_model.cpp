@@ -156,8 +156,8 @@ Result<void> checkBenchOptions(const BenchOptions& options) {
     const auto wrong = [](std::string message, std::string hint) {
         return Error{ErrorCode::InvalidInput, std::move(message), std::move(hint)};
     };
-    if (options.model.isPlanted && options.isAgainstLlama)
-        return wrong("--against-llama-cpp cannot load a lesson model, which is made here.",
+    if (options.model.isPlanted && options.hasRival())
+        return wrong("No other program can load a lesson model, which is made here.",
                      "Leave --planted out.");
     if (options.shape.empty()) {
         if (options.layers > 0)
@@ -175,8 +175,8 @@ Result<void> checkBenchOptions(const BenchOptions& options) {
     if (!options.data.paths.empty())
         return wrong("--prompts needs a tokenizer, and a shape has none.",
                      "Leave --prompts out, or name a model with --model.");
-    if (options.isAgainstLlama)
-        return wrong("--against-llama-cpp needs a GGUF file, and a shape has none.",
+    if (options.hasRival())
+        return wrong("Other programs need a GGUF file, and a shape has none.",
                      "Leave --shape out.");
     return {};
 }

@@ -29,7 +29,10 @@ struct BenchOptions {
     bool isAgainstLlama = false;
     std::string llamaPython; ///< an interpreter with llama-cpp-python; empty = the set-up's own
     std::string llamaScript; ///< empty = the checkout's
+    std::string ikProgram;   ///< of set_up_ik_llama_cpp.sh; empty = not compared
     bool isRaw = false;
+
+    bool hasRival() const { return isAgainstLlama || !ikProgram.empty(); }
 };
 
 /// Refuses what cannot be measured, before anything is loaded. Errors: InvalidInput.

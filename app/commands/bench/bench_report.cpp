@@ -29,22 +29,25 @@ Json intervalJson(const RatioEstimate& estimate) {
 }
 
 Json factsJson(const BenchFacts& facts) {
-    return {{"cpu", facts.cpu},
-            {"isa", facts.isa},
-            {"backend", facts.backend},
-            {"precision", facts.precision},
-            {"kv", facts.kvType},
-            {"model", facts.model},
-            {"threads", facts.threads},
-            {"weight_bytes", facts.weightBytes},
-            {"bytes_per_step", facts.bytesPerStep},
-            {"roof_bytes", facts.roofBytes},
-            {"cached_tokens", facts.cachedTokens},
-            {"prefill_tokens", facts.prefillTokens},
-            {"max_tokens", facts.maxTokens},
-            {"decoder", facts.decoder.empty() ? Json() : Json(facts.decoder)},
-            {"llama_cpp_version", facts.llamaVersion.empty() ? Json() : Json(facts.llamaVersion)},
-            {"remarks", facts.remarks}};
+    Json json = {{"cpu", facts.cpu},
+                 {"isa", facts.isa},
+                 {"backend", facts.backend},
+                 {"precision", facts.precision},
+                 {"kv", facts.kvType},
+                 {"model", facts.model},
+                 {"threads", facts.threads},
+                 {"weight_bytes", facts.weightBytes},
+                 {"bytes_per_step", facts.bytesPerStep},
+                 {"roof_bytes", facts.roofBytes},
+                 {"cached_tokens", facts.cachedTokens},
+                 {"prefill_tokens", facts.prefillTokens},
+                 {"max_tokens", facts.maxTokens},
+                 {"decoder", facts.decoder.empty() ? Json() : Json(facts.decoder)},
+                 {"remarks", facts.remarks}};
+    for (std::size_t i = 0; i < kRivals.size(); ++i)
+        json[fmt::format("{}_version", kRivals[i].key)] =
+            facts.rivalVersions[i].empty() ? Json() : Json(facts.rivalVersions[i]);
+    return json;
 }
 
 Json rowsJson(const BenchFigures& figures, bool hasSpread) {
@@ -91,15 +94,31 @@ Json ratioDetails(const std::optional<DecodeRatio>& ratio) {
 
 /// First quartile, median and third quartile of the fields that give only the median.
 Json spreadsJson(const BenchFigures& figures) {
-    return {{"roof_gbps", spreadJson(figures.roofGbps)},
-            {"one_row_ms", spreadJson(figures.oneRowMs)},
-            {"one_row_share", spreadJson(figures.oneRowShare)},
-            {"vanilla_tokens_per_s", spreadJson(figures.vanillaRate)},
-            {"vanilla_share", spreadJson(figures.vanillaShare)},
-            {"v", rowsJson(figures, true)},
-            {"prefill_tokens_per_s", spreadJson(figures.prefillRate)},
-            {"auto_tokens_per_s", spreadJson(figures.draftedRate)},
-            {"llama_cpp_tokens_per_s", spreadJson(figures.llamaRate)}};
+    Json json = {{"roof_gbps", spreadJson(figures.roofGbps)},
+                 {"one_row_ms", spreadJson(figures.oneRowMs)},
+                 {"one_row_share", spreadJson(figures.oneRowShare)},
+                 {"vanilla_tokens_per_s", spreadJson(figures.vanillaRate)},
+                 {"vanilla_share", spreadJson(figures.vanillaShare)},
+                 {"v", rowsJson(figures, true)},
+                 {"prefill_tokens_per_s", spreadJson(figures.prefillRate)},
+                 {"auto_tokens_per_s", spreadJson(figures.draftedRate)}};
+    for (std::size_t i = 0; i < kRivals.size(); ++i)
+        json[fmt::format("{}_tokens_per_s", kRivals[i].key)] = spreadJson(figures.rivals[i].rate);
+    return json;
+}
+
+/// What belongs to one other program: its rate, our ratios to it, and their details.
+void addRival(const RivalName& rival, const RivalFigures& figures, Json& line, Json& ratios) {
+    const std::string vanilla = fmt::format("vanilla_over_{}", rival.key);
+    const std::string drafted = fmt::format("auto_over_{}", rival.key);
+    const std::string prefill = fmt::format("prefill_over_{}", rival.key);
+    line[fmt::format("{}_tokens_per_s", rival.key)] = medianJson(figures.rate);
+    line[vanilla] = ratioJson(figures.vanilla);
+    line[drafted] = ratioJson(figures.drafted);
+    line[prefill] = figures.prefill ? number(figures.prefill->ratio) : Json();
+    ratios[vanilla] = ratioDetails(figures.vanilla);
+    ratios[drafted] = ratioDetails(figures.drafted);
+    ratios[prefill] = figures.prefill ? Json{{"interval", intervalJson(*figures.prefill)}} : Json();
 }
 
 std::string spreadText(const std::optional<Spread>& spread, int digits) {
@@ -160,6 +179,19 @@ std::string passRows(const BenchResults& results, const BenchFigures& figures) {
     return text;
 }
 
+std::string rivalRows(const BenchFacts& facts, std::string_view name, const RivalFigures& figures) {
+    std::string text = row(fmt::format("{}, tokens/s", name), spreadText(figures.rate, 1));
+    text += ratioRow(fmt::format("vanilla over {}", name), figures.vanilla);
+    text += ratioRow(fmt::format("{} over {}", facts.decoder, name), figures.drafted);
+    if (figures.prefill)
+        text += row(fmt::format("prefill over {}", name),
+                    fmt::format("{:.3f}  [{:.3f} to {:.3f}]",
+                                figures.prefill->ratio,
+                                figures.prefill->low,
+                                figures.prefill->high));
+    return text;
+}
+
 } // namespace
 
 Json benchStartLine(const BenchFacts& facts) {
@@ -172,30 +204,21 @@ Json benchDoneLine(const BenchResults& results) {
     const BenchFigures figures = figuresOf(results);
     Json line = {{"event", "done"}, {"incomplete", results.isIncomplete}};
     line.update(factsJson(results.facts));
-    line.update(Json{
-        {"roof_gbps", number(figures.roofGbps.median)},
-        {"vanilla_tokens_per_s", medianJson(figures.vanillaRate)},
-        {"vanilla_share", medianJson(figures.vanillaShare)},
-        {"one_row_ms", medianJson(figures.oneRowMs)},
-        {"one_row_share", medianJson(figures.oneRowShare)},
-        {"v", rowsJson(figures, false)},
-        {"skip_sets", skipSetsJson(results, figures)},
-        {"prefill_tokens_per_s", medianJson(figures.prefillRate)},
-        {"auto_tokens_per_s", medianJson(figures.draftedRate)},
-        {"auto_over_vanilla", ratioJson(figures.draftedOverVanilla)},
-        {"llama_cpp_tokens_per_s", medianJson(figures.llamaRate)},
-        {"vanilla_over_llama_cpp", ratioJson(figures.vanillaOverLlama)},
-        {"auto_over_llama_cpp", ratioJson(figures.draftedOverLlama)},
-        {"prefill_over_llama_cpp",
-         figures.prefillOverLlama ? number(figures.prefillOverLlama->ratio) : Json()},
-        {"spread", spreadsJson(figures)},
-        {"ratios",
-         {{"auto_over_vanilla", ratioDetails(figures.draftedOverVanilla)},
-          {"vanilla_over_llama_cpp", ratioDetails(figures.vanillaOverLlama)},
-          {"auto_over_llama_cpp", ratioDetails(figures.draftedOverLlama)},
-          {"prefill_over_llama_cpp",
-           figures.prefillOverLlama ? Json{{"interval", intervalJson(*figures.prefillOverLlama)}}
-                                    : Json()}}}});
+    line.update(Json{{"roof_gbps", number(figures.roofGbps.median)},
+                     {"vanilla_tokens_per_s", medianJson(figures.vanillaRate)},
+                     {"vanilla_share", medianJson(figures.vanillaShare)},
+                     {"one_row_ms", medianJson(figures.oneRowMs)},
+                     {"one_row_share", medianJson(figures.oneRowShare)},
+                     {"v", rowsJson(figures, false)},
+                     {"skip_sets", skipSetsJson(results, figures)},
+                     {"prefill_tokens_per_s", medianJson(figures.prefillRate)},
+                     {"auto_tokens_per_s", medianJson(figures.draftedRate)},
+                     {"auto_over_vanilla", ratioJson(figures.draftedOverVanilla)},
+                     {"spread", spreadsJson(figures)}});
+    Json ratios = {{"auto_over_vanilla", ratioDetails(figures.draftedOverVanilla)}};
+    for (std::size_t i = 0; i < kRivals.size(); ++i)
+        addRival(kRivals[i], figures.rivals[i], line, ratios);
+    line["ratios"] = std::move(ratios);
     return line;
 }
 
@@ -223,16 +246,9 @@ std::string benchTable(const BenchResults& results) {
     if (!facts.decoder.empty())
         text += row(facts.decoder + ", tokens/s", spreadText(figures.draftedRate, 1));
     text += ratioRow(facts.decoder + " over vanilla", figures.draftedOverVanilla);
-    if (!facts.llamaVersion.empty())
-        text += row("llama.cpp, tokens/s", spreadText(figures.llamaRate, 1));
-    text += ratioRow("vanilla over llama.cpp", figures.vanillaOverLlama);
-    text += ratioRow(facts.decoder + " over llama.cpp", figures.draftedOverLlama);
-    if (figures.prefillOverLlama)
-        text += row("prefill over llama.cpp",
-                    fmt::format("{:.3f}  [{:.3f} to {:.3f}]",
-                                figures.prefillOverLlama->ratio,
-                                figures.prefillOverLlama->low,
-                                figures.prefillOverLlama->high));
+    for (std::size_t i = 0; i < kRivals.size(); ++i)
+        if (!facts.rivalVersions[i].empty())
+            text += rivalRows(facts, kRivals[i].name, figures.rivals[i]);
     text += "Medians (quartiles); ratios [95 % intervals]; the roof is the memory bandwidth, "
             "measured with every sample.";
     text += results.isIncomplete ? " INCOMPLETE: the run was stopped.\n" : "\n";

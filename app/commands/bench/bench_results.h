@@ -4,6 +4,7 @@
 #include "app/commands/bench/measure/roof_sampler.h"
 #include "engine/base/token.h"
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -11,6 +12,18 @@
 #include <vector>
 
 namespace app {
+
+/// Other programs that may be given the same file.
+struct RivalName {
+    const char* name; ///< for people
+    const char* key;  ///< in fields of JSON
+};
+
+inline constexpr std::array<RivalName, 2> kRivals = {
+    {{"llama.cpp", "llama_cpp"}, {"ik_llama.cpp", "ik_llama_cpp"}}};
+
+/// One value for each of them, in that order.
+template <typename Value> using ForRivals = std::array<Value, kRivals.size()>;
 
 /// What was measured, and on which machine and model. A plain value.
 struct BenchFacts {
@@ -27,8 +40,8 @@ struct BenchFacts {
     int cachedTokens = 0;
     int prefillTokens = 0;
     int maxTokens = 0;
-    std::string decoder;      ///< compared with vanilla; empty = none
-    std::string llamaVersion; ///< empty = not compared
+    std::string decoder;                  ///< compared with vanilla; empty = none
+    ForRivals<std::string> rivalVersions; ///< empty = not compared
     std::vector<std::string> remarks;
 };
 
@@ -60,7 +73,7 @@ struct DecodePair {
     std::string task;
     DecodeSample vanilla;
     std::optional<DecodeSample> drafted;
-    std::optional<DecodeSample> llama;
+    ForRivals<std::optional<DecodeSample>> rivals;
 };
 
 /// All samples. A plain value.
@@ -69,7 +82,7 @@ struct BenchResults {
     std::map<int, std::vector<PassPair>> byRows;
     std::vector<SkipSetSamples> skipSets;
     std::vector<TimedSample> prefill;
-    std::vector<TimedSample> llamaPrefill; ///< [i] beside prefill[i]
+    ForRivals<std::vector<TimedSample>> rivalPrefill; ///< [rival][i] beside prefill[i]
     std::vector<DecodePair> decode;
     std::vector<double> roofGbps;
     bool isIncomplete = false;

@@ -136,29 +136,33 @@ Result<void> BenchRun::timePlan(std::size_t index) {
 
 Result<void> BenchRun::timePrefill() {
     TimedSample own;
-    TimedSample llama;
+    ForRivals<std::optional<TimedSample>> rivals;
     std::vector<Task> tasks = {[&]() -> Result<void> {
         ENGINE_TRY(own, m_parts.roof.take([this] { return m_parts.clock.prefillMs(); }));
         return {};
     }};
-    if (m_parts.llama != nullptr)
-        tasks.emplace_back([&]() -> Result<void> {
-            ENGINE_TRY(llama, m_parts.roof.take([this] {
-                return m_parts.llama->prefillMs(m_parts.clock.prefillIds());
-            }));
-            return {};
-        });
+    for (std::size_t i = 0; i < kRivals.size(); ++i)
+        if (m_parts.rivals[i] != nullptr)
+            tasks.emplace_back([&, i]() -> Result<void> {
+                ENGINE_TRY(rivals[i], m_parts.roof.take([&] {
+                    return m_parts.rivals[i]->prefillMs(m_parts.clock.prefillIds());
+                }));
+                return {};
+            });
     ENGINE_TRY_DO(inTurn(tasks));
     m_results.prefill.push_back(own);
-    if (m_parts.llama != nullptr)
-        m_results.llamaPrefill.push_back(llama);
-    m_console.jsonLine({{"event", "sample"},
-                        {"repetition", m_repetition},
-                        {"quantity", "prefill"},
-                        {"tokens", m_parts.clock.prefillIds().size()},
-                        {"ms", own.ms},
-                        {"llama_cpp_ms", m_parts.llama != nullptr ? Json(llama.ms) : Json()},
-                        {"roof_gbps", own.roofGbps}});
+    Json line = {{"event", "sample"},
+                 {"repetition", m_repetition},
+                 {"quantity", "prefill"},
+                 {"tokens", m_parts.clock.prefillIds().size()},
+                 {"ms", own.ms},
+                 {"roof_gbps", own.roofGbps}};
+    for (std::size_t i = 0; i < kRivals.size(); ++i) {
+        line[fmt::format("{}_ms", kRivals[i].key)] = rivals[i] ? Json(rivals[i]->ms) : Json();
+        if (rivals[i])
+            m_results.rivalPrefill[i].push_back(*rivals[i]);
+    }
+    m_console.jsonLine(line);
     return {};
 }
 
@@ -180,15 +184,15 @@ Result<DecodeSample> BenchRun::decode(Decoder& decoder, const BenchPrompt& promp
     return sample;
 }
 
-Result<DecodeSample> BenchRun::decodeByLlama(const BenchPrompt& prompt) {
+Result<DecodeSample> BenchRun::decodeBy(RivalProcess& rival, const BenchPrompt& prompt) {
     const int room = m_parts.model.contextLength - static_cast<int>(prompt.ids.size());
     DecodeSample sample;
     const auto answerIt = [&]() -> Result<double> {
-        ENGINE_TRY(LlamaAnswer answer,
-                   m_parts.llama->decode(
-                       prompt.ids, m_parts.model.endIds, std::min(room, m_options.maxTokens)));
+        ENGINE_TRY(
+            RivalAnswer answer,
+            rival.decode(prompt.ids, m_parts.model.endIds, std::min(room, m_options.maxTokens)));
         if (answer.tokens.empty())
-            return Error{ErrorCode::Io, "The llama.cpp process made no token.", ""};
+            return Error{ErrorCode::Io, "The other program made no token.", ""};
         sample.tokens = std::move(answer.tokens);
         return answer.decodeMs;
     };
@@ -208,8 +212,10 @@ Result<void> BenchRun::timeDecoding(const BenchPrompt& prompt) {
     std::vector<Task> tasks = {by(pair.vanilla, [&] { return decode(*m_parts.vanilla, prompt); })};
     if (m_parts.drafting)
         tasks.push_back(by(pair.drafted, [&] { return decode(*m_parts.drafting, prompt); }));
-    if (m_parts.llama != nullptr)
-        tasks.push_back(by(pair.llama, [&] { return decodeByLlama(prompt); }));
+    for (std::size_t i = 0; i < kRivals.size(); ++i)
+        if (m_parts.rivals[i] != nullptr)
+            tasks.push_back(
+                by(pair.rivals[i], [&, i] { return decodeBy(*m_parts.rivals[i], prompt); }));
     ENGINE_TRY_DO(inTurn(tasks));
     Json line = {{"event", "sample"},
                  {"repetition", m_repetition},
@@ -218,8 +224,9 @@ Result<void> BenchRun::timeDecoding(const BenchPrompt& prompt) {
                  {"answers", {decodeJson("vanilla", pair.vanilla)}}};
     if (pair.drafted)
         line["answers"].push_back(decodeJson(m_results.facts.decoder, *pair.drafted));
-    if (pair.llama)
-        line["answers"].push_back(decodeJson("llama.cpp", *pair.llama));
+    for (std::size_t i = 0; i < kRivals.size(); ++i)
+        if (pair.rivals[i])
+            line["answers"].push_back(decodeJson(kRivals[i].name, *pair.rivals[i]));
     m_console.jsonLine(line);
     m_results.decode.push_back(std::move(pair));
     return {};

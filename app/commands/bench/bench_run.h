@@ -3,8 +3,8 @@
 
 #include "app/commands/bench/bench_model.h"
 #include "app/commands/bench/bench_results.h"
-#include "app/commands/bench/measure/llama_process.h"
 #include "app/commands/bench/measure/pass_clock.h"
+#include "app/commands/bench/measure/rival_process.h"
 #include "app/streams/console.h"
 #include "engine/decoding/decoder.h"
 #include "engine/model/skip_sets/layer_plan.h"
@@ -27,7 +27,7 @@ struct BenchParts {
     std::vector<NamedPlan> plans;
     std::unique_ptr<engine::Decoder> vanilla;
     std::unique_ptr<engine::Decoder> drafting; ///< may be null
-    LlamaProcess* llama = nullptr;             ///< may be null
+    ForRivals<RivalProcess*> rivals = {};      ///< each may be null
     std::stop_token stop = {};
 };
 
@@ -41,7 +41,7 @@ public:
              BenchResults& results);
 
     /// Errors: Cancelled if the user stops it (`results` holds the measurements so far); those of a
-    /// pass, a decoder or the llama.cpp process.
+    /// pass, a decoder or another program.
     engine::Result<void> run();
 
 private:
@@ -55,7 +55,7 @@ private:
     engine::Result<void> timePrefill();
     engine::Result<void> timeDecoding(const BenchPrompt& prompt);
     engine::Result<DecodeSample> decode(engine::Decoder& decoder, const BenchPrompt& prompt);
-    engine::Result<DecodeSample> decodeByLlama(const BenchPrompt& prompt);
+    engine::Result<DecodeSample> decodeBy(RivalProcess& rival, const BenchPrompt& prompt);
     engine::Result<void> checkStop() const;
     engine::Result<void>
     inTurn(const std::vector<Task>& tasks) const; // reversed in odd repetitions

@@ -70,14 +70,26 @@ Result<std::vector<NamedPlan>> plansOf(const std::string& skipSet, int layerCoun
     return plansIn(document, skipSet, layerCount);
 }
 
-std::filesystem::path llamaPython(const BenchOptions& options) {
-    return options.llamaPython.empty() ? defaultLlamaPython()
-                                       : std::filesystem::path(options.llamaPython);
-}
-
-std::filesystem::path llamaScript(const BenchOptions& options) {
-    return options.llamaScript.empty() ? llamaBenchScript()
-                                       : std::filesystem::path(options.llamaScript);
+/// How to start each of the programs that are asked for; the others have no command.
+ForRivals<RivalLaunch> launchesOf(const BenchOptions& options) {
+    ForRivals<RivalLaunch> launches;
+    for (std::size_t i = 0; i < kRivals.size(); ++i)
+        launches[i].name = kRivals[i].name;
+    if (options.isAgainstLlama)
+        launches[0].command = {
+            options.llamaPython.empty() ? defaultLlamaPython()
+                                        : std::filesystem::path(options.llamaPython),
+            options.llamaScript.empty() ? llamaBenchScript()
+                                        : std::filesystem::path(options.llamaScript)};
+    launches[0].hint =
+        "Run tests/benchmarks/set_up_llama_cpp.sh once, or name an interpreter that has "
+        "llama-cpp-python with --llama-python.";
+    if (!options.ikProgram.empty())
+        launches[1].command = {options.ikProgram};
+    launches[1].hint =
+        "Run tests/benchmarks/set_up_ik_llama_cpp.sh with a checkout of ik_llama.cpp: it makes the "
+        "program.";
+    return launches;
 }
 
 } // namespace
@@ -169,28 +181,36 @@ Result<std::unique_ptr<MemoryRoof>> openRoof(const BenchOptions& options, BenchF
     return roof;
 }
 
-Result<void> checkLlama(const BenchOptions& options) {
-    if (!options.isAgainstLlama)
-        return {};
-    ENGINE_TRY(const ModelFiles files, openModel(options.model));
-    if (files.path().extension() != ".gguf")
-        return Error{
-            ErrorCode::InvalidInput,
-            fmt::format("llama.cpp reads GGUF files, and {} is not one.", files.path().string()),
-            "Name a GGUF file with --model, or leave --against-llama-cpp out."};
-    return LlamaProcess::checkParts(llamaPython(options), llamaScript(options));
+Result<void> checkRivals(const BenchOptions& options) {
+    for (const RivalLaunch& launch : launchesOf(options)) {
+        if (launch.command.empty())
+            continue;
+        ENGINE_TRY(const ModelFiles files, openModel(options.model));
+        if (files.path().extension() != ".gguf")
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("{} reads GGUF files, and {} is not one.",
+                                     launch.name,
+                                     files.path().string()),
+                         "Name a GGUF file with --model, or compare with no other program."};
+        ENGINE_TRY_DO(RivalProcess::checkParts(launch));
+    }
+    return {};
 }
 
-Result<std::unique_ptr<LlamaProcess>>
-startLlama(const BenchOptions& options, const BenchModel& model, const std::stop_token& stop) {
-    if (!options.isAgainstLlama)
-        return std::unique_ptr<LlamaProcess>();
-    return LlamaProcess::start({.python = llamaPython(options),
-                                .script = llamaScript(options),
-                                .model = model.file,
-                                .threads = threadCountOf(options.model, model.loaded.backend),
-                                .contextLength = model.contextLength,
-                                .stop = stop});
+Result<ForRivals<std::unique_ptr<RivalProcess>>>
+startRivals(const BenchOptions& options, const BenchModel& model, const std::stop_token& stop) {
+    ForRivals<std::unique_ptr<RivalProcess>> rivals;
+    ForRivals<RivalLaunch> launches = launchesOf(options);
+    for (std::size_t i = 0; i < kRivals.size(); ++i) {
+        if (launches[i].command.empty())
+            continue;
+        launches[i].model = model.file;
+        launches[i].threads = threadCountOf(options.model, model.loaded.backend);
+        launches[i].contextLength = model.contextLength;
+        launches[i].stop = stop;
+        ENGINE_TRY(rivals[i], RivalProcess::start(launches[i]));
+    }
+    return rivals;
 }
 
 } // namespace app

@@ -42,12 +42,13 @@ void describeModel(const BenchOptions& options, const BenchModel& model, BenchFa
 engine::Result<std::unique_ptr<engine::MemoryRoof>> openRoof(const BenchOptions& options,
                                                              BenchFacts& facts);
 
-/// Refuses options with which llama.cpp could not take part, before anything is loaded. Errors:
-/// InvalidInput when the model is no GGUF file; those of LlamaProcess::checkParts.
-engine::Result<void> checkLlama(const BenchOptions& options);
+/// Refuses options with which other programs could not take part, before anything is loaded.
+/// Errors: InvalidInput when the model is no GGUF file; those of RivalProcess::checkParts.
+engine::Result<void> checkRivals(const BenchOptions& options);
 
-/// The llama.cpp process, null when it is not asked for. Errors: those of LlamaProcess::start.
-engine::Result<std::unique_ptr<LlamaProcess>>
-startLlama(const BenchOptions& options, const BenchModel& model, const std::stop_token& stop);
+/// The other programs' processes, null for those that are not asked for. Errors: those of
+/// RivalProcess::start.
+engine::Result<ForRivals<std::unique_ptr<RivalProcess>>>
+startRivals(const BenchOptions& options, const BenchModel& model, const std::stop_token& stop);
 
 } // namespace app

@@ -2,7 +2,7 @@
 // Answers prompts with vanilla, other decoders and, if asked, llama.cpp in turn: are the tokens
 // vanilla's, and how much faster do they come? Each prompt's line is appended to a journal, so a
 // run that was stopped goes on. tests/README.md has the commands of the two runs that are kept.
-#include "app/commands/bench/measure/llama_process.h"
+#include "app/commands/bench/measure/rival_process.h"
 #include "app/commands/options/decoder_options.h"
 #include "app/commands/options/text_options.h"
 #include "app/data/answering.h"
@@ -134,19 +134,20 @@ private:
             return {};
         const auto cores = static_cast<int>(std::thread::hardware_concurrency());
         ENGINE_TRY(const ModelFiles files, app::openModel(m_options.model));
-        app::LlamaLaunch launch;
-        launch.python = m_options.llamaPython;
-        if (launch.python.empty())
-            launch.python = app::defaultLlamaPython();
-        launch.script = m_options.llamaScript;
-        if (launch.script.empty())
-            launch.script = app::llamaBenchScript();
+        app::RivalLaunch launch;
+        launch.name = kLlama;
+        launch.hint = "Run tests/benchmarks/set_up_llama_cpp.sh once.";
+        launch.command = {
+            m_options.llamaPython.empty() ? app::defaultLlamaPython()
+                                          : std::filesystem::path(m_options.llamaPython),
+            m_options.llamaScript.empty() ? app::llamaBenchScript()
+                                          : std::filesystem::path(m_options.llamaScript)};
         launch.model = files.path();
         launch.threads =
             app::givenThreads(m_options.model) > 0 ? app::givenThreads(m_options.model) : cores;
         launch.contextLength = m_model.contextLength;
         launch.stop = m_stop;
-        ENGINE_TRY(m_llama, app::LlamaProcess::start(launch));
+        ENGINE_TRY(m_llama, app::RivalProcess::start(launch));
         return {};
     }
 
@@ -256,7 +257,7 @@ private:
                        m_model.encoder->encode({{{"user", prompt.record.turns.front()}, {}}}));
         }
         const int room = m_model.contextLength - static_cast<int>(m_ids.size());
-        ENGINE_TRY(app::LlamaAnswer made,
+        ENGINE_TRY(app::RivalAnswer made,
                    m_llama->decode(m_ids, m_model.endIds, std::min(room, m_options.maxTokens)));
         const auto steps = static_cast<long>(made.tokens.size());
         return Answer{kLlama, half, made.decodeMs, made.promptMs, steps, std::move(made.tokens)};
@@ -297,7 +298,7 @@ private:
     DecoderRegistry m_registry;
     app::DataModel m_model;
     std::vector<Player> m_players;
-    std::unique_ptr<app::LlamaProcess> m_llama;
+    std::unique_ptr<app::RivalProcess> m_llama;
     std::vector<TokenId> m_ids; // of the prompt at hand, once known
     app::StatusLine m_status;
 };

@@ -17,43 +17,45 @@
 
 namespace app {
 
-/// llama.cpp's answer to a prompt.
-struct LlamaAnswer {
+/// Another program's answer to a prompt.
+struct RivalAnswer {
     std::vector<engine::TokenId> tokens;
     double promptMs = 0.0; ///< all but the prompt's last token
     double decodeMs = 0.0; ///< everything after that
 };
 
 /// How to start the child process.
-struct LlamaLaunch {
-    std::filesystem::path python;
-    std::filesystem::path script; ///< tests/benchmarks/llama_cpp_bench.py describes the protocol
+struct RivalLaunch {
+    std::string name; ///< for messages, as "llama.cpp"
+    std::string hint; ///< what to do where a part is missing
+    /// The program, and files that it is given first. tests/benchmarks/llama_cpp_bench.py describes
+    /// the protocol and the arguments that follow.
+    std::vector<std::filesystem::path> command;
     std::filesystem::path model;
     int threads = 1;
     int contextLength = 0;
     std::stop_token stop = {}; ///< polled while waiting for an answer
 };
 
-/// llama.cpp in a process of its own, driven through pipes with one line per command. The process
-/// ends with this object. Thread: one.
-class LlamaProcess {
+/// Another program in a process of its own, driven through pipes with one line per command. The
+/// process ends with this object. Thread: one.
+class RivalProcess {
 public:
-    /// Waits until the model is loaded. Errors: NotFound when the interpreter, the script or
-    /// llama-cpp-python is missing (says what to run); Cancelled; Io when the child ends.
-    static engine::Result<std::unique_ptr<LlamaProcess>> start(const LlamaLaunch& launch);
+    /// Waits until the model is loaded. Errors: NotFound when a part of the command, or what that
+    /// needs, is missing (with the hint); Cancelled; Io when the child ends.
+    static engine::Result<std::unique_ptr<RivalProcess>> start(const RivalLaunch& launch);
 
-    /// Whether interpreter and script are there. Errors: NotFound (says what to run).
-    static engine::Result<void> checkParts(const std::filesystem::path& python,
-                                           const std::filesystem::path& script);
+    /// Whether all parts of the command are there. Errors: NotFound (with the hint).
+    static engine::Result<void> checkParts(const RivalLaunch& launch);
 
-    ~LlamaProcess();
-    LlamaProcess(const LlamaProcess&) = delete;
-    LlamaProcess& operator=(const LlamaProcess&) = delete;
+    ~RivalProcess();
+    RivalProcess(const RivalProcess&) = delete;
+    RivalProcess& operator=(const RivalProcess&) = delete;
 
     const std::string& version() const { return m_version; }
 
     /// At most `maxTokens` tokens, always the most probable one. Errors: Cancelled; Io.
-    engine::Result<LlamaAnswer> decode(std::span<const engine::TokenId> prompt,
+    engine::Result<RivalAnswer> decode(std::span<const engine::TokenId> prompt,
                                        std::span<const engine::TokenId> endIds,
                                        int maxTokens);
 
@@ -61,13 +63,16 @@ public:
     engine::Result<double> prefillMs(std::span<const engine::TokenId> prompt);
 
 private:
-    LlamaProcess(pid_t process, int channel, std::stop_token stop);
+    RivalProcess(const RivalLaunch& launch, pid_t process, int channel);
 
-    engine::Result<void> awaitReady(const LlamaLaunch& launch);
+    engine::Result<void> awaitReady();
     engine::Result<nlohmann::json> ask(const std::string& command);
     engine::Result<nlohmann::json> readAnswer();
     engine::Result<std::string> readLine();
+    engine::Error childError(const std::string& message) const;
 
+    std::string m_name;
+    std::string m_hint;
     pid_t m_process;
     int m_channel; // both ends of the connection
     std::stop_token m_stop;

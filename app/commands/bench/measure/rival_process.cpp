@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/bench/measure/llama_process.h"
+#include "app/commands/bench/measure/rival_process.h"
 
 #include "app/commands/options/text_options.h"
 
@@ -24,21 +24,15 @@ using namespace engine;
 namespace {
 
 constexpr int kPollMs = 100;
-constexpr const char* kSetUpHint =
-    "Run tests/benchmarks/set_up_llama_cpp.sh once, or name an interpreter that has "
-    "llama-cpp-python with --llama-python.";
 
-Error childError(const std::string& message) {
-    return {ErrorCode::Io, fmt::format("The llama.cpp process failed: {}.", message), kSetUpHint};
-}
-
-/// Starts the interpreter with `channel` as its standard input and output; 0 when that fails.
-pid_t spawnChild(const LlamaLaunch& launch, int channel) {
-    std::vector<std::string> words = {launch.python.string(),
-                                      launch.script.string(),
-                                      launch.model.string(),
-                                      std::to_string(launch.threads),
-                                      std::to_string(launch.contextLength)};
+/// Starts the program with `channel` as its standard input and output; 0 when that fails.
+pid_t spawnChild(const RivalLaunch& launch, int channel) {
+    std::vector<std::string> words;
+    for (const auto& part : launch.command)
+        words.push_back(part.string());
+    words.push_back(launch.model.string());
+    words.push_back(std::to_string(launch.threads));
+    words.push_back(std::to_string(launch.contextLength));
     std::vector<char*> arguments;
     for (std::string& word : words)
         arguments.push_back(word.data());
@@ -54,55 +48,60 @@ pid_t spawnChild(const LlamaLaunch& launch, int channel) {
     return failure == 0 ? process : 0;
 }
 
-Result<void> checkExists(const std::filesystem::path& path, const char* what) {
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored))
-        return {};
-    return Error{ErrorCode::NotFound,
-                 fmt::format("{} was not found at {}.", what, path.string()),
-                 kSetUpHint};
-}
-
 } // namespace
 
-LlamaProcess::LlamaProcess(pid_t process, int channel, std::stop_token stop)
-    : m_process(process)
+RivalProcess::RivalProcess(const RivalLaunch& launch, pid_t process, int channel)
+    : m_name(launch.name)
+    , m_hint(launch.hint)
+    , m_process(process)
     , m_channel(channel)
-    , m_stop(std::move(stop)) {}
+    , m_stop(launch.stop) {}
 
-LlamaProcess::~LlamaProcess() {
+RivalProcess::~RivalProcess() {
     close(m_channel);
     // It has nothing to save, and may be in the middle of a long pass.
     kill(m_process, SIGKILL);
     waitpid(m_process, nullptr, 0);
 }
 
-Result<void> LlamaProcess::checkParts(const std::filesystem::path& python,
-                                      const std::filesystem::path& script) {
-    ENGINE_TRY_DO(checkExists(python, "The interpreter for llama.cpp"));
-    return checkExists(script, "The script that drives llama.cpp");
+Error RivalProcess::childError(const std::string& message) const {
+    return {ErrorCode::Io, fmt::format("The {} process failed: {}.", m_name, message), m_hint};
 }
 
-Result<std::unique_ptr<LlamaProcess>> LlamaProcess::start(const LlamaLaunch& launch) {
-    ENGINE_TRY_DO(checkParts(launch.python, launch.script));
+Result<void> RivalProcess::checkParts(const RivalLaunch& launch) {
+    for (const std::filesystem::path& part : launch.command) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(part, ignored))
+            return Error{
+                ErrorCode::NotFound,
+                fmt::format("What drives {} was not found at {}.", launch.name, part.string()),
+                launch.hint};
+    }
+    return {};
+}
+
+Result<std::unique_ptr<RivalProcess>> RivalProcess::start(const RivalLaunch& launch) {
+    ENGINE_TRY_DO(checkParts(launch));
     std::array<int, 2> ends = {-1, -1}; // ours, the child's; a socket reports a dead reader as an
                                         // error, not a signal
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-        return childError("no pipe could be created");
+        return Error{ErrorCode::Io,
+                     fmt::format("No pipe to {} could be created.", launch.name),
+                     "Close other programs and try again."};
     const pid_t process = spawnChild(launch, ends[1]);
     close(ends[1]);
     if (process == 0) {
         close(ends[0]);
         return Error{ErrorCode::NotFound,
-                     fmt::format("{} cannot be started.", launch.python.string()),
-                     kSetUpHint};
+                     fmt::format("{} cannot be started.", launch.command.front().string()),
+                     launch.hint};
     }
-    std::unique_ptr<LlamaProcess> llama(new LlamaProcess(process, ends[0], launch.stop));
-    ENGINE_TRY_DO(llama->awaitReady(launch));
-    return llama;
+    std::unique_ptr<RivalProcess> rival(new RivalProcess(launch, process, ends[0]));
+    ENGINE_TRY_DO(rival->awaitReady());
+    return rival;
 }
 
-Result<void> LlamaProcess::awaitReady(const LlamaLaunch& launch) {
+Result<void> RivalProcess::awaitReady() {
     ENGINE_TRY(const std::string line, readLine());
     const auto first = nlohmann::json::parse(line, nullptr, false);
     if (first.is_object() && first.value("ready", false)) {
@@ -114,19 +113,19 @@ Result<void> LlamaProcess::awaitReady(const LlamaLaunch& launch) {
                                  : "its output is not JSON";
     if (first.is_object() && first.value("missing", false))
         return Error{ErrorCode::NotFound,
-                     fmt::format("{} has no llama-cpp-python.", launch.python.string()),
-                     kSetUpHint};
+                     fmt::format("The {} process lacks a part: {}.", m_name, said),
+                     m_hint};
     return childError(said);
 }
 
-Result<LlamaAnswer> LlamaProcess::decode(std::span<const TokenId> prompt,
+Result<RivalAnswer> RivalProcess::decode(std::span<const TokenId> prompt,
                                          std::span<const TokenId> endIds,
                                          int maxTokens) {
     ENGINE_TRY_DO(ask(fmt::format("prompt {}", fmt::join(prompt, ","))));
     ENGINE_TRY_DO(ask(fmt::format("ends {}", fmt::join(endIds, ","))));
     ENGINE_TRY(const auto said, ask(fmt::format("decode {}", maxTokens)));
     try {
-        return LlamaAnswer{said.at("tokens").get<std::vector<TokenId>>(),
+        return RivalAnswer{said.at("tokens").get<std::vector<TokenId>>(),
                            said.at("prompt_ms").get<double>(),
                            said.at("decode_ms").get<double>()};
     } catch (const nlohmann::json::exception&) {
@@ -134,7 +133,7 @@ Result<LlamaAnswer> LlamaProcess::decode(std::span<const TokenId> prompt,
     }
 }
 
-Result<double> LlamaProcess::prefillMs(std::span<const TokenId> prompt) {
+Result<double> RivalProcess::prefillMs(std::span<const TokenId> prompt) {
     ENGINE_TRY_DO(ask(fmt::format("prompt {}", fmt::join(prompt, ","))));
     ENGINE_TRY(const auto said, ask("prefill"));
     if (!said.contains("ms") || !said["ms"].is_number())
@@ -142,7 +141,7 @@ Result<double> LlamaProcess::prefillMs(std::span<const TokenId> prompt) {
     return said["ms"].get<double>();
 }
 
-Result<nlohmann::json> LlamaProcess::ask(const std::string& command) {
+Result<nlohmann::json> RivalProcess::ask(const std::string& command) {
     const std::string line = command + "\n";
     for (std::size_t sent = 0; sent < line.size();) {
         const ssize_t count = send(m_channel, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
@@ -153,7 +152,7 @@ Result<nlohmann::json> LlamaProcess::ask(const std::string& command) {
     return readAnswer();
 }
 
-Result<nlohmann::json> LlamaProcess::readAnswer() {
+Result<nlohmann::json> RivalProcess::readAnswer() {
     ENGINE_TRY(const std::string line, readLine());
     auto said = nlohmann::json::parse(line, nullptr, false);
     if (!said.is_object())
@@ -164,7 +163,7 @@ Result<nlohmann::json> LlamaProcess::readAnswer() {
     return said;
 }
 
-Result<std::string> LlamaProcess::readLine() {
+Result<std::string> RivalProcess::readLine() {
     while (true) {
         if (const std::size_t end = m_received.find('\n'); end != std::string::npos) {
             std::string line = m_received.substr(0, end);
