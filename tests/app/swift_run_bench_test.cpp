@@ -379,7 +379,7 @@ void SwiftRunBenchTest::aFaultOfLlamaIsOneSentence_data() {
     QTest::addColumn<QByteArray>("named");
     const int io = app::kIo;
     QTest::newRow("not installed") << QByteArray("missing") << static_cast<int>(app::kNotFound)
-                                   << QByteArray("has no llama-cpp-python");
+                                   << QByteArray("cannot be run: no module named llama_cpp");
     QTest::newRow("ends at once") << QByteArray("silent") << io << QByteArray("it has ended");
     QTest::newRow("no JSON") << QByteArray("garbage") << io << QByteArray("not JSON");
     QTest::newRow("fails in a pass") << QByteArray("late") << io << QByteArray("out of luck");

@@ -2,13 +2,12 @@
 // Runs a GGUF file through ik_llama.cpp for `swift-run bench --against-ik`, by the protocol that
 // llama_cpp_bench.py describes. set_up_ik_llama_cpp.sh compiles it with that project's headers.
 // Its best form for a processor: weights repacked while loading, flash attention, fused products.
-#include "llama.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <llama.h>
 #include <string>
 #include <vector>
 

@@ -112,9 +112,8 @@ Result<void> RivalProcess::awaitReady() {
                                  ? first.value("error", std::string("it is not ready"))
                                  : "its output is not JSON";
     if (first.is_object() && first.value("missing", false))
-        return Error{ErrorCode::NotFound,
-                     fmt::format("The {} process lacks a part: {}.", m_name, said),
-                     m_hint};
+        return Error{
+            ErrorCode::NotFound, fmt::format("{} cannot be run: {}.", m_name, said), m_hint};
     return childError(said);
 }
 
