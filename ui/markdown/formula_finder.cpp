@@ -109,12 +109,98 @@ std::vector<Address> addressesIn(QStringView text) {
     return found;
 }
 
+/// Behind the title of a link that may begin here, and the spaces around it; -1 when it does not
+/// end on its line.
+qsizetype behindTitle(QStringView text, qsizetype at) {
+    const auto skipSpaces = [&] {
+        while (at < text.size() && (text[at] == u' ' || text[at] == u'\t'))
+            ++at;
+    };
+    skipSpaces();
+    if (at >= text.size() || !QStringView(u"\"'(").contains(text[at]))
+        return at;
+    const QChar open = text[at];
+    const QChar close = open == u'(' ? QChar(u')') : open;
+    for (++at; at < text.size() && text[at] != close; ++at) {
+        if (text[at] == u'\n' || text[at] == open)
+            return -1;
+        if (text[at] == u'\\')
+            ++at;
+    }
+    if (at >= text.size())
+        return -1;
+    ++at;
+    skipSpaces();
+    return at;
+}
+
+/// The end of a link's address that begins here, without its title; -1 when it has none.
+qsizetype behindAddress(QStringView text, qsizetype at) {
+    constexpr int kMostParentheses = 32; // as readers of Markdown bound it
+    const bool hasBrackets = at < text.size() && text[at] == u'<';
+    int depth = 0;
+    for (at += hasBrackets ? 1 : 0; at < text.size(); ++at) {
+        const QChar here = text[at];
+        if (here == u'`' || here == u'\n' || (hasBrackets && here == u'<'))
+            return -1; // code goes before links
+        if (hasBrackets && here == u'>')
+            return at + 1;
+        if (here == u'\\')
+            ++at;
+        else if (!hasBrackets && (here <= u' ' || (here == u')' && depth-- == 0)))
+            return at;
+        else if (!hasBrackets && here == u'(' && ++depth > kMostParentheses)
+            return -1;
+    }
+    return -1;
+}
+
+/// What stands in parentheses behind the texts of links and pictures, ascending: an address, often
+/// a relative one, and a title.
+std::vector<Address> linksIn(QStringView text) {
+    std::vector<Address> found;
+    if (!text.contains(u"]("))
+        return found;
+    int open = 0; // brackets
+    for (qsizetype at = 0; at < text.size(); ++at) {
+        const QChar here = text[at];
+        const QChar next = at + 1 < text.size() ? text[at + 1] : QChar();
+        if (here == u'\\')
+            ++at;
+        else if (here == u'[')
+            ++open;
+        else if (here == u'\n' && next == u'\n')
+            open = 0;
+        if (here != u']' || open == 0)
+            continue;
+        --open;
+        if (next != u'(')
+            continue;
+        qsizetype begin = at + 2;
+        while (begin < text.size() && (text[begin] == u' ' || text[begin] == u'\t'))
+            ++begin;
+        const qsizetype address = behindAddress(text, begin);
+        const qsizetype end = address < 0 ? -1 : behindTitle(text, address);
+        if (end < 0 || end >= text.size() || text[end] != u')')
+            continue;
+        found.push_back({begin, end});
+        at = end;
+    }
+    return found;
+}
+
+bool isWithin(const std::vector<Address>& addresses, qsizetype place) {
+    const auto next = std::ranges::upper_bound(addresses, place, {}, &Address::begin);
+    return next != addresses.begin() && place < std::prev(next)->end;
+}
+
 /// One pass over a text.
 class Finder {
 public:
     explicit Finder(QStringView text)
         : m_text(text)
-        , m_addresses(addressesIn(text)) {}
+        , m_addresses(addressesIn(text))
+        , m_links(linksIn(text)) {}
 
     std::vector<FormulaSpan> find() {
         for (m_at = 0; m_at < m_text.size();) {
@@ -193,7 +279,7 @@ private:
         const qsizetype begin = m_at;
         const QChar next = at(begin + 1);
         m_at += 2;
-        if (next != u'(' && next != u'[')
+        if ((next != u'(' && next != u'[') || isWithin(m_links, begin))
             return;
         const bool isDisplay = next == u'[';
         const qsizetype end = closing(isDisplay ? 1 : 0, isDisplay ? u"\\]" : u"\\)", begin + 2);
@@ -210,8 +296,7 @@ private:
     }
 
     bool isWithinAddress(qsizetype place) const {
-        const auto next = std::ranges::upper_bound(m_addresses, place, {}, &Address::begin);
-        return next != m_addresses.begin() && place < std::prev(next)->end;
+        return isWithin(m_addresses, place) || isWithin(m_links, place);
     }
 
     void readDollar() {
@@ -268,6 +353,7 @@ private:
 
     QStringView m_text;
     std::vector<Address> m_addresses;
+    std::vector<Address> m_links;
     qsizetype m_at = 0;
     std::array<std::optional<qsizetype>, 3> m_closing;
     std::optional<qsizetype> m_dollar;

@@ -18,8 +18,8 @@ struct FormulaSpan {
 
 /// The formulas of a Markdown text, ascending: $...$, \(...\), $$...$$ and \[...\], none of them
 /// across a blank line, in code, or longer than a formula may be. A dollar that may mean money is
-/// no mark: before or behind a letter or digit, or around prose; nor is one in a web address. Takes
-/// time in proportion to the text. Thread: any.
+/// no mark: before or behind a letter or digit, or around prose; nor is one in a web address, or in
+/// the address or title of a link. Takes time in proportion to the text. Thread: any.
 std::vector<FormulaSpan> findFormulas(QStringView text);
 
 /// A text of the same length in which formulas are words without any marks.

@@ -7,6 +7,7 @@
 #include <QString>
 #include <QStringView>
 
+#include <cstdint>
 #include <optional>
 
 namespace ui {
@@ -21,8 +22,20 @@ struct FormulaSource {
 FormulaSource formulaSource(QStringView written);
 
 /// The picture of a formula in a text of this font; nothing where it must be shown as its source
-/// (see parseMath), or where there is nothing to see. Thread: UI.
+/// (see parseMath), or where there is nothing to see. The newest ones are kept. Thread: UI.
 std::optional<MathPicture> formulaPicture(const FormulaSource& source, const QFont& font);
+
+/// How many pictures formulaPicture() has laid out; the others were kept. Thread: UI.
+std::int64_t formulaLayoutCount();
+
+/// A formula for a file: its picture, and the formula in words.
+struct DrawnFormula {
+    MathPicture picture;
+    QString spoken;
+};
+
+/// The same picture, made anew; nothing where formulaPicture() gives nothing. Thread: any.
+std::optional<DrawnFormula> drawnFormula(const FormulaSource& source, const QFont& font);
 
 /// The formula in words, for a screen reader: "fraction a over b end fraction". The source where it
 /// cannot be read. Thread: UI.

@@ -5,7 +5,7 @@
 
 namespace ui {
 
-/// A formula in words that can be read aloud without doubt about where its parts end. Thread: UI.
+/// A formula in words that can be read aloud without doubt about where its parts end. Thread: any.
 QString spokenMath(const MathNode& node);
 
 } // namespace ui

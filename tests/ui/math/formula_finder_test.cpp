@@ -81,6 +81,35 @@ private slots:
         QCOMPARE(found(QStringLiteral("`https://a.b` $x$")), QStringList{"$x$"});
     }
 
+    void addressesAndTitlesOfLinksHoldNoFormula() {
+        for (const char* text : {"[a](doc/$x$/b)",
+                                 "![a](doc/$x$.png)",
+                                 "[a]( $$x$$ )",
+                                 "[a](<doc/$x$ and $y$>)",
+                                 "[a](b \"$x$\") [c](d '$x$') [e](f ($x$))",
+                                 "[a](b(c)$x$)",
+                                 "[a](b\\(x\\))",
+                                 "[a [b] c](d/$x$)"})
+            QCOMPARE(found(QString::fromLatin1(text)), QStringList());
+        QCOMPARE(found(QStringLiteral("$x$ [$y$](doc/$a$/b) $z$")),
+                 QStringList({"$x$", "$y$", "$z$"}));
+        QCOMPARE(found(QStringLiteral("[a](b$c) is $x$, [d](e$f)")), QStringList{"$x$"});
+        // No links.
+        for (const char* text : {"]0,1]($x$)",
+                                 "[a] ($x$)",
+                                 "[a](no link $x$)",
+                                 "[a](b\n$x$",
+                                 "\\[a\\]($x$)",
+                                 "[a\n\nb]($x$)",
+                                 "`[a](` $x$ `)`"})
+            QVERIFY2(found(QString::fromLatin1(text)).contains(QStringLiteral("$x$")), text);
+        const auto blocks = blocksOf(QStringLiteral("[see](doc/$a$/b) and $x$ end"));
+        QCOMPARE(blocks.size(), 1U);
+        QCOMPARE(blocks[0].parts[0].text, QStringLiteral("see and $x$ end"));
+        QCOMPARE(blocks[0].links.size(), 1U);
+        QVERIFY(!blocks[0].links[0].contains(QChar(0xE000)));
+    }
+
     void codeBracketsAndBlankLinesHoldNoFormula() {
         QCOMPARE(found(QStringLiteral("`$x$` and ``a ` $y$``")), QStringList());
         QCOMPARE(found(QStringLiteral("```sh\necho $a$\n```\n")), QStringList());
@@ -142,8 +171,23 @@ private slots:
     }
 
     void manyMarksEndSoon() {
-        for (const char* seed :
-             {"$a ", "\\(a", "$$a ", "`", "\\[ ", "$a b$", "$$", "$", "://", "a://$b "}) {
+        for (const char* seed : {"$a ",
+                                 "\\(a",
+                                 "$$a ",
+                                 "`",
+                                 "\\[ ",
+                                 "$a b$",
+                                 "$$",
+                                 "$",
+                                 "://",
+                                 "a://$b ",
+                                 "[](a$",
+                                 "[](<$",
+                                 "[](a \"$",
+                                 "[](a '$",
+                                 "[](a ($",
+                                 "[]( $",
+                                 "[$](a)"}) {
             const QString text = QString::fromLatin1(seed).repeated(200'000);
             const support::ProcessorClock clock;
             findFormulas(text);

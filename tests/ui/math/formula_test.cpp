@@ -6,7 +6,10 @@
 #include <QFontMetricsF>
 #include <QPainter>
 #include <QRandomGenerator>
+#include <QThread>
 #include <QtTest>
+
+#include <memory>
 
 using namespace ui;
 
@@ -321,6 +324,60 @@ private slots:
                 QVERIFY(spoken(other) != latex);
             }
         }
+    }
+
+    void aPictureIsLaidOutOnceForEachFontAndSize() {
+        const FormulaSource source{QStringLiteral("\\frac{p}{q} + \\sqrt{once}"), true};
+        QFont font(QStringLiteral("DejaVu Sans"));
+        font.setPixelSize(20);
+        const auto layouts = [](const FormulaSource& asked, const QFont& in) {
+            const std::int64_t before = formulaLayoutCount();
+            formulaPicture(asked, in);
+            return formulaLayoutCount() - before;
+        };
+        const auto first = formulaPicture(source, font);
+        QVERIFY(first);
+        QCOMPARE(layouts(source, font), 0);
+        QCOMPARE(formulaPicture(source, font)->width, first->width);
+        QFont larger = font;
+        larger.setPixelSize(40);
+        QCOMPARE(layouts(source, larger), 1);
+        QVERIFY(formulaPicture(source, larger)->width > first->width * 1.5);
+        QFont bold = font;
+        bold.setBold(true);
+        QCOMPARE(layouts(source, bold), 1);
+        QCOMPARE(layouts({source.latex, false}, font), 1);
+        QCOMPARE(layouts(source, font), 0);
+    }
+
+    void oldPicturesAreGivenUp() {
+        QFont font(QStringLiteral("DejaVu Sans"));
+        font.setPixelSize(20);
+        const FormulaSource source{QStringLiteral("given + up"), false};
+        QVERIFY(formulaPicture(source, font));
+        for (int i = 0; i < 100; ++i)
+            formulaPicture({QString(400, u'z') + QString::number(i), false}, font);
+        const std::int64_t before = formulaLayoutCount();
+        QVERIFY(formulaPicture(source, font));
+        QCOMPARE(formulaLayoutCount() - before, 1);
+    }
+
+    void aDrawnFormulaIsTheSameOnAnotherThread() {
+        const FormulaSource source{QStringLiteral("\\frac{a}{b} + \\alpha"), true};
+        QFont font(QStringLiteral("DejaVu Sans"));
+        font.setPixelSize(40);
+        const auto here = formulaPicture(source, font);
+        QVERIFY(here);
+        std::optional<DrawnFormula> there;
+        const std::unique_ptr<QThread> thread(
+            QThread::create([&] { there = drawnFormula(source, font); }));
+        thread->start();
+        QVERIFY(thread->wait());
+        QVERIFY(there);
+        QCOMPARE(there->picture.width, here->width);
+        QCOMPARE(there->picture.glyphs.size(), here->glyphs.size());
+        QCOMPARE(there->spoken, spokenFormula(source));
+        QVERIFY(!drawnFormula({QStringLiteral("\\frac{a"), true}, font));
     }
 
     void marksAreTakenOff() {

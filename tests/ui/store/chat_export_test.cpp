@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/store/store_fixture.h"
+#include "ui/store/export/chat_page.h"
+#include "ui/store/export/printed_formula.h"
 
+#include <QImage>
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QPainter>
 #include <QRegularExpression>
 #include <QTemporaryDir>
 
@@ -147,6 +151,77 @@ private slots:
         QVERIFY(chatToMarkdown(chat).contains("a.txt:\n```\nattached\n```"));
         QVERIFY(chatToHtml(chat, false).contains("attached"));
         QVERIFY(chatToJson(chat).contains("\"text\": \"attached\""));
+    }
+
+    void formulasAreDrawnInHtmlAndStayTheirSourceInMarkdown() {
+        Chat chat = hostileChat();
+        const QString text = QStringLiteral("So $x^2 < y$ and\n\n$$\\frac{a}{b}$$\n\nbut not "
+                                            "$\\frac{a$ or `$code$` or $5 and $6.");
+        chat.messages[1].text = text;
+        chat.messages[1].tokens.clear();
+        QVERIFY(chatToMarkdown(chat).contains(text.toUtf8()));
+        const QString html = QString::fromUtf8(chatToHtml(chat, false));
+        const QString body = textBetween(
+            html, QStringLiteral("<section class=\"assistant\">"), QStringLiteral("</section>"));
+        QCOMPARE(body.count(QStringLiteral("<svg ")), 2);
+        QCOMPARE(body.count(QStringLiteral("</svg>")), 2);
+        QCOMPARE(body.count(QStringLiteral("class=\"display\"")), 1);
+        QVERIFY(body.contains(QStringLiteral("aria-label=\"x squared is less than y\"")));
+        QVERIFY(body.contains(QStringLiteral("<title>$x^2 &lt; y$</title>")));
+        QVERIFY(body.contains(QStringLiteral("but not $\\frac{a$ or `$code$` or $5 and $6.")));
+        QString words = body;
+        words.remove(QRegularExpression(QStringLiteral("<title>.*?</title>")));
+        QVERIFY(!words.contains(QStringLiteral("\\frac{a}{b}")));
+        const QRegularExpressionMatch outline =
+            QRegularExpression(QStringLiteral("<path d=\"([^\"]*)\"/>")).match(body);
+        QVERIFY(outline.captured(1).size() > 100);
+        QVERIFY(QRegularExpression(QStringLiteral("^[MLCZhv0-9 .e-]+$"))
+                    .match(outline.captured(1))
+                    .hasMatch());
+    }
+
+    void aFormulaBringsNoElementOfItsOwn() {
+        Chat chat = hostileChat();
+        chat.messages[1].text = QStringLiteral("$\\text{<script>\" onload=\"x}$ \uFDD2\uFDD0 end");
+        chat.messages[1].tokens.clear();
+        const QString html = QString::fromUtf8(chatToHtml(chat, false));
+        QVERIFY(html.contains(QStringLiteral("<svg ")));
+        QVERIFY(!html.contains(QStringLiteral("<script")));
+        QVERIFY(!html.contains(QStringLiteral("\" onload")));
+        QVERIFY(!html.contains(QChar(0xFDD2)) && !html.contains(QChar(0xFDD0)));
+    }
+
+    void formulasAreDrawnInPdf() {
+        Chat chat = hostileChat();
+        chat.messages[1].text =
+            QStringLiteral("\uFDD2 So $x^2$ and\n\n$$\\frac{a}{b}$$\n\nbut not $\\frac{a$.");
+        chat.messages[1].tokens.clear();
+        const auto document = printedChat(chat, false);
+        const QString text = document->toPlainText();
+        QCOMPARE(text.count(QChar(QChar::ObjectReplacementCharacter)), 2);
+        QVERIFY(!text.contains(QStringLiteral("x^2")));
+        QVERIFY(text.contains(QStringLiteral("but not $\\frac{a$.")));
+        PrintedFormula drawing;
+        QTextCharFormat format;
+        format.setProperty(PrintedFormula::kSource, QStringLiteral("$$\\frac{a}{b}$$"));
+        const QSizeF size = drawing.intrinsicSize(document.get(), 0, format);
+        QVERIFY(size.width() > 5.0 && size.height() > 20.0);
+        QImage paper(300, 100, QImage::Format_RGB32);
+        paper.fill(Qt::white);
+        QImage drawn = paper;
+        QPainter painter(&drawn);
+        drawing.drawObject(&painter, {{20.0, 20.0}, size}, document.get(), 0, format);
+        painter.end();
+        QVERIFY(drawn != paper);
+        QVERIFY(chatToPdf(chat, false).startsWith("%PDF-1."));
+    }
+
+    /// As the window does it: each token of the source has a place.
+    void markedTokensShowFormulasAsTheirSource() {
+        Chat chat = hostileChat();
+        chat.messages[1].text += QStringLiteral(" $x^2$");
+        QVERIFY(!chatToHtml(chat, true).contains("<svg"));
+        QVERIFY(chatToHtml(chat, true).contains("$x^2$"));
     }
 
     void pdfHasPagesAndTheTitle() {

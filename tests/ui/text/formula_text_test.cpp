@@ -2,6 +2,7 @@
 // Formulas within messages and lessons: shown, copied, read aloud, and given up for their source.
 #include "tests/support/patience.h"
 #include "tests/ui/text/message_samples.h"
+#include "ui/math/formula.h"
 #include "ui/text/formula_browser.h"
 #include "ui/text/message_body.h"
 
@@ -169,6 +170,25 @@ private slots:
         QCOMPARE(pieces.grab().toImage(), whole.grab().toImage());
     }
 
+    void aFormulaOfAStreamedAnswerIsLaidOutOnce() {
+        Theme theme;
+        MessageBody body(theme);
+        body.resize(kWidth, 10);
+        const QString text = QStringLiteral("Let $q_{17}$ be \\(\\frac{q}{17}\\) and then go on "
+                                            "with many further words of the same paragraph.");
+        const std::int64_t before = formulaLayoutCount();
+        for (const QChar character : text) {
+            body.append(QString(character), {});
+            body.heightForWidth(kWidth);
+        }
+        body.finish();
+        QCOMPARE(body.plainText(), text);
+        QCOMPARE(formulaLayoutCount() - before, 2);
+        theme.setTextPercent(150);
+        body.heightForWidth(kWidth);
+        QCOMPARE(formulaLayoutCount() - before, 4);
+    }
+
     void formulasTakeThemeAndTextSize() {
         Theme theme;
         MessageBody body(theme);
@@ -206,6 +226,13 @@ private slots:
         const std::unique_ptr<QMimeData> copied(browser.createMimeDataFromSelection());
         QCOMPARE(copied->text(), browser.writtenText());
         QVERIFY(!browser.loadResource(2, QUrl(QStringLiteral("file:///etc/passwd"))).isValid());
+    }
+
+    void anAddressWithAFormulaLeavesTheOthersInPlace() {
+        const Theme theme;
+        FormulaBrowser browser(theme);
+        browser.showMarkdown(QStringLiteral("See [here](doc/$a$/b) that $x$ and $y$ hold."));
+        QCOMPARE(browser.writtenText(), QStringLiteral("See here that $x$ and $y$ hold."));
     }
 
     void aFormulaOnALineOfItsOwnKeepsItsListAndItsQuote() {

@@ -12,7 +12,7 @@ namespace ui {
 enum class MathLevel { Display, Inline, Script, SmallScript };
 
 /// The fonts and measures of one formula. Letters are set in the first serif family that is
-/// installed; Qt takes signs that it lacks from other fonts. Thread: UI.
+/// installed; Qt takes signs that it lacks from other fonts. Thread: any.
 class MathFonts {
 public:
     /// `base` is the font of the text around the formula.

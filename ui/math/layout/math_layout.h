@@ -8,7 +8,7 @@
 namespace ui {
 
 /// Lays a formula out, in a style after TeX: levels, spaces by class, limits, grown fences. Thread:
-/// UI.
+/// any.
 class MathLayout {
 public:
     explicit MathLayout(const QFont& base)

@@ -17,7 +17,8 @@ struct ExportRequest {
 
 QByteArray chatToMarkdown(const Chat& chat);
 
-/// One page without scripts or anything from elsewhere; every text is escaped.
+/// One page without scripts or anything from elsewhere; every text is escaped. Formulas are drawn,
+/// except where tokens are marked. Markdown keeps their source.
 QByteArray chatToHtml(const Chat& chat, bool hasOrigin);
 
 /// A4 pages with the content of chatToHtml(), and page numbers.

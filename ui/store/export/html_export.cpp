@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/markdown/formula_finder.h"
 #include "ui/store/export/chat_export.h"
+#include "ui/store/export/chat_page.h"
 
 #include <QCoreApplication>
+
+#include <algorithm>
 
 namespace ui {
 
@@ -29,16 +33,9 @@ h1 { font-size: 1.4rem; } h2 { font-size: 1rem; margin: 1.6rem 0 .3rem; }
 .draft { background: #cdebdd; border-bottom: 2px solid #2f9169; }
 .sibling { background: #cdebdd; border-bottom: 2px dashed #2f9169; }
 .bonus { border-bottom: 2px dotted #1b1f24; }
+svg { max-width: 100%; fill: currentColor; } .display { display: block; margin: .8em auto; }
 </style>
 )";
-
-QString escaped(QString text) {
-    // Characters that HTML forbids; a parser may do anything with them.
-    for (QChar& character : text)
-        if (character.unicode() < 0x20 && character != u'\n' && character != u'\t')
-            character = QChar::ReplacementCharacter;
-    return text.toHtmlEscaped();
-}
 
 QString className(const TokenTrace& token) {
     const std::string_view name = engine::tokenOriginName(token.fact.origin);
@@ -65,17 +62,40 @@ QString tracedText(const StoredMessage& message) {
     for (const TokenTrace& token : message.tokens) {
         if (token.end <= token.begin || token.begin < done || token.end > message.text.size())
             continue;
-        html += escaped(message.text.mid(done, token.begin - done));
+        html += escapedText(message.text.mid(done, token.begin - done));
         html += QStringLiteral("<span class=\"%1\" title=\"%2\">%3</span>")
                     .arg(className(token),
-                         escaped(tooltip(token)),
-                         escaped(message.text.mid(token.begin, token.end - token.begin)));
+                         escapedText(tooltip(token)),
+                         escapedText(message.text.mid(token.begin, token.end - token.begin)));
         done = token.end;
     }
-    return html + escaped(message.text.mid(done));
+    return html + escapedText(message.text.mid(done));
 }
 
-QString messageToHtml(const StoredMessage& message, bool hasOrigin) {
+bool isGap(QChar character) { return character == u' ' || character == u'\n'; }
+
+/// A text with its formulas. Those on lines of their own keep a distance, so the gaps around them
+/// are left out.
+QString textWithFormulas(const QString& text, const FormulaWriter& writeFormula) {
+    QString html;
+    qsizetype done = 0;
+    for (const FormulaSpan& formula : findFormulas(text)) {
+        const QString shown = writeFormula(text.mid(formula.begin, formula.end - formula.begin));
+        if (shown.isEmpty())
+            continue;
+        qsizetype before = formula.begin;
+        while (formula.isDisplay && before > done && isGap(text[before - 1]))
+            --before;
+        html += escapedText(text.mid(done, before - done)) + shown;
+        done = formula.end;
+        while (formula.isDisplay && done < text.size() && isGap(text[done]))
+            ++done;
+    }
+    return html + escapedText(text.mid(done));
+}
+
+QString
+messageToHtml(const StoredMessage& message, bool hasOrigin, const FormulaWriter& writeFormula) {
     const bool isUser = message.role == MessageRole::User;
     const QString model = message.figures.modelName;
     const QString name = isUser            ? HtmlExports::tr("You")
@@ -83,14 +103,15 @@ QString messageToHtml(const StoredMessage& message, bool hasOrigin) {
                                            : model;
     const bool isMarked = hasOrigin && message.isTraced && !message.tokens.isEmpty();
     QString html = QStringLiteral("<section class=\"") + roleName(message.role) +
-                   QStringLiteral("\">\n<h2>") + escaped(name) +
+                   QStringLiteral("\">\n<h2>") + escapedText(name) +
                    QStringLiteral("</h2>\n<div class=\"text\">") +
-                   (isMarked ? tracedText(message) : escaped(textWithAttachments(message))) +
+                   (isMarked ? tracedText(message)
+                             : textWithFormulas(textWithAttachments(message), writeFormula)) +
                    QStringLiteral("</div>\n");
     const QString figures = figuresLine(message.figures);
     if (!figures.isEmpty())
-        html +=
-            QStringLiteral("<p class=\"figures\">") + escaped(figures) + QStringLiteral("</p>\n");
+        html += QStringLiteral("<p class=\"figures\">") + escapedText(figures) +
+                QStringLiteral("</p>\n");
     return html + QStringLiteral("</section>\n");
 }
 
@@ -108,8 +129,17 @@ QString legend() {
 
 } // namespace
 
-QByteArray chatToHtml(const Chat& chat, bool hasOrigin) {
-    const QString title = escaped(chat.record.title.simplified());
+QString escapedText(QString text) {
+    // A parser may do anything with them.
+    for (QChar& character : text)
+        if ((character.unicode() < 0x20 && character != u'\n' && character != u'\t') ||
+            QChar::isNonCharacter(character.unicode()))
+            character = QChar::ReplacementCharacter;
+    return text.toHtmlEscaped();
+}
+
+QString chatPage(const Chat& chat, bool hasOrigin, const FormulaWriter& writeFormula) {
+    const QString title = escapedText(chat.record.title.simplified());
     QString html = QString::fromLatin1(kHead) + QStringLiteral("<title>") + title +
                    QStringLiteral("</title>\n</head>\n<body>\n<h1>") + title +
                    QStringLiteral("</h1>\n");
@@ -117,11 +147,15 @@ QByteArray chatToHtml(const Chat& chat, bool hasOrigin) {
         html += legend();
     if (!chat.record.systemPrompt.isEmpty())
         html += QStringLiteral("<p class=\"legend\">") + HtmlExports::tr("System prompt:") +
-                QStringLiteral("</p>\n<div class=\"text\">") + escaped(chat.record.systemPrompt) +
-                QStringLiteral("</div>\n");
+                QStringLiteral("</p>\n<div class=\"text\">") +
+                escapedText(chat.record.systemPrompt) + QStringLiteral("</div>\n");
     for (const StoredMessage& message : chat.currentBranch())
-        html += messageToHtml(message, hasOrigin);
-    return (html + QStringLiteral("</body>\n</html>\n")).toUtf8();
+        html += messageToHtml(message, hasOrigin, writeFormula);
+    return html + QStringLiteral("</body>\n</html>\n");
+}
+
+QByteArray chatToHtml(const Chat& chat, bool hasOrigin) {
+    return chatPage(chat, hasOrigin, formulaSvg).toUtf8();
 }
 
 } // namespace ui
