@@ -57,6 +57,7 @@ void Presenter::enter() {
     m_window.statusStrip().hide();
     m_window.setWindowState(m_state | Qt::WindowFullScreen);
     const int height = m_window.screen()->size().height();
+    m_theme.setForAudience(true);
     m_window.tryTheme(isDark ? ThemeChoice::HighContrastDark : ThemeChoice::HighContrastLight,
                       textPercentFor(height, m_textPercent));
     m_ownChoice = m_theme.choice();
@@ -73,6 +74,7 @@ void Presenter::leave() {
     m_window.setWindowState(m_state);
     if (!(m_state & (Qt::WindowMaximized | Qt::WindowFullScreen)))
         m_window.setGeometry(m_geometry);
+    m_theme.setForAudience(false);
     // What the user has changed meanwhile stays.
     const bool isOwnTheme = m_theme.choice() == m_ownChoice;
     const bool isOwnText = m_theme.textPercent() == m_ownTextPercent;

@@ -11,9 +11,10 @@ class PointerRing;
 class WayOut;
 
 /// Shows the window to an audience: on the whole screen, in large type and high contrast, without
-/// menus and status strip, with a ring around the pointer. Everything goes on working, in every
-/// workspace and for the lessons beside it. Leaving it restores theme and text size, unless the
-/// user has changed them meanwhile; nothing of its own is kept in the settings. Thread: UI.
+/// menus and status strip, with a ring around the pointer and larger buttons in Slow motion.
+/// Everything goes on working, in every workspace and for the lessons beside it. Leaving it
+/// restores theme and text size, unless the user has changed them meanwhile; nothing of its own is
+/// kept in the settings. Thread: UI.
 class Presenter : public QObject {
     Q_OBJECT
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ui {
 
@@ -131,6 +132,11 @@ ThemeChoice Theme::lastingChoice() const {
     if (m_choice != ThemeChoice::System)
         return m_choice;
     return m_isSystemDark ? ThemeChoice::Dark : ThemeChoice::Light;
+}
+
+void Theme::setForAudience(bool isForAudience) {
+    if (std::exchange(m_isForAudience, isForAudience) != isForAudience)
+        emit changed();
 }
 
 void Theme::setReducedMotion(bool isReduced) { m_reducesMotion = isReduced; }

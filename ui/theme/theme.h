@@ -55,6 +55,11 @@ public:
     /// Whether pictures jump from one state to the next instead of moving there.
     bool reducesMotion() const { return m_reducesMotion; }
 
+    /// Whether an audience looks on: what is clicked while one speaks is larger than its text is.
+    bool isForAudience() const { return m_isForAudience; }
+
+    void setForAudience(bool isForAudience);
+
     void setChoice(ThemeChoice choice);
 
     void setReducedMotion(bool isReduced);
@@ -79,6 +84,7 @@ private:
     ThemeChoice m_choice = ThemeChoice::System;
     int m_textPercent = 100;
     bool m_reducesMotion = false;
+    bool m_isForAudience = false;
     bool m_isSystemDark = false;
     bool m_isApplying = false;
     Colours m_colours;

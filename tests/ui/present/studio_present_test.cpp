@@ -6,6 +6,10 @@
 #include "ui/present/pointer_ring.h"
 #include "ui/present/presenter.h"
 #include "ui/present/way_out.h"
+#include "ui/shell/widgets/transport_button.h"
+#include "ui/views/learn/slow_motion/controls/stop_caret.h"
+#include "ui/views/learn/slow_motion/controls/walk_transport.h"
+#include "ui/views/learn/slow_motion/slow_motion_view.h"
 
 #include <QClipboard>
 #include <QMenuBar>
@@ -76,6 +80,47 @@ private slots:
         m_stage->action("workspace.chat_workspace")->trigger();
         QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("chat_workspace"));
         QVERIFY(presenter().isPresenting());
+    }
+
+    void slowMotionHasLargeButtonsWithinReach() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        m_stage->action("learn.slow_motion")->trigger();
+        ticks(2);
+        auto* view = window().findChild<SlowMotionView*>();
+        QVERIFY(view != nullptr && view->scene() != nullptr);
+        const Theme& theme = m_stage->studio->theme();
+        StopCaret& caret = view->transport().caret();
+        const auto buttons = view->findChildren<TransportButton*>();
+        QCOMPARE(buttons.size(), 7); // two for the rounds, five for the stops
+        presenter().setPresenting(true);
+        for (int i = 0; i < 4; ++i)
+            ticks(1); // docks give way meanwhile
+        QList<QWidget*> controls(buttons.begin(), buttons.end());
+        controls << &caret;
+        for (const QWidget* control : controls) {
+            QVERIFY2(control->isVisible(), qPrintable(control->accessibleName()));
+            const QRect place(control->mapTo(&window(), QPoint()), control->size());
+            QVERIFY2(window().rect().contains(place), qPrintable(control->accessibleName()));
+            QVERIFY2(control->visibleRegion().boundingRect() == control->rect(),
+                     qPrintable(control->accessibleName()));
+            QVERIFY2(control->height() >= theme.scaled(38) && control->width() >= theme.scaled(38),
+                     qPrintable(control->accessibleName()));
+        }
+        const auto stops = static_cast<int>(view->scene()->walk.stops.size());
+        QTest::mouseClick(
+            &caret, Qt::LeftButton, {}, caret.rect().center() + QPoint(stops % 2 == 0 ? 5 : 0, 0));
+        QCOMPARE(view->scene()->stop, stops / 2);
+        for (TransportButton* button : buttons)
+            if (button->accessibleName().startsWith(QStringLiteral("Next stop")))
+                button->click();
+        QCOMPARE(view->scene()->stop, stops / 2 + 1);
+        presenter().setPresenting(false);
+        ticks(2);
+        for (const TransportButton* button : buttons)
+            QVERIFY(button->height() < theme.scaled(38));
+        QVERIFY(view->transport().height() == theme.scaled(60));
     }
 
     void escStopsAnAnswerBeforeItLeaves() {

@@ -33,8 +33,16 @@ void TransportButton::setPrimary(bool isPrimary) {
     update();
 }
 
+void TransportButton::setGrowing(bool isGrowing) {
+    m_isGrowing = isGrowing;
+    updateGeometry();
+    update();
+}
+
 QSize TransportButton::sizeHint() const {
-    const int side = m_theme.scaled(m_isPrimary ? 32 : 24);
+    const int usual = m_isPrimary ? 32 : 24;
+    const int large = m_isPrimary ? 44 : 38;
+    const int side = m_theme.scaled(isLarge() ? large : usual);
     return {side, side};
 }
 
@@ -49,7 +57,7 @@ void TransportButton::paintEvent(QPaintEvent* event) {
         painter.drawRoundedRect(QRectF(rect()).adjusted(2, 2, -2, -2), 4, 4);
     }
     painter.translate(rect().center() + QPointF(0.5, 0.5));
-    const double unit = m_theme.scaled(16) / 16.0;
+    const double unit = m_theme.scaled(isLarge() ? 26 : 16) / 16.0;
     painter.scale(unit, unit);
     const QColor enabled = m_isPrimary ? colours.onAccent : colours.text;
     const QColor colour = isEnabled() ? enabled : colours.disabled;

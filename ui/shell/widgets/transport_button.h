@@ -21,15 +21,21 @@ public:
     /// Filled, and larger: the one that is used most.
     void setPrimary(bool isPrimary);
 
+    /// Much larger in front of an audience, see Theme::isForAudience().
+    void setGrowing(bool isGrowing);
+
     QSize sizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    bool isLarge() const { return m_isGrowing && m_theme.isForAudience(); }
+
     const Theme& m_theme;
     Sign m_sign;
     bool m_isPrimary = false;
+    bool m_isGrowing = false;
 };
 
 } // namespace ui

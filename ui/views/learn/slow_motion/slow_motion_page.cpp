@@ -108,6 +108,8 @@ void SlowMotionView::buildHead(QBoxLayout& rows) {
         theme(), TransportButton::Sign::Previous, tr("Previous round (Page Up)"), this);
     m_next = new TransportButton(
         theme(), TransportButton::Sign::Next, tr("Next round (Page Down)"), this);
+    for (TransportButton* button : {m_previous, m_next})
+        button->setGrowing(true);
     connect(m_previous, &QToolButton::clicked, this, [this] { goRound(-1); });
     connect(m_next, &QToolButton::clicked, this, [this] { goRound(1); });
     m_rounds = new QSlider(Qt::Horizontal, this);

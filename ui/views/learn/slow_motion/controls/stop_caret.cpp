@@ -10,8 +10,19 @@ namespace ui {
 
 namespace {
 
-constexpr int kStopWidth = 74;  ///< pixels at 100 %
-constexpr int kNarrowStop = 44; ///< the same, where there is less room
+/// Lengths in pixels at 100 %.
+struct CaretForm {
+    int stop = 74;
+    int narrowStop = 44; ///< where there is less room
+    int disc = 22;
+    int height = 46;
+    TextRole number = TextRole::Small;
+    TextRole title = TextRole::Tiny;
+};
+
+constexpr CaretForm kLargeForm{110, 60, 30, 58, TextRole::Title, TextRole::Interface};
+
+CaretForm formFor(const Theme& theme) { return theme.isForAudience() ? kLargeForm : CaretForm(); }
 
 } // namespace
 
@@ -40,25 +51,28 @@ void StopCaret::show(const QStringList& titles, int current) {
 }
 
 QSize StopCaret::sizeHint() const {
-    return {m_theme.scaled(kStopWidth) * std::max(1, static_cast<int>(m_titles.size())),
-            m_theme.scaled(46)};
+    const CaretForm form = formFor(m_theme);
+    return {m_theme.scaled(form.stop) * std::max(1, static_cast<int>(m_titles.size())),
+            m_theme.scaled(form.height)};
 }
 
 QSize StopCaret::minimumSizeHint() const {
-    return {m_theme.scaled(kNarrowStop) * std::max(1, static_cast<int>(m_titles.size())),
-            m_theme.scaled(46)};
+    const CaretForm form = formFor(m_theme);
+    return {m_theme.scaled(form.narrowStop) * std::max(1, static_cast<int>(m_titles.size())),
+            m_theme.scaled(form.height)};
 }
 
 QRect StopCaret::place(int stop) const {
     const int count = std::max(1, static_cast<int>(m_titles.size()));
-    const int wide = std::min(width() / count, m_theme.scaled(kStopWidth));
+    const int wide = std::min(width() / count, m_theme.scaled(formFor(m_theme).stop));
     return {(width() - wide * count) / 2 + stop * wide, 0, wide, height()};
 }
 
 void StopCaret::paintEvent(QPaintEvent*) {
     const Colours& colours = m_theme.colours();
     QPainter painter(this);
-    const int side = m_theme.scaled(22);
+    const CaretForm form = formFor(m_theme);
+    const int side = m_theme.scaled(form.disc);
     const int top = m_theme.scaled(4);
     const auto count = static_cast<int>(m_titles.size());
     for (int stop = 0; stop < count; ++stop) {
@@ -77,20 +91,20 @@ void StopCaret::paintEvent(QPaintEvent*) {
         painter.setBrush(isNow ? colours.accent : colours.panel);
         painter.drawEllipse(QRectF(disc).adjusted(.5, .5, -.5, -.5));
         painter.setRenderHint(QPainter::Antialiasing, false);
-        painter.setFont(m_theme.font(TextRole::Small));
+        painter.setFont(m_theme.font(form.number));
         painter.setPen(isNow ? colours.onAccent : isDone ? colours.accent : colours.muted);
         painter.drawText(
             disc, Qt::AlignCenter, isDone ? QStringLiteral("\u2713") : QString::number(stop + 1));
-        QFont small = m_theme.font(TextRole::Tiny);
-        small.setBold(isNow);
-        painter.setFont(small);
+        QFont words = m_theme.font(form.title);
+        words.setBold(isNow);
+        painter.setFont(words);
         painter.setPen(isNow ? colours.accent : isDone ? colours.text : colours.muted);
-        const QRect words(
+        const QRect below(
             room.left(), disc.bottom() + 1, room.width(), height() - disc.bottom() - 1);
         painter.drawText(
-            words,
+            below,
             Qt::AlignHCenter | Qt::AlignTop,
-            painter.fontMetrics().elidedText(m_titles[stop], Qt::ElideRight, words.width()));
+            painter.fontMetrics().elidedText(m_titles[stop], Qt::ElideRight, below.width()));
         if (isNow && hasFocus()) {
             painter.setPen(QPen(colours.focus, m_theme.scaled(2)));
             painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), 4, 4);

@@ -7,6 +7,8 @@
 
 #include <array>
 
+class QGridLayout;
+class QHBoxLayout;
 class QSlider;
 
 namespace ui {
@@ -16,7 +18,7 @@ class StopCaret;
 class TransportButton;
 
 /// Walks through the stops of a round: first, back, play, forward, last, all stops, the speed.
-/// Thread: UI.
+/// Large in front of an audience. Thread: UI.
 class WalkTransport : public QWidget {
     Q_OBJECT
 
@@ -50,6 +52,8 @@ private:
     void showSpeed();
 
     const Theme& m_theme;
+    QGridLayout* m_grid;
+    QHBoxLayout* m_buttons;
     TransportButton* m_play = nullptr;
     StopCaret* m_caret;
     QSlider* m_speed;
