@@ -12,6 +12,8 @@ constexpr std::uint64_t kBaselinePeriod = 64;
 constexpr std::uint64_t kFirstBaselineStep = 30; // offset within a period; a decoder starts with
                                                  // its own steps
 constexpr std::uint64_t kBaselineSteps = 2;
+constexpr std::uint64_t kEarlyBaselineStep = 3; // where nothing is known to compare with: behind
+                                                // the first steps, which are the slowest
 
 constexpr std::size_t kPlainStepsKept = 64;
 constexpr std::size_t kPlainStepsNeeded = 2;
@@ -32,7 +34,7 @@ DecoderSlot::choose(const std::string& name, const SettingValues& given, Decoder
     m_given = given;
     m_settings = std::move(settings);
     beginSpan(SpanCause::Decoder);
-    m_stepCount = 0;
+    countAnew();
     return {};
 }
 
@@ -94,7 +96,12 @@ void DecoderSlot::leaveModel() {
     beginSpan(SpanCause::Model);
     m_plainMs.clear();
     m_seenPrompt = {};
+    countAnew();
+}
+
+void DecoderSlot::countAnew() {
     m_stepCount = 0;
+    m_hasEarlyBaseline = false;
 }
 
 void DecoderSlot::enterChat(std::uint64_t chat) {
@@ -117,6 +124,7 @@ std::optional<SpanStarted> DecoderSlot::takeSpanStart() {
 }
 
 void DecoderSlot::add(const DecodeStep& step, double stepMs, bool isBaseline) {
+    m_hasEarlyBaseline |= isBaseline && m_stepCount < kFirstBaselineStep;
     ++m_stepCount;
     if (isBaseline)
         m_metrics.addBaseline(step, stepMs);
@@ -151,8 +159,13 @@ void DecoderSlot::noteSequence(std::vector<TokenId> tokens) {
 }
 
 bool DecoderSlot::isBaselineStepNext() const {
+    if (m_info.name == "vanilla")
+        return false;
+    if (m_stepCount < kFirstBaselineStep)
+        return m_stepCount >= kEarlyBaselineStep && m_plainMs.size() < kPlainStepsNeeded;
+    const bool isMadeAlready = m_hasEarlyBaseline && m_stepCount < kBaselinePeriod;
     const std::uint64_t place = m_stepCount % kBaselinePeriod;
-    return m_info.name != "vanilla" && place >= kFirstBaselineStep &&
+    return !isMadeAlready && place >= kFirstBaselineStep &&
            place < kFirstBaselineStep + kBaselineSteps;
 }
 

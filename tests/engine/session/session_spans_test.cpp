@@ -34,6 +34,8 @@ class SessionSpansTest : public QObject {
 
 private slots:
     void aSessionMayMeasureNoBaseline();
+    void aShortFirstAnswerHasABaselineToo();
+    void whatIsKnownIsNotMeasuredEarlyAgain();
     void everyChangeBeginsTheSumsAnew();
     void whatChangesNothingGoesOn();
     void changesWithoutAStepBetweenThemAreOne();
@@ -63,6 +65,38 @@ void SessionSpansTest::aSessionMayMeasureNoBaseline() {
     for (const StepFinished& step : fixture.all<StepFinished>())
         QVERIFY(!step.isBaseline);
     QVERIFY(fixture.all<StepFinished>().size() > 64);
+}
+
+void SessionSpansTest::aShortFirstAnswerHasABaselineToo() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(ChangeSettings{{{"length", 1.0}}});
+    fixture.session.send(rawPrompt(1, "abc", 200));
+    QVERIFY(fixture.finish(1) != nullptr);
+    const auto steps = fixture.all<StepFinished>();
+    QVERIFY(steps.size() > 64);
+    for (std::size_t i = 0; i < 64; ++i) // and none later: two of the first 64 as ever
+        QCOMPARE(steps[i].isBaseline, i == 3 || i == 4);
+    const auto told = fixture.behindSteps();
+    QCOMPARE(told[3].baselineStepMs, 0.0);
+    QVERIFY(told[4].baselineStepMs > 0.0);
+    QVERIFY(told[4].total.speedup().has_value());
+}
+
+/// A decoder that is chosen again and again for short answers would make too many plain steps.
+void SessionSpansTest::whatIsKnownIsNotMeasuredEarlyAgain() {
+    Fixture fixture;
+    QVERIFY(fixture.loadModel("vanilla"));
+    QVERIFY(answer(fixture, 1));
+    const std::size_t before = fixture.all<StepFinished>().size();
+    fixture.session.send(ChooseDecoder{"drafting"});
+    fixture.session.send(ChangeSettings{{{"length", 1.0}}});
+    fixture.session.send(rawPrompt(2, "abc", 200));
+    QVERIFY(fixture.finish(2) != nullptr);
+    const auto steps = fixture.all<StepFinished>();
+    QVERIFY(steps.size() > before + 64);
+    for (std::size_t i = 0; i < 64; ++i)
+        QCOMPARE(steps[before + i].isBaseline, i == 30 || i == 31);
 }
 
 void SessionSpansTest::everyChangeBeginsTheSumsAnew() {
