@@ -295,10 +295,11 @@ ui::StartRequest requestOf(const Arguments& arguments) {
 
 engine::Result<std::unique_ptr<ui::EngineLink>> makeLink(const Arguments& arguments) {
     if (arguments.replay.empty())
-        return ui::makeSessionLink(
-            {.moduleFolder = app::moduleFolder(),
-             .dataFolder = engine::defaultDataFolder(),
-             .loader = engine::makeModelLoader(app::moduleFolder(), app::packedCacheOptions())});
+        return ui::makeSessionLink({.moduleFolder = app::moduleFolder(),
+                                    .dataFolder = engine::defaultDataFolder(),
+                                    .loader = engine::makeModelLoader(app::moduleFolder(),
+                                                                      app::packedCacheOptions(),
+                                                                      app::adapterFolder())});
     const double speed = arguments.screenshot.empty() ? arguments.replaySpeed : 0.0;
     ENGINE_TRY(auto link, ui::RecordingLink::open(arguments.replay, speed));
     return std::unique_ptr<ui::EngineLink>(std::move(link));

@@ -199,7 +199,8 @@ SessionOptions sessionOptions(const TextOptions& options, bool measuresBaseline)
             .dataFolder = defaultDataFolder(),
             .loader = makeModelLoader(moduleFolder(),
                                       options.model.usesPackedCache ? packedCacheOptions()
-                                                                    : PackedCacheOptions()),
+                                                                    : PackedCacheOptions(),
+                                      adapterFolder()),
             .measuresBaseline = measuresBaseline,
             .usesPauses = false};
 }

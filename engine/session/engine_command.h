@@ -30,7 +30,7 @@ struct LoadModel {
     SettingValues settings = {};   ///< of the backend; missing ones have their defaults
     int contextLength = 0;         ///< tokens; 0 = the smaller of the model's and 8192
     bool isPlanted = false;        ///< the lesson model made from it, see withSilentCopies
-    std::string draftAdapter = {}; ///< a file, "none", or empty = the user's; see adoptDraftAdapter
+    std::string draftAdapter = {}; ///< a file, "none", or empty; see adoptDraftAdapter
 };
 
 /// Cancels running and waiting loads; the model loaded before stays. Takes effect at once.

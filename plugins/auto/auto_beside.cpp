@@ -22,7 +22,7 @@ constexpr int kRowsOfAPause = 16;
 
 /// While a skip set is drafted with, that one is what there is to see.
 bool AutoDecoder::searchesBeside() const {
-    return m_settings.searchesBeside && m_settings.skipsLayers && !skip().drafter.hasPlan();
+    return m_settings.searchesBeside && m_settings.skipsLayers && !m_skip.hasPlan();
 }
 
 /// Beside an answer the search makes way for Auto's own, if that is worth its time. What it is

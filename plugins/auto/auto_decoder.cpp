@@ -28,7 +28,10 @@ Result<std::unique_ptr<Decoder>> AutoDecoder::make(const DecoderContext& context
     ENGINE_TRY(
         Target target,
         Target::make(context.transformer, context.sampling, context.contextLength, kMostNodes));
-    return std::unique_ptr<Decoder>(new AutoDecoder(std::move(target), context));
+    std::unique_ptr<AutoDecoder> made(new AutoDecoder(std::move(target), context));
+    if (DraftModel* adapter = context.transformer.draftModel())
+        ENGINE_TRY_DO(made->useAdapter(*adapter, context.contextLength));
+    return std::unique_ptr<Decoder>(std::move(made));
 }
 
 AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
@@ -36,7 +39,7 @@ AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
     , m_free(context.transformer.config().vocabSize)
     , m_settings(AutoSettings::make(context.settings))
     , m_memory(context.memory)
-    , m_entries{Entry{PlanDrafter("skip")}, Entry{PlanDrafter("exit")}}
+    , m_entries{Entry{&m_skip}, Entry{&m_exit}}
     , m_search(context.transformer.config())
     , m_beside(context.transformer.config(), m_settings.remembers ? context.memory : nullptr) {
     m_target.useClock(context.clock);
@@ -44,7 +47,7 @@ AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
 }
 
 Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
-    ENGINE_TRY_DO(m_target.begin(prompt, work));
+    ENGINE_TRY_DO(readPrompt(prompt, work));
     const SkipSetMemory* wanted = m_settings.remembers ? m_memory : nullptr;
     if (m_free.isRemembering() != (wanted != nullptr))
         note(m_free.remember(wanted));
@@ -63,7 +66,7 @@ Result<DecodeStep> AutoDecoder::round() {
     ENGINE_TRY_DO(searchBeside());
     ENGINE_TRY(Choice choice, choose());
     ENGINE_TRY(Draft drafted, draft(choice));
-    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted)));
+    ENGINE_TRY(DecodeStep step, verify(std::move(drafted)));
     step.choice = choice.reported;
     step.choice.nodes = step.draft.size();
     learnRound(choice, step);
@@ -96,9 +99,11 @@ Result<SearchReport> AutoDecoder::configure(const SettingValues& values,
 
 Result<void> AutoDecoder::changeSampling(const SamplingOptions& sampling) {
     ENGINE_TRY_DO(m_target.changeSampling(sampling));
-    for (Entry& entry : m_entries)
-        if (entry.drafter.hasPlan())
-            entry.drafter.forgetRounds(m_costs, m_settings.maxNodes);
+    for (PlanDrafter* drafter : {&m_skip, &m_exit})
+        if (drafter->hasPlan())
+            drafter->forgetRounds(m_costs, m_settings.maxNodes);
+    if (m_adapter)
+        m_adapter->forgetRounds(m_costs, m_settings.maxNodes);
     return {};
 }
 
@@ -153,7 +158,7 @@ void AutoDecoder::considerPasses(Choice& choice) {
     for (Entry& entry : m_entries) {
         if (!isEnabled(entry))
             continue;
-        const Promise promise = entry.drafter.promise(choice.freeProbability);
+        const Promise promise = entry.drafter->promise(choice.freeProbability);
         const double chosenRate = reported.nodes > 0
                                       ? reported.expectedTokens / reported.expectedCost
                                       : 1.0 + m_settings.margin;
@@ -162,7 +167,7 @@ void AutoDecoder::considerPasses(Choice& choice) {
             reported.refused = reported.drafter;
             reported.refusedTokens = reported.expectedTokens;
             reported.refusedCost = reported.expectedCost;
-            reported.drafter = entry.drafter.name();
+            reported.drafter = entry.drafter->name();
             reported.nodes = std::max(promise.nodes, 1);
             reported.expectedTokens = promise.tokens;
             reported.expectedCost = promise.cost;
@@ -170,7 +175,7 @@ void AutoDecoder::considerPasses(Choice& choice) {
             choice.entry = &entry;
         } else if (reported.refused.empty() || reported.refused == "none" ||
                    promise.rate() > reported.refusedTokens / reported.refusedCost) {
-            reported.refused = entry.drafter.name();
+            reported.refused = entry.drafter->name();
             reported.refusedTokens = promise.tokens;
             reported.refusedCost = promise.cost;
         }
@@ -178,8 +183,10 @@ void AutoDecoder::considerPasses(Choice& choice) {
 }
 
 bool AutoDecoder::isEnabled(const Entry& entry) const {
-    const bool isWanted = &entry == &skip() ? m_settings.skipsLayers : m_settings.exitsEarly;
-    return isWanted && entry.drafter.hasPlan();
+    const bool isWanted = entry.drafter == &m_skip   ? m_settings.skipsLayers
+                          : entry.drafter == &m_exit ? m_settings.exitsEarly
+                                                     : m_settings.usesAdapter;
+    return isWanted && entry.drafter->isReady();
 }
 
 /// All that a probe costs beyond a plain step counts as spent, whatever it gives.
@@ -190,7 +197,7 @@ bool AutoDecoder::mayProbe(const Entry& entry, const Promise& promise) const {
 Result<Draft> AutoDecoder::draft(Choice& choice) {
     const double freeMs = choice.free.ms;
     if (choice.entry != nullptr) {
-        PlanDrafter& drafter = choice.entry->drafter;
+        ChainDrafter& drafter = *choice.entry->drafter;
         ENGINE_TRY(Draft made,
                    drafter.draft(m_target,
                                  {.maxNodes = m_settings.maxNodes,
@@ -199,6 +206,10 @@ Result<Draft> AutoDecoder::draft(Choice& choice) {
                                   .free = &choice.free}));
         drafter.recordPasses(made, m_costs);
         made.ms += freeMs;
+        if (made.tree.size() == 0)
+            choice.reported = {.drafter = "none",
+                               .plainMs = m_costs.oneRowMs(),
+                               .isProbe = choice.reported.isProbe};
         return made;
     }
     const int nodes = choice.reported.nodes;
@@ -235,11 +246,11 @@ DraftEnd AutoDecoder::endOfFree(const Choice& choice, int nodes) const {
 void AutoDecoder::learnRound(const Choice& choice, const DecodeStep& step) {
     double cost = m_costs.relativeCost(step.verifiedRows);
     if (choice.entry != nullptr) {
-        PlanDrafter& drafter = choice.entry->drafter;
+        ChainDrafter& drafter = *choice.entry->drafter;
         cost = drafter.costOf(step, m_costs);
         drafter.learn(step, choice.freeProbability, cost);
-        if (choice.entry == &skip() && drafter.promise().rate() <= 1.0 + m_settings.margin)
-            m_search.weigh(drafter.plan().plan, drafter.acceptance());
+        if (&drafter == &m_skip && drafter.promise().rate() <= 1.0 + m_settings.margin)
+            m_search.weigh(m_skip.plan().plan, drafter.acceptance());
         if (choice.reported.isProbe)
             learnProbe(*choice.entry, choice, cost);
     }
@@ -251,7 +262,7 @@ void AutoDecoder::learnRound(const Choice& choice, const DecodeStep& step) {
 /// A drafter that still does not pay is left alone for twice as long.
 void AutoDecoder::learnProbe(Entry& entry, const Choice& choice, double cost) {
     pay(std::max(cost - 1.0, 0.0));
-    const double rate = entry.drafter.promise(choice.freeProbability).rate();
+    const double rate = entry.drafter->promise(choice.freeProbability).rate();
     entry.interval = rate > 1.0 + m_settings.margin
                          ? kFirstInterval
                          : std::max(2.0 * entry.interval, kFirstInterval);
@@ -261,8 +272,7 @@ void AutoDecoder::learnProbe(Entry& entry, const Choice& choice, double cost) {
 void AutoDecoder::observe(const DecodeStep& step) {
     const bool isResumed = step.verifyLayers < m_target.transformer().config().layerCount;
     if (isResumed)
-        m_costs.recordResumed(
-            exit().drafter.plan().shares.verify, step.verifiedRows, step.verifyMs);
+        m_costs.recordResumed(m_exit.plan().shares.verify, step.verifiedRows, step.verifyMs);
     else
         m_costs.record(step.verifiedRows, step.verifyMs);
     m_free.observe(m_target, step);
@@ -275,6 +285,7 @@ void AutoDecoder::observe(const DecodeStep& step) {
     m_purse = std::min(m_purse + share * cost, most);
     ++m_steps;
     m_beside.earn(step.draftMs + step.verifyMs);
+    restOrWakeAdapter();
     m_report.phase = searchesItself() ? DecoderPhase::Optimise : phaseAtRest();
 }
 

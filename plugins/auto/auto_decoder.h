@@ -6,12 +6,12 @@
 #include "engine/decoding/statistics/step_costs.h"
 #include "engine/decoding/target_decoder.h"
 #include "plugins/auto/auto_settings.h"
-#include "plugins/auto/plan_drafter.h"
+#include "plugins/auto/drafters/adapter_drafter.h"
+#include "plugins/auto/drafters/plan_drafter.h"
 #include "plugins/auto/search/beside_search.h"
 #include "plugins/auto/search/plan_search.h"
 #include "plugins/auto/search/round_rates.h"
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -22,10 +22,10 @@
 namespace automatic {
 
 /// Drafts only when the measured milliseconds say that it pays, and as much as pays: tokens that
-/// were seen before, which take no pass, or a chain of passes that leave layers out. It learns from
-/// every token, drafted or not, what free drafts would give. Drafters that make passes are tried
-/// rarely, in a small share of the time. The verify rule is Match, so it emits vanilla's own
-/// tokens, also when sampling. plugins/auto/README.md explains how it decides.
+/// were seen before, which take no pass, or a chain of passes that leave layers out or run a draft
+/// adapter. It learns from every token, drafted or not, what free drafts would give. Drafters that
+/// make passes are tried rarely, in a small share of the time. The verify rule is Match, so it
+/// emits vanilla's own tokens, also when sampling. plugins/auto/README.md explains how it decides.
 class AutoDecoder final : public engine::TargetDecoder {
 public:
     static engine::Result<std::unique_ptr<engine::Decoder>>
@@ -33,6 +33,8 @@ public:
 
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
+    engine::Result<bool> readAhead(const engine::Prompt& prompt,
+                                   const engine::PromptWork& work) override;
     engine::Result<engine::SearchReport> endAnswer() override;
 
     std::vector<std::string> storeStatistics() override;
@@ -46,7 +48,7 @@ public:
 private:
     /// A drafter that makes passes, and when it may be tried again if it did not pay.
     struct Entry {
-        PlanDrafter drafter;
+        ChainDrafter* drafter;
         double probeAt = 0.0;  // in m_elapsed
         double interval = 0.0; // between probes
     };
@@ -69,6 +71,8 @@ private:
     AutoDecoder(engine::Target target, const engine::DecoderContext& context);
 
     engine::Result<engine::DecodeStep> round() override;
+    engine::Result<engine::DecodeStep> plainRound() override;
+    engine::Result<engine::DecodeStep> verify(engine::Draft draft);
     Promise bestFree(const engine::Draft& free) const;
     engine::Result<Choice> choose();
     void considerPasses(Choice& choice);
@@ -78,6 +82,12 @@ private:
     void learnRound(const Choice& choice, const engine::DecodeStep& step);
     void learnProbe(Entry& entry, const Choice& choice, double cost);
     void observe(const engine::DecodeStep& step) override;
+
+    engine::Result<void> useAdapter(engine::DraftModel& model, int contextLength);
+    engine::Result<void> readPrompt(const engine::Prompt& prompt, const engine::PromptWork& work);
+    engine::PromptWork watched(const engine::Prompt& prompt, const engine::PromptWork& work);
+    bool adapterPays() const;
+    void restOrWakeAdapter();
 
     engine::Result<void> tryPlans();
     bool isSearching() const;
@@ -111,18 +121,15 @@ private:
 
     DraftersWanted wanted() const { return {m_settings.skipsLayers, m_settings.exitsEarly}; }
 
-    Entry& skip() { return m_entries.front(); }
-
-    const Entry& skip() const { return m_entries.front(); }
-
-    Entry& exit() { return m_entries.back(); }
-
     engine::FreeDrafter m_free;
     engine::StepCosts m_costs;
     AutoSettings m_settings;
     engine::SkipSetMemory* m_memory;
 
-    std::array<Entry, 2> m_entries; // skip set, early exit
+    PlanDrafter m_skip{"skip"};
+    PlanDrafter m_exit{"exit"};
+    std::unique_ptr<AdapterDrafter> m_adapter; // null: the model has none
+    std::vector<Entry> m_entries;              // of these three, in this order
     PlanSearch m_search;
     BesideSearch m_beside;
     engine::DraftForecast m_forecast; // the newest that was told

@@ -16,6 +16,7 @@ struct AutoSettings {
     engine::FreeSources sources;
     bool skipsLayers;
     bool exitsEarly;
+    bool usesAdapter;
     double probing;
     bool searchesBeside;
     bool remembers;

@@ -58,7 +58,9 @@ int AutoDecoder::windowLength() const {
 
 void AutoDecoder::judge() {
     const std::vector<double> influence = m_target.influence().means();
-    const double presentRate = skip().drafter.hasPlan() ? skip().drafter.promise().rate() : 1.0;
+    double presentRate = m_skip.hasPlan() ? m_skip.promise().rate() : 1.0;
+    if (adapterPays())
+        presentRate = std::max(presentRate, m_adapter->shownPromise().rate());
     m_search.judge({.influence = influence,
                     .costs = m_costs,
                     .rounds = m_rounds,
@@ -189,7 +191,7 @@ Result<void> AutoDecoder::tryCandidate(const Candidate& candidate) {
                                  window,
                                  MatchnessKeys::Target));
     const double score = believedScore(matchness);
-    const PlanDrafter& drafter = (candidate.isExit() ? exit() : skip()).drafter;
+    const PlanDrafter& drafter = candidate.isExit() ? m_exit : m_skip;
     const Promise promise =
         bestChain(DraftPass::of(score, candidate.shares, m_costs), m_costs, m_settings.maxNodes);
     const double present = drafter.hasPlan() ? drafter.promise().rate() : 0.0;
@@ -243,10 +245,12 @@ Result<void> AutoDecoder::followStream(int layers) {
 }
 
 void AutoDecoder::adopt(const Candidate& candidate, double score) {
-    Entry& entry = candidate.isExit() ? exit() : skip();
-    entry.drafter.adopt(
+    PlanDrafter& drafter = candidate.isExit() ? m_exit : m_skip;
+    drafter.adopt(
         {candidate.plan, candidate.shares, score, ++m_lastPlanId}, m_costs, m_settings.maxNodes);
-    entry.probeAt = entry.interval = 0.0;
+    for (Entry& entry : m_entries)
+        if (entry.drafter == &drafter)
+            entry.probeAt = entry.interval = 0.0;
     m_report.planChanges.push_back({.planId = m_lastPlanId,
                                     .plan = candidate.plan,
                                     .skipRatio = candidate.ratio,
@@ -280,17 +284,16 @@ void AutoDecoder::recall(std::string_view task) {
 
 /// Stores the set that was found once rounds have shown that it pays.
 void AutoDecoder::remember() {
-    const PlanDrafter& drafter = skip().drafter;
-    const bool isWanted = m_memory != nullptr && m_settings.remembers && drafter.hasPlan();
-    if (!isWanted || drafter.plan().plan == m_stored ||
-        drafter.promise().rate() <= 1.0 + m_settings.margin)
+    const bool isWanted = m_memory != nullptr && m_settings.remembers && m_skip.hasPlan();
+    if (!isWanted || m_skip.plan().plan == m_stored ||
+        m_skip.promise().rate() <= 1.0 + m_settings.margin)
         return;
     const auto kept = m_memory->store(
         m_task,
-        {.set = skipSetOf(drafter.plan().plan),
-         .score = drafter.plan().score,
+        {.set = skipSetOf(m_skip.plan().plan),
+         .score = m_skip.plan().score,
          .skipRatio = SkipChoices(m_target.transformer().config(), BudgetUnit::Bytes)
-                          .ratioOf(drafter.plan().plan),
+                          .ratioOf(m_skip.plan().plan),
          .decoder = "auto",
          .savedAt = static_cast<std::int64_t>(std::time(nullptr)),
          .trials = m_trials});
@@ -298,7 +301,7 @@ void AutoDecoder::remember() {
         note(kept.value());
     else
         noteOnce(notStored("A skip set", kept.error()));
-    m_stored = drafter.plan().plan;
+    m_stored = m_skip.plan().plan;
 }
 
 } // namespace automatic

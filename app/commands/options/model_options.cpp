@@ -92,10 +92,12 @@ void addModelOptions(CLI::App& command, ModelOptions& options) {
     addModelPathOption(command, options);
     addPlantedOption(command, options);
     command.add_option("--backend", options.backend, "Who computes: " + backendsInWords());
-    command.add_option("--draft-adapter",
-                       options.draftAdapter,
-                       "File of a draft adapter for the decoder tuned, or none; without it, the "
-                       "one kept for this model, if there is one");
+    command.add_option(
+        "--draft-adapter",
+        options.draftAdapter,
+        "File of a draft adapter for the decoders auto and tuned, or none; without it, "
+        "the one kept for this model, else the one that comes with the program, if "
+        "there is one");
     std::set<std::string> added;
     for (const BackendInfo& backend : backends())
         for (const SettingInfo& setting : backend.settings)
@@ -165,8 +167,9 @@ Result<LoadedModel> loadModel(const ModelOptions& options,
     if (options.draftAdapter == kNoDraftAdapter)
         return model;
     ENGINE_TRY(const std::string fingerprint, modelFingerprint(config, *weights));
-    ENGINE_TRY(const auto remarks,
-               adoptDraftAdapter(*model.transformer, fingerprint, options.draftAdapter));
+    ENGINE_TRY(
+        const auto remarks,
+        adoptDraftAdapter(*model.transformer, fingerprint, options.draftAdapter, adapterFolder()));
     for (const std::string& remark : remarks)
         Console::note(fmt::format("[{}]", remark));
     return model;

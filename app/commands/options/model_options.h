@@ -23,7 +23,7 @@ struct ModelOptions {
     int context = 0;                ///< tokens; 0 = the smaller of the model's and 8192
     bool usesPackedCache = true;
     bool isPlanted = false;   ///< the lesson model made from it
-    std::string draftAdapter; ///< a file, "none", or empty = the user's for this model
+    std::string draftAdapter; ///< a file, "none", or empty; see adoptDraftAdapter
 };
 
 /// --model alone.

@@ -32,10 +32,18 @@ void WeighedStopRule::weigh(const ConfidenceRates& rates,
                             double rate,
                             const RoundShares& shares,
                             const StepCosts& costs) {
+    weigh(rates, rate, costs.relativeDraftCost(shares.draft), costs);
+    m_verifyShare = shares.verify;
+}
+
+void WeighedStopRule::weigh(const ConfidenceRates& rates,
+                            double rate,
+                            double passCost,
+                            const StepCosts& costs) {
     m_rates = &rates;
     m_rate = rate;
-    m_passCost = costs.relativeDraftCost(shares.draft);
-    m_verifyShare = shares.verify;
+    m_passCost = passCost;
+    m_verifyShare = 1.0;
     m_costs = &costs;
 }
 

@@ -64,6 +64,9 @@ public:
                const RoundShares& shares,
                const StepCosts& costs);
 
+    /// The same for passes that cost so many plain steps each, before a verification of all layers.
+    void weigh(const ConfidenceRates& rates, double rate, double passCost, const StepCosts& costs);
+
     std::optional<DraftEnd> stopsAfter(double confidence, int steps) const override;
     int choicesWorth(double confidence, int offered) const override;
 

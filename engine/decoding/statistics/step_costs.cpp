@@ -105,6 +105,15 @@ void StepCosts::recordDraft(double share, double ms) {
 
 double StepCosts::relativeDraftCost(double share) const { return m_drafts.relativeCost(share); }
 
+void StepCosts::recordNetwork(double share, double ms) {
+    ENGINE_CHECK(share > 0.0 && ms >= 0.0, "a pass of a network of {} took {} ms", share, ms);
+    if (m_oneRowMs <= 0.0 || share > kMostShareUsed || ms == 0.0)
+        return;
+    m_networks.add(share, std::min(ms / m_oneRowMs, std::exp(kMostSurprise)));
+}
+
+double StepCosts::relativeNetworkCost(double share) const { return m_networks.relativeCost(share); }
+
 /// While all passes resume, they alone show how fast the machine is at present.
 void StepCosts::recordResumed(double share, int rows, double ms) {
     ENGINE_CHECK(share > 0.0 && rows >= 1 && ms >= 0.0,

@@ -35,6 +35,15 @@ public:
     /// fitted to the measurements; before any measurement, the share itself.
     double relativeDraftCost(double share) const;
 
+    /// Records the time of a pass of one row through a network of its own that drafts, whose
+    /// weights are this share of the full model's.
+    void recordNetwork(double share, double ms);
+
+    /// The cost of such a pass relative to a full pass of one row: a line of their own, as small
+    /// matrices take more time for each byte than the model's. Before any measurement, the share
+    /// itself.
+    double relativeNetworkCost(double share) const;
+
     /// Records the time of a pass over so many rows that resumed behind the first layers and read
     /// this share of the weights.
     void recordResumed(double share, int rows, double ms);
@@ -76,6 +85,7 @@ private:
 
     double m_oneRowMs = 0.0;
     PartPasses m_drafts;
+    PartPasses m_networks;
     PartPasses m_resumed;
     std::array<Entry, kMostRows + 1> m_entries = {}; // by rows
 };

@@ -48,24 +48,30 @@ PromptWork FeatureDrafter::watch(const Target& target,
         return watched;
     const std::size_t shared = sharedRows(target.cachedTokens(), prompt);
     // The first draft goes on from what a pass makes of the last row, so this has no slot yet.
-    const std::size_t most =
-        std::min({m_following.size(), shared, std::max<std::size_t>(prompt.size(), 2) - 2});
+    const std::size_t rows = std::min(shared, std::max<std::size_t>(prompt.size(), 2) - 2);
+    if (m_firstRow > 0 && (m_isBehind || toSize(m_firstRow) > rows)) {
+        startAt(0);
+        m_isBehind = true;
+    }
+    const std::size_t first = toSize(m_firstRow);
+    const std::size_t most = std::min(m_following.size(), rows - first);
     std::size_t slots = 0;
-    while (slots < most && m_following[slots] == prompt[slots + 1])
+    while (slots < most && m_following[slots] == prompt[first + slots + 1])
         ++slots;
     const std::size_t usable =
-        slots < m_following.size() ? 0 : std::min(waitingRows(), shared - slots);
+        slots < m_following.size() ? 0 : std::min(waitingRows(), shared - first - slots);
     m_following.resize(slots);
     m_cache.truncate(static_cast<Position>(slots));
     m_waiting.resize((m_firstWaiting + usable) * m_width);
-    const bool missedMuch = m_isBehind && shared > slots + usable + toSize(kPrefillRows);
+    const std::size_t known = first + slots + usable;
+    const bool missedMuch = m_isBehind && shared > known + toSize(kPrefillRows);
     if (isOff() || missedMuch) {
         m_failures = kMostFailures;
         dropWaiting();
         return watched;
     }
     m_isBehind = false;
-    m_prompt.known = static_cast<Position>(slots + usable);
+    m_prompt.known = static_cast<Position>(known);
     m_prompt.pieceRead = [this, &target, stop = work.stop]() -> Result<void> {
         ENGINE_TRY_DO(take());
         return catchUpWithPrompt(target, stop);
@@ -82,10 +88,11 @@ Result<void> FeatureDrafter::take() {
         dropWaiting();
         return {};
     }
-    ENGINE_CHECK(toSize(m_prompt.first) == m_following.size() + waitingRows(),
+    const std::size_t known = toSize(m_firstRow) + knownRows();
+    ENGINE_CHECK(toSize(m_prompt.first) == known,
                  "streams from row {} on, behind {}",
                  m_prompt.first,
-                 m_following.size() + waitingRows());
+                 known);
     const std::size_t before = m_waiting.size();
     m_waiting.resize(before + toSize(rows) * m_width);
     const auto read = m_prompt.rows.read(0, std::span(m_waiting).subspan(before));
@@ -121,6 +128,22 @@ void FeatureDrafter::dropWaiting() {
     m_isBehind = true;
     m_prompt.rows.clear();
     m_streams.clear();
+}
+
+void FeatureDrafter::join(const Target& target) {
+    forget();
+    dropWaiting();
+    startAt(target.length());
+    m_isBehind = false;
+}
+
+/// Its cache begins anew with this row of the target.
+void FeatureDrafter::startAt(Position row) {
+    m_following.clear();
+    m_cache.truncate(0);
+    m_waiting.clear();
+    m_firstWaiting = 0;
+    m_firstRow = row;
 }
 
 std::span<const HandOut> FeatureDrafter::handOuts(const Target& target) {
@@ -222,7 +245,7 @@ Result<void> FeatureDrafter::catchUp(const Target& target, std::size_t rows, boo
     const std::size_t first = m_following.size();
     m_tokens.clear();
     for (std::size_t i = 0; i < rows; ++i)
-        m_tokens.push_back(tokenAt(target, first + i + 1));
+        m_tokens.push_back(tokenAt(target, toSize(m_firstRow) + first + i + 1));
     ENGINE_TRY_DO(runPass({.tokens = m_tokens,
                            .streams = waiting().first(rows * m_width),
                            .firstSlot = static_cast<Position>(first),

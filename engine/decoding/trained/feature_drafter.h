@@ -12,17 +12,19 @@
 
 namespace engine {
 
-/// Drafts with a draft model. Its cache has a slot for each cached row of the target: slot t holds
-/// what became of the stream of row t and of token t + 1. A draft first catches up with the rows
-/// that the last round made true, in one pass whose last row gives the first token; each further
-/// token takes a pass of one row, which reads the draft model's own stream instead.
+/// Drafts with a draft model. Its cache has a slot for each cached row of the target, or for those
+/// from join() on: slot t holds what became of the stream of row t and of token t + 1. A draft
+/// first catches up with the rows that the last round made true, in one pass whose last row gives
+/// the first token; each further token takes a pass of one row, which reads the draft model's own
+/// stream instead.
 ///
 /// The decoder hands it the streams: of the prompt by watch() and take(), of each round by giving
 /// handOuts() to Target::verify and calling observe() behind it, also behind plain steps. It
 /// catches up with a prompt piece by piece, so that it never holds the streams of more than a few
 /// pieces. A draft pass whose numbers are not finite makes no draft; kMostFailures of them in a row
-/// switch it off until forget(). While it is off it stores nothing: behind forget() it drafts again
-/// from the next watch() on, which has the rows that it missed read again.
+/// switch it off until forget(). While it is off or rests it stores nothing: behind forget() it
+/// drafts again from the next watch() on, which has the rows that it missed read again, or without
+/// them behind join().
 class FeatureDrafter final : public Drafter {
 public:
     static constexpr int kMostFailures = 3;
@@ -50,6 +52,16 @@ public:
     /// Takes the streams of the rows that a step kept. Errors: those of reading them.
     Result<void> observe(const DecodeStep& step);
 
+    /// Stores nothing from now on, until the next watch() or join().
+    void rest() { dropWaiting(); }
+
+    /// Goes on with the next row of the target and without those before it: its cache begins anew,
+    /// so nothing is caught up with, and its first drafts see little of the text. Between rounds.
+    void join(const Target& target);
+
+    /// Whether streams are not wanted: it is off, or rests.
+    bool rests() const { return isOff() || m_isBehind; }
+
     /// Whether it has been switched off, because its numbers were not finite.
     bool isOff() const { return m_failures >= kMostFailures; }
 
@@ -58,6 +70,14 @@ public:
 
     /// The part of the target's weights that a pass of one row reads.
     double share(const Target& target) const;
+
+    /// Rows of the target whose streams it has, and how many of them a draft first catches up with.
+    std::size_t knownRows() const { return m_following.size() + waitingRows(); }
+
+    std::size_t waitingRows() const { return m_waiting.size() / m_width - m_firstWaiting; }
+
+    /// Whether it knows all rows of the target from the first one on.
+    bool isWhole() const { return m_firstRow == 0; }
 
     const DraftModel& model() const { return *m_model; }
 
@@ -92,10 +112,7 @@ private:
     Result<void> catchUpWithPrompt(const Target& target, const std::stop_token& stop);
     void dropWaiting();
 
-    std::size_t waitingRows() const { return m_waiting.size() / m_width - m_firstWaiting; }
-
-    /// Whether streams are not wanted.
-    bool rests() const { return isOff() || m_isBehind; }
+    void startAt(Position row);
 
     DraftModel* m_model;
     std::size_t m_width; // hidden size
@@ -104,7 +121,8 @@ private:
     std::vector<TokenId> m_following;
     std::vector<double> m_waiting;  // [rows, hidden]
     std::size_t m_firstWaiting = 0; // row of m_waiting; those before it are slots already
-    bool m_isBehind = false;        // rows of the target were missed while it was off
+    Position m_firstRow = 0;        // of the target, to which slot 0 belongs; see join()
+    bool m_isBehind = false;        // rows of the target were missed while it was off or rested
     PromptStreams m_prompt;
     HiddenRows m_streams; // of the newest pass of the target
     std::vector<HandOut> m_handOuts;

@@ -46,6 +46,10 @@ struct DraftAdapter {
 /// version, a head or tensors that are not known.
 Result<DraftAdapter> readDraftAdapter(const std::filesystem::path& path);
 
+/// The JSON text that describes an adapter in its file, with all its members. Errors: as
+/// readDraftAdapter().
+Result<std::string> readDraftDescription(const std::filesystem::path& path);
+
 /// Whether the adapter belongs to this model. Errors: InvalidInput for another fingerprint (names
 /// both), another width, or tokens that the model does not have.
 Result<void>

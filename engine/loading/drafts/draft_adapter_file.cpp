@@ -48,19 +48,6 @@ public:
         return std::move(m_adapter);
     }
 
-private:
-    Error corrupt(std::string_view problem) const {
-        return {ErrorCode::CorruptFile,
-                fmt::format("{}: {}.", readable(m_path.string(), 400), problem),
-                kFetchAgain};
-    }
-
-    Error unsupported(std::string_view problem) const {
-        return {ErrorCode::Unsupported,
-                fmt::format("{}: {}.", readable(m_path.string(), 400), problem),
-                kFetchAgain};
-    }
-
     /// The text that makes a file of tensors an adapter. openSafetensors() checks the rest.
     Result<std::string> readDescription() const {
         ENGINE_TRY(const ByteReader file, ByteReader::open(m_path));
@@ -82,6 +69,19 @@ private:
             return corrupt(
                 fmt::format("it is no draft adapter: __metadata__ has no \"{}\"", kDescription));
         return std::string(*found);
+    }
+
+private:
+    Error corrupt(std::string_view problem) const {
+        return {ErrorCode::CorruptFile,
+                fmt::format("{}: {}.", readable(m_path.string(), 400), problem),
+                kFetchAgain};
+    }
+
+    Error unsupported(std::string_view problem) const {
+        return {ErrorCode::Unsupported,
+                fmt::format("{}: {}.", readable(m_path.string(), 400), problem),
+                kFetchAgain};
     }
 
     /// A whole number of an object, within a range.
@@ -235,5 +235,9 @@ private:
 } // namespace
 
 Result<DraftAdapter> readDraftAdapter(const fs::path& path) { return AdapterReader(path).read(); }
+
+Result<std::string> readDraftDescription(const fs::path& path) {
+    return AdapterReader(path).readDescription();
+}
 
 } // namespace engine

@@ -34,8 +34,10 @@ std::filesystem::path usersDraftAdapter(const std::string& fingerprint) {
     return modelDataFile(defaultDataFolder(), "draft-adapters", fingerprint, ".safetensors");
 }
 
-Result<std::vector<std::string>>
-adoptDraftAdapter(Transformer& model, const std::string& fingerprint, const std::string& asked) {
+Result<std::vector<std::string>> adoptDraftAdapter(Transformer& model,
+                                                   const std::string& fingerprint,
+                                                   const std::string& asked,
+                                                   const std::filesystem::path& shipped) {
     std::vector<std::string> remarks;
     if (asked == kNoDraftAdapter)
         return remarks;
@@ -43,12 +45,20 @@ adoptDraftAdapter(Transformer& model, const std::string& fingerprint, const std:
         ENGINE_TRY_DO(adopt(model, fingerprint, asked));
         return remarks;
     }
-    const std::filesystem::path path = usersDraftAdapter(fingerprint);
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored))
-        return remarks;
-    if (const auto adopted = adopt(model, fingerprint, path); !adopted)
-        remarks.push_back("The draft adapter is not used: " + adopted.error().message);
+    const std::filesystem::path users = usersDraftAdapter(fingerprint);
+    std::vector<std::filesystem::path> known = {users};
+    if (!shipped.empty())
+        known.push_back(shipped / users.filename());
+    for (const std::filesystem::path& path : known) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(path, ignored))
+            continue;
+        const auto adopted = adopt(model, fingerprint, path);
+        if (adopted)
+            return remarks;
+        if (path == users || adopted.error().code != ErrorCode::Unsupported)
+            remarks.push_back("The draft adapter is not used: " + adopted.error().message);
+    }
     return remarks;
 }
 

@@ -15,6 +15,7 @@ namespace {
 struct LoaderOptions {
     std::filesystem::path moduleFolder;
     PackedCacheOptions packedCache;
+    std::filesystem::path adapterFolder;
 };
 
 Result<SessionModel>
@@ -56,8 +57,10 @@ loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoad
     options.stop = work.stop;
     options.progress = [&work](double part) { work.progress("weights", part); };
     ENGINE_TRY(model.transformer, factory(config, *weights, options));
-    ENGINE_TRY(const std::vector<std::string> remarks,
-               adoptDraftAdapter(*model.transformer, model.fingerprint, command.draftAdapter));
+    ENGINE_TRY(
+        const std::vector<std::string> remarks,
+        adoptDraftAdapter(
+            *model.transformer, model.fingerprint, command.draftAdapter, loader.adapterFolder));
     model.remarks.insert(model.remarks.end(), remarks.begin(), remarks.end());
     return model;
 }
@@ -71,9 +74,13 @@ std::shared_ptr<const TokenTrie> vocabularyOf(SessionModel& model) {
     return model.vocabulary;
 }
 
-ModelLoader makeModelLoader(std::filesystem::path moduleFolder, PackedCacheOptions packedCache) {
-    return [loader = LoaderOptions{std::move(moduleFolder), std::move(packedCache)}](
-               const LoadModel& command, const ModelLoadWork& work) {
+ModelLoader makeModelLoader(std::filesystem::path moduleFolder,
+                            PackedCacheOptions packedCache,
+                            std::filesystem::path adapterFolder) {
+    return [loader = LoaderOptions{std::move(moduleFolder),
+                                   std::move(packedCache),
+                                   std::move(adapterFolder)}](const LoadModel& command,
+                                                              const ModelLoadWork& work) {
         return loadFiles(loader, command, work);
     };
 }

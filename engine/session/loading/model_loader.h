@@ -46,8 +46,10 @@ struct ModelLoadWork {
 /// NoMemory the session frees its old model and retries once.
 using ModelLoader = std::function<Result<SessionModel>(const LoadModel&, const ModelLoadWork&)>;
 
-/// The loader that reads files; backends that are modules come from `moduleFolder`.
+/// The loader that reads files; backends that are modules come from `moduleFolder`, and the draft
+/// adapters of the program, which need not exist, from `adapterFolder` (see adoptDraftAdapter).
 ModelLoader makeModelLoader(std::filesystem::path moduleFolder,
-                            PackedCacheOptions packedCache = {});
+                            PackedCacheOptions packedCache = {},
+                            std::filesystem::path adapterFolder = {});
 
 } // namespace engine

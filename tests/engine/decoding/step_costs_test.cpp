@@ -43,6 +43,19 @@ private slots:
         QCOMPARE(costs.samples(6), 0);
     }
 
+    /// Neither tells anything of the other.
+    void passesOfANetworkOfItsOwnHaveALineOfTheirOwn() {
+        StepCosts costs;
+        costs.record(1, 5.0);
+        QCOMPARE(costs.relativeNetworkCost(0.1), 0.1);
+        for (int i = 0; i < 40; ++i) {
+            costs.recordNetwork(0.1, 5.0 * 0.25);
+            costs.recordDraft(0.5, 5.0 * 0.6);
+        }
+        QVERIFY(std::abs(costs.relativeNetworkCost(0.1) - 0.25) < 1e-9);
+        QVERIFY(std::abs(costs.relativeDraftCost(0.5) - 0.6) < 1e-9);
+    }
+
     void noTimeAtAllTellsNothing() {
         StepCosts costs;
         costs.record(1, 5.0);
@@ -50,11 +63,13 @@ private slots:
         costs.record(4, 0.0);
         costs.recordFirst(8, 0.0);
         costs.recordDraft(0.5, 0.0);
+        costs.recordNetwork(0.5, 0.0);
         costs.recordResumed(0.5, 2, 0.0);
         QCOMPARE(costs.oneRowMs(), 5.0);
         QCOMPARE(costs.relativeCost(4), 1.0 + 3 * StepCosts::kFirstGuess);
         QCOMPARE(costs.samples(8), 0);
         QCOMPARE(costs.draftSamples() + costs.resumedSamples(), 0);
+        QCOMPARE(costs.relativeNetworkCost(0.5), 0.5);
     }
 
     void aFirstPassOfSeveralRowsCalibratesOne() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/drafts/draft_adapter.h"
+#include "engine/model/plain/plain_backend.h"
 #include "engine/session/loading/draft_adapter_choice.h"
 #include "tests/support/models/tiny_adapter.h"
 #include "tests/support/models/tiny_model.h"
@@ -7,8 +8,10 @@
 
 #include <QTest>
 
+#include <fstream>
 #include <functional>
 #include <new>
+#include <utility>
 
 using namespace engine;
 using support::AdapterKind;
@@ -59,6 +62,7 @@ private slots:
     void everyCutIsRefused();
     void anAdapterOfAnotherModelIsRefused();
     void anAdapterThatMemoryDoesNotHoldIsRefused();
+    void theUsersComesBeforeTheShippedOne();
 
 private:
     Result<DraftAdapter> read(const std::string& bytes) {
@@ -253,6 +257,43 @@ void DraftAdapterTest::anAdapterThatMemoryDoesNotHoldIsRefused() {
     QVERIFY(adopted.error().message.find("a.safetensors") != std::string::npos);
     QVERIFY(!adopted.error().hint.empty());
     QVERIFY(model.draftModel() == nullptr);
+}
+
+void DraftAdapterTest::theUsersComesBeforeTheShippedOne() {
+    const test_support::TemporaryFolder data;
+    const test_support::TemporaryFolder shipped;
+    qputenv("SWIFT_STUDIO_DATA", QByteArray::fromStdString(data.path().string()));
+    DraftAdapter adapter = tiny();
+    const std::string fingerprint = adapter.fingerprints.front();
+    const auto model = makePlainTransformer(
+        support::tinyConfig(), support::randomWeights(support::tinyConfig(), 3), {});
+    QVERIFY(model.hasValue());
+    const auto aboutOf = [&](const std::string& asked) {
+        model.value()->useDraftModel(nullptr);
+        const auto remarks = adoptDraftAdapter(*model.value(), fingerprint, asked, shipped.path());
+        ENGINE_CHECK(remarks.hasValue(), "{}", remarks.error().message);
+        const DraftModel* found = model.value()->draftModel();
+        return std::pair(found == nullptr ? std::string("nothing") : found->about,
+                         remarks.value().size());
+    };
+    const auto about = [](const char* text, std::size_t remarks) {
+        return std::pair(std::string(text), remarks);
+    };
+    QVERIFY(aboutOf("") == about("nothing", 0));
+    adapter.about = "shipped";
+    shipped.write(fingerprint + ".safetensors", support::adapterFile(adapter));
+    QVERIFY(aboutOf("") == about("shipped", 0));
+    QVERIFY(aboutOf(kNoDraftAdapter) == about("nothing", 0));
+    const std::filesystem::path users = usersDraftAdapter(fingerprint);
+    std::filesystem::create_directories(users.parent_path());
+    const auto write = [&](const std::string& bytes) {
+        std::ofstream(users, std::ios::binary) << bytes;
+    };
+    adapter.about = "the user's";
+    write(support::adapterFile(adapter));
+    QVERIFY(aboutOf("") == about("the user's", 0));
+    write("damaged");
+    QVERIFY(aboutOf("") == about("shipped", 1));
 }
 
 QTEST_GUILESS_MAIN(DraftAdapterTest)

@@ -3,10 +3,12 @@
 // run takes a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
 #include "tests/support/lossless/lossless_test.h"
 #include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/models/tiny_adapter.h"
 
 #include <QTest>
 
 using namespace engine;
+using support::AdapterKind;
 using support::CaseRandom;
 using support::LosslessTask;
 using support::registry;
@@ -20,6 +22,7 @@ SettingValues randomSettings(CaseRandom& random, const LosslessTask& /*task*/) {
             {"successors", random.oneIn(8) ? 0.0 : 1.0},
             {"skip_layers", random.oneIn(3) ? 0.0 : 1.0},
             {"early_exit", random.oneIn(3) ? 0.0 : 1.0},
+            {"draft_adapter", random.oneIn(3) ? 0.0 : 1.0},
             {"probing", random.oneIn(3) ? 0.005 : 1.0}};
 }
 
@@ -61,6 +64,35 @@ private slots:
             QVERIFY(!told.choice.refused.empty());
             QVERIFY(told.choice.refused != told.choice.drafter);
         }
+    }
+
+    void withEveryKindOfAdapterItEqualsVanilla_data() {
+        QTest::addColumn<int>("kind");
+        QTest::newRow("bigram") << static_cast<int>(AdapterKind::Bigram);
+        QTest::newRow("random") << static_cast<int>(AdapterKind::Random);
+        QTest::newRow("zero") << static_cast<int>(AdapterKind::Zero);
+        QTest::newRow("one token") << static_cast<int>(AdapterKind::OneToken);
+        QTest::newRow("huge") << static_cast<int>(AdapterKind::Huge);
+    }
+
+    /// Greedy and drawn. Where any rate will do the adapter drafts most rounds, with what was seen
+    /// before beside it, and by turns with skipped layers and exits, if those are on.
+    void withEveryKindOfAdapterItEqualsVanilla() {
+        QFETCH(const int, kind);
+        const auto model = support::quietModel(3, 9, {.first = 0, .end = 3, .part = 0.05F});
+        support::giveAdapter(*model, static_cast<AdapterKind>(kind), 5);
+        support::DraftCounts counts;
+        CaseRandom random(43);
+        for (int index = 0; index < 60; ++index) {
+            support::LosslessCase tried =
+                support::randomCase(random, *model, index % 2 == 1, index % 5 == 4);
+            tried.settings = randomSettings(random, {});
+            tried.settings["draft_adapter"] = 1.0;
+            if (index % 3 != 0)
+                tried.settings["margin"] = -1.0;
+            check(support::compareWithVanilla(registry(), "auto", tried, *model, &counts));
+        }
+        QVERIFY(counts.drafted > 100);
     }
 
     void whatCannotPayIsNotDrafted() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drafts of an adapter give vanilla's own tokens, whatever the adapter holds. The default run takes
 // a sample of the cases; SWIFT_STUDIO_FULL_EXACTNESS=1 runs all of them.
-#include "engine/model/draft_model.h"
 #include "tests/support/lossless/lossless_test.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/models/tiny_adapter.h"
@@ -23,16 +22,10 @@ SettingValues randomSettings(CaseRandom& random, const LosslessTask& /*task*/) {
             {"siblings", random.oneOf(siblings)}};
 }
 
-void giveAdapter(Transformer& model, AdapterKind kind, unsigned seed) {
-    auto made = makeDraftModel(model, support::makeAdapter(model.config(), kind, seed));
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    model.useDraftModel(std::move(made).value());
-}
-
 /// Each model another kind of adapter.
 void giveNextAdapter(Transformer& model) {
     static unsigned next = 0;
-    giveAdapter(model, support::kAdapterKinds[next % support::kAdapterKinds.size()], next);
+    support::giveAdapter(model, support::kAdapterKinds[next % support::kAdapterKinds.size()], next);
     ++next;
 }
 
@@ -70,7 +63,7 @@ void TunedExactnessTest::everyKindOfAdapterEqualsVanilla_data() {
 void TunedExactnessTest::everyKindOfAdapterEqualsVanilla() {
     QFETCH(const int, kind);
     const auto model = support::quietModel(3, 9, {.first = 0, .end = 3, .part = 0.05F});
-    giveAdapter(*model, static_cast<AdapterKind>(kind), 5);
+    support::giveAdapter(*model, static_cast<AdapterKind>(kind), 5);
     support::DraftCounts counts;
     CaseRandom random(41);
     for (int index = 0; index < 40; ++index) {
@@ -104,7 +97,7 @@ void TunedExactnessTest::anAdapterThatFailsIsToldOnce() {
     const ModelConfig config = support::layeredConfig(3);
     const auto model =
         std::move(makePlainTransformer(config, support::randomWeights(config, 9), {})).value();
-    giveAdapter(*model, AdapterKind::Huge, 1);
+    support::giveAdapter(*model, AdapterKind::Huge, 1);
     const auto decoder =
         support::openDecoder("tuned", {.transformer = *model, .contextLength = 64});
     const std::vector<TokenId> prompt = {3, 1, 4};

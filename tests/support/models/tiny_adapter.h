@@ -2,11 +2,13 @@
 #pragma once
 
 #include "engine/loading/drafts/draft_adapter.h"
+#include "engine/model/draft_model.h"
 #include "tests/support/models/tiny_safetensors.h"
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -71,6 +73,18 @@ makeAdapter(const engine::ModelConfig& model, AdapterKind kind, unsigned seed) {
             input[i * 2 * width + width + i] = 1.0F;
     }
     return adapter;
+}
+
+/// What such an adapter computes for a model. Fails by exception.
+inline std::unique_ptr<engine::DraftModel> makeDrafting(const engine::Transformer& model,
+                                                        const engine::DraftAdapter& adapter) {
+    auto made = engine::makeDraftModel(model, adapter);
+    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
+    return std::move(made).value();
+}
+
+inline void giveAdapter(engine::Transformer& model, AdapterKind kind, unsigned seed) {
+    model.useDraftModel(makeDrafting(model, makeAdapter(model.config(), kind, seed)));
 }
 
 /// The description of an adapter in its file.

@@ -48,6 +48,7 @@ public:
         const double share = prices.savesByBytes ? shareRead(request) : 1.0;
         const double ms = prices.plainMs * share * (1.0 + prices.rowPart * (rows - 1));
         nowMs += ms;
+        handedOut += request.handOuts.empty() ? 0 : 1;
         if (!isFull)
             (isTrial ? trialMs : draftMs) += ms;
         if (!isFull)
@@ -68,6 +69,7 @@ public:
     double trialMs = 0.0; ///< of those among them that predict behind several rows
     int draftPasses = 0;
     int trials = 0;
+    int handedOut = 0; ///< passes whose streams were wanted
 
 private:
     /// The share of the weights that a pass reads: of the layers that it runs, and of the head if a

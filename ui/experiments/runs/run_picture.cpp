@@ -93,6 +93,7 @@ QString draftedByText(const std::map<std::string, long>& drafters, long until, l
     static const std::pair<const char*, const char*> kNames[] = {
         {"skip", QT_TRANSLATE_NOOP("PromptRow", "skipped layers")},
         {"exit", QT_TRANSLATE_NOOP("PromptRow", "early exit")},
+        {"tuned", QT_TRANSLATE_NOOP("PromptRow", "trained layer")},
         {"free", QT_TRANSLATE_NOOP("PromptRow", "guesses without layers")}};
     const auto words = [](const char* text) {
         return QCoreApplication::translate("PromptRow", text);

@@ -139,6 +139,8 @@ private slots:
     void aModelOfOneTokenBehindAnotherIsDraftedWithoutFault();
     void numbersThatAreNotFiniteSwitchItOff();
     void whileItIsOffItStoresNothing();
+    void itGoesOnBehindWhatItMissed();
+    void aPromptKeepsOnlyWhatItKnowsOfIt();
     void weightsThatAreNotFiniteAreRefused();
     void weightsThatHalvesDoNotHoldAreRefusedWhereTheyAreRounded();
     void onlyModelsWithNarrowWeightsRoundTheirDraftNetworks();
@@ -306,6 +308,64 @@ void FeatureDrafterTest::whileItIsOffItStoresNothing() {
     begin(target, drafter, std::vector<TokenId>{3, 1, 4});
     QVERIFY(!drafter.isOff());
     QVERIFY(!drafter.waiting().empty());
+}
+
+/// It rests, joins, and from there on is as one whose text begins there: the positions of its slots
+/// count from that row, and only their distances matter.
+void FeatureDrafterTest::itGoesOnBehindWhatItMissed() {
+    const auto model = support::layeredModel(4, 7);
+    const auto adapter = draftModel(*model, AdapterKind::Random);
+    Target target = targetOf(*model);
+    FeatureDrafter drafter = drafterOf(*adapter);
+    begin(target, drafter, std::vector<TokenId>{3, 1, 4, 1, 5, 9, 2, 6});
+    verify(target, drafter, draft(target, drafter, 3));
+    drafter.rest();
+    for (int round = 0; round < 3; ++round) {
+        QVERIFY(drafter.rests());
+        QVERIFY(drafter.handOuts(target).empty());
+        QCOMPARE(draft(target, drafter, 3).size(), 0);
+        verify(target, drafter, {});
+        QVERIFY(drafter.waiting().empty());
+    }
+    const Position joined = target.length();
+    drafter.join(target);
+    QVERIFY(!drafter.rests() && !drafter.isWhole());
+    QCOMPARE(draft(target, drafter, 3).size(), 0); // no row yet
+    verify(target, drafter, {});
+    for (int round = 0; round < 4; ++round) {
+        const DraftTree found = draft(target, drafter, 3);
+        QVERIFY(found.size() >= 3);
+        QCOMPARE(drafter.cache().length(), target.length() - joined);
+        const std::vector<TokenId> text = textOf(target);
+        QVERIFY(std::equal(text.begin() + joined + 1, text.end(), drafter.following().begin()));
+        verify(target, drafter, found);
+    }
+}
+
+void FeatureDrafterTest::aPromptKeepsOnlyWhatItKnowsOfIt() {
+    const auto model = support::layeredModel(4, 7);
+    const auto adapter = draftModel(*model, AdapterKind::Random);
+    Target target = targetOf(*model);
+    FeatureDrafter drafter = drafterOf(*adapter);
+    begin(target, drafter, std::vector<TokenId>{3, 1, 4, 1, 5, 9, 2, 6});
+    verify(target, drafter, {});
+    drafter.rest();
+    verify(target, drafter, {});
+    drafter.join(target);
+    const auto joined = static_cast<std::size_t>(target.length());
+    for (int round = 0; round < 4; ++round)
+        verify(target, drafter, draft(target, drafter, 3));
+    std::vector<TokenId> next = textOf(target); // the next turn of the chat
+    next.insert(next.end(), {8, 8, 7});
+    begin(target, drafter, next);
+    QVERIFY(!drafter.isWhole());
+    QCOMPARE(joined + drafter.knownRows(), next.size() - 1);
+    verify(target, drafter, draft(target, drafter, 3));
+    // Of another text it has nothing, so all of it is read, and it is whole again.
+    begin(target, drafter, std::vector<TokenId>{3, 1, 4, 1, 7, 7});
+    QVERIFY(drafter.isWhole());
+    equalsAFreshOne(*model, target, drafter);
+    equalsAFreshOne(*model, target, drafter);
 }
 
 void FeatureDrafterTest::weightsThatAreNotFiniteAreRefused() {

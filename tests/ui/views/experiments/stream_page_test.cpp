@@ -170,6 +170,7 @@ private slots:
         QCOMPARE(draftedByText({{"exit", 38}, {"none", 2}}, 38, 40), QStringLiteral("early exit"));
         QCOMPARE(draftedByText({{"free", 30}, {"exit", 10}}, 40, 40),
                  QStringLiteral("guesses without layers, early exit"));
+        QCOMPARE(draftedByText({{"tuned", 40}}, 40, 40), QStringLiteral("trained layer"));
         QCOMPARE(draftedByText({{"later", 30}, {"none", 70}}, 30, 100),
                  QStringLiteral("later, plain steps after token 30"));
     }
