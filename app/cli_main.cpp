@@ -166,6 +166,7 @@ std::optional<int> choose(app::ChosenCommand& chosen, int argc, char** argv) {
     app::addTokenizeCommands(cli, chosen);
     app::addInspectCommand(cli, chosen);
     app::addReplayCommand(cli, chosen);
+    app::addTuneCommand(cli, chosen);
     return parse(cli, argc, argv);
 }
 

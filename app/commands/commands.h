@@ -53,5 +53,6 @@ void addLensCommand(CLI::App& app, ChosenCommand& chosen);
 void addTokenizeCommands(CLI::App& app, ChosenCommand& chosen);
 void addInspectCommand(CLI::App& app, ChosenCommand& chosen);
 void addReplayCommand(CLI::App& app, ChosenCommand& chosen);
+void addTuneCommand(CLI::App& app, ChosenCommand& chosen);
 
 } // namespace app

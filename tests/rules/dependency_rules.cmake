@@ -17,12 +17,13 @@ set(level_metrics 7)
 set(level_lens 7)
 set(level_session 8)
 set(level_experiments 8)
+set(level_tuning 8)
 set(level_learn 9)
 set(highest_level_of_plugins 6)
 
 # Run-time modules that may see LibTorch; their tests see it through the engine's interface. None of
 # them may see Qt, so no file sees both (LibTorch has members named as Qt's macro `slots`).
-set(torch_modules backend_torch)
+set(torch_modules backend_torch trainer_torch)
 
 set_property(GLOBAL PROPERTY VIOLATION_COUNT 0)
 function(report_violation rule text)
@@ -56,6 +57,8 @@ function(check_plugin_include)
         endif()
     elseif(NOT include MATCHES "^engine/")
         report_violation(plugins-see-engine "a module may not include \"${include}\"")
+    elseif(part MATCHES "^trainer_" AND include STREQUAL "engine/tuning/trainer.h")
+        # What a module that trains implements.
     elseif(NOT DEFINED level_${seen_part} OR level_${seen_part} GREATER highest_level_of_plugins)
         report_violation(plugin-levels "a module may not include \"${include}\"")
     endif()

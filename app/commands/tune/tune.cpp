@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/options/decoder_options.h"
+#include "app/commands/options/text_options.h"
+#include "app/commands/tune/tune_run.h"
+#include "app/number_check.h"
+
+#include <fmt/ranges.h>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+Error tuneInput(std::string message, std::string hint) {
+    return {ErrorCode::InvalidInput, std::move(message), std::move(hint)};
+}
+
+Result<TuningPlan> tuningPlan(const TuneOptions& options) {
+    ENGINE_TRY(TuningPlan plan, planOfProfile(options.profile));
+    plan.answerTokens = options.answerTokens.value_or(plan.answerTokens);
+    plan.epochs = options.epochs.value_or(plan.epochs);
+    plan.steps = options.steps.value_or(0);
+    plan.minutes = options.minutes.value_or(0.0);
+    plan.seed = options.seed;
+    for (const std::string& setting : options.settings)
+        ENGINE_TRY_DO(applySetting(plan, setting));
+    return plan;
+}
+
+Result<void> checkTuneOptions(const TuneOptions& options) {
+    if (options.recipe != "draft")
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("The recipe {} is not built yet.", options.recipe),
+                     "Choose --recipe draft, which leaves the model as it is."};
+    if (options.data.paths.empty())
+        return tuneInput("tune needs prompts for the model to answer.", "Name them with --data.");
+    if (options.out.path.empty())
+        return tuneInput("tune needs a file to write the adapter to.", "Name it with --out.");
+    if (options.steps && options.minutes)
+        return tuneInput("--steps and --minutes both say how long to train.", "Leave one out.");
+    if (options.resumes && options.retrains)
+        return tuneInput("--resume goes on with a training, --retrain begins one anew.",
+                         "Leave one out.");
+    return {};
+}
+
+Result<void> runTune(const TuneOptions& options, CommandContext& context) {
+    if (!options.check.empty())
+        return checkAdapterFile(options, context.console);
+    ENGINE_TRY_DO(checkTuneOptions(options));
+    ENGINE_TRY(const TuningPlan plan, tuningPlan(options));
+    const std::stop_token stop = context.interrupt.beginWork();
+    return runTuning(options, plan, context.console, stop);
+}
+
+std::string tuneSettingsHelp() {
+    std::vector<std::string> lines;
+    for (const SettingInfo& setting : tuningSettings())
+        lines.push_back(fmt::format("  {} ({}; {}): {}",
+                                    setting.name,
+                                    settingRange(setting),
+                                    settingText(setting, setting.initial),
+                                    setting.meaning));
+    return fmt::format("Settings for --set (range; default):\n{}", fmt::join(lines, "\n"));
+}
+
+void addLengthOptions(CLI::App& command, TuneOptions& options) {
+    constexpr std::int64_t kMost = 1'000'000'000;
+    command
+        .add_option("--profile",
+                    options.profile,
+                    "quick, full or overnight: 300,000, 1,200,000 or 4,000,000 answer tokens, "
+                    "three times")
+        ->check(CLI::IsMember(tuningProfiles()))
+        ->capture_default_str();
+    command
+        .add_option("--answer-tokens",
+                    options.answerTokens,
+                    "Tokens of the model's answers to train on; default: the profile's")
+        ->check(numberFrom<std::int64_t>(1, kMost));
+    command
+        .add_option(
+            "--epochs", options.epochs, "How often each is trained on; default: three times")
+        ->check(numberFrom(1, 1000));
+    command.add_option("--steps", options.steps, "Steps of training; default: those of the epochs")
+        ->check(numberFrom<std::int64_t>(1, kMost));
+    command
+        .add_option("--minutes",
+                    options.minutes,
+                    "Time for all of it, about; a third of it goes to the answers")
+        ->check(numberFrom(0.01, 100'000.0));
+}
+
+void addRunOptions(CLI::App& command, TuneOptions& options) {
+    command.add_flag("--resume",
+                     options.resumes,
+                     "Go on with a run that was stopped or killed: give the same options as then");
+    command.add_flag("--retrain",
+                     options.retrains,
+                     "Use the answers of an earlier run and train anew, perhaps with other --set");
+    command
+        .add_option("--checkpoint-minutes",
+                    options.checkpointMinutes,
+                    "Minutes between two states that a killed run can go on from")
+        ->check(numberFrom(0.0, 10'000.0))
+        ->capture_default_str();
+    command.add_flag("--collect-only", options.onlyCollects, "Collect the answers, train later");
+    command.add_flag("--keep-work",
+                     options.keepsWork,
+                     "Keep FILE.work with answers and states when the adapter is written");
+    command.add_flag("--use", options.isUsed, "Draft with the adapter from now on");
+}
+
+} // namespace
+
+void addTuneCommand(CLI::App& app, ChosenCommand& chosen) {
+    CLI::App* command = app.add_subcommand(
+        "tune", "Train a draft adapter on the model's own answers; the model stays as it is");
+    const auto options = std::make_shared<TuneOptions>();
+    command->add_option("--recipe", options->recipe, "What is trained: draft")
+        ->check(CLI::IsMember({"draft", "layerskip", "space"}))
+        ->default_str("draft");
+    options->recipe = "draft";
+    addDataOptions(*command, options->data);
+    command->get_option("--data")->required(false);
+    addOutputOptions(*command,
+                     options->out,
+                     "--out",
+                     "The adapter file to write; FILE.work beside it holds what the run needs");
+    command->add_option(
+        "--check", options->check, "Say what this adapter file holds and whether it fits --model");
+    addLengthOptions(*command, *options);
+    command->add_option("--seed", options->seed, "The same seed gives the same adapter")
+        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
+        ->capture_default_str();
+    command->add_option(
+        "--set", options->settings, "A setting, NAME=VALUE; may be given several times");
+    addRunOptions(*command, *options);
+    addModelOptions(*command, options->model);
+    addContextOption(*command, options->model);
+    addRawOption(*command, options->isRaw);
+    command->footer(tuneSettingsHelp());
+    addRun(*command, chosen, options, runTune);
+}
+
+} // namespace app

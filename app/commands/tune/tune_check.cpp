@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/tune/tune_run.h"
+#include "engine/loading/json/json_document.h"
+#include "engine/model/model_fingerprint.h"
+#include "engine/tuning/model_numbers.h"
+
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+std::string sizesText(const DraftAdapter& adapter) {
+    const DraftSizes& sizes = adapter.sizes;
+    return fmt::format("{} layer{} of {} numbers ({} heads of {}, {} for keys, MLP {}), window {}, "
+                       "{} weights; {} tokens can be drafted",
+                       sizes.layerCount,
+                       sizes.layerCount == 1 ? "" : "s",
+                       sizes.hiddenSize,
+                       sizes.headCount,
+                       sizes.headDim,
+                       sizes.kvHeadCount,
+                       sizes.mlpSize,
+                       sizes.window,
+                       trainedWeights(sizes),
+                       adapter.headIds.size());
+}
+
+} // namespace
+
+Result<void> checkAdapterFile(const TuneOptions& options, const Console& console) {
+    ENGINE_TRY(const DraftAdapter adapter, readDraftAdapter(options.check));
+    ENGINE_TRY(const std::string description, readDraftDescription(options.check));
+    ENGINE_TRY(const ModelFiles files, openModel(options.model));
+    ENGINE_TRY(const ModelConfig config, files.config());
+    ENGINE_TRY(const auto weights, files.weights());
+    ENGINE_TRY(const std::string fingerprint, modelFingerprint(config, *weights));
+    const Result<void> fits = checkFits(adapter, config, fingerprint);
+    const std::string model = files.path().filename().string();
+    if (!console.isJson()) {
+        console.line(fmt::format("{}: {}", options.check, adapter.about));
+        console.line("  " + sizesText(adapter));
+        console.line(fmt::format("  made for {}", fmt::join(adapter.fingerprints, ", ")));
+        if (fits)
+            console.line(fmt::format("  fits {}", model));
+    }
+    const auto holds = nlohmann::ordered_json::parse(description, nullptr, false);
+    console.jsonLine({{"event", "adapter"},
+                      {"path", options.check},
+                      {"model", model},
+                      {"fits", fits.hasValue()},
+                      {"trained_weights", trainedWeights(adapter.sizes)},
+                      {"head_tokens", adapter.headIds.size()},
+                      {"holds", holds}});
+    return fits;
+}
+
+} // namespace app

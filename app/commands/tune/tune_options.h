@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/options/output_options.h"
+#include "engine/tuning/tuning_folder.h"
+#include "engine/tuning/tuning_plan.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// The options of `tune`, as typed.
+struct TuneOptions {
+    ModelOptions model;
+    DataOptions data;
+    OutputOptions out;
+    std::string recipe;
+    std::string check; ///< a file to look at; nothing is trained then
+    std::string profile = "full";
+    std::optional<std::int64_t> answerTokens;
+    std::optional<int> epochs;
+    std::optional<std::int64_t> steps;
+    std::optional<double> minutes;
+    std::uint64_t seed = 1;
+    std::vector<std::string> settings;
+    double checkpointMinutes = 5.0;
+    bool isRaw = false;
+    bool resumes = false;
+    bool retrains = false;
+    bool onlyCollects = false;
+    bool keepsWork = false;
+    bool isUsed = false; ///< the result becomes the model's adapter
+};
+
+} // namespace app

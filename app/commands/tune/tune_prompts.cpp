@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/tune/tune_prompts.h"
+
+#include "engine/tuning/files/hashed_file.h"
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+/// Tokens of an answer that must fit behind a prompt.
+constexpr std::size_t kLeastRoom = 16;
+
+/// Remarks that name a prompt; the others are counted.
+constexpr int kMostNamed = 10;
+
+template <typename Numbers> std::span<const std::byte> bytesOfAll(const Numbers& numbers) {
+    return std::as_bytes(std::span(numbers));
+}
+
+void addText(ContentSum& sum, const std::string& text) {
+    const std::uint64_t length = text.size();
+    sum.add(std::as_bytes(std::span(&length, 1)));
+    sum.add(bytesOfAll(text));
+}
+
+} // namespace
+
+TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
+                          const PromptEncoder& encoder,
+                          int contextLength,
+                          const std::function<void(const std::string&)>& remark) {
+    TunePrompts made;
+    ContentSum sum;
+    int leftOut = 0;
+    for (const DataPrompt& prompt : from) {
+        auto ids = encoder.encode({{{"user", prompt.record.turns.front()}, {}}});
+        const bool isLong =
+            ids && ids.value().size() + kLeastRoom > static_cast<std::size_t>(contextLength);
+        if (!ids || isLong || ids.value().empty()) {
+            if (leftOut++ < kMostNamed)
+                remark(fmt::format("{}: line {} was skipped: {}",
+                                   prompt.file,
+                                   prompt.record.line,
+                                   ids ? fmt::format("its {} tokens leave no room for an answer.",
+                                                     ids.value().size())
+                                       : ids.error().message));
+            continue;
+        }
+        addText(sum, prompt.record.id);
+        addText(sum, prompt.record.task);
+        const std::uint64_t count = ids.value().size();
+        sum.add(std::as_bytes(std::span(&count, 1)));
+        sum.add(bytesOfAll(ids.value()));
+        made.prompts.push_back({prompt.record.id, prompt.record.task, std::move(ids).value()});
+    }
+    if (leftOut > kMostNamed)
+        remark(fmt::format("{} more prompts were skipped.", leftOut - kMostNamed));
+    made.hash = sum.hexDigits();
+    return made;
+}
+
+} // namespace app

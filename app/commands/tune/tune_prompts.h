@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/data/data_model.h"
+#include "app/data/prompt_source.h"
+#include "engine/tuning/rows/row_collector.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// The prompts of a training as tokens.
+struct TunePrompts {
+    std::vector<engine::TuningPrompt> prompts;
+    std::string hash; ///< over ids, tasks and tokens
+};
+
+/// First turns alone: later ones would depend on answers. A prompt that cannot be encoded, or that
+/// leaves no room for an answer, is left out and `remark` is told of it.
+TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
+                          const PromptEncoder& encoder,
+                          int contextLength,
+                          const std::function<void(const std::string&)>& remark);
+
+} // namespace app

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/tune/tune_report.h"
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+using TuneJson = nlohmann::ordered_json;
+
+constexpr std::int64_t kReportedSteps = 10;
+
+/// "1 h 20 min", "3 min", "40 s".
+std::string durationText(double seconds) {
+    const auto whole = static_cast<std::int64_t>(seconds);
+    if (whole >= 3600)
+        return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+    return whole >= 60 ? fmt::format("{} min", whole / 60) : fmt::format("{} s", whole);
+}
+
+std::string scoresText(const Evaluation& evaluation) {
+    const auto shares = acceptanceOf(evaluation.all);
+    return fmt::format("a1 {:.3f}, a2 {:.3f}, a3 {:.3f}; {:.2f} tokens a round",
+                       shares[0],
+                       shares[1],
+                       shares[2],
+                       evaluation.tokensPerRound());
+}
+
+TuneJson tasksJson(const Evaluation& evaluation) {
+    TuneJson tasks = TuneJson::object();
+    for (const auto& [task, hits] : evaluation.byTask)
+        tasks[task] = {{"acceptance", acceptanceOf(hits)},
+                       {"tokens_per_round", tokensPerRound(hits)}};
+    return tasks;
+}
+
+TuneJson knownOrNull(double value) { return value > 0.0 ? TuneJson(value) : TuneJson(nullptr); }
+
+} // namespace
+
+bool TuneReport::isTimeFor(double& lastMs) {
+    constexpr double kBetweenMs = 1000.0;
+    const double now = m_nowMs();
+    if (now - lastMs < kBetweenMs)
+        return false;
+    lastMs = now;
+    return true;
+}
+
+void TuneReport::start(const TuneStart& start) {
+    const TuningPlan& plan = start.plan;
+    m_console.jsonLine({{"event", "start"},
+                        {"recipe", "draft"},
+                        {"model", start.model},
+                        {"fingerprint", start.fingerprint},
+                        {"profile", plan.profile},
+                        {"seed", plan.seed},
+                        {"threads", plan.threads},
+                        {"precision", plan.usesBfloat16 ? "bfloat16" : "float32"},
+                        {"trained_weights", start.trainedWeights},
+                        {"answer_tokens", plan.answerTokens},
+                        {"epochs", plan.epochs},
+                        {"steps", plan.steps > 0 ? TuneJson(plan.steps) : TuneJson(nullptr)},
+                        {"minutes", knownOrNull(plan.minutes)}});
+    if (!m_console.isJson())
+        Console::note(fmt::format(
+            "[{}: {} weights are trained on {} answer tokens{}]",
+            start.model,
+            start.trainedWeights,
+            plan.answerTokens,
+            plan.minutes > 0.0 ? fmt::format(" or what {:g} minutes give", plan.minutes) : ""));
+}
+
+void TuneReport::collected(const CollectProgress& progress) {
+    if (!isTimeFor(m_collectMs) && progress.answerTokens < progress.plannedTokens)
+        return;
+    m_status.show(fmt::format(
+        "collecting: {} of {} answer tokens, {:.0f} tokens/s{}",
+        progress.answerTokens,
+        progress.plannedTokens,
+        progress.tokensPerSecond,
+        progress.secondsLeft > 0.0 ? ", " + durationText(progress.secondsLeft) + " left" : ""));
+    m_console.jsonLine({{"event", "collect"},
+                        {"prompts", progress.prompts},
+                        {"answer_tokens", progress.answerTokens},
+                        {"planned", progress.plannedTokens},
+                        {"tokens_per_s", progress.tokensPerSecond},
+                        {"eta_s", knownOrNull(progress.secondsLeft)}});
+}
+
+void TuneReport::stepped(const TrainingProgress& progress) {
+    if (isTimeFor(m_stepMs))
+        m_status.show(fmt::format("training: step {} of {}, loss {:.3f}, {} left{}",
+                                  progress.step,
+                                  progress.steps,
+                                  progress.losses.likelihood,
+                                  durationText(progress.secondsLeft),
+                                  m_scores.empty() ? "" : "; " + m_scores));
+    if (progress.step % kReportedSteps != 0 && progress.step != progress.steps)
+        return;
+    m_console.jsonLine({{"event", "step"},
+                        {"step", progress.step},
+                        {"steps", progress.steps},
+                        {"loss", progress.losses.likelihood},
+                        {"parts",
+                         {{"likelihood", progress.losses.likelihood},
+                          {"stream", progress.losses.stream},
+                          {"overlap", progress.losses.overlap},
+                          {"gradient", progress.losses.gradientNorm}}},
+                        {"rate", progress.rate},
+                        {"tokens_per_s", progress.tokensPerSecond},
+                        {"eta_s", progress.secondsLeft}});
+}
+
+void TuneReport::evaluated(const Evaluation& evaluation, bool isBest) {
+    m_scores = scoresText(evaluation);
+    m_status.clear();
+    if (!m_console.isJson())
+        Console::note(fmt::format(
+            "step {}: {}{}", evaluation.step, m_scores, isBest ? "" : " (an earlier one is kept)"));
+    m_console.jsonLine({{"event", "eval"},
+                        {"step", evaluation.step},
+                        {"acceptance", acceptanceOf(evaluation.all)},
+                        {"tokens_per_round", evaluation.tokensPerRound()},
+                        {"best", isBest},
+                        {"tasks", tasksJson(evaluation)}});
+}
+
+void TuneReport::checkpointed(const std::filesystem::path& path) {
+    m_console.jsonLine({{"event", "checkpoint"}, {"path", path.string()}});
+}
+
+void TuneReport::remark(const std::string& sentence) {
+    m_status.clear();
+    Console::note(fmt::format("[{}]", sentence));
+    m_console.jsonLine({{"event", "remark"}, {"text", sentence}});
+}
+
+void TuneReport::collectingDone(const std::filesystem::path& folder, std::int64_t answerTokens) {
+    m_status.clear();
+    if (!m_console.isJson())
+        m_console.line(fmt::format("{}: {} answer tokens; go on with --resume without "
+                                   "--collect-only",
+                                   folder.string(),
+                                   answerTokens));
+    m_console.jsonLine(
+        {{"event", "done"}, {"path", folder.string()}, {"answer_tokens", answerTokens}});
+}
+
+void TuneReport::done(const TuneDone& done, const TrainingResult& result) {
+    m_status.clear();
+    if (!m_console.isJson()) {
+        m_console.line(
+            fmt::format("{}: {} bytes, {}, {} answer tokens, {} steps; {} of collecting, "
+                        "{} of training",
+                        done.path,
+                        done.bytes,
+                        scoresText(result.best),
+                        done.answerTokens,
+                        result.steps,
+                        durationText(done.collectSeconds),
+                        durationText(result.seconds)));
+        for (const auto& [task, hits] : result.best.byTask)
+            m_console.line(fmt::format("  {:<24} a1 {:.3f}, {:.2f} tokens a round",
+                                       task,
+                                       acceptanceOf(hits)[0],
+                                       tokensPerRound(hits)));
+    }
+    m_console.jsonLine(
+        {{"event", "done"},
+         {"path", done.path},
+         {"bytes", done.bytes},
+         {"acceptance", acceptanceOf(result.best.all)},
+         {"tokens_per_round", result.best.tokensPerRound()},
+         {"held_out", result.isHeldOut},
+         {"tasks", tasksJson(result.best)},
+         {"head_coverage", done.coverage},
+         {"answer_tokens", done.answerTokens},
+         {"steps", result.steps},
+         {"seconds", {{"collect", done.collectSeconds}, {"train", result.seconds}}}});
+}
+
+} // namespace app

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/streams/console.h"
+#include "engine/tuning/rows/row_collector.h"
+#include "engine/tuning/training/draft_training.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace app {
+
+/// What a run is, for its first event.
+struct TuneStart {
+    std::string model;
+    std::string fingerprint;
+    engine::TuningPlan plan;
+    std::int64_t trainedWeights = 0;
+};
+
+/// What a run has made, for its last event.
+struct TuneDone {
+    std::string path;
+    std::uint64_t bytes = 0;
+    std::int64_t answerTokens = 0;
+    double collectSeconds = 0.0;
+    double coverage = 0.0; ///< of the head
+};
+
+/// Tells of a run of `tune`: one line a second for people, events with --json. Thread: one.
+class TuneReport {
+public:
+    TuneReport(const Console& console, std::function<double()> nowMs)
+        : m_console(console)
+        , m_nowMs(std::move(nowMs)) {}
+
+    void start(const TuneStart& start);
+    void collected(const engine::CollectProgress& progress);
+    void stepped(const engine::TrainingProgress& progress);
+    void evaluated(const engine::Evaluation& evaluation, bool isBest);
+    void checkpointed(const std::filesystem::path& path);
+    void remark(const std::string& sentence);
+
+    /// Collecting is over and nothing is trained.
+    void collectingDone(const std::filesystem::path& folder, std::int64_t answerTokens);
+
+    void done(const TuneDone& done, const engine::TrainingResult& result);
+
+private:
+    bool isTimeFor(double& lastMs);
+
+    const Console& m_console;
+    std::function<double()> m_nowMs;
+    StatusLine m_status;
+    double m_collectMs = -1e9;
+    double m_stepMs = -1e9;
+    std::string m_scores; // of the newest evaluation, for people
+};
+
+} // namespace app

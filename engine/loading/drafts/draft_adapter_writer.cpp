@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/loading/drafts/draft_adapter_writer.h"
+
+#include "engine/loading/gguf/quantized_blocks.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+namespace {
+
+using HeaderJson = nlohmann::ordered_json;
+
+constexpr std::size_t kScaleGroup = 32;
+constexpr float kMostSteps = 127.0F;
+constexpr std::size_t kHeaderUnit = 8;
+
+/// Collects tensors, one behind the other.
+class TensorFile {
+public:
+    template <typename T>
+    void add(const std::string& name,
+             const char* type,
+             const std::vector<std::uint64_t>& shape,
+             std::span<const T> values) {
+        const std::size_t begin = m_data.size();
+        m_data.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+        m_header[name] = {
+            {"dtype", type}, {"shape", shape}, {"data_offsets", {begin, m_data.size()}}};
+    }
+
+    std::string bytes(const std::string& description) const {
+        HeaderJson all = {{"__metadata__", {{"swift_studio_draft_adapter", description}}}};
+        all.update(m_header);
+        std::string header = all.dump(-1, ' ', true, HeaderJson::error_handler_t::replace);
+        header.resize((header.size() + kHeaderUnit - 1) / kHeaderUnit * kHeaderUnit, ' ');
+        const std::uint64_t length = header.size();
+        std::string file(reinterpret_cast<const char*>(&length), sizeof length);
+        return file + header + m_data;
+    }
+
+private:
+    HeaderJson m_header = HeaderJson::object();
+    std::string m_data;
+};
+
+struct ScaledNumbers {
+    std::vector<std::int8_t> steps;    // [rows, columns]
+    std::vector<std::uint16_t> scales; // [rows, columns / kScaleGroup] float16
+};
+
+/// False where a scale does not fit into 16 bits.
+bool scaleNumbers(std::span<const float> values, ScaledNumbers& scaled) {
+    for (std::size_t first = 0; first < values.size(); first += kScaleGroup) {
+        const auto group = values.subspan(first, kScaleGroup);
+        float most = 0.0F;
+        for (const float value : group)
+            most = std::max(most, std::abs(value));
+        const std::uint16_t bits = halfFromFloat(most / kMostSteps);
+        const float scale = floatFromHalf(bits);
+        if (!std::isfinite(scale))
+            return false;
+        scaled.scales.push_back(bits);
+        for (const float value : group) {
+            const float wanted = scale > 0.0F ? value / scale : 0.0F;
+            scaled.steps.push_back(
+                static_cast<std::int8_t>(std::lround(std::clamp(wanted, -kMostSteps, kMostSteps))));
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+Result<std::string> draftAdapterBytes(const DraftAdapter& adapter, const std::string& description) {
+    TensorFile file;
+    for (const auto& [network, tensor] : adapterTensors(adapter.sizes)) {
+        const std::vector<float>& values = adapter.tensors.find(network)->second;
+        const auto refused = [&tensor = tensor](const char* why) {
+            return Error{
+                ErrorCode::Numeric,
+                fmt::format("The numbers of {} {}, so no adapter is written.", tensor.name, why),
+                "Train with a lower rate."};
+        };
+        if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
+            return refused("are not finite");
+        if (tensor.shape.size() != 2 || tensor.shape.back() % kScaleGroup != 0) {
+            file.add(tensor.name, "F32", tensor.shape, std::span<const float>(values));
+            continue;
+        }
+        ScaledNumbers scaled;
+        if (!scaleNumbers(values, scaled))
+            return refused("are too large");
+        file.add(tensor.name, "I8", tensor.shape, std::span<const std::int8_t>(scaled.steps));
+        file.add(tensor.name + ".scale",
+                 "F16",
+                 {tensor.shape.front(), tensor.shape.back() / kScaleGroup},
+                 std::span<const std::uint16_t>(scaled.scales));
+    }
+    const std::vector<std::uint32_t> ids(adapter.headIds.begin(), adapter.headIds.end());
+    file.add("head.ids", "U32", {ids.size()}, std::span<const std::uint32_t>(ids));
+    return file.bytes(description);
+}
+
+} // namespace engine

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/token.h"
+#include "engine/loading/drafts/draft_adapter.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// How many of the model's best tokens are kept for each row.
+inline constexpr int kTeacherTokens = 10;
+
+/// The depths that a draft is trained and judged for.
+inline constexpr int kDepths = 4;
+
+/// What the model said behind one row: its best tokens, best first, and their log-probabilities.
+struct TeacherRow {
+    std::array<TokenId, kTeacherTokens> ids;
+    std::array<float, kTeacherTokens> logProbabilities;
+};
+
+/// Rows of one text, in order: prompt and answer as the model read and wrote them. Row t has the
+/// stream behind the model's last layer, before the final norm. Slot t of a draft network reads the
+/// stream of row t and the token of row t + 1, and is to say what teacher[t + 1] says.
+struct TrainingText {
+    std::span<const float> streams;  ///< [rows, hidden]
+    std::span<const TokenId> tokens; ///< [rows] read by each row
+    std::span<const std::uint8_t>
+        answers; ///< [rows] 1: the token of this row was written by the model
+    std::span<const TeacherRow> teacher; ///< [rows]
+};
+
+/// Numbers of the model that a draft network uses or starts from, in float32. Values that are never
+/// trained.
+struct TrainerModel {
+    int vocabSize = 0;
+    double normEpsilon = 0.0;     ///< for people: a draft network has DraftSizes::normEpsilon
+    double logitScale = 1.0;      ///< of logits, as ModelConfig::logitScale
+    double logitSoftCap = 0.0;    ///< as ModelConfig::logitSoftCap; 0: logits stay
+    std::vector<float> embedding; ///< [vocab, hidden]
+    std::vector<float> head;      ///< [vocab, hidden]; empty: the embedding
+    std::vector<float> finalNorm; ///< [hidden]
+    /// Last layer of the model by the names of adapter files (layer.0.attn.q); empty: random start.
+    std::map<std::string, std::vector<float>, std::less<>> lastLayer;
+};
+
+/// What is trained, and how. A plain value.
+struct TrainerPlan {
+    DraftSizes sizes;
+    std::vector<TokenId> headIds; ///< tokens that can be drafted, ascending
+    int unroll = 3;               ///< depths of the loss, 1 to kDepths
+    double depthDecay = 0.6;      ///< weight of a depth over that of the one before
+    double streamLoss = 0.5;      ///< weight of the loss of streams at the start
+    double averaging = 0.999;     ///< of the moving average of the weights; early steps keep less
+    std::uint64_t seed = 0;
+    int threads = 1;
+    bool usesBfloat16 = false; ///< in matrix products of steps; evaluation is in float32
+};
+
+/// What one step is told by the schedule.
+struct StepTerms {
+    double rate = 0.0;       ///< of AdamW
+    double streamLoss = 0.0; ///< weight of the loss of streams
+    double overlap = 0.0;    ///< weight of the loss of acceptance beside that of likelihood, 0 to 1
+};
+
+struct StepLosses {
+    double likelihood = 0.0;
+    double stream = 0.0;
+    double overlap = 0.0;
+    double gradientNorm = 0.0; ///< before clipping
+};
+
+/// Drafts of at most kDepths tokens, begun at each token of an answer, chained as in drafting. A
+/// token is a hit if it is the one that stands in the text; a draft ends with the answer.
+struct DraftHits {
+    std::array<std::int64_t, kDepths> tried{}; ///< all earlier depths were hits
+    std::array<std::int64_t, kDepths> hits{};
+};
+
+/// A named array of the trainer's state.
+using NamedArrays = std::map<std::string, std::vector<float>, std::less<>>;
+
+/// Trains the draft network of an adapter. One thread calls it. The same plan, texts and terms give
+/// the same bits on the same processor with the same number of threads.
+class Trainer {
+public:
+    Trainer() = default;
+    Trainer(const Trainer&) = delete;
+    Trainer& operator=(const Trainer&) = delete;
+    Trainer(Trainer&&) = delete;
+    Trainer& operator=(Trainer&&) = delete;
+    virtual ~Trainer() = default;
+
+    /// One step of the optimiser on all these texts; they are cut into parts by memory alone.
+    /// Losses are means over the step's rows of each depth, weighted by depth. Texts without a
+    /// token of an answer behind their second row change nothing and have no loss. Spans that do
+    /// not fit together are a bug (ENGINE_CHECK). Errors: Numeric for a loss that is not finite:
+    /// the weights are then those before the step; NoMemory.
+    virtual Result<StepLosses> step(std::span<const TrainingText> texts,
+                                    const StepTerms& terms) = 0;
+
+    /// With the averaged weights. Errors: NoMemory.
+    virtual Result<DraftHits> evaluate(const TrainingText& text) = 0;
+
+    /// Weights, moments, average and the number of steps: all that the next step depends on.
+    virtual NamedArrays state() const = 0;
+
+    /// Errors: CorruptFile for arrays of other names or sizes, or numbers that are not finite.
+    virtual Result<void> restore(const NamedArrays& state) = 0;
+
+    /// The averaged weights by the names of adapter files, in float32.
+    virtual NamedArrays result() const = 0;
+};
+
+/// Errors: InvalidInput for sizes that do not fit the model; NoMemory.
+using MakeTrainer = Result<std::unique_ptr<Trainer>> (*)(const TrainerPlan& plan,
+                                                         const TrainerModel& model);
+
+} // namespace engine

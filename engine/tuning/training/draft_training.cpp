@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tuning/training/draft_training.h"
+
+#include "engine/base/to_size.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace engine {
+
+namespace {
+
+/// Steps that decide how many there can be in the time given.
+constexpr int kTimedSteps = 20;
+
+/// A good state is kept so often.
+constexpr std::int64_t kGoodSteps = 500;
+
+constexpr int kMostWorse = 6;
+constexpr int kMostFailures = 2;
+
+/// Evaluations, checkpoints and what measuring misses.
+constexpr double kTimeForSteps = 0.95;
+
+class DraftTraining {
+public:
+    DraftTraining(const TrainingWork& work, std::vector<TextPlace> texts, TextOrder order)
+        : m_work(work)
+        , m_texts(std::move(texts))
+        , m_order(std::move(order)) {
+        const int rows = work.plan.validationRows;
+        m_validation = textsToEvaluate(work.rows, RowSplit::Validation, rows, work.plan.seed);
+        m_isHeldOut = !m_validation.empty();
+        if (!m_isHeldOut)
+            m_validation = textsToEvaluate(work.rows, RowSplit::Training, rows, work.plan.seed);
+    }
+
+    Result<TrainingResult> run() {
+        ENGINE_TRY_DO(begin());
+        while (true) {
+            ENGINE_TRY_DO(evaluateIfDue());
+            if (m_now.place.step % kGoodSteps == 0 && m_now.place.goodStep != m_now.place.step) {
+                m_now.place.goodStep = m_now.place.step;
+                ENGINE_TRY_DO(writeCheckpoint(true));
+            }
+            if (m_now.place.step >= m_now.place.schedule.steps)
+                break;
+            if (m_work.stop.stop_requested())
+                return stopped();
+            if (m_work.nowMs() - m_checkpointMs >= m_work.checkpointMinutes * 60e3)
+                ENGINE_TRY_DO(writeCheckpoint(false));
+            ENGINE_TRY_DO(makeStep());
+            ENGINE_TRY_DO(fixSteps());
+        }
+        ENGINE_TRY_DO(writeCheckpoint(false));
+        return TrainingResult{.weights = std::move(m_now.best),
+                              .best = *m_now.place.best,
+                              .isHeldOut = m_isHeldOut,
+                              .steps = m_now.place.step,
+                              .seconds = m_now.place.seconds};
+    }
+
+private:
+    Result<void> begin() {
+        m_clockMs = m_checkpointMs = m_work.nowMs();
+        ENGINE_TRY(auto found, m_work.checkpoints.newest(m_work.watch.remarked));
+        if (found) {
+            m_now = std::move(*found);
+            ENGINE_TRY_DO(m_work.trainer.restore(m_now.trainer));
+            m_now.trainer.clear();
+            m_order.moveTo(m_now.place.order);
+            return {};
+        }
+        if (!m_isHeldOut)
+            remark("No answers are held out, so the figures are those of texts that were trained "
+                   "on: more prompts are needed.");
+        std::int64_t steps = m_order.stepsOf(m_work.plan.epochs);
+        if (m_work.plan.steps > 0)
+            steps = m_work.plan.steps;
+        m_now.place.schedule = makeSchedule(steps, m_work.plan.rate, m_work.plan.streamLoss);
+        m_now.place.isFixed = m_work.plan.minutes <= 0.0 || m_work.plan.steps > 0;
+        return {};
+    }
+
+    void remark(const std::string& sentence) const {
+        if (m_work.watch.remarked)
+            m_work.watch.remarked(sentence);
+    }
+
+    /// Adds the time since the last call to that of the training.
+    void takeTime() {
+        const double now = m_work.nowMs();
+        m_now.place.seconds += (now - m_clockMs) / 1e3;
+        m_clockMs = now;
+    }
+
+    Result<void> writeCheckpoint(bool isGood) {
+        takeTime();
+        m_now.place.order = m_order.place();
+        m_now.trainer = m_work.trainer.state();
+        const auto written = m_work.checkpoints.write(m_now, isGood);
+        m_now.trainer.clear();
+        ENGINE_TRY(const std::filesystem::path path, written);
+        m_checkpointMs = m_work.nowMs();
+        if (m_work.watch.checkpointed)
+            m_work.watch.checkpointed(path);
+        return {};
+    }
+
+    Result<TrainingResult> stopped() {
+        ENGINE_TRY_DO(writeCheckpoint(false));
+        return Error{ErrorCode::Cancelled, "The training was stopped.", "Go on with --resume."};
+    }
+
+    Result<void> evaluateIfDue() {
+        TrainingPlace& place = m_now.place;
+        const bool isEnd = place.step >= place.schedule.steps;
+        const bool isDue = place.step > 0 && place.step % m_work.plan.validationSteps == 0;
+        if (place.evaluated == place.step || (!isDue && !isEnd))
+            return {};
+        auto made = evaluateDrafts(m_work.trainer, m_work.rows, m_validation, m_work.stop);
+        if (!made && made.error().code == ErrorCode::Cancelled)
+            ENGINE_TRY_DO(writeCheckpoint(false));
+        ENGINE_TRY(Evaluation evaluation, std::move(made));
+        evaluation.step = place.step;
+        place.evaluated = place.step;
+        const bool isBest =
+            !place.best || evaluation.tokensPerRound() > place.best->tokensPerRound();
+        place.worse = isBest ? 0 : place.worse + 1;
+        if (isBest) {
+            place.best = evaluation;
+            m_now.best = m_work.trainer.result();
+        }
+        if (m_work.watch.evaluated)
+            m_work.watch.evaluated(evaluation, isBest);
+        if (place.worse >= kMostWorse && place.step < place.schedule.decayStart) {
+            place.schedule = place.schedule.endedFrom(place.step);
+            remark(fmt::format("Nothing was better than step {} {} times, so the training ends at "
+                               "step {} instead of {}.",
+                               place.best->step,
+                               place.worse,
+                               place.schedule.steps,
+                               place.schedule.planned));
+        }
+        return {};
+    }
+
+    Result<void> makeStep() {
+        const double startMs = m_work.nowMs();
+        std::vector<TrainingRows> rows;
+        std::int64_t answerRows = 0;
+        for (const int text : m_order.next()) {
+            ENGINE_TRY(const AnswerRows stored, m_work.rows.read(m_texts[toSize(text)]));
+            rows.emplace_back(stored, m_work.rows.hiddenSize());
+            answerRows += stored.answerRows();
+        }
+        std::vector<TrainingText> texts;
+        for (const TrainingRows& each : rows)
+            texts.push_back(each.view());
+        StepTerms terms = m_now.place.schedule.at(m_now.place.step);
+        terms.rate *= m_now.place.rateFactor;
+        const auto losses = m_work.trainer.step(texts, terms);
+        if (!losses)
+            return goBack(losses.error());
+        ++m_now.place.step;
+        ++m_timedSteps;
+        m_stepMs += m_work.nowMs() - startMs;
+        m_answerRows += answerRows;
+        if (m_work.watch.stepped)
+            m_work.watch.stepped({.step = m_now.place.step,
+                                  .steps = m_now.place.schedule.steps,
+                                  .losses = losses.value(),
+                                  .rate = terms.rate,
+                                  .tokensPerSecond = tokensPerSecond(),
+                                  .secondsLeft = secondsLeft()});
+        return {};
+    }
+
+    double tokensPerSecond() const {
+        return m_stepMs > 0.0 ? static_cast<double>(m_answerRows) / m_stepMs * 1e3 : 0.0;
+    }
+
+    double secondsLeft() const {
+        const auto left = static_cast<double>(m_now.place.schedule.steps - m_now.place.step);
+        return left * m_stepMs / 1e3 / m_timedSteps / kTimeForSteps;
+    }
+
+    /// A loss that is not finite says nothing about which step was at fault.
+    Result<void> goBack(const Error& error) {
+        if (error.code != ErrorCode::Numeric)
+            return error;
+        const int failures = m_now.place.failures + 1;
+        if (failures > kMostFailures) {
+            ENGINE_TRY_DO(writeCheckpoint(false));
+            return Error{ErrorCode::Numeric,
+                         fmt::format("{} This was the third time.", error.message),
+                         fmt::format("Begin anew with a lower rate, such as --set rate={}.",
+                                     m_work.plan.rate / 4)};
+        }
+        const double factor = m_now.place.rateFactor / 2;
+        ENGINE_TRY(Checkpoint good, m_work.checkpoints.good());
+        ENGINE_TRY_DO(m_work.trainer.restore(good.trainer));
+        remark(fmt::format("{} The training goes on from step {} at a rate of {:.3g}.",
+                           error.message,
+                           good.place.step,
+                           m_work.plan.rate * factor));
+        good.place.seconds = m_now.place.seconds;
+        good.place.best = m_now.place.best; // the best weights stay
+        good.best = std::move(m_now.best);
+        good.trainer.clear();
+        m_now = std::move(good);
+        m_now.place.failures = failures;
+        m_now.place.rateFactor = factor;
+        m_order.moveTo(m_now.place.order);
+        return {};
+    }
+
+    /// Time decides once how many steps there are.
+    Result<void> fixSteps() {
+        TrainingPlace& place = m_now.place;
+        if (place.isFixed || m_timedSteps < kTimedSteps)
+            return {};
+        takeTime();
+        const double left = m_work.plan.minutes * 60.0 - m_work.secondsBefore - place.seconds;
+        const double each = m_stepMs / 1e3 / m_timedSteps;
+        const double affordable =
+            each > 0.0 ? std::floor(std::max(0.0, left) * kTimeForSteps / each) : 0.0;
+        const auto most = place.schedule.steps;
+        std::int64_t steps = most;
+        if (affordable < static_cast<double>(most - place.step))
+            steps = place.step + std::max<std::int64_t>(1, static_cast<std::int64_t>(affordable));
+        place.schedule = makeSchedule(steps, m_work.plan.rate, m_work.plan.streamLoss);
+        place.isFixed = true;
+        return writeCheckpoint(false);
+    }
+
+    const TrainingWork& m_work;
+    std::vector<TextPlace> m_texts; // of training
+    std::vector<TextPlace> m_validation;
+    bool m_isHeldOut;
+    TextOrder m_order;
+    Checkpoint m_now; // its trainer's arrays only while it is written
+    double m_clockMs = 0.0;
+    double m_checkpointMs = 0.0;
+    int m_timedSteps = 0;
+    double m_stepMs = 0.0;
+    std::int64_t m_answerRows = 0;
+};
+
+} // namespace
+
+Result<TrainingResult> trainDrafts(const TrainingWork& work) {
+    std::vector<TextPlace> texts = work.rows.texts(RowSplit::Training);
+    if (texts.empty())
+        return Error{ErrorCode::InvalidInput,
+                     "There are no answers to train on.",
+                     "Give more prompts, or prompts with longer answers."};
+    std::vector<int> rows;
+    for (const TextPlace place : texts)
+        rows.push_back(work.rows.facts(place).rows);
+    TextOrder order(std::move(rows), work.plan.stepRows, work.plan.seed);
+    return DraftTraining(work, std::move(texts), std::move(order)).run();
+}
+
+} // namespace engine

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/locks/file_lock.h"
+
+#include <filesystem>
+#include <string>
+
+namespace engine {
+
+/// What a run does with the work of an earlier one on the same output.
+enum class EarlierWork : std::uint8_t {
+    Refuse,   ///< there must be none
+    Replace,  ///< it is deleted
+    GoOn,     ///< it is continued; it must have had the same plan
+    KeepRows, ///< its rows are used, the training begins anew
+};
+
+/// What decides whether earlier work belongs to a run: texts of TuningPlan.
+struct RunPlanTexts {
+    std::string rows;
+    std::string all;
+};
+
+/// OUT.work, the folder of a run: its plan, the shards of its rows and its checkpoints. One process
+/// at a time has it; others are refused until this object ends. Thread: one.
+class TuningFolder {
+public:
+    /// Makes the folder, or opens that of an earlier run. Nothing but files of such runs is ever
+    /// deleted. Errors: InvalidInput if another process has it, if there is an earlier run where
+    /// there must be none, or one with another plan (names the first difference); NotFound if there
+    /// is none to go on with; Io; CorruptFile.
+    static Result<TuningFolder>
+    open(const std::filesystem::path& output, const RunPlanTexts& plan, EarlierWork earlier);
+
+    /// The folder for an output file.
+    static std::filesystem::path folderFor(const std::filesystem::path& output);
+
+    const std::filesystem::path& path() const { return m_path; }
+
+    /// To which rows, and to which checkpoints, a file must belong.
+    const std::string& rowsRun() const { return m_rowsRun; }
+
+    const std::string& run() const { return m_run; }
+
+    /// Deletes the files of the run, and the folder if it is empty then.
+    void remove();
+
+private:
+    TuningFolder(std::filesystem::path path, FileLock lock)
+        : m_path(std::move(path))
+        , m_lock(std::move(lock)) {}
+
+    std::filesystem::path m_path;
+    FileLock m_lock;
+    std::string m_rowsRun;
+    std::string m_run;
+};
+
+} // namespace engine

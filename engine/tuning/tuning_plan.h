@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/base/settings.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// Where a draft network's layer starts.
+enum class LayerStart : std::uint8_t { LastLayer, Random };
+
+/// All that decides what a training of a draft network makes, besides the model, the prompts and
+/// measured time. A plain value.
+struct TuningPlan {
+    std::string profile;
+    std::int64_t answerTokens = 0; ///< that are trained on, once each epoch
+    int epochs = 0;
+    int stepRows = 0;       ///< rows of one step of the optimiser, about
+    std::int64_t steps = 0; ///< 0: those of the epochs
+    double minutes = 0.0;   ///< time in all; 0: as long as it takes
+    std::uint64_t seed = 1;
+    int threads = 1;
+
+    // By --set:
+    int head = 8192; ///< tokens that can be drafted
+    int layers = 1;
+    int window = 256; ///< slots that a slot sees; 0 = all
+    int unroll = 3;   ///< depths of the loss
+    LayerStart start = LayerStart::LastLayer;
+    double rate = 1e-3;
+    double depthDecay = 0.6;
+    double streamLoss = 0.5;
+    double averaging = 0.999;
+    bool usesBfloat16 = false;
+    int longestAnswer = 192;     ///< tokens
+    int validationSteps = 100;   ///< between two validations
+    int validationRows = 20'000; ///< of one, about
+
+    /// Of the minutes, the part in which answers are collected.
+    static constexpr double kCollectShare = 0.35;
+
+    /// Shapes: none. The JSON text of what decides the rows, and of all of it; `model` and
+    /// `prompts` are hashes, `context` the tokens that fit. Equal texts, equal results.
+    std::string rowsText(const std::string& model, const std::string& prompts, int context) const;
+    std::string allText(const std::string& model, const std::string& prompts, int context) const;
+};
+
+/// The plan of a profile: "quick" (300,000 answer tokens), "full" (1,200,000) or "overnight"
+/// (4,000,000), three epochs each. Errors: InvalidInput for another name.
+Result<TuningPlan> planOfProfile(std::string_view profile);
+
+const std::vector<std::string>& tuningProfiles();
+
+/// What --set can change: names, ranges and meanings.
+const std::vector<SettingInfo>& tuningSettings();
+
+/// Takes NAME=VALUE into the plan. Errors: InvalidInput naming the setting and its range.
+Result<void> applySetting(TuningPlan& plan, const std::string& typed);
+
+/// The first member in which two texts of plans differ, as "seed is 2, but was 1"; empty if they
+/// are equal. Errors: CorruptFile for what is no JSON.
+Result<std::string> differenceOf(const std::string& now, const std::string& before);
+
+} // namespace engine

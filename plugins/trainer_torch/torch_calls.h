@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/result.h"
+
+#include <c10/core/GradMode.h>
+#include <c10/util/Exception.h>
+
+#include <new>
+
+namespace trainer_torch {
+
+/// LibTorch's settings while the trainer computes: so many threads, and deterministic algorithms
+/// alone. They belong to the process, so the old ones come back at the end. Gradients are recorded
+/// unless somebody says otherwise.
+class TorchScope {
+public:
+    explicit TorchScope(int threads);
+    ~TorchScope();
+    TorchScope(const TorchScope&) = delete;
+    TorchScope& operator=(const TorchScope&) = delete;
+    TorchScope(TorchScope&&) = delete;
+    TorchScope& operator=(TorchScope&&) = delete;
+
+private:
+    c10::AutoGradMode m_gradients{true};
+    int m_threads;
+    bool m_wasDeterministic;
+    bool m_didFill;
+};
+
+engine::Error noMemoryForTraining();
+
+/// NoMemory for an allocation that failed; otherwise Internal.
+engine::Error torchFailure(const c10::Error& failure);
+
+/// Runs the work of the module's border: no exception of LibTorch gets past it. EngineBug does.
+template <typename Work> auto guarded(const Work& work) -> decltype(work()) {
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return noMemoryForTraining();
+    } catch (const c10::Error& failure) {
+        return torchFailure(failure);
+    }
+}
+
+} // namespace trainer_torch

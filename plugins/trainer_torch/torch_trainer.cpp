@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/trainer_torch/torch_trainer.h"
+
+#include "engine/base/to_size.h"
+#include "plugins/trainer_torch/adamw.h"
+#include "plugins/trainer_torch/network/draft_block.h"
+#include "plugins/trainer_torch/network/plan_check.h"
+#include "plugins/trainer_torch/rows/pack_tensors.h"
+#include "plugins/trainer_torch/torch_calls.h"
+#include "plugins/trainer_torch/training_loss.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace trainer_torch {
+
+using namespace engine;
+
+namespace {
+
+Error notFinite(std::string_view what) {
+    return {ErrorCode::Numeric,
+            fmt::format("The training left the finite numbers: {} is not finite.", what),
+            "Go on from an earlier state with a lower rate."};
+}
+
+class TorchTrainer final : public Trainer {
+public:
+    TorchTrainer(const TrainerPlan& plan, const TrainerModel& model)
+        : m_plan(plan)
+        , m_frozen(freeze(plan, model, at::kFloat))
+        , m_reader(m_plan.sizes, m_frozen)
+        , m_training(m_plan.sizes, m_frozen, plan.usesBfloat16 ? at::kBFloat16 : at::kFloat)
+        , m_drafting(m_plan.sizes, m_frozen, at::kFloat)
+        , m_optimiser(initialWeights(plan, model), plan.averaging) {}
+
+    Result<StepLosses> step(std::span<const TrainingText> texts, const StepTerms& terms) override {
+        check(texts);
+        return guarded([&]() -> Result<StepLosses> {
+            const TorchScope scope(m_plan.threads);
+            m_optimiser.clearGradients();
+            auto losses = runStep(texts, terms);
+            m_optimiser.clearGradients(); // gives their memory back
+            return losses;
+        });
+    }
+
+    Result<DraftHits> evaluate(const TrainingText& text) override {
+        const std::span<const TrainingText> texts(&text, 1);
+        check(texts);
+        return guarded([&]() -> Result<DraftHits> {
+            const TorchScope scope(m_plan.threads);
+            const c10::NoGradGuard plainly;
+            const BlockWeights weights = m_drafting.prepare(m_optimiser.average());
+            DraftHits hits;
+            for (const Pack& pack : packRows(texts, packTerms(kDepths)))
+                addHits(weights, m_reader.read(pack, texts, kDepths), hits);
+            return hits;
+        });
+    }
+
+    NamedArrays state() const override { return m_optimiser.state(); }
+
+    Result<void> restore(const NamedArrays& state) override {
+        return guarded([&] { return m_optimiser.restore(state); });
+    }
+
+    NamedArrays result() const override { return m_optimiser.averageArrays(); }
+
+private:
+    void check(std::span<const TrainingText> texts) const {
+        checkTexts(texts, m_plan.sizes.hiddenSize, static_cast<int>(m_frozen.headRows.size()));
+    }
+
+    PackTerms packTerms(int depths) const {
+        return {.depths = depths, .layers = m_plan.sizes.layerCount, .window = m_plan.sizes.window};
+    }
+
+    /// Gradients of all packs add up before the weights change.
+    Result<StepLosses> runStep(std::span<const TrainingText> texts, const StepTerms& terms) {
+        const std::vector<Pack> packs = packRows(texts, packTerms(m_plan.unroll));
+        StepLosses losses;
+        if (packs.empty())
+            return losses;
+        const auto weights = rowWeights(m_plan, chainTotals(packs, m_plan.unroll));
+        for (const Pack& pack : packs) {
+            const PackLoss loss = packLoss(m_training,
+                                           m_optimiser.weights(),
+                                           m_reader.read(pack, texts, m_plan.unroll),
+                                           weights,
+                                           terms,
+                                           m_plan.sizes.normEpsilon);
+            if (!std::isfinite(loss.total.item<double>()))
+                return notFinite("the loss");
+            losses.likelihood += loss.likelihood.item<double>();
+            losses.overlap += loss.overlap.item<double>();
+            losses.stream += loss.stream.item<double>();
+            loss.total.backward();
+        }
+        losses.gradientNorm = m_optimiser.gradientNorm();
+        if (!std::isfinite(losses.gradientNorm))
+            return notFinite("the gradient");
+        m_optimiser.step(terms.rate, losses.gradientNorm);
+        return losses;
+    }
+
+    /// Rows whose tokens so far are those of the text have read what drafting would have read.
+    void addHits(const BlockWeights& weights, const PackTensors& pack, DraftHits& hits) const {
+        const std::vector<at::Tensor> streams = m_drafting.unroll(weights, pack);
+        std::vector<std::int64_t> alive(toSize(pack.chainRows.numel()));
+        std::iota(alive.begin(), alive.end(), 0);
+        for (std::size_t depth = 0; depth < streams.size(); ++depth) {
+            const std::int64_t count = streams[depth].size(0);
+            std::erase_if(alive, [count](std::int64_t row) { return row >= count; });
+            if (alive.empty())
+                return;
+            hits.tried[depth] += static_cast<std::int64_t>(alive.size());
+            at::Tensor rows = at::empty({static_cast<std::int64_t>(alive.size())}, at::kLong);
+            std::copy(alive.begin(), alive.end(), rows.mutable_data_ptr<std::int64_t>());
+            const at::Tensor best =
+                m_drafting.logits(weights, streams[depth].index_select(0, rows)).argmax(1);
+            const auto* drafted = best.const_data_ptr<std::int64_t>();
+            std::vector<std::int64_t> right;
+            for (const std::int64_t row : alive)
+                if (m_frozen.headIds[toSize(*drafted++)] ==
+                    pack.depths[depth].following[toSize(row)])
+                    right.push_back(row);
+            alive = std::move(right);
+            hits.hits[depth] += static_cast<std::int64_t>(alive.size());
+        }
+    }
+
+    TrainerPlan m_plan;
+    FrozenModel m_frozen;
+    PackReader m_reader;
+    DraftBlock m_training;
+    DraftBlock m_drafting; // whatever the precision of training
+    AdamW m_optimiser;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Trainer>> makeTorchTrainer(const TrainerPlan& plan,
+                                                  const TrainerModel& model) {
+    ENGINE_TRY_DO(checkPlan(plan, model));
+    return guarded([&]() -> Result<std::unique_ptr<Trainer>> {
+        const TorchScope scope(plan.threads);
+        return std::unique_ptr<Trainer>(std::make_unique<TorchTrainer>(plan, model));
+    });
+}
+
+} // namespace trainer_torch

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `swift-run tune` refuses, and that it leaves nothing half-made then. No function needs
+// LibTorch.
+#include "app/exit_codes.h"
+#include "tests/app/tune/tiny_tuning.h"
+#include "tests/support/models/tiny_adapter.h"
+#include "tests/support/programs/program_copy.h"
+
+#include <QTest>
+
+#include <csignal>
+
+using support::ProgramRun;
+using test_support::TinyTuning;
+
+namespace {
+
+const QString kOut = "refused.safetensors";
+
+} // namespace
+
+class SwiftRunTuneInputTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void badOptionsAreOneSentence_data();
+    void badOptionsAreOneSentence();
+    void badWorkIsOneSentence_data();
+    void badWorkIsOneSentence();
+    void tooFewTokensAreToldWithTheirNumber();
+    void aRunThatWasRefusedIsNotInTheWayOfTheNextOne();
+    void anotherFileIsReplacedOnlyWhenToldSo();
+    void withoutTheTrainerItIsToldBeforeAnyWork();
+    void anEarlierRunIsNotLost();
+    void aRunWithOtherOptionsIsNotContinued();
+    void twoRunsOnOneOutputAreNotLetIn();
+    void anAdapterIsDescribedAndComparedWithTheModel();
+    void aDamagedAdapterIsNamed_data();
+    void aDamagedAdapterIsNamed();
+
+private:
+    /// Neither the output nor the folder beside it is there.
+    void expectNothingMade() const {
+        QVERIFY(!m_tuning.isThere(kOut));
+        QVERIFY2(!m_tuning.isThere(kOut + ".work"), qPrintable(m_tuning.workFiles(kOut).join(' ')));
+    }
+
+    engine::DraftAdapter adapterFor(const std::string& fingerprint) const {
+        auto adapter =
+            support::makeAdapter(support::letterConfig(3), support::AdapterKind::Random, 1);
+        adapter.fingerprints = {fingerprint};
+        return adapter;
+    }
+
+    QStringList checking(const QString& name) const {
+        return {"tune", "--check", m_tuning.path(name), "--model", m_tuning.path("model")};
+    }
+
+    TinyTuning m_tuning;
+};
+
+void SwiftRunTuneInputTest::badOptionsAreOneSentence_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<int>("exitCode");
+    QTest::addColumn<QStringList>("named");
+    const int usage = app::kUsage;
+    const QStringList model = {"tune", "--model", m_tuning.path("model")};
+    QTest::newRow("no data") << model + QStringList{"--out", m_tuning.path(kOut)} << usage
+                             << QStringList{"--data"};
+    QTest::newRow("no output") << model + QStringList{"--data", m_tuning.path("data.jsonl")}
+                               << usage << QStringList{"--out"};
+    const auto add =
+        [&](const char* name, const QStringList& more, int exitCode, const QStringList& named) {
+            QTest::newRow(name) << m_tuning.bare(kOut, more) << exitCode << named;
+        };
+    add("steps and minutes", {"--steps", "9", "--minutes", "1"}, usage, {"--steps", "--minutes"});
+    add("resume and retrain", {"--resume", "--retrain"}, usage, {"--resume", "--retrain"});
+    add("unknown setting", {"--set", "heads=9"}, usage, {"heads", "head"});
+    add("no setting", {"--set", "head"}, usage, {"NAME=VALUE"});
+    add("setting below its range", {"--set", "head=2"}, usage, {"head", "16"});
+    add("setting above its range", {"--set", "layers=5"}, usage, {"layers", "4"});
+    add("no number", {"--set", "rate=fast"}, usage, {"rate"});
+    add("unknown choice", {"--set", "start=zero"}, usage, {"start", "last_layer"});
+    add("unknown recipe", {"--recipe", "eagle"}, usage, {"eagle"});
+    add("recipe that is not built",
+        {"--recipe", "layerskip"},
+        app::kUnsupported,
+        {"layerskip", "not built", "--recipe draft"});
+    add("unknown profile", {"--profile", "long"}, usage, {"long"});
+    add("no answer tokens", {"--answer-tokens", "0"}, usage, {"--answer-tokens"});
+    add("no steps", {"--steps", "0"}, usage, {"--steps"});
+}
+
+void SwiftRunTuneInputTest::badOptionsAreOneSentence() {
+    QFETCH(QStringList, arguments);
+    QFETCH(int, exitCode);
+    QFETCH(QStringList, named);
+    support::expectRefusal(TinyTuning::run(arguments), exitCode, named);
+    expectNothingMade();
+}
+
+void SwiftRunTuneInputTest::badWorkIsOneSentence_data() {
+    QTest::addColumn<QStringList>("more");
+    QTest::addColumn<int>("exitCode");
+    QTest::addColumn<QStringList>("named");
+    const auto add =
+        [](const char* name, const QStringList& more, int exitCode, const QStringList& named) {
+            QTest::newRow(name) << more << exitCode << named;
+        };
+    add("data that is not there", {"--data", "nowhere.jsonl"}, app::kNotFound, {"nowhere.jsonl"});
+    add("folder that is not there",
+        {"--out", m_tuning.path("nowhere/a.safetensors")},
+        app::kNotFound,
+        {"nowhere"});
+    add("a folder as output", {"--out", m_tuning.path("model")}, app::kUsage, {"is a folder"});
+    add("the data as output",
+        {"--out", m_tuning.path("data.jsonl"), "--overwrite"},
+        app::kUsage,
+        {"data.jsonl", "reads"});
+    add("resume without a run", {"--resume"}, app::kNotFound, {"no earlier run", kOut});
+    add("retrain without a run", {"--retrain"}, app::kNotFound, {"no earlier run", kOut});
+    add("context beyond the model", {"--context", "100000"}, app::kUsage, {"100000"});
+    add("model that is not there",
+        {"--model", m_tuning.path("nowhere")},
+        app::kNotFound,
+        {"nowhere"});
+}
+
+/// With --collect-only, so that nothing asks for LibTorch.
+void SwiftRunTuneInputTest::badWorkIsOneSentence() {
+    QFETCH(QStringList, more);
+    QFETCH(int, exitCode);
+    QFETCH(QStringList, named);
+    QStringList all = m_tuning.bare(kOut, {"--collect-only", "--answer-tokens", "1500"});
+    if (more.front() == "--out" || more.front() == "--model")
+        all.remove(all.indexOf(more.front()), 2);
+    support::expectRefusal(TinyTuning::run(all + more), exitCode, named);
+    expectNothingMade();
+}
+
+void SwiftRunTuneInputTest::tooFewTokensAreToldWithTheirNumber() {
+    const ProgramRun result =
+        TinyTuning::run(m_tuning.bare(kOut, {"--collect-only", "--answer-tokens", "200"}));
+    QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
+    QVERIFY2(result.errors.contains("answer tokens can be trained on; at least 1000"),
+             result.errors.constData());
+    QVERIFY2(result.errors.contains("--answer-tokens"), result.errors.constData());
+    QVERIFY2(result.output.isEmpty(), result.output.constData());
+    expectNothingMade();
+}
+
+void SwiftRunTuneInputTest::aRunThatWasRefusedIsNotInTheWayOfTheNextOne() {
+    const QStringList good = {"--collect-only", "--answer-tokens", "1500"};
+    const ProgramRun refused =
+        TinyTuning::run(m_tuning.bare("next", good + QStringList{"--precision", "int3"}));
+    QVERIFY2(refused.exitCode == app::kUsage, refused.errors.constData());
+    QVERIFY(!m_tuning.isThere("next.work"));
+    const ProgramRun result = TinyTuning::run(m_tuning.bare("next", good));
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    QVERIFY(m_tuning.workFiles("next").contains("rows-00000.bin"));
+}
+
+void SwiftRunTuneInputTest::anotherFileIsReplacedOnlyWhenToldSo() {
+    m_tuning.write("diary.txt", "Dear diary,\n");
+    const QStringList all =
+        m_tuning.bare("diary.txt", {"--collect-only", "--answer-tokens", "1500"});
+    support::expectRefusal(
+        TinyTuning::run(all), app::kUsage, {"diary.txt", "something else", "--overwrite"});
+    QVERIFY(!m_tuning.isThere("diary.txt.work"));
+    const ProgramRun told = TinyTuning::run(all + QStringList{"--overwrite"});
+    QVERIFY2(told.exitCode == 0, told.errors.constData());
+    QCOMPARE(m_tuning.read("diary.txt"), QByteArray("Dear diary,\n")); // nothing was written yet
+}
+
+void SwiftRunTuneInputTest::withoutTheTrainerItIsToldBeforeAnyWork() {
+    const QString program =
+        support::copyProgram(SWIFT_STUDIO_BIN_DIR, "", {}, m_tuning.path("program"));
+    support::expectRefusal(support::runProgram(program, m_tuning.command(kOut)),
+                           app::kUnsupported,
+                           {"without LibTorch", "SWIFT_STUDIO_TORCH"});
+    expectNothingMade();
+}
+
+void SwiftRunTuneInputTest::anEarlierRunIsNotLost() {
+    const QStringList all = m_tuning.bare("kept", {"--collect-only", "--answer-tokens", "1500"});
+    QCOMPARE(TinyTuning::run(all).exitCode, 0);
+    const QByteArray rows = m_tuning.read("kept.work/rows-00000.bin");
+    QVERIFY(!rows.isEmpty());
+    support::expectRefusal(
+        TinyTuning::run(all), app::kUsage, {"earlier run", "--resume", "--overwrite"});
+    QCOMPARE(m_tuning.read("kept.work/rows-00000.bin"), rows);
+    const ProgramRun again = TinyTuning::run(all + QStringList{"--overwrite"});
+    QVERIFY2(again.exitCode == 0, again.errors.constData());
+    QCOMPARE(m_tuning.read("kept.work/rows-00000.bin"), rows); // the same seed
+}
+
+void SwiftRunTuneInputTest::aRunWithOtherOptionsIsNotContinued() {
+    const QStringList collect = {"--collect-only", "--answer-tokens", "1500"};
+    QCOMPARE(TinyTuning::run(m_tuning.bare("first", collect)).exitCode, 0);
+    const auto goOn = [&](const QStringList& more) {
+        return TinyTuning::run(m_tuning.bare("first", collect + more));
+    };
+    support::expectRefusal(
+        goOn({"--resume", "--seed", "2"}), app::kUsage, {"seed is 2, but was 1"});
+    support::expectRefusal(
+        goOn({"--resume", "--set", "rate=0.01"}), app::kUsage, {"rate is 0.01", "--retrain"});
+    support::expectRefusal(goOn({"--retrain", "--set", "longest_answer=9"}),
+                           app::kUsage,
+                           {"longest_answer is 9, but was 192"});
+    const ProgramRun retrained = goOn({"--retrain", "--set", "rate=0.01"});
+    QVERIFY2(retrained.exitCode == 0, retrained.errors.constData());
+}
+
+/// The first one is stopped while it has the folder, so it cannot end meanwhile.
+void SwiftRunTuneInputTest::twoRunsOnOneOutputAreNotLetIn() {
+    const QStringList all =
+        m_tuning.bare("shared", {"--collect-only", "--answer-tokens", "1000000", "--json"});
+    QProcess first;
+    first.start(TinyTuning::program(), all);
+    QCOMPARE(test_support::waitForEvent(first, "start")["event"].toString(), QString("start"));
+    ::kill(static_cast<pid_t>(first.processId()), SIGSTOP);
+    for (const char* option : {"--resume", "--overwrite", "--retrain"}) {
+        QStringList other = all;
+        other.last() = option; // in place of --json
+        support::expectRefusal(TinyTuning::run(other), app::kUsage, {"Another run works on"});
+    }
+    ::kill(static_cast<pid_t>(first.processId()), SIGCONT);
+    first.kill();
+    first.waitForFinished(-1);
+    QVERIFY(m_tuning.workFiles("shared").contains("plan.json"));
+}
+
+void SwiftRunTuneInputTest::anAdapterIsDescribedAndComparedWithTheModel() {
+    m_tuning.write(
+        "fits",
+        QByteArray::fromStdString(support::adapterFile(adapterFor(m_tuning.fingerprint()))));
+    const ProgramRun fits = TinyTuning::run(checking("fits"));
+    QVERIFY2(fits.exitCode == 0, fits.errors.constData());
+    for (const char* part : {"made by a test", "1 layer of 48 numbers", "window 6", "fits model"})
+        QVERIFY2(fits.output.contains(part), fits.output.constData());
+    QStringList asJson = checking("fits") + QStringList{"--json"};
+    const QJsonObject line = TinyTuning::run(asJson).jsonLines().constLast();
+    QCOMPARE(line["event"].toString(), QString("adapter"));
+    QCOMPARE(line["fits"].toBool(), true);
+    QCOMPARE(line["model"].toString(), QString("model"));
+    QCOMPARE(line["holds"]["sizes"]["window"].toInt(), 6);
+    QVERIFY(line["trained_weights"].toInt() > 0 && line["head_tokens"].toInt() > 0);
+
+    asJson.replaceInStrings(m_tuning.path("model"), m_tuning.path("other"));
+    const ProgramRun other = TinyTuning::run(asJson);
+    QVERIFY2(other.exitCode == app::kUsage, other.errors.constData());
+    QCOMPARE(other.jsonLines().constFirst()["fits"].toBool(true), false);
+    QCOMPARE(other.jsonLines().constLast()["event"].toString(), QString("error"));
+    const QString sentence = other.jsonLines().constLast()["message"].toString();
+    QVERIFY2(sentence.contains("was trained for the model"), qPrintable(sentence));
+    QVERIFY2(sentence.contains(QString::fromStdString(m_tuning.fingerprint())),
+             qPrintable(sentence));
+}
+
+void SwiftRunTuneInputTest::aDamagedAdapterIsNamed_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<int>("exitCode");
+    const auto adapter = adapterFor(m_tuning.fingerprint());
+    const auto whole = QByteArray::fromStdString(support::adapterFile(adapter));
+    QTest::newRow("cut in its tensors") << whole.chopped(1000) << int(app::kCorruptFile);
+    QTest::newRow("cut in its header") << whole.first(100) << int(app::kCorruptFile);
+    QTest::newRow("text") << QByteArray("Dear diary,\n") << int(app::kCorruptFile);
+    QTest::newRow("empty") << QByteArray() << int(app::kCorruptFile);
+    QByteArray later = whole;
+    later.replace(R"(\"version\":1)", R"(\"version\":2)");
+    QTest::newRow("later version") << later << int(app::kUnsupported);
+}
+
+void SwiftRunTuneInputTest::aDamagedAdapterIsNamed() {
+    QFETCH(QByteArray, bytes);
+    QFETCH(int, exitCode);
+    m_tuning.write("damaged", bytes);
+    support::expectRefusal(TinyTuning::run(checking("damaged")), exitCode, {"damaged"});
+    support::expectRefusal(TinyTuning::run(checking("nowhere")), app::kNotFound, {"nowhere"});
+}
+
+QTEST_GUILESS_MAIN(SwiftRunTuneInputTest)
+#include "swift_run_tune_input_test.moc"
