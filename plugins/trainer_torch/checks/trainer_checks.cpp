@@ -92,7 +92,7 @@ checkLogits(const CheckedNetwork& network, const TrainingText& text, bool isWide
         const auto streams = block.unroll(weights, reader.read(pack, texts, kDepths));
         for (std::size_t depth = 0; depth < streams.size(); ++depth) {
             for (std::int64_t row = 0; row < streams[depth].size(0); ++row)
-                depths[depth].slots.push_back(pack.slotOf(pack.chains[toSize(row)]).slot);
+                depths[depth].behind.push_back(pack.slotOf(pack.chains[toSize(row)]).slot);
             const auto found = numbersOf(block.logits(weights, streams[depth]));
             depths[depth].logits.insert(depths[depth].logits.end(), found.begin(), found.end());
         }

@@ -38,7 +38,7 @@ struct CheckedLoss {
 
 /// What is drafted at one depth.
 struct DepthLogits {
-    std::vector<int> slots;     ///< [rows] behind which slot of the text each draft begins
+    std::vector<int> behind;    ///< [rows] behind which slot of the text each draft begins
     std::vector<double> logits; ///< [rows, headIds]
 };
 

@@ -116,7 +116,7 @@ PackReader::readDepth(const Pack& pack, std::span<const TrainingText> texts, int
     if (depth > 1)
         made.embedding = embeddingOf(tokens);
     made.angles = anglesOf(positions);
-    made.mask = inType(maskOf(seen, static_cast<std::int64_t>(pack.slots.size())));
+    made.mask = inType(maskOf(seen, static_cast<std::int64_t>(pack.rows.size())));
     made.teacherParts = inType(parts);
     made.streams = inType(streams);
     return made;
@@ -124,7 +124,7 @@ PackReader::readDepth(const Pack& pack, std::span<const TrainingText> texts, int
 
 PackTensors
 PackReader::read(const Pack& pack, std::span<const TrainingText> texts, int depths) const {
-    const auto count = static_cast<std::int64_t>(pack.slots.size());
+    const auto count = static_cast<std::int64_t>(pack.rows.size());
     const std::size_t width = toSize(m_sizes.hiddenSize);
     PackTensors made;
     std::vector<int> positions;
@@ -132,7 +132,7 @@ PackReader::read(const Pack& pack, std::span<const TrainingText> texts, int dept
     std::vector<SeenRows> seen;
     at::Tensor streams = at::empty({count, m_sizes.hiddenSize}, at::kFloat);
     auto* stream = streams.mutable_data_ptr<float>();
-    for (const PackedSlot& slot : pack.slots) {
+    for (const PackedSlot& slot : pack.rows) {
         const TrainingText& text = texts[toSize(slot.text)];
         const int row = static_cast<int>(positions.size());
         const int lowest = m_sizes.window > 0 ? row + 1 - m_sizes.window : slot.firstRow;

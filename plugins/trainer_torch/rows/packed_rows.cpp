@@ -40,10 +40,10 @@ int chainLength(const TrainingText& text, int slot, int depths) {
 /// A piece begins with all slots that its first chain can see. It ends where it is full, or where
 /// so much of a prompt follows that the next chain sees nothing of the piece.
 void cut(const TrainingText& text, int index, const PackTerms& terms, std::vector<Piece>& pieces) {
-    const int slots = static_cast<int>(text.tokens.size()) - 1;
-    const int reach = terms.window > 0 ? terms.layers * (terms.window - 1) : slots;
+    const int slotCount = static_cast<int>(text.tokens.size()) - 1;
+    const int reach = terms.window > 0 ? terms.layers * (terms.window - 1) : slotCount;
     bool isOpen = false;
-    for (int slot = 0; slot < slots; ++slot) {
+    for (int slot = 0; slot < slotCount; ++slot) {
         const int length = chainLength(text, slot, terms.depths);
         if (length == 0)
             continue;
@@ -61,9 +61,9 @@ void cut(const TrainingText& text, int index, const PackTerms& terms, std::vecto
 }
 
 void append(Pack& pack, const Piece& piece) {
-    const int firstRow = static_cast<int>(pack.slots.size());
+    const int firstRow = static_cast<int>(pack.rows.size());
     for (int slot = piece.first; slot < piece.end; ++slot)
-        pack.slots.push_back({piece.text, slot, firstRow});
+        pack.rows.push_back({piece.text, slot, firstRow});
     for (const ChainStart& chain : piece.chains)
         pack.chains.push_back({firstRow + chain.slot - piece.first, chain.length});
 }
@@ -84,7 +84,7 @@ std::vector<Pack> packRows(std::span<const TrainingText> texts, const PackTerms&
     std::vector<Pack> packs;
     for (const Piece& piece : pieces) {
         auto pack = std::find_if(packs.begin(), packs.end(), [&](const Pack& each) {
-            return static_cast<int>(each.slots.size()) + piece.slotCount() <= terms.rows;
+            return static_cast<int>(each.rows.size()) + piece.slotCount() <= terms.rows;
         });
         if (pack == packs.end())
             pack = packs.insert(pack, Pack());

@@ -35,14 +35,14 @@ struct PackedChain {
 
 /// Pieces of texts that are computed together. A row sees rows of its own piece alone.
 struct Pack {
-    std::vector<PackedSlot> slots;
+    std::vector<PackedSlot> rows;
     std::vector<PackedChain> chains; ///< longest first: those that reach a depth are the first ones
 
     /// Chains that have a token of this depth, 1 = first.
     int chainCount(int depth) const;
 
     const PackedSlot& slotOf(const PackedChain& chain) const {
-        return slots[static_cast<std::size_t>(chain.row)];
+        return rows[static_cast<std::size_t>(chain.row)];
     }
 };
 

@@ -49,8 +49,8 @@ void TrainerRowsTest::chainsBeginBeforeTokensOfAnswersAndEndWithThem() {
     const auto packs = packsOf({marked({0, 0, 0, 1, 1, 1, 0, 1})}, {.depths = 4});
     QCOMPARE(packs.size(), std::size_t{1});
     const Pack& pack = packs.front();
-    QCOMPARE(pack.slots.size(), std::size_t{6}); // the last one is for token 7
-    std::vector<std::pair<int, int>> chains;     // slot, length
+    QCOMPARE(pack.rows.size(), std::size_t{6}); // the last one is for token 7
+    std::vector<std::pair<int, int>> chains;    // slot, length
     for (const PackedChain& chain : pack.chains)
         chains.emplace_back(pack.slotOf(chain).slot, chain.length);
     const std::vector<std::pair<int, int>> wanted = {{1, 3}, {2, 2}, {3, 1}, {5, 1}};
@@ -86,7 +86,7 @@ void TrainerRowsTest::longTextsAreCutAndEveryChainOccursOnce() {
             const PackedSlot& slot = pack.slotOf(chain);
             QVERIFY(seen.emplace(slot.text, slot.slot).second);
             const int reach = window > 0 ? layers * (window - 1) : slot.slot;
-            const PackedSlot& first = pack.slots[toSize(slot.firstRow)];
+            const PackedSlot& first = pack.rows[toSize(slot.firstRow)];
             QCOMPARE(first.text, slot.text);
             QVERIFY(first.slot <= std::max(0, slot.slot - reach));
             QCOMPARE(slot.slot - first.slot, chain.row - slot.firstRow);
@@ -94,7 +94,7 @@ void TrainerRowsTest::longTextsAreCutAndEveryChainOccursOnce() {
     QCOMPARE(seen.size(), std::size_t{210 + 17});
     if (window == 8)
         for (const Pack& pack : packs)
-            QVERIFY(pack.slots.size() <= 64);
+            QVERIFY(pack.rows.size() <= 64);
 }
 
 void TrainerRowsTest::promptsThatNoChainSeesAreLeftOut() {
@@ -103,17 +103,17 @@ void TrainerRowsTest::promptsThatNoChainSeesAreLeftOut() {
     std::fill_n(answers.begin() + 150, 5, std::uint8_t{1});
     const auto packs = packsOf({marked(answers)}, {.depths = 2, .window = 11});
     QCOMPARE(packs.size(), std::size_t{1});
-    QCOMPARE(packs.front().slots.size(), std::size_t{30}); // 10 before each answer's 5 chains
-    QCOMPARE(packs.front().slots.front().slot, 38);
-    QCOMPARE(packs.front().slots[15].slot, 138);
-    QCOMPARE(packs.front().slots[15].firstRow, 15);
+    QCOMPARE(packs.front().rows.size(), std::size_t{30}); // 10 before each answer's 5 chains
+    QCOMPARE(packs.front().rows.front().slot, 38);
+    QCOMPARE(packs.front().rows[15].slot, 138);
+    QCOMPARE(packs.front().rows[15].firstRow, 15);
 }
 
 void TrainerRowsTest::shortTextsShareAPack() {
     const auto packs = packsOf({longText(32, 2), longText(52, 2), longText(22, 2)}, {.rows = 64});
     QCOMPARE(packs.size(), std::size_t{2}); // the third fits behind the first one
-    QCOMPARE(packs[0].slots.size(), std::size_t{30 + 20});
-    QCOMPARE(packs[1].slots.size(), std::size_t{50});
+    QCOMPARE(packs[0].rows.size(), std::size_t{30 + 20});
+    QCOMPARE(packs[1].rows.size(), std::size_t{50});
 }
 
 QTEST_GUILESS_MAIN(TrainerRowsTest)

@@ -198,12 +198,12 @@ void TrainerUnrollTest::everyDepthHasTheLogitsOfDrafting() {
         std::size_t count = 0;
         for (int slot = 0; slot + 1 < rows; ++slot)
             count += longestDraft(text, slot) > static_cast<int>(depth) ? 1 : 0;
-        QCOMPARE(found[depth].slots.size(), count);
+        QCOMPARE(found[depth].behind.size(), count);
         for (std::size_t row = 0; row < count; ++row)
             for (std::size_t i = 0; i < head; ++i)
                 worst = std::max(worst,
                                  std::abs(found[depth].logits[row * head + i] -
-                                          wanted[toSize(found[depth].slots[row])][depth][i]));
+                                          wanted[toSize(found[depth].behind[row])][depth][i]));
     }
     QVERIFY2(worst < (isWide ? 1e-9 : 1e-4), fmt::format("off by {}", worst).c_str());
 }
