@@ -55,7 +55,8 @@ public:
                more;
     }
 
-    /// The same for a run of `steps` steps on 1,500 answer tokens.
+    /// The same for a run of `steps` steps on 1,500 answer tokens: answers are so short that all
+    /// prompts are asked.
     QStringList command(const QString& out, const QStringList& more = {}, int steps = 60) const {
         return bare(out,
                     QStringList{"--answer-tokens",
@@ -64,6 +65,8 @@ public:
                                 QString::number(steps),
                                 "--set",
                                 "head=16",
+                                "--set",
+                                "longest_answer=48",
                                 "--set",
                                 "window=16",
                                 "--set",
