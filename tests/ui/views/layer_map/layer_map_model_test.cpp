@@ -178,6 +178,19 @@ private slots:
         }
     }
 
+    /// A dock may be lower than its view asks for: then the numbers go, and nothing is cut.
+    void nothingIsCutWhereTheMapIsLow() {
+        Theme theme;
+        for (const int percent : {100, 150})
+            for (int height = 20; height < 150; ++height) {
+                theme.setTextPercent(percent);
+                const auto geometry = GridGeometry::make(theme, {0, 0, 272, height}, 30);
+                QVERIFY(geometry.cells.bottom() < height);
+                QVERIFY(geometry.numbers.bottom() < height);
+                QCOMPARE(geometry.numbers.height() > 0, height >= GridGeometry::leastHeight(theme));
+            }
+    }
+
 private:
     void checkNumbers(const GridGeometry& geometry, int layers) {
         constexpr int kLabelWidth = 24;

@@ -17,6 +17,7 @@ namespace {
 constexpr int kFullFormFrom = 520; // pixels of width at text size 100 %
 constexpr int kWidestPitch = 48;
 constexpr int kSmoothPitch = 20; // from here on columns that differ by a pixel look alike
+constexpr int kLeastRow = 18;
 
 QString rowName(Sublayer kind, bool isMini) {
     if (kind == Sublayer::Mlp)
@@ -57,17 +58,18 @@ int GridGeometry::greatestHeight(const Theme& theme, bool isMini) {
 }
 
 int GridGeometry::leastHeight(const Theme& theme) {
-    return 2 * theme.scaled(18) + numbersHeight(theme);
+    return 2 * theme.scaled(kLeastRow) + numbersHeight(theme);
 }
 
 GridGeometry GridGeometry::make(const Theme& theme, const QRect& area, int layerCount) {
     GridGeometry made;
     made.area = area;
     made.isMini = area.width() < theme.scaled(kFullFormFrom);
-    const int numbers = numbersHeight(theme);
+    // Where a view is too low for all, the numbers go: half of them could not be read.
+    const int numbers = area.height() < leastHeight(theme) ? 0 : numbersHeight(theme);
     const int names = rowNamesWidth(theme, made.isMini);
-    made.rowHeight = std::clamp(
-        (area.height() - numbers) / 2, theme.scaled(18), theme.scaled(made.isMini ? 40 : 36));
+    const int rowHeight = (area.height() - numbers) / 2;
+    made.rowHeight = std::clamp(rowHeight, 1, theme.scaled(made.isMini ? 40 : 36));
     const int top = area.top() + (made.isMini ? 0 : numbers);
     made.cells = QRect(
         area.left() + names, top, std::max(area.width() - names, layerCount), 2 * made.rowHeight);
@@ -149,6 +151,8 @@ void paintGridLabels(QPainter& painter,
                          isComparison ? tr("A %1, B %2").arg(countIn(set)).arg(countIn(*second))
                                       : tr("%1 skipped").arg(countIn(set)));
     }
+    if (geometry.numbers.height() == 0)
+        return;
     QFont font = theme.font(geometry.isMini ? TextRole::Tiny : TextRole::Small);
     QFont bold = font;
     bold.setWeight(QFont::DemiBold);

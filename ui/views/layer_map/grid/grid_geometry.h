@@ -24,7 +24,7 @@ struct GridGeometry {
     QRect cells;
     int rowHeight = 0;
     std::vector<int> edges; ///< [layers + 1] left edges of the columns, then the right one
-    QRect numbers;          ///< the band of the layer numbers
+    QRect numbers;          ///< the band of the layer numbers; no height: there is no room for it
     QRect names;            ///< the column of the rows' names
 
     int layerCount() const { return static_cast<int>(edges.size()) - 1; }
