@@ -71,7 +71,7 @@ std::optional<QSize> sizeOf(const std::string& text) {
     return QSize(width, height);
 }
 
-const std::vector<std::string> kWorkspaces = {"chat", "inspect", "experiments", "learn"};
+const std::vector<std::string> kWorkspaces = {"chat", "inspect", "experiments", "learn", "tune"};
 
 /// The name of its widget.
 QString workspaceOf(const Arguments& arguments) {
@@ -241,6 +241,12 @@ engine::Result<void> checkPicture(const Arguments& arguments, const ui::StudioOp
          .overwriteOption = "--overwrite"});
 }
 
+/// Whether swift-run has the module that trains; opening it would bring LibTorch into the window.
+bool hasTrainer() {
+    std::error_code ignored;
+    return std::filesystem::exists(app::moduleFolder() / "libtrainer_torch.so", ignored);
+}
+
 /// A picture leaves chats and settings unchanged. A replay saves no chats, and another window may
 /// have their file open.
 ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scratch) {
@@ -266,6 +272,9 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.experiments.recipes =
         QString::fromStdString((app::resourceFolder() / "recipes").string());
     options.experiments.folder = data + QStringLiteral("/experiments");
+    options.tuning.program = options.experiments.program;
+    options.tuning.folder = data + QStringLiteral("/tuning");
+    options.tuning.hasTrainer = hasTrainer();
     options.replayName = QFileInfo(QString::fromStdString(arguments.replay)).fileName();
     options.isModelAskedFor = !arguments.model.empty() || !arguments.screenshot.empty();
     options.backend = QString::fromStdString(arguments.backend);

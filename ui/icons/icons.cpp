@@ -20,7 +20,7 @@ constexpr std::array kFileNames = {
     "chevron_right", "close",  "copy",     "dice",  "edit",         "error",
     "experiments",   "folder", "freeze",   "help",  "info",         "inspect",
     "learn",         "more",   "play",     "plus",  "regenerate",   "reset",
-    "save",          "search", "settings", "stop",  "warning",
+    "save",          "search", "settings", "stop",  "tune",         "warning",
 };
 static_assert(kFileNames.size() == static_cast<std::size_t>(IconName::Warning) + 1);
 

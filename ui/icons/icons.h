@@ -37,6 +37,7 @@ enum class IconName {
     Search,
     Settings,
     Stop,
+    Tune,
     Warning,
 };
 

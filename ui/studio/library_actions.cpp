@@ -5,6 +5,7 @@
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/models/model_panel.h"
+#include "ui/views/tune/tune_desk.h"
 
 #include <QDir>
 #include <QFileDialog>
@@ -77,6 +78,10 @@ void Studio::takeDropped(const QStringList& paths) {
     if (isRecipe ||
         m_window->currentWorkspace()->objectName() == QLatin1String("experiments_workspace")) {
         m_desk->openPaths(paths);
+        return;
+    }
+    if (m_window->currentWorkspace()->objectName() == QLatin1String("tune_workspace")) {
+        m_tune->addPrompts(paths);
         return;
     }
     QStringList chats;

@@ -16,6 +16,7 @@
 #include "ui/views/search_offer/skip_set_finder.h"
 #include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/no_gain_notice.h"
+#include "ui/views/tune/tune_desk.h"
 
 #include <QApplication>
 #include <QFileInfo>
@@ -57,6 +58,8 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     if (m_options.replayName.isEmpty())
         makeExperimentsWorkspace();
     makeLearnWorkspace();
+    if (m_options.replayName.isEmpty())
+        makeTuneWorkspace();
     connectFinder();
     makeMenuCorner();
     addChatActions();
@@ -65,6 +68,8 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     addModelActions();
     if (m_desk != nullptr)
         addExperimentActions();
+    if (m_tune != nullptr)
+        addTuneActions();
     addLearnActions();
     addPresentActions();
     makeLessons();
@@ -88,6 +93,7 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
 Studio::~Studio() {
     markOpen(false);
     m_window.reset();
+    delete std::exchange(m_tune, nullptr); // it follows the chats
     m_session.reset();
     m_chats.reset();
     m_bridge.reset();
@@ -165,6 +171,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     useModelDefaults(loaded);
     explainLesson(loaded);
     m_desk->useModel(loaded);
+    m_tune->useModel(loaded);
     sendFirstMessage();
 }
 
@@ -351,6 +358,8 @@ void Studio::onEvent(const EngineEvent& event) {
     }
     if (const auto* loaded = event.as<ModelLoaded>())
         onLoaded(*loaded);
+    else if (event.as<ModelUnloaded>() != nullptr && m_tune != nullptr)
+        m_tune->forgetModel();
     else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
     else if (const auto* finished = event.as<PromptFinished>())

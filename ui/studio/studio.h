@@ -12,6 +12,7 @@
 #include "ui/shell/selection.h"
 #include "ui/store/chat_store.h"
 #include "ui/theme/theme.h"
+#include "ui/tuning/tuning_session.h"
 #include "ui/views/models/library/recent_models.h"
 
 #include <QPointer>
@@ -43,6 +44,7 @@ class ReplayTransport;
 class SidesView;
 class SkipSetFinder;
 struct StartRequest;
+class TuneDesk;
 
 /// What the window is constructed from.
 struct StudioOptions {
@@ -61,6 +63,7 @@ struct StudioOptions {
     QString decoder;                           ///< of the first answers; empty = the one used last
     QString firstMessage; ///< sent in a new chat once a model is ready; empty = none
     ExperimentPlaces experiments;
+    TuningPlaces tuning;
     QStringList files;  ///< opened at the start, see Studio::openFiles()
     QString replayName; ///< shown while a recording is played; empty = a real engine
     /// Set when the user named the model: it is opened in place of the one used last, and even
@@ -103,6 +106,9 @@ public:
     /// Null in a replay.
     ExperimentsDesk* experiments() { return m_desk; }
 
+    /// Null in a replay.
+    TuneDesk* tune() { return m_tune; }
+
     QUndoStack& undoStack() { return m_undoStack; }
 
     LessonPanel& lessonPanel() { return *m_lessonPanel; }
@@ -139,6 +145,12 @@ private:
     void makeInspectWorkspace();
     void makeExperimentsWorkspace();
     void makeLearnWorkspace();
+    void makeTuneWorkspace();
+    void addTuneActions();
+    void updateTuneActions();
+    void showTune();
+    void showWork();
+    void tellWork();
     void addLearnActions();
     void addPresentActions();
     void updatePresentActions();
@@ -239,6 +251,7 @@ private:
     LessonPlayer* m_lessonPlayer = nullptr;
     LessonPanel* m_lessonPanel = nullptr;
     ExperimentsDesk* m_desk = nullptr;      ///< null in a replay, which runs nothing
+    TuneDesk* m_tune = nullptr;             ///< likewise
     ReplayTransport* m_transport = nullptr; ///< of a replay only
     NoGainNotice* m_noGain = nullptr;
     FirstSight* m_firstSight = nullptr;

@@ -40,7 +40,7 @@ using namespace support;
 
 namespace {
 
-const std::vector<std::string> kWorkspaces{"chat", "inspect", "experiments", "learn"};
+const std::vector<std::string> kWorkspaces{"chat", "inspect", "experiments", "learn", "tune"};
 
 struct Arguments {
     std::string model;

@@ -123,7 +123,7 @@ private slots:
 private:
     static void addWorkspaces() {
         QTest::addColumn<QString>("workspace");
-        for (const char* name : {"chat", "inspect", "experiments", "learn"})
+        for (const char* name : {"chat", "inspect", "experiments", "learn", "tune"})
             QTest::newRow(name) << QString::fromLatin1(name) + QStringLiteral("_workspace");
     }
 

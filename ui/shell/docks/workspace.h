@@ -21,7 +21,7 @@ class Workspace : public QMainWindow {
 public:
     /// Must change whenever docks are added or removed: a layout saved by an older program is then
     /// ignored and the default one is built.
-    static constexpr int kLayoutVersion = 6;
+    static constexpr int kLayoutVersion = 7;
 
     struct Dock {
         QString id;

@@ -67,11 +67,10 @@ void Studio::makeExperimentsWorkspace() {
     });
     connect(m_desk, &ExperimentsDesk::shown, this, &Studio::showExperiments);
     m_window->addWorkspace(workspace, tr("Experiments"), IconName::Experiments);
-    StatusStrip& strip = m_window->statusStrip();
-    const auto tell = [&strip, &status = m_desk->status()] { strip.setWork(status.note()); };
-    connect(&m_desk->status(), &QueueStatus::changed, &strip, tell);
-    connect(&strip.workLink(), &QAbstractButton::clicked, m_desk, &ExperimentsDesk::showStatus);
-    tell();
+    connect(&m_desk->status(), &QueueStatus::changed, this, &Studio::tellWork);
+    connect(
+        &m_window->statusStrip().workLink(), &QAbstractButton::clicked, this, &Studio::showWork);
+    tellWork();
 }
 
 void Studio::showExperiments() { m_window->showWorkspace(kExperimentsWorkspace); }

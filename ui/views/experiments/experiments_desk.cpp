@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/experiments_desk.h"
 
+#include "ui/experiments/setup/prompt_files.h"
 #include "ui/views/experiments/data/data_page.h"
 #include "ui/views/experiments/lists/queue_panel.h"
 #include "ui/views/experiments/lists/recipe_panel.h"
@@ -29,7 +30,6 @@ namespace {
 
 constexpr int kLongestSlice = 80; ///< letters of it in a title
 constexpr const char* kDataKey = "experiments/data";
-constexpr const char* kDataFiles = "*.jsonl *.ndjson *.csv *.tsv *.tab *.txt *.md *.markdown";
 
 } // namespace
 
@@ -402,7 +402,7 @@ void ExperimentsDesk::askForFiles(const QString& title,
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFiles);
     dialog->setNameFilters(
-        {tr("Prompts (%1)").arg(QLatin1String(kDataFiles)), tr("All files (*)")});
+        {tr("Prompts (%1)").arg(QLatin1String(kPromptFileNames)), tr("All files (*)")});
     connect(dialog, &QFileDialog::filesSelected, this, use);
     dialog->open();
 }

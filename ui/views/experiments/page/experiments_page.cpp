@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/page/experiments_page.h"
 
+#include "ui/experiments/setup/prompt_files.h"
 #include "ui/language/engine_words.h"
 #include "ui/shell/bars/banner.h"
 #include "ui/shell/widgets/column_scroll.h"
@@ -30,22 +31,10 @@ namespace {
 
 /// Files and folders that may hold prompts or a recipe.
 QStringList dataPathsOf(const QMimeData& dragged) {
-    static const QStringList kEndings{QStringLiteral("jsonl"),
-                                      QStringLiteral("ndjson"),
-                                      QStringLiteral("csv"),
-                                      QStringLiteral("tsv"),
-                                      QStringLiteral("tab"),
-                                      QStringLiteral("txt"),
-                                      QStringLiteral("md"),
-                                      QStringLiteral("markdown"),
-                                      QStringLiteral("swiftexp")};
-    QStringList paths;
-    for (const QUrl& url : dragged.urls()) {
-        const QFileInfo info(url.toLocalFile());
-        const bool isFolder = info.isDir() && !QFileInfo::exists(info.filePath() + "/config.json");
-        if (isFolder || kEndings.contains(info.suffix().toLower()))
-            paths << info.filePath();
-    }
+    QStringList paths = promptPathsOf(dragged);
+    for (const QUrl& url : dragged.urls())
+        if (url.toLocalFile().endsWith(QLatin1String(".swiftexp"), Qt::CaseInsensitive))
+            paths << url.toLocalFile();
     return paths;
 }
 

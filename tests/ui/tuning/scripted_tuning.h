@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/tuning/tuning_session.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QTemporaryDir>
+#include <QtTest>
+
+namespace support {
+
+/// A stand-in for swift-run that obeys the contract of `tune --json`: it appends what it was called
+/// with to OUT.told, makes the folder OUT.work, says the lines that the test has given it, and then
+/// ends as the test wants it to. Its files lie in a folder of their own, the adapters in use too.
+class ScriptedTuning {
+public:
+    ScriptedTuning() {
+        qputenv("SWIFT_STUDIO_DATA", path("memory").toUtf8());
+        write("swift-run", kScript);
+        QFile script(program());
+        const bool mayRun =
+            script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        Q_ASSERT(mayRun);
+        say({});
+        endBy("wait");
+        write("prompts.jsonl", "{\"prompt\":\"p\"}\n");
+    }
+
+    QString path(const QString& name) const { return m_folder.filePath(name); }
+
+    QString program() const { return path(QStringLiteral("swift-run")); }
+
+    ui::TuningPlaces places() const { return {program(), path(QStringLiteral("tuning")), true}; }
+
+    static ui::TuningModel model(const QString& name = QStringLiteral("Tiny")) {
+        return {QStringLiteral("/models/") + name, name, false, 576};
+    }
+
+    ui::TuningChoice choice() const {
+        ui::TuningChoice choice;
+        choice.model = model();
+        choice.data = {path(QStringLiteral("prompts.jsonl"))};
+        return choice;
+    }
+
+    /// What it says at its next starts.
+    void say(const QByteArrayList& lines) const { write("lines", lines.join('\n') + '\n'); }
+
+    /// How it ends then: "done", "fail", "crash", or "wait" for Ctrl+C.
+    void endBy(const QByteArray& end) const { write("end", end); }
+
+    /// The arguments of its starts for an adapter, each in a line.
+    static QStringList told(const QString& adapter) {
+        QFile file(adapter + QStringLiteral(".told"));
+        return file.open(QIODevice::ReadOnly)
+                   ? QString::fromUtf8(file.readAll()).split(u'\n', Qt::SkipEmptyParts)
+                   : QStringList();
+    }
+
+    /// 'T': it is held; 'S': it waits; 'Z' or 0: it has ended.
+    static char stateOf(qint64 process) {
+        QFile file(QStringLiteral("/proc/%1/stat").arg(process));
+        if (!file.open(QIODevice::ReadOnly))
+            return 0;
+        const QByteArray line = file.readAll();
+        return line.mid(line.lastIndexOf(')') + 2, 1).front();
+    }
+
+    void write(const QString& name, const QByteArray& content) const {
+        QFile file(path(name));
+        const bool isWritten =
+            file.open(QIODevice::WriteOnly) && file.write(content) == content.size();
+        Q_ASSERT(isWritten);
+    }
+
+    static QByteArray started() {
+        return R"({"event":"start","recipe":"draft","model":"Tiny","fingerprint":"f00d",)"
+               R"("profile":"full","seed":1,"threads":2,"precision":"float32",)"
+               R"("trained_weights":4200000,"answer_tokens":1200000,"epochs":3,"steps":null,)"
+               R"("minutes":null})";
+    }
+
+    static QByteArray collected(int tokens) {
+        return QByteArray(R"({"event":"collect","prompts":40,"answer_tokens":)") +
+               QByteArray::number(tokens) +
+               R"(,"planned":1200000,"tokens_per_s":300.5,"eta_s":3600})";
+    }
+
+    static QByteArray stepped(int step, double loss) {
+        return QByteArray(R"({"event":"step","step":)") + QByteArray::number(step) +
+               R"(,"steps":1000,"loss":)" + QByteArray::number(loss) +
+               R"(,"parts":{},"rate":0.001,"tokens_per_s":700,"eta_s":90})";
+    }
+
+    static QByteArray evaluated(int step, double first, bool isBest = true) {
+        const QByteArray score = R"("acceptance":[)" + QByteArray::number(first) +
+                                 R"(,0.5,0.4,0.3],"tokens_per_round":2.1)";
+        return R"({"event":"eval","step":)" + QByteArray::number(step) + ',' + score +
+               R"(,"best":)" + (isBest ? "true" : "false") + R"(,"tasks":{"code":{)" + score +
+               R"(},"long_story":{"acceptance":[0.25,0.2,0.1,0.1],"tokens_per_round":1.5}}})";
+    }
+
+    static QByteArray checkpoint() { return R"({"event":"checkpoint","path":"/x"})"; }
+
+    static QByteArray done(const QString& path, bool isHeldOut = true) {
+        return R"({"event":"done","path":")" + path.toUtf8() +
+               R"(","bytes":4500000,"acceptance":[0.6,0.5,0.4,0.3],"tokens_per_round":2.1,)" +
+               R"("held_out":)" + (isHeldOut ? "true" : "false") +
+               R"(,"tasks":{"code":{"acceptance":[0.6,0.5,0.4,0.3],"tokens_per_round":2.1}},)"
+               R"("head_coverage":0.98,"answer_tokens":1200000,"steps":1000,)"
+               R"("seconds":{"collect":3600,"train":7200}})";
+    }
+
+    static QByteArray error() {
+        return R"({"event":"error","code":"unsupported","message":"It cannot be.","hint":"Wait."})";
+    }
+
+private:
+    static constexpr const char* kScript = R"(#!/usr/bin/env python3
+import os
+import signal
+import sys
+
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+here = os.path.dirname(sys.argv[0])
+
+
+def read(name):
+    with open(os.path.join(here, name), encoding="utf-8") as file:
+        return file.read()
+
+
+out = sys.argv[sys.argv.index("--out") + 1]
+os.makedirs(out + ".work", exist_ok=True)
+with open(out + ".work/plan.json", "w", encoding="utf-8"):
+    pass
+with open(out + ".told", "a", encoding="utf-8") as told:
+    told.write(" ".join(sys.argv[1:]) + "\n")
+sys.stdout.write(read("lines"))
+sys.stdout.flush()
+end = read("end")
+if end == "fail":
+    sys.stderr.write("error: It failed. Look.\n")
+    sys.exit(4)
+if end == "crash":
+    os.kill(os.getpid(), signal.SIGKILL)
+if end == "wait":
+    signal.sigwait({signal.SIGINT})
+    sys.stdout.write('{"event":"error","code":"cancelled","message":"Stopped.","hint":""}\n')
+    sys.exit(130)
+)";
+
+    QTemporaryDir m_folder;
+};
+
+} // namespace support

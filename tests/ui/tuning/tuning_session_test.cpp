@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "engine/session/loading/draft_adapter_choice.h"
+#include "tests/ui/tuning/scripted_tuning.h"
+
+#include <QSignalSpy>
+#include <QtTest>
+
+#include <sys/resource.h>
+
+#include <memory>
+
+using namespace support;
+using namespace ui;
+
+/// A training from Start to its result, with a script in place of swift-run.
+class TuningSessionTest : public QObject {
+    Q_OBJECT
+
+    using Script = ScriptedTuning;
+
+    std::unique_ptr<Script> m_script;
+    std::unique_ptr<TuningSession> m_session;
+
+    TuningSession& session() { return *m_session; }
+
+    TuningState state() const { return m_session->state(); }
+
+    void open() {
+        m_session = std::make_unique<TuningSession>(m_script->places());
+        m_session->setModel(Script::model());
+    }
+
+    /// As after the end of the program, however it came.
+    void reopen() {
+        m_session.reset();
+        open();
+    }
+
+    QStringList told() const { return Script::told(m_session->adapter()); }
+
+    /// It has trained some steps and goes on.
+    void begin() {
+        m_script->say({Script::started(),
+                       Script::collected(1'200'000),
+                       Script::stepped(10, 5.0),
+                       Script::evaluated(10, 0.4),
+                       Script::checkpoint(),
+                       Script::stepped(20, 4.0)});
+        session().start(m_script->choice());
+        QTRY_COMPARE(session().run().losses.size(), std::size_t(2));
+    }
+
+private slots:
+
+    void init() {
+        m_script = std::make_unique<Script>();
+        open();
+    }
+
+    void cleanup() {
+        m_session.reset();
+        m_script.reset();
+    }
+
+    void atFirstThereIsNothing() {
+        QVERIFY(state() == TuningState::None);
+        QVERIFY(session().obstacle() == TuningObstacle::None);
+        QVERIFY(!session().canGoOn());
+        session().goOn();
+        session().pause();
+        session().stop();
+        QVERIFY(state() == TuningState::None);
+        TuningChoice empty = m_script->choice();
+        empty.data.clear();
+        session().start(empty);
+        QVERIFY(state() == TuningState::None);
+    }
+
+    void itRunsAtTheLowestPriorityWithWhatWasChosen() {
+        begin();
+        QVERIFY(state() == TuningState::Running);
+        QVERIFY(session().obstacle() == TuningObstacle::AtWork);
+        const auto process = static_cast<id_t>(session().processId());
+        QCOMPARE(getpriority(PRIO_PROCESS, process), 19);
+        const QString arguments = told().front();
+        QVERIFY(arguments.startsWith(QStringLiteral("tune --json --model /models/Tiny --out ")));
+        QVERIFY(arguments.contains(QStringLiteral("--profile full")));
+        QVERIFY(arguments.contains(QStringLiteral("--use")));
+        QVERIFY(arguments.endsWith(QStringLiteral("--overwrite")));
+        QVERIFY(session().savedAt().isValid());
+        QVERIFY(session().adapter().startsWith(m_script->path(QStringLiteral("tuning/tiny-"))));
+    }
+
+    void itEndsWithAResult() {
+        m_script->say({Script::started(),
+                       Script::stepped(1000, 2.0),
+                       Script::done(QStringLiteral("/result"))});
+        m_script->endBy("done");
+        session().start(m_script->choice());
+        QTRY_VERIFY(state() == TuningState::Finished);
+        QCOMPARE(session().run().done->path, QStringLiteral("/result"));
+        QVERIFY(!session().canGoOn());
+        reopen();
+        QVERIFY(state() == TuningState::Finished);
+        QCOMPARE(session().run().done->all.tokensPerRound, 2.1);
+        QCOMPARE(session().run().losses.size(), std::size_t(1));
+    }
+
+    void theUserPausesAndGoesOn() {
+        begin();
+        const qint64 process = session().processId();
+        session().pause();
+        QVERIFY(state() == TuningState::Paused);
+        QTRY_COMPARE(Script::stateOf(process), 'T');
+        session().goOn();
+        QVERIFY(state() == TuningState::Running);
+        QTRY_COMPARE(Script::stateOf(process), 'S');
+        QCOMPARE(told().size(), 1);
+    }
+
+    void itWaitsWhileAnAnswerStreams() {
+        begin();
+        const qint64 process = session().processId();
+        session().setHeld(true);
+        QVERIFY(session().isHeld());
+        QTRY_COMPARE(Script::stateOf(process), 'T');
+        session().setHeld(false);
+        QTRY_COMPARE(Script::stateOf(process), 'S');
+        session().pause();
+        session().setHeld(true);
+        session().setHeld(false);
+        QTRY_COMPARE(Script::stateOf(process), 'T'); // the user wanted a pause
+        session().setHeld(true);
+        session().goOn();
+        QTRY_COMPARE(Script::stateOf(process), 'T'); // the answer streams
+        session().setHeld(false);
+        QTRY_COMPARE(Script::stateOf(process), 'S');
+    }
+
+    void whatIsStoppedGoesOnWithTheSameOptions() {
+        begin();
+        session().pause(); // it is stopped out of a pause, too
+        session().stop();
+        QVERIFY(state() == TuningState::Stopping);
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        QVERIFY(!session().run().error);
+        QVERIFY(session().canGoOn());
+        m_script->say({Script::started(), Script::stepped(20, 4.5)});
+        session().goOn();
+        QTRY_COMPARE(told().size(), 2);
+        QCOMPARE(told()[1], QString(told()[0]).replace("--overwrite", "--resume"));
+        QTRY_COMPARE(session().run().losses.back().loss, 4.5);
+        QCOMPARE(session().run().losses.size(), std::size_t(2));
+    }
+
+    void itGoesOnAfterARestartOfTheWindow() {
+        begin();
+        const qint64 process = session().processId();
+        reopen();
+        QTRY_VERIFY(Script::stateOf(process) == 'Z' || Script::stateOf(process) == 0);
+        QVERIFY(state() == TuningState::Stopped);
+        QCOMPARE(session().run().losses.size(), std::size_t(2));
+        QCOMPARE(session().run().evaluations.size(), std::size_t(1));
+        QVERIFY(session().run().collected.has_value());
+        QCOMPARE(session().choice().data, m_script->choice().data);
+        session().goOn();
+        QTRY_COMPARE(told().size(), 2);
+        QVERIFY(told()[1].endsWith(QStringLiteral("--resume")));
+    }
+
+    void aKilledProcessIsNamedAsOneAndCanGoOn() {
+        m_script->say({Script::started(), Script::stepped(10, 5.0)});
+        m_script->endBy("crash");
+        session().start(m_script->choice());
+        QTRY_VERIFY(state() == TuningState::Failed);
+        QVERIFY(session().sentence().contains(QStringLiteral("killed")));
+        QVERIFY(session().canGoOn());
+        m_script->endBy("wait");
+        session().goOn();
+        QVERIFY(state() == TuningState::Running);
+        QVERIFY(session().sentence().isEmpty());
+    }
+
+    void theErrorOfTheProcessIsTheSentence() {
+        m_script->say({Script::error()});
+        m_script->endBy("fail");
+        session().start(m_script->choice());
+        QTRY_VERIFY(state() == TuningState::Failed);
+        QCOMPARE(session().sentence(), QStringLiteral("It cannot be. Wait."));
+        reopen();
+        QVERIFY(state() == TuningState::Failed);
+        QCOMPARE(session().sentence(), QStringLiteral("It cannot be. Wait."));
+    }
+
+    void withoutAnEventTheLastErrorOfTheProcessIsTheSentence() {
+        m_script->endBy("fail");
+        session().start(m_script->choice());
+        QTRY_VERIFY(state() == TuningState::Failed);
+        QCOMPARE(session().sentence(), QStringLiteral("It failed. Look."));
+    }
+
+    void anEndWithoutAResultIsAFailure() {
+        m_script->endBy("done");
+        session().start(m_script->choice());
+        QTRY_VERIFY(state() == TuningState::Failed);
+        QVERIFY(!session().sentence().isEmpty());
+    }
+
+    void damagedLinesAreLeftOut() {
+        m_script->say({"garbage",
+                       Script::started(),
+                       "{\"event\":\"step\"}",
+                       QByteArray(100, '{'),
+                       Script::stepped(10, 5.0)});
+        session().start(m_script->choice());
+        QTRY_COMPARE(session().run().losses.size(), std::size_t(1));
+        QVERIFY(state() == TuningState::Running);
+    }
+
+    void aProcessThatDoesNotStopIsEndedByASecondStop() {
+        begin();
+        const qint64 process = session().processId();
+        session().pause();
+        QTRY_COMPARE(Script::stateOf(process), 'T');
+        session().stop();
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+    }
+
+    void anewForgetsWhatWas() {
+        begin();
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        m_script->say({Script::started()});
+        const int number = session().number();
+        session().start(m_script->choice());
+        QVERIFY(session().number() != number);
+        QVERIFY(session().run().losses.empty());
+        QTRY_VERIFY(session().run().facts.has_value());
+        reopen();
+        QVERIFY(session().run().losses.empty());
+    }
+
+    void eachModelHasItsOwnTraining() {
+        begin();
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        const QString first = session().adapter();
+        session().setModel(Script::model(QStringLiteral("Other")));
+        QVERIFY(state() == TuningState::None);
+        QVERIFY(session().run().losses.empty());
+        session().setModel(Script::model());
+        QVERIFY(state() == TuningState::Stopped);
+        QCOMPARE(session().adapter(), first);
+        TuningModel planted = Script::model();
+        planted.isPlanted = true;
+        session().setModel(planted);
+        QVERIFY(state() == TuningState::None);
+    }
+
+    void whatIsAtWorkStaysInSightWhenAnotherModelIsLoaded() {
+        begin();
+        session().setModel(Script::model(QStringLiteral("Other")));
+        QCOMPARE(session().choice().model.name, QStringLiteral("Tiny"));
+        session().setModel(std::nullopt);
+        QVERIFY(state() == TuningState::Running);
+    }
+
+    void obstaclesAreNamed() {
+        session().setModel(std::nullopt);
+        QVERIFY(session().obstacle() == TuningObstacle::NoModel);
+        TuningPlaces places = m_script->places();
+        places.hasTrainer = false;
+        QVERIFY(TuningSession(places).obstacle() == TuningObstacle::NoTrainer);
+        places.program += QStringLiteral("-missing");
+        QVERIFY(TuningSession(places).obstacle() == TuningObstacle::NoProgram);
+        QVERIFY(TuningSession(TuningPlaces()).obstacle() == TuningObstacle::NoProgram);
+    }
+
+    void aProgramThatCannotBeStartedIsNamed() {
+        m_script->write(QStringLiteral("swift-run"), "#!/nowhere/at/all\n");
+        session().start(m_script->choice());
+        QTRY_VERIFY(state() == TuningState::Failed);
+        QVERIFY(session().sentence().contains(m_script->program()));
+    }
+
+    void theAdapterInUseIsRemoved() {
+        begin();
+        QVERIFY(!session().isResultUsed());
+        const QString used = session().usedAdapter();
+        QCOMPARE(used, QString::fromStdString(engine::usersDraftAdapter("f00d").string()));
+        QVERIFY(QDir().mkpath(QFileInfo(used).path()));
+        QFile file(used);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.close();
+        QVERIFY(session().isResultUsed());
+        QVERIFY(session().removeUsedAdapter());
+        QVERIFY(!session().isResultUsed());
+        QVERIFY(session().removeUsedAdapter());
+    }
+
+    void aDiskThatTakesNothingIsToldAndTheTrainingGoesOn() {
+        m_script->write(QStringLiteral("tuning"), "a file where the folder should be");
+        QSignalSpy faulted(&session(), &TuningSession::faulted);
+        session().start(m_script->choice());
+        QTRY_VERIFY(!faulted.isEmpty());
+        QVERIFY(faulted.front().front().toString().contains(m_script->path("tuning")));
+    }
+
+    void aDamagedRecordIsAsGoodAsNone() {
+        begin();
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        const QString record = QFileInfo(session().adapter()).path() + QStringLiteral("/run.json");
+        m_session.reset();
+        QFile file(record);
+        QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+        file.write("{\"format\":");
+        file.close();
+        open();
+        QVERIFY(state() == TuningState::None);
+    }
+};
+
+QTEST_GUILESS_MAIN(TuningSessionTest)
+#include "tuning_session_test.moc"

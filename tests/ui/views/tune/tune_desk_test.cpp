@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/decoder_infos.h"
+#include "tests/ui/support/view_stage.h"
+#include "tests/ui/tuning/scripted_tuning.h"
+#include "ui/plots/line_plot.h"
+#include "ui/shell/widgets/live_label.h"
+#include "ui/shell/widgets/segmented_control.h"
+#include "ui/views/tune/curves/tune_curve_view.h"
+#include "ui/views/tune/page/empty_tune.h"
+#include "ui/views/tune/recipe/tune_recipe_panel.h"
+#include "ui/views/tune/tune_desk.h"
+
+#include <QCheckBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QMimeData>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSettings>
+#include <QSpinBox>
+#include <QTableView>
+#include <QtTest>
+
+#include <algorithm>
+#include <memory>
+
+using namespace support;
+using namespace ui;
+
+/// The workspace Tune as a whole, with a script in place of swift-run.
+class TuneDeskTest : public QObject {
+    Q_OBJECT
+
+    using Action = TunePage::Action;
+    using Script = ScriptedTuning;
+
+    struct Desk {
+        Script script;
+        ViewStage stage;
+        QSettings settings{script.path(QStringLiteral("studio.ini")), QSettings::IniFormat};
+        MessageBar messages{stage.theme};
+        ViewMenu menu{stage.theme, messages, nullptr};
+        std::unique_ptr<QWidget> window;
+        std::unique_ptr<TuneDesk> desk;
+
+        void open(const TuningPlaces& places) {
+            close();
+            desk = std::make_unique<TuneDesk>(stage.context(), menu, messages, settings, places);
+            window = std::make_unique<QWidget>();
+            auto* row = new QHBoxLayout(window.get());
+            row->addWidget(&desk->recipe());
+            row->addWidget(&desk->page(), 1);
+            window->resize(1440, 860);
+            window->show();
+        }
+
+        /// The window before what it shows, as the program does.
+        void close() {
+            window.reset();
+            desk.reset();
+        }
+
+        ~Desk() { close(); }
+    };
+
+    std::unique_ptr<Desk> m_desk;
+
+    TuneDesk& desk() { return *m_desk->desk; }
+
+    TunePage& page() { return desk().page(); }
+
+    TuneRecipePanel& recipe() { return desk().recipe(); }
+
+    Script& script() { return m_desk->script; }
+
+    TuningState state() { return desk().session().state(); }
+
+    void loadModel() {
+        engine::ModelLoaded loaded = loadedModel(30, 1000);
+        loaded.path = "/models/Tiny";
+        loaded.model.name = "Tiny";
+        loaded.model.hiddenSize = 576;
+        desk().useModel(loaded);
+    }
+
+    void addPrompts() { desk().addPrompts({script().path(QStringLiteral("prompts.jsonl"))}); }
+
+    void start() {
+        loadModel();
+        addPrompts();
+        QTest::mouseClick(&recipe().startButton(), Qt::LeftButton);
+    }
+
+    void click(Action action) { QTest::mouseClick(&page().button(action), Qt::LeftButton); }
+
+    bool isShown(Action action) { return page().button(action).isVisible(); }
+
+    static bool says(QWidget& within, const QString& words) {
+        const auto says = [&](const auto* label) {
+            return label->isVisible() && label->text().contains(words);
+        };
+        return std::ranges::any_of(within.findChildren<QLabel*>(), says) ||
+               std::ranges::any_of(within.findChildren<LiveLabel*>(), says);
+    }
+
+    TuneView& view(const char* id) {
+        for (TuneView* one : page().views())
+            if (one->info().id == QLatin1String(id))
+                return *one;
+        qFatal("no such view");
+    }
+
+    LinePlot& plot(const char* id) { return static_cast<TuneCurveView&>(view(id)).plot(); }
+
+    static QByteArrayList someSteps() {
+        return {Script::started(),
+                Script::collected(1'200'000),
+                Script::stepped(100, 5.0),
+                Script::evaluated(100, 0.4),
+                Script::stepped(200, 4.0),
+                Script::evaluated(200, 0.62)};
+    }
+
+private slots:
+
+    void init() {
+        m_desk = std::make_unique<Desk>();
+        m_desk->open(script().places());
+    }
+
+    void cleanup() { m_desk.reset(); }
+
+    void atFirstThereIsOneMainActionAndAReasonToWait() {
+        QVERIFY(page().emptyPage().isVisible());
+        QVERIFY(page().emptyPage().mainButton().isVisible());
+        QVERIFY(says(page(), QStringLiteral("No model is loaded")));
+        QVERIFY(!recipe().startButton().isEnabled());
+        loadModel();
+        QVERIFY(!says(page(), QStringLiteral("No model is loaded")));
+        QVERIFY(says(recipe(), QStringLiteral("Add the prompts first")));
+        QVERIFY(!recipe().startButton().isEnabled());
+        addPrompts();
+        QVERIFY(recipe().startButton().isEnabled());
+        QCOMPARE(recipe().startButton().text(), QStringLiteral("Start"));
+    }
+
+    void withoutAModelOneIsOffered() {
+        QSignalSpy asked(&desk(), &TuneDesk::modelAsked);
+        for (QPushButton* button : page().findChildren<QPushButton*>())
+            if (button->isVisible() && button->text() == QStringLiteral("Choose a model..."))
+                QTest::mouseClick(button, Qt::LeftButton);
+        QCOMPARE(asked.count(), 1);
+    }
+
+    void whatIsMissingIsSaidInASentence_data() {
+        QTest::addColumn<bool>("hasProgram");
+        QTest::addColumn<QString>("words");
+        QTest::newRow("no program") << false << QStringLiteral("The program swift-run");
+        QTest::newRow("no LibTorch") << true << QStringLiteral("without LibTorch");
+    }
+
+    void whatIsMissingIsSaidInASentence() {
+        QFETCH(const bool, hasProgram);
+        QFETCH(const QString, words);
+        TuningPlaces places = script().places();
+        places.hasTrainer = false;
+        if (!hasProgram)
+            places.program += QStringLiteral("-missing");
+        m_desk->open(places);
+        loadModel();
+        addPrompts();
+        QVERIFY(says(page(), words));
+        QVERIFY(says(recipe(), words));
+        QVERIFY(!recipe().startButton().isEnabled());
+    }
+
+    void promptsAreAddedOnceAndRemovedByKey() {
+        PromptSources& sources = recipe().sources();
+        desk().addPrompts({QStringLiteral("/a.jsonl"), QStringLiteral("/b.csv")});
+        desk().addPrompts({QStringLiteral("/a.jsonl")});
+        QCOMPARE(sources.list().count(), 2);
+        QCOMPARE(sources.list().item(0)->text(), QStringLiteral("a.jsonl"));
+        sources.list().setCurrentRow(0);
+        QTest::keyClick(&sources.list(), Qt::Key_Delete);
+        QCOMPARE(sources.paths(), QStringList(QStringLiteral("/b.csv")));
+        m_desk->open(script().places());
+        QCOMPARE(recipe().sources().paths(), QStringList(QStringLiteral("/b.csv")));
+    }
+
+    void promptsAreTakenFromADropOnPageAndPanel() {
+        for (QWidget* target : {static_cast<QWidget*>(&page()), static_cast<QWidget*>(&recipe())}) {
+            recipe().sources().setPaths({});
+            QMimeData dragged;
+            dragged.setUrls({QUrl::fromLocalFile(script().path(QStringLiteral("prompts.jsonl"))),
+                             QUrl::fromLocalFile(QStringLiteral("/x.gguf"))});
+            QDropEvent drop({5.0, 5.0}, Qt::CopyAction, &dragged, Qt::LeftButton, Qt::NoModifier);
+            QCoreApplication::sendEvent(target, &drop);
+            QCOMPARE(recipe().sources().paths(),
+                     QStringList(script().path(QStringLiteral("prompts.jsonl"))));
+        }
+    }
+
+    void theCostsFollowTheLength() {
+        loadModel();
+        QVERIFY(says(recipe(), QStringLiteral("1,200,000 tokens")));
+        QVERIFY(says(recipe(), QStringLiteral("1.4 GiB"))); // 1.2 million rows of 1,244 bytes
+        QVERIFY(!recipe().minutes().isVisible());
+        QTest::mouseClick(recipe().length().segment(0), Qt::LeftButton);
+        QVERIFY(says(recipe(), QStringLiteral("300,000 tokens")));
+        QTest::mouseClick(recipe().length().segment(3), Qt::LeftButton);
+        QVERIFY(recipe().minutes().isVisible());
+        QVERIFY(says(recipe(), QStringLiteral("at most 4,000,000 tokens")));
+        QVERIFY(!says(recipe(), QStringLiteral("Size of the result")));
+        QVERIFY(recipe().choice().length == TuningLength::Minutes);
+    }
+
+    void curvesAndTablesFollowTheLines() {
+        script().say(someSteps());
+        start();
+        QTRY_COMPARE(desk().session().run().evaluations.size(), std::size_t(2));
+        QVERIFY(!page().emptyPage().isVisible());
+        QVERIFY(says(page(), QStringLiteral("Draft layer for Tiny")));
+        QVERIFY(says(page(), QStringLiteral("step 200 of 1,000")));
+        QVERIFY(says(page(), QStringLiteral("20 % \u00B7 1 min left")));
+        QVERIFY(says(page(), QStringLiteral("40 prompts, 1,200,000 tokens")));
+        QCOMPARE(plot("tune_loss").pointCount(0), std::size_t(2));
+        QCOMPARE(plot("tune_acceptance").seriesCount(), 4);
+        QCOMPARE(plot("tune_acceptance").pointCount(3), std::size_t(2));
+        QCOMPARE(plot("tune_round").pointCount(0), std::size_t(2));
+        QVERIFY(plot("tune_round").shownX().contains(1000.0));
+        const FigureTable losses = view("tune_loss").table();
+        QCOMPARE(losses.header, QStringList({"step", "loss", "loss, smoothed"}));
+        QCOMPARE(losses.rows[0], QStringList({"100", "5", "5"}));
+        QCOMPARE(losses.rows.size(), std::size_t(2));
+        QCOMPARE(view("tune_acceptance").table().rows[1],
+                 QStringList({"200", "0.62", "0.5", "0.4", "0.3"}));
+        QCOMPARE(view("tune_round").table().rows[1], QStringList({"200", "2.1"}));
+        const FigureTable tasks = view("tune_tasks").table();
+        QCOMPARE(tasks.header, QStringList({"task", "a1", "a2", "a3", "a4", "tokens a round"}));
+        QCOMPARE(tasks.rows[0][0], QStringLiteral("Code"));
+        QCOMPARE(tasks.rows[1].back(), QStringLiteral("1.5"));
+        QCOMPARE(view("tune_tasks").findChild<QTableView*>()->model()->index(0, 1).data(),
+                 QVariant(QStringLiteral(".62")));
+        QVERIFY(page().finding().startsWith(
+            QStringLiteral("The best state so far, step 200, writes 2.10 tokens a round.")));
+        QVERIFY(page().finding().contains(QStringLiteral("62 of 100")));
+        QVERIFY(says(recipe(), QStringLiteral("4.2 MiB"))); // 4.2 million weights, 1.06 bytes each
+    }
+
+    void whatIsFrozenStaysUntilAnotherTraining() {
+        script().say(someSteps());
+        start();
+        QTRY_COMPARE(plot("tune_loss").pointCount(0), std::size_t(2));
+        view("tune_loss").setFrozen(true);
+        click(Action::Stop);
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        QTest::mouseClick(&recipe().startButton(), Qt::LeftButton);
+        QVERIFY(!view("tune_loss").isFrozen());
+    }
+
+    void whileItRunsNothingCanBeChosen() {
+        script().say(someSteps());
+        start();
+        QVERIFY(!recipe().startButton().isEnabled());
+        QVERIFY(!recipe().sources().isEnabled());
+        QVERIFY(says(recipe(), QStringLiteral("fixed while it runs")));
+        desk().addPrompts({QStringLiteral("/late.jsonl")});
+        QCOMPARE(recipe().sources().paths().size(), 1);
+    }
+
+    void itPausesContinuesAndStops() {
+        script().say(someSteps());
+        start();
+        QTRY_VERIFY(isShown(Action::PauseOrGoOn));
+        QCOMPARE(page().button(Action::PauseOrGoOn).text(), QStringLiteral("Pause"));
+        click(Action::PauseOrGoOn);
+        QVERIFY(state() == TuningState::Paused);
+        QCOMPARE(page().button(Action::PauseOrGoOn).text(), QStringLiteral("Continue"));
+        QVERIFY(says(page(), QStringLiteral("paused")));
+        click(Action::PauseOrGoOn);
+        QVERIFY(state() == TuningState::Running);
+        click(Action::Stop);
+        QVERIFY(!isShown(Action::PauseOrGoOn));
+        QCOMPARE(page().button(Action::Stop).text(), QStringLiteral("End at once"));
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        QVERIFY(!isShown(Action::Stop));
+        QVERIFY(says(page(), QStringLiteral("stopped, can go on")));
+        QCOMPARE(recipe().startButton().text(), QStringLiteral("Start anew"));
+        click(Action::PauseOrGoOn);
+        QVERIFY(state() == TuningState::Running);
+    }
+
+    void itSaysThatItWaitsForAnAnswer() {
+        script().say(someSteps());
+        start();
+        QTRY_COMPARE(desk().session().run().evaluations.size(), std::size_t(2));
+        QCOMPARE(desk().note().title, QStringLiteral("Draft layer for Tiny"));
+        QCOMPARE(desk().note().state, QStringLiteral("trains \u00B7 20 % \u00B7 1 min left"));
+        desk().setAnswering(true);
+        QVERIFY(says(page(), QStringLiteral("waits while an answer streams")));
+        QVERIFY(desk().note().state.startsWith(QStringLiteral("waits")));
+        desk().setAnswering(false);
+        QVERIFY(!says(page(), QStringLiteral("waits while an answer streams")));
+    }
+
+    void aFailureIsToldWithItsSentence() {
+        script().say({Script::started(), Script::error()});
+        script().endBy("fail");
+        start();
+        QTRY_VERIFY(says(page(), QStringLiteral("It cannot be. Wait.")));
+        QVERIFY(says(page(), QStringLiteral("The training ended early.")));
+        QVERIFY(isShown(Action::PauseOrGoOn)); // something was stored
+        script().say(someSteps());
+        script().endBy("wait");
+        click(Action::PauseOrGoOn);
+        QVERIFY(!says(page(), QStringLiteral("It cannot be. Wait.")));
+    }
+
+    void theEndSaysWhatCameOutAndLoadsTheModelAgain() {
+        QByteArrayList lines = someSteps();
+        lines << Script::done(QStringLiteral("/result"));
+        script().say(lines);
+        script().endBy("done");
+        const QString used = script().path(QStringLiteral("memory/draft-adapters"));
+        start();
+        QTRY_VERIFY(state() == TuningState::Finished);
+        QVERIFY(page().finding().contains(QStringLiteral("a round writes 2.10 tokens")));
+        QVERIFY(!isShown(Action::Reload)); // the script has put nothing there
+        QVERIFY(QDir().mkpath(used));
+        QFile file(desk().session().usedAdapter());
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.close();
+        loadModel();
+        QVERIFY(page().finding().contains(QStringLiteral("from the next load of the model on")));
+        QSignalSpy asked(&desk(), &TuneDesk::reloadAsked);
+        click(Action::Reload);
+        QCOMPARE(asked.front().front().toString(), QStringLiteral("/models/Tiny"));
+        click(Action::Remove);
+        QVERIFY(!file.exists());
+        QVERIFY(!isShown(Action::Remove));
+        QVERIFY(page().finding().contains(QStringLiteral("was removed")));
+        QVERIFY(m_desk->messages.isShown(QStringLiteral("tune")));
+        for (QProgressBar* bar : page().findChildren<QProgressBar*>())
+            if (bar->isVisible())
+                QCOMPARE(bar->value(), bar->maximum());
+    }
+
+    void figuresOfTrainedAnswersAreNoPromise() {
+        script().say({Script::started(), Script::done(QStringLiteral("/result"), false)});
+        script().endBy("done");
+        loadModel();
+        recipe().use().setChecked(false);
+        start();
+        QTRY_VERIFY(state() == TuningState::Finished);
+        QVERIFY(page().finding().contains(QStringLiteral("answers that were trained on")));
+        QVERIFY(page().finding().contains(QStringLiteral("it lies in /result")));
+    }
+
+    void theNextStartOfTheWindowShowsWhatWas() {
+        script().say(someSteps());
+        start();
+        QTRY_COMPARE(desk().session().run().evaluations.size(), std::size_t(2));
+        m_desk->open(script().places());
+        QVERIFY(page().emptyPage().isVisible());
+        loadModel();
+        QCOMPARE(plot("tune_round").pointCount(0), std::size_t(2));
+        QVERIFY(isShown(Action::PauseOrGoOn));
+        QCOMPARE(page().button(Action::PauseOrGoOn).text(), QStringLiteral("Continue"));
+        QCOMPARE(recipe().sources().paths().size(), 1);
+    }
+
+    void everythingHasAName() {
+        script().say(someSteps());
+        start();
+        QTRY_COMPARE(desk().session().run().evaluations.size(), std::size_t(2));
+        QCOMPARE(namelessWidgets(*m_desk->window).join(QLatin1Char('\n')), QString());
+    }
+
+    void aNarrowPageHasOneColumn() {
+        script().say(someSteps());
+        start();
+        QTRY_VERIFY(view("tune_loss").isVisible());
+        const auto top = [&](const char* id) { return view(id).mapTo(&page(), QPoint()).y(); };
+        QCoreApplication::processEvents();
+        QCOMPARE(top("tune_loss"), top("tune_acceptance"));
+        m_desk->window->resize(760, 860);
+        QTRY_VERIFY(top("tune_loss") < top("tune_acceptance"));
+    }
+};
+
+QTEST_MAIN(TuneDeskTest)
+#include "tune_desk_test.moc"

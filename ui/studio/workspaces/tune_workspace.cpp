@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/studio/studio.h"
+#include "ui/views/experiments/experiments_desk.h"
+#include "ui/views/models/model_panel.h"
+#include "ui/views/tune/page/empty_tune.h"
+#include "ui/views/tune/recipe/tune_recipe_panel.h"
+#include "ui/views/tune/tune_desk.h"
+
+#include <QMenu>
+#include <QPushButton>
+
+// The workspace Tune, its actions, and what the status strip tells of work beside the chat.
+
+namespace ui {
+
+namespace {
+
+const QString kTuneWorkspace = QStringLiteral("tune_workspace");
+constexpr int kTuneDigit = 5; ///< of its keys
+
+} // namespace
+
+void Studio::makeTuneWorkspace() {
+    auto* workspace = new Workspace(kTuneWorkspace, m_theme);
+    m_tune = new TuneDesk(
+        context(), *m_viewMenu, m_window->messages(), m_settings, m_options.tuning, this);
+    workspace->setCentralWidget(&m_tune->page());
+    workspace->setHome(&m_tune->recipe().sources().list());
+    workspace->addDock({QStringLiteral("tune.recipe"),
+                        tr("Recipe"),
+                        &m_tune->recipe(),
+                        nullptr,
+                        Qt::LeftDockWidgetArea,
+                        {348, 0},
+                        true});
+    workspace->setArrangement([](Workspace&) {});
+    connect(m_tune, &TuneDesk::modelAsked, this, &Studio::showModelPanel);
+    connect(m_tune, &TuneDesk::reloadAsked, this, &Studio::loadModel);
+    connect(&m_tune->session(), &TuningSession::changed, this, &Studio::tellWork);
+    connect(m_session.get(), &ChatSession::stateChanged, m_tune, [this] {
+        m_tune->setAnswering(m_session->isAnswering());
+    });
+    m_window->addWorkspace(workspace, tr("Tune"), IconName::Tune, kTuneDigit);
+}
+
+void Studio::showTune() { m_window->showWorkspace(kTuneWorkspace); }
+
+void Studio::addTuneActions() {
+    ActionCatalog& catalog = m_window->actionCatalog();
+    QMenu& run = *m_window->menu(MainWindow::tr("&Run"));
+    run.addSeparator();
+    const auto add = [&](const char* id, const QString& text, auto act) {
+        run.addAction(catalog.add(QLatin1String(id), tr("Tune"), text, {}, act));
+    };
+    add("tune.prompts", tr("Add prompts to train &on..."), [this] {
+        showTune();
+        m_tune->askForFiles();
+    });
+    add("tune.pause", tr("Pause or continue the trainin&g"), [this] {
+        showTune();
+        m_tune->pauseOrGoOn();
+    });
+    add("tune.stop", tr("Stop the training and &keep it"), [this] {
+        showTune();
+        m_tune->session().stop();
+    });
+    connect(&m_tune->session(), &TuningSession::changed, this, &Studio::updateTuneActions);
+    updateTuneActions();
+}
+
+void Studio::updateTuneActions() {
+    const TuningSession& session = m_tune->session();
+    const auto enable = [this](const char* id, bool isEnabled) {
+        m_window->actionCatalog().find(QLatin1String(id))->setEnabled(isEnabled);
+    };
+    enable("tune.prompts", !session.isAtWork());
+    enable("tune.pause",
+           session.state() == TuningState::Running || session.state() == TuningState::Paused ||
+               session.canGoOn());
+    enable("tune.stop", session.isAtWork() && session.state() != TuningState::Stopping);
+}
+
+/// The experiments before the training, which takes longer and asks for nothing.
+void Studio::tellWork() {
+    WorkNote note = m_desk->status().note();
+    if (note == WorkNote() && m_tune != nullptr)
+        note = m_tune->note();
+    m_window->statusStrip().setWork(note);
+}
+
+void Studio::showWork() {
+    if (m_desk->status().note() == WorkNote())
+        showTune();
+    else
+        m_desk->showStatus();
+}
+
+} // namespace ui

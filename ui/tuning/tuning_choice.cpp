@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/tuning/tuning_choice.h"
+
+#include <QJsonArray>
+
+#include <algorithm>
+#include <array>
+
+namespace ui {
+
+namespace {
+
+/// A profile of the command. For minutes, time is to decide and not the profile, so it is the
+/// largest one.
+struct NamedLength {
+    TuningLength length;
+    const char* name;
+    const char* profile;
+    qint64 answerTokens;
+};
+
+constexpr std::array kLengths = {
+    NamedLength{TuningLength::Quick, "quick", "quick", 300'000},
+    NamedLength{TuningLength::Full, "full", "full", 1'200'000},
+    NamedLength{TuningLength::Overnight, "overnight", "overnight", 4'000'000},
+    NamedLength{TuningLength::Minutes, "minutes", "overnight", 4'000'000},
+};
+
+const NamedLength& named(TuningLength length) {
+    return *std::ranges::find(kLengths, length, &NamedLength::length);
+}
+
+} // namespace
+
+qint64 TuningChoice::answerTokens() const { return named(length).answerTokens; }
+
+/// A row has what the model computed for a token, in 16 bits, and its best tokens.
+qint64 TuningChoice::diskBytes() const {
+    constexpr qint64 kBestTokens = 92;
+    return answerTokens() * (2 * qint64(model.hiddenSize) + kBestTokens);
+}
+
+QStringList argumentsOf(const TuningChoice& choice, const QString& adapter) {
+    QStringList arguments{QStringLiteral("tune"),
+                          QStringLiteral("--json"),
+                          QStringLiteral("--model"),
+                          choice.model.path,
+                          QStringLiteral("--out"),
+                          adapter};
+    if (choice.model.isPlanted)
+        arguments << QStringLiteral("--planted");
+    for (const QString& path : choice.data)
+        arguments << QStringLiteral("--data") << path;
+    arguments << QStringLiteral("--profile") << QLatin1String(named(choice.length).profile);
+    if (choice.length == TuningLength::Minutes)
+        arguments << QStringLiteral("--minutes") << QString::number(choice.minutes);
+    if (choice.isUsed)
+        arguments << QStringLiteral("--use");
+    return arguments;
+}
+
+QJsonObject toJson(const TuningChoice& choice) {
+    return {{QStringLiteral("model"), choice.model.path},
+            {QStringLiteral("name"), choice.model.name},
+            {QStringLiteral("is_planted"), choice.model.isPlanted},
+            {QStringLiteral("hidden_size"), choice.model.hiddenSize},
+            {QStringLiteral("data"), QJsonArray::fromStringList(choice.data)},
+            {QStringLiteral("length"), QLatin1String(named(choice.length).name)},
+            {QStringLiteral("minutes"), choice.minutes},
+            {QStringLiteral("is_used"), choice.isUsed}};
+}
+
+std::optional<TuningChoice> tuningChoiceOf(const QJsonObject& object) {
+    const QString length = object[QLatin1String("length")].toString();
+    const auto* known = std::ranges::find_if(
+        kLengths, [&](const NamedLength& one) { return length == QLatin1String(one.name); });
+    TuningChoice choice;
+    choice.model = {object[QLatin1String("model")].toString(),
+                    object[QLatin1String("name")].toString(),
+                    object[QLatin1String("is_planted")].toBool(),
+                    object[QLatin1String("hidden_size")].toInt()};
+    for (const QJsonValue& path : object[QLatin1String("data")].toArray())
+        choice.data << path.toString();
+    choice.minutes = object[QLatin1String("minutes")].toInt(choice.minutes);
+    choice.isUsed = object[QLatin1String("is_used")].toBool(true);
+    if (known == kLengths.end() || choice.model.path.isEmpty() || choice.data.isEmpty())
+        return std::nullopt;
+    choice.length = known->length;
+    return choice;
+}
+
+} // namespace ui

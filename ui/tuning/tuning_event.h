@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+
+#include <map>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace ui {
+
+// What `swift-run tune --json` says, a line each. Plain values.
+
+/// What a training is, said once the model was read.
+struct TuningStarted {
+    QString model;
+    QString fingerprint;
+    qint64 trainedWeights = 0;
+    qint64 answerTokens = 0; ///< that are planned
+};
+
+struct TuningCollected {
+    qint64 prompts = 0; ///< answered since the process began
+    qint64 answerTokens = 0;
+    qint64 planned = 0;
+    double tokensPerSecond = 0.0;
+    std::optional<double> secondsLeft; ///< none: not known yet
+
+    /// From 0 to 1.
+    double part() const;
+};
+
+struct TuningStep {
+    qint64 step = 0;
+    qint64 steps = 0;
+    double loss = 0.0;
+    double tokensPerSecond = 0.0;
+    std::optional<double> secondsLeft;
+
+    /// From 0 to 1.
+    double part() const;
+};
+
+/// How good drafts are.
+struct DraftScore {
+    std::vector<double> acceptance; ///< [depths] each given that those before were right
+    double tokensPerRound = 0.0;
+};
+
+using ScoresByTask = std::map<QString, DraftScore>;
+
+/// On answers that are not trained on.
+struct TuningEvaluation {
+    qint64 step = 0;
+    DraftScore all;
+    bool isBest = false; ///< this state is kept
+    ScoresByTask tasks;
+};
+
+/// Everything up to here is on the disk.
+struct TuningCheckpoint {};
+
+struct TuningRemark {
+    QString text;
+};
+
+struct TuningDone {
+    QString path; ///< of the adapter
+    qint64 bytes = 0;
+    DraftScore all;
+    bool isHeldOut = true; ///< else the figures are those of answers that were trained on
+    ScoresByTask tasks;
+    qint64 steps = 0;
+    double seconds = 0.0; ///< of collecting and training
+};
+
+struct TuningError {
+    QString message;
+    QString hint;
+
+    QString sentence() const;
+};
+
+using TuningEvent = std::variant<TuningStarted,
+                                 TuningCollected,
+                                 TuningStep,
+                                 TuningEvaluation,
+                                 TuningCheckpoint,
+                                 TuningRemark,
+                                 TuningDone,
+                                 TuningError>;
+
+/// None for a line that is no event, is damaged, or has a number that cannot be.
+std::optional<TuningEvent> tuningEventOf(const QByteArray& line);
+
+} // namespace ui

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/tuning/tuning_choice.h"
+
+#include <QObject>
+#include <QThreadPool>
+
+#include <optional>
+#include <vector>
+
+namespace ui {
+
+enum class TuningState {
+    None, ///< nothing was trained for this model yet
+    Running,
+    Paused, ///< by the user; the process waits
+    Stopping,
+    Stopped, ///< can go on where it was
+    Failed,  ///< a sentence says why; can go on if something was stored
+    Finished,
+};
+
+/// A training as it is kept beside its result.
+struct KeptTuning {
+    TuningChoice choice;
+    TuningState state = TuningState::None;
+    QString sentence;    ///< why it failed
+    QString fingerprint; ///< of the model; empty until the process has told it
+};
+
+/// The folder of a model's training: what it was told and how it stands (run.json), what it said
+/// (events.jsonl), and its result. Thread: UI; files are written on a thread of their own, because
+/// a disk may be slow.
+class TuningFiles : public QObject {
+    Q_OBJECT
+
+public:
+    explicit TuningFiles(QObject* parent = nullptr);
+
+    /// Waits until everything is written.
+    ~TuningFiles() override;
+
+    /// Below `root`, of its own for each model. Nothing is made; an empty root: nothing is kept.
+    void setPlace(const QString& root, const TuningModel& model);
+
+    const QString& folder() const { return m_folder; }
+
+    QString adapter() const { return m_folder + QStringLiteral("/adapter.safetensors"); }
+
+    /// Whether a run can go on from what the command has stored.
+    bool hasWork() const;
+
+    /// None if there is none, or none that can be read. What was at work then is Stopped.
+    std::optional<KeptTuning> read();
+
+    /// What the process said, line by line.
+    std::vector<QByteArray> readEvents();
+
+    void write(const KeptTuning& kept);
+
+    /// Behind what was said before, or in its place.
+    void appendEvent(const QByteArray& line);
+    void clearEvents();
+
+signals:
+    /// It could not be written; the training goes on.
+    void failed(const QString& sentence);
+
+private:
+    template <typename Task> void later(Task task);
+    void tell(const QString& path, const QString& problem);
+
+    QString m_folder; ///< empty = nothing is kept
+    QThreadPool m_thread{this};
+};
+
+} // namespace ui

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/tuning/tuning_run.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace ui {
+
+namespace {
+
+/// One by one into the run; see TuningRun::apply().
+class RunWriter {
+public:
+    explicit RunWriter(TuningRun& run)
+        : m_run(run) {}
+
+    void operator()(const TuningStarted& started) {
+        m_run.facts = started;
+        m_run.phase = TuningPhase::Preparing;
+        m_run.done.reset();
+        m_run.error.reset();
+    }
+
+    void operator()(const TuningCollected& collected) {
+        m_run.collected = collected;
+        m_run.phase = TuningPhase::Collecting;
+    }
+
+    void operator()(const TuningStep& step) {
+        std::erase_if(m_run.losses, [&](const LossPoint& old) { return old.step >= step.step; });
+        // That of the state behind this step may have come before.
+        std::erase_if(m_run.evaluations,
+                      [&](const TuningEvaluation& old) { return old.step > step.step; });
+        m_run.losses.push_back({step.step, step.loss});
+        m_run.step = step;
+        m_run.phase = TuningPhase::Training;
+    }
+
+    void operator()(const TuningEvaluation& evaluation) {
+        std::erase_if(m_run.evaluations,
+                      [&](const TuningEvaluation& old) { return old.step >= evaluation.step; });
+        m_run.evaluations.push_back(evaluation);
+        m_run.phase = TuningPhase::Training;
+    }
+
+    void operator()(const TuningCheckpoint&) {}
+
+    void operator()(const TuningRemark& remark) {
+        constexpr qsizetype kMost = 100;
+        if (m_run.remarks.size() < kMost)
+            m_run.remarks << remark.text;
+        else
+            m_run.remarks.back() = remark.text;
+    }
+
+    void operator()(const TuningDone& done) {
+        m_run.done = done;
+        m_run.phase = TuningPhase::Over;
+    }
+
+    void operator()(const TuningError& error) { m_run.error = error; }
+
+private:
+    TuningRun& m_run;
+};
+
+} // namespace
+
+void TuningRun::apply(const TuningEvent& event) { std::visit(RunWriter(*this), event); }
+
+const TuningEvaluation* TuningRun::best() const {
+    const auto found = std::ranges::find_if(evaluations | std::views::reverse,
+                                            [](const TuningEvaluation& one) { return one.isBest; });
+    return found == evaluations.rend() ? nullptr : &*found;
+}
+
+} // namespace ui

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/tuning/tuning_event.h"
+
+#include <QStringList>
+
+namespace ui {
+
+enum class TuningPhase {
+    Preparing, ///< the process reads prompts, model or what it had stored
+    Collecting,
+    Training,
+    Over,
+};
+
+struct LossPoint {
+    qint64 step = 0;
+    double loss = 0.0;
+
+    bool operator==(const LossPoint&) const = default;
+};
+
+/// All that the events of a training have told so far. A plain value.
+struct TuningRun {
+    TuningPhase phase = TuningPhase::Preparing;
+    std::optional<TuningStarted> facts;
+    std::optional<TuningCollected> collected;  ///< newest
+    std::optional<TuningStep> step;            ///< newest
+    std::vector<LossPoint> losses;             ///< by step
+    std::vector<TuningEvaluation> evaluations; ///< by step
+    QStringList remarks;
+    std::optional<TuningDone> done;
+    std::optional<TuningError> error;
+
+    /// What is told of a step that was told before takes the place of that and of all behind it: a
+    /// training that goes on begins at its newest checkpoint.
+    void apply(const TuningEvent& event);
+
+    /// The evaluation whose state is kept; null before the first one.
+    const TuningEvaluation* best() const;
+
+    /// Null before the first one.
+    const TuningEvaluation* newest() const {
+        return evaluations.empty() ? nullptr : &evaluations.back();
+    }
+
+    /// Steps of the whole training; 0 = not known yet.
+    qint64 plannedSteps() const { return step ? step->steps : 0; }
+};
+
+} // namespace ui

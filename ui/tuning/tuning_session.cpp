@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/tuning/tuning_session.h"
+
+#include "engine/session/loading/draft_adapter_choice.h"
+
+#include <QFile>
+#include <QFileInfo>
+
+#include <utility>
+
+namespace ui {
+
+TuningSession::TuningSession(TuningPlaces places, QObject* parent)
+    : QObject(parent)
+    , m_places(std::move(places)) {
+    connect(&m_files, &TuningFiles::failed, this, &TuningSession::faulted);
+}
+
+TuningSession::~TuningSession() {
+    if (m_process == nullptr)
+        return;
+    m_process->disconnect(this);
+    keepCollected();
+    m_kept.state = TuningState::Stopped;
+    m_files.write(m_kept);
+}
+
+void TuningSession::setModel(const std::optional<TuningModel>& model) {
+    m_model = model;
+    if (model && m_process == nullptr &&
+        (m_kept.state == TuningState::None || !model->isSame(m_kept.choice.model)))
+        open(*model);
+    emit changed();
+}
+
+void TuningSession::open(const TuningModel& model) {
+    m_files.setPlace(m_places.folder, model);
+    m_run = {};
+    ++m_number;
+    m_savedAt = {};
+    m_collected.clear();
+    m_kept = m_files.read().value_or(KeptTuning());
+    if (m_kept.state == TuningState::None)
+        return;
+    for (const QByteArray& line : m_files.readEvents())
+        if (const auto event = tuningEventOf(line))
+            m_run.apply(*event);
+    if (m_kept.state != TuningState::Finished)
+        m_run.done.reset();
+}
+
+TuningObstacle TuningSession::obstacle() const {
+    if (m_places.folder.isEmpty() || !QFileInfo(m_places.program).isExecutable())
+        return TuningObstacle::NoProgram;
+    if (!m_places.hasTrainer)
+        return TuningObstacle::NoTrainer;
+    if (m_process != nullptr)
+        return TuningObstacle::AtWork;
+    return m_model ? TuningObstacle::None : TuningObstacle::NoModel;
+}
+
+bool TuningSession::canGoOn() const {
+    const bool hasEnded =
+        m_kept.state == TuningState::Stopped || m_kept.state == TuningState::Failed;
+    return hasEnded && m_process == nullptr && m_files.hasWork();
+}
+
+void TuningSession::start(const TuningChoice& choice) {
+    if (obstacle() != TuningObstacle::None || choice.data.isEmpty())
+        return;
+    m_files.setPlace(m_places.folder, choice.model);
+    m_files.clearEvents();
+    m_run = {};
+    ++m_number;
+    m_savedAt = {};
+    m_kept = {choice, TuningState::None, {}, {}};
+    launch(false);
+}
+
+void TuningSession::goOn() {
+    if (m_kept.state == TuningState::Paused) {
+        setState(TuningState::Running);
+        holdOrLetGo();
+    } else if (canGoOn()) {
+        m_kept.sentence.clear();
+        m_run.error.reset();
+        launch(true);
+    }
+}
+
+void TuningSession::launch(bool isResumed) {
+    QStringList arguments = argumentsOf(m_kept.choice, m_files.adapter());
+    arguments << (isResumed ? QStringLiteral("--resume") : QStringLiteral("--overwrite"));
+    m_run.phase = TuningPhase::Preparing;
+    m_process = new TuningProcess(this);
+    connect(m_process, &TuningProcess::lineCame, this, &TuningSession::takeLine);
+    connect(m_process, &TuningProcess::ended, this, &TuningSession::onEnded);
+    setState(TuningState::Running);
+    m_process->start(m_places.program, arguments);
+    if (m_process != nullptr && m_isHeld)
+        holdOrLetGo();
+}
+
+void TuningSession::setState(TuningState state) {
+    m_kept.state = state;
+    m_files.write(m_kept);
+    emit changed();
+}
+
+void TuningSession::pause() {
+    if (m_kept.state != TuningState::Running)
+        return;
+    setState(TuningState::Paused);
+    holdOrLetGo();
+}
+
+void TuningSession::stop() {
+    if (m_process == nullptr)
+        return;
+    if (m_kept.state == TuningState::Stopping) {
+        m_process->kill();
+        return;
+    }
+    setState(TuningState::Stopping);
+    m_process->interrupt();
+}
+
+void TuningSession::setHeld(bool isHeld) {
+    if (std::exchange(m_isHeld, isHeld) == isHeld || m_kept.state != TuningState::Running)
+        return;
+    holdOrLetGo();
+    emit changed();
+}
+
+/// A process that is told to stop saves what it has even while an answer streams.
+void TuningSession::holdOrLetGo() {
+    if (m_process != nullptr)
+        m_process->setHeld(m_kept.state == TuningState::Paused || isHeld());
+}
+
+/// Of the lines that only tell how far the answers are, the newest one is kept.
+void TuningSession::keepCollected() {
+    if (!m_collected.isEmpty())
+        m_files.appendEvent(std::exchange(m_collected, {}));
+}
+
+void TuningSession::takeLine(const QByteArray& line) {
+    const auto event = tuningEventOf(line);
+    if (!event)
+        return;
+    m_run.apply(*event);
+    if (std::holds_alternative<TuningCollected>(*event)) {
+        m_collected = line;
+    } else if (!std::holds_alternative<TuningCheckpoint>(*event)) {
+        keepCollected();
+        m_files.appendEvent(line);
+    }
+    if (std::holds_alternative<TuningCheckpoint>(*event))
+        m_savedAt = QDateTime::currentDateTime();
+    if (const auto* started = std::get_if<TuningStarted>(&*event)) {
+        m_kept.fingerprint = started->fingerprint;
+        m_files.write(m_kept);
+    }
+    emit changed();
+}
+
+void TuningSession::onEnded(TuningProcess::End end, const QString& words) {
+    m_process->deleteLater();
+    m_process.clear();
+    keepCollected();
+    using End = TuningProcess::End;
+    if (end == End::Done && m_run.done) {
+        setState(TuningState::Finished);
+    } else if (m_kept.state == TuningState::Stopping || end == End::Interrupted) {
+        m_run.error.reset(); // it only says that it was stopped
+        setState(TuningState::Stopped);
+    } else {
+        m_kept.sentence = failureOf(end, words);
+        setState(TuningState::Failed);
+    }
+}
+
+QString TuningSession::failureOf(TuningProcess::End end, const QString& words) const {
+    using End = TuningProcess::End;
+    if (end == End::NotStarted)
+        return tr("%1 cannot be started (%2). Install SWIFT Studio again.")
+            .arg(m_places.program, words);
+    if (m_run.error)
+        return m_run.error->sentence();
+    if (end == End::Killed)
+        return m_files.hasWork() ? tr("The training's process was killed. What it had saved is "
+                                      "kept: Continue goes on from there.")
+                                 : tr("The training's process was killed before it had saved "
+                                      "anything.");
+    if (end == End::Done)
+        return tr("The training ended without a result.");
+    return words.isEmpty() ? tr("The training ended without saying why.") : words;
+}
+
+QString TuningSession::usedAdapter() const {
+    return m_kept.fingerprint.isEmpty()
+               ? QString()
+               : QString::fromStdString(
+                     engine::usersDraftAdapter(m_kept.fingerprint.toStdString()).string());
+}
+
+bool TuningSession::isResultUsed() const {
+    return !m_kept.fingerprint.isEmpty() && QFileInfo::exists(usedAdapter());
+}
+
+bool TuningSession::removeUsedAdapter() {
+    const bool isRemoved = !isResultUsed() || QFile::remove(usedAdapter());
+    emit changed();
+    return isRemoved;
+}
+
+} // namespace ui

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/tuning/tuning_files.h"
+#include "ui/tuning/tuning_process.h"
+#include "ui/tuning/tuning_run.h"
+
+#include <QDateTime>
+#include <QPointer>
+
+namespace ui {
+
+/// Where a training finds its program and keeps its files.
+struct TuningPlaces {
+    QString program;        ///< swift-run
+    QString folder;         ///< of all trainings; empty: nothing is kept and nothing runs
+    bool hasTrainer = true; ///< whether the program was built with what trains
+};
+
+/// Why no training can begin.
+enum class TuningObstacle { None, NoProgram, NoTrainer, NoModel, AtWork };
+
+/// The training of a draft adapter: of the loaded model's, or of the one at work. It runs in a
+/// process of its own; what it was told, what it said and how it stands are on the disk, so that it
+/// can go on after a restart. Thread: UI; nothing waits.
+class TuningSession : public QObject {
+    Q_OBJECT
+
+public:
+    explicit TuningSession(TuningPlaces places, QObject* parent = nullptr);
+
+    /// What is at work saves what it has and can go on later.
+    ~TuningSession() override;
+
+    /// The model that was loaded; its training is shown unless another one is at work. None: no
+    /// model is loaded, and what is shown stays.
+    void setModel(const std::optional<TuningModel>& model);
+
+    const std::optional<TuningModel>& model() const { return m_model; }
+
+    TuningObstacle obstacle() const;
+
+    /// Of the training that is shown; what it was told has no meaning while there is none.
+    TuningState state() const { return m_kept.state; }
+
+    const TuningChoice& choice() const { return m_kept.choice; }
+
+    const TuningRun& run() const { return m_run; }
+
+    /// Of the training that is shown; another one has another number.
+    int number() const { return m_number; }
+
+    /// Why it failed.
+    const QString& sentence() const { return m_kept.sentence; }
+
+    bool isAtWork() const { return m_process != nullptr; }
+
+    /// Whether it waits for an answer of the chat.
+    bool isHeld() const { return m_isHeld && m_kept.state == TuningState::Running; }
+
+    /// Whether it was stopped, or failed, with something to go on from.
+    bool canGoOn() const;
+
+    /// When it was saved last in this session; invalid = not yet.
+    const QDateTime& savedAt() const { return m_savedAt; }
+
+    /// Where its result lies, once there is one.
+    QString adapter() const { return m_files.adapter(); }
+
+    /// The adapter that drafts for this model whenever it is loaded; empty until the training has
+    /// told which model it is. The file need not exist.
+    QString usedAdapter() const;
+
+    bool isResultUsed() const;
+
+    /// Begins anew: earlier work for this model is replaced.
+    void start(const TuningChoice& choice);
+
+    void pause();
+
+    /// Behind pause(), or with the same options where it was stopped, killed or failed.
+    void goOn();
+
+    /// It saves what it has; a second call ends it at once.
+    void stop();
+
+    /// While an answer streams, so that it has the processor for itself.
+    void setHeld(bool isHeld);
+
+    /// The model drafts without it from its next load on. False if it could not be deleted.
+    bool removeUsedAdapter();
+
+    /// Of the process; 0 = none.
+    qint64 processId() const { return m_process != nullptr ? m_process->id() : 0; }
+
+signals:
+    /// It began, ended, told something or was told something.
+    void changed();
+    void faulted(const QString& sentence);
+
+private:
+    void open(const TuningModel& model);
+    void launch(bool isResumed);
+    void setState(TuningState state);
+    void takeLine(const QByteArray& line);
+    void onEnded(TuningProcess::End end, const QString& words);
+    QString failureOf(TuningProcess::End end, const QString& words) const;
+    void keepCollected();
+    void holdOrLetGo();
+
+    TuningPlaces m_places;
+    TuningFiles m_files;
+    std::optional<TuningModel> m_model;
+    KeptTuning m_kept;
+    TuningRun m_run;
+    int m_number = 0;
+    QByteArray m_collected; ///< the newest line of this kind, not kept yet
+    QDateTime m_savedAt;
+    QPointer<TuningProcess> m_process;
+    bool m_isHeld = false;
+};
+
+} // namespace ui

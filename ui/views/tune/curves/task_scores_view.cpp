@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/tune/curves/task_scores_view.h"
+
+#include "ui/experiments/runs/run_picture.h"
+#include "ui/plots/figure_table.h"
+#include "ui/shell/figure_text.h"
+#include "ui/views/experiments/page/plain_table.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+/// The best task first; with all digits, or as they are read.
+FigureTable tableOf(const ScoresByTask& scores, bool isRead) {
+    std::vector<std::pair<QString, DraftScore>> tasks(scores.begin(), scores.end());
+    std::ranges::stable_sort(tasks, [](const auto& a, const auto& b) {
+        return a.second.tokensPerRound > b.second.tokensPerRound;
+    });
+    std::size_t depths = 0;
+    for (const auto& [task, score] : tasks)
+        depths = std::max(depths, score.acceptance.size());
+    FigureTable table;
+    table.header << TaskScoresView::tr("task");
+    for (std::size_t depth = 0; depth < depths; ++depth)
+        table.header << QStringLiteral("a%1").arg(depth + 1);
+    table.header << TaskScoresView::tr("tokens a round");
+    for (const auto& [task, score] : tasks) {
+        QStringList row{taskTitle(task)};
+        for (std::size_t depth = 0; depth < depths; ++depth)
+            row << (depth >= score.acceptance.size() ? QString()
+                    : isRead                         ? shareText(score.acceptance[depth])
+                                                     : numberCell(score.acceptance[depth]));
+        row << (isRead ? QString::number(score.tokensPerRound, 'f', 2)
+                       : numberCell(score.tokensPerRound));
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+} // namespace
+
+TaskScoresView::TaskScoresView(const ViewContext& context,
+                               const TuningSession& session,
+                               QWidget* parent)
+    : TuneView(context,
+               session,
+               {QStringLiteral("tune_tasks"),
+                tr("By task"),
+                tr("The same figures for the prompts of each task: the shares of drafted tokens "
+                   "that are right at depth 1, 2 and so on, each given that those before were "
+                   "right, and the tokens of a round with drafts of three. Drafts differ from "
+                   "task to task."),
+                {}},
+               parent)
+    , m_model(new FigureTableModel(this))
+    , m_table(new PlainTable(theme(), TextRole::Figure))
+    , m_note(plainLabel(this, true)) {
+    m_table->setModel(m_model);
+    m_table->setAccessibleName(info().title);
+    m_note->setAlignment(Qt::AlignCenter);
+    m_note->setProperty("tone", QStringLiteral("small"));
+    m_note->setText(tr("The first measure on held-out answers fills this table."));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_table);
+    column->addWidget(m_note, 1);
+    m_table->hide();
+}
+
+/// In the end, those of the state that was kept.
+void TaskScoresView::showRun() {
+    const ScoresByTask* scores = run().done       ? &run().done->tasks
+                                 : run().newest() ? &run().newest()->tasks
+                                                  : nullptr;
+    m_shown = scores != nullptr ? tableOf(*scores, false) : FigureTable();
+    m_model->setTable(scores != nullptr ? tableOf(*scores, true) : FigureTable());
+    m_table->setVisible(!m_shown.rows.empty());
+    m_note->setVisible(m_shown.rows.empty());
+    for (int column = 0; column < m_model->columnCount(); ++column)
+        m_table->horizontalHeader()->setSectionResizeMode(
+            column, column == 0 ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
+    setSubtitle(run().done          ? tr("of the result")
+                : scores == nullptr ? QString()
+                                    : tr("step %1").arg(numberText(run().newest()->step)));
+}
+
+QSize TaskScoresView::sizeHint() const { return {theme().scaled(470), theme().scaled(240)}; }
+
+QSize TaskScoresView::minimumSizeHint() const { return {theme().scaled(250), theme().scaled(170)}; }
+
+} // namespace ui

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/views/tune/curves/tune_view.h"
+
+class QLabel;
+
+namespace ui {
+
+class FigureTableModel;
+class PlainTable;
+
+/// What drafts of the newest state are worth, task by task. Thread: UI.
+class TaskScoresView : public TuneView {
+    Q_OBJECT
+
+public:
+    TaskScoresView(const ViewContext& context,
+                   const TuningSession& session,
+                   QWidget* parent = nullptr);
+
+    FigureTable table() const override { return m_shown; }
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void showRun() override;
+
+private:
+    FigureTable m_shown;
+    FigureTableModel* m_model;
+    PlainTable* m_table;
+    QLabel* m_note;
+};
+
+} // namespace ui

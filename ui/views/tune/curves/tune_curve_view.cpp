@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/tune/curves/tune_curve_view.h"
+
+#include "ui/plots/line_plot.h"
+
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace ui {
+
+TuneCurveView::TuneCurveView(const ViewContext& context,
+                             const TuningSession& session,
+                             TunePlot plot,
+                             QWidget* parent)
+    : TuneView(context, session, plot.info, parent)
+    , m_content(std::move(plot))
+    , m_plot(new LinePlot(theme(), m_content.info.title, this))
+    , m_points(m_content.curves.size()) {
+    for (const TuneCurve& curve : m_content.curves)
+        m_plot->addSeries(curve.form);
+    AxisForm steps;
+    steps.title = tr("step");
+    steps.tickCount = 6;
+    m_plot->setXAxis(steps);
+    m_plot->setYAxis(m_content.y);
+    m_plot->setLeastTickText(QStringLiteral("0.0"));
+    m_plot->setEmptyNote(m_content.note);
+    setSubtitle(m_content.subtitle);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_plot);
+}
+
+void TuneCurveView::showRun() {
+    auto last = static_cast<double>(std::max<qint64>(1, run().plannedSteps()));
+    for (std::size_t i = 0; i < m_points.size(); ++i) {
+        const TuneCurve& curve = m_content.curves[i];
+        m_points[i] = curve.points(run());
+        const int series = static_cast<int>(i);
+        m_plot->setPoints(series, m_points[i]);
+        if (m_points[i].empty())
+            continue;
+        last = std::max(last, m_points[i].back().x);
+        if (curve.label)
+            m_plot->setSeriesLabel(series,
+                                   {curve.label(m_points[i].back().y), true, LabelSide::Beside});
+    }
+    m_plot->setHome({0.0, last}, m_content.range(m_points));
+    m_plot->setSummary(m_content.summary(run()));
+    m_plot->refresh();
+}
+
+/// A row for each step of which something is known.
+FigureTable TuneCurveView::table() const {
+    FigureTable table;
+    table.header << tr("step");
+    std::map<double, QStringList> rows;
+    for (std::size_t i = 0; i < m_points.size(); ++i) {
+        table.header << m_content.curves[i].form.name;
+        for (const PlotPoint& point : m_points[i]) {
+            QStringList& row = rows[point.x];
+            while (row.size() < static_cast<qsizetype>(i))
+                row << QString();
+            row << numberCell(point.y);
+        }
+    }
+    for (auto& [step, cells] : rows) {
+        while (cells.size() + 1 < table.header.size())
+            cells << QString();
+        table.rows.push_back(QStringList{numberCell(step)} + cells);
+    }
+    return table;
+}
+
+QSize TuneCurveView::sizeHint() const { return {theme().scaled(470), theme().scaled(240)}; }
+
+QSize TuneCurveView::minimumSizeHint() const { return {theme().scaled(250), theme().scaled(170)}; }
+
+} // namespace ui

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/tune/page/phase_bar.h"
+
+#include "ui/shell/widgets/live_label.h"
+#include "ui/tuning/tuning_run.h"
+#include "ui/views/tune/tune_words.h"
+
+#include <QHBoxLayout>
+#include <QPainter>
+#include <QProgressBar>
+#include <QVBoxLayout>
+
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+constexpr int kBarParts = 1000;
+
+} // namespace
+
+PhaseBar::PhaseBar(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_row(new QHBoxLayout(this)) {
+    add(tr("Collect"), 2);
+    add(tr("Train"), 3);
+    connect(&theme, &Theme::changed, this, &PhaseBar::restyle);
+    restyle();
+    setRun({});
+}
+
+void PhaseBar::add(const QString& name, int share) {
+    using Fit = LiveLabel::Fit;
+    Phase phase{name,
+                new LiveLabel(m_theme, TextRole::Small, &Colours::text, Fit::Whole, this),
+                new LiveLabel(m_theme, TextRole::Small, &Colours::muted, Fit::Cut, this),
+                new QProgressBar(this)};
+    phase.words->setAlignedRight(true);
+    phase.bar->setRange(0, kBarParts);
+    phase.bar->setTextVisible(false);
+    phase.bar->setAccessibleName(tr("Part done: %1").arg(name));
+    auto* head = new QHBoxLayout;
+    head->addWidget(phase.title);
+    head->addWidget(phase.words, 1);
+    auto* column = new QVBoxLayout;
+    column->addLayout(head);
+    column->addWidget(phase.bar);
+    m_row->addLayout(column, share);
+    m_phases.push_back(std::move(phase));
+}
+
+void PhaseBar::setRun(const TuningRun& run) {
+    const bool hasTrained = run.step.has_value() || run.phase == TuningPhase::Training;
+    const bool hasCollected = hasTrained || run.phase == TuningPhase::Over;
+    const auto stage = [](bool isDone, bool isNow) {
+        return isDone ? Stage::Done : isNow ? Stage::Now : Stage::Ahead;
+    };
+    show(m_phases[0],
+         stage(hasCollected, run.collected.has_value()),
+         hasCollected    ? 1.0
+         : run.collected ? run.collected->part()
+                         : 0.0,
+         collectText(run));
+    show(m_phases[1],
+         stage(run.phase == TuningPhase::Over, hasTrained),
+         run.phase == TuningPhase::Over ? 1.0
+         : run.step                     ? run.step->part()
+                                        : 0.0,
+         trainText(run));
+}
+
+void PhaseBar::show(Phase& phase, Stage stage, double part, const QString& words) {
+    phase.title->setRuns(
+        {{stage == Stage::Done ? QStringLiteral("\u2713 ") + phase.name : phase.name,
+          stage == Stage::Now,
+          stage == Stage::Now     ? &Colours::accent
+          : stage == Stage::Ahead ? &Colours::muted
+                                  : &Colours::text}});
+    phase.words->setText(words);
+    phase.bar->setValue(static_cast<int>(part * kBarParts));
+    if (std::exchange(phase.stage, stage) != stage)
+        colourBar(phase);
+}
+
+/// What is done is green; what is at work has the accent of every bar.
+void PhaseBar::colourBar(const Phase& phase) {
+    phase.bar->setStyleSheet(phase.stage == Stage::Done
+                                 ? QStringLiteral("QProgressBar::chunk { background: %1; }")
+                                       .arg(m_theme.colours().success.name())
+                                 : QString());
+}
+
+void PhaseBar::restyle() {
+    m_row->setContentsMargins(
+        m_theme.scaled(12), m_theme.scaled(8), m_theme.scaled(12), m_theme.scaled(10));
+    m_row->setSpacing(m_theme.scaled(16));
+    for (const Phase& phase : m_phases)
+        colourBar(phase);
+    update();
+}
+
+void PhaseBar::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), m_theme.colours().panel);
+    painter.fillRect(QRect(0, height() - 1, width(), 1), m_theme.colours().border);
+}
+
+} // namespace ui

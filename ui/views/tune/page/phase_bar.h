@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QHBoxLayout;
+class QProgressBar;
+
+namespace ui {
+
+class LiveLabel;
+struct TuningRun;
+
+/// The phases of a training side by side: what is done, what is at work, and how long it takes.
+/// Thread: UI.
+class PhaseBar : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit PhaseBar(const Theme& theme, QWidget* parent = nullptr);
+
+    void setRun(const TuningRun& run);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    enum class Stage { Ahead, Now, Done };
+
+    struct Phase {
+        QString name;
+        LiveLabel* title;
+        LiveLabel* words;
+        QProgressBar* bar;
+        Stage stage = Stage::Ahead;
+    };
+
+    void add(const QString& name, int share);
+    void show(Phase& phase, Stage stage, double part, const QString& words);
+    void colourBar(const Phase& phase);
+    void restyle();
+
+    const Theme& m_theme;
+    QHBoxLayout* m_row;
+    std::vector<Phase> m_phases; ///< collecting, training
+};
+
+} // namespace ui

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/tune/page/tune_page.h"
+
+#include "ui/experiments/setup/prompt_files.h"
+#include "ui/shell/bars/banner.h"
+#include "ui/shell/docks/dock_title.h"
+#include "ui/shell/widgets/column_scroll.h"
+#include "ui/views/experiments/page/page_header.h"
+#include "ui/views/experiments/report/verdict_band.h"
+#include "ui/views/tune/curves/task_scores_view.h"
+#include "ui/views/tune/curves/tune_curve_view.h"
+#include "ui/views/tune/page/empty_tune.h"
+#include "ui/views/tune/page/phase_bar.h"
+#include "ui/views/tune/tune_words.h"
+
+#include <QDragEnterEvent>
+#include <QGridLayout>
+#include <QLabel>
+#include <QMimeData>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+constexpr int kRoomForTwoColumns = 560; ///< pixels at 100 %
+
+} // namespace
+
+TunePage::TunePage(const ViewContext& context,
+                   const TuningSession& session,
+                   ViewMenu& menu,
+                   QWidget* parent)
+    : QWidget(parent)
+    , m_theme(context.theme)
+    , m_session(session)
+    , m_header(new PageHeader(context.theme))
+    , m_noticePlace(new QVBoxLayout)
+    , m_phases(new PhaseBar(context.theme))
+    , m_band(new VerdictBand(context.theme))
+    , m_remark(plainLabel(this, true))
+    , m_body(new QStackedWidget)
+    , m_empty(new EmptyTune(context.theme))
+    , m_scroll(new ColumnScroll) {
+    setAcceptDrops(true);
+    setAttribute(Qt::WA_StyledBackground);
+    setProperty("ground", QStringLiteral("panel"));
+    build(context, menu);
+    connect(&session, &TuningSession::changed, this, &TunePage::showSession);
+    connect(&m_theme, &Theme::changed, this, &TunePage::restyle);
+    restyle();
+    showSession();
+}
+
+void TunePage::build(const ViewContext& context, ViewMenu& menu) {
+    const auto add = [this](Action action, bool isMain = false) {
+        QPushButton* button = m_header->addButton({}, isMain);
+        m_buttons.emplace_back(action, button);
+        connect(button, &QPushButton::clicked, this, [this, action] { emit actionAsked(action); });
+    };
+    add(Action::Remove);
+    add(Action::Stop);
+    add(Action::PauseOrGoOn, true);
+    add(Action::Reload, true);
+    button(Action::Remove).setText(tr("Remove the adapter"));
+    button(Action::Remove).setToolTip(tr("The model drafts without it from its next load on"));
+    button(Action::Reload).setText(tr("Load the model again"));
+    button(Action::Reload).setToolTip(tr("It then drafts with the new layer"));
+    m_views = {new TuneCurveView(context, m_session, lossPlot()),
+               new TuneCurveView(context, m_session, acceptancePlot()),
+               new TuneCurveView(context, m_session, roundPlot()),
+               new TaskScoresView(context, m_session)};
+    auto* views = new QWidget;
+    m_grid = new QGridLayout(views);
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setSpacing(1);
+    for (TuneView* view : m_views)
+        m_parts.push_back(partOf(view, menu));
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setWidget(views);
+    m_body->addWidget(m_empty);
+    m_body->addWidget(m_scroll);
+    m_remark->setProperty("tone", QStringLiteral("small"));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_header);
+    column->addLayout(m_noticePlace);
+    column->addWidget(m_phases);
+    column->addWidget(m_band);
+    column->addWidget(m_remark);
+    column->addWidget(m_body, 1);
+    arrange();
+}
+
+QWidget* TunePage::partOf(TuneView* view, ViewMenu& menu) {
+    auto* part = new QWidget;
+    auto* rows = new QVBoxLayout(part);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    auto* title = new DockTitle(m_theme, view->info().title, view, part);
+    rows->addWidget(title);
+    rows->addWidget(view, 1);
+    connect(title, &DockTitle::menuAsked, &menu, [&menu, view](const QPoint& at) {
+        menu.popup(view, at);
+    });
+    return part;
+}
+
+/// In two columns where there is room, else below each other.
+void TunePage::arrange() {
+    const int columns = width() >= m_theme.scaled(kRoomForTwoColumns) ? 2 : 1;
+    if (std::exchange(m_columns, columns) == columns)
+        return;
+    for (QWidget* part : m_parts)
+        m_grid->removeWidget(part);
+    for (int i = 0; i < static_cast<int>(m_parts.size()); ++i)
+        m_grid->addWidget(m_parts[static_cast<std::size_t>(i)], i / columns, i % columns);
+    m_grid->setColumnStretch(0, 1);
+    m_grid->setColumnStretch(1, columns - 1);
+}
+
+void TunePage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    arrange();
+}
+
+QPushButton& TunePage::button(Action action) const {
+    const auto found =
+        std::ranges::find(m_buttons, action, &std::pair<Action, QPushButton*>::first);
+    return *found->second;
+}
+
+QString TunePage::finding() const { return m_band->isHidden() ? QString() : m_band->text(); }
+
+void TunePage::showSession() {
+    const bool hasRun = m_session.state() != TuningState::None;
+    m_header->setVisible(hasRun);
+    m_phases->setVisible(hasRun);
+    m_body->setCurrentWidget(hasRun ? static_cast<QWidget*>(m_scroll) : m_empty);
+    m_header->setTitle(tr("Draft layer for %1").arg(m_session.choice().model.name));
+    m_header->setSentence(tuningStateText(m_session));
+    m_phases->setRun(m_session.run());
+    const TuningFinding finding = tuningFinding(m_session);
+    m_band->setVisible(!finding.headline.isEmpty());
+    if (m_band->text() != finding.headline + QLatin1Char(' ') + finding.cause)
+        m_band->setVerdict({engine::VerdictKind::Finding,
+                            finding.headline.toStdString(),
+                            finding.cause.toStdString()});
+    const QStringList& remarks = m_session.run().remarks;
+    m_remark->setVisible(!remarks.isEmpty() && m_session.isAtWork());
+    m_remark->setText(remarks.isEmpty() ? QString() : remarks.back());
+    showButtons();
+    showNotice();
+}
+
+void TunePage::showButtons() {
+    const TuningState state = m_session.state();
+    const bool isAtWork = m_session.isAtWork();
+    QPushButton& stop = button(Action::Stop);
+    stop.setVisible(isAtWork);
+    stop.setText(state == TuningState::Stopping ? tr("End at once") : tr("Stop and keep"));
+    stop.setToolTip(state == TuningState::Stopping
+                        ? tr("What was not saved yet is lost")
+                        : tr("It saves what it has and can go on later, also after a restart"));
+    QPushButton& goOn = button(Action::PauseOrGoOn);
+    goOn.setVisible(state == TuningState::Running || state == TuningState::Paused ||
+                    m_session.canGoOn());
+    goOn.setText(state == TuningState::Running ? tr("Pause") : tr("Continue"));
+    const bool isUsed = state == TuningState::Finished && m_session.isResultUsed();
+    button(Action::Remove).setVisible(isUsed);
+    button(Action::Reload).setVisible(isUsed);
+}
+
+/// Why it failed, or why none can begin.
+void TunePage::showNotice() {
+    const bool hasFailed = m_session.state() == TuningState::Failed;
+    const TuningObstacle obstacle = m_session.obstacle();
+    const QString text = hasFailed ? m_session.sentence() : obstacleText(obstacle);
+    if (std::exchange(m_noticeText, text) == text)
+        return;
+    delete std::exchange(m_notice, nullptr);
+    if (text.isEmpty())
+        return;
+    Notice notice{hasFailed ? Notice::Kind::Error : Notice::Kind::Info,
+                  {},
+                  hasFailed ? tr("The training ended early.") : text,
+                  hasFailed ? text : QString()};
+    if (!hasFailed && obstacle == TuningObstacle::NoModel)
+        notice.choices.push_back({tr("Choose a model..."), [this] { emit modelAsked(); }, false});
+    auto* banner = new Banner(m_theme, std::move(notice));
+    connect(banner, &Banner::closed, this, [this] {
+        if (m_notice != nullptr)
+            std::exchange(m_notice, nullptr)->deleteLater();
+    });
+    m_noticePlace->addWidget(banner);
+    m_notice = banner;
+}
+
+void TunePage::restyle() {
+    m_remark->setContentsMargins(
+        m_theme.scaled(14), m_theme.scaled(4), m_theme.scaled(12), m_theme.scaled(4));
+    m_columns = 0;
+    arrange();
+}
+
+void TunePage::dragEnterEvent(QDragEnterEvent* event) {
+    if (!promptPathsOf(*event->mimeData()).isEmpty())
+        event->acceptProposedAction();
+}
+
+void TunePage::dropEvent(QDropEvent* event) {
+    event->acceptProposedAction();
+    emit filesDropped(promptPathsOf(*event->mimeData()));
+}
+
+} // namespace ui

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/tuning/tuning_session.h"
+#include "ui/views/tune/recipe/prompt_sources.h"
+
+class QCheckBox;
+class QGridLayout;
+class QLabel;
+class QPushButton;
+class QSpinBox;
+class QVBoxLayout;
+
+namespace ui {
+
+class ColumnScroll;
+class SegmentedControl;
+
+/// What is trained, from which prompts, how long, what it costs and what becomes of it; and Start.
+/// Thread: UI.
+class TuneRecipePanel : public QWidget {
+    Q_OBJECT
+
+public:
+    /// Both outlive it.
+    TuneRecipePanel(const Theme& theme, const TuningSession& session, QWidget* parent = nullptr);
+
+    PromptSources& sources() { return *m_sources; }
+
+    QPushButton& startButton() { return *m_start; }
+
+    SegmentedControl& length() { return *m_length; }
+
+    QSpinBox& minutes() { return *m_minutes; }
+
+    QCheckBox& use() { return *m_use; }
+
+    /// Without what the session knows: which model.
+    TuningChoice choice() const;
+
+signals:
+    void startAsked(const ui::TuningChoice& choice);
+    void filesDropped(const QStringList& paths);
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    struct Fact {
+        QLabel* name;
+        QLabel* value;
+    };
+
+    void build();
+    void buildForm(QVBoxLayout& form);
+    void addTitle(QVBoxLayout& form, const QString& text);
+    QLabel* addNote(QVBoxLayout& form);
+    Fact addFact(const QString& name);
+    void showSession();
+    void showChoice(const TuningChoice& choice);
+    void showCosts();
+    void showStart();
+    void restyle();
+
+    const Theme& m_theme;
+    const TuningSession& m_session;
+    ColumnScroll* m_scroll = nullptr;
+    QWidget* m_form = nullptr;
+    QLabel* m_what = nullptr;
+    PromptSources* m_sources = nullptr;
+    SegmentedControl* m_length = nullptr;
+    QSpinBox* m_minutes = nullptr;
+    QGridLayout* m_facts = nullptr;
+    Fact m_tokens{};
+    Fact m_disk{};
+    Fact m_weights{};
+    Fact m_size{};
+    QCheckBox* m_use = nullptr;
+    QWidget* m_foot = nullptr;
+    QLabel* m_obstacle = nullptr;
+    QPushButton* m_start = nullptr;
+    int m_number = 0; ///< of the training whose choices were shown
+};
+
+} // namespace ui

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/tune/tune_desk.h"
+
+#include "ui/experiments/setup/prompt_files.h"
+#include "ui/views/tune/page/empty_tune.h"
+#include "ui/views/tune/recipe/tune_recipe_panel.h"
+#include "ui/views/tune/tune_words.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QSettings>
+
+namespace ui {
+
+namespace {
+
+constexpr const char* kPromptsKey = "tune/data";
+
+} // namespace
+
+TuneDesk::TuneDesk(const ViewContext& context,
+                   ViewMenu& menu,
+                   MessageBar& messages,
+                   QSettings& settings,
+                   const TuningPlaces& places,
+                   QObject* parent)
+    : QObject(parent)
+    , m_messages(messages)
+    , m_settings(settings)
+    , m_session(new TuningSession(places, this))
+    , m_page(new TunePage(context, *m_session, menu))
+    , m_recipe(new TuneRecipePanel(context.theme, *m_session)) {
+    m_recipe->sources().setPaths(settings.value(kPromptsKey).toStringList());
+    connectParts();
+}
+
+void TuneDesk::connectParts() {
+    connect(m_session, &TuningSession::faulted, this, [this](const QString& sentence) {
+        tell(tr("The training is not kept."), sentence);
+    });
+    connect(m_page, &TunePage::actionAsked, this, &TuneDesk::act);
+    connect(m_page, &TunePage::modelAsked, this, &TuneDesk::modelAsked);
+    connect(m_page, &TunePage::filesDropped, this, &TuneDesk::addPrompts);
+    connect(&m_page->emptyPage(), &EmptyTune::filesAsked, this, &TuneDesk::askForFiles);
+    connect(m_recipe, &TuneRecipePanel::filesDropped, this, &TuneDesk::addPrompts);
+    connect(m_recipe, &TuneRecipePanel::startAsked, m_session, &TuningSession::start);
+    connect(&m_recipe->sources(), &PromptSources::changed, this, &TuneDesk::keepPrompts);
+    connect(&m_recipe->sources(), &PromptSources::filesAsked, this, &TuneDesk::askForFiles);
+    connect(&m_recipe->sources(), &PromptSources::folderAsked, this, &TuneDesk::askForFolder);
+}
+
+void TuneDesk::keepPrompts() { m_settings.setValue(kPromptsKey, m_recipe->sources().paths()); }
+
+WorkNote TuneDesk::note() const {
+    const QString state = tuningNoteText(*m_session);
+    if (state.isEmpty())
+        return {};
+    return {tr("Draft layer for %1").arg(m_session->choice().model.name), state, false};
+}
+
+void TuneDesk::useModel(const engine::ModelLoaded& loaded) {
+    m_session->setModel(
+        TuningModel{QFileInfo(QString::fromStdString(loaded.path)).absoluteFilePath(),
+                    QString::fromStdString(loaded.model.name),
+                    !loaded.model.silentCopies.empty(),
+                    loaded.model.hiddenSize});
+}
+
+void TuneDesk::forgetModel() { m_session->setModel(std::nullopt); }
+
+void TuneDesk::setAnswering(bool isAnswering) { m_session->setHeld(isAnswering); }
+
+void TuneDesk::addPrompts(const QStringList& paths) {
+    if (!m_session->isAtWork())
+        m_recipe->sources().add(paths);
+}
+
+void TuneDesk::pauseOrGoOn() {
+    if (m_session->state() == TuningState::Running)
+        m_session->pause();
+    else
+        m_session->goOn();
+}
+
+void TuneDesk::act(TunePage::Action action) {
+    switch (action) {
+    case TunePage::Action::Stop:
+        m_session->stop();
+        return;
+    case TunePage::Action::PauseOrGoOn:
+        pauseOrGoOn();
+        return;
+    case TunePage::Action::Remove:
+        removeAdapter();
+        return;
+    case TunePage::Action::Reload:
+        emit reloadAsked(m_session->choice().model.path, m_session->choice().model.isPlanted);
+        return;
+    }
+}
+
+void TuneDesk::removeAdapter() {
+    if (m_session->removeUsedAdapter())
+        tell(tr("The adapter was removed."),
+             tr("The model drafts without it from its next load on."),
+             false);
+    else
+        tell(tr("The adapter was not removed."),
+             tr("%1 cannot be deleted: check the folder's permissions.")
+                 .arg(m_session->usedAdapter()));
+}
+
+void TuneDesk::askForFiles() {
+    auto* dialog = new QFileDialog(m_page, tr("Prompts to train on"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFiles);
+    dialog->setNameFilters(
+        {tr("Prompts (%1)").arg(QLatin1String(kPromptFileNames)), tr("All files (*)")});
+    connect(dialog, &QFileDialog::filesSelected, this, &TuneDesk::addPrompts);
+    dialog->open();
+}
+
+void TuneDesk::askForFolder() {
+    auto* dialog = new QFileDialog(m_page, tr("Folder with prompts to train on"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::Directory);
+    connect(dialog, &QFileDialog::filesSelected, this, &TuneDesk::addPrompts);
+    dialog->open();
+}
+
+void TuneDesk::tell(const QString& headline, const QString& sentence, bool isError) {
+    m_messages.show({isError ? Notice::Kind::Error : Notice::Kind::Info,
+                     QStringLiteral("tune"),
+                     headline,
+                     sentence});
+}
+
+} // namespace ui

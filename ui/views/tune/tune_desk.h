@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/shell/bars/message_bar.h"
+#include "ui/shell/bars/work_link.h"
+#include "ui/shell/docks/view_menu.h"
+#include "ui/tuning/tuning_session.h"
+#include "ui/views/tune/page/tune_page.h"
+
+class QSettings;
+
+namespace ui {
+
+class TuneRecipePanel;
+
+/// Everything of the workspace Tune: the training and what it shows, in the page and in the dock,
+/// whose owner is the workspace. Thread: UI.
+class TuneDesk : public QObject {
+    Q_OBJECT
+
+public:
+    /// All outlive it.
+    TuneDesk(const ViewContext& context,
+             ViewMenu& menu,
+             MessageBar& messages,
+             QSettings& settings,
+             const TuningPlaces& places,
+             QObject* parent = nullptr);
+
+    TunePage& page() { return *m_page; }
+
+    TuneRecipePanel& recipe() { return *m_recipe; }
+
+    TuningSession& session() { return *m_session; }
+
+    /// What the status strip tells; empty if nothing is at work.
+    WorkNote note() const;
+
+    void useModel(const engine::ModelLoaded& loaded);
+    void forgetModel();
+
+    /// While an answer streams, the training waits.
+    void setAnswering(bool isAnswering);
+
+    /// Into the list of prompts, unless a training is at work.
+    void addPrompts(const QStringList& paths);
+
+    void askForFiles();
+
+    /// Pauses or goes on.
+    void pauseOrGoOn();
+
+signals:
+    void modelAsked();
+
+    /// The user wants this model to be loaded again.
+    void reloadAsked(const QString& path, bool isPlanted);
+
+private:
+    void connectParts();
+    void act(TunePage::Action action);
+    void removeAdapter();
+    void askForFolder();
+    void keepPrompts();
+    void tell(const QString& headline, const QString& sentence, bool isError = true);
+
+    MessageBar& m_messages;
+    QSettings& m_settings;
+    TuningSession* m_session;
+    TunePage* m_page;
+    TuneRecipePanel* m_recipe;
+};
+
+} // namespace ui

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/tuning/tuning_session.h"
+
+namespace ui {
+
+// What is said of a training.
+
+/// "40 s", "9 min", "2 h 9 min".
+QString timeText(double seconds);
+
+/// "step 1,790 of 2,930", "paused", "waits while an answer streams".
+QString tuningStateText(const TuningSession& session);
+
+/// The same with the part done and the time left, for the status strip; empty if nothing is at
+/// work.
+QString tuningNoteText(const TuningSession& session);
+
+/// How far the answers are, and the steps; empty before there is anything to tell.
+QString collectText(const TuningRun& run);
+QString trainText(const TuningRun& run);
+
+/// Why no training can begin, or with no obstacle, an empty text.
+QString obstacleText(TuningObstacle obstacle);
+
+/// A finding in a sentence with its number, and what it means.
+struct TuningFinding {
+    QString headline; ///< empty: none yet
+    QString cause;
+};
+
+TuningFinding tuningFinding(const TuningSession& session);
+
+} // namespace ui
