@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/experiments/setup/prompt_files.h"
 #include "ui/learn/lessons/lesson_player.h"
 #include "ui/studio/import_notice.h"
 #include "ui/studio/studio.h"
@@ -80,8 +81,10 @@ void Studio::takeDropped(const QStringList& paths) {
         m_desk->openPaths(paths);
         return;
     }
-    if (m_window->currentWorkspace()->objectName() == QLatin1String("tune_workspace")) {
-        m_tune->addPrompts(paths);
+    const QStringList prompts = promptPathsOf(paths);
+    if (m_window->currentWorkspace()->objectName() == QLatin1String("tune_workspace") &&
+        !prompts.isEmpty()) {
+        m_tune->addPrompts(prompts);
         return;
     }
     QStringList chats;

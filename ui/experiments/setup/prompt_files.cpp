@@ -7,16 +7,24 @@
 
 namespace ui {
 
-QStringList promptPathsOf(const QMimeData& dragged) {
+QStringList promptPathsOf(const QStringList& paths) {
     const QStringList names = QString::fromLatin1(kPromptFileNames).split(u' ');
-    QStringList paths;
-    for (const QUrl& url : dragged.urls()) {
-        const QFileInfo info(url.toLocalFile());
-        const bool isFolder = info.isDir() && !QFileInfo::exists(info.filePath() + "/config.json");
+    QStringList found;
+    for (const QString& path : paths) {
+        const QFileInfo info(path);
+        const bool isFolder = info.isDir() && !QFileInfo::exists(path + "/config.json");
         if (isFolder || names.contains(QStringLiteral("*.") + info.suffix().toLower()))
-            paths << info.filePath();
+            found << path;
     }
-    return paths;
+    return found;
+}
+
+QStringList promptPathsOf(const QMimeData& dragged) {
+    QStringList paths;
+    for (const QUrl& url : dragged.urls())
+        if (url.isLocalFile())
+            paths << url.toLocalFile();
+    return promptPathsOf(paths);
 }
 
 } // namespace ui

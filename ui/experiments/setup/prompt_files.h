@@ -11,8 +11,10 @@ namespace ui {
 inline constexpr const char* kPromptFileNames =
     "*.jsonl *.ndjson *.csv *.tsv *.tab *.txt *.md *.markdown";
 
-/// The files and folders among what is dragged that may hold prompts. A folder with a model is none
-/// of them.
+/// The files and folders among these that may hold prompts. A folder with a model is none of them.
+QStringList promptPathsOf(const QStringList& paths);
+
+/// The same among what is dragged.
 QStringList promptPathsOf(const QMimeData& dragged);
 
 } // namespace ui
