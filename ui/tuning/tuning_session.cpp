@@ -49,11 +49,15 @@ void TuningSession::open(const TuningModel& model) {
         m_run.done.reset();
 }
 
-TuningObstacle TuningSession::obstacle() const {
+TuningObstacle TuningSession::lastingObstacle() const {
     if (m_places.folder.isEmpty() || !QFileInfo(m_places.program).isExecutable())
         return TuningObstacle::NoProgram;
-    if (!m_places.hasTrainer)
-        return TuningObstacle::NoTrainer;
+    return m_places.hasTrainer ? TuningObstacle::None : TuningObstacle::NoTrainer;
+}
+
+TuningObstacle TuningSession::obstacle() const {
+    if (const TuningObstacle lasting = lastingObstacle(); lasting != TuningObstacle::None)
+        return lasting;
     if (m_process != nullptr)
         return TuningObstacle::AtWork;
     return m_model ? TuningObstacle::None : TuningObstacle::NoModel;
@@ -62,7 +66,8 @@ TuningObstacle TuningSession::obstacle() const {
 bool TuningSession::canGoOn() const {
     const bool hasEnded =
         m_kept.state == TuningState::Stopped || m_kept.state == TuningState::Failed;
-    return hasEnded && m_process == nullptr && m_files.hasWork();
+    return hasEnded && lastingObstacle() == TuningObstacle::None && m_process == nullptr &&
+           m_files.hasWork();
 }
 
 void TuningSession::start(const TuningChoice& choice) {

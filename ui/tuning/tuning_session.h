@@ -61,6 +61,9 @@ public:
     /// Whether it was stopped, or failed, with something to go on from.
     bool canGoOn() const;
 
+    /// Whether there is something to go on from.
+    bool hasWork() const { return m_files.hasWork(); }
+
     /// When it was saved last in this session; invalid = not yet.
     const QDateTime& savedAt() const { return m_savedAt; }
 
@@ -99,6 +102,7 @@ signals:
     void faulted(const QString& sentence);
 
 private:
+    TuningObstacle lastingObstacle() const;
     void open(const TuningModel& model);
     void launch(bool isResumed);
     void setState(TuningState state);

@@ -25,7 +25,6 @@ void Studio::makeTuneWorkspace() {
     m_tune = new TuneDesk(
         context(), *m_viewMenu, m_window->messages(), m_settings, m_options.tuning, this);
     workspace->setCentralWidget(&m_tune->page());
-    workspace->setHome(&m_tune->recipe().sources().list());
     workspace->addDock({QStringLiteral("tune.recipe"),
                         tr("Recipe"),
                         &m_tune->recipe(),
@@ -36,6 +35,14 @@ void Studio::makeTuneWorkspace() {
     workspace->setArrangement([](Workspace&) {});
     connect(m_tune, &TuneDesk::modelAsked, this, &Studio::showModelPanel);
     connect(m_tune, &TuneDesk::reloadAsked, this, &Studio::loadModel);
+    const auto placeHome = [this, workspace] { // what is chosen is fixed while it runs
+        workspace->setHome(
+            m_tune->session().isAtWork()
+                ? static_cast<QWidget*>(&m_tune->page().button(TunePage::Action::Stop))
+                : &m_tune->recipe().sources().list());
+    };
+    connect(&m_tune->session(), &TuningSession::changed, workspace, placeHome);
+    placeHome();
     connect(&m_tune->session(), &TuningSession::changed, this, &Studio::tellWork);
     connect(m_session.get(), &ChatSession::stateChanged, m_tune, [this] {
         m_tune->setAnswering(m_session->isAnswering());

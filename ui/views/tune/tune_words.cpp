@@ -88,7 +88,7 @@ QString tuningStateText(const TuningSession& session) {
         break;
     case TuningState::Stopped:
         text =
-            session.canGoOn() ? tr("stopped, can go on") : tr("stopped before anything was stored");
+            session.hasWork() ? tr("stopped, can go on") : tr("stopped before anything was stored");
         break;
     case TuningState::Failed:
         text = tr("failed");

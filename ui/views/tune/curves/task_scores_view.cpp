@@ -27,18 +27,17 @@ FigureTable tableOf(const ScoresByTask& scores, bool isRead) {
     for (const auto& [task, score] : tasks)
         depths = std::max(depths, score.acceptance.size());
     FigureTable table;
-    table.header << TaskScoresView::tr("task");
+    table.header << TaskScoresView::tr("task") << TaskScoresView::tr("tokens a round");
     for (std::size_t depth = 0; depth < depths; ++depth)
         table.header << QStringLiteral("a%1").arg(depth + 1);
-    table.header << TaskScoresView::tr("tokens a round");
     for (const auto& [task, score] : tasks) {
-        QStringList row{taskTitle(task)};
+        QStringList row{taskTitle(task),
+                        isRead ? QString::number(score.tokensPerRound, 'f', 2)
+                               : numberCell(score.tokensPerRound)};
         for (std::size_t depth = 0; depth < depths; ++depth)
             row << (depth >= score.acceptance.size() ? QString()
                     : isRead                         ? shareText(score.acceptance[depth])
                                                      : numberCell(score.acceptance[depth]));
-        row << (isRead ? QString::number(score.tokensPerRound, 'f', 2)
-                       : numberCell(score.tokensPerRound));
         table.rows.push_back(std::move(row));
     }
     return table;
@@ -83,12 +82,23 @@ void TaskScoresView::showRun() {
     m_model->setTable(scores != nullptr ? tableOf(*scores, true) : FigureTable());
     m_table->setVisible(!m_shown.rows.empty());
     m_note->setVisible(m_shown.rows.empty());
-    for (int column = 0; column < m_model->columnCount(); ++column)
-        m_table->horizontalHeader()->setSectionResizeMode(
-            column, column == 0 ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
+    fitColumns();
     setSubtitle(run().done          ? tr("of the result")
                 : scores == nullptr ? QString()
                                     : tr("step %1").arg(numberText(run().newest()->step)));
+}
+
+/// The names of tasks take what the figures leave; where that is too little, the table is scrolled.
+void TaskScoresView::fitColumns() {
+    QHeaderView& header = *m_table->horizontalHeader();
+    header.setSectionResizeMode(QHeaderView::ResizeToContents);
+    if (m_model->columnCount() > 0 && header.length() < m_table->viewport()->width())
+        header.setSectionResizeMode(0, QHeaderView::Stretch);
+}
+
+void TaskScoresView::resizeEvent(QResizeEvent* event) {
+    TuneView::resizeEvent(event);
+    fitColumns();
 }
 
 QSize TaskScoresView::sizeHint() const { return {theme().scaled(470), theme().scaled(240)}; }

@@ -26,8 +26,11 @@ public:
 
 protected:
     void showRun() override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void fitColumns();
+
     FigureTable m_shown;
     FigureTableModel* m_model;
     PlainTable* m_table;

@@ -59,6 +59,15 @@ std::vector<PlotPoint> roundPoints(const TuningRun& run) {
     return points;
 }
 
+/// From 0 to a fifth above the highest point, but to 1 at most.
+PlotRange shareRange(const CurvePoints& curves) {
+    double highest = 0.0;
+    for (const std::vector<PlotPoint>& points : curves)
+        for (const PlotPoint& point : points)
+            highest = std::max(highest, point.y);
+    return {0.0, std::clamp(std::ceil(highest * 5.0 + 0.5) / 5.0, 0.4, 1.0)};
+}
+
 /// From 1 to a half above the highest point, but to 4 at most.
 PlotRange tokenRange(const CurvePoints& curves) {
     double highest = 1.0;
@@ -130,7 +139,7 @@ TunePlot acceptancePlot() {
              [depth](const TuningRun& run) { return acceptanceAt(run, depth); },
              [name](double share) { return QStringLiteral("%1 %2").arg(name, shareText(share)); }});
     }
-    plot.range = [](const CurvePoints&) { return PlotRange{0.0, 1.0}; };
+    plot.range = shareRange;
     plot.note = {
         tr("Not measured yet"), tr("Every 100 steps the draft layer drafts held-out answers."), {}};
     plot.summary = [](const TuningRun& run) {

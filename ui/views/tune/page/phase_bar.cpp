@@ -74,7 +74,7 @@ void PhaseBar::setRun(const TuningRun& run) {
 void PhaseBar::show(Phase& phase, Stage stage, double part, const QString& words) {
     phase.title->setRuns(
         {{stage == Stage::Done ? QStringLiteral("\u2713 ") + phase.name : phase.name,
-          stage == Stage::Now,
+          true,
           stage == Stage::Now     ? &Colours::accent
           : stage == Stage::Ahead ? &Colours::muted
                                   : &Colours::text}});
