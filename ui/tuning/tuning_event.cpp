@@ -92,7 +92,8 @@ TuningEvent eventOf(const QString& name, EventFields& fields, const QJsonObject&
         return TuningStarted{fields.text("model"),
                              fields.text("fingerprint"),
                              fields.count("trained_weights"),
-                             fields.count("answer_tokens")};
+                             fields.count("answer_tokens"),
+                             object[QLatin1String("minutes")].toDouble()};
     if (name == QLatin1String("collect"))
         return TuningCollected{fields.count("prompts"),
                                fields.count("answer_tokens"),

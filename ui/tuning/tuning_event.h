@@ -19,6 +19,7 @@ struct TuningStarted {
     QString fingerprint;
     qint64 trainedWeights = 0;
     qint64 answerTokens = 0; ///< that are planned
+    double minutes = 0.0;    ///< for all of it; 0 = as long as it takes
 };
 
 struct TuningCollected {
@@ -28,7 +29,7 @@ struct TuningCollected {
     double tokensPerSecond = 0.0;
     std::optional<double> secondsLeft; ///< none: not known yet
 
-    /// From 0 to 1.
+    /// Of the planned tokens, from 0 to 1.
     double part() const;
 };
 
@@ -59,7 +60,7 @@ struct TuningEvaluation {
     ScoresByTask tasks;
 };
 
-/// Everything up to here is on the disk.
+/// Everything up to here is on the disk. The first one is written before the first step.
 struct TuningCheckpoint {};
 
 struct TuningRemark {

@@ -43,7 +43,7 @@ public:
         m_run.phase = TuningPhase::Training;
     }
 
-    void operator()(const TuningCheckpoint&) {}
+    void operator()(const TuningCheckpoint&) { m_run.phase = TuningPhase::Training; }
 
     void operator()(const TuningRemark& remark) {
         constexpr qsizetype kMost = 100;
@@ -72,6 +72,15 @@ const TuningEvaluation* TuningRun::best() const {
     const auto found = std::ranges::find_if(evaluations | std::views::reverse,
                                             [](const TuningEvaluation& one) { return one.isBest; });
     return found == evaluations.rend() ? nullptr : &*found;
+}
+
+double TuningRun::collectedPart() const {
+    if (!collected)
+        return 0.0;
+    const double seconds = facts ? facts->minutes * 60.0 * kCollectShare : 0.0;
+    if (seconds <= 0.0 || !collected->secondsLeft)
+        return collected->part();
+    return std::clamp(1.0 - *collected->secondsLeft / seconds, collected->part(), 1.0);
 }
 
 } // namespace ui

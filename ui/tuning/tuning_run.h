@@ -45,6 +45,12 @@ struct TuningRun {
         return evaluations.empty() ? nullptr : &evaluations.back();
     }
 
+    /// How much of the answers is there, from 0 to 1: by tokens, or by time where that decides.
+    double collectedPart() const;
+
+    /// Of the minutes for all of it, the part in which answers are collected.
+    static constexpr double kCollectShare = 0.35;
+
     /// Steps of the whole training; 0 = not known yet.
     qint64 plannedSteps() const { return step ? step->steps : 0; }
 };

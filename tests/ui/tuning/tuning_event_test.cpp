@@ -127,6 +127,12 @@ private slots:
         QCOMPARE(run.plannedSteps(), 1000);
     }
 
+    void aSavedStateMeansThatItTrains() {
+        const TuningRun run =
+            runOf({Script::started(), Script::collected(1'200'000), Script::checkpoint()});
+        QVERIFY(run.phase == TuningPhase::Training);
+    }
+
     void whatIsTrainedAgainTakesThePlaceOfWhatWasLost() {
         const TuningRun run = runOf({Script::stepped(10, 5.0),
                                      Script::evaluated(10, 0.1),
@@ -138,6 +144,18 @@ private slots:
         QCOMPARE(run.losses, std::vector<LossPoint>({{10, 5.0}, {20, 4.5}}));
         QCOMPARE(run.evaluations.size(), std::size_t(1));
         QCOMPARE(run.best()->step, 10);
+    }
+
+    void whereTimeDecidesThePartIsThatOfTheTime() {
+        TuningRun run = runOf({Script::started(), Script::collected(300'000)});
+        QCOMPARE(run.collectedPart(), 0.25);
+        run.facts->minutes = 100.0; // 35 of them for answers
+        run.collected->secondsLeft = 7.0 * 60.0;
+        QCOMPARE(run.collectedPart(), 0.8);
+        run.collected->secondsLeft = 1e9;
+        QCOMPARE(run.collectedPart(), 0.25);
+        QCOMPARE(TuningRun::kCollectShare, engine::TuningPlan::kCollectShare);
+        QCOMPARE(TuningRun().collectedPart(), 0.0);
     }
 
     void theProfilesHaveTheTokensOfTheCommand() {

@@ -43,7 +43,11 @@ void TuneDesk::connectParts() {
     connect(m_page, &TunePage::filesDropped, this, &TuneDesk::addPrompts);
     connect(&m_page->emptyPage(), &EmptyTune::filesAsked, this, &TuneDesk::askForFiles);
     connect(m_recipe, &TuneRecipePanel::filesDropped, this, &TuneDesk::addPrompts);
-    connect(m_recipe, &TuneRecipePanel::startAsked, m_session, &TuningSession::start);
+    connect(m_recipe, &TuneRecipePanel::startAsked, this, [this](const TuningChoice& choice) {
+        m_session->start(choice);
+        m_page->button(TunePage::Action::PauseOrGoOn)
+            .setFocus(Qt::OtherFocusReason); // the button that began it rests now
+    });
     connect(&m_recipe->sources(), &PromptSources::changed, this, &TuneDesk::keepPrompts);
     connect(&m_recipe->sources(), &PromptSources::filesAsked, this, &TuneDesk::askForFiles);
     connect(&m_recipe->sources(), &PromptSources::folderAsked, this, &TuneDesk::askForFolder);

@@ -5,7 +5,6 @@
 #include "ui/shell/figure_text.h"
 
 #include <QDir>
-#include <QLocale>
 
 #include <cmath>
 
@@ -99,8 +98,8 @@ QString tuningStateText(const TuningSession& session) {
                    : tr("finished");
     }
     if (session.savedAt().isValid())
-        text = tr("%1 · saved at %2")
-                   .arg(text, QLocale().toString(session.savedAt().time(), QLocale::ShortFormat));
+        text =
+            tr("%1 · saved at %2").arg(text, session.savedAt().toString(QStringLiteral("HH:mm")));
     return text;
 }
 
@@ -112,8 +111,7 @@ QString tuningNoteText(const TuningSession& session) {
     const TuningRun& run = session.run();
     if (run.phase == TuningPhase::Collecting && run.collected)
         return tr("collects · %1")
-            .arg(
-                withTuningTimeLeft(percentText(run.collected->part()), run.collected->secondsLeft));
+            .arg(withTuningTimeLeft(percentText(run.collectedPart()), run.collected->secondsLeft));
     if (run.phase == TuningPhase::Training && run.step)
         return tr("trains · %1")
             .arg(withTuningTimeLeft(percentText(run.step->part()), run.step->secondsLeft));
@@ -128,7 +126,7 @@ QString collectText(const TuningRun& run) {
     const QString sum = tr("%1, %2").arg(prompts, tokens);
     return run.phase == TuningPhase::Collecting
                ? tr("%1 · %2").arg(sum,
-                                   withTuningTimeLeft(percentText(run.collected->part()),
+                                   withTuningTimeLeft(percentText(run.collectedPart()),
                                                       run.collected->secondsLeft))
                : sum;
 }

@@ -35,7 +35,9 @@ TuneCurveView::TuneCurveView(const ViewContext& context,
 }
 
 void TuneCurveView::showRun() {
-    auto last = static_cast<double>(std::max<qint64>(1, run().plannedSteps()));
+    constexpr qint64 kUnknownSteps = 1000;
+    auto last =
+        static_cast<double>(run().plannedSteps() > 0 ? run().plannedSteps() : kUnknownSteps);
     for (std::size_t i = 0; i < m_points.size(); ++i) {
         const TuneCurve& curve = m_content.curves[i];
         m_points[i] = curve.points(run());

@@ -140,8 +140,9 @@ TunePlot acceptancePlot() {
              [name](double share) { return QStringLiteral("%1 %2").arg(name, shareText(share)); }});
     }
     plot.range = shareRange;
-    plot.note = {
-        tr("Not measured yet"), tr("Every 100 steps the draft layer drafts held-out answers."), {}};
+    plot.note = {tr("Not measured yet"),
+                 tr("Every 100 steps and at the end the draft layer drafts held-out answers."),
+                 {}};
     plot.summary = [](const TuningRun& run) {
         const TuningEvaluation* newest = run.newest();
         if (newest == nullptr)
@@ -178,8 +179,9 @@ TunePlot roundPlot() {
                            roundPoints,
                            [](double tokens) { return QString::number(tokens, 'f', 2); }});
     plot.range = tokenRange;
-    plot.note = {
-        tr("Not measured yet"), tr("Every 100 steps the draft layer drafts held-out answers."), {}};
+    plot.note = {tr("Not measured yet"),
+                 tr("Every 100 steps and at the end the draft layer drafts held-out answers."),
+                 {}};
     plot.summary = [](const TuningRun& run) {
         return run.newest() == nullptr ? QString()
                                        : tr("Step %1: %2 tokens a round.")

@@ -59,9 +59,7 @@ void PhaseBar::setRun(const TuningRun& run) {
     };
     show(m_phases[0],
          stage(hasCollected, run.collected.has_value()),
-         hasCollected    ? 1.0
-         : run.collected ? run.collected->part()
-                         : 0.0,
+         hasCollected ? 1.0 : run.collectedPart(),
          collectText(run));
     show(m_phases[1],
          stage(run.phase == TuningPhase::Over, hasTrained),

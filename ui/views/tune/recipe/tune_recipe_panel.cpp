@@ -143,7 +143,8 @@ void TuneRecipePanel::showSession() {
     const bool isNew = std::exchange(m_number, m_session.number()) != m_session.number();
     if (isNew && m_session.state() != TuningState::None)
         showChoice(m_session.choice());
-    m_form->setEnabled(!m_session.isAtWork());
+    for (QWidget* choice : std::initializer_list<QWidget*>{m_sources, m_length, m_minutes, m_use})
+        choice->setEnabled(!m_session.isAtWork());
     const auto& facts = m_session.run().facts;
     m_what->setText(
         facts ? tr("A draft layer: %1 weights beside the model, which itself stays as it is.")
