@@ -4,6 +4,7 @@
 #include "ui/experiments/setup/prompt_files.h"
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/models/model_report.h"
 #include "ui/views/tune/tune_words.h"
@@ -63,7 +64,7 @@ QLabel* TuneRecipePanel::addNote(QVBoxLayout& form) {
 
 TuneRecipePanel::Fact TuneRecipePanel::addFact(const QString& name) {
     const int row = m_facts->rowCount();
-    const Fact fact{new QLabel(name), plainLabel(m_form)};
+    const Fact fact{new QLabel(name), new LiveLabel(m_theme, TextRole::Figure, &Colours::text)};
     fact.name->setProperty("tone", QStringLiteral("small"));
     m_facts->addWidget(fact.name, row, 0);
     m_facts->addWidget(fact.value, row, 1, Qt::AlignRight);
@@ -182,8 +183,10 @@ void TuneRecipePanel::showCosts() {
         m_size.value->setText(
             sizeText(static_cast<std::uint64_t>(done ? static_cast<double>(done->bytes) : about)));
     }
-    for (QLabel* label : {m_weights.name, m_weights.value, m_size.name, m_size.value})
-        label->setVisible(facts.has_value());
+    for (const Fact& fact : {m_weights, m_size}) {
+        fact.name->setVisible(facts.has_value());
+        fact.value->setVisible(facts.has_value());
+    }
 }
 
 void TuneRecipePanel::showStart() {
@@ -209,8 +212,6 @@ void TuneRecipePanel::restyle() {
     m_foot->layout()->setContentsMargins(side, m_theme.scaled(8), side, m_theme.scaled(8));
     m_foot->layout()->setSpacing(m_theme.scaled(6));
     m_facts->setVerticalSpacing(m_theme.scaled(2));
-    for (const Fact& fact : {m_tokens, m_disk, m_weights, m_size})
-        fact.value->setFont(m_theme.font(TextRole::Figure));
 }
 
 void TuneRecipePanel::dragEnterEvent(QDragEnterEvent* event) {

@@ -14,6 +14,7 @@ class QVBoxLayout;
 namespace ui {
 
 class ColumnScroll;
+class LiveLabel;
 class SegmentedControl;
 
 /// What is trained, from which prompts, how long, what it costs and what becomes of it; and Start.
@@ -49,7 +50,7 @@ protected:
 private:
     struct Fact {
         QLabel* name;
-        QLabel* value;
+        LiveLabel* value;
     };
 
     void build();
