@@ -45,8 +45,10 @@ void TuningSession::open(const TuningModel& model) {
     for (const QByteArray& line : m_files.readEvents())
         if (const auto event = tuningEventOf(line))
             m_run.apply(*event);
-    if (m_kept.state != TuningState::Finished)
-        m_run.done.reset();
+    if (m_kept.state == TuningState::Finished)
+        return;
+    m_run.done.reset();
+    m_run.phase = TuningPhase::Preparing;
 }
 
 TuningObstacle TuningSession::lastingObstacle() const {
@@ -97,6 +99,7 @@ void TuningSession::launch(bool isResumed) {
     QStringList arguments = argumentsOf(m_kept.choice, m_files.adapter());
     arguments << (isResumed ? QStringLiteral("--resume") : QStringLiteral("--overwrite"));
     m_run.phase = TuningPhase::Preparing;
+    m_run.remarks.clear(); // those of before, such as how to go on
     m_process = new TuningProcess(this);
     connect(m_process, &TuningProcess::lineCame, this, &TuningSession::takeLine);
     connect(m_process, &TuningProcess::ended, this, &TuningSession::onEnded);
@@ -173,6 +176,8 @@ void TuningSession::onEnded(TuningProcess::End end, const QString& words) {
     m_process->deleteLater();
     m_process.clear();
     keepCollected();
+    if (!m_run.done)
+        m_run.phase = TuningPhase::Preparing; // whatever it was at, it is no more
     using End = TuningProcess::End;
     if (end == End::Done && m_run.done) {
         setState(TuningState::Finished);

@@ -148,6 +148,7 @@ if end == "crash":
     os.kill(os.getpid(), signal.SIGKILL)
 if end == "wait":
     signal.sigwait({signal.SIGINT})
+    sys.stdout.write('{"event":"remark","text":"The same command with --resume goes on."}\n')
     sys.stdout.write('{"event":"error","code":"cancelled","message":"Stopped.","hint":""}\n')
     sys.exit(130)
 )";

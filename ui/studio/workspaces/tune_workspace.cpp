@@ -26,7 +26,7 @@ void Studio::makeTuneWorkspace() {
         context(), *m_viewMenu, m_window->messages(), m_settings, m_options.tuning, this);
     workspace->setCentralWidget(&m_tune->page());
     workspace->addDock({QStringLiteral("tune.recipe"),
-                        tr("Recipe"),
+                        tr("Training recipe"),
                         &m_tune->recipe(),
                         nullptr,
                         Qt::LeftDockWidgetArea,

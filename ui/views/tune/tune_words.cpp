@@ -23,7 +23,8 @@ QString withTuningTimeLeft(const QString& text, const std::optional<double>& sec
 QString runningText(const TuningRun& run) {
     switch (run.phase) {
     case TuningPhase::Preparing:
-        return tr("reads prompts and model");
+        return run.step || run.collected ? tr("goes on where it was")
+                                         : tr("reads prompts and model");
     case TuningPhase::Collecting:
         return tr("the model answers the prompts");
     case TuningPhase::Training:

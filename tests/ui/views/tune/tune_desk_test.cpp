@@ -290,6 +290,8 @@ private slots:
         QTRY_VERIFY(state() == TuningState::Stopped);
         QVERIFY(!isShown(Action::Stop));
         QVERIFY(says(page(), QStringLiteral("stopped, can go on")));
+        QVERIFY(says(page(), QStringLiteral("20 %")));
+        QVERIFY(!says(page(), QStringLiteral("1 min left")));
         QCOMPARE(recipe().startButton().text(), QStringLiteral("Start anew"));
         click(Action::PauseOrGoOn);
         QVERIFY(state() == TuningState::Running);
