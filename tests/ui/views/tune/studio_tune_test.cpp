@@ -123,6 +123,27 @@ private slots:
         QVERIFY(m_stage->action("tune.stop")->isEnabled());
     }
 
+    void aButtonThatGoesLeavesTheKeyboardToAnother() {
+        window().showWorkspace(QStringLiteral("tune_workspace"));
+        start();
+        QVERIFY(tune().page().button(TunePage::Action::PauseOrGoOn).hasFocus());
+        QPushButton& stop = tune().page().button(TunePage::Action::Stop);
+        stop.setFocus();
+        QTest::keyClick(&stop, Qt::Key_Space);
+        QTRY_VERIFY(tune().session().state() == TuningState::Stopped);
+        QVERIFY(tune().page().button(TunePage::Action::PauseOrGoOn).hasFocus());
+    }
+
+    void filesDroppedOntoTheWindowArePromptsOrModels() {
+        window().showWorkspace(QStringLiteral("tune_workspace"));
+        const QString prompts = m_script->path(QStringLiteral("prompts.jsonl"));
+        emit window().filesDropped({prompts});
+        QCOMPARE(tune().recipe().sources().paths(), QStringList(prompts));
+        emit window().filesDropped({m_script->path(QStringLiteral("model.gguf"))});
+        QCOMPARE(tune().recipe().sources().paths(), QStringList(prompts));
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("chat_workspace"));
+    }
+
     void theModelIsLoadedAgain() {
         m_stage->engine->sent.clear();
         emit tune().reloadAsked(QStringLiteral("/models/Tiny"), false);

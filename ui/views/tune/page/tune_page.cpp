@@ -2,6 +2,7 @@
 #include "ui/views/tune/page/tune_page.h"
 
 #include "ui/experiments/setup/prompt_files.h"
+#include "ui/plots/line_plot.h"
 #include "ui/shell/bars/banner.h"
 #include "ui/shell/docks/dock_title.h"
 #include "ui/shell/widgets/column_scroll.h"
@@ -71,7 +72,9 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     button(Action::Remove).setToolTip(tr("The model drafts without it from its next load on"));
     button(Action::Reload).setText(tr("Load the model again"));
     button(Action::Reload).setToolTip(tr("It then drafts with the new layer"));
-    m_views = {new TuneCurveView(context, m_session, lossPlot()),
+    auto* loss = new TuneCurveView(context, m_session, lossPlot());
+    m_firstPlot = &loss->plot();
+    m_views = {loss,
                new TuneCurveView(context, m_session, acceptancePlot()),
                new TuneCurveView(context, m_session, roundPlot()),
                new TaskScoresView(context, m_session)};
@@ -160,6 +163,8 @@ void TunePage::showSession() {
 }
 
 void TunePage::showButtons() {
+    const QWidget* focused = m_header->focusWidget();
+    const bool hadFocus = focused != nullptr && focused->hasFocus();
     const TuningState state = m_session.state();
     const bool isAtWork = m_session.isAtWork();
     QPushButton& stop = button(Action::Stop);
@@ -175,6 +180,18 @@ void TunePage::showButtons() {
     const bool isUsed = state == TuningState::Finished && m_session.isResultUsed();
     button(Action::Remove).setVisible(isUsed);
     button(Action::Reload).setVisible(isUsed);
+    if (hadFocus && focused->isHidden())
+        passFocus();
+}
+
+/// A button that goes leaves the keyboard to another one, or to the first picture.
+void TunePage::passFocus() {
+    for (const auto& [action, button] : m_buttons)
+        if (!button->isHidden()) {
+            button->setFocus(Qt::OtherFocusReason);
+            return;
+        }
+    m_firstPlot->setFocus(Qt::OtherFocusReason);
 }
 
 /// Why it failed, or why none can begin.

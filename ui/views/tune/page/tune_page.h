@@ -63,6 +63,7 @@ private:
     void arrange();
     void showSession();
     void showButtons();
+    void passFocus();
     void showNotice();
     void restyle();
 
@@ -80,6 +81,7 @@ private:
     EmptyTune* m_empty;
     ColumnScroll* m_scroll;
     QGridLayout* m_grid = nullptr;
+    QWidget* m_firstPlot = nullptr;
     std::vector<TuneView*> m_views;
     std::vector<QWidget*> m_parts; ///< the views with their titles
     int m_columns = 0;
