@@ -79,7 +79,7 @@ std::optional<TuningChoice> tuningChoiceOf(const QJsonObject& object) {
                     object[QLatin1String("name")].toString(),
                     object[QLatin1String("is_planted")].toBool(),
                     object[QLatin1String("hidden_size")].toInt()};
-    for (const QJsonValue& path : object[QLatin1String("data")].toArray())
+    for (const auto& path : object[QLatin1String("data")].toArray())
         choice.data << path.toString();
     choice.minutes = object[QLatin1String("minutes")].toInt(choice.minutes);
     choice.isUsed = object[QLatin1String("is_used")].toBool(true);

@@ -75,7 +75,7 @@ private:
         DraftScore score;
         const QJsonArray shares = object[QLatin1String("acceptance")].toArray();
         expect(!shares.isEmpty() && shares.size() <= kMostDepths);
-        for (const QJsonValue& share : shares) {
+        for (const auto& share : shares) {
             score.acceptance.push_back(number(share));
             expect(score.acceptance.back() >= 0.0 && score.acceptance.back() <= 1.0);
         }

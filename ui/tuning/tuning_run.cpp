@@ -2,7 +2,6 @@
 #include "ui/tuning/tuning_run.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace ui {
 
@@ -69,8 +68,9 @@ private:
 void TuningRun::apply(const TuningEvent& event) { std::visit(RunWriter(*this), event); }
 
 const TuningEvaluation* TuningRun::best() const {
-    const auto found = std::ranges::find_if(evaluations | std::views::reverse,
-                                            [](const TuningEvaluation& one) { return one.isBest; });
+    const auto found = std::find_if(evaluations.rbegin(),
+                                    evaluations.rend(),
+                                    [](const TuningEvaluation& one) { return one.isBest; });
     return found == evaluations.rend() ? nullptr : &*found;
 }
 
