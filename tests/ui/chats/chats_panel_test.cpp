@@ -251,6 +251,10 @@ private slots:
         m_store->setFolder(m_newest, QStringLiteral("a")); // whose menu is opened
         m_store->setFolder(m_oldest, QStringLiteral("a"));
         QTRY_VERIFY(scope().findText(QStringLiteral("a")) >= 0);
+        showScope(QStringLiteral("a"));
+        QTRY_COMPARE(rowCount(), 2); // the panel knows of both
+        showScope(scope().itemText(0));
+        QTRY_COMPARE(rowCount(), 3);
         openMenu(0);
         QVERIFY(entry(QStringLiteral("Rename \"a\"...")) != nullptr);
         entry(QStringLiteral("Rename \"a\"..."))->trigger();
