@@ -31,6 +31,13 @@ __m256i loadBytes(const std::byte* at) {
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
 }
 
+/// Makes g++ compute the value here and now. Left alone, g++ 12 loads a vector twice rather than keep
+/// it, and adds the products of a group in a tree, which needs more registers than there are: four
+/// rows of 4-bit weights then take 1.5 times as long.
+void computeHere(__m256i& value) {
+    __asm__("" : "+x"(value));
+}
+
 /// The lower and the upper eight rows of a tile share each activation. Sums within a group are
 /// integers and therefore exact; groups are added in order of columns, exactly as with the wider
 /// vectors.
@@ -97,7 +104,7 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
         const __m256 scale = loadScales<Scale>(place.header, 2 * place.inChunk + place.half);
         for (int m = 0; m < Rows; ++m) {
             const std::size_t at = row + static_cast<std::size_t>(m);
-            if constexpr (Kind != Bytes::Signed)
+            if constexpr (Kind != Bytes::Signed && !HasMinima)
                 dots[m] = _mm256_add_epi32(
                     dots[m], _mm256_set1_epi32(in.offsets[at * in.offsetStride + group]));
             const __m256 dot = _mm256_mul_ps(
@@ -114,7 +121,7 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
         }
     }
 
-    /// Signed: the whole sum; otherwise the offset is still to be added.
+    /// Signed: the whole sum; otherwise the offset is still to be added, where there is one.
     template <int Rows>
     static void groupDots(const std::byte* stored,
                           const std::int8_t* quants,
@@ -140,7 +147,8 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
             __m256i low[2];
             __m256i high[2];
             for (int half = 0; half < 2; ++half) {
-                const __m256i bytes = loadBytes(stored + v * 64 + half * 32);
+                __m256i bytes = loadBytes(stored + v * 64 + half * 32);
+                computeHere(bytes);
                 low[half] = _mm256_and_si256(bytes, mask);
                 high[half] = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), mask);
             }
@@ -148,11 +156,13 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
                 const std::int8_t* at = quants + static_cast<std::size_t>(m) * stride + 4 * v;
                 const __m256i first = fourQuants(at);
                 const __m256i second = fourQuants(at + 16);
-                for (int half = 0; half < 2; ++half)
-                    dots[half][m] = _mm256_add_epi16(
-                        dots[half][m],
-                        _mm256_add_epi16(_mm256_maddubs_epi16(low[half], first),
-                                         _mm256_maddubs_epi16(high[half], second)));
+                for (int half = 0; half < 2; ++half) {
+                    __m256i& sum = dots[half][m];
+                    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(low[half], first));
+                    computeHere(sum);
+                    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(high[half], second));
+                    computeHere(sum);
+                }
             }
         }
         for (int half = 0; half < 2; ++half)
@@ -181,6 +191,7 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
                     dots[half][m] = _mm256_add_epi32(
                         dots[half][m],
                         _mm256_madd_epi16(_mm256_maddubs_epi16(sizes, four), _mm256_set1_epi16(1)));
+                    computeHere(dots[half][m]);
                 }
             }
     }

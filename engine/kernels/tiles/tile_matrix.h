@@ -42,7 +42,7 @@ struct TileMatrix {
     ScaleForm scaleForm = ScaleForm::F16;
     int groupColumns = kGroupColumns; ///< 32, or 16 with Int8
     bool hasMinima = false;
-    int offset = 0;
+    int offset = 0; ///< 0 with minima, or 128 with Int8
 };
 
 /// Rows of activations as kernels read them, in the one of three kinds that the matrix needs. Every
