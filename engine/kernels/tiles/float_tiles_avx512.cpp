@@ -7,7 +7,7 @@ namespace engine {
 
 namespace {
 
-constexpr int kFarRows = 3;
+constexpr FetchRows kFetch{.near = 2, .far = 3}; // measured on Zen 4
 
 template <TileForm Form> __m512 loadColumn(const std::byte* tile, int column) {
     const std::size_t at = static_cast<std::size_t>(column) * kTileRows;
@@ -35,7 +35,7 @@ template <TileForm Form> struct FloatKernel {
                 const std::byte* tile =
                     run.tile + static_cast<std::size_t>(t) * run.matrix.tileBytes;
                 if (Form == TileForm::F32 || column % 2 == 0)
-                    fetchAhead<Rows, kFarRows>(tile + column * (Form == TileForm::F32 ? 64 : 32));
+                    fetchAhead<Rows, kFetch>(tile + column * (Form == TileForm::F32 ? 64 : 32));
                 const __m512 weights = loadColumn<Form>(tile, column);
                 for (int m = 0; m < Rows; ++m)
                     sums[t][m] = _mm512_fmadd_ps(
@@ -76,7 +76,7 @@ struct Bf16Kernel {
                 const std::byte* line = run.tile +
                                         static_cast<std::size_t>(t) * run.matrix.tileBytes +
                                         static_cast<std::size_t>(p) * 64;
-                fetchAhead<Rows, kFarRows>(line);
+                fetchAhead<Rows, kFetch>(line);
                 const auto weights = reinterpret_cast<__m512bh>(_mm512_load_si512(line));
                 for (int m = 0; m < Rows; ++m)
                     sums[t][m] = _mm512_dpbf16_ps(

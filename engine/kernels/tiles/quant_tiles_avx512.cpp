@@ -7,7 +7,7 @@ namespace engine {
 
 namespace {
 
-constexpr int kFarRows = 3;
+constexpr FetchRows kFetch{.near = 2, .far = 3}; // measured on Zen 4
 
 template <ScaleForm Form> __m512 loadScales(const std::byte* header, int group) {
     if constexpr (Form == ScaleForm::F32)
@@ -52,7 +52,7 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
             const std::byte* header = at;
             if constexpr (Rows > 2)
                 for (int line = 0; line < kChunkGroups * (kGroupHeader + kVectors * 64); line += 64)
-                    fetchAhead<Rows, kFarRows>(at + line);
+                    fetchAhead<Rows, kFetch>(at + line);
             at += kChunkGroups * kGroupHeader;
 #pragma GCC unroll 2
             for (int i = 0; i < kChunkGroups; ++i) {
@@ -105,7 +105,7 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
         }
         for (int v = 0; v < kVectors; ++v) {
             if constexpr (Rows == 2)
-                fetchAhead<Rows, kFarRows>(stored + v * 64);
+                fetchAhead<Rows, kFetch>(stored + v * 64);
             const __m512i bytes = _mm512_load_si512(stored + v * 64);
             if constexpr (Form == TileForm::Int4) {
                 const __m512i low = _mm512_and_si512(bytes, _mm512_set1_epi8(15));

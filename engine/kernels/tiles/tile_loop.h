@@ -12,15 +12,20 @@ namespace {
 /// Number of tiles that all groups of rows process before the next ones are read from memory.
 constexpr int kTilesInCache = 4;
 
-/// Prefetches a line of a tile's stream that is needed much later. One row reads so fast that the
-/// hardware prefetcher is best. More rows are slower, and then the hardware prefetcher, which stops
-/// at each page of 4 KiB, lets the sums wait. Distances and caches as measured on Zen 4: with 8
-/// rows of bfloat16 a pass takes 1.3 times that of one instead of 2.6. `FarRows`: for this many
-/// rows, prefetching into the second cache is best.
-template <int Rows, int FarRows> static inline void fetchAhead(const std::byte* line) {
-    if constexpr (Rows >= FarRows)
+/// From how many rows on a kernel prefetches the lines of a tile's stream into the first cache, and
+/// from how many on into the second one, where that is better. It depends on the processor.
+struct FetchRows {
+    int near;
+    int far;
+};
+
+/// Prefetches a line of a tile's stream that is needed much later: the hardware prefetcher stops at
+/// each page of 4 KiB, and then the sums wait. With 8 rows of bfloat16 on Zen 4 a pass takes 1.3
+/// times that of one row instead of 2.6.
+template <int Rows, FetchRows From> static inline void fetchAhead(const std::byte* line) {
+    if constexpr (Rows >= From.far)
         __builtin_prefetch(line + 8192, 0, 2);
-    else if constexpr (Rows > 1)
+    else if constexpr (Rows >= From.near)
         __builtin_prefetch(line + 4096, 0, 3);
 }
 
