@@ -16,11 +16,15 @@ struct Lanes {
     __m256 high;
 };
 
-// Heads and widths that attention keeps in the 16 registers.
-constexpr bool kReadsNarrow = false;
-constexpr int kScoreHeads = 1;
-constexpr int kValueHeads = 2;
-constexpr int kValueWidth = 2;
+/// What a register holds of them.
+using Piece = __m256;
+constexpr int kPieces = 2;
+constexpr int kPieceLanes = 8;
+
+// Heads, and pieces of values, whose sums attention keeps in the 16 registers.
+constexpr int kScoreHeads = 3;
+constexpr int kValueHeads = 3;
+constexpr int kValueWidth = 4;
 
 // Vectors of queries, keys and numbers of a head whose sums attendRows keeps in the registers.
 constexpr int kQueryVectors = 1;
@@ -34,6 +38,16 @@ alignas(64) constexpr std::int32_t kLaneMasks[32] = {
 inline __m256i lanesBelow(int count, int first) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kLaneMasks + 16 - count + first));
 }
+
+inline Piece& pieceOf(Lanes& lanes, int piece) { return piece == 0 ? lanes.low : lanes.high; }
+
+inline Piece zeroPiece() { return _mm256_setzero_ps(); }
+
+inline Piece broadcastPiece(float value) { return _mm256_set1_ps(value); }
+
+inline Piece loadPiece(const float* from) { return _mm256_loadu_ps(from); }
+
+inline void storePiece(float* to, Piece x) { _mm256_storeu_ps(to, x); }
 
 inline Lanes broadcast(float value) { return {_mm256_set1_ps(value), _mm256_set1_ps(value)}; }
 
@@ -79,6 +93,8 @@ inline Lanes quotient(Lanes a, Lanes b) {
 inline Lanes productPlus(Lanes a, Lanes b, Lanes c) {
     return {_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
 }
+
+inline Piece productPlus(Piece a, Piece b, Piece c) { return _mm256_fmadd_ps(a, b, c); }
 
 /// c - a * b, rounded once.
 inline Lanes minusProduct(Lanes c, Lanes a, Lanes b) {
@@ -178,8 +194,6 @@ inline __m256 widenBf16(const std::uint16_t* from) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
 }
 
-inline Lanes loadBf16(const std::uint16_t* from) { return {widenBf16(from), widenBf16(from + 8)}; }
-
 /// Numbers of 16 bits in the lower halves of 32.
 inline __m256i roundToBf16(__m256 x) {
     const __m256i bits = _mm256_castps_si256(x);
@@ -199,9 +213,8 @@ inline void storeBf16(std::uint16_t* to, Lanes x) {
                         _mm256_permute4x64_epi64(packed, _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
-inline Lanes loadF16(const std::uint16_t* from) {
-    const __m128i* halves = reinterpret_cast<const __m128i*>(from);
-    return {_mm256_cvtph_ps(_mm_loadu_si128(halves)), _mm256_cvtph_ps(_mm_loadu_si128(halves + 1))};
+inline __m256 widenF16(const std::uint16_t* from) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
 
 inline void storeF16(std::uint16_t* to, Lanes x) {

@@ -13,8 +13,12 @@ namespace {
 /// 16 numbers that are processed at once.
 using Lanes = __m512;
 
-// Heads and widths that attention keeps in the 32 registers.
-constexpr bool kReadsNarrow = true;
+/// What a register holds of them.
+using Piece = Lanes;
+constexpr int kPieces = 1;
+constexpr int kPieceLanes = 16;
+
+// Heads, and pieces of values, whose sums attention keeps in the 32 registers.
 constexpr int kScoreHeads = 4;
 constexpr int kValueHeads = 4;
 constexpr int kValueWidth = 4;
@@ -25,6 +29,16 @@ constexpr int kRowKeys = 4;
 constexpr int kRowNumbers = 8;
 
 inline __mmask16 firstLanes(int count) { return static_cast<__mmask16>((1U << count) - 1U); }
+
+inline Piece& pieceOf(Lanes& lanes, int) { return lanes; }
+
+inline Piece zeroPiece() { return _mm512_setzero_ps(); }
+
+inline Piece broadcastPiece(float value) { return _mm512_set1_ps(value); }
+
+inline Piece loadPiece(const float* from) { return _mm512_loadu_ps(from); }
+
+inline void storePiece(float* to, Piece x) { _mm512_storeu_ps(to, x); }
 
 inline Lanes broadcast(float value) { return _mm512_set1_ps(value); }
 
@@ -109,7 +123,7 @@ inline float highestLane(Lanes x) {
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
 }
 
-inline Lanes loadBf16(const std::uint16_t* from) {
+inline Lanes widenBf16(const std::uint16_t* from) {
     const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
 }
@@ -127,7 +141,7 @@ inline void storeBf16(std::uint16_t* to, Lanes x) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(result));
 }
 
-inline Lanes loadF16(const std::uint16_t* from) {
+inline Lanes widenF16(const std::uint16_t* from) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
 

@@ -60,43 +60,48 @@ struct Bf16Kernel {
     static constexpr int kSums = 4;
 
     template <int Rows, int Tiles> static void run(const TileRun& run) {
+        // One row or two need both halves at once, because each sum waits for its last addition;
+        // the sums of more would leave the registers.
+        constexpr int halves = Rows <= 2 ? 2 : 1;
         for (int t = 0; t < Tiles; ++t)
-            for (int half = 0; half < 2; ++half)
-                runHalf<Rows>(run, t, half);
+            for (int half = 0; half < 2; half += halves)
+                runHalves<Rows, halves>(run, t, half);
     }
 
-    template <int Rows> static void runHalf(const TileRun& run, int tileIndex, int half) {
+    template <int Rows, int Halves>
+    static void runHalves(const TileRun& run, int tileIndex, int firstHalf) {
         const TileInput& in = run.input;
-        const std::uint16_t* values = in.bf16 + static_cast<std::size_t>(run.row) * in.stride;
+        const float* values = in.rounded + static_cast<std::size_t>(run.row) * in.stride;
         const std::byte* tile = run.tile +
                                 static_cast<std::size_t>(tileIndex) * run.matrix.tileBytes +
-                                static_cast<std::size_t>(half) * 32;
-        __m256 even[Rows];
-        __m256 odd[Rows];
-        for (int m = 0; m < Rows; ++m)
-            even[m] = odd[m] = _mm256_setzero_ps();
+                                static_cast<std::size_t>(firstHalf) * 32;
+        __m256 even[Halves][Rows];
+        __m256 odd[Halves][Rows];
+        for (int half = 0; half < Halves; ++half)
+            for (int m = 0; m < Rows; ++m)
+                even[half][m] = odd[half][m] = _mm256_setzero_ps();
         const __m256i mask = _mm256_set1_epi32(static_cast<int>(0xFFFF0000U));
         for (std::size_t pair = 0; pair < static_cast<std::size_t>(run.matrix.columns) / 2;
              ++pair) {
-            const __m256i both =
-                _mm256_load_si256(reinterpret_cast<const __m256i*>(tile + pair * 64));
-            const __m256 first = _mm256_castsi256_ps(_mm256_slli_epi32(both, 16));
-            const __m256 second = _mm256_castsi256_ps(_mm256_and_si256(both, mask));
-            for (int m = 0; m < Rows; ++m) {
-                int two;
-                __builtin_memcpy(
-                    &two, values + static_cast<std::size_t>(m) * in.stride + 2 * pair, sizeof(two));
-                const __m256i pairOfValues = _mm256_set1_epi32(two);
-                even[m] = _mm256_fmadd_ps(
-                    first, _mm256_castsi256_ps(_mm256_slli_epi32(pairOfValues, 16)), even[m]);
-                odd[m] = _mm256_fmadd_ps(
-                    second, _mm256_castsi256_ps(_mm256_and_si256(pairOfValues, mask)), odd[m]);
+            if (firstHalf == 0)
+                fetchAhead<Rows, kFetch>(tile + pair * 64);
+            for (int half = 0; half < Halves; ++half) {
+                const __m256i both = _mm256_load_si256(
+                    reinterpret_cast<const __m256i*>(tile + pair * 64 + half * 32));
+                const __m256 first = _mm256_castsi256_ps(_mm256_slli_epi32(both, 16));
+                const __m256 second = _mm256_castsi256_ps(_mm256_and_si256(both, mask));
+                for (int m = 0; m < Rows; ++m) {
+                    const float* two = values + static_cast<std::size_t>(m) * in.stride + 2 * pair;
+                    even[half][m] = _mm256_fmadd_ps(first, _mm256_set1_ps(two[0]), even[half][m]);
+                    odd[half][m] = _mm256_fmadd_ps(second, _mm256_set1_ps(two[1]), odd[half][m]);
+                }
             }
         }
-        for (int m = 0; m < Rows; ++m)
-            _mm256_storeu_ps(run.out + static_cast<std::size_t>(m) * run.outStride +
-                                 tileIndex * kTileRows + half * 8,
-                             _mm256_add_ps(even[m], odd[m]));
+        for (int half = 0; half < Halves; ++half)
+            for (int m = 0; m < Rows; ++m)
+                _mm256_storeu_ps(run.out + static_cast<std::size_t>(m) * run.outStride +
+                                     tileIndex * kTileRows + (firstHalf + half) * 8,
+                                 _mm256_add_ps(even[half][m], odd[half][m]));
     }
 };
 

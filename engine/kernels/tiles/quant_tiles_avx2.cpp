@@ -31,12 +31,10 @@ __m256i loadBytes(const std::byte* at) {
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
 }
 
-/// Makes g++ compute the value here and now. Left alone, g++ 12 loads a vector twice rather than keep
-/// it, and adds the products of a group in a tree, which needs more registers than there are: four
-/// rows of 4-bit weights then take 1.5 times as long.
-void computeHere(__m256i& value) {
-    __asm__("" : "+x"(value));
-}
+/// Makes g++ compute the value here and now. Left alone, g++ 12 loads a vector twice rather than
+/// keep it, and adds the products of a group in a tree, which needs more registers than there are:
+/// four rows of 4-bit weights then take 1.5 times as long.
+void computeHere(__m256i& value) { __asm__("" : "+x"(value)); }
 
 /// The lower and the upper eight rows of a tile share each activation. Sums within a group are
 /// integers and therefore exact; groups are added in order of columns, exactly as with the wider

@@ -50,6 +50,7 @@ struct TileMatrix {
 struct TileInput {
     const float* values = nullptr;         ///< [rows, stride] for F32 and F16
     const std::uint16_t* bf16 = nullptr;   ///< [rows, stride] for Bf16
+    const float* rounded = nullptr;        ///< [rows, stride] for Bf16 too: the same numbers
     const std::int8_t* quants = nullptr;   ///< [rows, stride] for Int8 and Int4, -127 to 127
     const float* scales = nullptr;         ///< [rows, groups of 32] one quant's worth
     const float* sums = nullptr;           ///< [rows, groups of 32] scale * sum

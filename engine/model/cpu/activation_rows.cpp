@@ -4,6 +4,7 @@
 #include "engine/base/result.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace engine::cpu {
 
@@ -46,6 +47,7 @@ void ActivationRows::reserve(int rows, int width) {
     const auto count = static_cast<std::size_t>(rows);
     m_values.reserve(count * stride);
     m_bf16.reserve(count * stride);
+    m_rounded.reserve(count * stride);
     m_quants.reserve(count * stride);
     m_scales.reserve(count * m_groups);
     m_scaledSums.reserve(count * m_groups);
@@ -56,8 +58,13 @@ void ActivationRows::reserve(int rows, int width) {
 void ActivationRows::prepare(int index, const InputForms& forms, const RowKernels& kernels) {
     const auto at = static_cast<std::size_t>(index);
     const int width = static_cast<int>(m_stride);
-    if (forms.wantsBf16())
+    if (forms.wantsBf16()) {
+        const std::uint16_t* bits = m_bf16.data() + at * m_stride;
         kernels.toBf16(row(index), width, m_bf16.data() + at * m_stride);
+        for (std::size_t i = 0; i < m_stride; ++i)
+            m_rounded.data()[at * m_stride + i] =
+                std::bit_cast<float>(static_cast<std::uint32_t>(bits[i]) << 16);
+    }
     if (!forms.wantsQuants())
         return;
     std::int32_t* halves = m_halfSums.data() + at * 2 * m_groups;
@@ -87,6 +94,7 @@ TileInput ActivationRows::input(const TileMatrix& matrix,
     const auto first = static_cast<std::size_t>(firstRow);
     TileInput input{.values = m_values.data() + first * m_stride,
                     .bf16 = m_bf16.data() + first * m_stride,
+                    .rounded = m_rounded.data() + first * m_stride,
                     .quants = m_quants.data() + first * m_stride,
                     .scales = m_scales.data() + first * m_groups,
                     .sums = m_scaledSums.data() + first * m_groups,

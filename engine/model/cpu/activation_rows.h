@@ -70,6 +70,7 @@ private:
     std::size_t m_groups = 0; // groups of 32 of a row
     AlignedBuffer<float> m_values;
     AlignedBuffer<std::uint16_t> m_bf16;
+    AlignedBuffer<float> m_rounded; // the numbers of m_bf16
     AlignedBuffer<std::int8_t> m_quants;
     AlignedBuffer<float> m_scales;          // [rows, groups]
     AlignedBuffer<float> m_scaledSums;      // [rows, groups]

@@ -23,31 +23,40 @@ struct Sweep {
     float total[kAttendHeads];   // of the weights so far
 };
 
-/// A vector of which all numbers exist, or only `left`.
-template <bool kIsWhole> inline Lanes loadTile(const float* from, int left) {
-    if constexpr (kIsWhole)
-        return load(from);
-    else
-        return loadUpTo(from, left);
-}
-
-/// Adds one vector of the width to the scores. Shape: queries [kHeads, dim].
-template <KvElement kElement, int kHeads, bool kIsWhole>
-inline void scoreLanes(const float* queries,
+/// Sums over the first `width` numbers, a multiple of kLanes, one register of the lanes after the
+/// other. Shapes: queries [kHeads, dim], rows [kScoreKeys].
+template <KvElement kElement, int kHeads>
+inline void scoreWhole(const float* queries,
                        const void* const* rows,
                        int dim,
-                       int at,
+                       int width,
                        Lanes (&sums)[kHeads][kScoreKeys]) {
-    Lanes keys[kScoreKeys];
+#pragma GCC unroll 2
+    for (int piece = 0; piece < kPieces; ++piece) {
+        Piece part[kHeads][kScoreKeys];
 #pragma GCC unroll 8
-    for (int key = 0; key < kScoreKeys; ++key)
-        keys[key] = loadRow<kElement, kIsWhole>(rows[key], at, dim - at);
+        for (int head = 0; head < kHeads; ++head)
 #pragma GCC unroll 8
-    for (int head = 0; head < kHeads; ++head) {
-        const Lanes query = loadTile<kIsWhole>(queries + head * dim + at, dim - at);
+            for (int key = 0; key < kScoreKeys; ++key)
+                part[head][key] = zeroPiece();
+        for (int at = piece * kPieceLanes; at < width; at += kLanes) {
+            Piece query[kHeads];
 #pragma GCC unroll 8
-        for (int key = 0; key < kScoreKeys; ++key)
-            sums[head][key] = productPlus(query, keys[key], sums[head][key]);
+            for (int head = 0; head < kHeads; ++head)
+                query[head] = loadPiece(queries + head * dim + at);
+#pragma GCC unroll 8
+            for (int key = 0; key < kScoreKeys; ++key) {
+                const Piece numbers = loadRowPiece<kElement>(rows[key], at);
+#pragma GCC unroll 8
+                for (int head = 0; head < kHeads; ++head)
+                    part[head][key] = productPlus(query[head], numbers, part[head][key]);
+            }
+        }
+#pragma GCC unroll 8
+        for (int head = 0; head < kHeads; ++head)
+#pragma GCC unroll 8
+            for (int key = 0; key < kScoreKeys; ++key)
+                pieceOf(sums[head][key], piece) = part[head][key];
     }
 }
 
@@ -56,19 +65,18 @@ inline void scoreLanes(const float* queries,
 template <KvElement kElement, int kHeads>
 inline void scoreTile(const float* queries, const void* const* rows, int dim, float* scores) {
     Lanes sums[kHeads][kScoreKeys];
+    const int whole = dim / kLanes * kLanes;
+    scoreWhole<kElement, kHeads>(queries, rows, dim, whole, sums);
 #pragma GCC unroll 8
-    for (int head = 0; head < kHeads; ++head)
-#pragma GCC unroll 8
-        for (int key = 0; key < kScoreKeys; ++key)
-            sums[head][key] = broadcast(0.0F);
-    int at = 0;
-    for (; at + kLanes <= dim; at += kLanes)
-        scoreLanes<kElement, kHeads, true>(queries, rows, dim, at, sums);
-    if (at < dim)
-        scoreLanes<kElement, kHeads, false>(queries, rows, dim, at, sums);
-#pragma GCC unroll 8
-    for (int head = 0; head < kHeads; ++head)
+    for (int head = 0; head < kHeads; ++head) {
+        if constexpr (kElement == KvElement::F32)
+            for (int key = 0; key < kScoreKeys && whole < dim; ++key)
+                sums[head][key] =
+                    productPlus(loadUpTo(queries + head * dim + whole, dim - whole),
+                                loadUpTo(static_cast<const float*>(rows[key]) + whole, dim - whole),
+                                sums[head][key]);
         sumOfFourLanes(sums[head], scores + head * kAttendBlockKeys);
+    }
 }
 
 /// Scores of a strip of keys; `scores` [heads, kAttendBlockKeys] begins at its first key.
@@ -84,40 +92,45 @@ inline void scoreStrip(const Strip& strip, const float* queries, int heads, floa
         scoreStrip<kElement, kHeads - 1>(strip, queries, heads, scores);
 }
 
-/// out += weights times values, for kWidth vectors of the width from `at` on. Shapes: weights
+/// out += weights times values, for kWidth registers of numbers from `at` on. Shapes: weights
 /// [kHeads, kAttendBlockKeys], out [kHeads, dim].
-template <KvElement kElement, int kHeads, int kWidth, bool kIsWhole>
+template <KvElement kElement, int kHeads, int kWidth>
 inline void addTile(const Strip& strip, const float* weights, int at, float* out) {
-    const int left = strip.dim - at;
-    Lanes sums[kHeads][kWidth];
+    Piece sums[kHeads][kWidth];
 #pragma GCC unroll 8
     for (int head = 0; head < kHeads; ++head)
 #pragma GCC unroll 8
         for (int i = 0; i < kWidth; ++i)
-            sums[head][i] = loadTile<kIsWhole>(out + head * strip.dim + at + i * kLanes, left);
+            sums[head][i] = loadPiece(out + head * strip.dim + at + i * kPieceLanes);
     for (int key = 0; key < strip.count; ++key) {
-        Lanes values[kWidth];
+        Piece weight[kHeads];
 #pragma GCC unroll 8
-        for (int i = 0; i < kWidth; ++i)
-            values[i] = loadRow<kElement, kIsWhole>(strip.rows[key], at + i * kLanes, left);
+        for (int head = 0; head < kHeads; ++head)
+            weight[head] = broadcastPiece(weights[head * kAttendBlockKeys + key]);
 #pragma GCC unroll 8
-        for (int head = 0; head < kHeads; ++head) {
-            const Lanes weight = broadcast(weights[head * kAttendBlockKeys + key]);
+        for (int i = 0; i < kWidth; ++i) {
+            const Piece values = loadRowPiece<kElement>(strip.rows[key], at + i * kPieceLanes);
 #pragma GCC unroll 8
-            for (int i = 0; i < kWidth; ++i)
-                sums[head][i] = productPlus(weight, values[i], sums[head][i]);
+            for (int head = 0; head < kHeads; ++head)
+                sums[head][i] = productPlus(weight[head], values, sums[head][i]);
         }
     }
 #pragma GCC unroll 8
     for (int head = 0; head < kHeads; ++head)
 #pragma GCC unroll 8
-        for (int i = 0; i < kWidth; ++i) {
-            float* to = out + head * strip.dim + at + i * kLanes;
-            if constexpr (kIsWhole)
-                store(to, sums[head][i]);
-            else
-                storeUpTo(to, left, sums[head][i]);
-        }
+        for (int i = 0; i < kWidth; ++i)
+            storePiece(out + head * strip.dim + at + i * kPieceLanes, sums[head][i]);
+}
+
+/// The same for the numbers of a head behind the last whole lanes.
+inline void addRest(const Strip& strip, const float* weights, int at, float* out) {
+    const int left = strip.dim - at;
+    Lanes sums = loadUpTo(out + at, left);
+    for (int key = 0; key < strip.count; ++key)
+        sums = productPlus(broadcast(weights[key]),
+                           loadUpTo(static_cast<const float*>(strip.rows[key]) + at, left),
+                           sums);
+    storeUpTo(out + at, left, sums);
 }
 
 /// out [heads, dim] += weights [heads, kAttendBlockKeys], from the strip's first key, times values.
@@ -125,12 +138,13 @@ template <KvElement kElement, int kHeads>
 inline void addStrip(const Strip& strip, const float* weights, int heads, float* out) {
     for (; heads >= kHeads; heads -= kHeads) {
         int at = 0;
-        for (; at + kValueWidth * kLanes <= strip.dim; at += kValueWidth * kLanes)
-            addTile<kElement, kHeads, kValueWidth, true>(strip, weights, at, out);
+        for (; at + kValueWidth * kPieceLanes <= strip.dim; at += kValueWidth * kPieceLanes)
+            addTile<kElement, kHeads, kValueWidth>(strip, weights, at, out);
         for (; at + kLanes <= strip.dim; at += kLanes)
-            addTile<kElement, kHeads, 1, true>(strip, weights, at, out);
-        if (at < strip.dim)
-            addTile<kElement, kHeads, 1, false>(strip, weights, at, out);
+            addTile<kElement, kHeads, kPieces>(strip, weights, at, out);
+        if constexpr (kElement == KvElement::F32)
+            for (int head = 0; head < kHeads && at < strip.dim; ++head)
+                addRest(strip, weights + head * kAttendBlockKeys, at, out + head * strip.dim);
         weights += kHeads * kAttendBlockKeys;
         out += kHeads * strip.dim;
     }
@@ -218,7 +232,7 @@ inline void attendBlockAs(Sweep& sweep, const Block& block, const Block& next) {
 /// Half precision numbers of whole vectors are widened on the way, where heads share that work.
 inline void attendBlock(Sweep& sweep, const Block& block, const Block& next) {
     const AttendArguments& arguments = sweep.arguments;
-    const bool isDirect = kReadsNarrow && arguments.headDim % kLanes == 0;
+    const bool isDirect = arguments.headDim % kLanes == 0;
     if (isDirect && arguments.element == KvElement::F16)
         attendBlockAs<KvElement::F16>(sweep, block, next);
     else if (isDirect && arguments.element == KvElement::BF16)

@@ -60,32 +60,32 @@ inline int takeSlots(KeyCursor& cursor, std::int32_t* slots) {
     return count;
 }
 
-inline Lanes widenLanes(const std::uint16_t* from, KvElement element) {
-    return element == KvElement::BF16 ? loadBf16(from) : loadF16(from);
+inline Piece widenPiece(const std::uint16_t* from, KvElement element) {
+    return element == KvElement::BF16 ? widenBf16(from) : widenF16(from);
 }
 
 /// To [width rounded up to whole lanes].
 inline void widenRow(const std::uint16_t* from, int width, KvElement element, float* to) {
     int i = 0;
-    for (; i + kLanes <= width; i += kLanes)
-        store(to + i, widenLanes(from + i, element));
-    if (i == width)
+    for (; i + kPieceLanes <= width; i += kPieceLanes)
+        storePiece(to + i, widenPiece(from + i, element));
+    if (i == width && i % kLanes == 0)
         return;
     std::uint16_t part[kLanes] = {};
     for (int k = 0; i + k < width; ++k)
         part[k] = from[i + k];
-    store(to + i, widenLanes(part, element));
+    for (int k = 0; (i + k) % kLanes != 0 || k == 0; k += kPieceLanes)
+        storePiece(to + i + k, widenPiece(part + k, element));
 }
 
-/// A vector of a strip's row, whose numbers are of kElement; all of them exist, or only `left`.
-template <KvElement kElement, bool kIsWhole>
-inline Lanes loadRow(const void* row, int at, int left) {
-    if constexpr (kElement != KvElement::F32)
-        return widenLanes(static_cast<const std::uint16_t*>(row) + at, kElement);
-    else if constexpr (kIsWhole)
-        return load(static_cast<const float*>(row) + at);
+/// A register of a strip's row, whose numbers are of kElement.
+template <KvElement kElement> inline Piece loadRowPiece(const void* row, int at) {
+    if constexpr (kElement == KvElement::F32)
+        return loadPiece(static_cast<const float*>(row) + at);
+    else if constexpr (kElement == KvElement::BF16)
+        return widenBf16(static_cast<const std::uint16_t*>(row) + at);
     else
-        return loadUpTo(static_cast<const float*>(row) + at, left);
+        return widenF16(static_cast<const std::uint16_t*>(row) + at);
 }
 
 /// The rows of some slots of a plane as numbers of kElement: in the plane itself or, widened to

@@ -34,6 +34,7 @@ struct Rows {
         , sumGroups(stride / toSize(matrix.groupColumns))
         , values(toSize(count) * stride)
         , bf16(values.size())
+        , rounded(values.size())
         , quants(values.size())
         , scales(toSize(count) * groups)
         , scaledSums(scales.size())
@@ -47,6 +48,8 @@ struct Rows {
             for (int i = 0; i < width; ++i)
                 at[i] = normal(random);
             kernels.toBf16(at, matrix.columns, bf16.data() + row * stride);
+            for (std::size_t i = row * stride; i < (row + 1) * stride; ++i)
+                rounded[i] = floatFromBfloat16(bf16[i]);
             kernels.quantizeRow(at,
                                 matrix.columns,
                                 {quants.data() + row * stride,
@@ -67,6 +70,7 @@ struct Rows {
         const std::size_t at = toSize(first);
         return {.values = values.data() + at * stride,
                 .bf16 = bf16.data() + at * stride,
+                .rounded = rounded.data() + at * stride,
                 .quants = quants.data() + at * stride,
                 .scales = scales.data() + at * groups,
                 .sums = scaledSums.data() + at * groups,
@@ -90,6 +94,7 @@ struct Rows {
     std::size_t stride, groups, sumGroups;
     std::vector<float> values;
     std::vector<std::uint16_t> bf16;
+    std::vector<float> rounded;
     std::vector<std::int8_t> quants;
     std::vector<float> scales, scaledSums;
     std::vector<std::int32_t> offsets;
