@@ -4,8 +4,25 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <fstream>
+#include <sstream>
 
 namespace engine {
+
+namespace {
+
+/// KiB that a line of /proc/self/status tells, as "VmSwap:     12 kB"; 0 if there is none.
+double statusKib(const std::filesystem::path& root, std::string_view name) {
+    std::ifstream status(root / "proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        double kib = 0.0;
+        if (line.starts_with(name) && std::istringstream(line.substr(name.size())) >> kib)
+            return kib;
+    }
+    return 0.0;
+}
+
+} // namespace
 
 Result<HugeMemory> HugeMemory::make(std::size_t byteSize, std::string_view what) {
     const std::size_t mapped = (byteSize + 2 * kHugePage - 1) / kHugePage * kHugePage;
@@ -35,6 +52,21 @@ Result<HugeMemory> HugeMemory::make(std::size_t byteSize, std::string_view what)
 HugeMemory::~HugeMemory() {
     if (m_mapping != nullptr)
         munmap(m_mapping, m_mappedBytes);
+}
+
+std::string memoryRemark(const std::filesystem::path& root) {
+    constexpr double kSwappedPart = 0.1;
+    const double swapped = statusKib(root, "VmSwap:");
+    if (swapped > 0.0 && swapped >= kSwappedPart * (swapped + statusKib(root, "VmRSS:")))
+        return fmt::format("{:.0f} MB of this program lie in swap on the disk, so answers are "
+                           "slow: close other programs, or choose a smaller model.",
+                           swapped * 1024.0 / 1e6);
+    std::string pages;
+    std::getline(std::ifstream(root / "sys/kernel/mm/transparent_hugepage/enabled"), pages);
+    if (pages.find("[never]") != std::string::npos)
+        return "This system gives no huge pages, so answers are some percent slower; its "
+               "administrator can write madvise to /sys/kernel/mm/transparent_hugepage/enabled.";
+    return {};
 }
 
 } // namespace engine

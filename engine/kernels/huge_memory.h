@@ -4,6 +4,8 @@
 #include "engine/base/result.h"
 
 #include <cstddef>
+#include <filesystem>
+#include <string>
 #include <utility>
 
 namespace engine {
@@ -46,5 +48,10 @@ private:
     std::byte* m_begin = nullptr;
     std::size_t m_size = 0;
 };
+
+/// The note for a user whose system makes answers slower than they could be: it gives no huge
+/// pages, or a tenth of this process' memory and more lies in swap; otherwise empty. Read from the
+/// system's files below `root`; what is missing there is no reason.
+std::string memoryRemark(const std::filesystem::path& root = "/");
 
 } // namespace engine

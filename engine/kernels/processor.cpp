@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/kernels/processor.h"
 
-#include <algorithm>
 #include <array>
 #include <fstream>
-#include <sched.h>
-#include <thread>
 
 namespace engine {
 
 namespace {
-
-constexpr int kMostProcessors = 1 << 20;
 
 constexpr std::array kSets = {InstructionSet::Scalar, InstructionSet::Avx2, InstructionSet::Avx512};
 
@@ -57,32 +52,6 @@ Result<InstructionSet> chooseInstructionSet(std::string_view name) {
     return Error{ErrorCode::InvalidInput,
                  fmt::format("\"{}\" is not an instruction set.", name),
                  "Choose scalar, avx2 or avx512."};
-}
-
-int allowedProcessors() {
-    // Systems with more processors than a cpu_set_t has bits refuse the small set.
-    for (int most = CPU_SETSIZE; most <= kMostProcessors; most *= 2) {
-        cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(most));
-        const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(most));
-        const bool isKnown = set != nullptr && ::sched_getaffinity(0, bytes, set) == 0;
-        const int count = isKnown ? CPU_COUNT_S(bytes, set) : 0;
-        CPU_FREE(set);
-        if (count > 0)
-            return count;
-    }
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-int usefulThreads(int wanted) { return std::min(wanted, allowedProcessors()); }
-
-std::string threadsRemark(int wanted) {
-    const int allowed = allowedProcessors();
-    return wanted <= allowed ? std::string()
-                             : fmt::format("{} threads were asked for, but this process may use "
-                                           "only {} {}, so no more threads are started.",
-                                           wanted,
-                                           allowed,
-                                           allowed == 1 ? "processor" : "processors");
 }
 
 std::string processorName() {

@@ -26,16 +26,6 @@ InstructionSet bestInstructionSet();
 /// an unknown name, Unsupported for one this processor lacks.
 Result<InstructionSet> chooseInstructionSet(std::string_view name);
 
-/// Processors that this process may run on; at least 1.
-int allowedProcessors();
-
-/// The number of compute threads for a request: at most allowedProcessors(), because more threads
-/// would only wait; 0 leaves the choice to the backend.
-int usefulThreads(int wanted);
-
-/// The note for a user who asked for more threads; otherwise empty.
-std::string threadsRemark(int wanted);
-
 /// The system's name for the processor; empty if it has none.
 std::string processorName();
 

@@ -3,7 +3,8 @@
 
 #include "app/number_check.h"
 #include "app/program_paths.h"
-#include "engine/kernels/processor.h"
+#include "engine/kernels/huge_memory.h"
+#include "engine/kernels/processor_share.h"
 #include "engine/model/backends/backend_registry.h"
 #include "engine/model/model_fingerprint.h"
 #include "engine/session/loading/draft_adapter_choice.h"
@@ -119,7 +120,7 @@ int threadCountOf(const ModelOptions& options, const std::string& backend) {
     if (info && info.value().find("threads") == nullptr)
         return 1;
     const int threads = givenThreads(options);
-    return threads > 0 ? usefulThreads(threads) : allowedProcessors();
+    return threads > 0 ? usefulThreads(threads) : processorShare().bestThreads();
 }
 
 Result<int> contextLength(const ModelOptions& options, const ModelConfig& config) {
@@ -193,6 +194,8 @@ loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token s
     backendOptions.stop = std::move(stop);
     backendOptions.progress = [&bar](double part) { bar.show(part); };
     ENGINE_TRY(model.transformer, factory(source.config, source.weights, backendOptions));
+    if (const std::string remark = memoryRemark(); !remark.empty())
+        Console::note(fmt::format("[{}]", remark));
     model.config = std::move(source.config);
     return model;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/loading/model_loader.h"
 
-#include "engine/kernels/processor.h"
+#include "engine/kernels/huge_memory.h"
+#include "engine/kernels/processor_share.h"
 #include "engine/model/backends/backend_registry.h"
 #include "engine/model/model_fingerprint.h"
 #include "engine/session/loading/draft_adapter_choice.h"
@@ -57,6 +58,8 @@ loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoad
     options.stop = work.stop;
     options.progress = [&work](double part) { work.progress("weights", part); };
     ENGINE_TRY(model.transformer, factory(config, *weights, options));
+    if (const std::string remark = memoryRemark(); !remark.empty())
+        model.remarks.push_back(remark);
     ENGINE_TRY(
         const std::vector<std::string> remarks,
         adoptDraftAdapter(

@@ -2,7 +2,7 @@
 #include "engine/model/cpu/packing/cpu_weights.h"
 
 #include "engine/base/system_memory.h"
-#include "engine/kernels/processor.h"
+#include "engine/kernels/processor_share.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/model/cpu/packing/packed_cache.h"
 
@@ -255,7 +255,7 @@ TileFormat Weights::mainFormat() const {
     return main;
 }
 
-int threadCount(int wanted) { return wanted > 0 ? wanted : allowedProcessors(); }
+int threadCount(int wanted) { return wanted > 0 ? wanted : processorShare().bestThreads(); }
 
 KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted) {
     return wanted.value_or(weights.mainFormat().form == TileForm::F32 ? KvType::F32 : KvType::F16);
