@@ -3,6 +3,8 @@
 
 #include "engine/loading/network/network_tensors.h"
 
+#include <algorithm>
+
 namespace engine {
 
 namespace {
@@ -96,6 +98,42 @@ readTrainerModel(const ModelConfig& model, const WeightSource& weights, bool wan
             ENGINE_TRY(numbers.lastLayer[name], readSpec(weights, tensor));
         }
     return numbers;
+}
+
+Result<ModelNumbers> readModelNumbers(const ModelConfig& model, const WeightSource& weights) {
+    ModelNumbers numbers;
+    numbers.config = model;
+    Result<void> read;
+    const auto take = [&](const std::string& name, const std::vector<std::uint64_t>& shape) {
+        if (!read)
+            return;
+        auto values = readTensor(weights, name, shape);
+        if (values)
+            numbers.tensors[name] = std::move(values).value();
+        else
+            read = values.error();
+    };
+    forEachTensor(model, [&](const TensorSpec& tensor) {
+        take(tensor.weightName(), tensor.shape());
+        if (tensor.hasBias)
+            take(tensor.biasName(), {static_cast<std::uint64_t>(tensor.outputs)});
+    });
+    ENGINE_TRY_DO(read);
+    return numbers;
+}
+
+std::int64_t trainedWeights(const ModelTrainerPlan& plan, const ModelConfig& model) {
+    std::int64_t sum = plan.recipe == TuningRecipe::Space && !plan.isFull ? model.hiddenSize : 0;
+    forEachTensor(model, [&](const TensorSpec& tensor) {
+        const bool isOfLayer =
+            tensor.role != TensorRole::Embedding && tensor.role != TensorRole::Head;
+        const std::int64_t outputs = tensor.outputs;
+        if (plan.isFull)
+            sum += outputs * std::max(1, tensor.inputs) + (tensor.hasBias ? outputs : 0);
+        else if (isOfLayer && !tensor.isNorm())
+            sum += plan.rank * (outputs + tensor.inputs);
+    });
+    return sum;
 }
 
 } // namespace engine

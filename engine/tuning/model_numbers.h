@@ -20,4 +20,10 @@ std::int64_t trainedWeights(const DraftSizes& sizes);
 Result<TrainerModel>
 readTrainerModel(const ModelConfig& model, const WeightSource& weights, bool wantsLastLayer);
 
+/// All tensors of a model. Errors: those of reading tensors, NoMemory among them.
+Result<ModelNumbers> readModelNumbers(const ModelConfig& model, const WeightSource& weights);
+
+/// Numbers that a recipe trains which changes the model.
+std::int64_t trainedWeights(const ModelTrainerPlan& plan, const ModelConfig& model);
+
 } // namespace engine

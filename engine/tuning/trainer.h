@@ -4,6 +4,7 @@
 #include "engine/base/result.h"
 #include "engine/base/token.h"
 #include "engine/loading/drafts/draft_adapter.h"
+#include "engine/loading/model_config.h"
 
 #include <array>
 #include <cstdint>
@@ -14,6 +15,10 @@
 #include <vector>
 
 namespace engine {
+
+/// What `tune` trains: a network beside the model that drafts, or the model itself, so that it
+/// drafts with its first layers (arXiv 2404.16710) or with mask tokens (arXiv 2402.11809).
+enum class TuningRecipe : std::uint8_t { Draft, LayerSkip, Space };
 
 /// How many of the model's best tokens are kept for each row.
 inline constexpr int kTeacherTokens = 10;
@@ -65,6 +70,47 @@ struct TrainerPlan {
     bool usesBfloat16 = false; ///< in matrix products of steps; evaluation is in float32
 };
 
+/// How a recipe changes the model. A plain value.
+struct ModelTrainerPlan {
+    TuningRecipe recipe = TuningRecipe::LayerSkip;
+    bool isFull = false;      ///< all weights are trained; otherwise LoRA of all linear layers
+    int rank = 32;            ///< of LoRA (arXiv 2106.09685)
+    double averaging = 0.999; ///< as in TrainerPlan
+    std::uint64_t seed = 0;
+    int threads = 1;
+    // LayerSkip
+    double dropout = 0.1;   ///< of the last layer; of the others less, see layerDropout()
+    double exitScale = 1.0; ///< of the weights of exits, see exitWeight()
+    int rotation = 8;   ///< each exit has its turn once in so many steps, or in as many as needed
+    int judgedExit = 1; ///< the layers that drafts are judged with, 1 .. layers - 1
+    // SPACE
+    TokenId maskToken = kNoToken;
+    int masks = 2;           ///< tokens that a group of masks foretells, at least 1
+    int places = 32;         ///< groups of masks beside one text, at most
+    double plainShare = 0.5; ///< of texts without masks
+    bool isSoft = true;      ///< rows that are no masks are held to what the untouched model said,
+                             ///< otherwise to the tokens of the text
+};
+
+/// Whether the plan can be carried out for this model. Errors: Unsupported for a model that
+/// computes what the trainer cannot; InvalidInput for a plan that does not fit it.
+Result<void> checkModelPlan(const ModelTrainerPlan& plan, const ModelConfig& config);
+
+/// The model as it is read from its files, in float32. Its tensors are handed over with it.
+struct ModelNumbers {
+    ModelConfig config;
+    std::map<std::string, std::vector<float>, std::less<>> tensors; ///< by their network's names
+};
+
+// What LoRA trains for the linear layer NAME ("model.layers.0.mlp.up_proj"): NAME.lora_down [rank,
+// inputs] and NAME.lora_up [outputs, rank]. The layer's weights become W + scale * up * down.
+inline constexpr const char* kLoraDown = ".lora_down";
+inline constexpr const char* kLoraUp = ".lora_up";
+inline constexpr double kLoraScale = 2.0;
+
+/// With LoRA, the row of the embedding that the mask token has. [hidden]
+inline constexpr const char* kMaskEmbedding = "mask.embedding";
+
 /// What one step is told by the schedule.
 struct StepTerms {
     double rate = 0.0;       ///< of AdamW
@@ -76,6 +122,7 @@ struct StepLosses {
     double likelihood = 0.0;
     double stream = 0.0;
     double overlap = 0.0;
+    double drafting = 0.0;     ///< of recipes that change the model: cross-entropy of exit or masks
     double gradientNorm = 0.0; ///< before clipping
 };
 
@@ -84,13 +131,16 @@ struct StepLosses {
 struct DraftHits {
     std::array<std::int64_t, kDepths> tried{}; ///< all earlier depths were hits
     std::array<std::int64_t, kDepths> hits{};
+    /// Of a model with exits: how many of the first tokens the exit behind each layer but the last
+    /// has said. [layers - 1] or empty
+    std::vector<std::int64_t> exits = {};
 };
 
 /// A named array of the trainer's state.
 using NamedArrays = std::map<std::string, std::vector<float>, std::less<>>;
 
-/// Trains the draft network of an adapter. One thread calls it. The same plan, texts and terms give
-/// the same bits on the same processor with the same number of threads.
+/// Trains the draft network of an adapter, or a model. One thread calls it. The same plan, texts
+/// and terms give the same bits on the same processor with the same number of threads.
 class Trainer {
 public:
     Trainer() = default;
@@ -117,12 +167,17 @@ public:
     /// Errors: CorruptFile for arrays of other names or sizes, or numbers that are not finite.
     virtual Result<void> restore(const NamedArrays& state) = 0;
 
-    /// The averaged weights by the names of adapter files, in float32.
+    /// The averaged weights in float32: by the names of adapter files; of a model by the names of
+    /// its tensors ("model.norm.weight"), or those of LoRA and kMaskEmbedding.
     virtual NamedArrays result() const = 0;
 };
 
 /// Errors: InvalidInput for sizes that do not fit the model; NoMemory.
 using MakeTrainer = Result<std::unique_ptr<Trainer>> (*)(const TrainerPlan& plan,
                                                          const TrainerModel& model);
+
+/// Errors: those of checkModelPlan; NoMemory.
+using MakeModelTrainer = Result<std::unique_ptr<Trainer>> (*)(const ModelTrainerPlan& plan,
+                                                              ModelNumbers model);
 
 } // namespace engine

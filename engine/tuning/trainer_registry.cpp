@@ -10,14 +10,14 @@ namespace {
 constexpr const char* kTrainerKind = "trainer";
 constexpr const char* kTrainerName = "torch";
 constexpr const char* kGiveTrainerMaker = "swiftStudioGiveTrainerMaker";
+constexpr const char* kGiveModelTrainerMaker = "swiftStudioGiveModelTrainerMaker";
 
-} // namespace
-
-Result<TrainerMaker> findTrainer(const std::filesystem::path& moduleFolder) {
+template <typename Maker, typename Make>
+Result<Maker> findMaker(const std::filesystem::path& moduleFolder, const char* function) {
     const ModuleFolder modules(moduleFolder, kTrainerKind);
-    MakeTrainer maker = nullptr;
-    const auto opened = modules.open(kTrainerName, kGiveTrainerMaker, [&maker](void* function) {
-        reinterpret_cast<void (*)(MakeTrainer*)>(function)(&maker);
+    Make maker = nullptr;
+    const auto opened = modules.open(kTrainerName, function, [&maker](void* address) {
+        reinterpret_cast<void (*)(Make*)>(address)(&maker);
     });
     if (!opened && opened.error().code == ErrorCode::NotFound)
         return Error{
@@ -26,7 +26,17 @@ Result<TrainerMaker> findTrainer(const std::filesystem::path& moduleFolder) {
             "Build it with LibTorch (SWIFT_STUDIO_TORCH=ON, which installer/run.sh does)."};
     ENGINE_TRY_DO(opened);
     ENGINE_CHECK(maker != nullptr, "the module {} gave no maker", kTrainerName);
-    return TrainerMaker(maker);
+    return Maker(maker);
+}
+
+} // namespace
+
+Result<TrainerMaker> findTrainer(const std::filesystem::path& moduleFolder) {
+    return findMaker<TrainerMaker, MakeTrainer>(moduleFolder, kGiveTrainerMaker);
+}
+
+Result<ModelTrainerMaker> findModelTrainer(const std::filesystem::path& moduleFolder) {
+    return findMaker<ModelTrainerMaker, MakeModelTrainer>(moduleFolder, kGiveModelTrainerMaker);
 }
 
 } // namespace engine

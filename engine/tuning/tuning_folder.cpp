@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPlanFile = "plan.json";
 constexpr const char* kLockFile = "lock";
+constexpr const char* kModelFolder = "model";
 constexpr std::uint64_t kMostPlanBytes = 1'000'000;
 
 std::string planFileText(const RunPlanTexts& plan) {
@@ -65,11 +66,15 @@ void removeFiles(const fs::path& folder, const RunFiles& files) {
         fs::remove(file, failure);
 }
 
+constexpr RunFiles kAnyFiles = {"", ""};
+
 /// All that a run has made but the lock.
 void removeWork(const fs::path& folder) {
     removeFiles(folder, kRowFiles);
     removeFiles(folder, kCheckpointFiles);
+    removeFiles(folder / kModelFolder, kAnyFiles);
     std::error_code ignored;
+    fs::remove(folder / kModelFolder, ignored); // only if it is empty
     fs::remove(folder / kPlanFile, ignored);
 }
 
@@ -87,6 +92,8 @@ Result<void> checkEarlier(const RunPlanTexts& plan, const RunPlanTexts& was, Ear
 }
 
 } // namespace
+
+fs::path TuningFolder::modelPath() const { return m_path / kModelFolder; }
 
 fs::path TuningFolder::folderFor(const fs::path& output) { return output.string() + ".work"; }
 

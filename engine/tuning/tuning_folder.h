@@ -38,6 +38,9 @@ public:
 
     const std::filesystem::path& path() const { return m_path; }
 
+    /// Where a tuned model is written until it is whole.
+    std::filesystem::path modelPath() const;
+
     /// To which rows, and to which checkpoints, a file must belong.
     const std::string& rowsRun() const { return m_rowsRun; }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tuning/tuning_plan.h"
 
-#include "engine/base/setting_makers.h"
-#include "engine/tuning/trainer.h"
+#include "engine/tuning/plan_settings.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -25,103 +24,67 @@ constexpr std::array kProfiles = {Profile{"quick", 300'000, 2048},
                                   Profile{"overnight", 4'000'000, 4096}};
 
 constexpr int kProfileEpochs = 3;
+constexpr int kModelEpochs = 2;
+constexpr int kModelStepRows = 2048;
+constexpr int kModelValidationRows = 5000;
 
 using PlanJson = nlohmann::ordered_json;
-
-SettingInfo wholeNumber(const char* name, int initial, double low, double high, const char* text) {
-    return stepSetting(integerSetting(name, name, initial, {low, high}), "", text);
-}
-
-SettingInfo anyNumber(const char* name, double initial, double low, double high, const char* text) {
-    return stepSetting(numberSetting(name, name, initial, {low, high}), "", text);
-}
-
-std::vector<SettingInfo> makeSettings() {
-    const TuningPlan plan;
-    return {
-        wholeNumber("head", plan.head, 16, 262'144, "Tokens that the adapter can draft."),
-        wholeNumber("layers", plan.layers, 1, 4, "Layers of the adapter."),
-        wholeNumber("window", plan.window, 0, 8192, "Rows that a row sees; 0 = all."),
-        wholeNumber("unroll", plan.unroll, 1, kDepths, "Tokens in a row that the loss counts."),
-        stepSetting(choiceSetting("start", "start", {"last_layer", "random"}),
-                    "",
-                    "Where the adapter's layer starts: as the model's last layer, or at random."),
-        anyNumber("rate", plan.rate, 1e-7, 1.0, "Highest rate of the optimiser."),
-        anyNumber("depth_decay",
-                  plan.depthDecay,
-                  0.01,
-                  1.0,
-                  "Weight of a depth in the loss over that of the one before."),
-        anyNumber("stream_loss",
-                  plan.streamLoss,
-                  0.0,
-                  100.0,
-                  "Weight of the loss of streams at the start; it falls to 0 at half time."),
-        anyNumber("averaging", plan.averaging, 0.0, 0.99999, "Of the moving average of weights."),
-        stepSetting(flagSetting("bfloat16", "bfloat16", plan.usesBfloat16),
-                    "",
-                    "Compute matrix products in bfloat16; the result is another one."),
-        wholeNumber("longest_answer", plan.longestAnswer, 8, 4096, "Tokens of an answer, at most."),
-        wholeNumber("step_rows", 4096, 16, 65'536, "Rows of a step, about; quick: 2048."),
-        wholeNumber("validation_steps",
-                    plan.validationSteps,
-                    1,
-                    1'000'000,
-                    "Steps between two validations."),
-        wholeNumber("validation_rows",
-                    plan.validationRows,
-                    16,
-                    1'000'000,
-                    "Rows that a validation reads, about."),
-    };
-}
-
-void adopt(TuningPlan& plan, const std::string& name, const SettingValue& value) {
-    const auto number = [&value] { return std::get<double>(value); };
-    const auto whole = [&value] { return static_cast<int>(std::get<double>(value)); };
-    if (name == "head")
-        plan.head = whole();
-    else if (name == "layers")
-        plan.layers = whole();
-    else if (name == "window")
-        plan.window = whole();
-    else if (name == "unroll")
-        plan.unroll = whole();
-    else if (name == "start")
-        plan.start =
-            std::get<std::string>(value) == "random" ? LayerStart::Random : LayerStart::LastLayer;
-    else if (name == "rate")
-        plan.rate = number();
-    else if (name == "depth_decay")
-        plan.depthDecay = number();
-    else if (name == "stream_loss")
-        plan.streamLoss = number();
-    else if (name == "averaging")
-        plan.averaging = number();
-    else if (name == "bfloat16")
-        plan.usesBfloat16 = number() != 0.0;
-    else if (name == "longest_answer")
-        plan.longestAnswer = whole();
-    else if (name == "step_rows")
-        plan.stepRows = whole();
-    else if (name == "validation_steps")
-        plan.validationSteps = whole();
-    else
-        plan.validationRows = whole();
-}
 
 PlanJson rowsMembers(const TuningPlan& plan,
                      const std::string& model,
                      const std::string& prompts,
                      int context) {
-    return {{"version", 1},
-            {"model", model},
-            {"prompts", prompts},
-            {"context", context},
-            {"answer_tokens", plan.answerTokens},
-            {"minutes", plan.minutes},
-            {"longest_answer", plan.longestAnswer},
-            {"seed", plan.seed}};
+    PlanJson members = {{"version", 1},
+                        {"model", model},
+                        {"prompts", prompts},
+                        {"context", context},
+                        {"answer_tokens", plan.answerTokens},
+                        {"minutes", plan.minutes},
+                        {"longest_answer", plan.longestAnswer},
+                        {"seed", plan.seed}};
+    if (plan.changesModel())
+        members["prompt_rows"] = "all"; // a draft network sees the last ones alone
+    if (plan.recipe == TuningRecipe::Space)
+        members["mask_token"] = plan.maskToken; // no answer holds it
+    return members;
+}
+
+/// What the recipe draft alone is told.
+PlanJson draftMembers(const TuningPlan& plan) {
+    return {{"head", plan.head},
+            {"layers", plan.layers},
+            {"window", plan.window},
+            {"unroll", plan.unroll},
+            {"start", plan.start == LayerStart::Random ? "random" : "last_layer"},
+            {"rate", plan.rate},
+            {"depth_decay", plan.depthDecay},
+            {"stream_loss", plan.streamLoss},
+            {"averaging", plan.averaging},
+            {"bfloat16", plan.usesBfloat16},
+            {"validation_steps", plan.validationSteps},
+            {"validation_rows", plan.validationRows}};
+}
+
+/// What a recipe is told that changes the model.
+PlanJson modelMembers(const TuningPlan& plan) {
+    PlanJson members = {{"recipe", recipeName(plan.recipe)},
+                        {"full", plan.isFull},
+                        {"rank", plan.rank},
+                        {"rate", plan.rate},
+                        {"averaging", plan.averaging},
+                        {"validation_steps", plan.validationSteps},
+                        {"validation_rows", plan.validationRows}};
+    if (plan.recipe == TuningRecipe::LayerSkip)
+        members.update(PlanJson{{"dropout", plan.dropout},
+                                {"exit_scale", plan.exitScale},
+                                {"rotation", plan.rotation},
+                                {"exit", plan.exit}});
+    else
+        members.update(PlanJson{{"masks", plan.masks},
+                                {"places", plan.places},
+                                {"plain_share", plan.plainShare},
+                                {"soft", plan.isSoft}});
+    return members;
 }
 
 } // namespace
@@ -138,30 +101,49 @@ TuningPlan::allText(const std::string& model, const std::string& prompts, int co
                          {"epochs", epochs},
                          {"step_rows", stepRows},
                          {"steps", steps},
-                         {"threads", threads},
-                         {"head", head},
-                         {"layers", layers},
-                         {"window", window},
-                         {"unroll", unroll},
-                         {"start", start == LayerStart::Random ? "random" : "last_layer"},
-                         {"rate", rate},
-                         {"depth_decay", depthDecay},
-                         {"stream_loss", streamLoss},
-                         {"averaging", averaging},
-                         {"bfloat16", usesBfloat16},
-                         {"validation_steps", validationSteps},
-                         {"validation_rows", validationRows}});
+                         {"threads", threads}});
+    plan.update(changesModel() ? modelMembers(*this) : draftMembers(*this));
     return plan.dump();
 }
 
-Result<TuningPlan> planOfProfile(std::string_view profile) {
+std::string_view recipeName(TuningRecipe recipe) {
+    switch (recipe) {
+    case TuningRecipe::LayerSkip:
+        return "layerskip";
+    case TuningRecipe::Space:
+        return "space";
+    case TuningRecipe::Draft:
+        break;
+    }
+    return "draft";
+}
+
+Result<TuningRecipe> recipeNamed(std::string_view name) {
+    for (const TuningRecipe recipe :
+         {TuningRecipe::Draft, TuningRecipe::LayerSkip, TuningRecipe::Space})
+        if (recipeName(recipe) == name)
+            return recipe;
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("There is no recipe \"{}\".", name),
+                 "Choose one of draft, layerskip, space."};
+}
+
+Result<TuningPlan> planOfProfile(std::string_view profile, TuningRecipe recipe) {
     for (const Profile& known : kProfiles)
         if (known.name == profile) {
             TuningPlan plan;
+            plan.recipe = recipe;
             plan.profile = known.name;
             plan.answerTokens = known.answerTokens;
             plan.epochs = kProfileEpochs;
             plan.stepRows = known.stepRows;
+            if (plan.changesModel()) {
+                plan.epochs = kModelEpochs;
+                plan.stepRows = kModelStepRows;
+                plan.validationRows = kModelValidationRows;
+                plan.streamLoss = 0.0; // of the recipe draft
+            }
+            plan.rate = plan_settings::usualRate(recipe, plan.isFull);
             return plan;
         }
     return Error{ErrorCode::InvalidInput,
@@ -179,9 +161,11 @@ const std::vector<std::string>& tuningProfiles() {
     return names;
 }
 
-const std::vector<SettingInfo>& tuningSettings() {
-    static const std::vector<SettingInfo> settings = makeSettings();
-    return settings;
+const std::vector<SettingInfo>& tuningSettings(TuningRecipe recipe) {
+    static const std::array settings = {plan_settings::infos(TuningRecipe::Draft),
+                                        plan_settings::infos(TuningRecipe::LayerSkip),
+                                        plan_settings::infos(TuningRecipe::Space)};
+    return settings[static_cast<std::size_t>(recipe)];
 }
 
 Result<void> applySetting(TuningPlan& plan, const std::string& typed) {
@@ -189,13 +173,14 @@ Result<void> applySetting(TuningPlan& plan, const std::string& typed) {
     if (equals == std::string::npos)
         return Error{ErrorCode::InvalidInput,
                      fmt::format("\"{}\" is no setting.", typed),
-                     "Write it as NAME=VALUE, for example --set head=4096."};
+                     "Write it as NAME=VALUE, for example --set rate=0.0005."};
     const std::string name = typed.substr(0, equals);
-    const SettingInfo* setting = findSetting(tuningSettings(), name);
+    const std::vector<SettingInfo>& known = tuningSettings(plan.recipe);
+    const SettingInfo* setting = findSetting(known, name);
     if (setting == nullptr)
-        return unknownSetting("The recipe draft", tuningSettings(), name);
+        return unknownSetting(fmt::format("The recipe {}", recipeName(plan.recipe)), known, name);
     ENGINE_TRY(const SettingValue value, parseSettingValue(*setting, typed.substr(equals + 1)));
-    adopt(plan, name, value);
+    plan_settings::adopt(plan, name, value);
     return {};
 }
 

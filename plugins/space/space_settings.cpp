@@ -38,7 +38,8 @@ Result<TokenId> maskTokenOf(const SettingValues& values, const ModelConfig& conf
                      "SPACE drafts with a mask token that the model has been trained to fill in, "
                      "and this model names none.",
                      "Choose a model tuned for SPACE (arXiv 2402.11809) whose config.json has a "
-                     "mask_token_id, or set mask_token to the id."};
+                     "mask_token_id, make one with swift-run tune --recipe space, or set "
+                     "mask_token to the id."};
     if (id >= config.vocabSize)
         return Error{
             ErrorCode::InvalidInput,

@@ -122,7 +122,7 @@ void AdamW::step(double rate, double norm) {
         at::Tensor& second = m_second.find(name)->second;
         first.mul_(kFirstKept).add_(gradient, 1.0 - kFirstKept);
         second.mul_(kSecondKept).addcmul_(gradient, gradient, 1.0 - kSecondKept);
-        if (!isNorm(name))
+        if (weight.dim() > 1) // norms and biases are not drawn to 0
             weight.mul_(1.0 - rate * kDecay);
         const at::Tensor root = second.sqrt().div_(secondRoot).add_(kLeastRoot);
         weight.addcdiv_(first, root, -rate / firstScale);

@@ -23,6 +23,9 @@ public:
 
     const TensorMap& average() const { return m_average; }
 
+    /// That were made so far.
+    std::int64_t steps() const { return m_steps; }
+
     void clearGradients();
 
     /// Of all gradients together; not finite if one of them is not.

@@ -7,11 +7,16 @@
 
 namespace trainer_torch {
 
+/// Kullback-Leibler divergence from the model's distribution to that of `logits`, summed over the
+/// rows, in nats. Both are cut into the model's best tokens and one bucket for all other tokens.
+/// Shapes: logits [rows, tokens]; teacherRows (columns of the logits) and teacherParts
+/// (probabilities) [rows, kTeacherTokens]. A scalar with gradients.
+at::Tensor
+divergence(const at::Tensor& logits, const at::Tensor& teacherRows, const at::Tensor& teacherParts);
+
 /// Losses of the rows of one depth, each summed over the rows: scalars with gradients.
 struct DepthLosses {
-    /// Kullback-Leibler divergence from the model's distribution to the draft's, in nats. Both are
-    /// cut into the model's best tokens, as far as the head has rows for them, and one bucket for
-    /// all other tokens.
+    /// See divergence(); of the model's best tokens those count that the head has rows for.
     at::Tensor likelihood;
     /// -log of the part of the two distributions that overlaps on those tokens: a lower bound of
     /// how probable it is that a drawn draft is accepted. Rows where nothing overlaps have no

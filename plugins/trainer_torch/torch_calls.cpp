@@ -4,8 +4,6 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
-#include <string_view>
-
 namespace trainer_torch {
 
 TorchScope::TorchScope(int threads)
@@ -28,6 +26,12 @@ engine::Error noMemoryForTraining() {
     return {engine::ErrorCode::NoMemory,
             "There is not enough memory for training.",
             "Close other programs, or choose a smaller model."};
+}
+
+engine::Error notFinite(std::string_view what) {
+    return {engine::ErrorCode::Numeric,
+            fmt::format("The training left the finite numbers: {} is not finite.", what),
+            "Go on from an earlier state with a lower rate."};
 }
 
 engine::Error torchFailure(const c10::Error& failure) {

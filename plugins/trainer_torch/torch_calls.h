@@ -7,6 +7,7 @@
 #include <c10/util/Exception.h>
 
 #include <new>
+#include <string_view>
 
 namespace trainer_torch {
 
@@ -30,6 +31,9 @@ private:
 };
 
 engine::Error noMemoryForTraining();
+
+/// Numeric: the loss or the gradient is not finite.
+engine::Error notFinite(std::string_view what);
 
 /// NoMemory for an allocation that failed; otherwise Internal.
 engine::Error torchFailure(const c10::Error& failure);

@@ -21,12 +21,6 @@ using namespace engine;
 
 namespace {
 
-Error notFinite(std::string_view what) {
-    return {ErrorCode::Numeric,
-            fmt::format("The training left the finite numbers: {} is not finite.", what),
-            "Go on from an earlier state with a lower rate."};
-}
-
 class TorchTrainer final : public Trainer {
 public:
     TorchTrainer(const TrainerPlan& plan, const TrainerModel& model)

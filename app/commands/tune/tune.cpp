@@ -17,7 +17,8 @@ Error tuneInput(std::string message, std::string hint) {
 }
 
 Result<TuningPlan> tuningPlan(const TuneOptions& options) {
-    ENGINE_TRY(TuningPlan plan, planOfProfile(options.profile));
+    ENGINE_TRY(const TuningRecipe recipe, recipeNamed(options.recipe));
+    ENGINE_TRY(TuningPlan plan, planOfProfile(options.profile, recipe));
     plan.answerTokens = options.answerTokens.value_or(plan.answerTokens);
     plan.epochs = options.epochs.value_or(plan.epochs);
     plan.steps = options.steps.value_or(0);
@@ -29,20 +30,29 @@ Result<TuningPlan> tuningPlan(const TuneOptions& options) {
 }
 
 Result<void> checkTuneOptions(const TuneOptions& options) {
-    if (options.recipe != "draft")
-        return Error{ErrorCode::Unsupported,
-                     fmt::format("The recipe {} is not built yet.", options.recipe),
-                     "Choose --recipe draft, which leaves the model as it is."};
     if (options.data.paths.empty())
         return tuneInput("tune needs prompts for the model to answer.", "Name them with --data.");
     if (options.out.path.empty())
-        return tuneInput("tune needs a file to write the adapter to.", "Name it with --out.");
+        return tuneInput("tune needs a place to write its result to.", "Name it with --out.");
     if (options.steps && options.minutes)
         return tuneInput("--steps and --minutes both say how long to train.", "Leave one out.");
     if (options.resumes && options.retrains)
         return tuneInput("--resume goes on with a training, --retrain begins one anew.",
                          "Leave one out.");
+    if (options.isUsed && options.recipe != "draft")
+        return tuneInput(
+            fmt::format("--use is for draft adapters, and the recipe {} makes a model.",
+                        options.recipe),
+            "Leave it out, and name the folder with --model afterwards.");
     return {};
+}
+
+/// A folder may be named with a slash behind it.
+TuneOptions withFolderName(TuneOptions options) {
+    std::string& path = options.out.path;
+    while (options.recipe != "draft" && path.size() > 1 && path.ends_with('/'))
+        path.pop_back();
+    return options;
 }
 
 Result<void> runTune(const TuneOptions& options, CommandContext& context) {
@@ -51,18 +61,23 @@ Result<void> runTune(const TuneOptions& options, CommandContext& context) {
     ENGINE_TRY_DO(checkTuneOptions(options));
     ENGINE_TRY(const TuningPlan plan, tuningPlan(options));
     const std::stop_token stop = context.interrupt.beginWork();
-    return runTuning(options, plan, context.console, stop);
+    return runTuning(withFolderName(options), plan, context.console, stop);
 }
 
 std::string tuneSettingsHelp() {
     std::vector<std::string> lines;
-    for (const SettingInfo& setting : tuningSettings())
-        lines.push_back(fmt::format("  {} ({}; {}): {}",
-                                    setting.name,
-                                    settingRange(setting),
-                                    settingText(setting, setting.initial),
-                                    setting.meaning));
-    return fmt::format("Settings for --set (range; default):\n{}", fmt::join(lines, "\n"));
+    for (const TuningRecipe recipe :
+         {TuningRecipe::Draft, TuningRecipe::LayerSkip, TuningRecipe::Space}) {
+        lines.push_back(fmt::format("Settings for --set of the recipe {} (range; default):",
+                                    recipeName(recipe)));
+        for (const SettingInfo& setting : tuningSettings(recipe))
+            lines.push_back(fmt::format("  {} ({}; {}): {}",
+                                        setting.name,
+                                        settingRange(setting),
+                                        settingText(setting, setting.initial),
+                                        setting.meaning));
+    }
+    return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 void addLengthOptions(CLI::App& command, TuneOptions& options) {
@@ -71,7 +86,7 @@ void addLengthOptions(CLI::App& command, TuneOptions& options) {
         .add_option("--profile",
                     options.profile,
                     "quick, full or overnight: 300,000, 1,200,000 or 4,000,000 answer tokens, "
-                    "three times")
+                    "three times, or twice where the model is changed")
         ->check(CLI::IsMember(tuningProfiles()))
         ->capture_default_str();
     command
@@ -81,7 +96,7 @@ void addLengthOptions(CLI::App& command, TuneOptions& options) {
         ->check(numberFrom<std::int64_t>(1, kMost));
     command
         .add_option(
-            "--epochs", options.epochs, "How often each is trained on; default: three times")
+            "--epochs", options.epochs, "How often each is trained on; default: the profile's")
         ->check(numberFrom(1, 1000));
     command.add_option("--steps", options.steps, "Steps of training; default: those of the epochs")
         ->check(numberFrom<std::int64_t>(1, kMost));
@@ -108,30 +123,40 @@ void addRunOptions(CLI::App& command, TuneOptions& options) {
     command.add_flag("--collect-only", options.onlyCollects, "Collect the answers, train later");
     command.add_flag("--keep-work",
                      options.keepsWork,
-                     "Keep FILE.work with answers and states when the adapter is written");
-    command.add_flag("--use", options.isUsed, "Draft with the adapter from now on");
+                     "Keep OUT.work with answers and states when the result is written");
+    command.add_flag(
+        "--use", options.isUsed, "Draft with the adapter from now on; for the recipe draft");
 }
 
 } // namespace
 
 void addTuneCommand(CLI::App& app, ChosenCommand& chosen) {
     CLI::App* command = app.add_subcommand(
-        "tune", "Train a draft adapter on the model's own answers; the model stays as it is");
+        "tune",
+        "Train on the model's own answers: a draft adapter, or a copy of the model that drafts by "
+        "itself; the model stays as it is");
     const auto options = std::make_shared<TuneOptions>();
-    command->add_option("--recipe", options->recipe, "What is trained: draft")
+    command
+        ->add_option("--recipe",
+                     options->recipe,
+                     "What is trained: draft, an adapter beside the model; layerskip, a new model "
+                     "that drafts with its first layers (decoders layerskip, del); space, a new "
+                     "model that drafts with mask tokens (decoder space)")
         ->check(CLI::IsMember({"draft", "layerskip", "space"}))
         ->default_str("draft");
     options->recipe = "draft";
     addDataOptions(*command, options->data);
     command->get_option("--data")->required(false);
-    addOutputOptions(*command,
-                     options->out,
-                     "--out",
-                     "The adapter file to write; FILE.work beside it holds what the run needs");
+    addOutputOptions(
+        *command,
+        options->out,
+        "--out",
+        "The adapter file to write, or the folder of the new model; OUT.work beside it "
+        "holds what the run needs");
     command->add_option(
         "--check", options->check, "Say what this adapter file holds and whether it fits --model");
     addLengthOptions(*command, *options);
-    command->add_option("--seed", options->seed, "The same seed gives the same adapter")
+    command->add_option("--seed", options->seed, "The same seed gives the same result")
         ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
         ->capture_default_str();
     command->add_option(

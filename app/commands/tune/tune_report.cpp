@@ -36,6 +36,23 @@ TuneJson tasksJson(const Evaluation& evaluation) {
     return tasks;
 }
 
+TuneJson partsJson(const StepLosses& losses, bool changesModel) {
+    if (changesModel)
+        return {{"likelihood", losses.likelihood},
+                {"drafting", losses.drafting},
+                {"gradient", losses.gradientNorm}};
+    return {{"likelihood", losses.likelihood},
+            {"stream", losses.stream},
+            {"overlap", losses.overlap},
+            {"gradient", losses.gradientNorm}};
+}
+
+/// Adds what there is only of a model with exits.
+void addExits(TuneJson& json, const Evaluation& evaluation) {
+    if (!evaluation.all.exits.empty())
+        json["exits"] = exitShares(evaluation.all);
+}
+
 TuneJson knownOrNull(double value) { return value > 0.0 ? TuneJson(value) : TuneJson(nullptr); }
 
 } // namespace
@@ -51,8 +68,9 @@ bool TuneReport::isTimeFor(double& lastMs) {
 
 void TuneReport::start(const TuneStart& start) {
     const TuningPlan& plan = start.plan;
+    m_changesModel = plan.changesModel();
     m_console.jsonLine({{"event", "start"},
-                        {"recipe", "draft"},
+                        {"recipe", recipeName(plan.recipe)},
                         {"model", start.model},
                         {"fingerprint", start.fingerprint},
                         {"profile", plan.profile},
@@ -104,11 +122,7 @@ void TuneReport::stepped(const TrainingProgress& progress) {
                         {"step", progress.step},
                         {"steps", progress.steps},
                         {"loss", progress.losses.likelihood},
-                        {"parts",
-                         {{"likelihood", progress.losses.likelihood},
-                          {"stream", progress.losses.stream},
-                          {"overlap", progress.losses.overlap},
-                          {"gradient", progress.losses.gradientNorm}}},
+                        {"parts", partsJson(progress.losses, m_changesModel)},
                         {"rate", progress.rate},
                         {"tokens_per_s", progress.tokensPerSecond},
                         {"eta_s", progress.secondsLeft}});
@@ -120,12 +134,14 @@ void TuneReport::evaluated(const Evaluation& evaluation, bool isBest) {
     if (!m_console.isJson())
         Console::note(fmt::format(
             "step {}: {}{}", evaluation.step, m_scores, isBest ? "" : " (an earlier one is kept)"));
-    m_console.jsonLine({{"event", "eval"},
-                        {"step", evaluation.step},
-                        {"acceptance", acceptanceOf(evaluation.all)},
-                        {"tokens_per_round", evaluation.tokensPerRound()},
-                        {"best", isBest},
-                        {"tasks", tasksJson(evaluation)}});
+    TuneJson line = {{"event", "eval"},
+                     {"step", evaluation.step},
+                     {"acceptance", acceptanceOf(evaluation.all)},
+                     {"tokens_per_round", evaluation.tokensPerRound()},
+                     {"best", isBest},
+                     {"tasks", tasksJson(evaluation)}};
+    addExits(line, evaluation);
+    m_console.jsonLine(line);
 }
 
 void TuneReport::checkpointed(const std::filesystem::path& path) {
@@ -180,6 +196,46 @@ void TuneReport::done(const TuneDone& done, const TrainingResult& result) {
          {"answer_tokens", done.answerTokens},
          {"steps", result.steps},
          {"seconds", {{"collect", done.collectSeconds}, {"train", result.seconds}}}});
+}
+
+void TuneReport::done(const TuneModelDone& done, const TrainingResult& result) {
+    m_status.clear();
+    const ModelQuality& quality = done.quality;
+    if (!m_console.isJson())
+        m_console.line(
+            fmt::format("{}: {} bytes, {}, {} answer tokens, {} steps; perplexity {:.3f}, "
+                        "before {:.3f}, agreement {:.3f}; {} of collecting, {} of "
+                        "training",
+                        done.path,
+                        done.bytes,
+                        scoresText(result.best),
+                        done.answerTokens,
+                        result.steps,
+                        quality.perplexityAfter,
+                        quality.perplexityBefore,
+                        quality.agreement,
+                        durationText(done.collectSeconds),
+                        durationText(result.seconds)));
+    TuneJson line = {
+        {"event", "done"},
+        {"path", done.path},
+        {"bytes", done.bytes},
+        {"acceptance", acceptanceOf(result.best.all)},
+        {"tokens_per_round", result.best.tokensPerRound()},
+        {"held_out", result.isHeldOut},
+        {"tasks", tasksJson(result.best)},
+        {"answer_tokens", done.answerTokens},
+        {"steps", result.steps},
+        {"mask_token", done.maskToken == kNoToken ? TuneJson(nullptr) : TuneJson(done.maskToken)},
+        {"quality",
+         {{"tokens", quality.tokens},
+          {"perplexity_before", quality.perplexityBefore},
+          {"perplexity", quality.perplexityAfter},
+          {"agreement", quality.agreement},
+          {"kept", quality.isKept()}}},
+        {"seconds", {{"collect", done.collectSeconds}, {"train", result.seconds}}}};
+    addExits(line, result.best);
+    m_console.jsonLine(line);
 }
 
 } // namespace app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/streams/console.h"
+#include "engine/tuning/model/model_quality.h"
 #include "engine/tuning/rows/row_collector.h"
 #include "engine/tuning/training/draft_training.h"
 
@@ -30,6 +31,16 @@ struct TuneDone {
     double coverage = 0.0; ///< of the head
 };
 
+/// What a recipe has made that changes the model.
+struct TuneModelDone {
+    std::string path; ///< the folder
+    std::uint64_t bytes = 0;
+    std::int64_t answerTokens = 0;
+    double collectSeconds = 0.0;
+    engine::TokenId maskToken = engine::kNoToken;
+    engine::ModelQuality quality;
+};
+
 /// Tells of a run of `tune`: one line a second for people, events with --json. Thread: one.
 class TuneReport {
 public:
@@ -48,12 +59,14 @@ public:
     void collectingDone(const std::filesystem::path& folder, std::int64_t answerTokens);
 
     void done(const TuneDone& done, const engine::TrainingResult& result);
+    void done(const TuneModelDone& done, const engine::TrainingResult& result);
 
 private:
     bool isTimeFor(double& lastMs);
 
     const Console& m_console;
     std::function<double()> m_nowMs;
+    bool m_changesModel = false; // the recipe
     StatusLine m_status;
     double m_collectMs = -1e9;
     double m_stepMs = -1e9;

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/tune/tune_run.h"
 
-#include "app/commands/tune/tune_prompts.h"
-#include "app/commands/tune/tune_report.h"
+#include "app/commands/tune/model_tune_run.h"
+#include "app/commands/tune/tune_work.h"
 #include "app/program_paths.h"
-#include "engine/base/forward_clock.h"
 #include "engine/base/time/utc_time.h"
 #include "engine/loading/drafts/draft_adapter_writer.h"
 #include "engine/loading/files/atomic_file.h"
-#include "engine/model/model_fingerprint.h"
 #include "engine/session/loading/draft_adapter_choice.h"
 #include "engine/tuning/model_numbers.h"
 #include "engine/tuning/result/trained_adapter.h"
 #include "engine/tuning/trainer_registry.h"
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
+#include <limits>
 #include <system_error>
 
 namespace app {
@@ -25,30 +21,12 @@ using namespace engine;
 
 namespace {
 
-/// Below, nothing can be learnt; below the second, little.
-constexpr std::int64_t kLeastTokens = 1'000;
-constexpr std::int64_t kFewTokens = 20'000;
-
-double tuneClockMs() {
-    const auto now = ForwardClock::now().time_since_epoch();
-    return std::chrono::duration<double, std::milli>(now).count();
-}
-
 /// An adapter of whatever model; for OutputPlace::isOwn.
 Result<bool> isDraftAdapter(const std::filesystem::path& path) {
     const auto description = readDraftDescription(path);
     if (!description && description.error().code == ErrorCode::Io)
         return description.error();
     return description.hasValue();
-}
-
-/// How the model is computed, as far as its streams depend on it.
-std::string computedAs(const ModelOptions& options, const std::string& fingerprint) {
-    std::string text = fingerprint + " " + chosenBackend(options.backend);
-    for (const auto& [name, value] : options.settings)
-        if (name != "threads")
-            text += fmt::format(" {}={}", name, settingText(value));
-    return text;
 }
 
 /// The file becomes the one that is used when nobody asks for another.
@@ -64,204 +42,66 @@ Result<void> useAdapter(const std::string& bytes, const std::string& fingerprint
     return writeFileAtomically(path, bytes);
 }
 
-/// One run of the command.
-class TuneRun {
+/// One run of the recipe draft.
+class AdapterTuneRun {
 public:
-    TuneRun(const TuneOptions& options,
-            const TuningPlan& plan,
-            const Console& console,
-            std::stop_token stop)
-        : m_options(options)
-        , m_plan(plan)
-        , m_stop(std::move(stop))
-        , m_report(console, tuneClockMs) {}
+    explicit AdapterTuneRun(TuneWork& work)
+        : m_work(work) {}
 
     Result<void> run() {
+        const TuneOptions& options = m_work.options();
         TrainerMaker makeTrainer;
-        if (!m_options.onlyCollects) {
+        if (!options.onlyCollects) {
             ENGINE_TRY(makeTrainer, findTrainer(moduleFolder()));
         }
         const OutputPlace place =
-            outputPlace(m_options.out, m_options.model, m_options.data, {}, {}, isDraftAdapter);
+            outputPlace(options.out, options.model, options.data, {}, {}, isDraftAdapter);
         ENGINE_TRY_DO(checkOutput(place));
-        ENGINE_TRY(const PromptSet data, readPrompts(m_options.data, m_stop));
-        ENGINE_TRY_DO(openFiles());
-        ENGINE_TRY_DO(encode(data));
-        ENGINE_TRY(const DraftSizes sizes, draftSizesFor(m_config, m_plan.layers, m_plan.window));
-        ENGINE_TRY(TuningFolder folder, openFolder());
-        m_report.start({m_name, m_fingerprint, m_plan, trainedWeights(sizes)});
+        ENGINE_TRY(const PromptSet data, readPrompts(options.data, m_work.stop()));
+        ENGINE_TRY_DO(m_work.openFiles(std::numeric_limits<int>::max()));
+        ENGINE_TRY_DO(m_work.encode(data));
+        const TuningPlan& plan = m_work.plan();
+        ENGINE_TRY(const DraftSizes sizes,
+                   draftSizesFor(m_work.config(), plan.layers, plan.window));
+        ENGINE_TRY(TuningFolder folder, m_work.openFolder());
+        m_work.report().start({m_work.name(), m_work.fingerprint(), plan, trainedWeights(sizes)});
         ENGINE_TRY(RowStore rows, RowStore::open(folder.path(), folder.rowsRun()));
-        if (const auto gathered = gather(rows, folder); !gathered) {
-            leave(folder, rows, gathered.error());
-            return gathered.error();
-        }
-        if (m_options.onlyCollects) {
-            m_report.collectingDone(folder.path(), rows.answerTokens());
+        ENGINE_TRY_DO(m_work.gather(rows, folder));
+        if (options.onlyCollects) {
+            m_work.report().collectingDone(folder.path(), rows.answerTokens());
             return {};
         }
-        ENGINE_TRY(const HeadList head, makeHeadList(rows, m_plan.head, m_config.vocabSize));
+        ENGINE_TRY(const HeadList head, makeHeadList(rows, plan.head, m_work.config().vocabSize));
         ENGINE_TRY(const auto trainer, openTrainer(makeTrainer, sizes, head));
-        auto trained = train(rows, folder, *trainer);
-        ENGINE_TRY_DO(told(trained ? Result<void>() : trained.error()));
-        ENGINE_TRY_DO(finish(place, rows, trained.value(), sizes, head));
-        if (!m_options.keepsWork)
+        ENGINE_TRY(const TrainingResult trained, m_work.train(rows, folder, *trainer));
+        ENGINE_TRY_DO(finish(place, rows, trained, sizes, head));
+        if (!options.keepsWork)
             folder.remove();
         return {};
     }
 
 private:
-    Result<void> gather(RowStore& rows, const TuningFolder& folder) {
-        const double startMs = tuneClockMs();
-        ENGINE_TRY_DO(told(collect(rows, folder)));
-        m_collectSeconds = (tuneClockMs() - startMs) / 1e3;
-        return checkTokens(rows.trainingTokens());
-    }
-
-    /// What no later run can use would only be in its way.
-    void leave(TuningFolder& folder, const RowStore& rows, const Error& error) const {
-        std::error_code ignored;
-        const bool isEmpty =
-            rows.shardCount() == 0 &&
-            !std::filesystem::exists(RowStore::unfinishedFile(folder.path()), ignored);
-        const bool isUseless = rows.isComplete() || (isEmpty && !m_options.resumes);
-        if (isUseless && error.code != ErrorCode::Cancelled && !m_options.keepsWork)
-            folder.remove();
-    }
-
-    /// Says how to go on with what was stopped.
-    Result<void> told(Result<void> result) {
-        if (!result && result.error().code == ErrorCode::Cancelled)
-            m_report.remark("Everything so far is kept: the same command with --resume goes on.");
-        return result;
-    }
-
-    Result<void> openFiles() {
-        ENGINE_TRY(ModelFiles files, openModel(m_options.model));
-        m_files.emplace(std::move(files));
-        m_name = m_files->path().filename().string();
-        ENGINE_TRY(m_config, m_files->config());
-        ENGINE_TRY(m_weights, m_files->weights());
-        ENGINE_TRY(m_fingerprint, modelFingerprint(m_config, *m_weights));
-        ENGINE_TRY(m_contextLength, contextLength(m_options.model, m_config));
-        m_plan.threads = threadCountOf(m_options.model, chosenBackend(m_options.model.backend));
-        return {};
-    }
-
-    Result<void> encode(const PromptSet& data) {
-        ENGINE_TRY(const auto tokenizer, openTokenizer(*m_files));
-        if (!tokenizer)
-            return Error{ErrorCode::NotFound,
-                         fmt::format("{} has no tokenizer, so prompts cannot be read.",
-                                     m_files->path().string()),
-                         "Add tokenizer.json or tokenizer.model."};
-        ENGINE_TRY_DO(checkTokenizerFits(*tokenizer, m_config));
-        ENGINE_TRY(const PromptEncoder encoder,
-                   PromptEncoder::make(*m_files, *tokenizer, m_options.isRaw));
-        m_endIds = m_config.eosIds;
-        const auto ends = encoder.endIds();
-        m_endIds.insert(m_endIds.end(), ends.begin(), ends.end());
-        m_prompts = encodePrompts(
-            data.prompts, encoder, m_contextLength, [this](const std::string& sentence) {
-                m_report.remark(sentence);
-            });
-        return {};
-    }
-
-    Result<TuningFolder> openFolder() const {
-        EarlierWork earlier = EarlierWork::Refuse;
-        if (m_options.retrains)
-            earlier = EarlierWork::KeepRows;
-        else if (m_options.resumes)
-            earlier = EarlierWork::GoOn;
-        else if (m_options.out.mayOverwrite)
-            earlier = EarlierWork::Replace;
-        const std::string model = computedAs(m_options.model, m_fingerprint);
-        return TuningFolder::open(m_options.out.path,
-                                  {m_plan.rowsText(model, m_prompts.hash, m_contextLength),
-                                   m_plan.allText(model, m_prompts.hash, m_contextLength)},
-                                  earlier);
-    }
-
-    /// The model is in memory for as long as it answers.
-    Result<void> collect(RowStore& rows, const TuningFolder& folder) {
-        if (rows.isComplete())
-            return {};
-        ModelOptions options = m_options.model;
-        options.draftAdapter = kNoDraftAdapter;
-        ENGINE_TRY(const LoadedModel model, loadModel(options, *m_files, m_contextLength, m_stop));
-        CollectPlan plan;
-        plan.answerTokens = m_plan.answerTokens;
-        plan.longestAnswer = m_plan.longestAnswer;
-        plan.seed = m_plan.seed;
-        plan.seconds = m_plan.minutes * 60.0 * TuningPlan::kCollectShare;
-        return collectRows(
-            rows,
-            folder.path(),
-            folder.rowsRun(),
-            plan,
-            {.transformer = *model.transformer,
-             .contextLength = m_contextLength,
-             .prompts = m_prompts.prompts,
-             .endIds = m_endIds,
-             .nowMs = tuneClockMs,
-             .onProgress =
-                 [this](const CollectProgress& progress) { m_report.collected(progress); },
-             .stop = m_stop});
-    }
-
-    Result<void> checkTokens(std::int64_t tokens) {
-        if (tokens < kLeastTokens)
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("Only {} answer tokens can be trained on; at least {} are "
-                                     "needed.",
-                                     tokens,
-                                     kLeastTokens),
-                         "Give more prompts, --answer-tokens or --minutes."};
-        if (tokens < kFewTokens)
-            m_report.remark(fmt::format("{} answer tokens are few: an adapter learns little from "
-                                        "fewer than {}.",
-                                        tokens,
-                                        kFewTokens));
-        return {};
-    }
-
     Result<std::unique_ptr<Trainer>>
     openTrainer(const TrainerMaker& make, const DraftSizes& sizes, const HeadList& head) {
+        const TuningPlan& plan = m_work.plan();
         ENGINE_TRY(const TrainerModel model,
-                   readTrainerModel(m_config, *m_weights, m_plan.start == LayerStart::LastLayer));
-        if (m_plan.start == LayerStart::LastLayer && model.lastLayer.empty())
-            m_report.remark("The model's last layer is of another kind than that of an adapter, so "
-                            "this starts at random.");
-        TrainerPlan plan;
-        plan.sizes = sizes;
-        plan.headIds = head.ids;
-        plan.unroll = m_plan.unroll;
-        plan.depthDecay = m_plan.depthDecay;
-        plan.streamLoss = m_plan.streamLoss;
-        plan.averaging = m_plan.averaging;
-        plan.seed = m_plan.seed;
-        plan.threads = m_plan.threads;
-        plan.usesBfloat16 = m_plan.usesBfloat16;
-        return make(plan, model);
-    }
-
-    Result<TrainingResult>
-    train(const RowStore& rows, const TuningFolder& folder, Trainer& trainer) {
-        CheckpointFiles checkpoints(folder.path(), {folder.run(), rows.hash()});
-        return trainDrafts(
-            {.rows = rows,
-             .trainer = trainer,
-             .plan = m_plan,
-             .checkpoints = checkpoints,
-             .checkpointMinutes = m_options.checkpointMinutes,
-             .secondsBefore = rows.seconds(),
-             .nowMs = tuneClockMs,
-             .watch = {.stepped = [this](const auto& step) { m_report.stepped(step); },
-                       .evaluated = [this](const Evaluation& evaluation,
-                                           bool isBest) { m_report.evaluated(evaluation, isBest); },
-                       .checkpointed = [this](const auto& path) { m_report.checkpointed(path); },
-                       .remarked = [this](const std::string& text) { m_report.remark(text); }},
-             .stop = m_stop});
+                   readTrainerModel(
+                       m_work.config(), m_work.weights(), plan.start == LayerStart::LastLayer));
+        if (plan.start == LayerStart::LastLayer && model.lastLayer.empty())
+            m_work.report().remark(
+                "The model's last layer is of another kind than that of an adapter, so "
+                "this starts at random.");
+        TrainerPlan terms;
+        terms.sizes = sizes;
+        terms.headIds = head.ids;
+        terms.unroll = plan.unroll;
+        terms.depthDecay = plan.depthDecay;
+        terms.streamLoss = plan.streamLoss;
+        terms.averaging = plan.averaging;
+        terms.seed = plan.seed;
+        terms.threads = plan.threads;
+        terms.usesBfloat16 = plan.usesBfloat16;
+        return make(terms, model);
     }
 
     Result<void> finish(const OutputPlace& place,
@@ -270,43 +110,30 @@ private:
                         const DraftSizes& sizes,
                         const HeadList& head) {
         AdapterOrigin origin;
-        origin.model = m_name;
-        origin.fingerprint = m_fingerprint;
-        for (const std::string& path : m_options.data.paths)
-            origin.dataFiles.push_back(std::filesystem::path(path).filename().string());
+        origin.model = m_work.name();
+        origin.fingerprint = m_work.fingerprint();
+        origin.dataFiles = m_work.dataFiles();
         origin.shards = rows.hashes();
         origin.answerTokens = rows.trainingTokens();
-        origin.plan = m_plan;
+        origin.plan = m_work.plan();
         origin.date = utcNow();
         const DraftAdapter adapter = makeTrainedAdapter(trained, sizes, head, origin);
         ENGINE_TRY(
             const std::string bytes,
             draftAdapterBytes(adapter, adapterDescriptionOf(adapter, trained, head, origin)));
         ENGINE_TRY_DO(writeOutput(place, bytes));
-        if (m_options.isUsed)
-            ENGINE_TRY_DO(useAdapter(bytes, m_fingerprint));
-        m_report.done({.path = m_options.out.path,
-                       .bytes = bytes.size(),
-                       .answerTokens = origin.answerTokens,
-                       .collectSeconds = std::max(rows.seconds(), m_collectSeconds),
-                       .coverage = head.coverage},
-                      trained);
+        if (m_work.options().isUsed)
+            ENGINE_TRY_DO(useAdapter(bytes, m_work.fingerprint()));
+        m_work.report().done({.path = m_work.options().out.path,
+                              .bytes = bytes.size(),
+                              .answerTokens = origin.answerTokens,
+                              .collectSeconds = m_work.collectSeconds(rows),
+                              .coverage = head.coverage},
+                             trained);
         return {};
     }
 
-    const TuneOptions& m_options;
-    TuningPlan m_plan;
-    std::stop_token m_stop;
-    TuneReport m_report;
-    std::optional<ModelFiles> m_files;
-    std::string m_name;
-    ModelConfig m_config;
-    std::unique_ptr<WeightSource> m_weights;
-    std::string m_fingerprint;
-    int m_contextLength = 0;
-    double m_collectSeconds = 0.0; // of this run; the shards know it only with a limit of time
-    TunePrompts m_prompts;
-    std::vector<TokenId> m_endIds;
+    TuneWork& m_work;
 };
 
 } // namespace
@@ -315,7 +142,8 @@ Result<void> runTuning(const TuneOptions& options,
                        const TuningPlan& plan,
                        const Console& console,
                        const std::stop_token& stop) {
-    return TuneRun(options, plan, console, stop).run();
+    TuneWork work(options, plan, console, stop);
+    return plan.changesModel() ? runModelTuning(work) : AdapterTuneRun(work).run();
 }
 
 } // namespace app

@@ -4,7 +4,12 @@
 #include "engine/loading/files/atomic_file.h"
 #include "engine/loading/files/part_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <system_error>
 
 namespace engine {
@@ -58,6 +63,92 @@ Result<void> checkReplacing(const OutputPlace& place) {
                      : fmt::format("Name another file, or add {}.", place.overwriteOption)};
 }
 
+Error folderRefused(const OutputPlace& place, std::string_view why) {
+    return {ErrorCode::InvalidInput,
+            fmt::format("{} {}, so it is not replaced.", place.path.string(), why),
+            "Name another folder."};
+}
+
+/// For a folder that is there already.
+Result<void> checkReplacingFolder(const OutputPlace& place) {
+    std::error_code failure;
+    bool isEmpty = true;
+    for (fs::directory_iterator entry(place.path, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+        isEmpty = false;
+        if (!entry->is_regular_file(failure) || entry->is_symlink(failure))
+            return folderRefused(place, "holds more than files");
+    }
+    if (failure)
+        return Error{
+            ErrorCode::Io,
+            fmt::format("{} cannot be listed: {}.", place.path.string(), failure.message()),
+            "Check its permissions."};
+    for (const fs::path& input : place.inputs)
+        if (isSame(place.path, input) || isIn(input, place.path))
+            return folderRefused(place, "is among what this run reads");
+    if (isEmpty || place.mayOverwrite)
+        return {};
+    const Result<bool> own = place.isOwn ? place.isOwn(place.path) : Result<bool>(false);
+    ENGINE_TRY_DO(own);
+    if (own.value())
+        return {};
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("{} exists and holds something else, so it is not replaced.",
+                             place.path.string()),
+                 place.overwriteOption.empty()
+                     ? "Name another folder."
+                     : fmt::format("Name another folder, or add {}.", place.overwriteOption)};
+}
+
+Error renameFailed(const fs::path& path, int code) {
+    return {ErrorCode::Io,
+            fmt::format("{} cannot get its name: {}.",
+                        path.string(),
+                        std::generic_category().message(code)),
+            "Check the folder, its permissions and the free space."};
+}
+
+/// The two folders change places, where the disk can do that at once.
+bool exchange(const fs::path& one, const fs::path& other) {
+    if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    const std::string aside = one.string() + ".old";
+    if (::rename(other.c_str(), aside.c_str()) != 0)
+        return false;
+    if (::rename(one.c_str(), other.c_str()) != 0) {
+        const int code = errno;
+        ::rename(aside.c_str(), other.c_str());
+        errno = code;
+        return false;
+    }
+    return ::rename(aside.c_str(), one.c_str()) == 0;
+}
+
+/// Files alone: a folder in it stays, and so does it then.
+void removeFolder(const fs::path& folder) {
+    std::error_code ignored;
+    std::vector<fs::path> files;
+    for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
+         entry.increment(ignored))
+        if (!entry->is_directory(ignored))
+            files.push_back(entry->path());
+    for (const fs::path& file : files)
+        fs::remove(file, ignored);
+    fs::remove(folder, ignored);
+}
+
+Result<void> syncFolder(const fs::path& folder) {
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool isSynced = descriptor >= 0 && ::fsync(descriptor) == 0;
+    const int code = errno;
+    if (descriptor >= 0)
+        ::close(descriptor);
+    return isSynced ? Result<void>() : renameFailed(folder, code);
+}
+
 } // namespace
 
 Result<void> checkOutput(const OutputPlace& place) {
@@ -82,6 +173,35 @@ Result<void> checkOutput(const OutputPlace& place) {
 Result<void> writeOutput(const OutputPlace& place, std::string_view bytes) {
     ENGINE_TRY_DO(checkOutput(place));
     return writeFileAtomically(place.path, bytes);
+}
+
+Result<void> checkOutputFolder(const OutputPlace& place) {
+    std::error_code ignored;
+    const fs::path folder = fs::absolute(place.path, ignored).parent_path();
+    if (!fs::is_directory(folder, ignored))
+        return Error{
+            ErrorCode::NotFound,
+            fmt::format("There is no folder {} for {}.", folder.string(), place.path.string()),
+            "Make the folder first, or name another one."};
+    const auto status = fs::symlink_status(place.path, ignored);
+    if (fs::is_directory(status))
+        ENGINE_TRY_DO(checkReplacingFolder(place));
+    else if (fs::exists(status))
+        return folderRefused(place, "is no folder");
+    ENGINE_TRY(const PartFile probe, PartFile::begin(folder / ".swift-studio-probe"));
+    return {};
+}
+
+Result<void> publishFolder(const OutputPlace& place, const fs::path& finished) {
+    ENGINE_TRY_DO(checkOutputFolder(place));
+    std::error_code ignored;
+    const bool isThere = fs::exists(place.path, ignored);
+    if (!(isThere ? exchange(finished, place.path)
+                  : ::rename(finished.c_str(), place.path.c_str()) == 0))
+        return renameFailed(place.path, errno);
+    if (isThere)
+        removeFolder(finished); // what had the name before
+    return syncFolder(fs::absolute(place.path, ignored).parent_path());
 }
 
 } // namespace engine

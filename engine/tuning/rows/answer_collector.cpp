@@ -39,17 +39,19 @@ TeacherRow teacherOf(const HeadSummary& summary) {
 
 } // namespace
 
-Result<AnswerCollector> AnswerCollector::make(Transformer& transformer,
-                                              int contextLength,
-                                              int mostAnswers,
-                                              int mostTokens) {
+Result<AnswerCollector> AnswerCollector::make(
+    Transformer& transformer, int contextLength, int mostAnswers, int mostTokens, int promptRows) {
     ENGINE_TRY(KvCache cache, transformer.makeCache(contextLength + mostAnswers * mostTokens));
-    return AnswerCollector(transformer, contextLength, std::move(cache));
+    return AnswerCollector(transformer, contextLength, promptRows, std::move(cache));
 }
 
-AnswerCollector::AnswerCollector(Transformer& transformer, int contextLength, KvCache cache)
+AnswerCollector::AnswerCollector(Transformer& transformer,
+                                 int contextLength,
+                                 int promptRows,
+                                 KvCache cache)
     : m_transformer(&transformer)
     , m_contextLength(contextLength)
+    , m_keptBefore(toSize(promptRows - 1))
     , m_width(toSize(transformer.config().hiddenSize))
     , m_prompt(std::move(cache)) {}
 
@@ -79,7 +81,7 @@ Result<void> AnswerCollector::readPrompt(std::span<const TokenId> prompt,
                                          const AnswerTerms& terms) {
     ENGINE_TRY_DO(checkPrompt(prompt, m_transformer->config().vocabSize, m_contextLength));
     const std::size_t before = prompt.size() - 1;
-    const std::size_t first = before - std::min(before, toSize(kPromptRows - 1));
+    const std::size_t first = before - std::min(before, m_keptBefore);
     m_promptRows = {};
     PromptStreams streams;
     streams.known = static_cast<Position>(first);
@@ -107,7 +109,7 @@ Result<void> AnswerCollector::readLastToken(TokenId token, const AnswerTerms& te
     m_answers.assign(terms.sampling.size(), {});
     m_parents = {-1};
     m_rowTokens = {token};
-    ENGINE_TRY_DO(runPass());
+    ENGINE_TRY_DO(runPass(terms));
     for (std::size_t i = 0; i < m_answers.size(); ++i) {
         Answer& answer = m_answers[i];
         answer.rows = m_promptRows;
@@ -132,7 +134,7 @@ Result<void> AnswerCollector::makeStep(const AnswerTerms& terms, Position output
         m_parents.push_back(answer.node);
         answer.node = static_cast<int>(m_parents.size()) - 1;
     }
-    ENGINE_TRY_DO(runPass());
+    ENGINE_TRY_DO(runPass(terms));
     for (std::size_t row = 0; row < m_rowAnswers.size(); ++row) {
         const std::size_t index = toSize(m_rowAnswers[row]);
         Answer& answer = m_answers[index];
@@ -145,7 +147,7 @@ Result<void> AnswerCollector::makeStep(const AnswerTerms& terms, Position output
 }
 
 /// The full model over m_rowTokens, the newest nodes.
-Result<void> AnswerCollector::runPass() {
+Result<void> AnswerCollector::runPass(const AnswerTerms& terms) {
     const int firstNode = static_cast<int>(m_parents.size() - m_rowTokens.size());
     const AttentionLayout layout =
         AttentionLayout::tree(m_prompt.length(), m_parents, firstNode, m_prompt.length());
@@ -164,7 +166,9 @@ Result<void> AnswerCollector::runPass() {
                                              m_prompt.cache(),
                                              m_pass));
     // Decoding never emits it either, see Target.
-    if (const TokenId mask = m_transformer->config().maskTokenId; mask != kNoToken) {
+    const TokenId named = m_transformer->config().maskTokenId;
+    if (const TokenId mask = terms.forbidden == kNoToken ? named : terms.forbidden;
+        mask != kNoToken) {
         for (HeadSummary& summary : m_pass.summaries)
             summary.remove(mask);
         m_pass.logits.forbid(mask);

@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// Rows of a prompt that are kept, at most: the window of the network that drafts.
+/// Rows of a prompt that are kept, at most, for a network that drafts: its window.
 inline constexpr int kPromptRows = 256;
 
 /// How one prompt is answered. Spans are guests of the call.
@@ -20,6 +20,7 @@ struct AnswerTerms {
     int maxTokens = 0;
     std::span<const TokenId> endIds;
     std::stop_token stop;
+    TokenId forbidden = kNoToken; ///< is never written; kNoToken: the model's own mask token
 };
 
 /// Answers a prompt several times at once: each pass has a row for each answer that has not ended,
@@ -27,10 +28,13 @@ struct AnswerTerms {
 /// rows. The tokens of each answer are vanilla's own. Thread: engine.
 class AnswerCollector {
 public:
-    /// For so many answers of so many tokens at once. `transformer` must outlive it. Errors:
-    /// NoMemory for the cache.
-    static Result<AnswerCollector>
-    make(Transformer& transformer, int contextLength, int mostAnswers, int mostTokens);
+    /// For so many answers of so many tokens at once, with so many rows of their prompt at most.
+    /// `transformer` must outlive it. Errors: NoMemory for the cache.
+    static Result<AnswerCollector> make(Transformer& transformer,
+                                        int contextLength,
+                                        int mostAnswers,
+                                        int mostTokens,
+                                        int promptRows = kPromptRows);
 
     /// The rows of each answer; one with few tokens may have no answer rows at all. Errors:
     /// InvalidInput for a prompt that does not fit; those of a pass; Cancelled.
@@ -46,17 +50,18 @@ private:
         bool isOpen = true;
     };
 
-    AnswerCollector(Transformer& transformer, int contextLength, KvCache cache);
+    AnswerCollector(Transformer& transformer, int contextLength, int promptRows, KvCache cache);
 
     Result<void> readPrompt(std::span<const TokenId> prompt, const AnswerTerms& terms);
     Result<void> readLastToken(TokenId token, const AnswerTerms& terms);
     Result<void> makeStep(const AnswerTerms& terms, Position outputPosition);
-    Result<void> runPass();
+    Result<void> runPass(const AnswerTerms& terms);
     void addRow(Answer& answer, int row, TokenId token) const;
     Result<TokenId> choose(int row, const SamplingOptions& sampling, Position outputPosition);
 
     Transformer* m_transformer;
     int m_contextLength;
+    std::size_t m_keptBefore; // rows of the prompt that are kept, its last one left out
     std::size_t m_width;
     CachedSequence m_prompt; // all of it but its last token
     AnswerRows m_promptRows; // what all answers begin with

@@ -44,8 +44,11 @@ public:
     Result<void> run() {
         ENGINE_TRY_DO(orderPrompts());
         ENGINE_TRY(AnswerCollector answers,
-                   AnswerCollector::make(
-                       m_work.transformer, usedContext(), kAnswersAtOnce, m_plan.longestAnswer));
+                   AnswerCollector::make(m_work.transformer,
+                                         usedContext(),
+                                         kAnswersAtOnce,
+                                         m_plan.longestAnswer,
+                                         m_plan.promptRows > 0 ? m_plan.promptRows : kPromptRows));
         ENGINE_TRY_DO(goOn());
         while (!isEnough()) {
             const auto answered = answerNext(answers);
@@ -133,7 +136,8 @@ private:
                                        {.sampling = sampling,
                                         .maxTokens = m_plan.longestAnswer,
                                         .endIds = m_work.endIds,
-                                        .stop = m_work.stop}));
+                                        .stop = m_work.stop,
+                                        .forbidden = m_work.forbidden}));
             ++m_prompts;
             ENGINE_TRY_DO(store(collected, split, prompt.task));
         }

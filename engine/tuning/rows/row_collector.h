@@ -30,6 +30,7 @@ struct TuningPrompt {
 struct CollectPlan {
     std::int64_t answerTokens = 0; ///< of the training split; the collecting ends behind them
     int longestAnswer = 192;       ///< tokens
+    int promptRows = 0;            ///< of each prompt, its last ones; 0: kPromptRows
     std::uint64_t seed = 0;
     double seconds = 0.0; ///< the collecting ends behind so many, all runs together; 0: never
 };
@@ -49,6 +50,7 @@ struct CollectWork {
     int contextLength = 0;
     std::span<const TuningPrompt> prompts;
     std::span<const TokenId> endIds;
+    TokenId forbidden = kNoToken;  ///< as in AnswerTerms
     std::function<double()> nowMs; ///< a clock
     std::function<void(const CollectProgress&)> onProgress;
     std::stop_token stop;

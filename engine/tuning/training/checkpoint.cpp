@@ -16,7 +16,12 @@ constexpr std::int64_t kMostNumbers = std::int64_t{1} << 36U;
 
 using StateJson = nlohmann::ordered_json;
 
-StateJson jsonOf(const DraftHits& hits) { return {{"tried", hits.tried}, {"hits", hits.hits}}; }
+StateJson jsonOf(const DraftHits& hits) {
+    StateJson json = {{"tried", hits.tried}, {"hits", hits.hits}};
+    if (!hits.exits.empty())
+        json["exits"] = hits.exits;
+    return json;
+}
 
 StateJson jsonOf(const TrainingPlace& place) {
     StateJson json = {{"serial", place.serial},
@@ -74,6 +79,8 @@ public:
         };
         fill("tried", read.tried);
         fill("hits", read.hits);
+        for (const JsonValue& right : object["exits"].items())
+            read.exits.push_back(need(right.asInteger(), std::int64_t{0}));
         return read;
     }
 

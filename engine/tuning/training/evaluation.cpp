@@ -16,6 +16,9 @@ void addHits(DraftHits& sum, const DraftHits& hits) {
         sum.tried[depth] += hits.tried[depth];
         sum.hits[depth] += hits.hits[depth];
     }
+    sum.exits.resize(std::max(sum.exits.size(), hits.exits.size()));
+    for (std::size_t exit = 0; exit < hits.exits.size(); ++exit)
+        sum.exits[exit] += hits.exits[exit];
 }
 
 } // namespace
@@ -26,6 +29,15 @@ std::array<double, kDepths> acceptanceOf(const DraftHits& hits) {
         if (hits.tried[depth] > 0)
             shares[depth] =
                 static_cast<double>(hits.hits[depth]) / static_cast<double>(hits.tried[depth]);
+    return shares;
+}
+
+std::vector<double> exitShares(const DraftHits& hits) {
+    std::vector<double> shares;
+    for (const std::int64_t right : hits.exits)
+        shares.push_back(hits.tried[0] > 0
+                             ? static_cast<double>(right) / static_cast<double>(hits.tried[0])
+                             : 0.0);
     return shares;
 }
 

@@ -18,6 +18,10 @@ namespace engine {
 /// where none was tried. [kDepths]
 std::array<double, kDepths> acceptanceOf(const DraftHits& hits);
 
+/// Share of tokens that the exit behind each layer says. [layers - 1], or empty where there are no
+/// exits.
+std::vector<double> exitShares(const DraftHits& hits);
+
 /// Tokens that a round with drafts of `depth` tokens gives, the bonus included.
 double tokensPerRound(const DraftHits& hits, int depth = 3);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/trainer_torch/checks/trainer_checks.h"
-
 #include "engine/base/run_time_module.h"
 #include "engine/base/to_size.h"
+#include "plugins/trainer_torch/checks/model_checks.h"
 #include "plugins/trainer_torch/network/draft_block.h"
 #include "plugins/trainer_torch/rows/pack_tensors.h"
 #include "plugins/trainer_torch/torch_calls.h"
@@ -106,5 +105,9 @@ checkLogits(const CheckedNetwork& network, const TrainingText& text, bool isWide
 
 extern "C" __attribute__((visibility("default"))) void
 swiftStudioGiveTrainerChecks(trainer_torch::TrainerChecks* checks) {
-    *checks = {&trainer_torch::checkLoss, &trainer_torch::checkLogits};
+    *checks = {&trainer_torch::checkLoss,
+               &trainer_torch::checkLogits,
+               &trainer_torch::checkedStart,
+               &trainer_torch::checkRecipeLoss,
+               &trainer_torch::checkModelLogits};
 }

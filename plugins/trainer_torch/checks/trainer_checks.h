@@ -3,6 +3,7 @@
 
 #include "engine/tuning/trainer.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
@@ -42,6 +43,23 @@ struct DepthLogits {
     std::vector<double> logits; ///< [rows, headIds]
 };
 
+/// A model that a recipe trains: `trained` takes the place of what LoRA or full training begins
+/// with.
+struct CheckedModel {
+    const engine::ModelTrainerPlan& plan;
+    const engine::ModelNumbers& model;
+    const WideArrays& trained;
+    bool keepsLayers = true; ///< for gradients; otherwise layers are computed twice
+};
+
+/// The losses of a step of a recipe, and how `total` changes with each trained number.
+struct CheckedRecipeLoss {
+    double likelihood = 0.0;
+    double drafting = 0.0;
+    double total = 0.0;
+    WideArrays gradients;
+};
+
 /// They fail by exception.
 struct TrainerChecks {
     /// In float64; gradients only if they are wanted.
@@ -53,6 +71,22 @@ struct TrainerChecks {
     /// Of kDepths depths, in float64 or float32.
     std::vector<DepthLogits> (*logits)(const CheckedNetwork& network,
                                        const engine::TrainingText& text,
+                                       bool isWide);
+
+    /// What training begins with.
+    WideArrays (*trainedStart)(const engine::ModelTrainerPlan& plan,
+                               const engine::ModelNumbers& model);
+
+    /// In float64; gradients only if they are wanted.
+    CheckedRecipeLoss (*recipeLoss)(const CheckedModel& model,
+                                    std::span<const engine::TrainingText> texts,
+                                    std::int64_t step,
+                                    bool hasGradients);
+
+    /// Behind the first `layers` layers, in float64 or float32. Shapes: [tokens, vocab].
+    std::vector<double> (*modelLogits)(const CheckedModel& model,
+                                       std::span<const engine::TokenId> tokens,
+                                       int layers,
                                        bool isWide);
 };
 

@@ -2,11 +2,11 @@
 #include "plugins/trainer_torch/network/draft_block.h"
 
 #include "engine/base/to_size.h"
+#include "plugins/trainer_torch/network/row_math.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
 
@@ -18,29 +18,6 @@ namespace trainer_torch {
 using namespace engine;
 
 namespace {
-
-/// In the type of the weight; comes back in that of the input. Shapes: in [rows, inputs], weight
-/// [outputs, inputs], returns [rows, outputs].
-at::Tensor product(const at::Tensor& in, const at::Tensor& weight) {
-    if (in.scalar_type() == weight.scalar_type())
-        return at::linear(in, weight);
-    return at::linear(in.to(weight.scalar_type()), weight).to(in.scalar_type());
-}
-
-/// in / rms(in) * weight. Shapes: in [rows, hidden], weight [hidden].
-at::Tensor normalise(const at::Tensor& in, const at::Tensor& weight, double epsilon) {
-    return in * in.mul(in).mean(1, true).add(epsilon).rsqrt() * weight;
-}
-
-/// Turns the pairs (i, i + dim / 2) of each head. Shapes: heads [rows, heads, headDim].
-at::Tensor rotate(const at::Tensor& heads, const Angles& angles) {
-    const std::int64_t half = heads.size(2) / 2;
-    const at::Tensor first = heads.narrow(2, 0, half);
-    const at::Tensor second = heads.narrow(2, half, half);
-    return at::cat({first * angles.cosines - second * angles.sines,
-                    second * angles.cosines + first * angles.sines},
-                   2);
-}
 
 /// Keys and values of one layer.
 struct LayerMemory {

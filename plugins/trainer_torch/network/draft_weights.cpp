@@ -20,12 +20,6 @@ constexpr double kInputNoise = 0.01;
 constexpr double kLayerNoise = 0.5; // times 1 / sqrt(inputs)
 constexpr std::string_view kFirstLayer = "layer.0.";
 
-/// A standard normal number by the method of Box and Muller.
-double normalNoise(std::uint64_t seed, std::uint64_t place, int tensor) {
-    const double radius = std::sqrt(-2.0 * std::log(counterUniform(seed, place, 2 * tensor)));
-    return radius * std::cos(2.0 * std::numbers::pi * counterUniform(seed, place, 2 * tensor + 1));
-}
-
 std::size_t countOf(const std::vector<std::int64_t>& shape) {
     std::size_t count = 1;
     for (const std::int64_t size : shape)
@@ -44,6 +38,11 @@ bool hasLastLayer(const TrainerModel& model,
 }
 
 } // namespace
+
+double normalNoise(std::uint64_t seed, std::uint64_t place, int tensor) {
+    const double radius = std::sqrt(-2.0 * std::log(counterUniform(seed, place, 2 * tensor)));
+    return radius * std::cos(2.0 * std::numbers::pi * counterUniform(seed, place, 2 * tensor + 1));
+}
 
 std::map<std::string, std::vector<std::int64_t>> weightShapes(const DraftSizes& sizes) {
     std::map<std::string, std::vector<std::int64_t>> shapes;

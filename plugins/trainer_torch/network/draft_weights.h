@@ -23,6 +23,9 @@ std::map<std::string, std::vector<std::int64_t>> weightShapes(const engine::Draf
 /// Whether the tensor of this name scales a norm.
 bool isNorm(std::string_view name);
 
+/// A standard normal number by the method of Box and Muller, a function of its keys alone.
+double normalNoise(std::uint64_t seed, std::uint64_t place, int tensor);
+
 /// What training starts from, in float32: the stream goes through the input layer as it is, with a
 /// little noise; the layer is the model's last one if there is one of the same sizes, otherwise
 /// random; norms are 1, the one in front of the head the model's. Noise is a function of the plan's

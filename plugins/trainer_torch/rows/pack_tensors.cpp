@@ -36,12 +36,6 @@ at::Tensor maskOf(std::span<const SeenRows> rows, std::int64_t slots) {
     return mask;
 }
 
-at::Tensor integers(std::span<const std::int64_t> values) {
-    at::Tensor made = at::empty({static_cast<std::int64_t>(values.size())}, at::kLong);
-    std::copy(values.begin(), values.end(), made.mutable_data_ptr<std::int64_t>());
-    return made;
-}
-
 /// The part of the teacher's distribution that the head of the draft can say.
 void readTeacher(const TeacherRow& teacher,
                  const FrozenModel& frozen,
@@ -58,12 +52,18 @@ void readTeacher(const TeacherRow& teacher,
 
 } // namespace
 
+at::Tensor wholeNumbers(std::span<const std::int64_t> values) {
+    at::Tensor made = at::empty({static_cast<std::int64_t>(values.size())}, at::kLong);
+    std::copy(values.begin(), values.end(), made.mutable_data_ptr<std::int64_t>());
+    return made;
+}
+
 at::Tensor PackReader::inType(const at::Tensor& values) const {
     return values.to(m_frozen.embedding.scalar_type());
 }
 
 at::Tensor PackReader::embeddingOf(std::span<const std::int64_t> tokens) const {
-    return m_frozen.embedding.index_select(0, integers(tokens));
+    return m_frozen.embedding.index_select(0, wholeNumbers(tokens));
 }
 
 /// The angles are computed in float64 whatever the precision, as in drafting.
@@ -149,7 +149,7 @@ PackReader::read(const Pack& pack, std::span<const TrainingText> texts, int dept
     std::vector<std::int64_t> rows;
     for (const PackedChain& chain : pack.chains)
         rows.push_back(chain.row);
-    made.chainRows = integers(rows);
+    made.chainRows = wholeNumbers(rows);
     for (int depth = 1; depth <= depths && pack.chainCount(depth) > 0; ++depth)
         made.depths.push_back(readDepth(pack, texts, depth));
     return made;

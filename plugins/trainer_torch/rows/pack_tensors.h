@@ -13,6 +13,9 @@
 
 namespace trainer_torch {
 
+/// Shapes: returns [values] int64.
+at::Tensor wholeNumbers(std::span<const std::int64_t> values);
+
 /// Cosines and sines of the rotary angles of some rows. Shapes: both [rows, 1, headDim / 2].
 struct Angles {
     at::Tensor cosines;

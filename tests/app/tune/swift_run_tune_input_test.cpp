@@ -27,6 +27,9 @@ private slots:
     void badOptionsAreOneSentence();
     void badWorkIsOneSentence_data();
     void badWorkIsOneSentence();
+    void modelsThatCannotBeTunedAreOneSentence_data();
+    void modelsThatCannotBeTunedAreOneSentence();
+    void foldersOfModelsAreReplacedAsOtherOutputsAre();
     void tooFewTokensAreToldWithTheirNumber();
     void aRunThatWasRefusedIsNotInTheWayOfTheNextOne();
     void anotherFileIsReplacedOnlyWhenToldSo();
@@ -82,10 +85,14 @@ void SwiftRunTuneInputTest::badOptionsAreOneSentence_data() {
     add("no number", {"--set", "rate=fast"}, usage, {"rate"});
     add("unknown choice", {"--set", "start=zero"}, usage, {"start", "last_layer"});
     add("unknown recipe", {"--recipe", "eagle"}, usage, {"eagle"});
-    add("recipe that is not built",
-        {"--recipe", "layerskip"},
-        app::kUnsupported,
-        {"layerskip", "not built", "--recipe draft"});
+    add("setting of another recipe",
+        {"--recipe", "layerskip", "--set", "head=64"},
+        usage,
+        {"recipe layerskip", "head"});
+    add("a model is no adapter to use",
+        {"--recipe", "space", "--use"},
+        usage,
+        {"--use", "space", "--model"});
     add("unknown profile", {"--profile", "long"}, usage, {"long"});
     add("no answer tokens", {"--answer-tokens", "0"}, usage, {"--answer-tokens"});
     add("no steps", {"--steps", "0"}, usage, {"--steps"});
@@ -136,6 +143,74 @@ void SwiftRunTuneInputTest::badWorkIsOneSentence() {
         all.remove(all.indexOf(more.front()), 2);
     support::expectRefusal(TinyTuning::run(all + more), exitCode, named);
     expectNothingMade();
+}
+
+void SwiftRunTuneInputTest::modelsThatCannotBeTunedAreOneSentence_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<QStringList>("more");
+    QTest::addColumn<int>("exitCode");
+    QTest::addColumn<QStringList>("named");
+    auto config = support::letterConfig(2);
+    m_tuning.addModel("two-layers", config, 1);
+    QTest::newRow("two layers have no exit to train")
+        << "two-layers" << QStringList{"--recipe", "layerskip"} << int(app::kUsage)
+        << QStringList{"2 layers", "need three"};
+    QTest::newRow("an exit behind the last layer")
+        << "model" << QStringList{"--recipe", "layerskip", "--set", "exit=3"} << int(app::kUsage)
+        << QStringList{"1 to 2", "3 layers"};
+    config = support::letterConfig(3);
+    config.vocabSize = 13; // all of them letters
+    m_tuning.addModel("in-use", config, 1);
+    m_tuning.write("in-use/tokenizer.json", QByteArray::fromStdString(tiny::json()));
+    QTest::newRow("no free id for the mask")
+        << "in-use" << QStringList{"--recipe", "space"} << int(app::kUnsupported)
+        << QStringList{"no mask token", "mask_token"};
+    QTest::newRow("a mask that texts hold")
+        << "model" << QStringList{"--recipe", "space", "--set", "mask_token=0"} << int(app::kUsage)
+        << QStringList{"token 0", "texts hold it"};
+    QTest::newRow("a mask outside of the vocabulary")
+        << "model" << QStringList{"--recipe", "space", "--set", "mask_token=16"} << int(app::kUsage)
+        << QStringList{"token 16", "vocabulary of 16"};
+    m_tuning.addModel("capped", support::letterConfig(3), 1);
+    m_tuning.write("capped/config.json",
+                   m_tuning.read("capped/config.json")
+                       .replace("\"LlamaForCausalLM\"", "\"Olmo2ForCausalLM\"")
+                       .replace("\"llama\"", "\"olmo2\""));
+    QTest::newRow("a family that the trainer does not know")
+        << "capped" << QStringList{"--recipe", "layerskip"} << int(app::kUnsupported)
+        << QStringList{"olmo2", "cannot be trained", "--recipe draft"};
+}
+
+/// Before any work: with --collect-only, so that nothing asks for LibTorch.
+void SwiftRunTuneInputTest::modelsThatCannotBeTunedAreOneSentence() {
+    QFETCH(const QString, model);
+    QFETCH(const QStringList, more);
+    QFETCH(const int, exitCode);
+    QFETCH(const QStringList, named);
+    QStringList all =
+        m_tuning.bare(kOut, QStringList{"--collect-only", "--answer-tokens", "1500"} + more);
+    all.replace(all.indexOf("--model") + 1, m_tuning.path(model));
+    support::expectRefusal(TinyTuning::run(all), exitCode, named);
+    expectNothingMade();
+}
+
+void SwiftRunTuneInputTest::foldersOfModelsAreReplacedAsOtherOutputsAre() {
+    const auto refused =
+        [&](const QString& out, const QStringList& named, const QStringList& more) {
+            QStringList all = m_tuning.bare(
+                out, {"--recipe", "layerskip", "--collect-only", "--answer-tokens", "1500"});
+            support::expectRefusal(TinyTuning::run(all + more), app::kUsage, named);
+            QVERIFY(!m_tuning.isThere(out + ".work"));
+        };
+    refused("model", {"model", "reads"}, {"--overwrite"});
+    refused("data.jsonl", {"data.jsonl", "is no folder"}, {"--overwrite"});
+    QDir().mkpath(m_tuning.path("letters"));
+    m_tuning.write("letters/diary.txt", "Dear diary,\n");
+    refused("letters", {"something else", "--overwrite"}, {});
+    QDir().mkpath(m_tuning.path("later-rejected")); // where a model would go that is not kept
+    m_tuning.write("later-rejected/diary.txt", "Dear diary,\n");
+    refused("later", {"later-rejected", "something else", "--overwrite"}, {});
+    QCOMPARE(m_tuning.read("letters/diary.txt"), QByteArray("Dear diary,\n"));
 }
 
 void SwiftRunTuneInputTest::tooFewTokensAreToldWithTheirNumber() {

@@ -76,6 +76,39 @@ public:
                         more);
     }
 
+    /// A recipe that changes the model, on 1,500 answer tokens.
+    QStringList modelCommand(const QString& recipe,
+                             const QString& out,
+                             const QStringList& more = {},
+                             int steps = 60) const {
+        return bare(out,
+                    QStringList{"--recipe",
+                                recipe,
+                                "--answer-tokens",
+                                "1500",
+                                "--steps",
+                                QString::number(steps),
+                                "--set",
+                                "longest_answer=48",
+                                "--set",
+                                "step_rows=256",
+                                "--set",
+                                "rank=8",
+                                "--set",
+                                "rate=0.001",
+                                "--set",
+                                "averaging=0.9",
+                                "--set",
+                                "validation_steps=20"} +
+                        more);
+    }
+
+    /// Writes another model of the letters' kind.
+    void addModel(const QString& name, const engine::ModelConfig& config, unsigned seed) const {
+        auto weights = support::randomWeights(config, seed);
+        support::writeFolderModel(path(name).toStdString(), config, weights);
+    }
+
     static QString program() { return support::swiftRunPath(SWIFT_STUDIO_BIN_DIR); }
 
     static support::ProgramRun run(const QStringList& arguments) {
@@ -111,9 +144,7 @@ public:
 
 private:
     void writeModel(const QString& name, unsigned seed) const {
-        const auto config = support::letterConfig(3);
-        auto weights = support::randomWeights(config, seed);
-        support::writeFolderModel(path(name).toStdString(), config, weights);
+        addModel(name, support::letterConfig(3), seed);
     }
 
     QTemporaryDir m_folder;

@@ -98,6 +98,8 @@ private slots:
     void streamsAreWhatTheHeadReads();
     void rowsDoNotDependOnEarlierPrompts();
     void ofALongPromptTheLastRowsAreKept();
+    void wholePromptsAreKeptWhereTheyAreWanted();
+    void aForbiddenTokenIsNeverWritten();
     void theContextEndsAnAnswer();
     void promptsThatDoNotFitAreRefused();
     void aStopCancelsIt();
@@ -184,6 +186,39 @@ void AnswerCollectorTest::ofALongPromptTheLastRowsAreKept() {
     }
     AnswerCollector fresh = collectorFor(330);
     QVERIFY(collected(fresh, prompt) == answers);
+}
+
+void AnswerCollectorTest::wholePromptsAreKeptWhereTheyAreWanted() {
+    std::mt19937 random(4);
+    const Ids prompt = support::randomIds(random, 300);
+    AnswerCollector collector =
+        AnswerCollector::make(model(), 330, static_cast<int>(samplings().size()), kAnswer, 330)
+            .value();
+    collected(collector, support::firstOf(prompt, 290));
+    for (const AnswerRows& rows : collected(collector, prompt)) {
+        QCOMPARE(rows.promptRows, 300);
+        QCOMPARE(support::firstOf(rows.tokens, 300), prompt);
+        QCOMPARE(rows.streams.size(), rows.tokens.size() * toSize(model().config().hiddenSize));
+    }
+}
+
+/// Of answers that vanilla writes with it.
+void AnswerCollectorTest::aForbiddenTokenIsNeverWritten() {
+    const Ids prompt = prompts()[0];
+    AnswerCollector collector = collectorFor(64);
+    const TokenId common = answerOf(collected(collector, prompt).front()).front();
+    const auto rows = collector.collect(prompt,
+                                        {.sampling = samplings(),
+                                         .maxTokens = kAnswer,
+                                         .endIds = {},
+                                         .stop = {},
+                                         .forbidden = common});
+    QVERIFY(rows.hasValue());
+    for (const AnswerRows& answer : rows.value()) {
+        QCOMPARE(std::ranges::count(answerOf(answer), common), 0);
+        for (const TeacherRow& teacher : answer.teacher)
+            QCOMPARE(std::ranges::count(teacher.ids, common), 0);
+    }
 }
 
 void AnswerCollectorTest::theContextEndsAnAnswer() {

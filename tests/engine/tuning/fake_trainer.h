@@ -68,6 +68,7 @@ public:
         hits.hits[0] = score ? score(m_steps) : static_cast<std::int64_t>(mixed) % 997;
         hits.tried[1] = hits.hits[0];
         hits.hits[1] = text.tokens.front() % 2;
+        hits.exits = {text.tokens.front(), m_steps};
         return hits;
     }
 

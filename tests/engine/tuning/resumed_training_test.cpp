@@ -13,7 +13,7 @@ namespace {
 struct Killed {};
 
 bool areSame(const DraftHits& one, const DraftHits& two) {
-    return one.tried == two.tried && one.hits == two.hits;
+    return one.tried == two.tried && one.hits == two.hits && one.exits == two.exits;
 }
 
 bool areSame(const Evaluation& one, const Evaluation& two) {

@@ -56,6 +56,8 @@ class TuningPlanTest : public QObject {
 private slots:
     void profilesSayHowMuchIsTrained();
     void anUnknownProfileIsRefusedWithAListOfThem();
+    void recipesHaveNamesProfilesAndSettingsOfTheirOwn();
+    void aRateThatIsGivenStaysWhateverComesBesideIt();
     void everySettingChangesItsMemberAlone();
     void settingsTakeTheirBoundsAndNothingBeyond();
     void wordsInPlaceOfNumbersAreRefused_data();
@@ -89,6 +91,48 @@ void TuningPlanTest::anUnknownProfileIsRefusedWithAListOfThem() {
         QCOMPARE(plan.error().code, ErrorCode::InvalidInput);
         QVERIFY(plan.error().hint.find("quick, full, overnight") != std::string::npos);
     }
+}
+
+void TuningPlanTest::recipesHaveNamesProfilesAndSettingsOfTheirOwn() {
+    QCOMPARE(recipeNamed("eagle").error().code, ErrorCode::InvalidInput);
+    for (const TuningRecipe recipe : {TuningRecipe::LayerSkip, TuningRecipe::Space}) {
+        QCOMPARE(recipeNamed(recipeName(recipe)).value(), recipe);
+        const TuningPlan begun = planOfProfile("quick", recipe).value();
+        QVERIFY(begun.changesModel());
+        QCOMPARE(begun.epochs, 2);
+        QVERIFY(rowsOf(begun) != rowsOf(quickPlan())); // other rows of prompts
+        TuningPlan other = begun;
+        QVERIFY(!applySetting(other, "head=64").hasValue()); // of the recipe draft
+        for (const SettingInfo& setting : tuningSettings(recipe)) {
+            const std::string value =
+                setting.kind == SettingKind::Integer || setting.kind == SettingKind::Number
+                    ? settingText(setting.minimum)
+                    : std::string("on");
+            TuningPlan plan = begun;
+            const auto applied = applySetting(plan, setting.name + "=" + value);
+            QVERIFY2(applied.hasValue(), setting.name.c_str());
+            const auto difference = differenceOf(allOf(plan), allOf(begun)).value();
+            const bool isInitial = settingText(setting, setting.initial) == value;
+            QVERIFY2(isInitial || difference.starts_with(setting.name + " is "),
+                     (setting.name + ": " + difference).c_str());
+        }
+    }
+    QVERIFY(!quickPlan().changesModel());
+}
+
+void TuningPlanTest::aRateThatIsGivenStaysWhateverComesBesideIt() {
+    const auto rateOf = [](const std::vector<const char*>& settings) {
+        TuningPlan plan = planOfProfile("quick", TuningRecipe::LayerSkip).value();
+        for (const char* setting : settings)
+            if (!applySetting(plan, setting).hasValue())
+                return -1.0;
+        return plan.rate;
+    };
+    QCOMPARE(rateOf({}), 1e-4);
+    QCOMPARE(rateOf({"full=on"}), 3e-5);
+    QCOMPARE(rateOf({"full=on", "full=off"}), 1e-4);
+    QCOMPARE(rateOf({"rate=0.0002", "full=on"}), 2e-4);
+    QCOMPARE(rateOf({"full=on", "rate=0.0001"}), 1e-4);
 }
 
 void TuningPlanTest::everySettingChangesItsMemberAlone() {

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/tune/model_tune_run.h"
+
+#include "app/program_paths.h"
+#include "engine/base/time/utc_time.h"
+#include "engine/tuning/model/mask_token.h"
+#include "engine/tuning/model/tuned_model.h"
+#include "engine/tuning/model_numbers.h"
+#include "engine/tuning/trainer_registry.h"
+
+#include <algorithm>
+#include <set>
+
+namespace app {
+
+using namespace engine;
+
+namespace {
+
+/// Longer texts would need too much memory in training.
+constexpr int kMostContext = 2048;
+
+constexpr const char* kRejected = "-rejected";
+
+class ModelTuneRun {
+public:
+    explicit ModelTuneRun(TuneWork& work)
+        : m_work(work) {}
+
+    Result<void> run() {
+        const TuneOptions& options = m_work.options();
+        ModelTrainerMaker makeTrainer;
+        if (!options.onlyCollects) {
+            ENGINE_TRY(makeTrainer, findModelTrainer(moduleFolder()));
+        }
+        for (const char* behind : {"", kRejected})
+            ENGINE_TRY_DO(checkOutputFolder(placeFor(behind)));
+        ENGINE_TRY(const PromptSet data, readPrompts(options.data, m_work.stop()));
+        ENGINE_TRY_DO(m_work.openFiles(kMostContext));
+        ENGINE_TRY_DO(checkModelPlan(trainerPlan(anyToken()), m_work.config()));
+        ENGINE_TRY_DO(m_work.encode(data));
+        ENGINE_TRY_DO(planModel());
+        ENGINE_TRY(TuningFolder folder, m_work.openFolder());
+        if (const auto same = checkTokenizer(folder, data); !same) {
+            if (!options.resumes && !options.retrains)
+                folder.remove();
+            return same;
+        }
+        const ModelTrainerPlan terms = trainerPlan(m_plan.maskToken);
+        m_work.report().start({m_work.name(),
+                               m_work.fingerprint(),
+                               m_work.plan(),
+                               trainedWeights(terms, m_work.config())});
+        ENGINE_TRY(RowStore rows, RowStore::open(folder.path(), folder.rowsRun()));
+        ENGINE_TRY_DO(m_work.gather(rows, folder, m_plan.maskToken));
+        if (options.onlyCollects) {
+            m_work.report().collectingDone(folder.path(), rows.answerTokens());
+            return {};
+        }
+        ENGINE_TRY(const TrainingResult trained, train(makeTrainer, terms, rows, folder));
+        ENGINE_TRY_DO(m_work.told(finish(rows, folder, trained)));
+        if (!options.keepsWork)
+            folder.remove();
+        return {};
+    }
+
+private:
+    OutputPlace placeFor(const char* behind) const {
+        const TuneOptions& options = m_work.options();
+        OutputOptions out = options.out;
+        out.path += behind;
+        return outputPlace(out, options.model, options.data, {}, {}, isTunedModel);
+    }
+
+    /// A token that every vocabulary has; for checks before the mask is known.
+    static TokenId anyToken() { return 0; }
+
+    int judgedExit() const {
+        const int exit = m_work.plan().exit;
+        const int layers = m_work.config().layerCount;
+        return exit > 0 ? exit : std::min(std::max(2, layers / 2), layers - 1);
+    }
+
+    ModelTrainerPlan trainerPlan(TokenId maskToken) const {
+        const TuningPlan& plan = m_work.plan();
+        ModelTrainerPlan terms;
+        terms.recipe = plan.recipe;
+        terms.isFull = plan.isFull;
+        terms.rank = plan.rank;
+        terms.averaging = plan.averaging;
+        terms.seed = plan.seed;
+        terms.threads = plan.threads;
+        terms.dropout = plan.dropout;
+        terms.exitScale = plan.exitScale;
+        terms.rotation = plan.rotation;
+        terms.judgedExit = judgedExit();
+        terms.maskToken = maskToken;
+        terms.masks = plan.masks;
+        terms.places = plan.places;
+        terms.plainShare = plan.plainShare;
+        terms.isSoft = plan.isSoft;
+        return terms;
+    }
+
+    /// Says what cannot be written before there is any work for it.
+    Result<void> planModel() {
+        TokenId maskToken = kNoToken;
+        if (m_work.plan().recipe == TuningRecipe::Space) {
+            std::set<TokenId> used(m_work.endIds().begin(), m_work.endIds().end());
+            for (const TuningPrompt& prompt : m_work.prompts().prompts)
+                used.insert(prompt.tokens.begin(), prompt.tokens.end());
+            ENGINE_TRY(const auto text, m_work.files().chatTemplate());
+            const std::string chatTemplate = text ? text->text : std::string();
+            ENGINE_TRY(maskToken,
+                       chooseMaskToken({.config = m_work.config(),
+                                        .tokenizer = m_work.tokenizer(),
+                                        .chatTemplate = chatTemplate,
+                                        .usedTokens = used},
+                                       m_work.plan().maskToken));
+        }
+        ENGINE_TRY(m_plan,
+                   planTunedModel(m_work.files(), m_work.config(), m_work.weights(), maskToken));
+        return {};
+    }
+
+    /// What is going to be written makes the same tokens of the prompts.
+    Result<void> checkTokenizer(const TuningFolder& folder, const PromptSet& data) {
+        ENGINE_TRY_DO(writeTunedFrame(folder.modelPath(), m_plan));
+        ENGINE_TRY(const ModelFiles files, ModelFiles::open(folder.modelPath()));
+        ENGINE_TRY(const auto tokenizer, openTokenizer(files));
+        ENGINE_CHECK(tokenizer != nullptr, "no tokenizer among {} files", m_plan.files.size());
+        ENGINE_TRY(const PromptEncoder encoder,
+                   PromptEncoder::make(files, *tokenizer, m_work.options().isRaw));
+        const TunePrompts again =
+            encodePrompts(data.prompts, encoder, m_work.contextLength(), [](const std::string&) {});
+        if (again.hash == m_work.prompts().hash)
+            return {};
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("The tokenizer of {} cannot be written as a model folder: its "
+                                 "copy makes other tokens of the prompts.",
+                                 m_work.files().path().string()),
+                     "Use the model's Hugging Face folder."};
+    }
+
+    Result<TrainingResult> train(const ModelTrainerMaker& make,
+                                 const ModelTrainerPlan& terms,
+                                 const RowStore& rows,
+                                 const TuningFolder& folder) {
+        ENGINE_TRY(ModelNumbers numbers, readModelNumbers(m_work.config(), m_work.weights()));
+        ENGINE_TRY(const auto trainer, make(terms, std::move(numbers)));
+        return m_work.train(rows, folder, *trainer);
+    }
+
+    /// Of these files, on the same texts each time.
+    Result<TextReading>
+    read(const ModelFiles& files, const RowStore& rows, std::span<const TextPlace> texts) const {
+        ENGINE_TRY(const LoadedModel model, m_work.load(files));
+        const TokenId named = model.config.maskTokenId;
+        return readTexts(*model.transformer,
+                         rows,
+                         texts,
+                         kQualityTokens,
+                         m_plan.maskToken == kNoToken ? named : m_plan.maskToken,
+                         m_work.stop());
+    }
+
+    Result<void>
+    finish(const RowStore& rows, const TuningFolder& folder, const TrainingResult& trained) {
+        const RowSplit split = trained.isHeldOut ? RowSplit::Validation : RowSplit::Training;
+        const auto texts = textsToEvaluate(rows, split, 4 * kQualityTokens, m_work.plan().seed);
+        ENGINE_TRY(const TextReading before, read(m_work.files(), rows, texts));
+        ENGINE_TRY(
+            const std::uint64_t bytes,
+            writeTunedModel(
+                folder.modelPath(), m_plan, m_work.config(), m_work.weights(), trained.weights));
+        ENGINE_TRY(const ModelFiles written, ModelFiles::open(folder.modelPath()));
+        ENGINE_TRY(const TextReading after, read(written, rows, texts));
+        const ModelQuality quality = compareReadings(before, after, trained.isHeldOut);
+        TuningOrigin origin;
+        origin.model = m_work.name();
+        origin.fingerprint = m_work.fingerprint();
+        origin.dataFiles = m_work.dataFiles();
+        origin.shards = rows.hashes();
+        origin.answerTokens = rows.trainingTokens();
+        origin.plan = m_work.plan();
+        origin.exit = judgedExit();
+        origin.date = utcNow();
+        ENGINE_TRY_DO(writeTuningFile(folder.modelPath(), m_plan, origin, trained, quality));
+        const OutputPlace place = placeFor(quality.isKept() ? "" : kRejected);
+        ENGINE_TRY_DO(publishFolder(place, folder.modelPath()));
+        if (!quality.isKept())
+            m_work.report().remark(fmt::format("{} So the model was written to {}, and nothing to "
+                                               "{}.",
+                                               quality.failing(),
+                                               place.path.string(),
+                                               m_work.options().out.path));
+        m_work.report().done({.path = place.path.string(),
+                              .bytes = bytes,
+                              .answerTokens = origin.answerTokens,
+                              .collectSeconds = m_work.collectSeconds(rows),
+                              .maskToken = m_plan.maskToken,
+                              .quality = quality},
+                             trained);
+        return {};
+    }
+
+    TuneWork& m_work;
+    TunedModelPlan m_plan;
+};
+
+} // namespace
+
+Result<void> runModelTuning(TuneWork& work) { return ModelTuneRun(work).run(); }
+
+} // namespace app

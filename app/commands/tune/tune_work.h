@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/commands/tune/tune_options.h"
+#include "app/commands/tune/tune_prompts.h"
+#include "app/commands/tune/tune_report.h"
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// What all recipes of `tune` do alike: from the options to answers, and from answers to what was
+/// trained. Thread: one.
+class TuneWork {
+public:
+    /// The options must outlive it.
+    TuneWork(const TuneOptions& options,
+             const engine::TuningPlan& plan,
+             const Console& console,
+             std::stop_token stop);
+
+    const TuneOptions& options() const { return m_options; }
+
+    const engine::TuningPlan& plan() const { return m_plan; }
+
+    const std::stop_token& stop() const { return m_stop; }
+
+    TuneReport& report() { return m_report; }
+
+    /// Opens the files of the model. At most so many tokens of context are used. Errors: those of
+    /// opening them and of contextLength().
+    engine::Result<void> openFiles(int mostContext);
+
+    /// Makes prompts into tokens. Errors: NotFound for a model without a tokenizer; those of
+    /// opening it.
+    engine::Result<void> encode(const engine::PromptSet& data);
+
+    // Known once the files are open, and the prompts once they are encoded.
+    const engine::ModelFiles& files() const { return *m_files; }
+
+    const std::string& name() const { return m_name; }
+
+    const engine::ModelConfig& config() const { return m_config; }
+
+    const engine::WeightSource& weights() const { return *m_weights; }
+
+    const std::string& fingerprint() const { return m_fingerprint; }
+
+    int contextLength() const { return m_contextLength; }
+
+    const engine::Tokenizer& tokenizer() const { return *m_tokenizer; }
+
+    const TunePrompts& prompts() const { return m_prompts; }
+
+    const std::vector<engine::TokenId>& endIds() const { return m_endIds; }
+
+    /// The folder of the run. Errors: those of TuningFolder::open.
+    engine::Result<engine::TuningFolder> openFolder() const;
+
+    /// Answers what is missing, without the token `forbidden`, and checks that there is enough. A
+    /// folder that no later run can use is deleted. Errors: those of collectRows; InvalidInput for
+    /// too few tokens.
+    engine::Result<void> gather(engine::RowStore& rows,
+                                engine::TuningFolder& folder,
+                                engine::TokenId forbidden = engine::kNoToken);
+
+    /// Errors: those of trainDrafts.
+    engine::Result<engine::TrainingResult> train(const engine::RowStore& rows,
+                                                 const engine::TuningFolder& folder,
+                                                 engine::Trainer& trainer);
+
+    /// The model in memory, without a draft adapter. Errors: those of loadModel.
+    engine::Result<LoadedModel> load(const engine::ModelFiles& files) const;
+
+    /// Time that collecting took, as far as it is known.
+    double collectSeconds(const engine::RowStore& rows) const;
+
+    /// Names of the data files without folders.
+    std::vector<std::string> dataFiles() const;
+
+    /// Says how to go on with what was stopped.
+    engine::Result<void> told(engine::Result<void> result);
+
+private:
+    engine::Result<void>
+    collect(engine::RowStore& rows, const engine::TuningFolder& folder, engine::TokenId forbidden);
+    void leave(engine::TuningFolder& folder,
+               const engine::RowStore& rows,
+               const engine::Error& error) const;
+    engine::Result<void> checkTokens(std::int64_t tokens);
+
+    const TuneOptions& m_options;
+    engine::TuningPlan m_plan;
+    std::stop_token m_stop;
+    TuneReport m_report;
+    std::optional<engine::ModelFiles> m_files;
+    std::string m_name;
+    engine::ModelConfig m_config;
+    std::unique_ptr<engine::WeightSource> m_weights;
+    std::string m_fingerprint;
+    int m_contextLength = 0;
+    double m_collectSeconds = 0.0; // of this run; the shards know it only with a limit of time
+    std::unique_ptr<engine::Tokenizer> m_tokenizer;
+    TunePrompts m_prompts;
+    std::vector<engine::TokenId> m_endIds;
+};
+
+/// The clock of a run, in milliseconds.
+double tuneClockMs();
+
+} // namespace app

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/model/transformer.h"
+#include "engine/tuning/rows/row_store.h"
+
+#include <span>
+#include <stop_token>
+#include <vector>
+
+namespace engine {
+
+/// Held-out tokens that a model's quality is measured on, about.
+inline constexpr int kQualityTokens = 2000;
+
+/// What a tuned model must keep: its perplexity rises by no more than 3 %, and nine of ten of its
+/// most probable tokens are those of the untouched model.
+inline constexpr double kMostPerplexity = 1.03;
+inline constexpr double kLeastAgreement = 0.90;
+
+/// What a model says of some texts. A plain value.
+struct TextReading {
+    double surprise = 0.0;     ///< of all tokens of answers, in nats
+    std::vector<TokenId> best; ///< the most probable token behind each row before such a token
+
+    double perplexity() const;
+};
+
+/// Reads these texts with the full model, each from its first kept row on. Tokens of answers count
+/// until there are `mostTokens`; `forbidden` (kNoToken: none) counts as impossible, as in decoding.
+/// Errors: those of passes and of reading; Cancelled.
+Result<TextReading> readTexts(Transformer& transformer,
+                              const RowStore& rows,
+                              std::span<const TextPlace> texts,
+                              int mostTokens,
+                              TokenId forbidden,
+                              const std::stop_token& stop);
+
+/// A tuned model beside the untouched one. A plain value.
+struct ModelQuality {
+    std::int64_t tokens = 0;
+    double perplexityBefore = 0.0;
+    double perplexityAfter = 0.0;
+    double agreement = 0.0;
+    bool isHeldOut = true;
+
+    bool isKept() const;
+
+    /// Why not, as a sentence; empty if it is.
+    std::string failing() const;
+};
+
+/// Of two readings of the same texts; others are a bug (ENGINE_CHECK).
+ModelQuality compareReadings(const TextReading& before, const TextReading& after, bool isHeldOut);
+
+} // namespace engine

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/loading/model_files.h"
+#include "engine/tuning/model/model_quality.h"
+#include "engine/tuning/model/tokenizer_files.h"
+#include "engine/tuning/training/draft_training.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// The file that says how a tuned model was made.
+inline constexpr const char* kTuningFile = "tuning.json";
+
+/// All of a tuned model's folder but its weights, as it can be said before the training.
+struct TunedModelPlan {
+    TensorType type = TensorType::BF16;
+    TokenId maskToken = kNoToken; ///< of SPACE
+    std::string config;           ///< config.json
+    std::vector<NamedFile> files; ///< of the tokenizer
+};
+
+/// Errors: those of tunedConfigText and tokenizerFiles: what cannot be written is said before the
+/// work for it begins.
+Result<TunedModelPlan> planTunedModel(const ModelFiles& files,
+                                      const ModelConfig& config,
+                                      const WeightSource& weights,
+                                      TokenId maskToken);
+
+/// Writes configuration and tokenizer into a folder, which is made, or emptied of files of an
+/// earlier try. Errors: Io.
+Result<void> writeTunedFrame(const std::filesystem::path& folder, const TunedModelPlan& plan);
+
+/// The same, and the weights. Returns their size in bytes. Errors: Io; those of writeTunedWeights.
+Result<std::uint64_t> writeTunedModel(const std::filesystem::path& folder,
+                                      const TunedModelPlan& plan,
+                                      const ModelConfig& config,
+                                      const WeightSource& weights,
+                                      const NamedArrays& trained);
+
+/// What tuning.json says. A plain value.
+struct TuningOrigin {
+    std::string model;                  ///< its name, for people
+    std::string fingerprint;            ///< of the model
+    std::vector<std::string> dataFiles; ///< names without folders
+    std::vector<std::string> shards;    ///< hashes of the rows
+    std::int64_t answerTokens = 0;      ///< that were trained on
+    TuningPlan plan;
+    int exit = 0; ///< layers of the exit that was judged
+    std::string date;
+};
+
+/// Writes tuning.json into a folder that is written otherwise, with the names of all its files.
+/// Errors: Io.
+Result<void> writeTuningFile(const std::filesystem::path& folder,
+                             const TunedModelPlan& plan,
+                             const TuningOrigin& origin,
+                             const TrainingResult& result,
+                             const ModelQuality& quality);
+
+/// Whether a folder is a tuned model and holds nothing else; for OutputPlace::isOwn. Errors: Io.
+Result<bool> isTunedModel(const std::filesystem::path& folder);
+
+} // namespace engine

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// swift-run tune --recipe layerskip and space on a tiny model: from prompts to a model folder that
+// drafts by itself.
+#include "app/exit_codes.h"
+#include "tests/app/tune/tiny_tuning.h"
+
+#include <QJsonArray>
+#include <QTest>
+
+#include <csignal>
+
+using support::ProgramRun;
+using test_support::TinyTuning;
+using test_support::waitForEvent;
+
+namespace {
+
+constexpr int kLongRun = 200;
+
+struct Acceptance {
+    int accepted = 0;
+    int drafted = 0;
+
+    double share() const { return drafted > 0 ? static_cast<double>(accepted) / drafted : 0.0; }
+};
+
+} // namespace
+
+class SwiftRunTuneModelTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void theFolderIsAModelThatSaysHowItWasMade_data();
+    void theFolderIsAModelThatSaysHowItWasMade();
+    void theOriginalStaysAsItIs();
+    void draftsOfTheNewModelAreItsOwnTokens_data();
+    void draftsOfTheNewModelAreItsOwnTokens();
+    void theNewModelDraftsBetterThanTheOldOne();
+    void everyEventHasItsFields_data();
+    void everyEventHasItsFields();
+    void aKilledRunGoesOnToTheSameModel_data();
+    void aKilledRunGoesOnToTheSameModel();
+    void ctrlCKeepsWhatIsThere();
+    void aModelThatIsNotKeptIsCalledRejected();
+    void lossesThatAreNotFiniteEndInASentence();
+    void anEarlierModelIsReplaced();
+    void allWeightsCanBeTrained();
+
+private:
+    QJsonObject generated(const QString& model,
+                          const QStringList& decoder,
+                          const QStringList& more = {},
+                          const QString& prompt = "abc ab") const {
+        return TinyTuning::run(QStringList{"generate",
+                                           "--model",
+                                           m_tuning.path(model),
+                                           "--backend",
+                                           "plain",
+                                           "--prompt",
+                                           prompt,
+                                           "--max-tokens",
+                                           "60",
+                                           "--json"} +
+                               more + decoder)
+            .jsonLines()
+            .constLast();
+    }
+
+    /// Over greedy answers to several prompts.
+    Acceptance acceptance(const QString& model, const QStringList& decoder) const {
+        Acceptance sum;
+        for (const char* prompt : {"abc ab", "da be", "cab dab", "dead bee"}) {
+            const QJsonObject metrics = generated(model, decoder, {}, prompt)["metrics"].toObject();
+            sum.accepted += metrics["accepted"].toInt();
+            sum.drafted += metrics["draft_steps"].toInt();
+        }
+        return sum;
+    }
+
+    QJsonObject tuningFile(const QString& folder) const {
+        return QJsonDocument::fromJson(m_tuning.read(folder + "/tuning.json")).object();
+    }
+
+    /// The weights that an undisturbed run makes.
+    QByteArray undisturbed(const QString& recipe) {
+        const QString out = "undisturbed-" + recipe;
+        if (!m_tuning.isThere(out)) {
+            const ProgramRun result =
+                TinyTuning::run(m_tuning.modelCommand(recipe, out, {}, kLongRun));
+            if (result.exitCode != 0)
+                return {};
+        }
+        return m_tuning.read(out + "/model.safetensors");
+    }
+
+    TinyTuning m_tuning;
+    QMap<QString, QList<QJsonObject>> m_lines; // of the runs that made "layerskip" and "space"
+    QByteArray m_original;
+};
+
+void SwiftRunTuneModelTest::initTestCase() {
+    m_original = m_tuning.read("model/model.safetensors");
+    for (const char* recipe : {"layerskip", "space"}) {
+        const ProgramRun result =
+            TinyTuning::run(m_tuning.modelCommand(recipe, recipe, {"--json"}, 120));
+        QVERIFY2(result.exitCode == 0, result.errors.constData());
+        m_lines[QString(recipe)] = result.jsonLines();
+        QVERIFY2(m_tuning.isThere(recipe), result.errors.constData());
+        QVERIFY(!m_tuning.isThere(QString(recipe) + ".work"));
+        QVERIFY(!m_tuning.isThere(QString(recipe) + "-rejected"));
+    }
+}
+
+void SwiftRunTuneModelTest::theFolderIsAModelThatSaysHowItWasMade_data() {
+    QTest::addColumn<QString>("recipe");
+    QTest::newRow("layerskip") << "layerskip";
+    QTest::newRow("space") << "space";
+}
+
+void SwiftRunTuneModelTest::theFolderIsAModelThatSaysHowItWasMade() {
+    QFETCH(const QString, recipe);
+    QStringList files = QDir(m_tuning.path(recipe)).entryList(QDir::Files | QDir::Hidden);
+    files.sort();
+    QCOMPARE(files,
+             (QStringList{"config.json", "model.safetensors", "tokenizer.json", "tuning.json"}));
+    QCOMPARE(m_tuning.read(recipe + "/tokenizer.json"), m_tuning.read("model/tokenizer.json"));
+    const QJsonObject config =
+        QJsonDocument::fromJson(m_tuning.read(recipe + "/config.json")).object();
+    QCOMPARE(config["torch_dtype"].toString(), QString("float32")); // as the original
+    QCOMPARE(config.contains("mask_token_id"), recipe == "space");
+    const QJsonObject told = tuningFile(recipe);
+    QCOMPARE(told["model"].toString(), QString("model"));
+    QCOMPARE(told["fingerprint"].toString().toStdString(), m_tuning.fingerprint());
+    QCOMPARE(told["recipe"]["name"].toString(), recipe);
+    QCOMPARE(told["recipe"]["rank"].toInt(), 8);
+    QCOMPARE(told["data"]["files"].toArray(), QJsonArray{"data.jsonl"});
+    QVERIFY(told["quality"]["before"]["perplexity"].toDouble() > 1.0);
+    QVERIFY(told["quality"]["after"]["perplexity"].toDouble() > 1.0);
+    QVERIFY(told["quality"]["agreement"].toDouble() >= 0.9);
+    QVERIFY(told["quality"]["kept"].toBool());
+    QVERIFY(!told["date"].toString().isEmpty());
+    const ProgramRun looked =
+        TinyTuning::run({"inspect", "--model", m_tuning.path(recipe), "--json"});
+    QVERIFY2(looked.exitCode == 0, looked.errors.constData());
+}
+
+void SwiftRunTuneModelTest::theOriginalStaysAsItIs() {
+    QCOMPARE(m_tuning.read("model/model.safetensors"), m_original);
+    QVERIFY(m_tuning.read("layerskip/model.safetensors") != m_original);
+}
+
+void SwiftRunTuneModelTest::draftsOfTheNewModelAreItsOwnTokens_data() {
+    QTest::addColumn<QString>("recipe");
+    QTest::addColumn<QStringList>("decoder");
+    QTest::addColumn<QStringList>("sampling");
+    const QStringList sampled = {"--temperature", "0.7", "--seed", "3"};
+    for (const bool isGreedy : {true, false}) {
+        const char* name = isGreedy ? "greedy" : "sampled";
+        QTest::addRow("layerskip, %s", name)
+            << "layerskip" << QStringList{"--decoder", "layerskip", "--set", "exit_layer=2"}
+            << (isGreedy ? QStringList() : sampled);
+        QTest::addRow("space, %s", name)
+            << "space" << QStringList{"--decoder", "space", "--set", "masks=2"}
+            << (isGreedy ? QStringList() : sampled);
+    }
+}
+
+void SwiftRunTuneModelTest::draftsOfTheNewModelAreItsOwnTokens() {
+    QFETCH(const QString, recipe);
+    QFETCH(const QStringList, decoder);
+    QFETCH(const QStringList, sampling);
+    const QJsonObject vanilla = generated(recipe, {"--decoder", "vanilla"}, sampling);
+    const QJsonObject drafted = generated(recipe, decoder, sampling);
+    QVERIFY(!vanilla["tokens"].toArray().isEmpty());
+    QCOMPARE(drafted["tokens"].toArray(), vanilla["tokens"].toArray());
+    QVERIFY2(drafted["metrics"]["accepted"].toInt() > 0,
+             QJsonDocument(drafted).toJson().constData());
+}
+
+void SwiftRunTuneModelTest::theNewModelDraftsBetterThanTheOldOne() {
+    const QStringList layerskip = {"--decoder", "layerskip", "--set", "exit_layer=2"};
+    const Acceptance before = acceptance("model", layerskip);
+    const Acceptance after = acceptance("layerskip", layerskip);
+    const QString told = QString("layerskip: %1 of %2, before %3 of %4")
+                             .arg(after.accepted)
+                             .arg(after.drafted)
+                             .arg(before.accepted)
+                             .arg(before.drafted);
+    qInfo("%s", qPrintable(told));
+    QVERIFY2(after.share() > before.share() + 0.1, qPrintable(told));
+    const QJsonObject file = tuningFile("space");
+    const int mask = file["recipe"]["mask_token"].toInt(-1);
+    QVERIFY(mask >= 13); // none of the letters
+    const QStringList masks = {"--decoder", "space", "--set", "masks=2"};
+    const QStringList named = masks + QStringList{"--set", QString("mask_token=%1").arg(mask)};
+    const int untrained = acceptance("model", named).accepted;
+    const int trained = acceptance("space", masks).accepted;
+    qInfo("space: %d tokens accepted, before %d", trained, untrained);
+    QVERIFY2(trained > untrained + 20,
+             qPrintable(QString("%1 after %2").arg(trained).arg(untrained)));
+}
+
+void SwiftRunTuneModelTest::everyEventHasItsFields_data() {
+    theFolderIsAModelThatSaysHowItWasMade_data();
+}
+
+void SwiftRunTuneModelTest::everyEventHasItsFields() {
+    QFETCH(const QString, recipe);
+    const QList<QJsonObject>& lines = m_lines[recipe];
+    QCOMPARE(lines.constFirst()["recipe"].toString(), recipe);
+    QVERIFY(lines.constFirst()["trained_weights"].toInt() > 1000);
+    int steps = 0;
+    int evaluations = 0;
+    for (const QJsonObject& line : lines) {
+        if (line["event"] == "step") {
+            ++steps;
+            QCOMPARE(line["parts"].toObject().keys(),
+                     (QStringList{"drafting", "gradient", "likelihood"}));
+        }
+        if (line["event"] == "eval") {
+            ++evaluations;
+            QCOMPARE(line["acceptance"].toArray().size(), qsizetype{4});
+            QCOMPARE(line["exits"].toArray().size(), qsizetype{recipe == "space" ? 0 : 2});
+        }
+    }
+    QVERIFY(steps >= 6 && evaluations >= 3);
+    const QJsonObject done = lines.constLast();
+    QCOMPARE(done["event"].toString(), QString("done"));
+    QCOMPARE(done["path"].toString(), m_tuning.path(recipe));
+    QCOMPARE(done["bytes"].toInt(),
+             static_cast<int>(m_tuning.read(recipe + "/model.safetensors").size()));
+    QCOMPARE(done["mask_token"].isNull(), recipe == "layerskip");
+    QCOMPARE(done["quality"].toObject().keys(),
+             (QStringList{"agreement", "kept", "perplexity", "perplexity_before", "tokens"}));
+    QVERIFY(done["quality"]["kept"].toBool());
+    QVERIFY(done["held_out"].toBool());
+}
+
+void SwiftRunTuneModelTest::aKilledRunGoesOnToTheSameModel_data() {
+    theFolderIsAModelThatSaysHowItWasMade_data();
+}
+
+/// Checkpoints are written before every step, and the kill comes behind the tenth.
+void SwiftRunTuneModelTest::aKilledRunGoesOnToTheSameModel() {
+    QFETCH(const QString, recipe);
+    QVERIFY(!undisturbed(recipe).isEmpty());
+    const QString out = "killed-" + recipe;
+    QProcess process;
+    process.start(
+        TinyTuning::program(),
+        m_tuning.modelCommand(recipe, out, {"--checkpoint-minutes", "0", "--json"}, kLongRun));
+    QVERIFY(!waitForEvent(process, "step").isEmpty());
+    process.kill();
+    process.waitForFinished(-1);
+    QVERIFY2(process.exitStatus() == QProcess::CrashExit, "the run was over before it was killed");
+    QVERIFY(!m_tuning.isThere(out));
+    const ProgramRun rest =
+        TinyTuning::run(m_tuning.modelCommand(recipe, out, {"--resume"}, kLongRun));
+    QVERIFY2(rest.exitCode == 0, rest.errors.constData());
+    QCOMPARE(m_tuning.read(out + "/model.safetensors"), undisturbed(recipe));
+    QVERIFY(!m_tuning.isThere(out + ".work"));
+}
+
+void SwiftRunTuneModelTest::ctrlCKeepsWhatIsThere() {
+    QVERIFY(!undisturbed("layerskip").isEmpty());
+    QProcess process;
+    process.start(TinyTuning::program(),
+                  m_tuning.modelCommand("layerskip", "stopped", {"--json"}, kLongRun));
+    QVERIFY(!waitForEvent(process, "step").isEmpty());
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    QVERIFY(!waitForEvent(process, "remark", [](const QJsonObject& line) {
+                 return line["text"].toString().contains("--resume");
+             }).isEmpty());
+    process.waitForFinished(-1);
+    QCOMPARE(process.exitCode(), int(app::kCancelled));
+    QVERIFY(!m_tuning.isThere("stopped"));
+    const ProgramRun rest =
+        TinyTuning::run(m_tuning.modelCommand("layerskip", "stopped", {"--resume"}, kLongRun));
+    QVERIFY2(rest.exitCode == 0, rest.errors.constData());
+    QCOMPARE(m_tuning.read("stopped/model.safetensors"), undisturbed("layerskip"));
+}
+
+void SwiftRunTuneModelTest::aModelThatIsNotKeptIsCalledRejected() {
+    const ProgramRun result = TinyTuning::run(m_tuning.modelCommand(
+        "layerskip", "spoilt", {"--set", "full=on", "--set", "rate=0.1", "--json"}, 20));
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    QVERIFY(!m_tuning.isThere("spoilt"));
+    QVERIFY(m_tuning.isThere("spoilt-rejected/model.safetensors"));
+    QVERIFY2(result.errors.contains("spoilt-rejected"), result.errors.constData());
+    const QJsonObject done = result.jsonLines().constLast();
+    QCOMPARE(done["path"].toString(), m_tuning.path("spoilt-rejected"));
+    QVERIFY(!done["quality"]["kept"].toBool(true));
+    const QJsonObject quality = tuningFile("spoilt-rejected")["quality"].toObject();
+    QVERIFY(!quality["kept"].toBool(true));
+    QVERIFY(!quality["failing"].toString().isEmpty());
+    QVERIFY2(result.errors.contains(quality["failing"].toString().toUtf8()),
+             result.errors.constData());
+}
+
+/// The rate is so high that no half of it helps.
+void SwiftRunTuneModelTest::lossesThatAreNotFiniteEndInASentence() {
+    const ProgramRun result = TinyTuning::run(
+        m_tuning.modelCommand("space", "burst", {"--set", "rate=1", "--set", "averaging=0"}, 4000));
+    if (result.exitCode == 0) // it may also stay finite, and useless
+        QVERIFY(m_tuning.isThere("burst-rejected"));
+    else
+        support::expectRefusal(result, app::kNumeric, {"finite", "rate"});
+    QVERIFY(!m_tuning.isThere("burst"));
+}
+
+void SwiftRunTuneModelTest::anEarlierModelIsReplaced() {
+    QCOMPARE(TinyTuning::run(m_tuning.modelCommand("layerskip", "twice", {}, 10)).exitCode, 0);
+    const QByteArray before = m_tuning.read("twice/model.safetensors");
+    const ProgramRun again =
+        TinyTuning::run(m_tuning.modelCommand("layerskip", "twice/", {"--seed", "2"}, 10));
+    QVERIFY2(again.exitCode == 0, again.errors.constData());
+    QVERIFY(m_tuning.read("twice/model.safetensors") != before);
+    m_tuning.write("twice/diary.txt", "Dear diary,\n");
+    support::expectRefusal(TinyTuning::run(m_tuning.modelCommand("layerskip", "twice", {}, 10)),
+                           app::kUsage,
+                           {"twice", "something else", "--overwrite"});
+    QCOMPARE(m_tuning.read("twice/diary.txt"), QByteArray("Dear diary,\n"));
+}
+
+void SwiftRunTuneModelTest::allWeightsCanBeTrained() {
+    const ProgramRun result = TinyTuning::run(m_tuning.modelCommand(
+        "layerskip", "full", {"--set", "full=on", "--set", "rate=0.0005", "--json"}, 20));
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    QVERIFY2(m_tuning.isThere("full"), result.errors.constData());
+    const QJsonObject file = tuningFile("full");
+    QVERIFY(file["recipe"]["full"].toBool());
+    QVERIFY(result.jsonLines().constFirst()["trained_weights"].toInt() >
+            m_lines["layerskip"].constFirst()["trained_weights"].toInt());
+}
+
+QTEST_GUILESS_MAIN(SwiftRunTuneModelTest)
+#include "swift_run_tune_model_test.moc"
