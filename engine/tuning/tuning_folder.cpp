@@ -47,6 +47,7 @@ struct RunFiles {
 };
 
 constexpr RunFiles kRowFiles = {"rows-", ".bin"};
+constexpr RunFiles kPromptFiles = {"self-prompts", ".jsonl"};
 constexpr RunFiles kCheckpointFiles = {"checkpoint-", ".bin"};
 
 /// What a process that was killed had not finished.
@@ -67,6 +68,7 @@ void removeFiles(const fs::path& folder, const RunFiles& files) {
 
 /// All that a run has made but the lock.
 void removeWork(const fs::path& folder) {
+    removeFiles(folder, kPromptFiles);
     removeFiles(folder, kRowFiles);
     removeFiles(folder, kCheckpointFiles);
     std::error_code ignored;

@@ -38,6 +38,9 @@ public:
 
     const std::filesystem::path& path() const { return m_path; }
 
+    /// Where prompts are kept that the model has written itself.
+    std::filesystem::path selfPromptsFile() const { return m_path / "self-prompts.jsonl"; }
+
     /// To which rows, and to which checkpoints, a file must belong.
     const std::string& rowsRun() const { return m_rowsRun; }
 

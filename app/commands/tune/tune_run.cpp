@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/tune/tune_run.h"
 
+#include "app/commands/tune/self_prompts.h"
 #include "app/commands/tune/tune_prompts.h"
 #include "app/commands/tune/tune_report.h"
 #include "app/program_paths.h"
@@ -11,6 +12,7 @@
 #include "engine/model/model_fingerprint.h"
 #include "engine/session/loading/draft_adapter_choice.h"
 #include "engine/tuning/model_numbers.h"
+#include "engine/tuning/result/draft_prices.h"
 #include "engine/tuning/result/trained_adapter.h"
 #include "engine/tuning/trainer_registry.h"
 
@@ -25,8 +27,7 @@ using namespace engine;
 
 namespace {
 
-/// Below, nothing can be learnt; below the second, little.
-constexpr std::int64_t kLeastTokens = 1'000;
+/// From fewer, little can be learnt.
 constexpr std::int64_t kFewTokens = 20'000;
 
 double tuneClockMs() {
@@ -64,6 +65,11 @@ Result<void> useAdapter(const std::string& bytes, const std::string& fingerprint
     return writeFileAtomically(path, bytes);
 }
 
+std::string licenceOfData(const TuneOptions& options, std::size_t file) {
+    const auto& licences = options.licences;
+    return licences.empty() ? "unknown" : licences[licences.size() == 1 ? 0 : file];
+}
+
 /// One run of the command.
 class TuneRun {
 public:
@@ -84,10 +90,14 @@ public:
         const OutputPlace place =
             outputPlace(m_options.out, m_options.model, m_options.data, {}, {}, isDraftAdapter);
         ENGINE_TRY_DO(checkOutput(place));
-        ENGINE_TRY(const PromptSet data, readPrompts(m_options.data, m_stop));
+        PromptSet data;
+        if (!m_options.data.paths.empty()) {
+            ENGINE_TRY(data, readPrompts(m_options.data, m_stop));
+        }
         ENGINE_TRY_DO(openFiles());
         ENGINE_TRY_DO(encode(data));
         ENGINE_TRY(const DraftSizes sizes, draftSizesFor(m_config, m_plan.layers, m_plan.window));
+        m_sizes = sizes;
         ENGINE_TRY(TuningFolder folder, openFolder());
         m_report.start({m_name, m_fingerprint, m_plan, trainedWeights(sizes)});
         ENGINE_TRY(RowStore rows, RowStore::open(folder.path(), folder.rowsRun()));
@@ -148,23 +158,33 @@ private:
     }
 
     Result<void> encode(const PromptSet& data) {
-        ENGINE_TRY(const auto tokenizer, openTokenizer(*m_files));
-        if (!tokenizer)
+        ENGINE_TRY(m_tokenizer, openTokenizer(*m_files));
+        if (!m_tokenizer)
             return Error{ErrorCode::NotFound,
                          fmt::format("{} has no tokenizer, so prompts cannot be read.",
                                      m_files->path().string()),
                          "Add tokenizer.json or tokenizer.model."};
-        ENGINE_TRY_DO(checkTokenizerFits(*tokenizer, m_config));
-        ENGINE_TRY(const PromptEncoder encoder,
-                   PromptEncoder::make(*m_files, *tokenizer, m_options.isRaw));
+        ENGINE_TRY_DO(checkTokenizerFits(*m_tokenizer, m_config));
+        ENGINE_TRY(PromptEncoder encoder,
+                   PromptEncoder::make(*m_files, *m_tokenizer, m_options.isRaw));
+        if (m_options.selfPrompts > 0)
+            ENGINE_TRY_DO(encoder.userTurn()); // before anything is done
+        m_encoder.emplace(std::move(encoder));
         m_endIds = m_config.eosIds;
-        const auto ends = encoder.endIds();
+        const auto ends = m_encoder->endIds();
         m_endIds.insert(m_endIds.end(), ends.begin(), ends.end());
-        m_prompts = encodePrompts(
-            data.prompts, encoder, m_contextLength, [this](const std::string& sentence) {
-                m_report.remark(sentence);
-            });
+        m_prompts = encoded(data.prompts);
+        // They follow from the model and the seed.
+        if (m_options.selfPrompts > 0)
+            m_prompts.hash += fmt::format("+{} of its own", m_options.selfPrompts);
         return {};
+    }
+
+    TunePrompts encoded(const std::vector<DataPrompt>& prompts) {
+        return encodePrompts(prompts,
+                             *m_encoder,
+                             m_contextLength,
+                             [this](const std::string& sentence) { m_report.remark(sentence); });
     }
 
     Result<TuningFolder> openFolder() const {
@@ -189,6 +209,10 @@ private:
         ModelOptions options = m_options.model;
         options.draftAdapter = kNoDraftAdapter;
         ENGINE_TRY(const LoadedModel model, loadModel(options, *m_files, m_contextLength, m_stop));
+        const int headTokens = std::min(m_plan.head, m_config.vocabSize);
+        ENGINE_TRY_DO(
+            tellPrices("start", *model.transformer, adapterToMeasure(m_sizes, headTokens)));
+        ENGINE_TRY_DO(addSelfPrompts(*model.transformer, folder));
         CollectPlan plan;
         plan.answerTokens = m_plan.answerTokens;
         plan.longestAnswer = m_plan.longestAnswer;
@@ -206,16 +230,73 @@ private:
              .nowMs = tuneClockMs,
              .onProgress =
                  [this](const CollectProgress& progress) { m_report.collected(progress); },
-             .stop = m_stop});
+             .stop = m_stop,
+             .keepSeconds = m_options.checkpointMinutes * 60.0});
+    }
+
+    Result<void> addSelfPrompts(Transformer& transformer, const TuningFolder& folder) {
+        if (m_options.selfPrompts == 0)
+            return {};
+        ENGINE_TRY(const std::vector<DataPrompt> written,
+                   writeSelfPrompts({.file = folder.selfPromptsFile(),
+                                     .count = m_options.selfPrompts,
+                                     .seed = m_plan.seed,
+                                     .transformer = transformer,
+                                     .tokenizer = *m_tokenizer,
+                                     .encoder = *m_encoder,
+                                     .contextLength = m_contextLength,
+                                     .endIds = m_endIds,
+                                     .onProgress =
+                                         [this](int count) {
+                                             m_report.selfPrompts(count, m_options.selfPrompts);
+                                         },
+                                     .stop = m_stop}));
+        const auto count = static_cast<int>(written.size());
+        m_report.selfPrompts(count, m_options.selfPrompts);
+        if (count < m_options.selfPrompts)
+            m_report.remark(fmt::format("The model wrote {} prompts instead of {}; the others were "
+                                        "too short, without an end, or there before.",
+                                        count,
+                                        m_options.selfPrompts));
+        TunePrompts own = encoded(written);
+        std::ranges::move(own.prompts, std::back_inserter(m_prompts.prompts));
+        return {};
+    }
+
+    /// What drafting with such an adapter costs here. A backend that has no networks that draft
+    /// trains all the same.
+    Result<void> tellPrices(const char* when, Transformer& model, const DraftAdapter& adapter) {
+        const auto measured = [&]() -> Result<DraftPrices> {
+            ENGINE_TRY(const auto draft, makeDraftModel(model, adapter));
+            return measurePrices(model, *draft, tuneClockMs, m_stop);
+        }();
+        m_hasToldPrices = measured.hasValue();
+        if (measured)
+            m_report.prices(when, measured.value());
+        else if (measured.error().code == ErrorCode::Cancelled)
+            return measured.error();
+        else
+            m_report.remark(measured.error().message);
+        return {};
+    }
+
+    /// Where they could not be told at the start, with the adapter itself.
+    Result<void> tellPricesOf(const DraftAdapter& adapter) {
+        if (m_hasToldPrices)
+            return {};
+        ModelOptions options = m_options.model;
+        options.draftAdapter = kNoDraftAdapter;
+        ENGINE_TRY(const LoadedModel model, loadModel(options, *m_files, m_contextLength, m_stop));
+        return tellPrices("end", *model.transformer, adapter);
     }
 
     Result<void> checkTokens(std::int64_t tokens) {
-        if (tokens < kLeastTokens)
+        if (tokens < kLeastAnswerTokens)
             return Error{ErrorCode::InvalidInput,
                          fmt::format("Only {} answer tokens can be trained on; at least {} are "
                                      "needed.",
                                      tokens,
-                                     kLeastTokens),
+                                     kLeastAnswerTokens),
                          "Give more prompts, --answer-tokens or --minutes."};
         if (tokens < kFewTokens)
             m_report.remark(fmt::format("{} answer tokens are few: an adapter learns little from "
@@ -272,8 +353,12 @@ private:
         AdapterOrigin origin;
         origin.model = m_name;
         origin.fingerprint = m_fingerprint;
-        for (const std::string& path : m_options.data.paths)
-            origin.dataFiles.push_back(std::filesystem::path(path).filename().string());
+        const auto& paths = m_options.data.paths;
+        for (std::size_t i = 0; i < paths.size(); ++i)
+            origin.dataFiles.push_back(
+                {std::filesystem::path(paths[i]).filename().string(), licenceOfData(m_options, i)});
+        if (m_options.selfPrompts > 0)
+            origin.dataFiles.push_back({kSelfPromptsName, "the model's own text"});
         origin.shards = rows.hashes();
         origin.answerTokens = rows.trainingTokens();
         origin.plan = m_plan;
@@ -285,6 +370,8 @@ private:
         ENGINE_TRY_DO(writeOutput(place, bytes));
         if (m_options.isUsed)
             ENGINE_TRY_DO(useAdapter(bytes, m_fingerprint));
+        if (const auto told = tellPricesOf(adapter); !told) // the adapter is there all the same
+            m_report.remark(told.error().message);
         m_report.done({.path = m_options.out.path,
                        .bytes = bytes.size(),
                        .answerTokens = origin.answerTokens,
@@ -304,7 +391,11 @@ private:
     std::unique_ptr<WeightSource> m_weights;
     std::string m_fingerprint;
     int m_contextLength = 0;
+    DraftSizes m_sizes;
+    bool m_hasToldPrices = false;
     double m_collectSeconds = 0.0; // of this run; the shards know it only with a limit of time
+    std::unique_ptr<Tokenizer> m_tokenizer;
+    std::optional<PromptEncoder> m_encoder; // refers to m_tokenizer
     TunePrompts m_prompts;
     std::vector<TokenId> m_endIds;
 };
