@@ -2,10 +2,12 @@
 #include "app/interrupt.h"
 
 #include "app/exit_codes.h"
+#include "engine/base/time/pause_meter.h"
 
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 #include <pthread.h>
 
 namespace app {
@@ -17,6 +19,7 @@ sigset_t watchedSignals() {
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGCONT); // behind a pause
     sigaddset(&signals, SIGUSR2); // ends the watcher itself
     return signals;
 }
@@ -51,11 +54,21 @@ void InterruptWatcher::stopWork() {
         m_work->request_stop();
 }
 
+/// Between two signals it beats, so that no clock counts a pause of the process.
 void InterruptWatcher::wait() {
+    constexpr timespec kUntilBeat = {
+        0, std::chrono::nanoseconds(engine::PauseMeter::kBetweenBeats).count()};
     const sigset_t signals = watchedSignals();
-    for (int signal = 0; sigwait(&signals, &signal) == 0;) {
-        if (signal == SIGUSR2)
+    engine::PauseMeter& pauses = engine::PauseMeter::ofProcess();
+    while (true) {
+        const int signal = sigtimedwait(&signals, nullptr, &kUntilBeat);
+        pauses.beat(std::chrono::steady_clock::now(), signal == SIGCONT);
+        if (signal == SIGUSR2) {
+            pauses.end();
             return;
+        }
+        if (signal < 0 || signal == SIGCONT)
+            continue;
         m_signal = signal;
         const std::lock_guard lock(m_mutex);
         if (!m_work || !m_work->request_stop())

@@ -11,7 +11,8 @@ namespace app {
 
 /// Turns Ctrl+C (and SIGTERM) into a stop request for the current work. Without work, or after a
 /// first request, the program ends at once with the signal's exit code. A thread of its own waits
-/// for the signal: a handler could not call into std::stop_source.
+/// for the signal: a handler could not call into std::stop_source. It also tells ForwardClock of
+/// pauses (SIGSTOP and SIGCONT).
 class InterruptWatcher {
 public:
     /// Blocks the signals for all threads created later, so create it before any other thread.

@@ -26,6 +26,14 @@ PromptEncoder::encode(const std::vector<StoredMessage>& messages) const {
     return m_tokenizer->encode(text, true);
 }
 
+Result<UserTurn> PromptEncoder::userTurn() const {
+    if (m_template)
+        return userTurnOf(*m_template, *m_tokenizer);
+    return Error{ErrorCode::Unsupported,
+                 "Without a chat template there is no place for a user's message.",
+                 "Leave out --raw."};
+}
+
 std::vector<TokenId> PromptEncoder::endIds() const {
     return m_template ? chatEndIds(*m_tokenizer) : m_tokenizer->eosIds();
 }

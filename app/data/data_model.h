@@ -22,6 +22,9 @@ public:
     engine::Result<std::vector<engine::TokenId>>
     encode(const std::vector<engine::StoredMessage>& messages) const;
 
+    /// Where a user's first message stands. Errors: those of userTurnOf; Unsupported if raw.
+    engine::Result<engine::UserTurn> userTurn() const;
+
     /// Ids that end an answer, besides the model's own.
     std::vector<engine::TokenId> endIds() const;
 

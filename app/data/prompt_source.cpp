@@ -83,6 +83,12 @@ void addDataOptions(CLI::App& command, DataOptions& options) {
             [&options](std::int64_t limit) { options.limits.perTask = limit; },
             "Use at most this many prompts of each task; default: all")
         ->check(wholeFrom(1));
+    command
+        .add_option_function<std::int64_t>(
+            "--total",
+            [&options](std::int64_t limit) { options.limits.total = limit; },
+            "Use at most this many prompts in all: each task gives one in turn; default: all")
+        ->check(wholeFrom(1));
     addOrderOptions(command, options);
 }
 

@@ -276,6 +276,26 @@ Result<PromptCount> countConversation(const ChatTemplate& chatTemplate,
     return count;
 }
 
+Result<UserTurn> userTurnOf(const ChatTemplate& chatTemplate, const Tokenizer& tokenizer) {
+    const std::string mark = "MessageOfTheUser";
+    ENGINE_TRY(const std::string text, chatTemplate.renderChat({{"user", mark}}, tokenizer, true));
+    const std::size_t at = text.find(mark);
+    UserTurn turn;
+    if (at != std::string::npos) {
+        ENGINE_TRY(turn.begin, encodeRendered(std::string_view(text).substr(0, at), tokenizer));
+    }
+    if (turn.begin.empty())
+        return Error{ErrorCode::Unsupported,
+                     "This model's chat template writes nothing before a user's message, so the "
+                     "model cannot write one.",
+                     "Give prompts with --data."};
+    const std::size_t first = text.find_first_not_of(kWhitespace, at + mark.size());
+    if (first != std::string::npos)
+        turn.end = text.substr(first, text.find_first_of("\r\n", first) - first);
+    turn.end.erase(turn.end.find_last_not_of(kWhitespace) + 1);
+    return turn;
+}
+
 std::vector<TokenId> chatEndIds(const Tokenizer& tokenizer) {
     std::vector<TokenId> ids = tokenizer.eosIds();
     for (const std::string_view text : kTurnEnds)

@@ -58,6 +58,16 @@ Result<PromptCount> countConversation(const ChatTemplate& chatTemplate,
                                       const std::vector<StoredMessage>& messages,
                                       const Tokenizer& tokenizer);
 
+/// The place of a user's first message in a conversation.
+struct UserTurn {
+    std::vector<TokenId> begin; ///< all that the template writes before it; never empty
+    std::string end;            ///< the first line that it writes behind it, spaces apart
+};
+
+/// Errors: those of rendering and encoding; Unsupported where the template writes nothing before
+/// the message, or not the message itself.
+Result<UserTurn> userTurnOf(const ChatTemplate& chatTemplate, const Tokenizer& tokenizer);
+
 /// Ids that end an answer in a conversation: the tokenizer's own and the known end-of-turn tokens
 /// of its vocabulary ("<|im_end|>", "<|eot_id|>", ...).
 std::vector<TokenId> chatEndIds(const Tokenizer& tokenizer);

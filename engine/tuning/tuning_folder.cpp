@@ -48,6 +48,7 @@ struct RunFiles {
 };
 
 constexpr RunFiles kRowFiles = {"rows-", ".bin"};
+constexpr RunFiles kPromptFiles = {"self-prompts", ".jsonl"};
 constexpr RunFiles kCheckpointFiles = {"checkpoint-", ".bin"};
 
 /// What a process that was killed had not finished.
@@ -70,6 +71,7 @@ constexpr RunFiles kAnyFiles = {"", ""};
 
 /// All that a run has made but the lock.
 void removeWork(const fs::path& folder) {
+    removeFiles(folder, kPromptFiles);
     removeFiles(folder, kRowFiles);
     removeFiles(folder, kCheckpointFiles);
     removeFiles(folder / kModelFolder, kAnyFiles);

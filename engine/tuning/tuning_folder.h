@@ -41,6 +41,9 @@ public:
     /// Where a tuned model is written until it is whole.
     std::filesystem::path modelPath() const;
 
+    /// Where prompts are kept that the model has written itself.
+    std::filesystem::path selfPromptsFile() const { return m_path / "self-prompts.jsonl"; }
+
     /// To which rows, and to which checkpoints, a file must belong.
     const std::string& rowsRun() const { return m_rowsRun; }
 

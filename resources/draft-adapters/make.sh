@@ -20,7 +20,9 @@ readonly program="$here/../../build/release/bin/swift-run"
 chosen="$(mktemp -d)"
 trap 'rm -rf "$chosen"' EXIT
 data=()
-for task in summarization math_reasoning instruction_following multi_turn_chat code; do
+for source in summarization:Apache-2.0 math_reasoning:MIT instruction_following:Apache-2.0 \
+    multi_turn_chat:Apache-2.0 code:MIT; do
+    task="${source%%:*}"
     file="$prompts/$task.jsonl"
     [[ -f "$file" ]] || fail "there is no $file."
     if [[ "$task" == code ]]; then
@@ -28,7 +30,7 @@ for task in summarization math_reasoning instruction_following multi_turn_chat c
             fail "$file has no prompt of HumanEval."
         file="$chosen/code.jsonl"
     fi
-    data+=(--data "$file")
+    data+=(--data "$file" --licence "${source#*:}")
 done
 
 # FILE.work beside it holds the answers: --resume goes on, --retrain uses them again.

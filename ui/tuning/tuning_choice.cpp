@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/tuning/tuning_choice.h"
 
+#include "ui/tuning/compare/comparison_arguments.h"
+
+#include <QFileInfo>
 #include <QJsonArray>
 
 #include <algorithm>
@@ -30,6 +33,20 @@ const NamedLength& named(TuningLength length) {
     return *std::ranges::find(kLengths, length, &NamedLength::length);
 }
 
+void addModel(QStringList& arguments, const TuningModel& model) {
+    arguments << QStringLiteral("--model") << model.path;
+    if (model.isPlanted)
+        arguments << QStringLiteral("--planted");
+}
+
+/// The files of prompts.
+QStringList dataOf(const TuningChoice& choice, const QString& adapter) {
+    QStringList data = choice.data;
+    if (choice.usesChats)
+        data << chatPromptsPath(adapter);
+    return data;
+}
+
 } // namespace
 
 qint64 TuningChoice::answerTokens() const { return named(length).answerTokens; }
@@ -41,21 +58,49 @@ qint64 TuningChoice::diskBytes() const {
 }
 
 QStringList argumentsOf(const TuningChoice& choice, const QString& adapter) {
-    QStringList arguments{QStringLiteral("tune"),
-                          QStringLiteral("--json"),
-                          QStringLiteral("--model"),
-                          choice.model.path,
-                          QStringLiteral("--out"),
-                          adapter};
-    if (choice.model.isPlanted)
-        arguments << QStringLiteral("--planted");
-    for (const QString& path : choice.data)
+    QStringList arguments{QStringLiteral("tune"), QStringLiteral("--json")};
+    addModel(arguments, choice.model);
+    arguments << QStringLiteral("--out") << adapter;
+    for (const QString& path : dataOf(choice, adapter))
         arguments << QStringLiteral("--data") << path;
+    if (choice.usesChats) { // whose files the others are is not known
+        for (qsizetype i = 0; i < choice.data.size(); ++i)
+            arguments << QStringLiteral("--licence") << QStringLiteral("unknown");
+        arguments << QStringLiteral("--licence") << QStringLiteral("the user's own");
+    }
+    if (choice.selfPrompts > 0)
+        arguments << QStringLiteral("--self-prompts") << QString::number(choice.selfPrompts);
     arguments << QStringLiteral("--profile") << QLatin1String(named(choice.length).profile);
     if (choice.length == TuningLength::Minutes)
         arguments << QStringLiteral("--minutes") << QString::number(choice.minutes);
     if (choice.isUsed)
         arguments << QStringLiteral("--use");
+    return arguments;
+}
+
+QString chatPromptsPath(const QString& adapter) {
+    return QFileInfo(adapter).path() + QStringLiteral("/chats.jsonl");
+}
+
+bool hasPromptsToCompare(const TuningChoice& choice) {
+    return !choice.data.isEmpty() || choice.usesChats;
+}
+
+QStringList argumentsOfComparison(const TuningChoice& choice, const QString& adapter) {
+    QStringList arguments{QStringLiteral("compare"), QStringLiteral("--json")};
+    addModel(arguments, choice.model);
+    for (const QString& path : dataOf(choice, adapter))
+        arguments << QStringLiteral("--data") << path;
+    arguments << QStringLiteral("--held-out") << QStringLiteral("--total")
+              << QString::number(kComparedPrompts) << QStringLiteral("--max-tokens")
+              << QString::number(kComparedTokens) << QStringLiteral("--draft-adapter") << adapter;
+    arguments << QStringLiteral("--decoders")
+              << QStringLiteral("%1,%2=auto,%3=auto")
+                     .arg(QLatin1String(kPlainVariant),
+                          QLatin1String(kWithVariant),
+                          QLatin1String(kWithoutVariant));
+    arguments << QStringLiteral("--set")
+              << QStringLiteral("%1.draft_adapter=off").arg(QLatin1String(kWithoutVariant));
     return arguments;
 }
 
@@ -65,6 +110,8 @@ QJsonObject toJson(const TuningChoice& choice) {
             {QStringLiteral("is_planted"), choice.model.isPlanted},
             {QStringLiteral("hidden_size"), choice.model.hiddenSize},
             {QStringLiteral("data"), QJsonArray::fromStringList(choice.data)},
+            {QStringLiteral("self_prompts"), choice.selfPrompts},
+            {QStringLiteral("uses_chats"), choice.usesChats},
             {QStringLiteral("length"), QLatin1String(named(choice.length).name)},
             {QStringLiteral("minutes"), choice.minutes},
             {QStringLiteral("is_used"), choice.isUsed}};
@@ -81,9 +128,11 @@ std::optional<TuningChoice> tuningChoiceOf(const QJsonObject& object) {
                     object[QLatin1String("hidden_size")].toInt()};
     for (const auto& path : object[QLatin1String("data")].toArray())
         choice.data << path.toString();
+    choice.selfPrompts = std::max(0, object[QLatin1String("self_prompts")].toInt());
+    choice.usesChats = object[QLatin1String("uses_chats")].toBool();
     choice.minutes = object[QLatin1String("minutes")].toInt(choice.minutes);
     choice.isUsed = object[QLatin1String("is_used")].toBool(true);
-    if (known == kLengths.end() || choice.model.path.isEmpty() || choice.data.isEmpty())
+    if (known == kLengths.end() || choice.model.path.isEmpty() || !choice.hasPrompts())
         return std::nullopt;
     choice.length = known->length;
     return choice;

@@ -26,10 +26,14 @@ enum class TuningLength { Quick, Full, Overnight, Minutes };
 /// Everything that a run of `swift-run tune` is told. A plain value.
 struct TuningChoice {
     TuningModel model;
-    QStringList data; ///< files and folders with prompts
+    QStringList data;       ///< files and folders with prompts
+    int selfPrompts = 0;    ///< that the model writes itself
+    bool usesChats = false; ///< the first questions of the user's own chats
     TuningLength length = TuningLength::Full;
     int minutes = 60;   ///< with TuningLength::Minutes
     bool isUsed = true; ///< the result drafts for this model from its next load on
+
+    bool hasPrompts() const { return !data.isEmpty() || selfPrompts > 0 || usesChats; }
 
     /// Answer tokens that are trained on: with Minutes, at most.
     qint64 answerTokens() const;
@@ -40,6 +44,9 @@ struct TuningChoice {
 
 /// Without --resume and --overwrite.
 QStringList argumentsOf(const TuningChoice& choice, const QString& adapter);
+
+/// Beside an adapter: the questions of the user's chats, if these are chosen.
+QString chatPromptsPath(const QString& adapter);
 
 QJsonObject toJson(const TuningChoice& choice);
 

@@ -50,6 +50,23 @@ public:
         return value.toDouble();
     }
 
+    TuningPrices prices() {
+        TuningPrices prices;
+        prices.draft = number("c");
+        expect(prices.draft > 0.0);
+        const QJsonObject rows = m_object[QLatin1String("v")].toObject();
+        for (const char* count : {"2", "3", "4"}) {
+            prices.rows.push_back(number(rows[QLatin1String(count)]));
+            expect(prices.rows.back() > 0.0);
+        }
+        prices.isOfResult = text("when") == QLatin1String("end");
+        if (const QJsonValue even = m_object[QLatin1String("break_even")]; !even.isNull()) {
+            prices.breakEven = number(even);
+            expect(*prices.breakEven >= 0.0 && *prices.breakEven <= 1.0);
+        }
+        return prices;
+    }
+
     DraftScore score() { return score(m_object); }
 
     ScoresByTask tasks() {
@@ -94,6 +111,10 @@ TuningEvent eventOf(const QString& name, EventFields& fields, const QJsonObject&
                              fields.count("trained_weights"),
                              fields.count("answer_tokens"),
                              object[QLatin1String("minutes")].toDouble()};
+    if (name == QLatin1String("prices"))
+        return fields.prices();
+    if (name == QLatin1String("self_prompts"))
+        return TuningSelfPrompts{fields.count("written"), fields.count("planned")};
     if (name == QLatin1String("collect"))
         return TuningCollected{fields.count("prompts"),
                                fields.count("answer_tokens"),
@@ -134,6 +155,11 @@ double shareOf(qint64 part, qint64 whole) {
 
 } // namespace
 
+std::optional<double> TuningPrices::round(int drafted) const {
+    const auto index = static_cast<std::size_t>(drafted - 1);
+    return index < rows.size() ? std::optional(drafted * draft + rows[index]) : std::nullopt;
+}
+
 double TuningCollected::part() const { return shareOf(answerTokens, planned); }
 
 double TuningStep::part() const { return shareOf(step, steps); }
@@ -144,6 +170,8 @@ QString TuningError::sentence() const {
 
 std::optional<TuningEvent> tuningEventOf(const QByteArray& line) {
     static const QStringList kNames = {QStringLiteral("start"),
+                                       QStringLiteral("prices"),
+                                       QStringLiteral("self_prompts"),
                                        QStringLiteral("collect"),
                                        QStringLiteral("step"),
                                        QStringLiteral("eval"),

@@ -22,6 +22,24 @@ struct TuningStarted {
     double minutes = 0.0;    ///< for all of it; 0 = as long as it takes
 };
 
+/// What drafting with such an adapter costs on this computer, in plain steps.
+struct TuningPrices {
+    double draft = 0.0;       ///< c: a drafted token
+    std::vector<double> rows; ///< v: checking 2, 3 and 4 rows in one pass
+    bool isOfResult = false;  ///< measured with the trained adapter; else with one of its size
+    std::optional<double> breakEven; ///< acceptance from which on drafting pays; none: never
+
+    /// g c + v(g + 1): what a round of so many drafted tokens costs, in plain steps, and so many
+    /// tokens must it write to be as fast as they are. None if that was not measured.
+    std::optional<double> round(int drafted) const;
+};
+
+/// Prompts that the model writes itself.
+struct TuningSelfPrompts {
+    qint64 written = 0;
+    qint64 planned = 0;
+};
+
 struct TuningCollected {
     qint64 prompts = 0; ///< answered since the process began
     qint64 answerTokens = 0;
@@ -85,6 +103,8 @@ struct TuningError {
 };
 
 using TuningEvent = std::variant<TuningStarted,
+                                 TuningPrices,
+                                 TuningSelfPrompts,
                                  TuningCollected,
                                  TuningStep,
                                  TuningEvaluation,

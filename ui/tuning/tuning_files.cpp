@@ -49,6 +49,8 @@ QString folderNameOf(const TuningModel& model) {
 
 QString runPath(const QString& folder) { return folder + QStringLiteral("/run.json"); }
 
+QString comparisonPath(const QString& folder) { return folder + QStringLiteral("/compared.jsonl"); }
+
 QString eventsPath(const QString& folder) { return folder + QStringLiteral("/events.jsonl"); }
 
 /// Empty, or the system's description of the failure.
@@ -150,6 +152,34 @@ void TuningFiles::appendEvent(const QByteArray& line) {
     later([this, bytes = line + '\n'](const QString& folder) {
         tell(eventsPath(folder), writeEvent(eventsPath(folder), bytes, QIODevice::Append));
     });
+}
+
+QByteArray TuningFiles::readComparison() {
+    m_thread.waitForDone();
+    QFile file(comparisonPath(m_folder));
+    return !m_folder.isEmpty() && file.open(QIODevice::ReadOnly) ? file.read(kMostEventBytes)
+                                                                 : QByteArray();
+}
+
+void TuningFiles::writeComparison(const QByteArray& lines) {
+    later([this, lines](const QString& folder) {
+        if (lines.isEmpty())
+            QFile::remove(comparisonPath(folder));
+        else
+            tell(comparisonPath(folder), saveWhole(lines, comparisonPath(folder)));
+    });
+}
+
+QString TuningFiles::writeChatPrompts(const QByteArray& lines) {
+    const QString path = chatPromptsPath(adapter());
+    if (lines.isEmpty()) {
+        QFile::remove(path);
+        return {};
+    }
+    QDir().mkpath(m_folder);
+    const QString problem = saveWhole(lines, path);
+    QFile::setPermissions(path, QFile::ReadOwner | QFile::WriteOwner);
+    return problem;
 }
 
 void TuningFiles::clearEvents() {

@@ -63,6 +63,15 @@ public:
     void appendEvent(const QByteArray& line);
     void clearEvents();
 
+    /// What `swift-run compare` said of the adapter; empty = nothing is known.
+    QByteArray readComparison();
+    void writeComparison(const QByteArray& lines);
+
+    /// The user's questions that the training is to read; where there are none, there is no such
+    /// file. Waits for the disk, as the program that reads them is started next. Returns an empty
+    /// text, or what is wrong.
+    QString writeChatPrompts(const QByteArray& lines);
+
 signals:
     /// It could not be written; the training goes on.
     void failed(const QString& sentence);

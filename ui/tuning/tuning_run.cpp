@@ -20,6 +20,13 @@ public:
         m_run.error.reset();
     }
 
+    void operator()(const TuningPrices& prices) { m_run.prices = prices; }
+
+    void operator()(const TuningSelfPrompts& prompts) {
+        m_run.selfPrompts = prompts;
+        m_run.phase = TuningPhase::Writing;
+    }
+
     void operator()(const TuningCollected& collected) {
         m_run.collected = collected;
         m_run.phase = TuningPhase::Collecting;

@@ -9,6 +9,7 @@ namespace ui {
 
 enum class TuningPhase {
     Preparing, ///< the process reads prompts, model or what it had stored
+    Writing,   ///< the model writes prompts itself
     Collecting,
     Training,
     Over,
@@ -25,10 +26,12 @@ struct LossPoint {
 struct TuningRun {
     TuningPhase phase = TuningPhase::Preparing;
     std::optional<TuningStarted> facts;
-    std::optional<TuningCollected> collected;  ///< newest
-    std::optional<TuningStep> step;            ///< newest
-    std::vector<LossPoint> losses;             ///< by step
-    std::vector<TuningEvaluation> evaluations; ///< by step
+    std::optional<TuningPrices> prices;           ///< newest
+    std::optional<TuningSelfPrompts> selfPrompts; ///< newest
+    std::optional<TuningCollected> collected;     ///< newest
+    std::optional<TuningStep> step;               ///< newest
+    std::vector<LossPoint> losses;                ///< by step
+    std::vector<TuningEvaluation> evaluations;    ///< by step
     QStringList remarks;
     std::optional<TuningDone> done;
     std::optional<TuningError> error;

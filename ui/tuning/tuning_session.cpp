@@ -2,6 +2,7 @@
 #include "ui/tuning/tuning_session.h"
 
 #include "engine/session/loading/draft_adapter_choice.h"
+#include "ui/tuning/compare/comparison_arguments.h"
 
 #include <QFile>
 #include <QFileInfo>
@@ -12,8 +13,11 @@ namespace ui {
 
 TuningSession::TuningSession(TuningPlaces places, QObject* parent)
     : QObject(parent)
-    , m_places(std::move(places)) {
+    , m_places(std::move(places))
+    , m_comparison(new AdapterComparison(m_places.program, this)) {
     connect(&m_files, &TuningFiles::failed, this, &TuningSession::faulted);
+    connect(m_comparison, &AdapterComparison::faulted, this, &TuningSession::faulted);
+    connect(m_comparison, &AdapterComparison::changed, this, &TuningSession::changed);
 }
 
 TuningSession::~TuningSession() {
@@ -35,6 +39,7 @@ void TuningSession::setModel(const std::optional<TuningModel>& model) {
 
 void TuningSession::open(const TuningModel& model) {
     m_files.setPlace(m_places.folder, model);
+    m_comparison->open(m_places.folder, model);
     m_run = {};
     ++m_number;
     m_savedAt = {};
@@ -72,11 +77,31 @@ bool TuningSession::canGoOn() const {
            m_files.hasWork();
 }
 
-void TuningSession::start(const TuningChoice& choice) {
-    if (obstacle() != TuningObstacle::None || choice.data.isEmpty())
+bool TuningSession::canCompare() const {
+    return m_kept.state == TuningState::Finished && hasPromptsToCompare(m_kept.choice) &&
+           lastingObstacle() != TuningObstacle::NoProgram && QFileInfo::exists(adapter());
+}
+
+void TuningSession::compare() {
+    if (canCompare())
+        m_comparison->start(m_kept.choice);
+}
+
+void TuningSession::stopComparing() { m_comparison->stop(); }
+
+void TuningSession::start(const TuningChoice& choice, const QByteArray& chatPrompts) {
+    if (obstacle() != TuningObstacle::None || !choice.hasPrompts())
         return;
     m_files.setPlace(m_places.folder, choice.model);
+    m_comparison->open(m_places.folder, choice.model);
+    m_comparison->forget();
     m_files.clearEvents();
+    if (const QString problem =
+            m_files.writeChatPrompts(choice.usesChats ? chatPrompts : QByteArray());
+        !problem.isEmpty()) {
+        emit faulted(tr("The questions of your chats cannot be written (%1).").arg(problem));
+        return;
+    }
     m_run = {};
     ++m_number;
     m_savedAt = {};
@@ -134,6 +159,7 @@ void TuningSession::stop() {
 }
 
 void TuningSession::setHeld(bool isHeld) {
+    m_comparison->setHeld(isHeld);
     if (std::exchange(m_isHeld, isHeld) == isHeld || m_kept.state != TuningState::Running)
         return;
     holdOrLetGo();
@@ -146,7 +172,7 @@ void TuningSession::holdOrLetGo() {
         m_process->setHeld(m_kept.state == TuningState::Paused || isHeld());
 }
 
-/// Of the lines that only tell how far the answers are, the newest one is kept.
+/// Of the lines of a kind that only tell how far something is, the newest one is kept.
 void TuningSession::keepCollected() {
     if (!m_collected.isEmpty())
         m_files.appendEvent(std::exchange(m_collected, {}));
@@ -157,7 +183,11 @@ void TuningSession::takeLine(const QByteArray& line) {
     if (!event)
         return;
     m_run.apply(*event);
-    if (std::holds_alternative<TuningCollected>(*event)) {
+    const bool isProgress = std::holds_alternative<TuningCollected>(*event) ||
+                            std::holds_alternative<TuningSelfPrompts>(*event);
+    if (isProgress) {
+        if (std::exchange(m_progressKind, event->index()) != event->index())
+            keepCollected();
         m_collected = line;
     } else if (!std::holds_alternative<TuningCheckpoint>(*event)) {
         keepCollected();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/tuning/compare/adapter_comparison.h"
 #include "ui/tuning/tuning_files.h"
 #include "ui/tuning/tuning_process.h"
 #include "ui/tuning/tuning_run.h"
@@ -76,8 +77,15 @@ public:
 
     bool isResultUsed() const;
 
-    /// Begins anew: earlier work for this model is replaced.
-    void start(const TuningChoice& choice);
+    /// What the result was measured to give; none before.
+    const AdapterComparison& comparison() const { return *m_comparison; }
+
+    /// Whether there is a result, and prompts of the user that it was not trained on.
+    bool canCompare() const;
+
+    /// Begins anew: earlier work for this model is replaced. `chatPrompts`: those of
+    /// readChatPrompts(), if the user's chats are chosen.
+    void start(const TuningChoice& choice, const QByteArray& chatPrompts = {});
 
     void pause();
 
@@ -86,6 +94,10 @@ public:
 
     /// It saves what it has; a second call ends it at once.
     void stop();
+
+    /// Measures the result on the user's prompts, anew if it was measured before.
+    void compare();
+    void stopComparing();
 
     /// While an answer streams, so that it has the processor for itself.
     void setHeld(bool isHeld);
@@ -114,11 +126,13 @@ private:
 
     TuningPlaces m_places;
     TuningFiles m_files;
+    AdapterComparison* m_comparison;
     std::optional<TuningModel> m_model;
     KeptTuning m_kept;
     TuningRun m_run;
     int m_number = 0;
-    QByteArray m_collected; ///< the newest line of this kind, not kept yet
+    QByteArray m_collected; ///< the newest line that tells how far something is, not kept yet
+    std::size_t m_progressKind = 0; ///< of what
     QDateTime m_savedAt;
     QPointer<TuningProcess> m_process;
     bool m_isHeld = false;

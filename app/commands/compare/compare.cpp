@@ -6,6 +6,7 @@
 #include "app/commands/options/text_options.h"
 #include "app/number_check.h"
 #include "app/program_paths.h"
+#include "engine/tuning/rows/answer_rows.h"
 
 #include <map>
 #include <optional>
@@ -27,6 +28,7 @@ struct CompareOptions {
     bool isRaw = false;
     bool runsCode = false;
     bool asInPapers = false;
+    bool isHeldOut = false;
     int shots = -1; ///< examples; -1: as many as in the papers
 };
 
@@ -108,8 +110,11 @@ private:
         ENGINE_TRY_DO(judgeAnswers(prompt.record, made));
         m_report.add(prompt.record.task, made);
         for (std::size_t i = 0; i < made.size(); ++i)
-            if (made[i])
-                m_console.jsonLine(m_report.promptLine(prompt, i, *made[i]));
+            if (made[i]) {
+                auto line = m_report.promptLine(prompt, i, *made[i]);
+                line["of"] = m_data.prompts;
+                m_console.jsonLine(line);
+            }
         tellFailures();
         return true;
     }
@@ -184,12 +189,25 @@ private:
     bool m_isCancelled = false;
 };
 
+Result<PromptSet> readChosenPrompts(const CompareOptions& options, const std::stop_token& stop) {
+    DataOptions data = options.data;
+    if (options.isHeldOut)
+        data.isUsed = [](std::string_view id) { return splitOf(id) != RowSplit::Training; };
+    ENGINE_TRY(PromptSet set, readPrompts(data, stop));
+    if (set.prompts.empty())
+        return Error{ErrorCode::InvalidInput,
+                     "None of these prompts is held out from a training: two of ten are, chosen by "
+                     "their ids.",
+                     "Give more prompts, or leave out --held-out."};
+    return set;
+}
+
 Result<void> runCompare(const CompareOptions& options, CommandContext& context) {
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY_DO(options.sampling.options.validate());
     DecoderRegistry registry(moduleFolder());
     ENGINE_TRY(const auto variants, readVariants(registry, options.decoders, options.settings));
-    ENGINE_TRY(const PromptSet set, readPrompts(options.data, stop));
+    ENGINE_TRY(const PromptSet set, readChosenPrompts(options, stop));
     std::optional<PaperPrompts> papers;
     if (options.asInPapers) {
         ENGINE_TRY(PaperPrompts read, PaperPrompts::read(set.prompts, options.shots));
@@ -252,6 +270,8 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
         options->settings,
         "A setting: DECODER.NAME=VALUE or VARIANT.NAME=VALUE, or NAME=VALUE for all "
         "that draft; may be given several times");
+    command->add_flag(
+        "--held-out", options->isHeldOut, "Use only the prompts that tune does not train on");
     command->add_option("--max-tokens", options->maxTokens, "Longest answer, in tokens")
         ->check(wholeFrom(1))
         ->capture_default_str();

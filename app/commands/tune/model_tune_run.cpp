@@ -35,7 +35,7 @@ public:
         }
         for (const char* behind : {"", kRejected})
             ENGINE_TRY_DO(checkOutputFolder(placeFor(behind)));
-        ENGINE_TRY(const PromptSet data, readPrompts(options.data, m_work.stop()));
+        ENGINE_TRY(const PromptSet data, m_work.readData());
         ENGINE_TRY_DO(m_work.openFiles(kMostContext));
         ENGINE_TRY_DO(checkModelPlan(trainerPlan(anyToken()), m_work.config()));
         ENGINE_TRY_DO(m_work.encode(data));

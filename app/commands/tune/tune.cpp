@@ -30,8 +30,21 @@ Result<TuningPlan> tuningPlan(const TuneOptions& options) {
 }
 
 Result<void> checkTuneOptions(const TuneOptions& options) {
-    if (options.data.paths.empty())
-        return tuneInput("tune needs prompts for the model to answer.", "Name them with --data.");
+    if (options.data.paths.empty() && options.selfPrompts == 0)
+        return tuneInput("tune needs prompts for the model to answer.",
+                         "Name them with --data, or let the model write some with "
+                         "--self-prompts.");
+    if (options.licences.size() > 1 && options.licences.size() != options.data.paths.size())
+        return tuneInput(fmt::format("There are {} --licence for {} --data.",
+                                     options.licences.size(),
+                                     options.data.paths.size()),
+                         "Give one for all of them, or one for each in the same order.");
+    if (options.answerTokens && *options.answerTokens < kLeastAnswerTokens)
+        return tuneInput(fmt::format("--answer-tokens is {}, but from fewer than {} answer tokens "
+                                     "nothing can be learnt.",
+                                     *options.answerTokens,
+                                     kLeastAnswerTokens),
+                         "Give more of them.");
     if (options.out.path.empty())
         return tuneInput("tune needs a place to write its result to.", "Name it with --out.");
     if (options.steps && options.minutes)
@@ -78,6 +91,21 @@ std::string tuneSettingsHelp() {
                                         setting.meaning));
     }
     return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+void addPromptOptions(CLI::App& command, TuneOptions& options) {
+    constexpr int kMostSelfPrompts = 1'000'000;
+    command
+        .add_option("--self-prompts",
+                    options.selfPrompts,
+                    "So many prompts are written by the model itself, beside those of --data or "
+                    "without any; needs a chat template")
+        ->check(numberFrom(0, kMostSelfPrompts))
+        ->capture_default_str();
+    command.add_option("--licence",
+                       options.licences,
+                       "Licence of the data, for the adapter's description: one for all, or one "
+                       "for each --data in the same order; default: unknown");
 }
 
 void addLengthOptions(CLI::App& command, TuneOptions& options) {
@@ -147,6 +175,7 @@ void addTuneCommand(CLI::App& app, ChosenCommand& chosen) {
     options->recipe = "draft";
     addDataOptions(*command, options->data);
     command->get_option("--data")->required(false);
+    addPromptOptions(*command, *options);
     addOutputOptions(
         *command,
         options->out,

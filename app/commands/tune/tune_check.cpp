@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/tune/tune_run.h"
+#include "engine/loading/files/readable_text.h"
 #include "engine/loading/json/json_document.h"
 #include "engine/model/model_fingerprint.h"
 #include "engine/tuning/model_numbers.h"
@@ -29,6 +30,19 @@ std::string sizesText(const DraftAdapter& adapter) {
                        adapter.headIds.size());
 }
 
+/// "data: prompts.jsonl (MIT), chats.jsonl (unknown)"; empty if it names none.
+std::string dataText(const std::string& description) {
+    const auto document = JsonDocument::parse(description, "the description");
+    if (!document)
+        return {};
+    std::vector<std::string> sources;
+    for (const JsonValue& source : document.value().root()["data"]["sources"].items())
+        sources.push_back(fmt::format("{} ({})",
+                                      readable(source["file"].asString().value_or("?")),
+                                      readable(source["licence"].asString().value_or("unknown"))));
+    return sources.empty() ? std::string() : fmt::format("data: {}", fmt::join(sources, ", "));
+}
+
 } // namespace
 
 Result<void> checkAdapterFile(const TuneOptions& options, const Console& console) {
@@ -44,6 +58,8 @@ Result<void> checkAdapterFile(const TuneOptions& options, const Console& console
         console.line(fmt::format("{}: {}", options.check, adapter.about));
         console.line("  " + sizesText(adapter));
         console.line(fmt::format("  made for {}", fmt::join(adapter.fingerprints, ", ")));
+        if (const std::string data = dataText(description); !data.empty())
+            console.line("  " + data);
         if (fits)
             console.line(fmt::format("  fits {}", model));
     }

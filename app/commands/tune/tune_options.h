@@ -12,6 +12,9 @@
 
 namespace app {
 
+/// Below, nothing can be learnt.
+inline constexpr std::int64_t kLeastAnswerTokens = 1'000;
+
 /// The options of `tune`, as typed.
 struct TuneOptions {
     ModelOptions model;
@@ -26,6 +29,8 @@ struct TuneOptions {
     std::optional<double> minutes;
     std::uint64_t seed = 1;
     std::vector<std::string> settings;
+    std::vector<std::string> licences; ///< of the data: of all, or one for each --data
+    int selfPrompts = 0;               ///< that the model writes itself
     double checkpointMinutes = 5.0;
     bool isRaw = false;
     bool resumes = false;

@@ -91,6 +91,38 @@ void TuneReport::start(const TuneStart& start) {
             plan.minutes > 0.0 ? fmt::format(" or what {:g} minutes give", plan.minutes) : ""));
 }
 
+void TuneReport::prices(const char* when, const DraftPrices& prices) {
+    const auto even = breakEvenOf(prices);
+    TuneJson rows = TuneJson::object();
+    for (std::size_t i = 0; i < prices.rows.size(); ++i)
+        rows[std::to_string(i + 2)] = prices.rows.at(i);
+    m_console.jsonLine({{"event", "prices"},
+                        {"when", when},
+                        {"plain_ms", prices.plainMs},
+                        {"c", prices.draft},
+                        {"v", std::move(rows)},
+                        {"rounds", prices.rounds},
+                        {"break_even", even ? TuneJson(even->acceptance) : TuneJson(nullptr)},
+                        {"drafted", even ? TuneJson(even->drafted) : TuneJson(nullptr)}});
+    if (!m_console.isJson())
+        Console::note(fmt::format(
+            "[a draft token costs {:.3f} of a plain step here, and checking 2, 3 and 4 tokens "
+            "{:.2f}, {:.2f} and {:.2f}: drafting {}]",
+            prices.draft,
+            prices.rows[0],
+            prices.rows[1],
+            prices.rows[2],
+            even ? fmt::format("pays from an acceptance of {:.2f} on", even->acceptance)
+                 : "cannot pay"));
+}
+
+void TuneReport::selfPrompts(int written, int planned) {
+    if (!isTimeFor(m_selfPromptsMs) && written < planned)
+        return;
+    m_status.show(fmt::format("the model writes prompts: {} of {}", written, planned));
+    m_console.jsonLine({{"event", "self_prompts"}, {"written", written}, {"planned", planned}});
+}
+
 void TuneReport::collected(const CollectProgress& progress) {
     if (!isTimeFor(m_collectMs) && progress.answerTokens < progress.plannedTokens)
         return;

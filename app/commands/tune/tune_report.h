@@ -3,6 +3,7 @@
 
 #include "app/streams/console.h"
 #include "engine/tuning/model/model_quality.h"
+#include "engine/tuning/result/draft_prices.h"
 #include "engine/tuning/rows/row_collector.h"
 #include "engine/tuning/training/draft_training.h"
 
@@ -49,6 +50,12 @@ public:
         , m_nowMs(std::move(nowMs)) {}
 
     void start(const TuneStart& start);
+
+    /// `when`: "start" or "end" of the run.
+    void prices(const char* when, const engine::DraftPrices& prices);
+
+    /// So many of the planned prompts were written by the model itself.
+    void selfPrompts(int written, int planned);
     void collected(const engine::CollectProgress& progress);
     void stepped(const engine::TrainingProgress& progress);
     void evaluated(const engine::Evaluation& evaluation, bool isBest);
@@ -68,6 +75,7 @@ private:
     std::function<double()> m_nowMs;
     bool m_changesModel = false; // the recipe
     StatusLine m_status;
+    double m_selfPromptsMs = -1e9;
     double m_collectMs = -1e9;
     double m_stepMs = -1e9;
     std::string m_scores; // of the newest evaluation, for people

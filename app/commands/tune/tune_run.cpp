@@ -9,9 +9,11 @@
 #include "engine/loading/files/atomic_file.h"
 #include "engine/session/loading/draft_adapter_choice.h"
 #include "engine/tuning/model_numbers.h"
+#include "engine/tuning/result/draft_prices.h"
 #include "engine/tuning/result/trained_adapter.h"
 #include "engine/tuning/trainer_registry.h"
 
+#include <algorithm>
 #include <limits>
 #include <system_error>
 
@@ -57,7 +59,7 @@ public:
         const OutputPlace place =
             outputPlace(options.out, options.model, options.data, {}, {}, isDraftAdapter);
         ENGINE_TRY_DO(checkOutput(place));
-        ENGINE_TRY(const PromptSet data, readPrompts(options.data, m_work.stop()));
+        ENGINE_TRY(const PromptSet data, m_work.readData());
         ENGINE_TRY_DO(m_work.openFiles(std::numeric_limits<int>::max()));
         ENGINE_TRY_DO(m_work.encode(data));
         const TuningPlan& plan = m_work.plan();
@@ -66,7 +68,10 @@ public:
         ENGINE_TRY(TuningFolder folder, m_work.openFolder());
         m_work.report().start({m_work.name(), m_work.fingerprint(), plan, trainedWeights(sizes)});
         ENGINE_TRY(RowStore rows, RowStore::open(folder.path(), folder.rowsRun()));
-        ENGINE_TRY_DO(m_work.gather(rows, folder));
+        const int headTokens = std::min(plan.head, m_work.config().vocabSize);
+        ENGINE_TRY_DO(m_work.gather(rows, folder, kNoToken, [&](Transformer& model) {
+            return tellPrices("start", model, adapterToMeasure(sizes, headTokens));
+        }));
         if (options.onlyCollects) {
             m_work.report().collectingDone(folder.path(), rows.answerTokens());
             return {};
@@ -81,6 +86,31 @@ public:
     }
 
 private:
+    /// What drafting with such an adapter costs here. A backend that has no networks that draft
+    /// trains all the same.
+    Result<void> tellPrices(const char* when, Transformer& model, const DraftAdapter& adapter) {
+        const auto measured = [&]() -> Result<DraftPrices> {
+            ENGINE_TRY(const auto draft, makeDraftModel(model, adapter));
+            return measurePrices(model, *draft, tuneClockMs, m_work.stop());
+        }();
+        m_hasToldPrices = measured.hasValue();
+        if (measured)
+            m_work.report().prices(when, measured.value());
+        else if (measured.error().code == ErrorCode::Cancelled)
+            return measured.error();
+        else
+            m_work.report().remark(measured.error().message);
+        return {};
+    }
+
+    /// Where they could not be told at the start, with the adapter itself.
+    Result<void> tellPricesOf(const DraftAdapter& adapter) {
+        if (m_hasToldPrices)
+            return {};
+        ENGINE_TRY(const LoadedModel model, m_work.load(m_work.files()));
+        return tellPrices("end", *model.transformer, adapter);
+    }
+
     Result<std::unique_ptr<Trainer>>
     openTrainer(const TrainerMaker& make, const DraftSizes& sizes, const HeadList& head) {
         const TuningPlan& plan = m_work.plan();
@@ -124,6 +154,8 @@ private:
         ENGINE_TRY_DO(writeOutput(place, bytes));
         if (m_work.options().isUsed)
             ENGINE_TRY_DO(useAdapter(bytes, m_work.fingerprint()));
+        if (const auto told = tellPricesOf(adapter); !told) // the adapter is there all the same
+            m_work.report().remark(told.error().message);
         m_work.report().done({.path = m_work.options().out.path,
                               .bytes = bytes.size(),
                               .answerTokens = origin.answerTokens,
@@ -134,6 +166,7 @@ private:
     }
 
     TuneWork& m_work;
+    bool m_hasToldPrices = false;
 };
 
 } // namespace

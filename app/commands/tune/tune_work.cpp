@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/tune/tune_work.h"
 
+#include "app/commands/tune/self_prompts.h"
 #include "engine/base/forward_clock.h"
 #include "engine/model/model_fingerprint.h"
 #include "engine/session/loading/draft_adapter_choice.h"
@@ -14,8 +15,7 @@ using namespace engine;
 
 namespace {
 
-/// Below, nothing can be learnt; below the second, little.
-constexpr std::int64_t kLeastTokens = 1'000;
+/// From fewer, little can be learnt.
 constexpr std::int64_t kFewTokens = 20'000;
 
 /// How the model is computed, as far as its streams depend on it.
@@ -25,6 +25,11 @@ std::string computedAs(const ModelOptions& options, const std::string& fingerpri
         if (name != "threads")
             text += fmt::format(" {}={}", name, settingText(value));
     return text;
+}
+
+std::string licenceOfData(const TuneOptions& options, std::size_t file) {
+    const auto& licences = options.licences;
+    return licences.empty() ? "unknown" : licences[licences.size() == 1 ? 0 : file];
 }
 
 } // namespace
@@ -43,9 +48,10 @@ TuneWork::TuneWork(const TuneOptions& options,
     , m_stop(std::move(stop))
     , m_report(console, tuneClockMs) {}
 
-Result<void> TuneWork::gather(RowStore& rows, TuningFolder& folder, TokenId forbidden) {
+Result<void>
+TuneWork::gather(RowStore& rows, TuningFolder& folder, TokenId forbidden, const ModelTask& first) {
     const double startMs = tuneClockMs();
-    auto gathered = told(collect(rows, folder, forbidden));
+    auto gathered = told(collect(rows, folder, forbidden, first));
     m_collectSeconds = (tuneClockMs() - startMs) / 1e3;
     if (gathered)
         gathered = checkTokens(rows.trainingTokens());
@@ -83,6 +89,10 @@ Result<void> TuneWork::openFiles(int mostContext) {
     return {};
 }
 
+Result<PromptSet> TuneWork::readData() const {
+    return m_options.data.paths.empty() ? PromptSet() : readPrompts(m_options.data, m_stop);
+}
+
 Result<void> TuneWork::encode(const PromptSet& data) {
     ENGINE_TRY(m_tokenizer, openTokenizer(*m_files));
     if (!m_tokenizer)
@@ -91,16 +101,24 @@ Result<void> TuneWork::encode(const PromptSet& data) {
                                  m_files->path().string()),
                      "Add tokenizer.json or tokenizer.model."};
     ENGINE_TRY_DO(checkTokenizerFits(*m_tokenizer, m_config));
-    ENGINE_TRY(const PromptEncoder encoder,
-               PromptEncoder::make(*m_files, *m_tokenizer, m_options.isRaw));
+    ENGINE_TRY(PromptEncoder encoder, PromptEncoder::make(*m_files, *m_tokenizer, m_options.isRaw));
+    if (m_options.selfPrompts > 0)
+        ENGINE_TRY_DO(encoder.userTurn()); // before anything is done
+    m_encoder.emplace(std::move(encoder));
     m_endIds = m_config.eosIds;
-    const auto ends = encoder.endIds();
+    const auto ends = m_encoder->endIds();
     m_endIds.insert(m_endIds.end(), ends.begin(), ends.end());
-    m_prompts =
-        encodePrompts(data.prompts, encoder, m_contextLength, [this](const std::string& sentence) {
-            m_report.remark(sentence);
-        });
+    m_prompts = encoded(data.prompts);
+    // They follow from the model and the seed.
+    if (m_options.selfPrompts > 0)
+        m_prompts.hash += fmt::format("+{} of its own", m_options.selfPrompts);
     return {};
+}
+
+TunePrompts TuneWork::encoded(const std::vector<DataPrompt>& prompts) {
+    return encodePrompts(prompts, *m_encoder, m_contextLength, [this](const std::string& sentence) {
+        m_report.remark(sentence);
+    });
 }
 
 Result<TuningFolder> TuneWork::openFolder() const {
@@ -119,10 +137,16 @@ Result<TuningFolder> TuneWork::openFolder() const {
 }
 
 /// The model is in memory for as long as it answers.
-Result<void> TuneWork::collect(RowStore& rows, const TuningFolder& folder, TokenId forbidden) {
+Result<void> TuneWork::collect(RowStore& rows,
+                               const TuningFolder& folder,
+                               TokenId forbidden,
+                               const ModelTask& first) {
     if (rows.isComplete())
         return {};
     ENGINE_TRY(const LoadedModel model, load(*m_files));
+    if (first)
+        ENGINE_TRY_DO(first(*model.transformer));
+    ENGINE_TRY_DO(addSelfPrompts(*model.transformer, folder));
     CollectPlan plan;
     plan.answerTokens = m_plan.answerTokens;
     plan.longestAnswer = m_plan.longestAnswer;
@@ -141,16 +165,45 @@ Result<void> TuneWork::collect(RowStore& rows, const TuningFolder& folder, Token
          .forbidden = forbidden,
          .nowMs = tuneClockMs,
          .onProgress = [this](const CollectProgress& progress) { m_report.collected(progress); },
-         .stop = m_stop});
+         .stop = m_stop,
+         .keepSeconds = m_options.checkpointMinutes * 60.0});
+}
+
+Result<void> TuneWork::addSelfPrompts(Transformer& transformer, const TuningFolder& folder) {
+    if (m_options.selfPrompts == 0)
+        return {};
+    ENGINE_TRY(const std::vector<DataPrompt> written,
+               writeSelfPrompts(
+                   {.file = folder.selfPromptsFile(),
+                    .count = m_options.selfPrompts,
+                    .seed = m_plan.seed,
+                    .transformer = transformer,
+                    .tokenizer = *m_tokenizer,
+                    .encoder = *m_encoder,
+                    .contextLength = m_contextLength,
+                    .endIds = m_endIds,
+                    .onProgress =
+                        [this](int count) { m_report.selfPrompts(count, m_options.selfPrompts); },
+                    .stop = m_stop}));
+    const auto count = static_cast<int>(written.size());
+    m_report.selfPrompts(count, m_options.selfPrompts);
+    if (count < m_options.selfPrompts)
+        m_report.remark(fmt::format("The model wrote {} prompts instead of {}; the others were "
+                                    "too short, without an end, or there before.",
+                                    count,
+                                    m_options.selfPrompts));
+    TunePrompts own = encoded(written);
+    std::ranges::move(own.prompts, std::back_inserter(m_prompts.prompts));
+    return {};
 }
 
 Result<void> TuneWork::checkTokens(std::int64_t tokens) {
-    if (tokens < kLeastTokens)
+    if (tokens < kLeastAnswerTokens)
         return Error{ErrorCode::InvalidInput,
                      fmt::format("Only {} answer tokens can be trained on; at least {} are "
                                  "needed.",
                                  tokens,
-                                 kLeastTokens),
+                                 kLeastAnswerTokens),
                      "Give more prompts, --answer-tokens or --minutes."};
     if (tokens < kFewTokens)
         m_report.remark(fmt::format("{} answer tokens are few: little is learnt from "
@@ -191,11 +244,15 @@ double TuneWork::collectSeconds(const RowStore& rows) const {
     return std::max(rows.seconds(), m_collectSeconds);
 }
 
-std::vector<std::string> TuneWork::dataFiles() const {
-    std::vector<std::string> names;
-    for (const std::string& path : m_options.data.paths)
-        names.push_back(std::filesystem::path(path).filename().string());
-    return names;
+std::vector<DataOrigin> TuneWork::dataFiles() const {
+    std::vector<DataOrigin> files;
+    const auto& paths = m_options.data.paths;
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        files.push_back(
+            {std::filesystem::path(paths[i]).filename().string(), licenceOfData(m_options, i)});
+    if (m_options.selfPrompts > 0)
+        files.push_back({kSelfPromptsName, "the model's own text"});
+    return files;
 }
 
 } // namespace app

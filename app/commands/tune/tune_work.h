@@ -4,7 +4,9 @@
 #include "app/commands/tune/tune_options.h"
 #include "app/commands/tune/tune_prompts.h"
 #include "app/commands/tune/tune_report.h"
+#include "engine/tuning/result/trained_adapter.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -35,8 +37,12 @@ public:
     /// opening them and of contextLength().
     engine::Result<void> openFiles(int mostContext);
 
+    /// The prompts of the options; none where the model writes them itself. Errors: those of
+    /// readPrompts.
+    engine::Result<engine::PromptSet> readData() const;
+
     /// Makes prompts into tokens. Errors: NotFound for a model without a tokenizer; those of
-    /// opening it.
+    /// opening it, and of PromptEncoder::userTurn where the model is to write prompts itself.
     engine::Result<void> encode(const engine::PromptSet& data);
 
     // Known once the files are open, and the prompts once they are encoded.
@@ -61,12 +67,16 @@ public:
     /// The folder of the run. Errors: those of TuningFolder::open.
     engine::Result<engine::TuningFolder> openFolder() const;
 
+    /// What is done with the model in memory before it answers.
+    using ModelTask = std::function<engine::Result<void>(engine::Transformer&)>;
+
     /// Answers what is missing, without the token `forbidden`, and checks that there is enough. A
-    /// folder that no later run can use is deleted. Errors: those of collectRows; InvalidInput for
-    /// too few tokens.
+    /// folder that no later run can use is deleted. Errors: those of `first`, of writeSelfPrompts
+    /// and of collectRows; InvalidInput for too few tokens.
     engine::Result<void> gather(engine::RowStore& rows,
                                 engine::TuningFolder& folder,
-                                engine::TokenId forbidden = engine::kNoToken);
+                                engine::TokenId forbidden = engine::kNoToken,
+                                const ModelTask& first = {});
 
     /// Errors: those of trainDrafts.
     engine::Result<engine::TrainingResult> train(const engine::RowStore& rows,
@@ -79,15 +89,20 @@ public:
     /// Time that collecting took, as far as it is known.
     double collectSeconds(const engine::RowStore& rows) const;
 
-    /// Names of the data files without folders.
-    std::vector<std::string> dataFiles() const;
+    /// Names of the data files without folders, and their licences.
+    std::vector<engine::DataOrigin> dataFiles() const;
 
     /// Says how to go on with what was stopped.
     engine::Result<void> told(engine::Result<void> result);
 
 private:
-    engine::Result<void>
-    collect(engine::RowStore& rows, const engine::TuningFolder& folder, engine::TokenId forbidden);
+    engine::Result<void> collect(engine::RowStore& rows,
+                                 const engine::TuningFolder& folder,
+                                 engine::TokenId forbidden,
+                                 const ModelTask& first);
+    engine::Result<void> addSelfPrompts(engine::Transformer& transformer,
+                                        const engine::TuningFolder& folder);
+    TunePrompts encoded(const std::vector<engine::DataPrompt>& prompts);
     void leave(engine::TuningFolder& folder,
                const engine::RowStore& rows,
                const engine::Error& error) const;
@@ -105,6 +120,7 @@ private:
     int m_contextLength = 0;
     double m_collectSeconds = 0.0; // of this run; the shards know it only with a limit of time
     std::unique_ptr<engine::Tokenizer> m_tokenizer;
+    std::optional<PromptEncoder> m_encoder; // refers to m_tokenizer
     TunePrompts m_prompts;
     std::vector<engine::TokenId> m_endIds;
 };

@@ -33,6 +33,7 @@ std::int64_t bytesOf(const DataRecord& record) {
 /// What was found in one file.
 struct FileCount {
     std::int64_t prompts = 0; ///< also those beyond a limit
+    std::int64_t unused = 0;  ///< by their ids
     std::int64_t badLines = 0;
     std::set<std::string> otherTasks = {}; ///< of those that were left out, the first ones
 };
@@ -57,9 +58,10 @@ public:
                   fmt::format("{}: {} more invalid lines are skipped.",
                               source.path.string(),
                               count.badLines - kMaxProblemsOfFile)});
-        if (read && count.prompts == 0 && !source.isOfFolder)
+        const std::int64_t found = count.prompts + count.unused;
+        if (read && found == 0 && !source.isOfFolder)
             read = noPrompts(source, count);
-        m_found += count.prompts;
+        m_found += found;
         m_set.badLines += count.badLines;
         if (read || !source.isOfFolder || read.error().code == ErrorCode::Cancelled || m_isFull)
             return read;
@@ -102,6 +104,10 @@ private:
                 count.otherTasks.insert(record.task);
             return {};
         }
+        if (m_choice.isUsed && !m_choice.isUsed(record.id)) {
+            ++count.unused;
+            return {};
+        }
         ++count.prompts;
         std::int64_t& ofTask = m_ofTask[record.task];
         if (ofTask >= m_mostOfTask)
@@ -130,7 +136,7 @@ private:
     PromptSet m_set;
     std::map<std::string, std::int64_t> m_ofTask; // prompts held
     std::int64_t m_bytes = 0;
-    std::int64_t m_found = 0; // prompts of all files, also those beyond a limit
+    std::int64_t m_found = 0; // prompts of all files, also those beyond a limit and unused ones
     bool m_isFull = false;
 };
 

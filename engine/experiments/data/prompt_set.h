@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -30,6 +31,8 @@ struct DataChoice {
     DataLayout layout = {};         ///< of all of them
     DataLimits limits = {};
     std::optional<std::string> onlyTask = {}; ///< prompts of other tasks are left out
+    /// Whether a prompt with this id is used at all; null = each. Where none is, the set is empty.
+    std::function<bool(std::string_view id)> isUsed = {};
     DataOrder order = DataOrder::AsIs;
     std::uint64_t seed = 1; ///< of the order
 };

@@ -139,12 +139,15 @@ Result<void> writeTuningFile(const fs::path& folder,
                              const TuningOrigin& origin,
                              const TrainingResult& result,
                              const ModelQuality& quality) {
+    TuningJson sources = TuningJson::array();
+    for (const DataOrigin& data : origin.dataFiles)
+        sources.push_back({{"file", data.file}, {"licence", data.licence}});
     const TuningJson json = {{kMark, 1},
                              {"model", origin.model},
                              {"fingerprint", origin.fingerprint},
                              {"recipe", recipeJson(origin, plan)},
                              {"data",
-                              {{"files", origin.dataFiles},
+                              {{"sources", sources},
                                {"hash", "xxh3-128"},
                                {"shards", origin.shards},
                                {"answer_tokens", origin.answerTokens}}},

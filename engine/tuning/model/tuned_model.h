@@ -4,6 +4,7 @@
 #include "engine/loading/model_files.h"
 #include "engine/tuning/model/model_quality.h"
 #include "engine/tuning/model/tokenizer_files.h"
+#include "engine/tuning/result/trained_adapter.h"
 #include "engine/tuning/training/draft_training.h"
 
 #include <filesystem>
@@ -43,11 +44,11 @@ Result<std::uint64_t> writeTunedModel(const std::filesystem::path& folder,
 
 /// What tuning.json says. A plain value.
 struct TuningOrigin {
-    std::string model;                  ///< its name, for people
-    std::string fingerprint;            ///< of the model
-    std::vector<std::string> dataFiles; ///< names without folders
-    std::vector<std::string> shards;    ///< hashes of the rows
-    std::int64_t answerTokens = 0;      ///< that were trained on
+    std::string model;       ///< its name, for people
+    std::string fingerprint; ///< of the model
+    std::vector<DataOrigin> dataFiles;
+    std::vector<std::string> shards; ///< hashes of the rows
+    std::int64_t answerTokens = 0;   ///< that were trained on
     TuningPlan plan;
     int exit = 0; ///< layers of the exit that was judged
     std::string date;

@@ -89,8 +89,8 @@ std::string adapterDescriptionOf(const DraftAdapter& adapter,
                                  const HeadList& head,
                                  const AdapterOrigin& origin) {
     DescriptionJson sources = DescriptionJson::array();
-    for (const std::string& file : origin.dataFiles)
-        sources.push_back({{"file", file}, {"licence", "unknown"}});
+    for (const DataOrigin& data : origin.dataFiles)
+        sources.push_back({{"file", data.file}, {"licence", data.licence}});
     const DescriptionJson description = {
         {"version", 1},
         {"recipe", "draft"},

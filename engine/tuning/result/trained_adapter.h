@@ -9,13 +9,19 @@
 
 namespace engine {
 
+/// Whose prompts the model answered.
+struct DataOrigin {
+    std::string file; ///< its name without folders
+    std::string licence = "unknown";
+};
+
 /// What the file of a trained adapter says about how it was made. A plain value.
 struct AdapterOrigin {
-    std::string model;                  ///< its name, for people
-    std::string fingerprint;            ///< of the model
-    std::vector<std::string> dataFiles; ///< names without folders
-    std::vector<std::string> shards;    ///< hashes of the rows
-    std::int64_t answerTokens = 0;      ///< that were trained on
+    std::string model;       ///< its name, for people
+    std::string fingerprint; ///< of the model
+    std::vector<DataOrigin> dataFiles;
+    std::vector<std::string> shards; ///< hashes of the rows
+    std::int64_t answerTokens = 0;   ///< that were trained on
     TuningPlan plan;
     std::string date; ///< UTC; the one thing that differs between equal runs
 };

@@ -39,7 +39,8 @@ public:
         , m_tokens(store.trainingTokens())
         , m_tokensBefore(m_tokens)
         , m_startMs(work.nowMs())
-        , m_shardStartMs(m_startMs) {}
+        , m_shardStartMs(m_startMs)
+        , m_keptMs(m_startMs) {}
 
     Result<void> run() {
         ENGINE_TRY_DO(orderPrompts());
@@ -50,11 +51,13 @@ public:
                                          m_plan.longestAnswer,
                                          m_plan.promptRows > 0 ? m_plan.promptRows : kPromptRows));
         ENGINE_TRY_DO(goOn());
+        m_tokensBefore = m_tokens;
         while (!isEnough()) {
             const auto answered = answerNext(answers);
             if (!answered && answered.error().code == ErrorCode::Cancelled)
                 ENGINE_TRY_DO(leaveUnfinished());
             ENGINE_TRY_DO(answered);
+            ENGINE_TRY_DO(keepIfDue());
         }
         return closeShard(true);
     }
@@ -113,8 +116,24 @@ private:
             ENGINE_TRY_DO(add(rows, text.split, text.task));
         }
         m_place = left.value().facts().next;
-        m_tokensBefore = m_tokens;
         m_earlierSeconds = left.value().facts().seconds;
+        return {};
+    }
+
+    /// A file that is whole takes no more texts, so they go on in a copy of it, as behind a stop.
+    Result<void> keepIfDue() {
+        if (m_work.nowMs() - m_keptMs < m_work.keepSeconds * 1e3)
+            return {};
+        if (m_shard && !m_shard->isEmpty()) {
+            ENGINE_TRY_DO(leaveUnfinished());
+            m_shard.reset();
+            m_shardStartMs = m_work.nowMs();
+            m_earlierSeconds = 0.0;
+            m_place = m_store.next();
+            m_tokens = m_store.trainingTokens();
+            ENGINE_TRY_DO(goOn());
+        }
+        m_keptMs = m_work.nowMs();
         return {};
     }
 
@@ -267,6 +286,7 @@ private:
     int m_prompts = 0;
     double m_startMs;
     double m_shardStartMs;
+    double m_keptMs;               // when the newest unfinished shard was kept
     double m_earlierSeconds = 0.0; // of the unfinished shard that was taken over
 };
 

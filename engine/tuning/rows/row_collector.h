@@ -54,6 +54,7 @@ struct CollectWork {
     std::function<double()> nowMs; ///< a clock
     std::function<void(const CollectProgress&)> onProgress;
     std::stop_token stop;
+    double keepSeconds = 300.0; ///< of collecting that a kill loses at most, but for a prompt
 };
 
 /// Collects what is missing of a run's rows. Pass 0 answers every prompt of the training and the
@@ -62,7 +63,8 @@ struct CollectWork {
 /// split are never answered. Which rows there are in the end does not depend on where a run was
 /// stopped, unless time ended the collecting.
 ///
-/// Stopped, it leaves what it has for the next run and returns Cancelled. Errors: InvalidInput if
+/// What it has is kept for a next run every `keepSeconds`, and when it is stopped; then it returns
+/// Cancelled. Errors: InvalidInput if
 /// no prompt of the training split fits into the context; those of a pass; Io.
 Result<void> collectRows(RowStore& store,
                          const std::filesystem::path& folder,

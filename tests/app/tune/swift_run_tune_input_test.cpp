@@ -30,7 +30,8 @@ private slots:
     void modelsThatCannotBeTunedAreOneSentence_data();
     void modelsThatCannotBeTunedAreOneSentence();
     void foldersOfModelsAreReplacedAsOtherOutputsAre();
-    void tooFewTokensAreToldWithTheirNumber();
+    void tooFewTokensAreRefusedBeforeAnyWork();
+    void theLicenceOfTheDataIsTold();
     void aRunThatWasRefusedIsNotInTheWayOfTheNextOne();
     void anotherFileIsReplacedOnlyWhenToldSo();
     void withoutTheTrainerItIsToldBeforeAnyWork();
@@ -96,6 +97,15 @@ void SwiftRunTuneInputTest::badOptionsAreOneSentence_data() {
     add("unknown profile", {"--profile", "long"}, usage, {"long"});
     add("no answer tokens", {"--answer-tokens", "0"}, usage, {"--answer-tokens"});
     add("no steps", {"--steps", "0"}, usage, {"--steps"});
+    add("licences for other files",
+        {"--licence", "MIT", "--licence", "CC0"},
+        usage,
+        {"2 --licence", "1 --data"});
+    add("prompts of its own without a template",
+        {"--self-prompts", "5"},
+        app::kUnsupported,
+        {"chat template", "--raw"});
+    add("fewer prompts than none", {"--self-prompts", "-1"}, usage, {"--self-prompts"});
 }
 
 void SwiftRunTuneInputTest::badOptionsAreOneSentence() {
@@ -213,15 +223,26 @@ void SwiftRunTuneInputTest::foldersOfModelsAreReplacedAsOtherOutputsAre() {
     QCOMPARE(m_tuning.read("letters/diary.txt"), QByteArray("Dear diary,\n"));
 }
 
-void SwiftRunTuneInputTest::tooFewTokensAreToldWithTheirNumber() {
-    const ProgramRun result =
-        TinyTuning::run(m_tuning.bare(kOut, {"--collect-only", "--answer-tokens", "200"}));
-    QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
-    QVERIFY2(result.errors.contains("answer tokens can be trained on; at least 1000"),
-             result.errors.constData());
-    QVERIFY2(result.errors.contains("--answer-tokens"), result.errors.constData());
-    QVERIFY2(result.output.isEmpty(), result.output.constData());
+void SwiftRunTuneInputTest::tooFewTokensAreRefusedBeforeAnyWork() {
+    const QStringList few = m_tuning.bare(kOut, {"--collect-only", "--answer-tokens", "999"});
+    support::expectRefusal(
+        TinyTuning::run(few), app::kUsage, {"--answer-tokens is 999", "fewer than 1000"});
     expectNothingMade();
+}
+
+void SwiftRunTuneInputTest::theLicenceOfTheDataIsTold() {
+    const auto adapter = adapterFor(m_tuning.fingerprint());
+    m_tuning.write("unnamed", QByteArray::fromStdString(support::adapterFile(adapter)));
+    QVERIFY(!TinyTuning::run(checking("unnamed")).output.contains("data:"));
+    std::string description = support::adapterDescription(adapter);
+    description.insert(1,
+                       R"("data":{"sources":[{"file":"a.jsonl","licence":"MIT"},)"
+                       R"({"file":"b.jsonl"}]},)");
+    m_tuning.write("licensed",
+                   QByteArray::fromStdString(support::adapterFile(adapter, description)));
+    const ProgramRun told = TinyTuning::run(checking("licensed"));
+    QVERIFY2(told.output.contains("  data: a.jsonl (MIT), b.jsonl (unknown)\n"),
+             told.output.constData());
 }
 
 void SwiftRunTuneInputTest::aRunThatWasRefusedIsNotInTheWayOfTheNextOne() {

@@ -134,7 +134,8 @@ void SwiftRunTuneModelTest::theFolderIsAModelThatSaysHowItWasMade() {
     QCOMPARE(told["fingerprint"].toString().toStdString(), m_tuning.fingerprint());
     QCOMPARE(told["recipe"]["name"].toString(), recipe);
     QCOMPARE(told["recipe"]["rank"].toInt(), 8);
-    QCOMPARE(told["data"]["files"].toArray(), QJsonArray{"data.jsonl"});
+    QCOMPARE(told["data"]["sources"].toArray(),
+             (QJsonArray{QJsonObject{{"file", "data.jsonl"}, {"licence", "unknown"}}}));
     QVERIFY(told["quality"]["before"]["perplexity"].toDouble() > 1.0);
     QVERIFY(told["quality"]["after"]["perplexity"].toDouble() > 1.0);
     QVERIFY(told["quality"]["agreement"].toDouble() >= 0.9);

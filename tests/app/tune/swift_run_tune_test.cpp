@@ -46,9 +46,12 @@ private slots:
     void whatWasCollectedIsTrainedOnLater();
     void answersCanBeTrainedOnAnew();
     void aKilledRunGoesOnToTheSameFile();
+    void aKillAmongTheAnswersLosesOnlyTheNewest();
+    void aPauseTakesNoTimeFromTheRun();
     void ctrlCKeepsWhatIsThere();
     void itCanBecomeTheAdapterOfTheModel();
     void anEarlierAdapterIsReplaced();
+    void itNamesItsDataAndTheirLicences();
 
 private:
     engine::DraftAdapter adapter(const QString& name) const;
@@ -147,6 +150,7 @@ void SwiftRunTuneTest::everyEventHasItsFields() {
         {"step", {"event", "step", "steps", "loss", "parts", "rate", "tokens_per_s", "eta_s"}},
         {"eval", {"event", "step", "acceptance", "tokens_per_round", "best", "tasks"}},
         {"checkpoint", {"event", "path"}},
+        {"prices", {"event", "when", "plain_ms", "c", "v", "rounds", "break_even", "drafted"}},
         {"remark", {"event", "text"}},
         {"done",
          {"event",
@@ -171,6 +175,12 @@ void SwiftRunTuneTest::everyEventHasItsFields() {
             steps.append(line["step"].toInt());
             QCOMPARE(keysOf(line["parts"].toObject()),
                      (QStringList{"gradient", "likelihood", "overlap", "stream"}));
+        }
+        if (event == "prices") {
+            QVERIFY(line["when"] == "start" || line["when"] == "end");
+            QCOMPARE(keysOf(line["v"].toObject()), (QStringList{"2", "3", "4"}));
+            QVERIFY(line["plain_ms"].toDouble() > 0.0 && line["c"].toDouble() > 0.0);
+            QVERIFY(line["rounds"].toInt() >= 3);
         }
         if (event == "eval")
             QCOMPARE(line["acceptance"].toArray().size(), qsizetype{4});
@@ -228,8 +238,13 @@ void SwiftRunTuneTest::whatWasCollectedIsTrainedOnLater() {
     QVERIFY(!m_tuning.isThere("later"));
     const ProgramRun trained = TinyTuning::run(m_tuning.command("later", {"--resume", "--json"}));
     QVERIFY2(trained.exitCode == 0, trained.errors.constData());
-    for (const QJsonObject& line : trained.jsonLines())
+    QStringList measured; // when the prices were
+    for (const QJsonObject& line : trained.jsonLines()) {
         QVERIFY(line["event"] != "collect");
+        if (line["event"] == "prices")
+            measured << line["when"].toString();
+    }
+    QCOMPARE(measured, QStringList{"end"}); // there was no model before
     QCOMPARE(m_tuning.withoutDate("later"), m_tuning.withoutDate("first"));
     QVERIFY(!m_tuning.isThere("later.work"));
 }
@@ -270,6 +285,45 @@ void SwiftRunTuneTest::aKilledRunGoesOnToTheSameFile() {
             QVERIFY(line["step"].toInt() >= 10); // the kill may come before the tenth is kept
     QCOMPARE(m_tuning.withoutDate("killed"), undisturbed());
     QVERIFY(!m_tuning.isThere("killed.work"));
+}
+
+/// What is there is kept behind every prompt.
+void SwiftRunTuneTest::aKillAmongTheAnswersLosesOnlyTheNewest() {
+    const QStringList more = {
+        "--collect-only", "--answer-tokens", "1000000", "--checkpoint-minutes", "0", "--json"};
+    QProcess process;
+    process.start(TinyTuning::program(), m_tuning.bare("cut", more));
+    QVERIFY(!waitForEvent(process, "collect", [](const QJsonObject& line) {
+                 return line["prompts"].toInt() >= 3;
+             }).isEmpty());
+    process.kill();
+    process.waitForFinished(-1);
+    QVERIFY(m_tuning.workFiles("cut").contains("rows-unfinished.bin"));
+    QProcess rest;
+    rest.start(TinyTuning::program(), m_tuning.bare("cut", more + QStringList{"--resume"}));
+    const QJsonObject first = waitForEvent(rest, "collect");
+    QCOMPARE(first["prompts"].toInt(), 1);
+    QVERIFY2(first["answer_tokens"].toInt() >= 3 * 190, // three prompts of training at least
+             qPrintable(QString::number(first["answer_tokens"].toInt())));
+    rest.kill();
+    rest.waitForFinished(-1);
+}
+
+/// It is held until another run with the same limit has used up its time; then it collects on.
+void SwiftRunTuneTest::aPauseTakesNoTimeFromTheRun() {
+    const QStringList timed = {"--collect-only", "--minutes", "0.1", "--json"};
+    QProcess held;
+    held.start(TinyTuning::program(), m_tuning.bare("held", timed));
+    QVERIFY(!waitForEvent(held, "collect").isEmpty());
+    ::kill(static_cast<pid_t>(held.processId()), SIGSTOP);
+    const ProgramRun other = TinyTuning::run(m_tuning.bare("other", timed));
+    QVERIFY2(other.exitCode == 0, other.errors.constData());
+    ::kill(static_cast<pid_t>(held.processId()), SIGCONT);
+    const int tokens = waitForEvent(held, "done")["answer_tokens"].toInt();
+    held.waitForFinished(-1);
+    QCOMPARE(held.exitCode(), 0);
+    const int others = other.jsonLines().constLast()["answer_tokens"].toInt();
+    QVERIFY2(3 * tokens > others, qPrintable(QString("%1, %2").arg(tokens).arg(others)));
 }
 
 /// Whether it is still collecting or training already: both go on.
@@ -327,6 +381,21 @@ void SwiftRunTuneTest::anEarlierAdapterIsReplaced() {
     const ProgramRun again = TinyTuning::run(m_tuning.command("twice", {}, 20));
     QVERIFY2(again.exitCode == 0, again.errors.constData());
     QVERIFY(m_tuning.withoutDate("twice") != before);
+}
+
+void SwiftRunTuneTest::itNamesItsDataAndTheirLicences() {
+    m_tuning.giveChatTemplate();
+    QStringList train =
+        m_tuning.command("named", {"--licence", "CC BY 4.0", "--self-prompts", "3"}, 10);
+    train.removeAll("--raw");
+    const ProgramRun result = TinyTuning::run(train);
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    QVERIFY(!m_tuning.isThere("named.work")); // nor the prompts in it
+    const ProgramRun check = TinyTuning::run(
+        {"tune", "--check", m_tuning.path("named"), "--model", m_tuning.path("model")});
+    QVERIFY2(check.output.contains("data: data.jsonl (CC BY 4.0), prompts that the model wrote "
+                                   "itself (the model's own text)"),
+             check.output.constData());
 }
 
 QTEST_GUILESS_MAIN(SwiftRunTuneTest)

@@ -34,6 +34,12 @@ public:
         write("data.jsonl", QByteArray::fromStdString(lines));
     }
 
+    /// Its template puts "ab" before a message and "d" behind it, which the model soon writes.
+    void giveChatTemplate() const {
+        write("model/tokenizer_config.json",
+              R"({"chat_template":"{% for m in messages %}ab{{ m['content'] }}d{% endfor %}"})");
+    }
+
     QString path(const QString& name) const { return m_folder.filePath(name); }
 
     void write(const QString& name, const QByteArray& bytes) const {

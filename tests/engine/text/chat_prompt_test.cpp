@@ -82,6 +82,10 @@ private slots:
     void countsOfMessagesAddUpToThePrompt();
     void whatATemplateJoinsIsCountedOnce();
     void droppedAnswersCountNothing();
+    void aUsersTurnIsFoundInItsTemplate_data();
+    void aUsersTurnIsFoundInItsTemplate();
+    void withoutAPlaceForItThereIsNoUsersTurn_data();
+    void withoutAPlaceForItThereIsNoUsersTurn();
 
 private:
     std::vector<TokenId> first(const ChatTemplate& chatTemplate) const {
@@ -284,6 +288,44 @@ void ChatPromptTest::droppedAnswersCountNothing() {
     const auto& perMessage = count.value().perMessage;
     QCOMPARE(perMessage.at(1), 0);
     QCOMPARE(perMessage.at(0) + perMessage.at(2), count.value().total);
+}
+
+void ChatPromptTest::aUsersTurnIsFoundInItsTemplate_data() {
+    QTest::addColumn<QString>("source");
+    QTest::addColumn<QString>("end");
+    QTest::newRow("ChatML") << QString::fromStdString(kChatMl) << "<|im_end|>";
+    QTest::newRow("with spaces") << QString::fromStdString(kSpaced) << "[/INST]";
+    QTest::newRow("lines") << "Q: {{ messages[0].content }}\nA: B"
+                           << "A: B";
+    QTest::newRow("no end") << "Q: {{ messages[0].content }} \n"
+                            << "";
+}
+
+/// What it begins with and a message together are the begin of the prompt.
+void ChatPromptTest::aUsersTurnIsFoundInItsTemplate() {
+    QFETCH(const QString, source);
+    QFETCH(const QString, end);
+    const ChatTemplate chatTemplate = compiled(source.toStdString());
+    const auto turn = userTurnOf(chatTemplate, *m_tokenizer);
+    QVERIFY2(turn.hasValue(), turn ? "" : turn.error().message.c_str());
+    QCOMPARE(QString::fromStdString(turn.value().end), end);
+    const std::string begin = m_tokenizer->decode(turn.value().begin, false).value();
+    QVERIFY(!begin.empty());
+    const std::string prompt = chatTemplate.renderChat({kQuestion}, *m_tokenizer, true).value();
+    QVERIFY(prompt.starts_with(begin + kQuestion.content));
+}
+
+void ChatPromptTest::withoutAPlaceForItThereIsNoUsersTurn_data() {
+    QTest::addColumn<QString>("source");
+    QTest::newRow("nothing before it") << "{{ messages[0].content }}\n";
+    QTest::newRow("not written") << "Hello.";
+}
+
+void ChatPromptTest::withoutAPlaceForItThereIsNoUsersTurn() {
+    QFETCH(const QString, source);
+    const auto turn = userTurnOf(compiled(source.toStdString()), *m_tokenizer);
+    QVERIFY(!turn.hasValue());
+    QCOMPARE(turn.error().code, ErrorCode::Unsupported);
 }
 
 QTEST_APPLESS_MAIN(ChatPromptTest)

@@ -55,6 +55,7 @@ struct Collecting {
     Ids endIds = {};
     int contextLength = 64;
     double clockMs = 0.0;
+    double keepSeconds = 300.0;
     std::function<void(const CollectProgress&)> onProgress = {};
 
     RowStore store() const { return tuning_rows::openStore(folder.path()); }
@@ -71,7 +72,8 @@ struct Collecting {
                             .endIds = endIds,
                             .nowMs = [this] { return clockMs; },
                             .onProgress = onProgress,
-                            .stop = stop});
+                            .stop = stop,
+                            .keepSeconds = keepSeconds});
     }
 
     /// Runs until so many prompts more have been answered.
@@ -121,6 +123,9 @@ private slots:
     void rowsDoNotDependOnWhereARunWasStopped_data();
     void rowsDoNotDependOnWhereARunWasStopped();
     void aKilledRunBeginsItsShardAgain();
+    void aKillLosesNoMoreThanItMay();
+    void whatIsKeptMeanwhileChangesNoRow_data();
+    void whatIsKeptMeanwhileChangesNoRow();
     void damagedLeftoversAreMadeAgain();
     void anotherSeedGivesOtherRows();
     void nothingIsCollectedWhenAllIsThere();
@@ -254,6 +259,64 @@ void RowCollectorTest::aKilledRunBeginsItsShardAgain() {
     killed.onProgress = {};
     QVERIFY(killed.run().hasValue());
     QCOMPARE(killed.store().hashes(), undisturbedHashes());
+}
+
+/// Each prompt takes ten seconds, so what is there is kept behind every third one.
+void RowCollectorTest::aKillLosesNoMoreThanItMay() {
+    struct Killed {};
+
+    Collecting undisturbed;
+    int all = 0;
+    undisturbed.onProgress = [&](const CollectProgress&) { ++all; };
+    QVERIFY(undisturbed.run().hasValue());
+    QVERIFY(all > 5);
+
+    Collecting killed;
+    killed.keepSeconds = 25.0;
+    int reports = 0;
+    killed.onProgress = [&](const CollectProgress&) {
+        killed.clockMs += 10e3;
+        if (++reports == 5)
+            throw Killed();
+    };
+    QVERIFY_THROWS_EXCEPTION(Killed, (void)killed.run());
+    reports = 0;
+    killed.onProgress = [&](const CollectProgress&) { ++reports; };
+    QVERIFY(killed.run().hasValue());
+    QCOMPARE(reports, all - 3);
+    QCOMPARE(killed.store().hashes(), undisturbed.store().hashes());
+}
+
+void RowCollectorTest::whatIsKeptMeanwhileChangesNoRow_data() {
+    QTest::addColumn<double>("keepSeconds");
+    QTest::newRow("behind every prompt") << 0.0;
+    QTest::newRow("behind every second one") << 15.0;
+}
+
+void RowCollectorTest::whatIsKeptMeanwhileChangesNoRow() {
+    QFETCH(const double, keepSeconds);
+    Collecting keeping;
+    keeping.keepSeconds = keepSeconds;
+    std::vector<CollectProgress> told;
+    keeping.onProgress = [&](const CollectProgress& progress) {
+        keeping.clockMs += 10e3;
+        told.push_back(progress);
+    };
+    QVERIFY(keeping.run().hasValue());
+    QCOMPARE(keeping.store().hashes(), undisturbedHashes());
+    for (std::size_t i = 1; i < told.size(); ++i)
+        QVERIFY(told[i].answerTokens >= told[i - 1].answerTokens);
+    QVERIFY(told.back().tokensPerSecond > 0.0);
+
+    Collecting timed; // a limit of time counts what was kept once
+    timed.prompts = promptsOf(6, 0, 0);
+    timed.keepSeconds = keepSeconds;
+    timed.plan.answerTokens = 1'000'000'000;
+    timed.plan.seconds = 35.0;
+    timed.onProgress = [&](const CollectProgress&) { timed.clockMs += 10e3; };
+    QVERIFY(timed.run().hasValue());
+    QCOMPARE(timed.store().seconds(), 40.0);
+    QCOMPARE(timed.store().texts(RowSplit::Training).size(), toSize(4 * kAnswersAtOnce));
 }
 
 void RowCollectorTest::damagedLeftoversAreMadeAgain() {

@@ -53,7 +53,7 @@ AdapterOrigin someOrigin() {
     AdapterOrigin origin;
     origin.model = "tiny \"model\"";
     origin.fingerprint = kFingerprint;
-    origin.dataFiles = {"prompts.jsonl", "Grüße.jsonl"};
+    origin.dataFiles = {{"prompts.jsonl"}, {"Grüße.jsonl", "CC BY 4.0"}};
     origin.shards = {"aa", "bb"};
     origin.answerTokens = 5678;
     origin.plan = planOfProfile("quick").value();
@@ -206,6 +206,11 @@ void TrainedAdapterTest::itsDescriptionSaysHowItWasMade() {
              (std::vector<std::string>{"aa", "bb"}));
     QCOMPARE(data.at("sources").size(), std::size_t{2});
     QCOMPARE(data.at("sources").at(1).at("file").get<std::string>(), std::string("Grüße.jsonl"));
+    const auto licence = [&data](int source) {
+        return data.at("sources").at(source).at("licence").get<std::string>();
+    };
+    QCOMPARE(licence(0), std::string("unknown"));
+    QCOMPARE(licence(1), std::string("CC BY 4.0"));
     const auto& training = said.at("training");
     QCOMPARE(training.at("seed").get<int>(), 9);
     QCOMPARE(training.at("profile").get<std::string>(), std::string("quick"));

@@ -44,6 +44,7 @@ const QStringList kUntranslated = {
     QStringLiteral("ui/store/chat_records.cpp"),           // names
     QStringLiteral("ui/store/chat_store.cpp"),             // the name of a thread
     QStringLiteral("ui/store/sqlite/chat_database.cpp"),   // looked for in SQLite's messages
+    QStringLiteral("ui/tuning/tuning_choice.cpp"),         // a licence, written into adapters
     QStringLiteral("ui/views/experiments/stream/prompts_view.cpp"), // the name of a task
     QStringLiteral("ui/views/layer_map/editing/manual_set.cpp"),    // the owner, as above
 };

@@ -25,6 +25,8 @@ public:
         Q_ASSERT(mayRun);
         say({});
         endBy("wait");
+        sayCompared({});
+        endComparisonBy("wait");
         write("prompts.jsonl", "{\"prompt\":\"p\"}\n");
     }
 
@@ -51,9 +53,22 @@ public:
     /// How it ends then: "done", "fail", "crash", or "wait" for Ctrl+C.
     void endBy(const QByteArray& end) const { write("end", end); }
 
+    /// The same for `compare`.
+    void sayCompared(const QByteArrayList& lines) const {
+        write("compared-lines", lines.join('\n') + '\n');
+    }
+
+    void endComparisonBy(const QByteArray& end) const { write("compared-end", end); }
+
     /// The arguments of its starts for an adapter, each in a line.
-    static QStringList told(const QString& adapter) {
-        QFile file(adapter + QStringLiteral(".told"));
+    static QStringList told(const QString& adapter) { return toldIn(adapter + ".told"); }
+
+    static QStringList toldToCompare(const QString& adapter) {
+        return toldIn(adapter + ".compared");
+    }
+
+    static QStringList toldIn(const QString& path) {
+        QFile file(path);
         return file.open(QIODevice::ReadOnly)
                    ? QString::fromUtf8(file.readAll()).split(u'\n', Qt::SkipEmptyParts)
                    : QStringList();
@@ -102,6 +117,33 @@ public:
                R"(},"long_story":{"acceptance":[0.25,0.2,0.1,0.1],"tokens_per_round":1.5}}})";
     }
 
+    static QByteArray prices(const char* when = "start") {
+        return QByteArray(R"({"event":"prices","when":")") + when +
+               R"(","plain_ms":8,"c":0.05,"v":{"2":1.12,"3":1.2,"4":1.35},"rounds":30,)"
+               R"("break_even":0.17,"drafted":1})";
+    }
+
+    static QByteArray selfPrompts(int written) {
+        return R"({"event":"self_prompts","written":)" + QByteArray::number(written) +
+               R"(,"planned":500})";
+    }
+
+    /// What all three decoders did with a prompt, of which there are `of`: 100 tokens each.
+    static QByteArrayList compared(
+        int line, double plainMs, double withMs, double withoutMs, int of, bool isEqual = true) {
+        const auto answer = [&](const char* variant, double ms, int rounds, bool equal) {
+            return R"({"event":"prompt","data":"d","line":)" + QByteArray::number(line) +
+                   R"(,"task":")" + (line % 2 == 0 ? "code" : "long_story") + R"(","variant":")" +
+                   variant + R"(","output_tokens":100,"steps":)" + QByteArray::number(rounds) +
+                   R"(,"draft_steps":80,"accepted":40,"decode_ms":[)" + QByteArray::number(ms / 2) +
+                   ',' + QByteArray::number(ms / 2) + R"(],"equal":)" + (equal ? "true" : "false") +
+                   R"(,"of":)" + QByteArray::number(of) + '}';
+        };
+        return {answer("vanilla", plainMs, 100, true),
+                answer("with", withMs, 50, isEqual),
+                answer("without", withoutMs, 60, true)};
+    }
+
     static QByteArray checkpoint() { return R"({"event":"checkpoint","path":"/x"})"; }
 
     static QByteArray done(const QString& path, bool isHeldOut = true) {
@@ -132,6 +174,18 @@ def read(name):
         return file.read()
 
 
+if sys.argv[1] == "compare":
+    adapter = sys.argv[sys.argv.index("--draft-adapter") + 1]
+    with open(adapter + ".compared", "a", encoding="utf-8") as told:
+        told.write(" ".join(sys.argv[1:]) + "\n")
+    sys.stdout.write(read("compared-lines"))
+    sys.stdout.flush()
+    if read("compared-end") == "wait":
+        signal.sigwait({signal.SIGINT})
+    if read("compared-end") == "fail":
+        sys.stderr.write("error: It failed. Look.\n")
+        sys.exit(4)
+    sys.exit(0)
 out = sys.argv[sys.argv.index("--out") + 1]
 os.makedirs(out + ".work", exist_ok=True)
 with open(out + ".work/plan.json", "w", encoding="utf-8"):
@@ -141,6 +195,9 @@ with open(out + ".told", "a", encoding="utf-8") as told:
 sys.stdout.write(read("lines"))
 sys.stdout.flush()
 end = read("end")
+if end == "done":
+    with open(out, "w", encoding="utf-8"):
+        pass
 if end == "fail":
     sys.stderr.write("error: It failed. Look.\n")
     sys.exit(4)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "engine/tuning/tuning_plan.h"
 #include "tests/ui/tuning/scripted_tuning.h"
+#include "ui/tuning/compare/comparison_arguments.h"
 #include "ui/tuning/tuning_run.h"
 
 #include <QtTest>
@@ -44,6 +45,15 @@ private slots:
         QCOMPARE(step.part(), 0.25);
         QCOMPARE(step.loss, 2.5);
         QCOMPARE(step.secondsLeft.value(), 90.0);
+        const auto prices = read<TuningPrices>(Script::prices("end"));
+        QCOMPARE(prices.draft, 0.05);
+        QCOMPARE(prices.rows, std::vector<double>({1.12, 1.2, 1.35}));
+        QVERIFY(prices.isOfResult);
+        QVERIFY(!read<TuningPrices>(Script::prices()).isOfResult);
+        QCOMPARE(prices.breakEven.value(), 0.17);
+        QCOMPARE(prices.round(3).value(), 3 * 0.05 + 1.35);
+        QVERIFY(!prices.round(4));
+        QCOMPARE(read<TuningSelfPrompts>(Script::selfPrompts(120)).written, 120);
         const auto evaluation = read<TuningEvaluation>(Script::evaluated(100, 0.6));
         QCOMPARE(evaluation.step, 100);
         QCOMPARE(evaluation.all.acceptance, std::vector<double>({0.6, 0.5, 0.4, 0.3}));
@@ -88,6 +98,10 @@ private slots:
         row("a step before the first", Script::stepped(-10, 2.0));
         row("more steps than there can be",
             Script::stepped(10, 2.0).replace(R"("steps":1000)", R"("steps":1e300)"));
+        row("prices without rows", Script::prices().replace(R"("3":1.2,)", ""));
+        row("a price of nothing", Script::prices().replace(R"("c":0.05)", R"("c":0)"));
+        row("a break-even above all",
+            Script::prices().replace(R"("break_even":0.17)", R"("break_even":1.2)"));
         row("no acceptance",
             R"({"event":"eval","step":1,"acceptance":[],"tokens_per_round":1,)"
             R"("best":true,"tasks":{}})");
@@ -170,6 +184,55 @@ private slots:
         }
     }
 
+    void whatCannotPayHasNoBreakEven() {
+        const auto prices = read<TuningPrices>(
+            Script::prices().replace(R"("break_even":0.17)", R"("break_even":null)"));
+        QCOMPARE(prices.draft, 0.05);
+        QVERIFY(!prices.breakEven);
+    }
+
+    void promptsAreWrittenBeforeTheyAreAnswered() {
+        TuningRun run = runOf({Script::started(), Script::prices(), Script::selfPrompts(120)});
+        QVERIFY(run.phase == TuningPhase::Writing);
+        QCOMPARE(run.selfPrompts->planned, 500);
+        QCOMPARE(run.prices->draft, 0.05);
+        run = runOf({Script::selfPrompts(500), Script::collected(100)});
+        QVERIFY(run.phase == TuningPhase::Collecting);
+    }
+
+    void chatsAndPromptsOfItsOwnAreToldToTheProgram() {
+        TuningChoice choice;
+        choice.model = {QStringLiteral("/m"), QStringLiteral("M"), false, 64};
+        QVERIFY(!choice.hasPrompts());
+        choice.selfPrompts = 500;
+        QVERIFY(choice.hasPrompts());
+        QVERIFY(!hasPromptsToCompare(choice));
+        const QString alone = argumentsOf(choice, QStringLiteral("/a/out")).join(u' ');
+        QVERIFY(alone.contains(QStringLiteral("--self-prompts 500")));
+        QVERIFY(!alone.contains(QStringLiteral("--data")));
+        choice.usesChats = true;
+        choice.data = {QStringLiteral("/x"), QStringLiteral("/y")};
+        QVERIFY(hasPromptsToCompare(choice));
+        const auto read = tuningChoiceOf(toJson(choice));
+        QVERIFY(read);
+        const QString all = argumentsOf(*read, QStringLiteral("/a/out")).join(u' ');
+        QVERIFY(all.contains(QStringLiteral(
+            "--data /x --data /y --data /a/chats.jsonl --licence unknown --licence unknown "
+            "--licence the user's own --self-prompts 500")));
+    }
+
+    void aComparisonIsToldWhatItNeeds() {
+        TuningChoice choice;
+        choice.model = {QStringLiteral("/m"), QStringLiteral("M"), true, 64};
+        choice.data = {QStringLiteral("/x")};
+        choice.usesChats = true;
+        QCOMPARE(argumentsOfComparison(choice, QStringLiteral("/a/out")).join(u' '),
+                 QStringLiteral(
+                     "compare --json --model /m --planted --data /x --data /a/chats.jsonl "
+                     "--held-out --total 18 --max-tokens 96 --draft-adapter /a/out --decoders "
+                     "vanilla,with=auto,without=auto --set without.draft_adapter=off"));
+    }
+
     void aChoiceComesBackFromTheDisk() {
         TuningChoice choice;
         choice.model = {QStringLiteral("/m"), QStringLiteral("M"), true, 64};
@@ -184,9 +247,9 @@ private slots:
                               "--json",
                               "--model",
                               "/m",
+                              "--planted",
                               "--out",
                               "/out",
-                              "--planted",
                               "--data",
                               "/a b",
                               "--data",

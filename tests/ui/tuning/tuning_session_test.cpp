@@ -50,6 +50,15 @@ class TuningSessionTest : public QObject {
         QTRY_COMPARE(session().run().losses.size(), std::size_t(2));
     }
 
+    void finish(std::optional<TuningChoice> choice = {}) {
+        m_script->say({Script::started(),
+                       Script::stepped(1000, 2.0),
+                       Script::done(QStringLiteral("/result"))});
+        m_script->endBy("done");
+        session().start(choice.value_or(m_script->choice()));
+        QTRY_VERIFY(state() == TuningState::Finished);
+    }
+
 private slots:
 
     void init() {
@@ -265,6 +274,150 @@ private slots:
         QCOMPARE(session().choice().model.name, QStringLiteral("Tiny"));
         session().setModel(std::nullopt);
         QVERIFY(state() == TuningState::Running);
+    }
+
+    void aResultIsComparedInAProcessOfItsOwn() {
+        finish();
+        QVERIFY(session().canCompare());
+        m_script->sayCompared(Script::compared(1, 200, 100, 160, 2) +
+                              Script::compared(2, 200, 100, 160, 2));
+        m_script->endComparisonBy("done");
+        session().compare();
+        QVERIFY(session().comparison().isRunning());
+        QVERIFY(!session().comparison().isMeasured());
+        QTRY_VERIFY(session().comparison().state() == ComparisonState::Done);
+        QVERIFY(session().comparison().isMeasured());
+        QCOMPARE(session().comparison().prompts().all().with, 2.0);
+        const QStringList toldOnce = Script::toldToCompare(session().adapter());
+        QCOMPARE(toldOnce.size(), 1);
+        QVERIFY(toldOnce.front().contains(QStringLiteral("--held-out")));
+        QVERIFY(toldOnce.front().contains(session().adapter()));
+        QVERIFY(state() == TuningState::Finished);
+    }
+
+    void whatWasMeasuredIsKeptAsLongAsTheAdapterIsTheSame() {
+        finish();
+        m_script->sayCompared(Script::compared(1, 200, 100, 160, 1));
+        m_script->endComparisonBy("done");
+        session().compare();
+        QTRY_VERIFY(session().comparison().state() == ComparisonState::Done);
+        reopen();
+        QVERIFY(session().comparison().state() == ComparisonState::Done);
+        QCOMPARE(session().comparison().prompts().all().with, 2.0);
+        QFile adapter(session().adapter());
+        QVERIFY(adapter.open(QIODevice::Append));
+        adapter.write("another one");
+        adapter.close();
+        reopen();
+        QVERIFY(session().comparison().state() == ComparisonState::None);
+        QVERIFY(!session().comparison().isMeasured());
+    }
+
+    void aComparisonThatIsStoppedShowsWhatItHad() {
+        finish();
+        m_script->sayCompared(Script::compared(1, 200, 100, 160, 5));
+        session().compare();
+        QTRY_COMPARE(session().comparison().prompts().prompts().size(), std::size_t(1));
+        const qint64 process = session().comparison().processId();
+        session().stopComparing();
+        QVERIFY(session().comparison().state() == ComparisonState::Stopped);
+        QVERIFY(session().comparison().isMeasured());
+        QTRY_VERIFY(Script::stateOf(process) == 'Z' || Script::stateOf(process) == 0);
+        session().compare(); // begins anew
+        QVERIFY(session().comparison().prompts().prompts().empty());
+        QTRY_COMPARE(session().comparison().prompts().prompts().size(), std::size_t(1));
+        reopen(); // the end of the program stops it, too
+        QVERIFY(session().comparison().state() == ComparisonState::Stopped);
+        QCOMPARE(session().comparison().prompts().prompts().size(), std::size_t(1));
+        session().compare();
+        QVERIFY(session().comparison().prompts().prompts().empty());
+        QVERIFY(session().comparison().isRunning());
+    }
+
+    void aComparisonWaitsWhileAnAnswerStreams() {
+        finish();
+        session().compare();
+        const qint64 process = session().comparison().processId();
+        QTRY_COMPARE(Script::toldToCompare(session().adapter()).size(), 1);
+        session().setHeld(true);
+        QVERIFY(session().comparison().isHeld());
+        QTRY_COMPARE(Script::stateOf(process), 'T');
+        session().setHeld(false);
+        QTRY_COMPARE(Script::stateOf(process), 'S');
+    }
+
+    void whyAComparisonFailedIsASentence() {
+        finish();
+        m_script->endComparisonBy("fail");
+        session().compare();
+        QTRY_VERIFY(session().comparison().state() == ComparisonState::Failed);
+        QCOMPARE(session().comparison().sentence(), QStringLiteral("It failed. Look."));
+        m_script->sayCompared({Script::error()});
+        session().compare();
+        QTRY_VERIFY(session().comparison().state() == ComparisonState::Failed);
+        QCOMPARE(session().comparison().sentence(), QStringLiteral("It cannot be. Wait."));
+    }
+
+    void aNewTrainingForgetsTheComparison() {
+        finish();
+        m_script->sayCompared(Script::compared(1, 200, 100, 160, 5));
+        session().compare();
+        QTRY_COMPARE(session().comparison().prompts().prompts().size(), std::size_t(1));
+        const qint64 process = session().comparison().processId();
+        m_script->endBy("wait");
+        session().start(m_script->choice());
+        QVERIFY(session().comparison().state() == ComparisonState::None);
+        QVERIFY(!session().canCompare());
+        QTRY_VERIFY(Script::stateOf(process) == 'Z' || Script::stateOf(process) == 0);
+    }
+
+    void withoutPromptsOfTheUserThereIsNothingToCompareOn() {
+        TuningChoice choice = m_script->choice();
+        choice.data.clear();
+        choice.selfPrompts = 500;
+        finish(choice);
+        QVERIFY(!session().canCompare());
+        session().compare();
+        QVERIFY(!session().comparison().isRunning());
+    }
+
+    void chatsAreReadFromAFileThatOnlyTheUserMayRead() {
+        TuningChoice choice = m_script->choice();
+        choice.usesChats = true;
+        session().start(choice, "{\"prompt\":\"My question\"}\n");
+        const QString path = chatPromptsPath(session().adapter());
+        QTRY_COMPARE(told().size(), 1);
+        QVERIFY(told().front().contains(QStringLiteral("--data ") + path));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.readAll(), QByteArray("{\"prompt\":\"My question\"}\n"));
+        const auto others = QFile::ReadGroup | QFile::WriteGroup | QFile::ReadOther;
+        QVERIFY((file.permissions() & others) == QFile::Permissions());
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        session().goOn(); // with the same questions
+        QTRY_COMPARE(told().size(), 2);
+        QVERIFY(QFile::exists(path));
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        session().start(m_script->choice());
+        QVERIFY(!QFile::exists(path));
+    }
+
+    void howManyPromptsWereWrittenIsKept() {
+        m_script->say({Script::started(),
+                       Script::prices(),
+                       Script::selfPrompts(100),
+                       Script::selfPrompts(500),
+                       Script::collected(100)});
+        TuningChoice choice = m_script->choice();
+        choice.selfPrompts = 500;
+        session().start(choice);
+        QTRY_VERIFY(session().run().collected.has_value());
+        reopen();
+        QCOMPARE(session().run().selfPrompts->written, 500);
+        QCOMPARE(session().run().prices->draft, 0.05);
+        QCOMPARE(session().run().collected->answerTokens, 100);
     }
 
     void obstaclesAreNamed() {

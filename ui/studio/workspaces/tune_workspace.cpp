@@ -24,6 +24,7 @@ void Studio::makeTuneWorkspace() {
     auto* workspace = new Workspace(kTuneWorkspace, m_theme);
     m_tune = new TuneDesk(
         context(), *m_viewMenu, m_window->messages(), m_settings, m_options.tuning, this);
+    m_tune->useChats(*m_chats);
     workspace->setCentralWidget(&m_tune->page());
     workspace->addDock({QStringLiteral("tune.recipe"),
                         tr("Training recipe"),
@@ -71,6 +72,10 @@ void Studio::addTuneActions() {
         showTune();
         m_tune->session().stop();
     });
+    add("tune.compare", tr("Compare the trained layer &with none"), [this] {
+        showTune();
+        m_tune->compareOrStop();
+    });
     connect(&m_tune->session(), &TuningSession::changed, this, &Studio::updateTuneActions);
     updateTuneActions();
 }
@@ -84,6 +89,7 @@ void Studio::updateTuneActions() {
     enable("tune.pause",
            session.state() == TuningState::Running || session.state() == TuningState::Paused ||
                session.canGoOn());
+    enable("tune.compare", session.canCompare());
     enable("tune.stop", session.isAtWork() && session.state() != TuningState::Stopping);
 }
 

@@ -2,6 +2,7 @@
 #include "ui/views/tune/tune_desk.h"
 
 #include "ui/experiments/setup/prompt_files.h"
+#include "ui/tuning/chat_prompts.h"
 #include "ui/views/tune/page/empty_tune.h"
 #include "ui/views/tune/recipe/tune_recipe_panel.h"
 #include "ui/views/tune/tune_words.h"
@@ -10,6 +11,8 @@
 #include <QFileInfo>
 #include <QPushButton>
 #include <QSettings>
+
+#include <utility>
 
 namespace ui {
 
@@ -44,14 +47,37 @@ void TuneDesk::connectParts() {
     connect(m_page, &TunePage::filesDropped, this, &TuneDesk::addPrompts);
     connect(&m_page->emptyPage(), &EmptyTune::filesAsked, this, &TuneDesk::askForFiles);
     connect(m_recipe, &TuneRecipePanel::filesDropped, this, &TuneDesk::addPrompts);
-    connect(m_recipe, &TuneRecipePanel::startAsked, this, [this](const TuningChoice& choice) {
-        m_session->start(choice);
-        m_page->button(TunePage::Action::PauseOrGoOn)
-            .setFocus(Qt::OtherFocusReason); // the button that began it rests now
-    });
+    connect(m_recipe, &TuneRecipePanel::startAsked, this, &TuneDesk::start);
     connect(&m_recipe->sources(), &PromptSources::changed, this, &TuneDesk::keepPrompts);
     connect(&m_recipe->sources(), &PromptSources::filesAsked, this, &TuneDesk::askForFiles);
     connect(&m_recipe->sources(), &PromptSources::folderAsked, this, &TuneDesk::askForFolder);
+}
+
+void TuneDesk::start(const TuningChoice& choice) {
+    if (!choice.usesChats || m_chats == nullptr) {
+        startWith(choice, {});
+    } else if (!std::exchange(m_isReadingChats, true)) {
+        readChatPrompts(*m_chats, this, [this, choice](const QByteArray& prompts) {
+            m_isReadingChats = false;
+            startWith(choice, prompts);
+        });
+    }
+}
+
+void TuneDesk::startWith(const TuningChoice& choice, const QByteArray& chatPrompts) {
+    if (choice.usesChats && chatPrompts.isEmpty()) {
+        tell(tr("The training did not begin."),
+             tr("There is no chat yet in which you have asked something: take away the tick."));
+        return;
+    }
+    m_session->start(choice, chatPrompts);
+    m_page->button(TunePage::Action::PauseOrGoOn)
+        .setFocus(Qt::OtherFocusReason); // the button that began it rests now
+}
+
+void TuneDesk::useChats(ChatStore& chats) {
+    m_chats = &chats;
+    m_recipe->offerChats();
 }
 
 void TuneDesk::keepPrompts() { m_settings.setValue(kPromptsKey, m_recipe->sources().paths()); }
@@ -87,6 +113,13 @@ void TuneDesk::pauseOrGoOn() {
         m_session->goOn();
 }
 
+void TuneDesk::compareOrStop() {
+    if (m_session->comparison().isRunning())
+        m_session->stopComparing();
+    else
+        m_session->compare();
+}
+
 void TuneDesk::act(TunePage::Action action) {
     switch (action) {
     case TunePage::Action::Stop:
@@ -94,6 +127,9 @@ void TuneDesk::act(TunePage::Action action) {
         return;
     case TunePage::Action::PauseOrGoOn:
         pauseOrGoOn();
+        return;
+    case TunePage::Action::Compare:
+        compareOrStop();
         return;
     case TunePage::Action::Remove:
         removeAdapter();

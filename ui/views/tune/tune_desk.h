@@ -11,6 +11,7 @@ class QSettings;
 
 namespace ui {
 
+class ChatStore;
 class TuneRecipePanel;
 
 /// Everything of the workspace Tune: the training and what it shows, in the page and in the dock,
@@ -36,6 +37,9 @@ public:
     /// What the status strip tells; empty if nothing is at work.
     WorkNote note() const;
 
+    /// The user may choose these chats as prompts. They outlive it.
+    void useChats(ChatStore& chats);
+
     void useModel(const engine::ModelLoaded& loaded);
     void forgetModel();
 
@@ -50,6 +54,9 @@ public:
     /// Pauses or goes on.
     void pauseOrGoOn();
 
+    /// Compares the result, or stops that.
+    void compareOrStop();
+
 signals:
     void modelAsked();
 
@@ -59,6 +66,8 @@ signals:
 private:
     void connectParts();
     void act(TunePage::Action action);
+    void start(const TuningChoice& choice);
+    void startWith(const TuningChoice& choice, const QByteArray& chatPrompts);
     void removeAdapter();
     void askForFolder();
     void keepPrompts();
@@ -69,6 +78,8 @@ private:
     TuningSession* m_session;
     TunePage* m_page;
     TuneRecipePanel* m_recipe;
+    ChatStore* m_chats = nullptr;
+    bool m_isReadingChats = false;
 };
 
 } // namespace ui

@@ -25,6 +25,8 @@ QString runningText(const TuningRun& run) {
     case TuningPhase::Preparing:
         return run.step || run.collected ? tr("goes on where it was")
                                          : tr("reads prompts and model");
+    case TuningPhase::Writing:
+        return tr("the model writes prompts");
     case TuningPhase::Collecting:
         return tr("the model answers the prompts");
     case TuningPhase::Training:
@@ -42,21 +44,35 @@ QString rightText(const DraftScore& score) {
     return tr("%1 of 100 first drafted tokens are right.").arg(share);
 }
 
+/// What drafts of three tokens alone would give at the prices of this computer.
+void addEstimate(QStringList& cause, const TuningRun& run, const DraftScore& score) {
+    const auto round = run.prices ? run.prices->round(3) : std::nullopt;
+    if (round)
+        cause << tr("Such a round costs %1 plain steps here, so drafts of three alone would be %2 "
+                    "times as fast as plain decoding; Auto drafts only where it pays.")
+                     .arg(*round, 0, 'f', 2)
+                     .arg(score.tokensPerRound / *round, 0, 'f', 2);
+}
+
+QString useText(const TuningSession& session) {
+    if (session.isResultUsed())
+        return tr("It is used from the next load of the model on.");
+    return session.choice().isUsed ? tr("It was removed and is not used.")
+                                   : tr("It is not used; it lies in %1.")
+                                         .arg(QDir::toNativeSeparators(session.run().done->path));
+}
+
 TuningFinding outcome(const TuningSession& session) {
     const TuningDone& done = *session.run().done;
     TuningFinding finding;
     finding.headline = tr("With drafts of three tokens, a round writes %1 tokens instead of one.")
                            .arg(done.all.tokensPerRound, 0, 'f', 2);
     QStringList cause{rightText(done.all)};
+    addEstimate(cause, session.run(), done.all);
     if (!done.isHeldOut)
         cause << tr("These are figures of answers that were trained on, because none was held "
                     "out: more prompts give true ones.");
-    if (session.isResultUsed())
-        cause << tr("It is used from the next load of the model on.");
-    else if (session.choice().isUsed)
-        cause << tr("It was removed and is not used.");
-    else
-        cause << tr("It is not used; it lies in %1.").arg(QDir::toNativeSeparators(done.path));
+    cause << useText(session);
     finding.cause = cause.join(QLatin1Char(' '));
     return finding;
 }
@@ -105,6 +121,10 @@ QString tuningStateText(const TuningSession& session) {
 }
 
 QString tuningNoteText(const TuningSession& session) {
+    if (session.comparison().isRunning())
+        return session.comparison().isHeld()
+                   ? tr("waits while an answer streams")
+                   : tr("compares · %1").arg(comparisonText(session.comparison()));
     if (!session.isAtWork())
         return {};
     if (session.state() != TuningState::Running || session.isHeld())
@@ -120,6 +140,9 @@ QString tuningNoteText(const TuningSession& session) {
 }
 
 QString collectText(const TuningRun& run) {
+    if (!run.collected && run.selfPrompts)
+        return tr("%1 of %2 prompts written")
+            .arg(numberText(run.selfPrompts->written), numberText(run.selfPrompts->planned));
     if (!run.collected)
         return {};
     const QString tokens = countText(run.collected->answerTokens, tr("1 token"), tr("%1 tokens"));
@@ -159,16 +182,74 @@ QString obstacleText(TuningObstacle obstacle) {
     return {};
 }
 
+QString comparisonText(const AdapterComparison& comparison) {
+    const ComparedPrompts& prompts = comparison.prompts();
+    const auto count = static_cast<qint64>(prompts.prompts().size());
+    if (comparison.state() == ComparisonState::Done)
+        return countText(count, tr("1 prompt"), tr("%1 prompts"));
+    if (!comparison.isRunning() && count == 0)
+        return {};
+    if (prompts.planned() == 0)
+        return tr("loads the model");
+    return tr("%1 of %2 prompts").arg(numberText(count), numberText(prompts.planned()));
+}
+
+TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
+    const ComparedSum all = prompts.all();
+    const auto factor = [](double value) { return QString::number(value, 'f', 2); };
+    TuningFinding finding;
+    finding.headline = countText(all.prompts,
+                                 tr("On 1 prompt that was not trained on, Auto is %1 times as fast "
+                                    "as plain decoding with the draft layer, and %2 times "
+                                    "without it."),
+                                 tr("On %1 prompts that were not trained on, Auto is %2 times as "
+                                    "fast as plain decoding with the draft layer, and %3 times "
+                                    "without it."))
+                           .arg(factor(all.with), factor(all.without));
+    QStringList cause;
+    if (const auto gain = prompts.gain()) {
+        const QString range = tr("%1 times as fast with it as without (95 % interval: %2 to %3)")
+                                  .arg(factor(gain->gain), factor(gain->low), factor(gain->high));
+        if (gain->low > 1.0) {
+            finding.kind = engine::VerdictKind::Gain;
+            cause << tr("It pays: %1.").arg(range);
+        } else if (gain->high < 1.0) {
+            finding.kind = engine::VerdictKind::NoGain;
+            cause << tr("It does not pay on this computer: %1. Remove it, or train it longer and "
+                        "on more prompts.")
+                         .arg(range);
+        } else {
+            finding.kind = engine::VerdictKind::NoGain;
+            cause << tr("Whether it pays is not sure: %1.").arg(range);
+        }
+    } else {
+        cause << tr("One prompt says little: more prompts give a figure to rely on.");
+    }
+    cause << (all.differing == 0
+                  ? tr("All texts were equal, token for token.")
+                  : tr("%1 of %2 prompts had a text that was not the one of plain decoding.")
+                        .arg(numberText(all.differing), numberText(all.prompts)));
+    finding.cause = cause.join(QLatin1Char(' '));
+    return finding;
+}
+
 TuningFinding tuningFinding(const TuningSession& session) {
+    if (session.comparison().isMeasured() && session.run().done) {
+        TuningFinding finding = comparisonFinding(session.comparison().prompts());
+        finding.cause += QLatin1Char(' ') + useText(session);
+        return finding;
+    }
     if (session.state() == TuningState::Finished && session.run().done)
         return outcome(session);
     const TuningEvaluation* best = session.run().best();
     if (best == nullptr)
         return {};
+    QStringList cause{rightText(best->all)};
+    addEstimate(cause, session.run(), best->all);
     return {tr("The best state so far, step %1, writes %2 tokens a round.")
                 .arg(numberText(best->step))
                 .arg(best->all.tokensPerRound, 0, 'f', 2),
-            rightText(best->all)};
+            cause.join(QLatin1Char(' '))};
 }
 
 } // namespace ui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "engine/experiments/report/experiment_result.h"
 #include "ui/tuning/tuning_session.h"
 
 namespace ui {
@@ -21,6 +22,9 @@ QString tuningNoteText(const TuningSession& session);
 QString collectText(const TuningRun& run);
 QString trainText(const TuningRun& run);
 
+/// How far the comparison is: "3 of 18 prompts".
+QString comparisonText(const AdapterComparison& comparison);
+
 /// Why no training can begin, or with no obstacle, an empty text.
 QString obstacleText(TuningObstacle obstacle);
 
@@ -28,8 +32,13 @@ QString obstacleText(TuningObstacle obstacle);
 struct TuningFinding {
     QString headline; ///< empty: none yet
     QString cause;
+    engine::VerdictKind kind = engine::VerdictKind::Finding;
 };
 
+/// What is known of the state that is kept; once it was compared, what that has shown.
 TuningFinding tuningFinding(const TuningSession& session);
+
+/// What a comparison has shown, also where it is that the adapter does not pay.
+TuningFinding comparisonFinding(const ComparedPrompts& prompts);
 
 } // namespace ui

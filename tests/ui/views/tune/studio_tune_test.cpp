@@ -7,6 +7,7 @@
 #include "ui/views/tune/tune_desk.h"
 
 #include <QAbstractButton>
+#include <QCheckBox>
 #include <QListWidget>
 #include <QPushButton>
 
@@ -121,6 +122,26 @@ private slots:
         m_stage->action("tune.pause")->trigger();
         QVERIFY(tune().session().state() == TuningState::Running);
         QVERIFY(m_stage->action("tune.stop")->isEnabled());
+    }
+
+    void aResultIsComparedByAKey() {
+        QVERIFY(!m_stage->action("tune.compare")->isEnabled());
+        QVERIFY(!tune().recipe().chats().isChecked()); // only when it is ticked
+        m_script->say({Script::started(), Script::done(QStringLiteral("/result"))});
+        m_script->endBy("done");
+        tune().addPrompts({m_script->path(QStringLiteral("prompts.jsonl"))});
+        tune().recipe().startButton().click();
+        QTRY_VERIFY(tune().session().state() == TuningState::Finished);
+        QTRY_VERIFY(m_stage->action("tune.compare")->isEnabled());
+        m_stage->action("tune.compare")->trigger();
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("tune_workspace"));
+        QVERIFY(tune().session().comparison().isRunning());
+        QVERIFY(window().statusStrip().workLink().note().state.startsWith("compares"));
+        m_stage->beginAnswer();
+        QVERIFY(tune().session().comparison().isHeld());
+        m_stage->finishAnswer();
+        m_stage->action("tune.compare")->trigger();
+        QVERIFY(!tune().session().comparison().isRunning());
     }
 
     void aButtonThatGoesLeavesTheKeyboardToAnother() {

@@ -1,127 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
-#include "tests/ui/support/decoder_infos.h"
-#include "tests/ui/support/view_stage.h"
-#include "tests/ui/tuning/scripted_tuning.h"
-#include "ui/plots/line_plot.h"
-#include "ui/shell/widgets/live_label.h"
+#include "tests/ui/views/tune/tune_stage.h"
 #include "ui/shell/widgets/segmented_control.h"
-#include "ui/views/tune/curves/tune_curve_view.h"
 #include "ui/views/tune/page/empty_tune.h"
-#include "ui/views/tune/recipe/tune_recipe_panel.h"
-#include "ui/views/tune/tune_desk.h"
 
 #include <QCheckBox>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QListWidget>
 #include <QMimeData>
 #include <QProgressBar>
-#include <QPushButton>
-#include <QSettings>
 #include <QSpinBox>
 #include <QTableView>
-#include <QtTest>
-
-#include <algorithm>
-#include <memory>
 
 using namespace support;
 using namespace ui;
 
 /// The workspace Tune as a whole, with a script in place of swift-run.
-class TuneDeskTest : public QObject {
+class TuneDeskTest : public QObject, protected TuneStage {
     Q_OBJECT
-
-    using Action = TunePage::Action;
-    using Script = ScriptedTuning;
-
-    struct Desk {
-        Script script;
-        ViewStage stage;
-        QSettings settings{script.path(QStringLiteral("studio.ini")), QSettings::IniFormat};
-        MessageBar messages{stage.theme};
-        ViewMenu menu{stage.theme, messages, nullptr};
-        std::unique_ptr<QWidget> window;
-        std::unique_ptr<TuneDesk> desk;
-
-        void open(const TuningPlaces& places) {
-            close();
-            desk = std::make_unique<TuneDesk>(stage.context(), menu, messages, settings, places);
-            window = std::make_unique<QWidget>();
-            auto* row = new QHBoxLayout(window.get());
-            row->addWidget(&desk->recipe());
-            row->addWidget(&desk->page(), 1);
-            window->resize(1440, 860);
-            window->show();
-        }
-
-        /// The window before what it shows, as the program does.
-        void close() {
-            window.reset();
-            desk.reset();
-        }
-
-        ~Desk() { close(); }
-    };
-
-    std::unique_ptr<Desk> m_desk;
-
-    TuneDesk& desk() { return *m_desk->desk; }
-
-    TunePage& page() { return desk().page(); }
-
-    TuneRecipePanel& recipe() { return desk().recipe(); }
-
-    Script& script() { return m_desk->script; }
-
-    TuningState state() { return desk().session().state(); }
-
-    void loadModel() {
-        engine::ModelLoaded loaded = loadedModel(30, 1000);
-        loaded.path = "/models/Tiny";
-        loaded.model.name = "Tiny";
-        loaded.model.hiddenSize = 576;
-        desk().useModel(loaded);
-    }
-
-    void addPrompts() { desk().addPrompts({script().path(QStringLiteral("prompts.jsonl"))}); }
-
-    void start() {
-        loadModel();
-        addPrompts();
-        QTest::mouseClick(&recipe().startButton(), Qt::LeftButton);
-    }
-
-    void click(Action action) { QTest::mouseClick(&page().button(action), Qt::LeftButton); }
-
-    bool isShown(Action action) { return page().button(action).isVisible(); }
-
-    static bool says(QWidget& within, const QString& words) {
-        const auto says = [&](const auto* label) {
-            return label->isVisible() && label->text().contains(words);
-        };
-        return std::ranges::any_of(within.findChildren<QLabel*>(), says) ||
-               std::ranges::any_of(within.findChildren<LiveLabel*>(), says);
-    }
-
-    TuneView& view(const char* id) {
-        for (TuneView* one : page().views())
-            if (one->info().id == QLatin1String(id))
-                return *one;
-        qFatal("no such view");
-    }
-
-    LinePlot& plot(const char* id) { return static_cast<TuneCurveView&>(view(id)).plot(); }
-
-    static QByteArrayList someSteps() {
-        return {Script::started(),
-                Script::collected(1'200'000),
-                Script::stepped(100, 5.0),
-                Script::evaluated(100, 0.4),
-                Script::stepped(200, 4.0),
-                Script::evaluated(200, 0.62)};
-    }
 
 private slots:
 
@@ -348,7 +243,7 @@ private slots:
         QVERIFY(page().finding().contains(QStringLiteral("was removed")));
         QVERIFY(m_desk->messages.isShown(QStringLiteral("tune")));
         for (QProgressBar* bar : page().findChildren<QProgressBar*>())
-            if (bar->isVisible())
+            if (bar->isVisible() && !bar->accessibleName().endsWith(QStringLiteral("Compare")))
                 QCOMPARE(bar->value(), bar->maximum());
     }
 
@@ -377,9 +272,12 @@ private slots:
     }
 
     void everythingHasAName() {
-        script().say(someSteps());
-        start();
-        QTRY_COMPARE(desk().session().run().evaluations.size(), std::size_t(2));
+        script().sayCompared(gains(4));
+        script().endComparisonBy("done");
+        finish();
+        QCOMPARE(namelessWidgets(*m_desk->window).join(QLatin1Char('\n')), QString());
+        click(Action::Compare);
+        QTRY_VERIFY(desk().session().comparison().state() == ComparisonState::Done);
         QCOMPARE(namelessWidgets(*m_desk->window).join(QLatin1Char('\n')), QString());
     }
 

@@ -50,8 +50,18 @@ void TuneCurveView::showRun() {
             m_plot->setSeriesLabel(series,
                                    {curve.label(m_points[i].back().y), true, LabelSide::Beside});
     }
-    m_plot->setHome({0.0, last}, m_content.range(m_points));
-    m_plot->setSummary(m_content.summary(run()));
+    m_lines = m_content.lines ? m_content.lines(session()) : std::vector<TuneLine>();
+    QStringList summary{m_content.summary(run())};
+    std::vector<std::vector<PlotPoint>> seen = m_points;
+    std::vector<ReferenceLine> references;
+    for (const TuneLine& line : m_lines) {
+        seen.push_back({{0.0, line.look.value}});
+        references.push_back(line.look);
+        summary << tr("%1: %2.").arg(line.name, QString::number(line.look.value, 'f', 2));
+    }
+    m_plot->setReferences(std::move(references));
+    m_plot->setHome({0.0, last}, m_content.range(seen));
+    m_plot->setSummary(summary.join(QLatin1Char(' ')).trimmed());
     m_plot->refresh();
 }
 
@@ -73,6 +83,11 @@ FigureTable TuneCurveView::table() const {
         while (cells.size() + 1 < table.header.size())
             cells << QString();
         table.rows.push_back(QStringList{numberCell(step)} + cells);
+    }
+    for (const TuneLine& line : m_lines) {
+        table.header << line.name;
+        for (QStringList& row : table.rows)
+            row << numberCell(line.look.value);
     }
     return table;
 }

@@ -18,13 +18,21 @@ struct TuneCurve {
     std::function<QString(double)> label = {}; ///< beside its newest point; none = no label
 };
 
+/// A value that a curve has to reach.
+struct TuneLine {
+    QString name; ///< a column of the table
+    ReferenceLine look;
+};
+
 /// What a view of curves shows.
 struct TunePlot {
     ViewInfo info;
     QString subtitle;
     AxisForm y;
     std::vector<TuneCurve> curves;
-    std::function<PlotRange(const std::vector<std::vector<PlotPoint>>&)> range; ///< of y
+    std::function<std::vector<TuneLine>(const TuningSession&)> lines = {};
+    /// Of y, for the points of the curves and those of the lines behind them.
+    std::function<PlotRange(const std::vector<std::vector<PlotPoint>>&)> range;
     EmptyNote note;
     std::function<QString(const TuningRun&)> summary; ///< for screen readers
 };
@@ -57,6 +65,7 @@ private:
     TunePlot m_content;
     LinePlot* m_plot;
     std::vector<std::vector<PlotPoint>> m_points; ///< [curves]
+    std::vector<TuneLine> m_lines;
 };
 
 } // namespace ui

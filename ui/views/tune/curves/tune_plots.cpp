@@ -71,9 +71,46 @@ PlotRange shareRange(const CurvePoints& curves) {
 /// From 1 to a half above the highest point, but to 4 at most.
 PlotRange tokenRange(const CurvePoints& curves) {
     double highest = 1.0;
-    for (const PlotPoint& point : curves.front())
-        highest = std::max(highest, point.y);
+    for (const std::vector<PlotPoint>& points : curves)
+        for (const PlotPoint& point : points)
+            highest = std::max(highest, point.y);
     return {1.0, std::clamp(std::ceil(highest * 2.0 + 0.2) / 2.0, 2.0, 4.0)};
+}
+
+/// The acceptance from which on drafting pays at the prices of this computer.
+std::vector<TuneLine> acceptanceLines(const TuningSession& session) {
+    const auto& prices = session.run().prices;
+    if (!prices || !prices->breakEven)
+        return {};
+    return {{tr("break-even"),
+             {.value = *prices->breakEven,
+              .label = tr("drafting pays from %1 on").arg(shareText(*prices->breakEven)),
+              .colour = &Colours::text,
+              .dash = Dash::Dashed}}};
+}
+
+/// What a round must write to be as fast as plain steps, and as Auto is without the layer.
+std::vector<TuneLine> roundLines(const TuningSession& session) {
+    const auto& prices = session.run().prices;
+    const auto round = prices ? prices->round(3) : std::nullopt;
+    if (!round)
+        return {};
+    const auto text = [](double tokens) { return QString::number(tokens, 'f', 2); };
+    std::vector<TuneLine> lines{{tr("break-even with plain steps"),
+                                 {.value = *round,
+                                  .label = tr("break-even with plain steps: %1").arg(text(*round)),
+                                  .colour = &Colours::text,
+                                  .isLabelBelow = true}}};
+    if (session.comparison().isMeasured()) {
+        const double fast = session.comparison().prompts().all().without;
+        lines.push_back({tr("break-even with Auto as it is"),
+                         {.value = fast * *round,
+                          .label = tr("break-even with Auto as it is (%1): %2")
+                                       .arg(factorText(fast), text(fast * *round)),
+                          .colour = &Colours::muted,
+                          .dash = Dash::Dashed}});
+    }
+    return lines;
 }
 
 struct DepthLook {
@@ -121,13 +158,17 @@ TunePlot lossPlot() {
 
 TunePlot acceptancePlot() {
     TunePlot plot;
-    plot.info = {QStringLiteral("tune_acceptance"),
-                 tr("Acceptance by depth"),
-                 tr("On answers that are not trained on: the share of drafted tokens that are the "
-                    "full model's own. Depth 1 is the first token of a draft; a deeper one counts "
-                    "only where all before it were right. Compare table 1 of the EAGLE paper, "
-                    "arXiv 2401.15077."),
-                 {}};
+    plot.info = {
+        QStringLiteral("tune_acceptance"),
+        tr("Acceptance by depth"),
+        tr("On answers that are not trained on: the share of drafted tokens that are the "
+           "full model's own. Depth 1 is the first token of a draft; a deeper one counts "
+           "only where all before it were right. From the dashed line on drafting is faster "
+           "than plain steps here, if each depth has so much: where "
+           "1 + a + a\u00B2 + ... = g c + v(g + 1), for g drafted tokens at the cost c and "
+           "a check of g + 1 rows at the cost v. Compare table 1 of the EAGLE paper, "
+           "arXiv 2401.15077."),
+        {}};
     plot.subtitle = tr("of held-out answers, each depth given those before");
     plot.y.tickCount = 5;
     plot.y.tickText = oneDecimal;
@@ -139,6 +180,7 @@ TunePlot acceptancePlot() {
              [depth](const TuningRun& run) { return acceptanceAt(run, depth); },
              [name](double share) { return QStringLiteral("%1 %2").arg(name, shareText(share)); }});
     }
+    plot.lines = acceptanceLines;
     plot.range = shareRange;
     plot.note = {tr("Not measured yet"),
                  tr("Every 100 steps and at the end the draft layer drafts held-out answers."),
@@ -159,13 +201,16 @@ TunePlot acceptancePlot() {
 
 TunePlot roundPlot() {
     TunePlot plot;
-    plot.info = {QStringLiteral("tune_round"),
-                 tr("Tokens a round"),
-                 tr("On answers that are not trained on: what a round writes when three tokens are "
-                    "drafted, the full model's own token included. 1 is what a plain step writes; "
-                    "4 would be a draft that is always right. Whether that is faster also depends "
-                    "on what drafting costs on this computer; the chat measures it."),
-                 {}};
+    plot.info = {
+        QStringLiteral("tune_round"),
+        tr("Tokens a round"),
+        tr("On answers that are not trained on: what a round writes when three tokens are "
+           "drafted, the full model's own token included. 1 is what a plain step writes; "
+           "4 would be a draft that is always right. Above the full line that is faster than "
+           "plain steps here: it is 3 c + v(4), three drafted tokens and a check of four "
+           "rows. Above the dashed one it is faster than Auto without the layer, once that "
+           "was compared."),
+        {}};
     plot.subtitle = tr("three drafted, one own; 1 is a plain step");
     plot.y.tickCount = 5;
     plot.y.origin = 1.0;
@@ -178,6 +223,7 @@ TunePlot roundPlot() {
                             true},
                            roundPoints,
                            [](double tokens) { return QString::number(tokens, 'f', 2); }});
+    plot.lines = roundLines;
     plot.range = tokenRange;
     plot.note = {tr("Not measured yet"),
                  tr("Every 100 steps and at the end the draft layer drafts held-out answers."),

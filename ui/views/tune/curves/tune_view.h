@@ -22,6 +22,8 @@ protected:
     /// Brings the content up to date with run().
     virtual void showRun() = 0;
 
+    const TuningSession& session() const { return m_session; }
+
     const TuningRun& run() const { return m_session.run(); }
 
     void refreshView(Topics changed) final;

@@ -2,7 +2,7 @@
 #include "ui/views/tune/page/phase_bar.h"
 
 #include "ui/shell/widgets/live_label.h"
-#include "ui/tuning/tuning_run.h"
+#include "ui/tuning/tuning_session.h"
 #include "ui/views/tune/tune_words.h"
 
 #include <QHBoxLayout>
@@ -24,11 +24,11 @@ PhaseBar::PhaseBar(const Theme& theme, QWidget* parent)
     : QWidget(parent)
     , m_theme(theme)
     , m_row(new QHBoxLayout(this)) {
-    add(tr("Collect"), 2);
+    add(tr("Collect"), 3);
     add(tr("Train"), 3);
+    add(tr("Compare"), 2);
     connect(&theme, &Theme::changed, this, &PhaseBar::restyle);
     restyle();
-    setRun({});
 }
 
 void PhaseBar::add(const QString& name, int share) {
@@ -51,25 +51,32 @@ void PhaseBar::add(const QString& name, int share) {
     m_phases.push_back(std::move(phase));
 }
 
-void PhaseBar::setRun(const TuningRun& run) {
+void PhaseBar::showSession(const TuningSession& session) {
+    const TuningRun& run = session.run();
     const bool hasTrained = run.step.has_value() || run.phase == TuningPhase::Training;
     const bool hasCollected = hasTrained || run.phase == TuningPhase::Over;
     const auto stage = [](bool isDone, bool isNow) {
         return isDone ? Stage::Done : isNow ? Stage::Now : Stage::Ahead;
     };
-    show(m_phases[0],
-         stage(hasCollected, run.collected.has_value()),
-         hasCollected ? 1.0 : run.collectedPart(),
-         collectText(run));
-    show(m_phases[1],
-         stage(run.phase == TuningPhase::Over, hasTrained),
-         run.phase == TuningPhase::Over ? 1.0
-         : run.step                     ? run.step->part()
-                                        : 0.0,
-         trainText(run));
+    showPhase(m_phases[0],
+              stage(hasCollected, run.collected || run.selfPrompts),
+              hasCollected ? 1.0 : run.collectedPart(),
+              collectText(run));
+    showPhase(m_phases[1],
+              stage(run.phase == TuningPhase::Over, hasTrained),
+              run.phase == TuningPhase::Over ? 1.0
+              : run.step                     ? run.step->part()
+                                             : 0.0,
+              trainText(run));
+    const AdapterComparison& comparison = session.comparison();
+    const bool isCompared = comparison.state() == ComparisonState::Done;
+    showPhase(m_phases[2],
+              stage(isCompared, comparison.isRunning()),
+              isCompared ? 1.0 : comparison.prompts().part(),
+              comparisonText(comparison));
 }
 
-void PhaseBar::show(Phase& phase, Stage stage, double part, const QString& words) {
+void PhaseBar::showPhase(Phase& phase, Stage stage, double part, const QString& words) {
     phase.title->setRuns(
         {{stage == Stage::Done ? QStringLiteral("\u2713 ") + phase.name : phase.name,
           true,

@@ -13,17 +13,17 @@ class QProgressBar;
 namespace ui {
 
 class LiveLabel;
-struct TuningRun;
+class TuningSession;
 
-/// The phases of a training side by side: what is done, what is at work, and how long it takes.
-/// Thread: UI.
+/// The phases of a training and its comparison side by side: what is done, what is at work, and how
+/// long it takes. Thread: UI.
 class PhaseBar : public QWidget {
     Q_OBJECT
 
 public:
     explicit PhaseBar(const Theme& theme, QWidget* parent = nullptr);
 
-    void setRun(const TuningRun& run);
+    void showSession(const TuningSession& session);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -40,13 +40,13 @@ private:
     };
 
     void add(const QString& name, int share);
-    void show(Phase& phase, Stage stage, double part, const QString& words);
+    void showPhase(Phase& phase, Stage stage, double part, const QString& words);
     void colourBar(const Phase& phase);
     void restyle();
 
     const Theme& m_theme;
     QHBoxLayout* m_row;
-    std::vector<Phase> m_phases; ///< collecting, training
+    std::vector<Phase> m_phases; ///< collecting, training, comparing
 };
 
 } // namespace ui

@@ -8,6 +8,7 @@
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/views/experiments/page/page_header.h"
 #include "ui/views/experiments/report/verdict_band.h"
+#include "ui/views/tune/compared/compared_view.h"
 #include "ui/views/tune/curves/task_scores_view.h"
 #include "ui/views/tune/curves/tune_curve_view.h"
 #include "ui/views/tune/page/empty_tune.h"
@@ -65,6 +66,7 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
         connect(button, &QPushButton::clicked, this, [this, action] { emit actionAsked(action); });
     };
     add(Action::Remove);
+    add(Action::Compare);
     add(Action::Stop);
     add(Action::PauseOrGoOn, true);
     add(Action::Reload, true);
@@ -77,7 +79,8 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     m_views = {loss,
                new TuneCurveView(context, m_session, acceptancePlot()),
                new TuneCurveView(context, m_session, roundPlot()),
-               new TaskScoresView(context, m_session)};
+               new TaskScoresView(context, m_session),
+               new ComparedView(context, m_session)};
     auto* views = new QWidget;
     m_grid = new QGridLayout(views);
     m_grid->setContentsMargins(0, 0, 0, 0);
@@ -122,8 +125,10 @@ void TunePage::arrange() {
         return;
     for (QWidget* part : m_parts)
         m_grid->removeWidget(part);
-    for (int i = 0; i < static_cast<int>(m_parts.size()); ++i)
+    const int last = static_cast<int>(m_parts.size()) - 1; // it takes a whole row
+    for (int i = 0; i < last; ++i)
         m_grid->addWidget(m_parts[static_cast<std::size_t>(i)], i / columns, i % columns);
+    m_grid->addWidget(m_parts.back(), (last + columns - 1) / columns, 0, 1, columns);
     m_grid->setColumnStretch(0, 1);
     m_grid->setColumnStretch(1, columns - 1);
 }
@@ -148,13 +153,12 @@ void TunePage::showSession() {
     m_body->setCurrentWidget(hasRun ? static_cast<QWidget*>(m_scroll) : m_empty);
     m_header->setTitle(tr("Draft layer for %1").arg(m_session.choice().model.name));
     m_header->setSentence(tuningStateText(m_session));
-    m_phases->setRun(m_session.run());
+    m_phases->showSession(m_session);
     const TuningFinding finding = tuningFinding(m_session);
     m_band->setVisible(!finding.headline.isEmpty());
     if (m_band->text() != finding.headline + QLatin1Char(' ') + finding.cause)
-        m_band->setVerdict({engine::VerdictKind::Finding,
-                            finding.headline.toStdString(),
-                            finding.cause.toStdString()});
+        m_band->setVerdict(
+            {finding.kind, finding.headline.toStdString(), finding.cause.toStdString()});
     const QStringList& remarks = m_session.run().remarks;
     m_remark->setVisible(!remarks.isEmpty() && m_session.isAtWork());
     m_remark->setText(remarks.isEmpty() ? QString() : remarks.back());
@@ -177,6 +181,14 @@ void TunePage::showButtons() {
     goOn.setVisible(state == TuningState::Running || state == TuningState::Paused ||
                     m_session.canGoOn());
     goOn.setText(state == TuningState::Running ? tr("Pause") : tr("Continue"));
+    QPushButton& compare = button(Action::Compare);
+    const bool isComparing = m_session.comparison().isRunning();
+    compare.setVisible(m_session.canCompare());
+    compare.setText(isComparing ? tr("Stop comparing") : tr("Compare on my prompts"));
+    compare.setToolTip(isComparing
+                           ? tr("What was measured before is shown")
+                           : tr("Prompts that were not trained on are answered with the draft "
+                                "layer and without it, in turn"));
     const bool isUsed = state == TuningState::Finished && m_session.isResultUsed();
     button(Action::Remove).setVisible(isUsed);
     button(Action::Reload).setVisible(isUsed);

@@ -30,7 +30,7 @@ class TunePage : public QWidget {
     Q_OBJECT
 
 public:
-    enum class Action { Stop, PauseOrGoOn, Remove, Reload };
+    enum class Action { Stop, PauseOrGoOn, Compare, Remove, Reload };
 
     /// All outlive it.
     TunePage(const ViewContext& context,

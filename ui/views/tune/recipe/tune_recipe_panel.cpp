@@ -25,6 +25,7 @@ namespace ui {
 namespace {
 
 constexpr int kMostMinutes = 7 * 24 * 60;
+constexpr int kMostSelfPrompts = 100'000;
 
 /// Of the file over its weights: they are stored in 8 bits, with a scale for each block.
 constexpr double kBytesPerWeight = 1.06;
@@ -40,6 +41,8 @@ TuneRecipePanel::TuneRecipePanel(const Theme& theme, const TuningSession& sessio
     setAcceptDrops(true);
     build();
     connect(m_sources, &PromptSources::changed, this, &TuneRecipePanel::showStart);
+    connect(m_selfPrompts, &QSpinBox::valueChanged, this, &TuneRecipePanel::showStart);
+    connect(m_chats, &QCheckBox::toggled, this, &TuneRecipePanel::showStart);
     connect(m_length, &SegmentedControl::chosen, this, &TuneRecipePanel::showCosts);
     connect(m_start, &QPushButton::clicked, this, [this] { emit startAsked(choice()); });
     connect(&session, &TuningSession::changed, this, &TuneRecipePanel::showSession);
@@ -100,9 +103,7 @@ void TuneRecipePanel::build() {
 void TuneRecipePanel::buildForm(QVBoxLayout& form) {
     addTitle(form, tr("What to train"));
     m_what = addNote(form);
-    addTitle(form, tr("From which prompts"));
-    m_sources = new PromptSources(m_theme);
-    form.addWidget(m_sources);
+    buildPrompts(form);
     addTitle(form, tr("How long"));
     m_length = new SegmentedControl(m_theme, tr("How long it trains"));
     m_length->setSegments({tr("Quick"), tr("Full"), tr("Overnight"), tr("Minutes")});
@@ -121,6 +122,8 @@ void TuneRecipePanel::buildForm(QVBoxLayout& form) {
     m_disk = addFact(tr("Disk while it runs"));
     m_weights = addFact(tr("Weights to train"));
     m_size = addFact(tr("Size of the result"));
+    m_draftPrice = addFact(tr("A drafted token"));
+    m_rowsPrice = addFact(tr("Checking 2, 3, 4 rows"));
     form.addLayout(m_facts);
     addTitle(form, tr("What becomes of it"));
     m_use = new QCheckBox(tr("Draft with it for this model"));
@@ -129,10 +132,48 @@ void TuneRecipePanel::buildForm(QVBoxLayout& form) {
     form.addWidget(m_use);
 }
 
+void TuneRecipePanel::buildPrompts(QVBoxLayout& form) {
+    addTitle(form, tr("From which prompts"));
+    m_sources = new PromptSources(m_theme);
+    form.addWidget(m_sources);
+    auto* own = new QLabel(tr("Prompts that the model writes itself"));
+    own->setWordWrap(true);
+    m_selfPrompts = new QSpinBox;
+    m_selfPrompts->setRange(0, kMostSelfPrompts);
+    m_selfPrompts->setSingleStep(100);
+    m_selfPrompts->setSpecialValueText(tr("none"));
+    m_selfPrompts->setAccessibleName(own->text());
+    m_selfPrompts->setToolTip(tr("It is given what stands before a question in its chats, and "
+                                 "writes the question: no data of anyone is needed. Magpie, arXiv "
+                                 "2406.08464."));
+    own->setBuddy(m_selfPrompts);
+    auto* row = new QHBoxLayout;
+    row->addWidget(own, 1);
+    row->addWidget(m_selfPrompts);
+    form.addLayout(row);
+    m_chats = new QCheckBox(tr("My chats"));
+    m_chats->setToolTip(tr("A copy of these questions lies beside the training until the next one "
+                           "begins"));
+    form.addWidget(m_chats);
+    m_chatsNote = addNote(form);
+    m_chatsNote->setText(tr("Only the first question of each chat is read, with its files. Nothing "
+                            "leaves this computer."));
+    m_chats->setAccessibleDescription(m_chatsNote->text());
+    m_chats->hide();
+    m_chatsNote->hide();
+}
+
+void TuneRecipePanel::offerChats() {
+    m_chats->show();
+    m_chatsNote->show();
+}
+
 TuningChoice TuneRecipePanel::choice() const {
     TuningChoice choice;
     choice.model = m_session.model().value_or(TuningModel());
     choice.data = m_sources->paths();
+    choice.selfPrompts = m_selfPrompts->value();
+    choice.usesChats = m_chats->isChecked();
     choice.length = static_cast<TuningLength>(std::max(0, m_length->currentIndex()));
     choice.minutes = m_minutes->value();
     choice.isUsed = m_use->isChecked();
@@ -144,7 +185,8 @@ void TuneRecipePanel::showSession() {
     const bool isNew = std::exchange(m_number, m_session.number()) != m_session.number();
     if (isNew && m_session.state() != TuningState::None)
         showChoice(m_session.choice());
-    for (QWidget* choice : std::initializer_list<QWidget*>{m_sources, m_length, m_minutes, m_use})
+    for (QWidget* choice : std::initializer_list<QWidget*>{
+             m_sources, m_selfPrompts, m_chats, m_length, m_minutes, m_use})
         choice->setEnabled(!m_session.isAtWork());
     const auto& facts = m_session.run().facts;
     m_what->setText(
@@ -157,6 +199,8 @@ void TuneRecipePanel::showSession() {
 
 void TuneRecipePanel::showChoice(const TuningChoice& choice) {
     m_sources->setPaths(choice.data);
+    m_selfPrompts->setValue(choice.selfPrompts);
+    m_chats->setChecked(choice.usesChats && !m_chats->isHidden());
     m_length->setCurrentIndex(static_cast<int>(choice.length));
     m_minutes->setValue(choice.minutes);
     m_use->setChecked(choice.isUsed);
@@ -187,6 +231,23 @@ void TuneRecipePanel::showCosts() {
         fact.name->setVisible(facts.has_value());
         fact.value->setVisible(facts.has_value());
     }
+    showPrices();
+}
+
+/// As the program has measured them on this computer.
+void TuneRecipePanel::showPrices() {
+    const auto& prices = m_session.run().prices;
+    if (prices) {
+        m_draftPrice.value->setText(tr("%1 of a plain step").arg(prices->draft, 0, 'f', 3));
+        QStringList rows;
+        for (const double price : prices->rows)
+            rows << QString::number(price, 'f', 2);
+        m_rowsPrice.value->setText(rows.join(QStringLiteral(", ")));
+    }
+    for (const Fact& fact : {m_draftPrice, m_rowsPrice}) {
+        fact.name->setVisible(prices.has_value());
+        fact.value->setVisible(prices.has_value());
+    }
 }
 
 void TuneRecipePanel::showStart() {
@@ -194,8 +255,8 @@ void TuneRecipePanel::showStart() {
     QString reason = obstacleText(obstacle);
     if (obstacle == TuningObstacle::AtWork)
         reason = tr("What is chosen is fixed while it runs.");
-    else if (reason.isEmpty() && m_sources->paths().isEmpty())
-        reason = tr("Add the prompts first: files or folders.");
+    else if (reason.isEmpty() && !choice().hasPrompts())
+        reason = tr("Add the prompts first: files, folders, or some that the model writes.");
     m_obstacle->setText(reason);
     m_obstacle->setVisible(!reason.isEmpty());
     m_start->setEnabled(reason.isEmpty());

@@ -36,6 +36,13 @@ public:
 
     QCheckBox& use() { return *m_use; }
 
+    QCheckBox& chats() { return *m_chats; }
+
+    QSpinBox& selfPrompts() { return *m_selfPrompts; }
+
+    /// Without it, the user's chats cannot be chosen.
+    void offerChats();
+
     /// Without what the session knows: which model.
     TuningChoice choice() const;
 
@@ -55,12 +62,14 @@ private:
 
     void build();
     void buildForm(QVBoxLayout& form);
+    void buildPrompts(QVBoxLayout& form);
     void addTitle(QVBoxLayout& form, const QString& text);
     QLabel* addNote(QVBoxLayout& form);
     Fact addFact(const QString& name);
     void showSession();
     void showChoice(const TuningChoice& choice);
     void showCosts();
+    void showPrices();
     void showStart();
     void restyle();
 
@@ -70,6 +79,9 @@ private:
     QWidget* m_form = nullptr;
     QLabel* m_what = nullptr;
     PromptSources* m_sources = nullptr;
+    QSpinBox* m_selfPrompts = nullptr;
+    QCheckBox* m_chats = nullptr;
+    QLabel* m_chatsNote = nullptr;
     SegmentedControl* m_length = nullptr;
     QSpinBox* m_minutes = nullptr;
     QGridLayout* m_facts = nullptr;
@@ -77,6 +89,8 @@ private:
     Fact m_disk{};
     Fact m_weights{};
     Fact m_size{};
+    Fact m_draftPrice{};
+    Fact m_rowsPrice{};
     QCheckBox* m_use = nullptr;
     QWidget* m_foot = nullptr;
     QLabel* m_obstacle = nullptr;

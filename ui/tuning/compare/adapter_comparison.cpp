@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/tuning/compare/adapter_comparison.h"
+
+#include "ui/tuning/compare/comparison_arguments.h"
+#include "ui/tuning/tuning_event.h"
+
+#include <QDateTime>
+#include <QFileInfo>
+
+#include <utility>
+
+namespace ui {
+
+AdapterComparison::AdapterComparison(QString program, QObject* parent)
+    : QObject(parent)
+    , m_program(std::move(program)) {
+    connect(&m_files, &TuningFiles::failed, this, &AdapterComparison::faulted);
+}
+
+AdapterComparison::~AdapterComparison() {
+    if (m_process == nullptr)
+        return;
+    endProcess();
+    m_files.writeComparison(m_lines);
+}
+
+/// Which file was measured: another one has another size or another time.
+QByteArray AdapterComparison::adapterLine() const {
+    const QFileInfo adapter(m_files.adapter());
+    return "adapter " + QByteArray::number(adapter.size()) + ' ' +
+           QByteArray::number(adapter.lastModified().toMSecsSinceEpoch());
+}
+
+void AdapterComparison::open(const QString& root, const TuningModel& model) {
+    stop();
+    m_files.setPlace(root, model);
+    m_prompts = {};
+    m_state = ComparisonState::None;
+    m_sentence.clear();
+    QByteArrayList lines = m_files.readComparison().split('\n');
+    if (lines.takeFirst() == adapterLine())
+        for (const QByteArray& line : lines)
+            m_prompts.take(line);
+    const auto count = static_cast<int>(m_prompts.prompts().size());
+    if (count > 0)
+        m_state = count < m_prompts.planned() ? ComparisonState::Stopped : ComparisonState::Done;
+}
+
+void AdapterComparison::forget() {
+    endProcess();
+    m_prompts = {};
+    m_state = ComparisonState::None;
+    m_sentence.clear();
+    m_files.writeComparison({});
+}
+
+void AdapterComparison::start(const TuningChoice& choice) {
+    endProcess();
+    m_prompts = {};
+    m_lines = adapterLine() + '\n';
+    m_sentence.clear();
+    m_error.clear();
+    m_state = ComparisonState::Running;
+    m_process = new TuningProcess(this);
+    connect(m_process, &TuningProcess::lineCame, this, &AdapterComparison::takeLine);
+    connect(m_process, &TuningProcess::ended, this, &AdapterComparison::onEnded);
+    m_process->start(m_program, argumentsOfComparison(choice, m_files.adapter()));
+    if (m_process != nullptr && m_isHeld)
+        m_process->setHeld(true);
+    emit changed();
+}
+
+void AdapterComparison::stop() {
+    if (m_process == nullptr)
+        return;
+    endProcess();
+    m_state = ComparisonState::Stopped;
+    m_files.writeComparison(m_lines);
+    emit changed();
+}
+
+/// There is nothing that it would have to save.
+void AdapterComparison::endProcess() {
+    if (m_process == nullptr)
+        return;
+    m_process->disconnect(this);
+    m_process->kill();
+    delete m_process.data();
+}
+
+void AdapterComparison::setHeld(bool isHeld) {
+    if (std::exchange(m_isHeld, isHeld) == isHeld || m_process == nullptr)
+        return;
+    m_process->setHeld(isHeld);
+    emit changed();
+}
+
+void AdapterComparison::takeLine(const QByteArray& line) {
+    if (m_prompts.take(line)) {
+        m_lines += line + '\n';
+        emit changed();
+        return;
+    }
+    const auto event = tuningEventOf(line);
+    if (const auto* error = event ? std::get_if<TuningError>(&*event) : nullptr)
+        m_error = error->sentence();
+}
+
+void AdapterComparison::onEnded(TuningProcess::End end, const QString& words) {
+    m_process->deleteLater();
+    m_process.clear();
+    using End = TuningProcess::End;
+    m_state = end == End::Done && !m_prompts.prompts().empty() ? ComparisonState::Done
+                                                               : ComparisonState::Failed;
+    if (m_state == ComparisonState::Failed)
+        m_sentence = end == End::NotStarted ? tr("%1 cannot be started (%2).").arg(m_program, words)
+                     : !m_error.isEmpty()   ? m_error
+                     : end == End::Killed   ? tr("The comparison's process was killed.")
+                     : words.isEmpty()      ? tr("The comparison ended without a result.")
+                                            : words;
+    if (!m_prompts.prompts().empty())
+        m_files.writeComparison(m_lines);
+    emit changed();
+}
+
+} // namespace ui

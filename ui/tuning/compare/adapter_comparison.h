@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/tuning/compare/compared_prompts.h"
+#include "ui/tuning/tuning_files.h"
+#include "ui/tuning/tuning_process.h"
+
+#include <QPointer>
+
+namespace ui {
+
+enum class ComparisonState {
+    None,
+    Running,
+    Stopped, ///< by the user; what was measured before counts
+    Failed,  ///< a sentence says why
+    Done,
+};
+
+/// The comparison of a trained adapter with none, in a process of its own. What it said is kept
+/// beside the adapter, as long as that is the same file. Thread: UI; nothing waits.
+class AdapterComparison : public QObject {
+    Q_OBJECT
+
+public:
+    explicit AdapterComparison(QString program, QObject* parent = nullptr);
+
+    /// A process that still runs is ended; what was measured is kept.
+    ~AdapterComparison() override;
+
+    /// Shows what was measured of the adapter of a training, if anything was. What runs is stopped.
+    void open(const QString& root, const TuningModel& model);
+
+    /// Ends what runs, and forgets what was measured.
+    void forget();
+
+    void start(const TuningChoice& choice);
+    void stop();
+
+    /// While an answer streams. Its own answers do not count the time.
+    void setHeld(bool isHeld);
+
+    ComparisonState state() const { return m_state; }
+
+    const ComparedPrompts& prompts() const { return m_prompts; }
+
+    /// Why it failed.
+    const QString& sentence() const { return m_sentence; }
+
+    bool isRunning() const { return m_process != nullptr; }
+
+    bool isHeld() const { return m_isHeld && isRunning(); }
+
+    /// Whether there are figures that nothing adds to any more.
+    bool isMeasured() const { return !isRunning() && !m_prompts.prompts().empty(); }
+
+    /// Of the process; 0 = none.
+    qint64 processId() const { return m_process != nullptr ? m_process->id() : 0; }
+
+signals:
+    void changed();
+    void faulted(const QString& sentence);
+
+private:
+    void takeLine(const QByteArray& line);
+    void onEnded(TuningProcess::End end, const QString& words);
+    void endProcess();
+    QByteArray adapterLine() const;
+
+    QString m_program;
+    TuningFiles m_files;
+    QPointer<TuningProcess> m_process;
+    ComparisonState m_state = ComparisonState::None;
+    ComparedPrompts m_prompts;
+    QByteArray m_lines; ///< that told of answers
+    QString m_sentence;
+    QString m_error; ///< that the program has told
+    bool m_isHeld = false;
+};
+
+} // namespace ui

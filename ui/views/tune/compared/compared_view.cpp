@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/tune/compared/compared_view.h"
+
+#include "ui/experiments/runs/run_picture.h"
+#include "ui/plots/figure_table.h"
+#include "ui/shell/figure_text.h"
+#include "ui/tuning/compare/comparison_arguments.h"
+#include "ui/views/experiments/page/plain_table.h"
+#include "ui/views/tune/compared/before_after_chart.h"
+#include "ui/views/tune/tune_words.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QPainter>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace ui {
+
+namespace {
+
+using NamedSum = std::pair<QString, ComparedSum>;
+
+/// The task that gains most first, and all of them at the end.
+std::vector<NamedSum> rowsOf(const ComparedPrompts& prompts) {
+    std::vector<NamedSum> rows;
+    for (const auto& [task, sum] : prompts.byTask())
+        rows.emplace_back(taskTitle(task), sum);
+    std::ranges::stable_sort(rows, [](const NamedSum& a, const NamedSum& b) {
+        return a.second.with * b.second.without > b.second.with * a.second.without;
+    });
+    if (rows.size() != 1)
+        rows.emplace_back(ComparedView::tr("All"), prompts.all());
+    return rows;
+}
+
+/// With all digits, or as they are read.
+FigureTable tableOf(const std::vector<NamedSum>& rows, bool isRead) {
+    const auto number = [isRead](double value) {
+        return isRead ? QString::number(value, 'f', 2) : numberCell(value);
+    };
+    FigureTable table;
+    table.header << ComparedView::tr("task") << ComparedView::tr("with it")
+                 << ComparedView::tr("without it") << ComparedView::tr("acceptance")
+                 << ComparedView::tr("tokens a round") << ComparedView::tr("prompts")
+                 << ComparedView::tr("texts");
+    for (const auto& [name, sum] : rows) {
+        const QString acceptance = !sum.acceptance ? QString()
+                                   : isRead        ? shareText(*sum.acceptance)
+                                                   : numberCell(*sum.acceptance);
+        table.rows.push_back({name,
+                              number(sum.with),
+                              number(sum.without),
+                              acceptance,
+                              number(sum.tokensPerRound),
+                              QString::number(sum.prompts),
+                              sum.differing == 0
+                                  ? ComparedView::tr("equal")
+                                  : ComparedView::tr("%1 differ").arg(sum.differing)});
+    }
+    return table;
+}
+
+} // namespace
+
+ComparedView::ComparedView(const ViewContext& context,
+                           const TuningSession& session,
+                           QWidget* parent)
+    : TuneView(context,
+               session,
+               {QStringLiteral("tune_compared"),
+                tr("Before and after"),
+                tr("How fast Auto is with the draft layer and without it, over plain decoding in "
+                   "the same run. The prompts are yours, and none of them was trained on. Each is "
+                   "answered by all three in turn, then again in reverse order. Acceptance and "
+                   "tokens a round are those of Auto with the layer, whatever drafted."),
+                {}},
+               parent)
+    , m_chart(new BeforeAfterChart(theme(), info().title, this))
+    , m_model(new FigureTableModel(this))
+    , m_table(new PlainTable(theme(), TextRole::Figure))
+    , m_note(plainLabel(this, true)) {
+    m_table->setModel(m_model);
+    m_table->setAccessibleName(info().title);
+    m_note->setAlignment(Qt::AlignCenter);
+    m_note->setProperty("tone", QStringLiteral("small"));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_chart);
+    column->addWidget(m_table);
+    column->addWidget(m_note, 1);
+}
+
+QString ComparedView::noteText() const {
+    const AdapterComparison& comparison = session().comparison();
+    if (comparison.isRunning())
+        return comparison.isHeld() ? tr("Waits while an answer streams.")
+                                   : tr("The first prompt is answered six times: by plain decoding "
+                                        "and by Auto with the layer and without it, twice each.");
+    if (comparison.state() == ComparisonState::Failed)
+        return comparison.sentence();
+    if (session().canCompare())
+        return tr("Compare on my prompts, above, answers up to %1 prompts that were not trained "
+                  "on, "
+                  "with the draft layer and without it.")
+            .arg(kComparedPrompts);
+    if (session().state() == TuningState::Finished && !hasPromptsToCompare(session().choice()))
+        return tr("There are no prompts of yours to compare on: the model wrote all of them.");
+    return tr("Once the training is finished, the draft layer can be compared with none on your "
+              "own prompts.");
+}
+
+void ComparedView::showRun() {
+    const AdapterComparison& comparison = session().comparison();
+    const bool isKnown = !comparison.prompts().prompts().empty();
+    const std::vector<NamedSum> rows =
+        isKnown ? rowsOf(comparison.prompts()) : std::vector<NamedSum>();
+    std::vector<BeforeAfter> bars;
+    for (const auto& [name, sum] : rows)
+        bars.push_back(
+            {name, sum.without, sum.with, rows.size() > 1 && &name == &rows.back().first});
+    m_chart->setRows(std::move(bars));
+    m_shown = isKnown ? tableOf(rows, false) : FigureTable();
+    m_model->setTable(isKnown ? tableOf(rows, true) : FigureTable());
+    m_chart->setVisible(isKnown);
+    m_table->setVisible(isKnown);
+    const bool hasFailed = comparison.state() == ComparisonState::Failed;
+    m_note->setVisible(!isKnown || hasFailed);
+    m_note->setText(noteText());
+    fitTable();
+    setSubtitle(isKnown ? comparisonText(comparison) : QString());
+}
+
+/// As high as its rows: the page scrolls, not the table.
+void ComparedView::fitTable() {
+    QHeaderView& header = *m_table->horizontalHeader();
+    header.setSectionResizeMode(QHeaderView::ResizeToContents);
+    if (m_model->columnCount() > 0 && header.length() < m_table->viewport()->width())
+        header.setSectionResizeMode(0, QHeaderView::Stretch);
+    const QScrollBar& bar = *m_table->horizontalScrollBar();
+    m_table->setFixedHeight(header.sizeHint().height() + m_table->verticalHeader()->length() +
+                            (bar.maximum() > 0 ? bar.sizeHint().height() : 0) + theme().scaled(4));
+    updateGeometry();
+}
+
+void ComparedView::resizeEvent(QResizeEvent* event) {
+    TuneView::resizeEvent(event);
+    fitTable();
+}
+
+QSize ComparedView::pictureSize() const { return m_chart->sizeHint().expandedTo(m_chart->size()); }
+
+void ComparedView::drawFigure(QPainter& painter, const QSize& size) {
+    painter.fillRect(QRect(QPoint(), size), theme().colours().panel);
+    m_chart->paint(painter, QRect(QPoint(), size));
+}
+
+QSize ComparedView::sizeHint() const {
+    return m_shown.rows.empty() ? QSize(theme().scaled(470), theme().scaled(110))
+                                : TuneView::sizeHint();
+}
+
+QSize ComparedView::minimumSizeHint() const {
+    return m_shown.rows.empty() ? QSize(theme().scaled(250), theme().scaled(90))
+                                : TuneView::minimumSizeHint();
+}
+
+} // namespace ui
