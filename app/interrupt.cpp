@@ -24,6 +24,11 @@ sigset_t watchedSignals() {
     return signals;
 }
 
+bool isPending(int signal) {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, signal) == 1;
+}
+
 } // namespace
 
 InterruptWatcher::InterruptWatcher() {
@@ -62,7 +67,9 @@ void InterruptWatcher::wait() {
     engine::PauseMeter& pauses = engine::PauseMeter::ofProcess();
     while (true) {
         const int signal = sigtimedwait(&signals, nullptr, &kUntilBeat);
-        pauses.beat(std::chrono::steady_clock::now(), signal == SIGCONT);
+        const auto now = std::chrono::steady_clock::now();
+        // A pause interrupts the wait, which then ends before that signal is taken.
+        pauses.beat(now, signal == SIGCONT || isPending(SIGCONT));
         if (signal == SIGUSR2) {
             pauses.end();
             return;

@@ -316,7 +316,7 @@ void SwiftRunTuneTest::aPauseTakesNoTimeFromTheRun() {
     held.start(TinyTuning::program(), m_tuning.bare("held", timed));
     QVERIFY(!waitForEvent(held, "collect").isEmpty());
     ::kill(static_cast<pid_t>(held.processId()), SIGSTOP);
-    const ProgramRun other = TinyTuning::run(m_tuning.bare("other", timed));
+    const ProgramRun other = TinyTuning::run(m_tuning.bare("beside", timed));
     QVERIFY2(other.exitCode == 0, other.errors.constData());
     ::kill(static_cast<pid_t>(held.processId()), SIGCONT);
     const int tokens = waitForEvent(held, "done")["answer_tokens"].toInt();

@@ -92,7 +92,7 @@ void BeforeAfterChart::paintRow(QPainter& painter,
                                 const QRect& room) const {
     const Colours& colours = m_theme.colours();
     const QRect bars = barsIn(room);
-    const int thick = m_theme.scaled(9);
+    const int thick = m_theme.scaled(12);
     const int top = room.top() + (rowHeight() - 2 * thick - m_theme.scaled(2)) / 2;
     QFont font = m_theme.font(TextRole::Small);
     font.setBold(row.isSum);

@@ -46,7 +46,7 @@ private:
     int nameWidth() const;
     int figureWidth() const;
 
-    int rowHeight() const { return m_theme.scaled(30); }
+    int rowHeight() const { return m_theme.scaled(36); }
 
     int legendHeight() const { return m_theme.scaled(24); }
 
