@@ -76,7 +76,7 @@ public:
                         more);
     }
 
-    /// A recipe that changes the model, on 1,500 answer tokens.
+    /// A recipe that changes the model, on 6,000 answer tokens.
     QStringList modelCommand(const QString& recipe,
                              const QString& out,
                              const QStringList& more = {},
@@ -85,7 +85,7 @@ public:
                     QStringList{"--recipe",
                                 recipe,
                                 "--answer-tokens",
-                                "1500",
+                                "6000",
                                 "--steps",
                                 QString::number(steps),
                                 "--set",
@@ -99,7 +99,8 @@ public:
                                 "--set",
                                 "averaging=0.9",
                                 "--set",
-                                "validation_steps=20"} +
+                                "validation_steps=40"} +
+                        (recipe == "space" ? QStringList{"--set", "places=4"} : QStringList()) +
                         more);
     }
 
