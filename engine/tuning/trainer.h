@@ -86,7 +86,7 @@ struct ModelTrainerPlan {
     // SPACE
     TokenId maskToken = kNoToken;
     int masks = 2;           ///< tokens that a group of masks foretells, at least 1
-    int places = 32;         ///< groups of masks beside one text, at most
+    int places = 8;          ///< groups of masks beside one text, at most
     double plainShare = 0.5; ///< of texts without masks
     bool isSoft = true;      ///< rows that are no masks are held to what the untouched model said,
                              ///< otherwise to the tokens of the text

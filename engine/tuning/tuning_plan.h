@@ -60,7 +60,7 @@ struct TuningPlan {
     int rotation = 8;
     int exit = 0; ///< layers of the exit that is judged; 0: half of the model's
     int masks = 2;
-    int places = 32;
+    int places = 8;
     double plainShare = 0.5;
     bool isSoft = true;
     TokenId maskToken = kNoToken; ///< kNoToken: one that the model does not use

@@ -82,7 +82,7 @@ public:
                         more);
     }
 
-    /// A recipe that changes the model, on 1,500 answer tokens.
+    /// A recipe that changes the model, on 6,000 answer tokens.
     QStringList modelCommand(const QString& recipe,
                              const QString& out,
                              const QStringList& more = {},
@@ -91,7 +91,7 @@ public:
                     QStringList{"--recipe",
                                 recipe,
                                 "--answer-tokens",
-                                "1500",
+                                "6000",
                                 "--steps",
                                 QString::number(steps),
                                 "--set",
@@ -105,7 +105,8 @@ public:
                                 "--set",
                                 "averaging=0.9",
                                 "--set",
-                                "validation_steps=20"} +
+                                "validation_steps=40"} +
+                        (recipe == "space" ? QStringList{"--set", "places=4"} : QStringList()) +
                         more);
     }
 
