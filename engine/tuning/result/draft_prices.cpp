@@ -20,10 +20,8 @@ constexpr int kMostRounds = 30;
 constexpr int kFewestRounds = 5;
 constexpr double kLongestMs = 3000.0;
 
-double lowerQuartile(std::vector<double> samples) {
-    const auto quarter = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 4);
-    std::nth_element(samples.begin(), quarter, samples.end());
-    return *quarter;
+double leastOf(const std::vector<double>& samples) {
+    return *std::min_element(samples.begin(), samples.end());
 }
 
 /// One network and its cache.
@@ -161,10 +159,10 @@ Result<DraftPrices> measurePrices(Transformer& model,
     }
     DraftPrices prices;
     prices.rounds = static_cast<int>(wholeMs[0].size());
-    prices.plainMs = lowerQuartile(wholeMs[0]);
-    prices.draft = lowerQuartile(std::move(draftMs)) / prices.plainMs;
+    prices.plainMs = leastOf(wholeMs[0]);
+    prices.draft = leastOf(draftMs) / prices.plainMs;
     for (std::size_t i = 0; i < prices.rows.size(); ++i)
-        prices.rows.at(i) = std::max(1.0, lowerQuartile(wholeMs.at(i + 1)) / prices.plainMs);
+        prices.rows.at(i) = std::max(1.0, leastOf(wholeMs.at(i + 1)) / prices.plainMs);
     if (!areCredible(prices))
         return Error{ErrorCode::Unsupported,
                      "The computer had too much other work to measure what drafting costs.",

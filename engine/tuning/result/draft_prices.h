@@ -42,7 +42,7 @@ bool areCredible(const DraftPrices& prices);
 /// Measures the prices as decoding pays them: kMostDrafted passes of the draft network and one of
 /// the whole model in turn, so that neither finds its weights where the other has just been.
 /// Thirty rounds for each number of rows, or as many as go into three seconds, five at least. The
-/// lower quartile of each time counts, as other work on the computer can only add to it. `nowMs` is
+/// least of each time counts, as other work on the computer can only add to it. `nowMs` is
 /// a clock. Errors: NoMemory for the caches, those of a pass; Unsupported if the prices are not
 /// credible; Cancelled.
 Result<DraftPrices> measurePrices(Transformer& model,
