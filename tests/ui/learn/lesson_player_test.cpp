@@ -238,6 +238,39 @@ private slots:
         QVERIFY(panel.lessonNotes().front()->text().startsWith("1 of 4 steps"));
     }
 
+    void noWordOfAStepIsCutOff_data() {
+        QTest::addColumn<int>("percent");
+        QTest::newRow("usual text") << 100;
+        QTest::newRow("large text") << 150;
+    }
+
+    void noWordOfAStepIsCutOff() {
+        QFETCH(int, percent);
+        m_theme.setTextPercent(percent);
+        LessonPanel panel(m_theme, m_catalog, *m_player);
+        panel.resize(panel.width(), 800);
+        panel.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&panel));
+        for (const Lesson& each : m_catalog.lessons) {
+            panel.begin(each);
+            for (int i = 0; i < m_player->stepCount(); ++i) {
+                m_player->goTo(i);
+                follow(1);
+                QTest::qWait(1);
+                const QByteArray place =
+                    QString("%1, step %2").arg(each.name.c_str()).arg(i + 1).toUtf8();
+                QTextBrowser& text = panel.text();
+                QVERIFY2(text.height() >= text.document()->size().height(), place);
+                QVERIFY2(text.height() <= text.document()->size().height() + 2, place);
+                for (const QAbstractButton* answer : panel.answers().buttons())
+                    QVERIFY2(answer->height() >= answer->heightForWidth(answer->width()) &&
+                                 answer->visibleRegion().boundingRect().width() == answer->width(),
+                             place);
+            }
+        }
+        m_theme.setTextPercent(100);
+    }
+
     void behindTheLastStepTheNextLessonFollows() {
         LessonPanel panel(m_theme, m_catalog, *m_player);
         panel.begin(m_catalog.lessons.front());
