@@ -113,6 +113,22 @@ private slots:
         }
     }
 
+    void theReplyToWhatIsDoneHasTheNumbersOfNow() {
+        QVERIFY(m_player->start(lesson("search")).isEmpty());
+        m_player->goTo(1);
+        follow();
+        m_hand->m_facts = {{"search.trials", 10.0}, {"search.best", 0.25}};
+        follow(1);
+        QVERIFY(QString::fromStdString(m_player->verdict().sentence).startsWith("10 trials"));
+        m_hand->m_facts = {{"search.trials", 60.0}, {"search.best", 0.75}};
+        follow(1);
+        QVERIFY(QString::fromStdString(m_player->verdict().sentence).startsWith("60 trials"));
+        m_hand->m_facts = {{"search.trials", 1.0}, {"search.best", 0.0}}; // a new search
+        follow(1);
+        QVERIFY(m_player->verdict().isRight);
+        QVERIFY(QString::fromStdString(m_player->verdict().sentence).startsWith("60 trials"));
+    }
+
     void whatIsDoneIsKeptAndGoneOnWith() {
         const Lesson& first = lesson("one_token");
         QVERIFY(m_player->start(first).isEmpty());
@@ -269,6 +285,24 @@ private slots:
             }
         }
         m_theme.setTextPercent(100);
+    }
+
+    void aPressedButtonLeavesTheFocusInTheLesson() {
+        QWidget window;
+        auto* other = new QPushButton(&window);
+        LessonPanel panel(m_theme, m_catalog, *m_player, &window);
+        QWidget::setTabOrder(&panel, other);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        panel.begin(lesson("one_token"));
+        follow();
+        panel.actButton().setFocus();
+        QVERIFY(panel.actButton().hasFocus());
+        m_hand->m_isReady = false;
+        QTest::keyClick(&panel.actButton(), Qt::Key_Space);
+        QVERIFY(!panel.actButton().isEnabled());
+        QWidget* focus = QApplication::focusWidget();
+        QVERIFY(focus == &panel || panel.isAncestorOf(focus));
     }
 
     void behindTheLastStepTheNextLessonFollows() {

@@ -116,6 +116,7 @@ QWidget* LessonPanel::makeHead() {
 
 QWidget* LessonPanel::makeList() {
     auto* list = new QWidget;
+    list->setProperty("ground", "panel");
     auto* rows = new QVBoxLayout(list);
     m_obstacle = plainLabel(list, true);
     m_obstacle->setProperty("tone", "problem");
@@ -165,6 +166,7 @@ QWidget* LessonPanel::makeLesson() {
 
 QWidget* LessonPanel::makeStep() {
     auto* page = new QWidget;
+    page->setProperty("ground", "panel");
     auto* rows = new QVBoxLayout(page);
     rows->setContentsMargins(0, 0, 0, 0);
     m_text = new FormulaBrowser(m_theme, page); // opens nothing: a lesson may come from anybody
@@ -367,6 +369,9 @@ void LessonPanel::showReply() {
     m_reply->setText(verdict.sentence.empty() ? QString() : mark + words(verdict.sentence));
     m_reply->setVisible(!verdict.sentence.empty());
     setTextColour(*m_reply, verdict.isRight ? m_theme.colours().success : m_theme.colours().muted);
+    // A button that is switched off would hand the keyboard focus to some part of the window.
+    if (m_player.isBusy() && (m_act->hasFocus() || m_show->hasFocus()))
+        setFocus();
     m_act->setEnabled(!m_player.isBusy());
     m_show->setEnabled(!m_player.isBusy() && !verdict.isRight);
     m_next->setProperty("kind", verdict.isRight ? "primary" : "");
@@ -398,11 +403,11 @@ void LessonPanel::restyle() {
         }
     m_text->document()->setDefaultFont(m_theme.font(TextRole::Conversation));
     m_text->document()->setDocumentMargin(0);
+    m_text->document()->setIndentWidth(m_theme.scaled(16));
     m_scroll->widget()->layout()->setSpacing(m_theme.scaled(8));
     spaceParagraphs();
     fitText();
-    for (QWidget* page : {m_listPage, m_pages->widget(1), m_scroll->widget()})
-        setGround(*page, m_theme.colours().panel);
+    setGround(*m_pages->widget(1), m_theme.colours().panel);
     showReply();
     update();
 }
