@@ -139,6 +139,13 @@ QMainWindow::separator:hover { background: {accent}; }
 QTabBar::tab { padding: {4}px {12}px; color: {muted}; border: none; background: {raised}; }
 QTabBar::tab:selected { color: {text}; border-bottom: 2px solid {accent}; background: {panel}; }
 QCheckBox, QRadioButton { spacing: {8}px; }
+QCheckBox::indicator { width: {12}px; height: {12}px; border: 1px solid {muted};
+    border-radius: 2px; background: {panel}; }
+QCheckBox::indicator:checked { background: {accent}; border-color: {accent};
+    image: url(:/arrows/tick_{mode}.svg); }
+QCheckBox::indicator:disabled { border-color: {border}; }
+QCheckBox::indicator:checked:disabled { background: {disabled}; border-color: {disabled}; }
+QCheckBox::indicator:focus { border: 2px solid {focus}; }
 QGroupBox { border: none; margin-top: {20}px; font-weight: 600; }
 QGroupBox::title { subcontrol-origin: margin; left: 0; }
 )";

@@ -233,7 +233,8 @@ judge(const LessonCheck& check, std::optional<std::size_t> chosen, const LessonF
     if (check.answers.empty()) {
         const bool isRight = std::ranges::all_of(
             check.conditions, [&](const LessonCondition& each) { return holds(each, facts); });
-        return {isRight, filledIn(isRight ? check.right : check.wrong, facts)};
+        return {isRight,
+                isRight ? filledIn(check.right, facts) : filledInAsKnown(check.wrong, facts)};
     }
     if (!chosen || *chosen >= check.answers.size())
         return {};

@@ -17,7 +17,7 @@ std::string written(const LessonFactInfo& info, const LessonFact& fact) {
     case FactUnit::Count:
         return fmt::format("{:.0f}", number);
     case FactUnit::Times:
-        return fmt::format("{:.2f}x", number);
+        return fmt::format("{:.2f}\u00D7", number);
     default:
         return fmt::format("{:.2f}", number);
     }
@@ -44,6 +44,22 @@ std::string filledIn(std::string_view text, const LessonFacts& facts) {
         filled += info != nullptr && known != facts.end() ? written(*info, known->second) : "...";
         text.remove_prefix(end + 2);
     }
+}
+
+std::string filledInAsKnown(std::string_view text, const LessonFacts& facts) {
+    constexpr std::string_view kUnknown = "...";
+    std::string known;
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::size_t stop = rest.find(". ");
+        const std::size_t length = stop == rest.npos ? rest.size() : stop + 2;
+        const std::string sentence = filledIn(rest.substr(0, length), facts);
+        if (sentence.find(kUnknown) == sentence.npos)
+            known += sentence;
+        rest.remove_prefix(length);
+    }
+    while (known.ends_with(' '))
+        known.pop_back();
+    return known.empty() ? filledIn(text, facts) : known;
 }
 
 } // namespace engine

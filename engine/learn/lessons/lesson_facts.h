@@ -75,4 +75,7 @@ using LessonFacts = std::map<std::string, LessonFact, std::less<>>;
 /// `text` with the value of each {{name}} in its place, "..." for a fact that is not known.
 std::string filledIn(std::string_view text, const LessonFacts& facts);
 
+/// The same without the sentences that name a fact that is not known, unless nothing is left then.
+std::string filledInAsKnown(std::string_view text, const LessonFacts& facts);
+
 } // namespace engine

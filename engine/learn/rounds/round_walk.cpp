@@ -163,6 +163,7 @@ RoundWalk walkThrough(const StepFinished& step, const RoundGround& ground) {
     walk.plan = ground.plan;
     walk.plainMs = ground.plainMs;
     walk.isPlain = step.isPlain();
+    walk.drafter = step.drafter;
     walk.drafting = draftingOf(step, walk.shape, walk.plainMs);
     walk.widening = wideningOf(step, walk.shape, ground.siblings);
     walk.verifying = verifyingOf(step, walk);

@@ -88,6 +88,7 @@ struct RoundWalk {
     std::shared_ptr<const PlanOutline> plan; ///< see RoundGround::plan
     double plainMs = 0.0;                    ///< see RoundGround::plainMs
     bool isPlain = false;                    ///< the full model alone, one token
+    std::string drafter;                     ///< see StepFinished::drafter
     DraftingFacts drafting;
     WideningFacts widening;
     VerifyingFacts verifying;
@@ -95,6 +96,9 @@ struct RoundWalk {
     std::vector<TrialFinished> trials;
 
     bool has(RoundStop stop) const;
+
+    /// A layer of its own beside the model drafted, and none of the model's.
+    bool isByAdapter() const { return drafter == "tuned"; }
 
     int candidates() const { return shape.nodeCount; }
 };

@@ -113,6 +113,22 @@ private slots:
         }
     }
 
+    void theReplyToWhatIsDoneHasTheNumbersOfNow() {
+        QVERIFY(m_player->start(lesson("search")).isEmpty());
+        m_player->goTo(1);
+        follow();
+        m_hand->m_facts = {{"search.trials", 10.0}, {"search.best", 0.25}};
+        follow(1);
+        QVERIFY(QString::fromStdString(m_player->verdict().sentence).startsWith("10 trials"));
+        m_hand->m_facts = {{"search.trials", 60.0}, {"search.best", 0.75}};
+        follow(1);
+        QVERIFY(QString::fromStdString(m_player->verdict().sentence).startsWith("60 trials"));
+        m_hand->m_facts = {{"search.trials", 1.0}, {"search.best", 0.0}}; // a new search
+        follow(1);
+        QVERIFY(m_player->verdict().isRight);
+        QVERIFY(QString::fromStdString(m_player->verdict().sentence).startsWith("60 trials"));
+    }
+
     void whatIsDoneIsKeptAndGoneOnWith() {
         const Lesson& first = lesson("one_token");
         QVERIFY(m_player->start(first).isEmpty());
@@ -236,6 +252,57 @@ private slots:
         QTest::keyClick(&panel, Qt::Key_Escape);
         QVERIFY(m_player->lesson() == nullptr);
         QVERIFY(panel.lessonNotes().front()->text().startsWith("1 of 4 steps"));
+    }
+
+    void noWordOfAStepIsCutOff_data() {
+        QTest::addColumn<int>("percent");
+        QTest::newRow("usual text") << 100;
+        QTest::newRow("large text") << 150;
+    }
+
+    void noWordOfAStepIsCutOff() {
+        QFETCH(int, percent);
+        m_theme.setTextPercent(percent);
+        LessonPanel panel(m_theme, m_catalog, *m_player);
+        panel.resize(panel.width(), 800);
+        panel.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&panel));
+        for (const Lesson& each : m_catalog.lessons) {
+            panel.begin(each);
+            for (int i = 0; i < m_player->stepCount(); ++i) {
+                m_player->goTo(i);
+                follow(1);
+                QTest::qWait(1);
+                const QByteArray place =
+                    QString("%1, step %2").arg(each.name.c_str()).arg(i + 1).toUtf8();
+                QTextBrowser& text = panel.text();
+                QVERIFY2(text.height() >= text.document()->size().height(), place);
+                QVERIFY2(text.height() <= text.document()->size().height() + 2, place);
+                for (const QAbstractButton* answer : panel.answers().buttons())
+                    QVERIFY2(answer->height() >= answer->heightForWidth(answer->width()) &&
+                                 answer->visibleRegion().boundingRect().width() == answer->width(),
+                             place);
+            }
+        }
+        m_theme.setTextPercent(100);
+    }
+
+    void aPressedButtonLeavesTheFocusInTheLesson() {
+        QWidget window;
+        auto* other = new QPushButton(&window);
+        LessonPanel panel(m_theme, m_catalog, *m_player, &window);
+        QWidget::setTabOrder(&panel, other);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        panel.begin(lesson("one_token"));
+        follow();
+        panel.actButton().setFocus();
+        QVERIFY(panel.actButton().hasFocus());
+        m_hand->m_isReady = false;
+        QTest::keyClick(&panel.actButton(), Qt::Key_Space);
+        QVERIFY(!panel.actButton().isEnabled());
+        QWidget* focus = QApplication::focusWidget();
+        QVERIFY(focus == &panel || panel.isAncestorOf(focus));
     }
 
     void behindTheLastStepTheNextLessonFollows() {

@@ -44,6 +44,8 @@ private slots:
         column.resize(choice->sizeHint().width() / 2, 400);
         column.show();
         QCoreApplication::processEvents();
+        QVERIFY(choice->width() <= column.width());
+        QVERIFY(column.width() < choice->sizeHint().width());
         QCOMPARE(choice->height(), choice->heightForWidth(choice->width()));
         const int ink = lowestInk(choice->grab().toImage());
         QVERIFY(ink > choice->fontMetrics().height());

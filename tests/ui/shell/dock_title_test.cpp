@@ -130,6 +130,39 @@ private slots:
         QVERIFY(name->width() >= name->sizeHint().width());
     }
 
+    void anAddedButtonGivesWayBeforeTheName() {
+        QWidget dock;
+        auto* title = new DockTitle(m_stage->theme, m_view->info().title, m_view.get(), &dock);
+        auto* button = new QToolButton(title);
+        button->setText(QStringLiteral("Slow motion"));
+        title->addButton(button);
+        dock.show();
+        title->resize(600, 28);
+        QVERIFY(button->isVisible());
+        title->resize(150, 28);
+        QVERIFY(!button->isVisible());
+        QCoreApplication::processEvents();
+        const auto* name = title->findChild<QLabel*>();
+        QCOMPARE(name->text(), m_view->info().title);
+        QVERIFY(name->width() >= name->sizeHint().width());
+        title->resize(600, 28);
+        QVERIFY(button->isVisible());
+    }
+
+    void aNameWithoutRoomEndsInAnEllipsis() {
+        const QString whole = QStringLiteral("Run and hardware of this experiment");
+        QWidget dock;
+        DockTitle bare(m_stage->theme, whole, nullptr, &dock);
+        dock.show();
+        bare.resize(120, 28);
+        const auto* name = bare.findChild<QLabel*>();
+        QVERIFY(name->text().endsWith(QChar(0x2026)));
+        QCOMPARE(name->toolTip(), whole);
+        bare.resize(600, 28);
+        QCOMPARE(name->text(), whole);
+        QVERIFY(name->toolTip().isEmpty());
+    }
+
     void aTitleWithoutAViewHasANameOnly() {
         DockTitle bare(m_stage->theme, QStringLiteral("Chats"), nullptr);
         bare.resize(200, 28);

@@ -3,6 +3,7 @@
 #include "ui/theme/theme.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QtTest>
@@ -89,6 +90,26 @@ private slots:
                      qPrintable(parts[i].name()));
         QVERIFY(std::abs(qGray(c.attention.rgb()) - qGray(c.kept.rgb())) >= 40);
         QVERIFY(std::abs(qGray(c.mlp.rgb()) - qGray(c.kept.rgb())) >= 40);
+    }
+
+    void anEmptyCheckBoxHasAVisibleEdge_data() { textIsLegibleOnEveryGround_data(); }
+
+    void anEmptyCheckBoxHasAVisibleEdge() {
+        QFETCH(ThemeChoice, choice);
+        Theme theme;
+        theme.setChoice(choice);
+        theme.applyTo(*qApp);
+        QWidget ground;
+        setGround(ground, theme.colours().panel);
+        QCheckBox box(&ground);
+        box.resize(40, 40);
+        ground.resize(40, 40);
+        ground.show();
+        const QImage picture = ground.grab().toImage();
+        double most = 1.0;
+        for (int x = 0; x < picture.width(); ++x)
+            most = std::max(most, contrast(picture.pixelColor(x, 20), theme.colours().panel));
+        QVERIFY2(most >= 3.0, qPrintable(QString::number(most)));
     }
 
     void highContrastHasStrongTextAndVisibleEdges() {

@@ -13,6 +13,7 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QStackedWidget>
 #include <QTextBlock>
 #include <QTextList>
@@ -115,6 +116,7 @@ QWidget* LessonPanel::makeHead() {
 
 QWidget* LessonPanel::makeList() {
     auto* list = new QWidget;
+    list->setProperty("ground", "panel");
     auto* rows = new QVBoxLayout(list);
     m_obstacle = plainLabel(list, true);
     m_obstacle->setProperty("tone", "problem");
@@ -148,13 +150,31 @@ QWidget* LessonPanel::makeList() {
     return scroll;
 }
 
+/// The step scrolls as a whole, so that neither its text nor an answer is ever cut off.
 QWidget* LessonPanel::makeLesson() {
+    auto* lesson = new QWidget;
+    auto* parts = new QVBoxLayout(lesson);
+    m_progress = new LessonProgress(m_theme, m_player, lesson);
+    m_scroll = new ColumnScroll(lesson);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    parts->addWidget(m_progress);
+    parts->addWidget(m_scroll, 1);
+    parts->addWidget(makeFoot());
+    m_scroll->setWidget(makeStep());
+    return lesson;
+}
+
+QWidget* LessonPanel::makeStep() {
     auto* page = new QWidget;
+    page->setProperty("ground", "panel");
     auto* rows = new QVBoxLayout(page);
-    m_progress = new LessonProgress(m_theme, m_player, page);
+    rows->setContentsMargins(0, 0, 0, 0);
     m_text = new FormulaBrowser(m_theme, page); // opens nothing: a lesson may come from anybody
     m_text->setFrameShape(QFrame::NoFrame);
+    m_text->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_text->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_text->setAccessibleName(tr("Text of the lesson"));
+    m_text->installEventFilter(this);
     m_act = new QPushButton(tr("Do it"), page);
     m_act->setProperty("kind", "primary");
     m_question = plainLabel(page, true);
@@ -164,26 +184,35 @@ QWidget* LessonPanel::makeLesson() {
     m_reply = plainLabel(page, true);
     m_show = new QPushButton(tr("Show me"), page);
     m_show->setToolTip(tr("Does what is asked for, so that you can go on"));
-    rows->addWidget(m_progress);
-    rows->addWidget(m_text, 1);
+    rows->addWidget(m_text);
     rows->addWidget(m_act, 0, Qt::AlignLeft);
     rows->addWidget(m_question);
     rows->addLayout(m_answerRows);
     rows->addWidget(m_reply);
     rows->addWidget(m_show, 0, Qt::AlignLeft);
-    rows->addStretch(0);
-    rows->addWidget(makeFoot());
-    // What is to be done stands right below the text, which is no taller than it must be.
+    rows->addStretch(1);
     connect(m_text->document()->documentLayout(),
             &QAbstractTextDocumentLayout::documentSizeChanged,
-            m_text,
-            [this](const QSizeF& size) {
-                m_text->setMaximumHeight(static_cast<int>(std::ceil(size.height())));
-            });
+            this,
+            &LessonPanel::fitText);
     connect(m_act, &QPushButton::clicked, &m_player, &LessonPlayer::press);
     connect(m_show, &QPushButton::clicked, &m_player, &LessonPlayer::showSolution);
     connect(m_answers, &QButtonGroup::idClicked, &m_player, &LessonPlayer::answer);
     return page;
+}
+
+/// What is to be done stands right below the text, which is as tall as it must be. The size that
+/// the signal tells may be one of an unfinished layout, so the document is asked.
+void LessonPanel::fitText() {
+    const int height = static_cast<int>(std::ceil(m_text->document()->size().height()));
+    if (m_text->height() != height || m_text->minimumHeight() != height)
+        m_text->setFixedHeight(height);
+}
+
+bool LessonPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_text && event->type() == QEvent::Resize)
+        QMetaObject::invokeMethod(this, &LessonPanel::fitText, Qt::QueuedConnection);
+    return QWidget::eventFilter(watched, event);
 }
 
 QWidget* LessonPanel::makeFoot() {
@@ -264,6 +293,7 @@ void LessonPanel::showStep() {
     m_shownText.clear();
     showText();
     m_text->moveCursor(QTextCursor::Start);
+    m_scroll->verticalScrollBar()->setValue(0);
     m_act->setText(words(step.button));
     m_act->setVisible(!step.button.empty());
     m_show->setVisible(!step.solution.empty());
@@ -289,6 +319,7 @@ void LessonPanel::showText() {
     m_shownText = text;
     m_text->showMarkdown(text);
     spaceParagraphs();
+    fitText();
 }
 
 /// Markdown alone puts paragraphs line to line.
@@ -338,6 +369,9 @@ void LessonPanel::showReply() {
     m_reply->setText(verdict.sentence.empty() ? QString() : mark + words(verdict.sentence));
     m_reply->setVisible(!verdict.sentence.empty());
     setTextColour(*m_reply, verdict.isRight ? m_theme.colours().success : m_theme.colours().muted);
+    // A button that is switched off would hand the keyboard focus to some part of the window.
+    if (m_player.isBusy() && (m_act->hasFocus() || m_show->hasFocus()))
+        setFocus();
     m_act->setEnabled(!m_player.isBusy());
     m_show->setEnabled(!m_player.isBusy() && !verdict.isRight);
     m_next->setProperty("kind", verdict.isRight ? "primary" : "");
@@ -369,9 +403,11 @@ void LessonPanel::restyle() {
         }
     m_text->document()->setDefaultFont(m_theme.font(TextRole::Conversation));
     m_text->document()->setDocumentMargin(0);
+    m_text->document()->setIndentWidth(m_theme.scaled(16));
+    m_scroll->widget()->layout()->setSpacing(m_theme.scaled(8));
     spaceParagraphs();
-    for (QWidget* page : {m_listPage, m_pages->widget(1)})
-        setGround(*page, m_theme.colours().panel);
+    fitText();
+    setGround(*m_pages->widget(1), m_theme.colours().panel);
     showReply();
     update();
 }

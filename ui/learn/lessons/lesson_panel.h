@@ -19,6 +19,7 @@ class QVBoxLayout;
 
 namespace ui {
 
+class ColumnScroll;
 class FormulaBrowser;
 class LessonProgress;
 
@@ -72,16 +73,19 @@ signals:
 protected:
     void paintEvent(QPaintEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     QWidget* makeHead();
     QWidget* makeList();
     QWidget* makeLesson();
+    QWidget* makeStep();
     QWidget* makeFoot();
     void showPage();
     void showStep();
     void showText();
     void spaceParagraphs();
+    void fitText();
     void showCheck();
     void showReply();
     void fillList();
@@ -99,6 +103,7 @@ private:
     std::vector<QPushButton*> m_lessonButtons;
     std::vector<QLabel*> m_lessonNotes;
     LessonProgress* m_progress = nullptr;
+    ColumnScroll* m_scroll = nullptr; ///< holds all of a step but the foot
     FormulaBrowser* m_text = nullptr;
     QPushButton* m_act = nullptr;
     QLabel* m_question = nullptr;

@@ -96,12 +96,14 @@ void LessonPlayer::press() {
     if (m_lesson)
         m_todo.insert(m_todo.end(), step().actions.begin(), step().actions.end());
     follow();
+    emit changed(); // busy from now on, whatever else is the same
 }
 
 void LessonPlayer::showSolution() {
     if (m_lesson)
         m_todo.insert(m_todo.end(), step().solution.begin(), step().solution.end());
     follow();
+    emit changed();
 }
 
 void LessonPlayer::answer(int index) {
@@ -115,8 +117,12 @@ void LessonPlayer::answer(int index) {
 
 void LessonPlayer::judgeStep() {
     const auto& check = step().check;
-    if (check && check->answers.empty() && m_verdict.isRight)
-        return; // done is done, whatever is tried afterwards
+    if (check && check->answers.empty() && m_verdict.isRight) {
+        // Done is done, whatever is tried afterwards; but its numbers are those of now.
+        if (LessonVerdict now = judge(*check, m_chosen, m_facts); now.isRight)
+            m_verdict = std::move(now);
+        return;
+    }
     if (check && check->answers.empty() && !m_isPrepared)
         return;
     m_verdict = check ? judge(*check, m_chosen, m_facts) : LessonVerdict{true, {}};

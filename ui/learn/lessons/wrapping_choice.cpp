@@ -16,6 +16,17 @@ constexpr int kHowTextStands =
 
 } // namespace
 
+WrappingChoice::WrappingChoice(QWidget* parent)
+    : WrappingChoice(QString(), parent) {}
+
+/// A radio button would never be narrower than its text in one line.
+WrappingChoice::WrappingChoice(const QString& text, QWidget* parent)
+    : QRadioButton(text, parent) {
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Minimum, QSizePolicy::RadioButton);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
+}
+
 /// Where the text stands in a button of this width.
 QRect WrappingChoice::textRect(int width) const {
     QStyleOptionButton option;

@@ -10,7 +10,8 @@ class WrappingChoice : public QRadioButton {
     Q_OBJECT
 
 public:
-    using QRadioButton::QRadioButton;
+    explicit WrappingChoice(QWidget* parent = nullptr);
+    explicit WrappingChoice(const QString& text, QWidget* parent = nullptr);
 
     bool hasHeightForWidth() const override { return true; }
 

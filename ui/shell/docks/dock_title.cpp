@@ -11,6 +11,8 @@
 #include <QPainter>
 #include <QToolButton>
 
+#include <algorithm>
+
 namespace ui {
 
 DockTitle::DockTitle(const Theme& theme, const QString& title, View* view, QWidget* parent)
@@ -18,6 +20,7 @@ DockTitle::DockTitle(const Theme& theme, const QString& title, View* view, QWidg
     , m_theme(theme)
     , m_view(view)
     , m_row(new QHBoxLayout(this))
+    , m_title(title)
     , m_name(new QLabel(title, this))
     , m_badge(new Badge(theme, {}, Badge::Tone::Current, this))
     , m_subtitle(
@@ -57,6 +60,8 @@ void DockTitle::addViewButtons() {
 
 void DockTitle::addButton(QToolButton* button) {
     m_row->insertWidget(m_freeze != nullptr ? m_row->indexOf(m_freeze) : m_row->count(), button);
+    m_added.push_back(button);
+    fitName();
 }
 
 void DockTitle::restyle() {
@@ -93,12 +98,34 @@ void DockTitle::showWords() {
 
 /// The legend is cut before the name is.
 void DockTitle::arrangeWords() {
+    fitName();
     if (m_view == nullptr)
         return;
     if (m_legend != nullptr)
         m_legend->setVisible(width() > m_name->sizeHint().width() + m_badge->sizeHint().width() +
                                            m_legend->sizeHint().width() + m_theme.scaled(100));
     cutWords();
+}
+
+/// Where there is little room, the added buttons go first; then the name is cut with an ellipsis.
+void DockTitle::fitName() {
+    const QFontMetrics metrics(m_theme.font(TextRole::DockTitle));
+    const int gap = m_row->spacing();
+    const QMargins margins = m_row->contentsMargins();
+    int room = width() - margins.left() - margins.right() - gap;
+    for (const QWidget* part : std::initializer_list<QWidget*>{m_badge, m_freeze, m_more})
+        if (part != nullptr && !part->isHidden())
+            room -= part->sizeHint().width() + gap;
+    int added = 0;
+    for (const QToolButton* button : m_added)
+        added += button->sizeHint().width() + gap;
+    const int whole = metrics.horizontalAdvance(m_title);
+    const bool hasRoom = whole + added <= room;
+    for (QToolButton* button : m_added)
+        button->setVisible(hasRoom);
+    const QString shown = metrics.elidedText(m_title, Qt::ElideRight, std::max(room, 0));
+    m_name->setText(shown);
+    m_name->setToolTip(shown == m_title ? QString() : m_title);
 }
 
 /// Text that does not fit is cut with an ellipsis; the tool tip has the full text.

@@ -5,6 +5,8 @@
 
 #include <QWidget>
 
+#include <vector>
+
 class QHBoxLayout;
 class QLabel;
 class QToolButton;
@@ -45,14 +47,17 @@ private:
     void showFreeze();
     void arrangeWords();
     void cutWords();
+    void fitName();
 
     const Theme& m_theme;
     View* m_view;
     QHBoxLayout* m_row;
+    QString m_title;
     QLabel* m_name;
     Badge* m_badge;
     LiveLabel* m_subtitle;
     QWidget* m_legend = nullptr;
+    std::vector<QToolButton*> m_added; ///< by addButton(); what they do is in the menu, too
     QToolButton* m_freeze = nullptr;
     QToolButton* m_more = nullptr;
 };

@@ -8,6 +8,7 @@
 #include "ui/views/learn/lens/lens_view.h"
 
 #include <QDockWidget>
+#include <QHBoxLayout>
 #include <QMenu>
 #include <QPushButton>
 #include <QToolButton>
@@ -41,7 +42,16 @@ void Studio::makeLearnWorkspace() {
     connect(lessons, &QPushButton::clicked, this, &Studio::showLessons);
     connect(&m_learnPage->emptyPage(), &EmptyLearn::lessonsAsked, this, &Studio::showLessons);
     rows->addWidget(list, 1);
-    rows->addWidget(lessons, 0, Qt::AlignHCenter);
+    auto* foot = new QHBoxLayout;
+    const auto restyle = [this, foot, column] {
+        const int gap = m_theme.scaled(12);
+        foot->setContentsMargins(gap, gap, gap, gap);
+        setGround(*column, m_theme.colours().panel);
+    };
+    connect(&m_theme, &Theme::changed, column, restyle);
+    restyle();
+    foot->addWidget(lessons, 1);
+    rows->addLayout(foot);
     auto* scroll = new ColumnScroll; // on a low screen, or with large text
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(column);

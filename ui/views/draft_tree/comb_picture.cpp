@@ -15,6 +15,7 @@ namespace ui {
 namespace {
 
 constexpr int kMostRowsHigh = 64;
+constexpr int kMostReasonLines = 4; // why a draft stopped
 
 } // namespace
 
@@ -232,19 +233,19 @@ void CombPicture::paintEnd(QPainter& painter, const Columns& place) {
     QRect words(place.depthX,
                 top + m_theme.scaled(4),
                 place.right - place.depthX,
-                2 * metrics.lineSpacing());
+                kMostReasonLines * metrics.lineSpacing());
     const int wrapped = Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap;
     painter.setPen(colours.warning);
     painter.drawText(words, wrapped, endText());
     if (m_comb.ownText.isEmpty())
         return;
-    // The reason takes one line, or two where there is little room.
+    // The reason takes one line, or more where there is little room.
     const int reason = metrics.boundingRect(words, wrapped, endText()).height();
     words = QRect(words.x(),
                   words.y() + std::min(reason, words.height()),
                   words.width(),
                   metrics.lineSpacing());
-    const QString own = tr("The full model adds %1").arg(m_comb.ownText);
+    const QString own = tr("The full model adds \u201C%1\u201D").arg(m_comb.ownText);
     painter.setPen(colours.muted);
     painter.drawText(words,
                      Qt::AlignVCenter | Qt::AlignLeft,

@@ -153,7 +153,9 @@ std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store) {
             speeds.push_back({.form = form,
                               .speedup = speedup,
                               .label = name + QStringLiteral(", ") + how,
-                              .shortLabel = name,
+                              .shortLabel = form == ExpectedSpeed::Form::AllCosts
+                                                ? tr("all costs %1").arg(timesText(speedup))
+                                                : tr("equation 6: %1").arg(timesText(speedup)),
                               .error = speedup / *measured - 1.0,
                               .how = how,
                               .isNear = isNear || form == ExpectedSpeed::Form::AllCosts});

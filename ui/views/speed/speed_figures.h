@@ -49,7 +49,7 @@ struct ExpectedSpeed {
     Form form = Form::MeasuredCost;
     double speedup = 0.0;
     QString label;      ///< "expected 1.36, c measured .63"
-    QString shortLabel; ///< "expected 1.36"
+    QString shortLabel; ///< "equation 6: 1.36"
     double error = 0.0; ///< of the formula: expected / measured - 1
     QString how = {};   ///< "c measured .63"
     bool isNear = true; ///< checking a draft costs about the one plain step that equation 6 assumes

@@ -100,8 +100,16 @@ private slots:
                                    {"round.stop", std::string("verify")}};
         QCOMPARE(filledIn("{{answer.tokens}}, {{answer.speedup}}; {{set.matchness}} {{round.stop}}",
                           facts),
-                 std::string("7, 1.23x; 0.80 verify"));
+                 std::string("7, 1.23\u00D7; 0.80 verify"));
         QCOMPARE(filledIn("{{round.rows}} {{no such}} {{", facts), std::string("... ... {{"));
+    }
+
+    void aHintDoesNotNameWhatIsNotKnownYet() {
+        const std::string hint = "Choose a cell. Now: layer {{lens.layer}}, {{lens.probability}}.";
+        QCOMPARE(filledInAsKnown(hint, {}), std::string("Choose a cell."));
+        QCOMPARE(filledInAsKnown(hint, {{"lens.layer", 3.0}, {"lens.probability", 0.5}}),
+                 std::string("Choose a cell. Now: layer 3, 0.50."));
+        QCOMPARE(filledInAsKnown("{{lens.layer}} is wrong.", {}), std::string("... is wrong."));
     }
 
     void aWrongLessonIsRefusedByName_data() {

@@ -120,6 +120,17 @@ private slots:
         QVERIFY(m_view->table().header.isEmpty());
     }
 
+    void aDraftByTheAdapterRunsNoLayerOfTheModel() {
+        sayRounds();
+        StepFinished step = fullStep(3);
+        step.drafter = "tuned";
+        m_stage->say(step);
+        show();
+        m_view->showRound(1, 3);
+        QVERIFY(m_view->sentence().contains(QStringLiteral("draft adapter")));
+        QVERIFY(!m_view->sentence().contains(QStringLiteral("left out")));
+    }
+
     void theKeysWalkThroughTheStops() {
         sayRounds();
         show();

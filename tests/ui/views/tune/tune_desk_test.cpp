@@ -73,7 +73,9 @@ private slots:
 
     void promptsAreAddedOnceAndRemovedByKey() {
         PromptSources& sources = recipe().sources();
+        QVERIFY(says(sources, QStringLiteral("None yet"))); // an empty list tells what it is for
         desk().addPrompts({QStringLiteral("/a.jsonl"), QStringLiteral("/b.csv")});
+        QVERIFY(!says(sources, QStringLiteral("None yet")));
         desk().addPrompts({QStringLiteral("/a.jsonl")});
         QCOMPARE(sources.list().count(), 2);
         QCOMPARE(sources.list().item(0)->text(), QStringLiteral("a.jsonl"));

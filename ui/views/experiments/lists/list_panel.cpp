@@ -75,6 +75,7 @@ void ListPanel::restyle() {
     m_head->setSpacing(gap);
     m_remark->setContentsMargins(m_theme.scaled(12), gap, m_theme.scaled(12), gap);
     setTextColour(*m_remark, m_theme.colours().muted);
+    m_list->setMinimumHeight(m_theme.scaled(24)); // on a low screen the remark comes first
     m_list->doItemsLayout();
 }
 

@@ -366,7 +366,7 @@ void OptionsPanel::restyle() {
     m_buttons->layout()->setContentsMargins(side, m_theme.scaled(8), side, m_theme.scaled(8));
     m_variantRows->setSpacing(m_theme.scaled(4));
     m_taskRows->setSpacing(m_theme.scaled(4));
-    m_nothing->setContentsMargins(side, m_theme.scaled(10), side, m_theme.scaled(10));
+    m_nothing->setMargin(side); // a frame forgets its contents margins when its style changes
     setTextColour(*m_nothing, m_theme.colours().muted);
 }
 

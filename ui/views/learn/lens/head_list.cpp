@@ -99,6 +99,15 @@ HeadList::HeadList(const Theme& theme, QWidget* parent)
     restyle();
 }
 
+/// Without room for bars their column goes, so that the others need not be scrolled.
+void HeadList::resizeEvent(QResizeEvent* event) {
+    int others = 0;
+    for (const int column : {HeadNumber, HeadTop, HeadWeight, HeadEntropy})
+        others += std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column));
+    setColumnHidden(HeadBars, viewport()->width() - others < m_theme.scaled(70));
+    QTableWidget::resizeEvent(event);
+}
+
 void HeadList::restyle() {
     verticalHeader()->setDefaultSectionSize(m_theme.scaled(26));
     horizontalHeader()->setFixedHeight(m_theme.scaled(24));

@@ -20,6 +20,9 @@ public:
 
     void clearHeads() { setRowCount(0); }
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void restyle();
 

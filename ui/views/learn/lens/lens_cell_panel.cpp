@@ -123,7 +123,8 @@ void LensCellPanel::showCell(std::optional<LensPlace> place) {
         m_subtitle->setText(tr("Choose a cell to see what the model would write there."));
         return;
     }
-    m_title->setText(tr("%1, %2").arg(m_model.tokenText(place->token), depthText(place->depth)));
+    m_title->setText(
+        tr("\u201C%1\u201D, %2").arg(m_model.tokenText(place->token), depthText(place->depth)));
     m_subtitle->setText(tr("If the model stopped here, it would write"));
     fillBest();
     m_facts->setText(factsText());
@@ -207,7 +208,7 @@ void LensCellPanel::showChoice() {
     const auto chosen = choice();
     m_branch->setEnabled(chosen && m_obstacle.isEmpty());
     m_branch->setText(
-        chosen ? tr("&Branch from %1")
+        chosen ? tr("&Branch from \u201C%1\u201D")
                      .arg(visibleTokenText(QString::fromStdString(chosen->text)).replace('&', "&&"))
                : tr("This is what was written"));
     m_branch->setToolTip(

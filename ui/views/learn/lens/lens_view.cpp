@@ -473,7 +473,8 @@ void LensView::showAttention() {
     }
     m_heads->showHeads(*read);
     m_attentionTitle->setText(
-        tr("Attention of layer %1 before %2: where each of %3 heads looks, over %4 tokens.")
+        tr("Attention of layer %1 before \u201C%2\u201D: where each of %3 heads looks, over %4 "
+           "tokens.")
             .arg(read->layer)
             .arg(read->token < m_model.tokenCount() ? m_model.tokenText(read->token) : QString())
             .arg(read->heads.size())

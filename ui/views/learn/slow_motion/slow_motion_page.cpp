@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/origin/token_mark.h"
 #include "ui/shell/figure_text.h"
+#include "ui/shell/widgets/elided_combo_box.h"
 #include "ui/shell/widgets/live_label.h"
 #include "ui/shell/widgets/transport_button.h"
 #include "ui/views/learn/slow_motion/controls/answer_strip.h"
@@ -95,7 +96,7 @@ void SlowMotionView::build() {
 
 void SlowMotionView::buildHead(QBoxLayout& rows) {
     auto* head = new QHBoxLayout;
-    m_answers = new QComboBox(this);
+    m_answers = new ElidedComboBox(this);
     m_answers->setAccessibleName(tr("Answer"));
     m_answers->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_answers->setMinimumContentsLength(12);

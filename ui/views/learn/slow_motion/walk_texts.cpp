@@ -33,6 +33,10 @@ QString draftSentence(const RoundWalk& walk, const WordStyle& style) {
         how = tr("%1 are guessed without running the model at all, from what was seen or guessed "
                  "before. That costs next to nothing.")
                   .arg(tokensText(walk.candidates()));
+    else if (walk.isByAdapter())
+        how = tr("The draft adapter, a small layer beside the model, guesses %1. That is quicker, "
+                 "but only a guess.")
+                  .arg(inTurnText(guessed));
     else if (walk.plan == nullptr)
         how = tr("A quicker version of the model guesses %1. That is only a guess.")
                   .arg(inTurnText(guessed));

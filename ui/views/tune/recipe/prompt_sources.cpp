@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -17,6 +18,7 @@ PromptSources::PromptSources(const Theme& theme, QWidget* parent)
     : QWidget(parent)
     , m_theme(theme)
     , m_list(new QListWidget(this))
+    , m_nothing(plainLabel(m_list->viewport(), true))
     , m_remove(new QPushButton(tr("Remove"), this)) {
     m_list->setAccessibleName(tr("Files and folders with prompts"));
     m_list->setProperty("form", QStringLiteral("field"));
@@ -24,6 +26,11 @@ PromptSources::PromptSources(const Theme& theme, QWidget* parent)
     m_list->setTextElideMode(Qt::ElideMiddle);
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->installEventFilter(this);
+    m_nothing->setText(tr("None yet: add files or a folder, or drop them here."));
+    m_nothing->setProperty("tone", "small");
+    m_nothing->setAttribute(Qt::WA_TransparentForMouseEvents);
+    auto* inList = new QVBoxLayout(m_list->viewport());
+    inList->addWidget(m_nothing);
     auto* files = new QPushButton(tr("Add files..."), this);
     auto* folder = new QPushButton(tr("Add a folder..."), this);
     m_remove->setToolTip(tr("Take the chosen ones off the list; no file is deleted"));
@@ -94,6 +101,7 @@ void PromptSources::showPaths() {
             info.isDir() ? tr("%1 (folder)").arg(info.fileName()) : info.fileName(), m_list);
         item->setToolTip(QDir::toNativeSeparators(path));
     }
+    m_nothing->setVisible(m_paths.isEmpty());
     m_remove->setEnabled(false);
     restyle();
 }
@@ -103,6 +111,7 @@ void PromptSources::restyle() {
     constexpr int kFewest = 2;
     constexpr int kMost = 6;
     layout()->setSpacing(m_theme.scaled(6));
+    m_list->viewport()->layout()->setContentsMargins(m_theme.scaled(6), 0, m_theme.scaled(6), 0);
     const int rows = std::clamp(m_list->count(), kFewest, kMost);
     m_list->setFixedHeight(rows * m_theme.scaled(22) + m_theme.scaled(8));
 }

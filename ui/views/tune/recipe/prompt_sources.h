@@ -6,6 +6,7 @@
 #include <QStringList>
 #include <QWidget>
 
+class QLabel;
 class QListWidget;
 class QPushButton;
 
@@ -45,6 +46,7 @@ private:
     const Theme& m_theme;
     QStringList m_paths;
     QListWidget* m_list;
+    QLabel* m_nothing; ///< in the list while it is empty
     QPushButton* m_remove;
 };
 

@@ -23,7 +23,8 @@ bool WalkLayers::takesPart(RoundStop stop) const {
 const PlanOutline* WalkLayers::shownPlan() const {
     if (scene().current() == RoundStop::Search)
         return &scene().walk.trials.back().plan;
-    return scene().current() <= RoundStop::Linearise ? scene().walk.plan.get() : nullptr;
+    const bool isOfDraft = scene().current() <= RoundStop::Linearise && !scene().walk.isByAdapter();
+    return isOfDraft ? scene().walk.plan.get() : nullptr;
 }
 
 /// Of the pass of the full model, which may resume behind the draft's exit.
@@ -40,15 +41,18 @@ QString WalkLayers::subtitle() const {
     case RoundStop::Draft:
         if (walk.drafting.passes() == 0)
             return tr("none of them runs for these guesses");
+        if (walk.isByAdapter())
+            return tr("none of them runs for these guesses: the draft adapter is a small layer "
+                      "beside the model");
         if (walk.plan == nullptr)
             return tr("the recording does not say which of them a draft leaves out");
-        return running >= 0 ? tr("a pass of the draft has reached layer %1").arg(running + 1)
+        return running >= 0 ? tr("a pass of the draft has reached layer %1").arg(running)
                             : tr("those with a hatch are left out of the draft");
     case RoundStop::Verify:
         if (running >= 0)
-            return tr("the pass has reached layer %1").arg(std::max(running, firstLayer()) + 1);
+            return tr("the pass has reached layer %1").arg(std::max(running, firstLayer()));
         return firstLayer() > 0
-                   ? tr("layers %1 to %2 have run").arg(firstLayer() + 1).arg(walk.layerCount)
+                   ? tr("layers %1 to %2 have run").arg(firstLayer()).arg(walk.layerCount - 1)
                    : tr("all of them have run");
     case RoundStop::Search:
         return tr("what the candidate leaves out");
@@ -80,8 +84,8 @@ void WalkLayers::paintBody(QPainter& painter, const QRect& body) {
     const SkipSet leftOut = plan != nullptr ? leftOutBy(*plan) : SkipSet();
     const int running = scene().runningLayer();
     const bool isVerifying = scene().current() == RoundStop::Verify;
-    const bool isDrafting =
-        scene().current() == RoundStop::Draft && scene().walk.drafting.passes() > 0;
+    const bool isDrafting = scene().current() == RoundStop::Draft &&
+                            scene().walk.drafting.passes() > 0 && !scene().walk.isByAdapter();
     const bool isSearching = scene().current() == RoundStop::Search;
     const QString names[] = {tr("Attention"), tr("MLP")};
     for (int kind = 0; kind < 2; ++kind) {
@@ -124,14 +128,17 @@ void WalkLayers::paintBody(QPainter& painter, const QRect& body) {
     painter.setFont(theme().font(TextRole::AxisFigure));
     painter.setPen(colours.muted);
     const int step = layers > 40 ? 10 : 5;
-    for (int layer = 0; layer < layers; layer += layer == 0 ? step - 1 : step) {
+    const auto number = [&](int layer) {
         const int centre = left + room * (2 * layer + 1) / (2 * layers);
         const int half = theme().scaled(16);
         painter.drawText(
             QRect(centre - half, body.top() + theme().scaled(3), 2 * half, theme().scaled(16)),
             Qt::AlignCenter,
-            QString::number(layer + 1));
-    }
+            QString::number(layer));
+    };
+    for (int layer = 0; layer < layers - 2; layer += step)
+        number(layer);
+    number(layers - 1);
 }
 
 } // namespace ui

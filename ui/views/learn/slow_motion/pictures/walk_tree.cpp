@@ -322,8 +322,10 @@ void WalkTree::paintFoot(QPainter& painter, const QRect& body, const Columns& at
         const int y = line(body, static_cast<int>(walk.widening.choices.size())).bottom() + gap;
         painter.setPen(QPen(colours.warning, 1, Qt::DashLine));
         painter.drawLine(at.depth, y, at.model - 2 * gap, y);
+        // The full model's own token stands at the right from the stop Verify on.
+        const bool isAlone = scene().shown(RoundStop::Verify) <= 0.0;
         write(y + 1,
-              at.model - 2 * gap,
+              isAlone ? body.right() : at.model - 2 * gap,
               tr("The draft stops here: %1").arg(draftEndText(walk.drafting.end)),
               colours.warning);
     }
