@@ -102,7 +102,7 @@ void SwiftRunTuneInputTest::badOptionsAreOneSentence_data() {
         usage,
         {"2 --licence", "1 --data"});
     add("prompts of its own without a template",
-        {"--self-prompts", "5"},
+        {"--self-prompts", "5", "--collect-only"},
         app::kUnsupported,
         {"chat template", "--raw"});
     add("fewer prompts than none", {"--self-prompts", "-1"}, usage, {"--self-prompts"});
