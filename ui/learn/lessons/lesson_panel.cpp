@@ -146,7 +146,6 @@ QWidget* LessonPanel::makeList() {
     auto* scroll = new ColumnScroll;
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(list);
-    m_listPage = list;
     return scroll;
 }
 
