@@ -237,10 +237,10 @@ void MainWindow::addViewActions() {
         setTextPercent(100);
     });
     view.addSeparator();
-    addThemeActions(view);
+    addThemeActions(*view.addMenu(tr("&Theme")));
 }
 
-void MainWindow::addThemeActions(QMenu& view) {
+void MainWindow::addThemeActions(QMenu& themes) {
     auto* group = new QActionGroup(this);
     for (const NamedTheme& known : kThemes) {
         QAction* action = m_actions.add(QStringLiteral("theme.") + QLatin1String(known.name),
@@ -251,7 +251,7 @@ void MainWindow::addThemeActions(QMenu& view) {
         action->setCheckable(true);
         action->setChecked(m_theme.choice() == known.choice);
         group->addAction(action);
-        view.addAction(action);
+        themes.addAction(action);
     }
 }
 

@@ -98,7 +98,7 @@ protected:
 
 private:
     void addViewActions();
-    void addThemeActions(QMenu& view);
+    void addThemeActions(QMenu& themes);
     void fillDockMenu(QMenu& docks);
     QSize room() const;
     void layOutAgain();

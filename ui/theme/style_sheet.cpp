@@ -145,6 +145,13 @@ QCheckBox::indicator:checked { background: {accent}; border-color: {accent};
     image: url(:/arrows/tick_{mode}.svg); }
 QCheckBox::indicator:disabled { border-color: {border}; }
 QCheckBox::indicator:checked:disabled { background: {disabled}; border-color: {disabled}; }
+QRadioButton::indicator { width: {12}px; height: {12}px; border: 1px solid {muted};
+    border-radius: {knobRadius}px; background: {panel}; }
+QRadioButton::indicator:checked { border-color: {accent}; background: qradialgradient(cx: 0.5,
+    cy: 0.5, radius: 0.5, fx: 0.5, fy: 0.5, stop: 0 {accent}, stop: 0.55 {accent},
+    stop: 0.65 {panel}, stop: 1 {panel}); }
+QRadioButton::indicator:disabled { border-color: {border}; }
+QRadioButton::indicator:focus { border-color: {focus}; }
 QCheckBox::indicator:focus { border: 2px solid {focus}; }
 QGroupBox { border: none; margin-top: {20}px; font-weight: 600; }
 QGroupBox::title { subcontrol-origin: margin; left: 0; }

@@ -287,6 +287,22 @@ private slots:
         m_theme.setTextPercent(100);
     }
 
+    void aReplyBelowTheFoldIsScrolledTo() {
+        LessonPanel panel(m_theme, m_catalog, *m_player);
+        panel.resize(panel.width(), 320);
+        panel.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&panel));
+        panel.begin(lesson("one_token"));
+        m_player->goTo(3);
+        follow();
+        QTest::qWait(20);
+        panel.answers().button(0)->click();
+        const auto labels = panel.findChildren<QLabel*>();
+        const auto reply = std::ranges::find(labels, panel.reply(), &QLabel::text);
+        QVERIFY(reply != labels.end());
+        QTRY_COMPARE((*reply)->visibleRegion().boundingRect().height(), (*reply)->height());
+    }
+
     void aPressedButtonLeavesTheFocusInTheLesson() {
         QWidget window;
         auto* other = new QPushButton(&window);

@@ -6,6 +6,7 @@
 #include "ui/shell/main_window.h"
 
 #include <QDockWidget>
+#include <QMenu>
 #include <QMenuBar>
 #include <QPushButton>
 #include <QScreen>
@@ -113,6 +114,22 @@ private slots:
             settle();
             verifyThatTheWindowFits();
         }
+    }
+
+    void theViewMenuFitsBelowItsBarWithLargeText() {
+        moveTo(1);
+        window().setTextPercent(150);
+        settle();
+        QMenu* view = window().menu(QStringLiteral("&View"));
+        view->popup(window().geometry().topLeft());
+        settle();
+        int height = 0; // in one column
+        for (QAction* action : view->actions())
+            height += view->actionGeometry(action).height();
+        view->close();
+        const int room =
+            window().screen()->availableGeometry().height() - kFrame - window().menuBar()->height();
+        QVERIFY2(height > 0 && height <= room, qPrintable(QString::number(height)));
     }
 
     /// As a key held down does it: the next size comes before the last one is laid out.

@@ -4,6 +4,7 @@
 
 #include <QApplication>
 #include <QCheckBox>
+#include <QRadioButton>
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QtTest>
@@ -92,9 +93,9 @@ private slots:
         QVERIFY(std::abs(qGray(c.mlp.rgb()) - qGray(c.kept.rgb())) >= 40);
     }
 
-    void anEmptyCheckBoxHasAVisibleEdge_data() { textIsLegibleOnEveryGround_data(); }
+    void whatCanBeTickedHasAVisibleEdge_data() { textIsLegibleOnEveryGround_data(); }
 
-    void anEmptyCheckBoxHasAVisibleEdge() {
+    void whatCanBeTickedHasAVisibleEdge() {
         QFETCH(ThemeChoice, choice);
         Theme theme;
         theme.setChoice(choice);
@@ -102,14 +103,17 @@ private slots:
         QWidget ground;
         setGround(ground, theme.colours().panel);
         QCheckBox box(&ground);
-        box.resize(40, 40);
+        QRadioButton radio(&ground);
         ground.resize(40, 40);
         ground.show();
-        const QImage picture = ground.grab().toImage();
-        double most = 1.0;
-        for (int x = 0; x < picture.width(); ++x)
-            most = std::max(most, contrast(picture.pixelColor(x, 20), theme.colours().panel));
-        QVERIFY2(most >= 3.0, qPrintable(QString::number(most)));
+        for (QWidget* button : std::initializer_list<QWidget*>{&box, &radio}) {
+            button->resize(40, 40);
+            const QImage picture = button->grab().toImage();
+            double most = 1.0;
+            for (int x = 0; x < picture.width(); ++x)
+                most = std::max(most, contrast(picture.pixelColor(x, 20), theme.colours().panel));
+            QVERIFY2(most >= 3.0, qPrintable(QString::number(most)));
+        }
     }
 
     void highContrastHasStrongTextAndVisibleEdges() {

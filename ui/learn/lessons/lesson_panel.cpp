@@ -17,6 +17,7 @@
 #include <QStackedWidget>
 #include <QTextBlock>
 #include <QTextList>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -146,7 +147,6 @@ QWidget* LessonPanel::makeList() {
     auto* scroll = new ColumnScroll;
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(list);
-    m_listPage = list;
     return scroll;
 }
 
@@ -198,6 +198,9 @@ QWidget* LessonPanel::makeStep() {
     connect(m_act, &QPushButton::clicked, &m_player, &LessonPlayer::press);
     connect(m_show, &QPushButton::clicked, &m_player, &LessonPlayer::showSolution);
     connect(m_answers, &QButtonGroup::idClicked, &m_player, &LessonPlayer::answer);
+    connect(m_answers, &QButtonGroup::idClicked, this, [this] { // once it is laid out
+        QTimer::singleShot(0, m_reply, [this] { m_scroll->ensureWidgetVisible(m_reply); });
+    });
     return page;
 }
 

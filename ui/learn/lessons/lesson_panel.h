@@ -98,7 +98,6 @@ private:
     QLabel* m_title;
     QToolButton* m_all;
     QStackedWidget* m_pages;
-    QWidget* m_listPage = nullptr;
     QLabel* m_obstacle = nullptr;
     std::vector<QPushButton*> m_lessonButtons;
     std::vector<QLabel*> m_lessonNotes;

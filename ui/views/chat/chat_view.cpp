@@ -291,9 +291,8 @@ void ChatView::showState() {
         m_input->setPlaceholder(store().loading() != nullptr ? tr("The model is being loaded")
                                                              : tr("Load a model to write"));
     else
-        m_input->setPlaceholder(m_session.isAnswering()
-                                    ? tr("Write the next message while this answer finishes")
-                                    : tr("Message %1").arg(name));
+        m_input->setPlaceholder(m_session.isAnswering() ? tr("Write the next message meanwhile")
+                                                        : tr("Message %1").arg(name));
     m_start->setState(model != nullptr ? tr("%1 is ready. It runs only on this computer.").arg(name)
                                        : obstacleText(m_session.obstacle(QStringLiteral("x"))),
                       canSend);

@@ -387,7 +387,9 @@ void LensView::showBars() {
     if (m_model.tokenCount() > 0 && search.layerCount() == m_model.layerCount() &&
         search.countedTrials() > 0) {
         LensBars::Row cost{tr("Matchness cost"),
-                           tr("mean of %1 trials, kept less skipped").arg(search.countedTrials()),
+                           countText(search.countedTrials(),
+                                     tr("of 1 trial, kept less skipped"),
+                                     tr("mean of %1 trials, kept less skipped")),
                            {},
                            {},
                            tr("Matchness that skipping each sublayer costs.")};
