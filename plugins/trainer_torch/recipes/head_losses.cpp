@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace trainer_torch {
 
@@ -108,9 +107,9 @@ at::Tensor teacherDivergence(const at::Tensor& logits,
 at::Tensor without(const at::Tensor& logits, TokenId token) {
     if (token == kNoToken)
         return logits;
+    constexpr double kNever = -1e9; // finite, so that nothing times it is nothing
     const std::int64_t column = token;
-    return logits.index_fill(
-        1, wholeNumbers(std::span(&column, 1)), -std::numeric_limits<double>::infinity());
+    return logits.index_fill(1, wholeNumbers(std::span(&column, 1)), kNever);
 }
 
 } // namespace trainer_torch

@@ -52,8 +52,11 @@ RecipeLosses runSpace(const RecipeWork& work,
             if (rows.empty())
                 continue;
             const bool isSoft = work.plan.isSoft && !isMask;
-            const TeacherTensors teacher =
+            TeacherTensors teacher =
                 isSoft ? teacherOf(texts[i], rows, pass.type()) : TeacherTensors();
+            if (isSoft) // the untouched model may think of the mask; what learns never says it
+                teacher.parts =
+                    teacher.parts.masked_fill(teacher.rows.eq(work.plan.maskToken), 0.0);
             const double sum = headLoss(
                 pass,
                 work.network,

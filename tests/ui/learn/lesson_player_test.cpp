@@ -8,6 +8,7 @@
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTextBrowser>
+#include <QWindow>
 #include <QtTest>
 
 #include <algorithm>
@@ -266,7 +267,7 @@ private slots:
         LessonPanel panel(m_theme, m_catalog, *m_player);
         panel.resize(panel.width(), 800);
         panel.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&panel));
+        QTRY_VERIFY(panel.windowHandle() != nullptr && panel.windowHandle()->isExposed());
         for (const Lesson& each : m_catalog.lessons) {
             panel.begin(each);
             for (int i = 0; i < m_player->stepCount(); ++i) {
@@ -291,7 +292,7 @@ private slots:
         LessonPanel panel(m_theme, m_catalog, *m_player);
         panel.resize(panel.width(), 320);
         panel.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&panel));
+        QTRY_VERIFY(panel.windowHandle() != nullptr && panel.windowHandle()->isExposed());
         panel.begin(lesson("one_token"));
         m_player->goTo(3);
         follow();
