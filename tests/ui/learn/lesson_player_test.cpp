@@ -273,12 +273,12 @@ private slots:
             for (int i = 0; i < m_player->stepCount(); ++i) {
                 m_player->goTo(i);
                 follow(1);
-                QTest::qWait(1);
+                QCoreApplication::processEvents();
                 const QByteArray place =
                     QString("%1, step %2").arg(each.name.c_str()).arg(i + 1).toUtf8();
                 QTextBrowser& text = panel.text();
-                QVERIFY2(text.height() >= text.document()->size().height(), place);
-                QVERIFY2(text.height() <= text.document()->size().height() + 2, place);
+                QTRY_VERIFY2(text.height() >= text.document()->size().height(), place);
+                QTRY_VERIFY2(text.height() <= text.document()->size().height() + 2, place);
                 for (const QAbstractButton* answer : panel.answers().buttons())
                     QVERIFY2(answer->height() >= answer->heightForWidth(answer->width()) &&
                                  answer->visibleRegion().boundingRect().width() == answer->width(),
@@ -296,7 +296,7 @@ private slots:
         panel.begin(lesson("one_token"));
         m_player->goTo(3);
         follow();
-        QTest::qWait(20);
+        QCoreApplication::processEvents();
         panel.answers().button(0)->click();
         const auto labels = panel.findChildren<QLabel*>();
         const auto reply = std::ranges::find(labels, panel.reply(), &QLabel::text);
@@ -310,7 +310,7 @@ private slots:
         LessonPanel panel(m_theme, m_catalog, *m_player, &window);
         QWidget::setTabOrder(&panel, other);
         window.show();
-        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QTRY_VERIFY(window.isActiveWindow());
         panel.begin(lesson("one_token"));
         follow();
         panel.actButton().setFocus();
