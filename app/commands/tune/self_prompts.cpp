@@ -130,7 +130,8 @@ private:
                                     {.sampling = draws,
                                      .maxTokens = kLongestMessage,
                                      .endIds = m_work.endIds,
-                                     .stop = m_work.stop}));
+                                     .stop = m_work.stop,
+                                     .forbidden = m_work.forbidden}));
         for (int i = 0; i < kAtOnce; ++i) {
             ENGINE_TRY(const std::string text, messageOf(written[toSize(i)]));
             const int number = m_batch * kAtOnce + i;

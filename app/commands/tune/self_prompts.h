@@ -25,6 +25,7 @@ struct SelfPromptWork {
     const PromptEncoder& encoder;
     int contextLength = 0;
     std::vector<engine::TokenId> endIds;
+    engine::TokenId forbidden = engine::kNoToken; ///< as in AnswerTerms
     std::function<void(int written)> onProgress;
     std::stop_token stop;
 };

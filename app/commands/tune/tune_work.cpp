@@ -109,9 +109,6 @@ Result<void> TuneWork::encode(const PromptSet& data) {
     const auto ends = m_encoder->endIds();
     m_endIds.insert(m_endIds.end(), ends.begin(), ends.end());
     m_prompts = encoded(data.prompts);
-    // They follow from the model and the seed.
-    if (m_options.selfPrompts > 0)
-        m_prompts.hash += fmt::format("+{} of its own", m_options.selfPrompts);
     return {};
 }
 
@@ -130,9 +127,12 @@ Result<TuningFolder> TuneWork::openFolder() const {
     else if (m_options.out.mayOverwrite)
         earlier = EarlierWork::Replace;
     const std::string model = computedAs(m_options.model, m_fingerprint);
+    std::string prompts = m_prompts.hash;
+    if (m_options.selfPrompts > 0) // they follow from the model and the seed
+        prompts += fmt::format("+{} of its own", m_options.selfPrompts);
     return TuningFolder::open(m_options.out.path,
-                              {m_plan.rowsText(model, m_prompts.hash, m_contextLength),
-                               m_plan.allText(model, m_prompts.hash, m_contextLength)},
+                              {m_plan.rowsText(model, prompts, m_contextLength),
+                               m_plan.allText(model, prompts, m_contextLength)},
                               earlier);
 }
 
@@ -146,7 +146,7 @@ Result<void> TuneWork::collect(RowStore& rows,
     ENGINE_TRY(const LoadedModel model, load(*m_files));
     if (first)
         ENGINE_TRY_DO(first(*model.transformer));
-    ENGINE_TRY_DO(addSelfPrompts(*model.transformer, folder));
+    ENGINE_TRY_DO(addSelfPrompts(*model.transformer, folder, forbidden));
     CollectPlan plan;
     plan.answerTokens = m_plan.answerTokens;
     plan.longestAnswer = m_plan.longestAnswer;
@@ -169,7 +169,8 @@ Result<void> TuneWork::collect(RowStore& rows,
          .keepSeconds = m_options.checkpointMinutes * 60.0});
 }
 
-Result<void> TuneWork::addSelfPrompts(Transformer& transformer, const TuningFolder& folder) {
+Result<void>
+TuneWork::addSelfPrompts(Transformer& transformer, const TuningFolder& folder, TokenId forbidden) {
     if (m_options.selfPrompts == 0)
         return {};
     ENGINE_TRY(const std::vector<DataPrompt> written,
@@ -182,6 +183,7 @@ Result<void> TuneWork::addSelfPrompts(Transformer& transformer, const TuningFold
                     .encoder = *m_encoder,
                     .contextLength = m_contextLength,
                     .endIds = m_endIds,
+                    .forbidden = forbidden,
                     .onProgress =
                         [this](int count) { m_report.selfPrompts(count, m_options.selfPrompts); },
                     .stop = m_stop}));

@@ -101,7 +101,8 @@ private:
                                  engine::TokenId forbidden,
                                  const ModelTask& first);
     engine::Result<void> addSelfPrompts(engine::Transformer& transformer,
-                                        const engine::TuningFolder& folder);
+                                        const engine::TuningFolder& folder,
+                                        engine::TokenId forbidden);
     TunePrompts encoded(const std::vector<engine::DataPrompt>& prompts);
     void leave(engine::TuningFolder& folder,
                const engine::RowStore& rows,

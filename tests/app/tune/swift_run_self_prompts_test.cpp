@@ -26,6 +26,8 @@ private slots:
     void aRunThatWasCutWritesTheSamePrompts_data();
     void aRunThatWasCutWritesTheSamePrompts();
     void theyAreTrainedOnBesideTheData();
+    void recipesThatChangeTheModelTakeThemToo_data();
+    void recipesThatChangeTheModelTakeThemToo();
 
 private:
     /// Only its own prompts are answered.
@@ -130,6 +132,25 @@ void SwiftRunSelfPromptsTest::theyAreTrainedOnBesideTheData() {
     QCOMPARE(more.exitCode, int(app::kUsage));
     for (const char* part : {"41 of its own", "but was", "40 of its own"})
         QVERIFY2(more.errors.contains(part), more.errors.constData());
+}
+
+void SwiftRunSelfPromptsTest::recipesThatChangeTheModelTakeThemToo_data() {
+    QTest::addColumn<QString>("recipe");
+    QTest::newRow("layerskip") << "layerskip";
+    QTest::newRow("space") << "space";
+}
+
+/// The tokenizer that is to be written is compared on the prompts of the data, of which there may
+/// be none.
+void SwiftRunSelfPromptsTest::recipesThatChangeTheModelTakeThemToo() {
+    QFETCH(const QString, recipe);
+    const QStringList options{"--collect-only", "--recipe", recipe};
+    const ProgramRun alone = TinyTuning::run(own(recipe, options));
+    QVERIFY2(alone.exitCode == 0, alone.errors.constData());
+    QVERIFY(m_tuning.read(recipe + ".work/rows-00000.bin").contains("self-made"));
+    const QStringList data{"--data", m_tuning.path("data.jsonl")};
+    const ProgramRun both = TinyTuning::run(own(recipe + "-both", options + data));
+    QVERIFY2(both.exitCode == 0, both.errors.constData());
 }
 
 QTEST_GUILESS_MAIN(SwiftRunSelfPromptsTest)
