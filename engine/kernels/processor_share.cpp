@@ -147,7 +147,7 @@ const ProcessorShare& processorShare() {
 }
 
 int usefulThreads(int wanted, const ProcessorShare& share) {
-    return std::min(wanted, share.mostThreads());
+    return wanted > 0 ? std::min(wanted, share.mostThreads()) : share.bestThreads();
 }
 
 std::string threadsRemark(int wanted, const ProcessorShare& share) {

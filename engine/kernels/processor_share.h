@@ -35,8 +35,8 @@ ProcessorShare readProcessorShare(const std::vector<int>& allowed,
 /// This process' own share, read once.
 const ProcessorShare& processorShare();
 
-/// The number of compute threads for a request: at most what the share allows; 0 leaves the choice
-/// to the backend.
+/// The number of compute threads for a request: at most what the share allows; for 0, which leaves
+/// the choice to the program, the best number.
 int usefulThreads(int wanted, const ProcessorShare& share = processorShare());
 
 /// The note for a user who asked for more threads than that, or whose container has less time than

@@ -119,8 +119,7 @@ int threadCountOf(const ModelOptions& options, const std::string& backend) {
     const auto info = BackendRegistry(moduleFolder()).info(backend);
     if (info && info.value().find("threads") == nullptr)
         return 1;
-    const int threads = givenThreads(options);
-    return threads > 0 ? usefulThreads(threads) : processorShare().bestThreads();
+    return usefulThreads(givenThreads(options));
 }
 
 Result<int> contextLength(const ModelOptions& options, const ModelConfig& config) {

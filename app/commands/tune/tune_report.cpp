@@ -47,6 +47,23 @@ TuneJson partsJson(const StepLosses& losses, bool changesModel) {
             {"gradient", losses.gradientNorm}};
 }
 
+std::string qualityText(const ModelQuality& quality) {
+    return fmt::format("perplexity {:.3f}, before {:.3f}, agreement {:.3f}; ",
+                       quality.perplexityAfter,
+                       quality.perplexityBefore,
+                       quality.agreement);
+}
+
+/// Adds what there is only of a new model.
+void addQuality(TuneJson& json, const TuneDone& done) {
+    json["mask_token"] = done.maskToken == kNoToken ? TuneJson(nullptr) : TuneJson(done.maskToken);
+    json["quality"] = {{"tokens", done.quality->tokens},
+                       {"perplexity_before", done.quality->perplexityBefore},
+                       {"perplexity", done.quality->perplexityAfter},
+                       {"agreement", done.quality->agreement},
+                       {"kept", done.quality->isKept()}};
+}
+
 /// Adds what there is only of a model with exits.
 void addExits(TuneJson& json, const Evaluation& evaluation) {
     if (!evaluation.all.exits.empty())
@@ -200,72 +217,36 @@ void TuneReport::collectingDone(const std::filesystem::path& folder, std::int64_
 void TuneReport::done(const TuneDone& done, const TrainingResult& result) {
     m_status.clear();
     if (!m_console.isJson()) {
-        m_console.line(
-            fmt::format("{}: {} bytes, {}, {} answer tokens, {} steps; {} of collecting, "
-                        "{} of training",
-                        done.path,
-                        done.bytes,
-                        scoresText(result.best),
-                        done.answerTokens,
-                        result.steps,
-                        durationText(done.collectSeconds),
-                        durationText(result.seconds)));
+        m_console.line(fmt::format("{}: {} bytes, {}, {} answer tokens, {} steps; {}{} of "
+                                   "collecting, {} of training",
+                                   done.path,
+                                   done.bytes,
+                                   scoresText(result.best),
+                                   done.answerTokens,
+                                   result.steps,
+                                   done.quality ? qualityText(*done.quality) : "",
+                                   durationText(done.collectSeconds),
+                                   durationText(result.seconds)));
         for (const auto& [task, hits] : result.best.byTask)
             m_console.line(fmt::format("  {:<24} a1 {:.3f}, {:.2f} tokens a round",
                                        task,
                                        acceptanceOf(hits)[0],
                                        tokensPerRound(hits)));
     }
-    m_console.jsonLine(
-        {{"event", "done"},
-         {"path", done.path},
-         {"bytes", done.bytes},
-         {"acceptance", acceptanceOf(result.best.all)},
-         {"tokens_per_round", result.best.tokensPerRound()},
-         {"held_out", result.isHeldOut},
-         {"tasks", tasksJson(result.best)},
-         {"head_coverage", done.coverage},
-         {"answer_tokens", done.answerTokens},
-         {"steps", result.steps},
-         {"seconds", {{"collect", done.collectSeconds}, {"train", result.seconds}}}});
-}
-
-void TuneReport::done(const TuneModelDone& done, const TrainingResult& result) {
-    m_status.clear();
-    const ModelQuality& quality = done.quality;
-    if (!m_console.isJson())
-        m_console.line(
-            fmt::format("{}: {} bytes, {}, {} answer tokens, {} steps; perplexity {:.3f}, "
-                        "before {:.3f}, agreement {:.3f}; {} of collecting, {} of "
-                        "training",
-                        done.path,
-                        done.bytes,
-                        scoresText(result.best),
-                        done.answerTokens,
-                        result.steps,
-                        quality.perplexityAfter,
-                        quality.perplexityBefore,
-                        quality.agreement,
-                        durationText(done.collectSeconds),
-                        durationText(result.seconds)));
-    TuneJson line = {
-        {"event", "done"},
-        {"path", done.path},
-        {"bytes", done.bytes},
-        {"acceptance", acceptanceOf(result.best.all)},
-        {"tokens_per_round", result.best.tokensPerRound()},
-        {"held_out", result.isHeldOut},
-        {"tasks", tasksJson(result.best)},
-        {"answer_tokens", done.answerTokens},
-        {"steps", result.steps},
-        {"mask_token", done.maskToken == kNoToken ? TuneJson(nullptr) : TuneJson(done.maskToken)},
-        {"quality",
-         {{"tokens", quality.tokens},
-          {"perplexity_before", quality.perplexityBefore},
-          {"perplexity", quality.perplexityAfter},
-          {"agreement", quality.agreement},
-          {"kept", quality.isKept()}}},
-        {"seconds", {{"collect", done.collectSeconds}, {"train", result.seconds}}}};
+    TuneJson line = {{"event", "done"},
+                     {"path", done.path},
+                     {"bytes", done.bytes},
+                     {"acceptance", acceptanceOf(result.best.all)},
+                     {"tokens_per_round", result.best.tokensPerRound()},
+                     {"held_out", result.isHeldOut},
+                     {"tasks", tasksJson(result.best)},
+                     {"answer_tokens", done.answerTokens},
+                     {"steps", result.steps},
+                     {"seconds", {{"collect", done.collectSeconds}, {"train", result.seconds}}}};
+    if (done.quality)
+        addQuality(line, done);
+    else
+        line["head_coverage"] = done.coverage;
     addExits(line, result.best);
     m_console.jsonLine(line);
 }

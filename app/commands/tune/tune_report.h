@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace app {
@@ -29,17 +30,9 @@ struct TuneDone {
     std::uint64_t bytes = 0;
     std::int64_t answerTokens = 0;
     double collectSeconds = 0.0;
-    double coverage = 0.0; ///< of the head
-};
-
-/// What a recipe has made that changes the model.
-struct TuneModelDone {
-    std::string path; ///< the folder
-    std::uint64_t bytes = 0;
-    std::int64_t answerTokens = 0;
-    double collectSeconds = 0.0;
-    engine::TokenId maskToken = engine::kNoToken;
-    engine::ModelQuality quality;
+    double coverage = 0.0;                            ///< of an adapter's head
+    engine::TokenId maskToken = engine::kNoToken;     ///< of a model
+    std::optional<engine::ModelQuality> quality = {}; ///< likewise; none of an adapter
 };
 
 /// Tells of a run of `tune`: one line a second for people, events with --json. Thread: one.
@@ -66,7 +59,6 @@ public:
     void collectingDone(const std::filesystem::path& folder, std::int64_t answerTokens);
 
     void done(const TuneDone& done, const engine::TrainingResult& result);
-    void done(const TuneModelDone& done, const engine::TrainingResult& result);
 
 private:
     bool isTimeFor(double& lastMs);

@@ -149,16 +149,22 @@ Result<void> syncFolder(const fs::path& folder) {
     return isSynced ? Result<void>() : renameFailed(folder, code);
 }
 
+/// The folder that a file or folder is to lie in. Errors: NotFound.
+Result<fs::path> folderAround(const fs::path& path) {
+    std::error_code ignored;
+    fs::path folder = fs::absolute(path, ignored).parent_path();
+    if (fs::is_directory(folder, ignored))
+        return folder;
+    return Error{ErrorCode::NotFound,
+                 fmt::format("There is no folder {} for {}.", folder.string(), path.string()),
+                 "Make the folder first, or name another place."};
+}
+
 } // namespace
 
 Result<void> checkOutput(const OutputPlace& place) {
     std::error_code ignored;
-    const fs::path folder = fs::absolute(place.path, ignored).parent_path();
-    if (!fs::is_directory(folder, ignored))
-        return Error{
-            ErrorCode::NotFound,
-            fmt::format("There is no folder {} for {}.", folder.string(), place.path.string()),
-            "Make the folder first, or name another file."};
+    ENGINE_TRY_DO(folderAround(place.path));
     const auto status = fs::status(place.path, ignored);
     if (fs::is_directory(status))
         return Error{ErrorCode::InvalidInput,
@@ -177,12 +183,7 @@ Result<void> writeOutput(const OutputPlace& place, std::string_view bytes) {
 
 Result<void> checkOutputFolder(const OutputPlace& place) {
     std::error_code ignored;
-    const fs::path folder = fs::absolute(place.path, ignored).parent_path();
-    if (!fs::is_directory(folder, ignored))
-        return Error{
-            ErrorCode::NotFound,
-            fmt::format("There is no folder {} for {}.", folder.string(), place.path.string()),
-            "Make the folder first, or name another one."};
+    ENGINE_TRY(const fs::path folder, folderAround(place.path));
     const auto status = fs::symlink_status(place.path, ignored);
     if (fs::is_directory(status))
         ENGINE_TRY_DO(checkReplacingFolder(place));

@@ -57,6 +57,8 @@ private slots:
         QCOMPARE(share.bestThreads(), 2);
         QCOMPARE(share.mostThreads(), 4);
         QCOMPARE(usefulThreads(4, share), 4);
+        QCOMPARE(usefulThreads(5, share), 4);
+        QCOMPARE(usefulThreads(0, share), 2);
     }
 
     void onlyProcessorsThatMayBeUsedCount() {

@@ -255,7 +255,7 @@ TileFormat Weights::mainFormat() const {
     return main;
 }
 
-int threadCount(int wanted) { return wanted > 0 ? wanted : processorShare().bestThreads(); }
+int threadCount(int wanted) { return wanted > 0 ? wanted : usefulThreads(0); }
 
 KvType chosenKvType(const Weights& weights, std::optional<KvType> wanted) {
     return wanted.value_or(weights.mainFormat().form == TileForm::F32 ? KvType::F32 : KvType::F16);
