@@ -22,10 +22,16 @@ bool syncToDisk(const QString& path) {
     return isSynced;
 }
 
+namespace {
+
 // QSaveFile ignores the result of its own fsync, and syncs no folder.
-QString saveWhole(const QByteArray& content, const QString& path) {
+QString save(const QByteArray& content, const QString& path, bool isPrivate) {
     QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size() || !file.flush())
+    if (!file.open(QIODevice::WriteOnly))
+        return file.errorString();
+    if (isPrivate && !file.setPermissions(QFile::ReadOwner | QFile::WriteOwner))
+        return file.errorString();
+    if (file.write(content) != content.size() || !file.flush())
         return file.errorString();
     if (::fsync(file.handle()) != 0)
         return QString::fromLocal8Bit(std::strerror(errno));
@@ -34,6 +40,16 @@ QString saveWhole(const QByteArray& content, const QString& path) {
     if (!syncToDisk(QFileInfo(path).absolutePath()))
         return QString::fromLocal8Bit(std::strerror(errno));
     return {};
+}
+
+} // namespace
+
+QString saveWhole(const QByteArray& content, const QString& path) {
+    return save(content, path, false);
+}
+
+QString saveWholePrivately(const QByteArray& content, const QString& path) {
+    return save(content, path, true);
 }
 
 } // namespace ui

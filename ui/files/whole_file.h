@@ -10,6 +10,9 @@ namespace ui {
 /// system's description of the failure. Blocks until the disk is done. Thread: any.
 QString saveWhole(const QByteArray& content, const QString& path);
 
+/// The same; no other user may read it at any time.
+QString saveWholePrivately(const QByteArray& content, const QString& path);
+
 /// Waits until what was written to a file, or to the list of a folder, is on the disk. Returns
 /// false and sets errno if it cannot get there. Thread: any.
 bool syncToDisk(const QString& path);

@@ -5,6 +5,7 @@
 
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QSet>
 
 #include <algorithm>
 #include <utility>
@@ -13,15 +14,17 @@ namespace ui {
 
 namespace {
 
-/// Its line; empty for a chat in which nothing was asked.
-QByteArray lineOf(const Chat& chat) {
+/// What was asked first; empty for a chat in which nothing was.
+QString questionOf(const Chat& chat) {
     const QList<StoredMessage> messages = chat.currentBranch();
     const auto first = std::ranges::find(messages, MessageRole::User, &StoredMessage::role);
-    if (first == messages.end() || textWithAttachments(*first).trimmed().isEmpty())
-        return {};
-    const QJsonObject line{{QStringLiteral("id"), QStringLiteral("chat-%1").arg(chat.record.id)},
+    return first == messages.end() ? QString() : textWithAttachments(*first).trimmed();
+}
+
+QByteArray lineOf(ChatId chat, const QString& question) {
+    const QJsonObject line{{QStringLiteral("id"), QStringLiteral("chat-%1").arg(chat)},
                            {QStringLiteral("task"), QStringLiteral("own_chats")},
-                           {QStringLiteral("prompt"), textWithAttachments(*first)}};
+                           {QStringLiteral("prompt"), question}};
     return QJsonDocument(line).toJson(QJsonDocument::Compact) + '\n';
 }
 
@@ -51,15 +54,25 @@ private:
                          m_context,
                          [self = shared_from_this()](const std::optional<Chat>& chat) {
                              if (chat)
-                                 self->m_lines += lineOf(*chat);
+                                 self->add(*chat);
                              self->readNext();
                          });
+    }
+
+    /// A question that was asked twice would be trained on and held out.
+    void add(const Chat& chat) {
+        const QString question = questionOf(chat);
+        if (question.isEmpty() || m_known.contains(question))
+            return;
+        m_known.insert(question);
+        m_lines += lineOf(chat.record.id, question);
     }
 
     ChatStore& m_store;
     QObject* m_context;
     std::function<void(QByteArray)> m_done;
     QList<ChatId> m_left;
+    QSet<QString> m_known;
     QByteArray m_lines;
 };
 

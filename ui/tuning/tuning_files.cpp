@@ -120,17 +120,23 @@ template <typename Task> void TuningFiles::later(Task task) {
 }
 
 /// From the thread, for which the destructor waits.
-void TuningFiles::tell(const QString& path, const QString& problem) {
-    if (problem.isEmpty())
-        return;
+void TuningFiles::tell(const QString& sentence) {
     QMetaObject::invokeMethod(
-        this,
-        [this, path, problem] {
-            emit failed(tr("The training goes on, but %1 cannot be written (%2). Check the "
-                           "folder's permissions and the free space.")
-                            .arg(QDir::toNativeSeparators(path), problem));
-        },
-        Qt::QueuedConnection);
+        this, [this, sentence] { emit failed(sentence); }, Qt::QueuedConnection);
+}
+
+void TuningFiles::tellOfTraining(const QString& path, const QString& problem) {
+    if (!problem.isEmpty())
+        tell(tr("The training goes on, but %1 cannot be written (%2). Check the folder's "
+                "permissions and the free space.")
+                 .arg(QDir::toNativeSeparators(path), problem));
+}
+
+void TuningFiles::tellOfComparison(const QString& path, const QString& problem) {
+    if (!problem.isEmpty())
+        tell(tr("The comparison is shown, but not kept: %1 cannot be written (%2). Check the "
+                "folder's permissions and the free space.")
+                 .arg(QDir::toNativeSeparators(path), problem));
 }
 
 void TuningFiles::write(const KeptTuning& kept) {
@@ -144,13 +150,14 @@ void TuningFiles::write(const KeptTuning& kept) {
                            {QStringLiteral("sentence"), kept.sentence},
                            {QStringLiteral("fingerprint"), kept.fingerprint}};
     later([this, bytes = QJsonDocument(json).toJson()](const QString& folder) {
-        tell(runPath(folder), saveWhole(bytes, runPath(folder)));
+        tellOfTraining(runPath(folder), saveWhole(bytes, runPath(folder)));
     });
 }
 
 void TuningFiles::appendEvent(const QByteArray& line) {
     later([this, bytes = line + '\n'](const QString& folder) {
-        tell(eventsPath(folder), writeEvent(eventsPath(folder), bytes, QIODevice::Append));
+        tellOfTraining(eventsPath(folder),
+                       writeEvent(eventsPath(folder), bytes, QIODevice::Append));
     });
 }
 
@@ -166,7 +173,7 @@ void TuningFiles::writeComparison(const QByteArray& lines) {
         if (lines.isEmpty())
             QFile::remove(comparisonPath(folder));
         else
-            tell(comparisonPath(folder), saveWhole(lines, comparisonPath(folder)));
+            tellOfComparison(comparisonPath(folder), saveWhole(lines, comparisonPath(folder)));
     });
 }
 
@@ -177,14 +184,12 @@ QString TuningFiles::writeChatPrompts(const QByteArray& lines) {
         return {};
     }
     QDir().mkpath(m_folder);
-    const QString problem = saveWhole(lines, path);
-    QFile::setPermissions(path, QFile::ReadOwner | QFile::WriteOwner);
-    return problem;
+    return saveWholePrivately(lines, path);
 }
 
 void TuningFiles::clearEvents() {
     later([this](const QString& folder) {
-        tell(eventsPath(folder), writeEvent(eventsPath(folder), {}, QIODevice::Truncate));
+        tellOfTraining(eventsPath(folder), writeEvent(eventsPath(folder), {}, QIODevice::Truncate));
     });
 }
 

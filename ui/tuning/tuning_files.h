@@ -73,12 +73,14 @@ public:
     QString writeChatPrompts(const QByteArray& lines);
 
 signals:
-    /// It could not be written; the training goes on.
+    /// Something could not be written; what is at work goes on.
     void failed(const QString& sentence);
 
 private:
     template <typename Task> void later(Task task);
-    void tell(const QString& path, const QString& problem);
+    void tell(const QString& sentence);
+    void tellOfTraining(const QString& path, const QString& problem);
+    void tellOfComparison(const QString& path, const QString& problem);
 
     QString m_folder; ///< empty = nothing is kept
     QThreadPool m_thread{this};

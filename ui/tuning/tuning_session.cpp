@@ -93,15 +93,17 @@ void TuningSession::start(const TuningChoice& choice, const QByteArray& chatProm
     if (obstacle() != TuningObstacle::None || !choice.hasPrompts())
         return;
     m_files.setPlace(m_places.folder, choice.model);
-    m_comparison->open(m_places.folder, choice.model);
-    m_comparison->forget();
-    m_files.clearEvents();
     if (const QString problem =
             m_files.writeChatPrompts(choice.usesChats ? chatPrompts : QByteArray());
         !problem.isEmpty()) {
-        emit faulted(tr("The questions of your chats cannot be written (%1).").arg(problem));
+        emit faulted(tr("The training does not begin: the questions of your chats cannot be "
+                        "written (%1).")
+                         .arg(problem));
         return;
     }
+    m_comparison->open(m_places.folder, choice.model);
+    m_comparison->forget();
+    m_files.clearEvents();
     m_run = {};
     ++m_number;
     m_savedAt = {};

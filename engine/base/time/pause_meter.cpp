@@ -12,7 +12,7 @@ void PauseMeter::beat(Time now, bool isLetGoOn) {
     const Duration::rep time = now.time_since_epoch().count();
     const Duration::rep before = m_newest;
     if (isLetGoOn && before != 0)
-        m_pauses += std::max<Duration::rep>(0, time - before - Duration(kBetweenBeats).count());
+        m_pauses += std::max<Duration::rep>(0, time - before - Duration(kMostAhead).count());
     m_newest = time;
 }
 

@@ -8,7 +8,8 @@ namespace engine {
 
 /// Leaves the pauses of a whole process (SIGSTOP) out of a clock. A thread beats; when the process
 /// was let go on since its last beat, the time between is a pause. Until that is known, the clock
-/// stands still kMostAhead behind the newest beat. Thread: beat() from one, the rest from any.
+/// stands still kMostAhead behind the newest beat, and from there it goes on: each pause counts as
+/// up to kMostAhead. Thread: beat() from one, the rest from any.
 class PauseMeter {
 public:
     using Duration = std::chrono::steady_clock::duration;

@@ -76,6 +76,13 @@ private slots:
         QCOMPARE(lines.front()["prompt"].toString(), QStringLiteral("Keep me"));
     }
 
+    /// Or it would be trained on and held out.
+    void aQuestionThatWasAskedTwiceIsReadOnce() {
+        ask(QStringLiteral("One"), QStringLiteral("Hello"));
+        ask(QStringLiteral("Two"), QStringLiteral(" Hello\n"));
+        QCOMPARE(read().size(), 1);
+    }
+
     void whoIsGoneIsNotCalled() {
         ask(QStringLiteral("One"), QStringLiteral("Anything"));
         auto context = std::make_unique<QObject>();

@@ -95,25 +95,25 @@ private slots:
     }
 
     void aGainThatIsTheSameEverywhereIsSure() {
-        const auto gain = promptsOf({{100, 120}, {50, 60}, {200, 240}}).gain();
+        const auto gain =
+            promptsOf({{100, 120}, {50, 60}, {200, 240}, {10, 12}, {20, 24}, {30, 36}}).gain();
         QVERIFY(gain);
         QCOMPARE(gain->gain, 1.2);
         QVERIFY(std::abs(gain->low - 1.2) < 1e-9 && std::abs(gain->high - 1.2) < 1e-9);
     }
 
-    /// Ratios 1.5 and 0.9 of equal times: 1.2; its error by hand.
+    /// Ratios 1.5 and 0.9 of equal times: 1.2, within what single prompts say.
     void aGainThatVariesHasARange() {
-        const auto gain = promptsOf({{100, 150}, {100, 90}}).gain();
+        const auto gain =
+            promptsOf({{100, 150}, {100, 90}, {100, 150}, {100, 90}, {100, 150}, {100, 90}}).gain();
         QVERIFY(gain);
         QCOMPARE(gain->gain, 1.2);
-        const double squares = 30.0 * 30.0 + 30.0 * 30.0;
-        const double half = 1.96 * std::sqrt(squares * 2.0) / 200.0;
-        QCOMPARE(gain->low, 1.2 - half);
-        QCOMPARE(gain->high, 1.2 + half);
+        QVERIFY(gain->low >= 0.9 && gain->low < 1.1);
+        QVERIFY(gain->high <= 1.5 && gain->high > 1.3);
     }
 
-    void onePromptHasNoRange() {
-        QVERIFY(!promptsOf({{100, 120}}).gain());
+    void fewPromptsHaveNoGain() {
+        QVERIFY(!promptsOf({{100, 120}, {100, 120}, {100, 120}, {100, 120}, {100, 120}}).gain());
         QVERIFY(!ComparedPrompts().gain());
     }
 };

@@ -38,6 +38,17 @@ class TuningSessionTest : public QObject {
 
     QStringList told() const { return Script::told(m_session->adapter()); }
 
+    /// Of so many; the others were left out.
+    void compareFour(int planned) {
+        QByteArrayList lines;
+        for (int i = 1; i <= 4; ++i)
+            lines += Script::compared(i, 200, 100, 160, planned);
+        m_script->sayCompared(lines);
+        m_script->endComparisonBy("done");
+        session().compare();
+        QTRY_VERIFY(session().comparison().state() == ComparisonState::Done);
+    }
+
     /// It has trained some steps and goes on.
     void begin() {
         m_script->say({Script::started(),
@@ -391,7 +402,8 @@ private slots:
         QFile file(path);
         QVERIFY(file.open(QIODevice::ReadOnly));
         QCOMPARE(file.readAll(), QByteArray("{\"prompt\":\"My question\"}\n"));
-        const auto others = QFile::ReadGroup | QFile::WriteGroup | QFile::ReadOther;
+        const auto others =
+            QFile::ReadGroup | QFile::WriteGroup | QFile::ReadOther | QFile::WriteOther;
         QVERIFY((file.permissions() & others) == QFile::Permissions());
         session().stop();
         QTRY_VERIFY(state() == TuningState::Stopped);
@@ -402,6 +414,44 @@ private slots:
         QTRY_VERIFY(state() == TuningState::Stopped);
         session().start(m_script->choice());
         QVERIFY(!QFile::exists(path));
+    }
+
+    void whatWasFinishedStaysWhereATrainingCannotBegin() {
+        finish(m_script->choice());
+        compareFour(4);
+        const QString path = chatPromptsPath(session().adapter());
+        QVERIFY(QDir().mkpath(path)); // a folder where the questions are to be written
+        TuningChoice choice = m_script->choice();
+        choice.usesChats = true;
+        QSignalSpy faults(&session(), &TuningSession::faulted);
+        session().start(choice, "{\"prompt\":\"My question\"}\n");
+        QCOMPARE(faults.size(), 1);
+        QVERIFY(faults[0][0].toString().startsWith(QStringLiteral("The training does not begin")));
+        QVERIFY(state() == TuningState::Finished);
+        QVERIFY(session().comparison().state() == ComparisonState::Done);
+        reopen();
+        QVERIFY(state() == TuningState::Finished);
+        QCOMPARE(session().run().losses.size(), std::size_t(1));
+        QVERIFY(session().comparison().state() == ComparisonState::Done);
+    }
+
+    void aFinishedComparisonStaysFinishedThoughAPromptWasLeftOut() {
+        finish(m_script->choice());
+        compareFour(5);
+        reopen();
+        QVERIFY(session().comparison().state() == ComparisonState::Done);
+        QCOMPARE(session().comparison().prompts().planned(), 5);
+    }
+
+    void whereNoPromptIsHeldOutThatIsSaid() {
+        finish(m_script->choice());
+        m_script->sayCompared({R"({"event":"error","code":"invalid_input","message":"None.",)"
+                               R"("hint":"Give more prompts, or leave out --held-out."})"});
+        m_script->endComparisonBy("fail");
+        session().compare();
+        QTRY_VERIFY(session().comparison().state() == ComparisonState::Failed);
+        QVERIFY(session().comparison().sentence().startsWith(
+            QStringLiteral("None of these prompts was held out")));
     }
 
     void howManyPromptsWereWrittenIsKept() {

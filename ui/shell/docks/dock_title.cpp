@@ -107,7 +107,8 @@ void DockTitle::arrangeWords() {
     cutWords();
 }
 
-/// Where there is little room, the added buttons go first; then the name is cut with an ellipsis.
+/// Where there is little room, the added buttons go first, if the menu has what they do; then the
+/// name is cut with an ellipsis.
 void DockTitle::fitName() {
     const QFontMetrics metrics(m_theme.font(TextRole::DockTitle));
     const int gap = m_row->spacing();
@@ -120,9 +121,11 @@ void DockTitle::fitName() {
     for (const QToolButton* button : m_added)
         added += button->sizeHint().width() + gap;
     const int whole = metrics.horizontalAdvance(m_title);
-    const bool hasRoom = whole + added <= room;
+    const bool isShown = m_more == nullptr || whole + added <= room;
     for (QToolButton* button : m_added)
-        button->setVisible(hasRoom);
+        button->setVisible(isShown);
+    if (m_more == nullptr)
+        room -= added;
     const QString shown = metrics.elidedText(m_title, Qt::ElideRight, std::max(room, 0));
     m_name->setText(shown);
     m_name->setToolTip(shown == m_title ? QString() : m_title);

@@ -89,7 +89,7 @@ void Studio::updateTuneActions() {
     enable("tune.pause",
            session.state() == TuningState::Running || session.state() == TuningState::Paused ||
                session.canGoOn());
-    enable("tune.compare", session.canCompare());
+    enable("tune.compare", session.comparison().isRunning() || session.canCompare());
     enable("tune.stop", session.isAtWork() && session.state() != TuningState::Stopping);
 }
 

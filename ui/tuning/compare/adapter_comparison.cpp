@@ -11,6 +11,16 @@
 
 namespace ui {
 
+namespace {
+
+/// The last line of a comparison that was not stopped.
+const QByteArray kDoneLine = "done";
+
+/// What the program's hint names where no prompt is left.
+constexpr QLatin1String kHeldOutOption("--held-out");
+
+} // namespace
+
 AdapterComparison::AdapterComparison(QString program, QObject* parent)
     : QObject(parent)
     , m_program(std::move(program)) {
@@ -41,9 +51,8 @@ void AdapterComparison::open(const QString& root, const TuningModel& model) {
     if (lines.takeFirst() == adapterLine())
         for (const QByteArray& line : lines)
             m_prompts.take(line);
-    const auto count = static_cast<int>(m_prompts.prompts().size());
-    if (count > 0)
-        m_state = count < m_prompts.planned() ? ComparisonState::Stopped : ComparisonState::Done;
+    if (!m_prompts.prompts().empty())
+        m_state = lines.contains(kDoneLine) ? ComparisonState::Done : ComparisonState::Stopped;
 }
 
 void AdapterComparison::forget() {
@@ -112,12 +121,17 @@ void AdapterComparison::onEnded(TuningProcess::End end, const QString& words) {
     using End = TuningProcess::End;
     m_state = end == End::Done && !m_prompts.prompts().empty() ? ComparisonState::Done
                                                                : ComparisonState::Failed;
-    if (m_state == ComparisonState::Failed)
+    if (m_state == ComparisonState::Done)
+        m_lines += kDoneLine + '\n';
+    else
         m_sentence = end == End::NotStarted ? tr("%1 cannot be started (%2).").arg(m_program, words)
-                     : !m_error.isEmpty()   ? m_error
-                     : end == End::Killed   ? tr("The comparison's process was killed.")
-                     : words.isEmpty()      ? tr("The comparison ended without a result.")
-                                            : words;
+                     : m_error.contains(kHeldOutOption)
+                         ? tr("None of these prompts was held out of the training, so there is "
+                              "nothing to compare on: train on more prompts.")
+                     : !m_error.isEmpty() ? m_error
+                     : end == End::Killed ? tr("The comparison's process was killed.")
+                     : words.isEmpty()    ? tr("The comparison ended without a result.")
+                                          : words;
     if (!m_prompts.prompts().empty())
         m_files.writeComparison(m_lines);
     emit changed();

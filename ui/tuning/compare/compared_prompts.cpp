@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/tuning/compare/compared_prompts.h"
 
+#include "engine/metrics/sample_statistics.h"
 #include "ui/tuning/compare/comparison_arguments.h"
 
 #include <QJsonArray>
@@ -8,7 +9,6 @@
 #include <QJsonObject>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace ui {
@@ -139,27 +139,18 @@ std::map<QString, ComparedSum> ComparedPrompts::byTask() const {
     return sums;
 }
 
-/// The ratio of two sums; its error is that of the prompts around it, to first order (Cochran,
-/// "Sampling Techniques", 1977, section 6.3).
 std::optional<GainRange> ComparedPrompts::gain() const {
-    const auto count = static_cast<double>(m_prompts.size());
-    if (count < 2.0)
+    if (m_prompts.size() < kFewestForGain)
         return std::nullopt;
-    double slower = 0.0;
-    double faster = 0.0;
-    std::vector<std::pair<double, double>> times; // for the same tokens
+    std::vector<double> slower; // times for the same tokens
+    std::vector<double> faster;
     for (const ComparedPrompt& prompt : m_prompts) {
-        const double tokens = static_cast<double>(prompt.with.tokens);
-        times.emplace_back(quotientOf(tokens, speedOf(prompt.without)), prompt.with.ms);
-        slower += times.back().first;
-        faster += times.back().second;
+        slower.push_back(
+            quotientOf(static_cast<double>(prompt.with.tokens), speedOf(prompt.without)));
+        faster.push_back(prompt.with.ms);
     }
-    const double ratio = quotientOf(slower, faster);
-    double squares = 0.0;
-    for (const auto& [without, with] : times)
-        squares += std::pow(without - ratio * with, 2);
-    const double half = 1.96 * std::sqrt(squares * count / (count - 1.0)) / faster;
-    return GainRange{ratio, ratio - half, ratio + half};
+    const engine::RatioEstimate ratio = engine::ratioOfSums(slower, faster);
+    return GainRange{ratio.ratio, ratio.low, ratio.high};
 }
 
 } // namespace ui

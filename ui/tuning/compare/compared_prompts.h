@@ -64,7 +64,10 @@ public:
     ComparedSum all() const;
     std::map<QString, ComparedSum> byTask() const;
 
-    /// Auto with the adapter over Auto without; none with fewer than two prompts.
+    /// From fewer prompts nothing follows.
+    static constexpr std::size_t kFewestForGain = 6;
+
+    /// Auto with the adapter over Auto without; none with fewer than kFewestForGain prompts.
     std::optional<GainRange> gain() const;
 
 private:

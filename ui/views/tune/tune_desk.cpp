@@ -40,7 +40,7 @@ TuneDesk::TuneDesk(const ViewContext& context,
 
 void TuneDesk::connectParts() {
     connect(m_session, &TuningSession::faulted, this, [this](const QString& sentence) {
-        tell(tr("The training is not kept."), sentence);
+        tell(tr("A file of Tune cannot be written."), sentence);
     });
     connect(m_page, &TunePage::actionAsked, this, &TuneDesk::act);
     connect(m_page, &TunePage::modelAsked, this, &TuneDesk::modelAsked);
@@ -67,7 +67,7 @@ void TuneDesk::start(const TuningChoice& choice) {
 void TuneDesk::startWith(const TuningChoice& choice, const QByteArray& chatPrompts) {
     if (choice.usesChats && chatPrompts.isEmpty()) {
         tell(tr("The training did not begin."),
-             tr("There is no chat yet in which you have asked something: take away the tick."));
+             tr("There is no chat yet in which you have asked something: untick My chats."));
         return;
     }
     m_session->start(choice, chatPrompts);

@@ -190,7 +190,7 @@ QString comparisonText(const AdapterComparison& comparison) {
     if (!comparison.isRunning() && count == 0)
         return {};
     if (prompts.planned() == 0)
-        return tr("loads the model");
+        return tr("the first prompt");
     return tr("%1 of %2 prompts").arg(numberText(count), numberText(prompts.planned()));
 }
 
@@ -223,7 +223,8 @@ TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
             cause << tr("Whether it pays is not sure: %1.").arg(range);
         }
     } else {
-        cause << tr("One prompt says little: more prompts give a figure to rely on.");
+        cause << tr("So few prompts say little: from %1 on there is a figure to rely on.")
+                     .arg(ComparedPrompts::kFewestForGain);
     }
     cause << (all.differing == 0
                   ? tr("All texts were equal, token for token.")

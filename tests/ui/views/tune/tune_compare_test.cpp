@@ -96,12 +96,14 @@ private slots:
         QTest::addColumn<QList<double>>("with");
         QTest::addColumn<bool>("isEqual");
         QTest::addColumn<QString>("words");
-        QTest::newRow("a gain") << QList<double>{100, 101, 99, 100} << true
+        QTest::newRow("a gain") << QList<double>{100, 101, 99, 100, 101, 99} << true
                                 << QStringLiteral("It pays: 1.60 times");
-        QTest::newRow("a loss") << QList<double>{200, 201, 199, 200} << true
+        QTest::newRow("a loss") << QList<double>{200, 201, 199, 200, 201, 199} << true
                                 << QStringLiteral("It does not pay on this computer: 0.80 times");
-        QTest::newRow("noise") << QList<double>{100, 220, 110, 210} << true
+        QTest::newRow("noise") << QList<double>{100, 220, 110, 210, 105, 215} << true
                                << QStringLiteral("Whether it pays is not sure: 1.00 times");
+        QTest::newRow("few prompts") << QList<double>{100, 101, 99, 100, 101} << true
+                                     << QStringLiteral("So few prompts say little");
         QTest::newRow("another text") << QList<double>{100, 101, 99, 100} << false
                                       << QStringLiteral("4 of 4 prompts had a text");
     }

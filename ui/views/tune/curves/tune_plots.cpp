@@ -68,13 +68,16 @@ PlotRange shareRange(const CurvePoints& curves) {
     return {0.0, std::clamp(std::ceil(highest * 5.0 + 0.5) / 5.0, 0.4, 1.0)};
 }
 
-/// From 1 to a half above the highest point, but to 4 at most.
+/// What a draft of three that is right gives.
+constexpr double kMostPerRound = 4.0;
+
+/// From 1 to a half above the highest point, but no further than a round can get.
 PlotRange tokenRange(const CurvePoints& curves) {
     double highest = 1.0;
     for (const std::vector<PlotPoint>& points : curves)
         for (const PlotPoint& point : points)
             highest = std::max(highest, point.y);
-    return {1.0, std::clamp(std::ceil(highest * 2.0 + 0.2) / 2.0, 2.0, 4.0)};
+    return {1.0, std::clamp(std::ceil(highest * 2.0 + 0.2) / 2.0, 2.0, kMostPerRound)};
 }
 
 /// The acceptance from which on drafting pays at the prices of this computer.
@@ -93,7 +96,7 @@ std::vector<TuneLine> acceptanceLines(const TuningSession& session) {
 std::vector<TuneLine> roundLines(const TuningSession& session) {
     const auto& prices = session.run().prices;
     const auto round = prices ? prices->round(3) : std::nullopt;
-    if (!round)
+    if (!round || *round > kMostPerRound)
         return {};
     const auto text = [](double tokens) { return QString::number(tokens, 'f', 2); };
     std::vector<TuneLine> lines{{tr("break-even with plain steps"),
@@ -101,8 +104,9 @@ std::vector<TuneLine> roundLines(const TuningSession& session) {
                                   .label = tr("break-even with plain steps: %1").arg(text(*round)),
                                   .colour = &Colours::text,
                                   .isLabelBelow = true}}};
-    if (session.comparison().isMeasured()) {
-        const double fast = session.comparison().prompts().all().without;
+    const double fast =
+        session.comparison().isMeasured() ? session.comparison().prompts().all().without : 0.0;
+    if (fast > 0.0 && fast * *round <= kMostPerRound) {
         lines.push_back({tr("break-even with Auto as it is"),
                          {.value = fast * *round,
                           .label = tr("break-even with Auto as it is (%1): %2")
@@ -164,7 +168,7 @@ TunePlot acceptancePlot() {
         tr("On answers that are not trained on: the share of drafted tokens that are the "
            "full model's own. Depth 1 is the first token of a draft; a deeper one counts "
            "only where all before it were right. From the dashed line on drafting is faster "
-           "than plain steps here, if each depth has so much: where "
+           "than plain steps here, if every depth reaches it: where "
            "1 + a + a\u00B2 + ... = g c + v(g + 1), for g drafted tokens at the cost c and "
            "a check of g + 1 rows at the cost v. Compare table 1 of the EAGLE paper, "
            "arXiv 2401.15077."),

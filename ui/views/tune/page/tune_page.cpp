@@ -183,7 +183,7 @@ void TunePage::showButtons() {
     goOn.setText(state == TuningState::Running ? tr("Pause") : tr("Continue"));
     QPushButton& compare = button(Action::Compare);
     const bool isComparing = m_session.comparison().isRunning();
-    compare.setVisible(m_session.canCompare());
+    compare.setVisible(isComparing || m_session.canCompare());
     compare.setText(isComparing ? tr("Stop comparing") : tr("Compare on my prompts"));
     compare.setToolTip(isComparing
                            ? tr("What was measured before is shown")

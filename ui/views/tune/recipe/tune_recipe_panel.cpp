@@ -144,7 +144,7 @@ void TuneRecipePanel::buildPrompts(QVBoxLayout& form) {
     m_selfPrompts->setSpecialValueText(tr("none"));
     m_selfPrompts->setAccessibleName(own->text());
     m_selfPrompts->setToolTip(tr("It is given what stands before a question in its chats, and "
-                                 "writes the question: no data of anyone is needed. Magpie, arXiv "
+                                 "writes the question: nobody's data is needed. Magpie, arXiv "
                                  "2406.08464."));
     own->setBuddy(m_selfPrompts);
     auto* row = new QHBoxLayout;
@@ -152,8 +152,8 @@ void TuneRecipePanel::buildPrompts(QVBoxLayout& form) {
     row->addWidget(m_selfPrompts);
     form.addLayout(row);
     m_chats = new QCheckBox(tr("My chats"));
-    m_chats->setToolTip(tr("A copy of these questions lies beside the training until the next one "
-                           "begins"));
+    m_chats->setToolTip(tr("A copy of these questions lies beside the training until the next "
+                           "training of this model begins"));
     form.addWidget(m_chats);
     m_chatsNote = addNote(form);
     m_chatsNote->setText(tr("Only the first question of each chat is read, with its files. Nothing "
