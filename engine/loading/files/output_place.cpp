@@ -109,22 +109,26 @@ Error renameFailed(const fs::path& path, int code) {
             "Check the folder, its permissions and the free space."};
 }
 
-/// The two folders change places, where the disk can do that at once.
-bool exchange(const fs::path& one, const fs::path& other) {
-    if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0)
-        return true;
+/// A finished folder takes the place of one that is there, all or nothing: in one step where the
+/// disk can do that. Returns where the earlier one lies now.
+Result<fs::path> replaceFolder(const fs::path& finished, const fs::path& place) {
+    if (::renameat2(AT_FDCWD, finished.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0)
+        return finished;
     if (errno != EINVAL && errno != ENOSYS)
-        return false;
-    const std::string aside = one.string() + ".old";
-    if (::rename(other.c_str(), aside.c_str()) != 0)
-        return false;
-    if (::rename(one.c_str(), other.c_str()) != 0) {
-        const int code = errno;
-        ::rename(aside.c_str(), other.c_str());
-        errno = code;
-        return false;
-    }
-    return ::rename(aside.c_str(), one.c_str()) == 0;
+        return renameFailed(place, errno);
+    const fs::path earlier = finished.string() + ".old";
+    if (::rename(place.c_str(), earlier.c_str()) != 0)
+        return renameFailed(place, errno);
+    if (::rename(finished.c_str(), place.c_str()) == 0)
+        return earlier;
+    const Error failure = renameFailed(place, errno);
+    if (::rename(earlier.c_str(), place.c_str()) == 0)
+        return failure;
+    return Error{ErrorCode::Io,
+                 fmt::format("{} cannot get its name, and what had it before lies in {}.",
+                             place.string(),
+                             earlier.string()),
+                 "Move that folder back, and check the disk."};
 }
 
 /// Files alone: a folder in it stays, and so does it then.
@@ -138,15 +142,6 @@ void removeFolder(const fs::path& folder) {
     for (const fs::path& file : files)
         fs::remove(file, ignored);
     fs::remove(folder, ignored);
-}
-
-Result<void> syncFolder(const fs::path& folder) {
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool isSynced = descriptor >= 0 && ::fsync(descriptor) == 0;
-    const int code = errno;
-    if (descriptor >= 0)
-        ::close(descriptor);
-    return isSynced ? Result<void>() : renameFailed(folder, code);
 }
 
 /// The folder that a file or folder is to lie in. Errors: NotFound.
@@ -183,6 +178,11 @@ Result<void> writeOutput(const OutputPlace& place, std::string_view bytes) {
 
 Result<void> checkOutputFolder(const OutputPlace& place) {
     std::error_code ignored;
+    const fs::path name = place.path.filename();
+    if (name.empty() || name == "." || name == "..")
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("{} is no name that a new folder can get.", place.path.string()),
+                     "Name a folder that is to be made."};
     ENGINE_TRY(const fs::path folder, folderAround(place.path));
     const auto status = fs::symlink_status(place.path, ignored);
     if (fs::is_directory(status))
@@ -196,13 +196,13 @@ Result<void> checkOutputFolder(const OutputPlace& place) {
 Result<void> publishFolder(const OutputPlace& place, const fs::path& finished) {
     ENGINE_TRY_DO(checkOutputFolder(place));
     std::error_code ignored;
-    const bool isThere = fs::exists(place.path, ignored);
-    if (!(isThere ? exchange(finished, place.path)
-                  : ::rename(finished.c_str(), place.path.c_str()) == 0))
+    if (fs::exists(place.path, ignored)) {
+        ENGINE_TRY(const fs::path earlier, replaceFolder(finished, place.path));
+        removeFolder(earlier);
+    } else if (::rename(finished.c_str(), place.path.c_str()) != 0) {
         return renameFailed(place.path, errno);
-    if (isThere)
-        removeFolder(finished); // what had the name before
-    return syncFolder(fs::absolute(place.path, ignored).parent_path());
+    }
+    return syncName(place.path);
 }
 
 } // namespace engine

@@ -37,12 +37,13 @@ Result<void> checkOutput(const OutputPlace& place);
 Result<void> writeOutput(const OutputPlace& place, std::string_view bytes);
 
 /// The same for results that are a folder of files. A folder that holds other folders is never
-/// replaced, nor is a link or a file. Errors: as of checkOutput.
+/// replaced, nor is a link or a file. Errors: as of checkOutput; InvalidInput for a path that ends
+/// without a name (`.`, `..`, a slash).
 Result<void> checkOutputFolder(const OutputPlace& place);
 
 /// Checks again and gives a finished folder of files, which lies on the same disk, the place's
 /// name, all or nothing; what had the name before is deleted. Errors: those of checkOutputFolder;
-/// Io, with what was there left as it was.
+/// Io, with what was there left as it was, unless the message says otherwise.
 Result<void> publishFolder(const OutputPlace& place, const std::filesystem::path& finished);
 
 } // namespace engine

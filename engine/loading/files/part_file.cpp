@@ -30,11 +30,14 @@ Result<std::filesystem::path> behindLinks(const std::filesystem::path& path) {
     return target;
 }
 
+constexpr std::string_view kBeginning = ".swift-studio-";
+constexpr std::string_view kEnd = ".part";
+
 /// Creates a file of a name that nobody else has, in `folder`; -1 and errno when it cannot.
 int createPart(const std::filesystem::path& folder, std::filesystem::path& name) {
     constexpr int kAttempts = 1000;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-        name = folder / fmt::format(".swift-studio-{}-{}.part", ::getpid(), attempt);
+        name = folder / fmt::format("{}{}-{}{}", kBeginning, ::getpid(), attempt, kEnd);
         const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (descriptor >= 0 || errno != EEXIST)
             return descriptor;
@@ -118,25 +121,34 @@ Result<void> PartFile::publish() {
     return {};
 }
 
-Result<void> PartFile::syncFolder() const {
-    const int folder = ::open(folderOf(m_target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const int code = folder >= 0 ? syncToDisk(folder) : errno;
-    if (folder >= 0)
-        ::close(folder);
-    if (code == 0 || code == EINVAL || code == EACCES) // folders that cannot be synced or read
-        return {};
-    return Error{ErrorCode::Io,
-                 fmt::format("{} was replaced, but its folder could not be synced: {}",
-                             m_path.string(),
-                             std::generic_category().message(code)),
-                 "Check the disk."};
-}
+Result<void> PartFile::syncFolder() const { return syncName(m_target); }
 
 Result<void> PartFile::close() {
     const int descriptor = std::exchange(m_descriptor, -1);
     if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR)
         return failed(errno);
     return {};
+}
+
+bool isPartFile(std::string_view name) {
+    return name.size() > kBeginning.size() + kEnd.size() && name.starts_with(kBeginning) &&
+           name.ends_with(kEnd) &&
+           name.substr(kBeginning.size(), name.size() - kBeginning.size() - kEnd.size())
+                   .find_first_not_of("0123456789-") == std::string_view::npos;
+}
+
+Result<void> syncName(const std::filesystem::path& path) {
+    const int folder = ::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int code = folder >= 0 ? syncToDisk(folder) : errno;
+    if (folder >= 0)
+        ::close(folder);
+    if (code == 0 || code == EINVAL || code == EACCES) // folders that cannot be synced or read
+        return {};
+    return Error{ErrorCode::Io,
+                 fmt::format("{} has been written, but its folder could not be synced: {}",
+                             path.string(),
+                             std::generic_category().message(code)),
+                 "Check the disk."};
 }
 
 } // namespace engine

@@ -32,7 +32,7 @@ public:
     /// there left as it is.
     Result<void> publish();
 
-    /// Waits until the new name is on the disk, too. Errors: Io, that names the file as replaced.
+    /// Waits until the new name is on the disk, too. Errors: those of syncName.
     Result<void> syncFolder() const;
 
     /// Nothing can be written behind it. Errors: Io, which some network folders tell only here.
@@ -50,5 +50,13 @@ private:
     std::filesystem::path m_part;   // empty once it has the target's name
     int m_descriptor = -1;
 };
+
+/// Whether a file has such a temporary name: one that a process that was killed has left.
+bool isPartFile(std::string_view name);
+
+/// Waits until the name of a file or folder that was made or renamed is on the disk; without that
+/// the old one may be back after a power cut. A folder that cannot be read or synced is left alone.
+/// Errors: Io, which says that the thing is in its place.
+Result<void> syncName(const std::filesystem::path& path);
 
 } // namespace engine

@@ -5,9 +5,65 @@
 
 #include <QTest>
 
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string_view>
+
 using namespace engine;
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// What the disk of a test cannot do.
+struct Disk {
+    bool canExchange = true;
+    int failingRename = 0; ///< which call fails, from 1; 0: none
+    int renames = 0;
+    int syncFailure = 0; ///< errno of fsync; 0: it succeeds
+};
+
+Disk disk;
+
+/// For one test function.
+class DiskWith {
+public:
+    explicit DiskWith(const Disk& what) { disk = what; }
+
+    ~DiskWith() { disk = {}; }
+    Q_DISABLE_COPY_MOVE(DiskWith)
+};
+
+int failed(int code) {
+    errno = code;
+    return -1;
+}
+
+} // namespace
+
+// In place of the system's calls, also for the engine.
+
+extern "C" __attribute__((visibility("default"))) int
+renameat2(int from, const char* old, int to, const char* name, unsigned flags) noexcept {
+    if (!disk.canExchange)
+        return failed(EINVAL);
+    return static_cast<int>(::syscall(SYS_renameat2, from, old, to, name, flags));
+}
+
+extern "C" __attribute__((visibility("default"))) int rename(const char* old,
+                                                             const char* name) noexcept {
+    if (++disk.renames == disk.failingRename)
+        return failed(EIO);
+    return ::renameat(AT_FDCWD, old, AT_FDCWD, name);
+}
+
+extern "C" __attribute__((visibility("default"))) int fsync(int file) {
+    return disk.syncFailure != 0 ? failed(disk.syncFailure) : ::fdatasync(file);
+}
 
 class OutputFolderTest : public QObject {
     Q_OBJECT
@@ -20,6 +76,13 @@ private slots:
     void foldersWithMoreThanFilesAreNeverReplaced();
     void aFileOrALinkIsNoFolder();
     void aMissingParentIsNamed();
+    void aPathWithoutANameIsRefused_data();
+    void aPathWithoutANameIsRefused();
+    void aDiskThatCannotExchangeReplacesAllTheSame();
+    void aReplacementThatFailsLeavesTheOldOneInItsPlace_data();
+    void aReplacementThatFailsLeavesTheOldOneInItsPlace();
+    void aFolderThatIsInItsPlaceIsNoFailure_data();
+    void aFolderThatIsInItsPlaceIsNoFailure();
 
 private:
     fs::path makeFolder(const std::string& name, const std::string& text) const {
@@ -121,6 +184,80 @@ void OutputFolderTest::aMissingParentIsNamed() {
     QVERIFY(!refused.hasValue());
     QCOMPARE(refused.error().code, ErrorCode::NotFound);
     QVERIFY(refused.error().message.find("nowhere") != std::string::npos);
+}
+
+void OutputFolderTest::aPathWithoutANameIsRefused_data() {
+    QTest::addColumn<std::string>("path");
+    const std::string folder = m_folder.path().string() + "/unnamed";
+    QTest::newRow("the folder itself") << std::string(".");
+    QTest::newRow("the folder above") << std::string("..");
+    QTest::newRow("a folder itself") << folder + "/.";
+    QTest::newRow("that above a folder") << folder + "/..";
+    QTest::newRow("a slash at the end") << folder + "/";
+}
+
+void OutputFolderTest::aPathWithoutANameIsRefused() {
+    QFETCH(const std::string, path);
+    fs::create_directories(m_folder.path() / "unnamed");
+    OutputPlace unnamed{.path = path};
+    unnamed.mayOverwrite = true;
+    expectRefused(unnamed, "is no name");
+}
+
+/// Whatever becomes of the old one, once the new one is in its place.
+void OutputFolderTest::aDiskThatCannotExchangeReplacesAllTheSame() {
+    const DiskWith without({.canExchange = false, .failingRename = 3});
+    OutputPlace own = place("renamed");
+    own.isOwn = [](const fs::path&) { return Result<bool>(true); };
+    makeFolder("renamed", "old");
+    const fs::path finished = makeFolder("finished", "new");
+    QVERIFY(publishFolder(own, finished).hasValue());
+    QCOMPARE(textIn(own.path), std::string("new"));
+    QVERIFY(!fs::exists(finished));
+    QVERIFY(!fs::exists(finished.string() + ".old"));
+}
+
+void OutputFolderTest::aReplacementThatFailsLeavesTheOldOneInItsPlace_data() {
+    QTest::addColumn<int>("failing");
+    QTest::newRow("the old one does not get away") << 1;
+    QTest::newRow("the new one does not get there") << 2;
+}
+
+void OutputFolderTest::aReplacementThatFailsLeavesTheOldOneInItsPlace() {
+    QFETCH(const int, failing);
+    OutputPlace own = place("unchanged");
+    own.isOwn = [](const fs::path&) { return Result<bool>(true); };
+    makeFolder("unchanged", "old");
+    const fs::path finished = makeFolder("finished", "new");
+    const DiskWith without({.canExchange = false, .failingRename = failing});
+    const auto failed = publishFolder(own, finished);
+    QVERIFY(!failed.hasValue());
+    QCOMPARE(failed.error().code, ErrorCode::Io);
+    QCOMPARE(textIn(own.path), std::string("old"));
+    QCOMPARE(textIn(finished), std::string("new"));
+    QVERIFY(!fs::exists(finished.string() + ".old"));
+}
+
+void OutputFolderTest::aFolderThatIsInItsPlaceIsNoFailure_data() {
+    QTest::addColumn<int>("code");
+    QTest::addColumn<bool>("isTold");
+    QTest::newRow("folders cannot be synced there") << EINVAL << false;
+    QTest::newRow("the disk fails") << EIO << true;
+}
+
+/// The rule of PartFile: who is told of a broken disk is told, too, that all is in its place.
+void OutputFolderTest::aFolderThatIsInItsPlaceIsNoFailure() {
+    QFETCH(const int, code);
+    QFETCH(const bool, isTold);
+    const fs::path finished = makeFolder("finished", "new");
+    const OutputPlace synced = place(fmt::format("synced-{}", code));
+    const DiskWith without({.syncFailure = code});
+    const auto published = publishFolder(synced, finished);
+    QCOMPARE(published.hasValue(), !isTold);
+    QCOMPARE(textIn(synced.path), std::string("new"));
+    if (isTold)
+        QVERIFY2(published.error().message.find("has been written") != std::string::npos,
+                 published.error().message.c_str());
 }
 
 QTEST_GUILESS_MAIN(OutputFolderTest)
