@@ -3,12 +3,15 @@
 
 #include "engine/loading/files/atomic_file.h"
 #include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/part_file.h"
 #include "engine/tuning/files/hashed_file.h"
+#include "engine/tuning/model/tuned_model.h"
 #include "engine/tuning/tuning_plan.h"
 
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -20,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPlanFile = "plan.json";
 constexpr const char* kLockFile = "lock";
+constexpr const char* kPromptFile = "self-prompts.jsonl";
 constexpr const char* kModelFolder = "model";
 constexpr std::uint64_t kMostPlanBytes = 1'000'000;
 
@@ -41,43 +45,70 @@ Result<std::optional<RunPlanTexts>> readPlan(const fs::path& path) {
     return std::optional(RunPlanTexts{json["rows"], json["all"]});
 }
 
-/// Files that a run writes.
+/// Names of files that a run writes: a beginning, a number or the one word, and an end.
 struct RunFiles {
-    const char* beginning; ///< of their names
-    const char* end;
+    std::string_view beginning;
+    std::string_view word;
+    std::string_view end;
+
+    bool holds(std::string_view name) const {
+        if (name.size() <= beginning.size() + end.size() || !name.starts_with(beginning) ||
+            !name.ends_with(end))
+            return false;
+        name.remove_prefix(beginning.size());
+        name.remove_suffix(end.size());
+        return name == word || name.find_first_not_of("0123456789") == std::string_view::npos;
+    }
 };
 
-constexpr RunFiles kRowFiles = {"rows-", ".bin"};
-constexpr RunFiles kPromptFiles = {"self-prompts", ".jsonl"};
-constexpr RunFiles kCheckpointFiles = {"checkpoint-", ".bin"};
+constexpr RunFiles kRowFiles = {"rows-", "unfinished", ".bin"};
+constexpr RunFiles kCheckpointFiles = {"checkpoint-", "good", ".bin"};
 
-/// What a process that was killed had not finished.
-constexpr RunFiles kPartFiles = {".swift-studio-", ".part"};
-
-void removeFiles(const fs::path& folder, const RunFiles& files) {
+template <typename Predicate> void removeFiles(const fs::path& folder, Predicate isMeant) {
     std::error_code failure;
     std::vector<fs::path> found;
     for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
-         entry.increment(failure)) {
-        const std::string name = entry->path().filename().string();
-        if (name.starts_with(files.beginning) && name.ends_with(files.end))
+         entry.increment(failure))
+        if (isMeant(entry->path().filename().string()))
             found.push_back(entry->path());
-    }
     for (const fs::path& file : found)
         fs::remove(file, failure);
 }
 
-constexpr RunFiles kAnyFiles = {"", ""};
+void removeCheckpoints(const fs::path& folder) {
+    removeFiles(folder, [](const std::string& name) { return kCheckpointFiles.holds(name); });
+}
 
 /// All that a run has made but the lock.
 void removeWork(const fs::path& folder) {
-    removeFiles(folder, kPromptFiles);
-    removeFiles(folder, kRowFiles);
-    removeFiles(folder, kCheckpointFiles);
-    removeFiles(folder / kModelFolder, kAnyFiles);
+    removeFiles(folder, [](const std::string& name) {
+        return name == kPromptFile || kRowFiles.holds(name);
+    });
+    removeCheckpoints(folder);
+    removeFiles(folder / kModelFolder, isTunedModelFile);
     std::error_code ignored;
     fs::remove(folder / kModelFolder, ignored); // only if it is empty
     fs::remove(folder / kPlanFile, ignored);
+}
+
+/// A folder that a run has made holds its lock, and its plan or nothing else yet. One that is empty
+/// or not there is nobody's.
+Result<void> checkIsOurs(const fs::path& folder) {
+    std::error_code failure;
+    if (fs::exists(folder / kLockFile, failure) && fs::exists(folder / kPlanFile, failure))
+        return {};
+    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+        const std::string name = entry->path().filename().string();
+        if (name != kLockFile && !isPartFile(name))
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("{} is needed for the work of this run, but holds {}, which "
+                                     "no earlier run has made.",
+                                     folder.string(),
+                                     name),
+                         "Move that folder away, or name another output."};
+    }
+    return {};
 }
 
 Result<void> checkEarlier(const RunPlanTexts& plan, const RunPlanTexts& was, EarlierWork earlier) {
@@ -97,6 +128,8 @@ Result<void> checkEarlier(const RunPlanTexts& plan, const RunPlanTexts& was, Ear
 
 fs::path TuningFolder::modelPath() const { return m_path / kModelFolder; }
 
+fs::path TuningFolder::selfPromptsFile() const { return m_path / kPromptFile; }
+
 fs::path TuningFolder::folderFor(const fs::path& output) { return output.string() + ".work"; }
 
 Result<TuningFolder>
@@ -108,6 +141,7 @@ TuningFolder::open(const fs::path& output, const RunPlanTexts& plan, EarlierWork
         return Error{ErrorCode::NotFound,
                      fmt::format("There is no earlier run in {}.", path.string()),
                      "Leave out --resume and --retrain."};
+    ENGINE_TRY_DO(checkIsOurs(path));
     fs::create_directories(path, failure);
     if (failure)
         return Error{ErrorCode::Io,
@@ -121,7 +155,7 @@ TuningFolder::open(const fs::path& output, const RunPlanTexts& plan, EarlierWork
     TuningFolder folder(path, std::move(*lock));
     folder.m_rowsRun = contentSumOf(plan.rows);
     folder.m_run = contentSumOf(plan.all);
-    removeFiles(path, kPartFiles);
+    removeFiles(path, isPartFile); // what a process that was killed had not finished
     if (earlier == EarlierWork::Replace)
         removeWork(path);
     ENGINE_TRY(const auto was, readPlan(path / kPlanFile));
@@ -132,7 +166,7 @@ TuningFolder::open(const fs::path& output, const RunPlanTexts& plan, EarlierWork
     if (was)
         ENGINE_TRY_DO(checkEarlier(plan, *was, earlier));
     if (earlier == EarlierWork::KeepRows)
-        removeFiles(path, kCheckpointFiles);
+        removeCheckpoints(path);
     if (earlier != EarlierWork::GoOn)
         ENGINE_TRY_DO(writeFileAtomically(path / kPlanFile, planFileText(plan)));
     return folder;
@@ -140,7 +174,7 @@ TuningFolder::open(const fs::path& output, const RunPlanTexts& plan, EarlierWork
 
 void TuningFolder::remove() {
     removeWork(m_path);
-    removeFiles(m_path, kPartFiles);
+    removeFiles(m_path, isPartFile);
     std::error_code ignored;
     fs::remove(m_path / kLockFile, ignored);
     fs::remove(m_path, ignored); // only if it is empty

@@ -26,10 +26,11 @@ struct RunPlanTexts {
 /// at a time has it; others are refused until this object ends. Thread: one.
 class TuningFolder {
 public:
-    /// Makes the folder, or opens that of an earlier run. Nothing but files of such runs is ever
-    /// deleted. Errors: InvalidInput if another process has it, if there is an earlier run where
-    /// there must be none, or one with another plan (names the first difference); NotFound if there
-    /// is none to go on with; Io; CorruptFile.
+    /// Makes the folder, or opens that of an earlier run. Nothing but files that such runs write is
+    /// ever deleted. Errors: InvalidInput for a folder with files in which no run has worked, if
+    /// another process has it, if there is an earlier run where there must be none, or one with
+    /// another plan (names the first difference); NotFound if there is none to go on with; Io;
+    /// CorruptFile.
     static Result<TuningFolder>
     open(const std::filesystem::path& output, const RunPlanTexts& plan, EarlierWork earlier);
 
@@ -42,7 +43,7 @@ public:
     std::filesystem::path modelPath() const;
 
     /// Where prompts are kept that the model has written itself.
-    std::filesystem::path selfPromptsFile() const { return m_path / "self-prompts.jsonl"; }
+    std::filesystem::path selfPromptsFile() const;
 
     /// To which rows, and to which checkpoints, a file must belong.
     const std::string& rowsRun() const { return m_rowsRun; }

@@ -5,6 +5,7 @@
 #include "engine/loading/gguf/gguf_file.h"
 #include "engine/text/bpe/gguf/gguf_tokenizer_json.h"
 
+#include <algorithm>
 #include <array>
 #include <system_error>
 
@@ -14,19 +15,23 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = 256'000'000;
 
-constexpr std::array<const char*, 11> kNames = {"tokenizer.json",
-                                                "tokenizer.model",
-                                                "tokenizer_config.json",
-                                                "special_tokens_map.json",
-                                                "added_tokens.json",
-                                                "vocab.json",
-                                                "merges.txt",
-                                                "chat_template.jinja",
-                                                "chat_template.json",
-                                                "generation_config.json",
-                                                "LICENSE"};
+constexpr std::array<std::string_view, 11> kNames = {"tokenizer.json",
+                                                     "tokenizer.model",
+                                                     "tokenizer_config.json",
+                                                     "special_tokens_map.json",
+                                                     "added_tokens.json",
+                                                     "vocab.json",
+                                                     "merges.txt",
+                                                     "chat_template.jinja",
+                                                     "chat_template.json",
+                                                     "generation_config.json",
+                                                     "LICENSE"};
 
 } // namespace
+
+bool isTokenizerFile(std::string_view name) {
+    return std::ranges::find(kNames, name) != kNames.end();
+}
 
 Result<std::vector<NamedFile>> tokenizerFiles(const ModelFiles& files) {
     if (files.gguf() != nullptr) {
@@ -39,13 +44,13 @@ Result<std::vector<NamedFile>> tokenizerFiles(const ModelFiles& files) {
                      fmt::format("{} has no tokenizer.", files.path().string()),
                      "Add tokenizer.json or tokenizer.model."};
     std::vector<NamedFile> found;
-    for (const char* name : kNames) {
+    for (const std::string_view name : kNames) {
         const std::filesystem::path path = files.path() / name;
         std::error_code ignored;
         if (!std::filesystem::is_regular_file(path, ignored))
             continue;
         ENGINE_TRY(std::string bytes, readTextFile(path, kMostBytes));
-        found.push_back({name, std::move(bytes)});
+        found.push_back({std::string(name), std::move(bytes)});
     }
     return found;
 }

@@ -4,6 +4,7 @@
 #include "engine/loading/model_files.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -18,5 +19,8 @@ struct NamedFile {
 /// GGUF file tokenizer.json and tokenizer_config.json, made from its vocabulary. Errors: those of
 /// reading and of ggufTokenizerJson; NotFound if there is no tokenizer.
 Result<std::vector<NamedFile>> tokenizerFiles(const ModelFiles& files);
+
+/// Whether one of these files may have this name.
+bool isTokenizerFile(std::string_view name);
 
 } // namespace engine

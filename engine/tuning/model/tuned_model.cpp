@@ -3,6 +3,7 @@
 
 #include "engine/base/run_time_module.h"
 #include "engine/loading/files/atomic_file.h"
+#include "engine/loading/files/part_file.h"
 #include "engine/loading/json/json_document.h"
 #include "engine/tuning/model/model_config_text.h"
 #include "engine/tuning/model/tuned_weights.h"
@@ -31,7 +32,7 @@ Error folderFailed(const fs::path& folder, const std::error_code& failure) {
             "Check the folder, its permissions and the free space."};
 }
 
-/// An empty folder of this name.
+/// An empty folder of this name, or one of an earlier try, which is emptied.
 Result<void> makeEmpty(const fs::path& folder) {
     std::error_code failure;
     fs::create_directories(folder, failure);
@@ -41,6 +42,15 @@ Result<void> makeEmpty(const fs::path& folder) {
     for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
          entry.increment(failure))
         found.push_back(entry->path());
+    for (const fs::path& file : found) {
+        if (!isTunedModelFile(file.filename().string()))
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("{} is needed for the new model, but holds {}, which no "
+                                     "training writes.",
+                                     folder.string(),
+                                     file.filename().string()),
+                         "Move that file away."};
+    }
     for (const fs::path& file : found)
         if (!failure)
             fs::remove(file, failure);
@@ -102,7 +112,34 @@ std::vector<std::string> fileNames(const TunedModelPlan& plan) {
     return names;
 }
 
+/// Whether a folder holds a tuned model of this kind, and nothing else.
+template <typename Predicate> Result<bool> isTuned(const fs::path& folder, Predicate isMeant) {
+    const fs::path path = folder / kTuningFile;
+    std::error_code failure;
+    if (!fs::is_regular_file(path, failure))
+        return false;
+    const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
+    if (!document && document.error().code == ErrorCode::Io)
+        return document.error();
+    if (!document || !document.value().root().contains(kMark) || !isMeant(document.value().root()))
+        return false;
+    std::set<std::string> known;
+    for (const JsonValue& name : document.value().root()["files"].items())
+        known.insert(std::string(name.asString().value_or("")));
+    failure.clear();
+    bool isOwn = true;
+    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
+         entry.increment(failure))
+        isOwn = isOwn && known.contains(entry->path().filename().string());
+    return isOwn && !failure;
+}
+
 } // namespace
+
+bool isTunedModelFile(std::string_view name) {
+    return name == kConfigFile || name == kWeightsFile || name == kTuningFile ||
+           isTokenizerFile(name) || isPartFile(name);
+}
 
 Result<TunedModelPlan> planTunedModel(const ModelFiles& files,
                                       const ModelConfig& config,
@@ -161,24 +198,13 @@ Result<void> writeTuningFile(const fs::path& folder,
 }
 
 Result<bool> isTunedModel(const fs::path& folder) {
-    const fs::path path = folder / kTuningFile;
-    std::error_code failure;
-    if (!fs::is_regular_file(path, failure))
-        return false;
-    const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
-    if (!document && document.error().code == ErrorCode::Io)
-        return document.error();
-    if (!document || !document.value().root().contains(kMark))
-        return false;
-    std::set<std::string> known;
-    for (const JsonValue& name : document.value().root()["files"].items())
-        known.insert(std::string(name.asString().value_or("")));
-    failure.clear();
-    bool isOwn = true;
-    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
-         entry.increment(failure))
-        isOwn = isOwn && known.contains(entry->path().filename().string());
-    return isOwn && !failure;
+    return isTuned(folder, [](const JsonValue&) { return true; });
+}
+
+Result<bool> isRejectedModel(const fs::path& folder) {
+    return isTuned(folder, [](const JsonValue& tuning) {
+        return !tuning["quality"]["kept"].asBool().value_or(true);
+    });
 }
 
 } // namespace engine

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -31,8 +32,11 @@ Result<TunedModelPlan> planTunedModel(const ModelFiles& files,
                                       const WeightSource& weights,
                                       TokenId maskToken);
 
+/// Whether a training may write a file of this name into a tuned model's folder.
+bool isTunedModelFile(std::string_view name);
+
 /// Writes configuration and tokenizer into a folder, which is made, or emptied of files of an
-/// earlier try. Errors: Io.
+/// earlier try. Errors: InvalidInput for a folder that holds others; Io.
 Result<void> writeTunedFrame(const std::filesystem::path& folder, const TunedModelPlan& plan);
 
 /// The same, and the weights. Returns their size in bytes. Errors: Io; those of writeTunedWeights.
@@ -64,5 +68,8 @@ Result<void> writeTuningFile(const std::filesystem::path& folder,
 
 /// Whether a folder is a tuned model and holds nothing else; for OutputPlace::isOwn. Errors: Io.
 Result<bool> isTunedModel(const std::filesystem::path& folder);
+
+/// The same, and whether its quality was not kept.
+Result<bool> isRejectedModel(const std::filesystem::path& folder);
 
 } // namespace engine

@@ -22,11 +22,17 @@ constexpr std::array kOwn = {"rows-00000.bin",
                              "rows-unfinished.bin",
                              "checkpoint-0.bin",
                              "checkpoint-1.bin",
-                             "checkpoint-good.bin"};
+                             "checkpoint-good.bin",
+                             "self-prompts.jsonl"};
 constexpr std::array kForeign = {"notes.txt",
                                  "rows-of-mine.txt",
                                  "my-rows-00000.bin",
+                                 "rows-of-mine.bin",
                                  "checkpoint-diary.md",
+                                 "checkpoint-diary.bin",
+                                 "checkpoint-.bin",
+                                 "self-prompts-of-mine.jsonl",
+                                 ".swift-studio-mine.part",
                                  "plan.json.old",
                                  "lock.smith",
                                  ".swift-studio-settings"};
@@ -54,6 +60,9 @@ private slots:
     void init();
     void theFolderLiesBesideTheOutput();
     void anEarlierRunIsRefusedUnlessItIsAskedFor();
+    void aFolderOfSomebodyElseIsRefused_data();
+    void aFolderOfSomebodyElseIsRefused();
+    void aRunThatWasKilledAtOnceIsInNobodysWay();
     void withoutAnEarlierRunThereIsNothingToGoOnWith();
     void aRunGoesOnWithAllItHas();
     void anotherPlanIsRefusedWithTheFirstDifference();
@@ -64,6 +73,7 @@ private slots:
     void whatAKilledRunHadNotFinishedIsDeleted();
     void removingLeavesForeignFiles();
     void removingLeavesNoEmptyFolder();
+    void ofTheModelOnlyWhatARunWritesIsDeleted();
     void aDamagedPlanIsRefusedInOneSentence_data();
     void aDamagedPlanIsRefusedInOneSentence();
 
@@ -116,6 +126,39 @@ void TuningFolderTest::anEarlierRunIsRefusedUnlessItIsAskedFor() {
     for (const char* name : kOwn)
         QVERIFY(fs::exists(file(name)));
     checkForeignFiles();
+}
+
+void TuningFolderTest::aFolderOfSomebodyElseIsRefused_data() {
+    QTest::addColumn<std::string>("name");
+    for (const char* name : {"notes.txt", "rows-00000.bin", "plan.json", "model"})
+        QTest::newRow(name) << std::string(name);
+}
+
+/// It has the name of a run's folder, but none has worked there.
+void TuningFolderTest::aFolderOfSomebodyElseIsRefused() {
+    QFETCH(const std::string, name);
+    fs::create_directories(TuningFolder::folderFor(output()));
+    write(file(name.c_str()), "dear");
+    for (const EarlierWork earlier :
+         {EarlierWork::Refuse, EarlierWork::Replace, EarlierWork::GoOn, EarlierWork::KeepRows}) {
+        const auto refused = open(earlier);
+        QVERIFY(!refused.hasValue());
+        QVERIFY2(isOneSentence(refused.error().message), refused.error().message.c_str());
+        QVERIFY(refused.error().message.find(file("").parent_path().string()) != std::string::npos);
+        QVERIFY(!refused.error().hint.empty());
+        QCOMPARE(textOf(file(name.c_str())), std::string("dear"));
+        QVERIFY(!fs::exists(file("lock")));
+    }
+}
+
+/// It had the lock, and perhaps had begun to write its plan.
+void TuningFolderTest::aRunThatWasKilledAtOnceIsInNobodysWay() {
+    fs::create_directories(TuningFolder::folderFor(output()));
+    QVERIFY(open(EarlierWork::Refuse).hasValue()); // an empty folder is nobody's
+    fs::remove(file("plan.json"));
+    QVERIFY(fs::exists(file("lock")));
+    write(file(".swift-studio-12345-0.part"));
+    QVERIFY(open(EarlierWork::Refuse).hasValue());
 }
 
 void TuningFolderTest::withoutAnEarlierRunThereIsNothingToGoOnWith() {
@@ -173,7 +216,7 @@ void TuningFolderTest::keepingRowsDeletesCheckpointsAndTakesTheNewPlan() {
     const auto kept = open(EarlierWork::KeepRows, kOtherRate);
     QVERIFY2(kept.hasValue(), kept ? "" : kept.error().message.c_str());
     for (const char* name : kOwn)
-        QCOMPARE(fs::exists(file(name)), std::string_view(name).starts_with("rows-"));
+        QCOMPARE(fs::exists(file(name)), !std::string_view(name).starts_with("checkpoint-"));
     checkForeignFiles();
     QVERIFY(textOf(file("plan.json")).find("0.25") != std::string::npos);
 }
@@ -236,6 +279,20 @@ void TuningFolderTest::removingLeavesNoEmptyFolder() {
     opened.value().remove();
     QVERIFY(!fs::exists(opened.value().path()));
     QVERIFY(fs::exists(m_folder->path()));
+}
+
+void TuningFolderTest::ofTheModelOnlyWhatARunWritesIsDeleted() {
+    auto opened = open(EarlierWork::Refuse);
+    fs::create_directories(opened.value().modelPath());
+    constexpr std::array kWritten = {
+        "config.json", "tokenizer.json", "model.safetensors", ".swift-studio-12345-0.part"};
+    for (const char* name : kWritten)
+        write(opened.value().modelPath() / name);
+    write(opened.value().modelPath() / "diary.txt", "dear");
+    opened.value().remove();
+    for (const char* name : kWritten)
+        QVERIFY2(!fs::exists(opened.value().modelPath() / name), name);
+    QCOMPARE(textOf(opened.value().modelPath() / "diary.txt"), std::string("dear"));
 }
 
 void TuningFolderTest::aDamagedPlanIsRefusedInOneSentence_data() {

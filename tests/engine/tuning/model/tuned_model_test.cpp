@@ -105,7 +105,9 @@ private slots:
     void formsOfNumbersAreRoundedToNearest();
     void narrowFormsBecomeBfloat16();
     void aFolderIsOwnWhileItHoldsNothingElse();
+    void aModelThatWasKeptIsNoRejectedOne();
     void anEarlierTryIsReplaced();
+    void otherFilesAreNeverDeletedForATry();
     void aGgufModelBecomesAFolder();
     void ggufTokenizersMakeTheSameTokens_data();
     void ggufTokenizersMakeTheSameTokens();
@@ -253,15 +255,45 @@ void TunedModelTest::aFolderIsOwnWhileItHoldsNothingElse() {
     QVERIFY(!isTunedModel(model.folder.path() / "nowhere").value());
 }
 
+void TunedModelTest::aModelThatWasKeptIsNoRejectedOne() {
+    const FolderModel model;
+    const TunedModelPlan plan = model.plan(kMask).value();
+    QVERIFY(writeTunedModel(model.out(), plan, model.config, *model.source, loraOf(model.config))
+                .hasValue());
+    TuningOrigin origin;
+    origin.plan = planOfProfile("quick", TuningRecipe::Space).value();
+    ModelQuality quality;
+    for (const double agreement : {0.5, 1.0}) {
+        quality.agreement = agreement;
+        QVERIFY(writeTuningFile(model.out(), plan, origin, TrainingResult(), quality).hasValue());
+        QVERIFY(isTunedModel(model.out()).value());
+        QCOMPARE(isRejectedModel(model.out()).value(), agreement < 0.9);
+    }
+}
+
 void TunedModelTest::anEarlierTryIsReplaced() {
     const FolderModel model;
     std::filesystem::create_directories(model.out());
     support::writeText(model.out() / "model.safetensors", "half of it");
-    support::writeText(model.out() / "model.safetensors.index.json", "of another try");
+    support::writeText(model.out() / "merges.txt", "of another model");
     QVERIFY(writeTunedFrame(model.out(), model.plan().value()).hasValue());
     QVERIFY(!std::filesystem::exists(model.out() / "model.safetensors"));
-    QVERIFY(!std::filesystem::exists(model.out() / "model.safetensors.index.json"));
+    QVERIFY(!std::filesystem::exists(model.out() / "merges.txt"));
     QVERIFY(std::filesystem::exists(model.out() / "tokenizer.json"));
+}
+
+void TunedModelTest::otherFilesAreNeverDeletedForATry() {
+    const FolderModel model;
+    std::filesystem::create_directories(model.out());
+    support::writeText(model.out() / "model.safetensors", "half of it");
+    support::writeText(model.out() / "diary.txt", "Dear diary,");
+    const auto refused = writeTunedFrame(model.out(), model.plan().value());
+    QVERIFY(!refused.hasValue());
+    QCOMPARE(refused.error().code, ErrorCode::InvalidInput);
+    QVERIFY2(refused.error().message.find("diary.txt") != std::string::npos,
+             refused.error().message.c_str());
+    QVERIFY(std::filesystem::exists(model.out() / "diary.txt"));
+    QVERIFY(std::filesystem::exists(model.out() / "model.safetensors"));
 }
 
 void TunedModelTest::aGgufModelBecomesAFolder() {
