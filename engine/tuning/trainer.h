@@ -7,6 +7,7 @@
 #include "engine/loading/model_config.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,6 +32,16 @@ struct TeacherRow {
     std::array<TokenId, kTeacherTokens> ids;
     std::array<float, kTeacherTokens> logProbabilities;
 };
+
+/// Of places that have no token, whatever id stands there: finite, and far below what any of ten
+/// best tokens has.
+inline constexpr float kNoLogProbability = -60.0F;
+
+/// What a place of a TeacherRow counts: 0 where there is no token.
+inline double teacherPart(float logProbability) {
+    return logProbability <= kNoLogProbability ? 0.0
+                                               : std::exp(static_cast<double>(logProbability));
+}
 
 /// Rows of one text, in order: prompt and answer as the model read and wrote them. Row t has the
 /// stream behind the model's last layer, before the final norm. Slot t of a draft network reads the

@@ -26,13 +26,13 @@ void addStream(AnswerRows& rows, TokenId token, std::span<const double> stream) 
 /// What the model says behind a row, at temperature 1.
 TeacherRow teacherOf(const HeadSummary& summary) {
     static_assert(HeadSummary::kMost == kTeacherTokens);
-    constexpr float kNone = -60.0F; // fewer tokens than there are places
     TeacherRow row{};
     for (int rank = 0; rank < kTeacherTokens; ++rank) {
         const bool isThere = rank < summary.count;
         row.ids[toSize(rank)] = isThere ? summary.ids[toSize(rank)] : summary.best();
         row.logProbabilities[toSize(rank)] =
-            isThere ? static_cast<float>(summary.logits[toSize(rank)] - summary.logSumExp) : kNone;
+            isThere ? static_cast<float>(summary.logits[toSize(rank)] - summary.logSumExp)
+                    : kNoLogProbability;
     }
     return row;
 }

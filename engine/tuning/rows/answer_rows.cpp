@@ -16,15 +16,9 @@ constexpr std::uint64_t kParts = 10;
 constexpr std::uint64_t kTrainingParts = 8;
 constexpr std::uint64_t kValidationPart = 8;
 
-/// Finite, and far below what any of ten best tokens has.
-constexpr float kHardlyAny = -60.0F;
-
 TeacherRow unknownTeacher() {
     TeacherRow row{};
-    for (int i = 0; i < kTeacherTokens; ++i) {
-        row.ids[toSize(i)] = i;
-        row.logProbabilities[toSize(i)] = kHardlyAny;
-    }
+    row.logProbabilities.fill(kNoLogProbability);
     return row;
 }
 

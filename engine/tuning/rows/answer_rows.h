@@ -37,9 +37,9 @@ struct AnswerRows {
 
 /// A text as a trainer reads it: owns what `view()` shows. Behind the rows stands the answer's last
 /// token, whose stream is not known (zeros), because only slots behind it would read that. What
-/// the model said about rows of the prompt but the last is not known either: they get tokens of
-/// hardly any probability, and as the tokens behind them were not written by the model, no loss
-/// counts what they say.
+/// the model said about rows of the prompt but the last is not known either: their teachers have no
+/// tokens, and as the tokens behind them were not written by the model, no loss counts what they
+/// say.
 class TrainingRows {
 public:
     TrainingRows(const AnswerRows& from, int hiddenSize);

@@ -64,8 +64,8 @@ struct CollectWork {
 /// stopped, unless time ended the collecting.
 ///
 /// What it has is kept for a next run every `keepSeconds`, and when it is stopped; then it returns
-/// Cancelled. Errors: InvalidInput if
-/// no prompt of the training split fits into the context; those of a pass; Io.
+/// Cancelled. Errors: InvalidInput if no prompt of the training split fits into the context; those
+/// of a pass; Io.
 Result<void> collectRows(RowStore& store,
                          const std::filesystem::path& folder,
                          const std::string& run,

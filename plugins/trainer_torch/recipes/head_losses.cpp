@@ -11,7 +11,6 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace trainer_torch {
 
@@ -87,7 +86,7 @@ teacherOf(const TrainingText& text, std::span<const std::int64_t> rows, at::Scal
         const TeacherRow& teacher = text.teacher[toSize(row)];
         for (std::size_t i = 0; i < teacher.ids.size(); ++i) {
             *id++ = teacher.ids[i];
-            *part++ = std::exp(static_cast<double>(teacher.logProbabilities[i]));
+            *part++ = teacherPart(teacher.logProbabilities[i]);
         }
     }
     made.parts = made.parts.to(type);

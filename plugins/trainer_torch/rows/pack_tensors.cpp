@@ -45,7 +45,7 @@ void readTeacher(const TeacherRow& teacher,
         const int row = frozen.headRowOf(teacher.ids[i]);
         if (row >= 0) {
             rows[i] = row;
-            parts[i] = std::exp(teacher.logProbabilities[i]);
+            parts[i] = static_cast<float>(teacherPart(teacher.logProbabilities[i]));
         }
     }
 }

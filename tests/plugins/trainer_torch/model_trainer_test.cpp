@@ -106,6 +106,35 @@ DraftHits learnt(Trainer& trainer,
     return hits;
 }
 
+/// Fills LoRA's parts and adds them to the engine's weights. The numbers are so short that all sums
+/// are exact in float32.
+void giveLora(support::MemoryWeights& weights,
+              ModelNumbers& numbers,
+              trainer_torch::WideArrays& trained,
+              int rank) {
+    std::mt19937 random(12);
+    for (auto& [name, down] : trained) {
+        if (!name.ends_with(kLoraDown))
+            continue;
+        const std::string linear = name.substr(0, name.rfind('.'));
+        std::vector<double>& up = trained.at(linear + kLoraUp);
+        for (std::vector<double>* part : {&down, &up})
+            for (double& value : *part)
+                value = (static_cast<int>(random() % 5) - 2) / 16.0;
+        std::vector<float>& merged = weights.values(linear + ".weight");
+        for (float& value : merged)
+            value = std::round(value * 1024.0F) / 1024.0F;
+        numbers.tensors.at(linear + ".weight") = merged;
+        const std::size_t inputs = down.size() / toSize(rank);
+        for (std::size_t i = 0; i < merged.size(); ++i) {
+            double sum = 0.0;
+            for (std::size_t r = 0; r < toSize(rank); ++r)
+                sum += up[i / inputs * toSize(rank) + r] * down[r * inputs + i % inputs];
+            merged[i] += static_cast<float>(kLoraScale * sum);
+        }
+    }
+}
+
 /// Logits of the plain backend behind the first `layers` layers. [tokens, vocab]
 std::vector<double> engineLogits(const ModelConfig& config,
                                  const support::MemoryWeights& weights,
@@ -162,12 +191,17 @@ void ModelTrainerTest::itComputesWhatTheEngineComputes_data() {
     QTest::addColumn<bool>("isTied");
     QTest::addColumn<int>("layers");
     QTest::addColumn<bool>("isWide");
-    for (const int layers : {1, 2, 4}) {
-        QTest::addRow("windows, biases, norms of heads; %d layers", layers)
-            << true << true << layers << true;
-        QTest::addRow("a LLaMA, %d layers", layers) << false << false << layers << true;
-    }
-    QTest::newRow("float32") << false << false << 4 << false;
+    QTest::addColumn<bool>("hasLora");
+    for (const int layers : {1, 2, 4})
+        for (const bool hasLora : {false, true}) {
+            const char* with = hasLora ? ", LoRA" : "";
+            QTest::addRow("windows, biases, norms of heads; %d layers%s", layers, with)
+                << true << true << layers << true << hasLora;
+            QTest::addRow("a LLaMA, %d layers%s", layers, with)
+                << false << false << layers << true << hasLora;
+        }
+    QTest::newRow("float32") << false << false << 4 << false << false;
+    QTest::newRow("float32, LoRA") << false << false << 4 << false << true;
 }
 
 void ModelTrainerTest::itComputesWhatTheEngineComputes() {
@@ -175,16 +209,19 @@ void ModelTrainerTest::itComputesWhatTheEngineComputes() {
     QFETCH(const bool, isTied);
     QFETCH(const int, layers);
     QFETCH(const bool, isWide);
+    QFETCH(const bool, hasLora);
     ModelConfig config = isSmall ? recipe_support::smallConfig(isTied) : learningConfig();
     config.ropeScaling.kind = RopeScalingKind::Linear;
     config.ropeScaling.factor = 2.0;
     support::MemoryWeights weights = support::randomWeights(config, 4);
-    const ModelNumbers numbers = recipe_support::numbersOf(config, weights);
+    ModelNumbers numbers = recipe_support::numbersOf(config, weights);
     const ModelTrainerPlan plan = planOf(TuningRecipe::LayerSkip);
     const trainer_torch::TrainerChecks checks = trainer_support::openTrainerChecks();
-    const trainer_torch::WideArrays start = checks.trainedStart(plan, numbers);
+    trainer_torch::WideArrays trained = checks.trainedStart(plan, numbers);
+    if (hasLora)
+        giveLora(weights, numbers, trained, plan.rank);
     const std::vector<TokenId> tokens = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
-    const auto found = checks.modelLogits({plan, numbers, start}, tokens, layers, isWide);
+    const auto found = checks.modelLogits({plan, numbers, trained}, tokens, layers, isWide);
     const auto wanted =
         engineLogits(config, weights, tokens, layers, isWide ? Precision::F64 : Precision::F32);
     QCOMPARE(found.size(), wanted.size());

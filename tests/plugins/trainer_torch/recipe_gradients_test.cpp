@@ -70,6 +70,7 @@ private slots:
     void gradientsAreThoseOfCentralDifferences_data();
     void gradientsAreThoseOfCentralDifferences();
     void layersThatAreComputedTwiceHaveTheSameGradients();
+    void aPlaceWithoutATokenCountsNothing();
     void lossesAreMeansOfTheirRows();
 };
 
@@ -134,6 +135,22 @@ void RecipeGradientsTest::layersThatAreComputedTwiceHaveTheSameGradients() {
         const CheckedRecipeLoss twice = lossOf(tried, true, false);
         QCOMPARE(twice.total, kept.total);
         QVERIFY(twice.gradients == kept.gradients); // every bit
+    }
+}
+
+/// Whichever token stands in the place that a teacher of nine tokens has none for.
+void RecipeGradientsTest::aPlaceWithoutATokenCountsNothing() {
+    for (const TuningRecipe recipe : {TuningRecipe::LayerSkip, TuningRecipe::Space}) {
+        RecipeCase tried = recipeCase(recipe, false, true);
+        const auto lossBeside = [&](int place) {
+            for (OwnedText& text : tried.texts)
+                for (TeacherRow& row : text.teacher) {
+                    row.ids.back() = row.ids[toSize(place)];
+                    row.logProbabilities.back() = kNoLogProbability;
+                }
+            return lossOf(tried, false).total;
+        };
+        QCOMPARE(lossBeside(0), lossBeside(4));
     }
 }
 

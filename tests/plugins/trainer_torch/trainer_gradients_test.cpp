@@ -100,6 +100,7 @@ private slots:
     void gradientsAreThoseOfCentralDifferences();
     void theTotalIsTheWeightedSumOfItsParts();
     void aTeacherOutsideOfTheHeadIsOneBucket();
+    void aPlaceWithoutATokenCountsNothing();
     void scaledAndCappedLogitsHaveGradients();
 };
 
@@ -150,6 +151,23 @@ void TrainerGradientsTest::aTeacherOutsideOfTheHeadIsOneBucket() {
             for (TokenId& id : row.ids)
                 id = id == 7 ? 8 : id; // nothing is left in the head
     QVERIFY(std::abs(lossOf(tried, {}, false).likelihood) < 1e-5);
+}
+
+/// The place that a teacher of nine tokens has no token for repeats the best one.
+void TrainerGradientsTest::aPlaceWithoutATokenCountsNothing() {
+    TinyCase tried = tinyCase(1, 3, 5);
+    for (OwnedText& text : tried.texts)
+        for (TeacherRow& row : text.teacher) {
+            row.ids.back() = row.ids.front();
+            row.logProbabilities.back() = kNoLogProbability;
+        }
+    const CheckedLoss padded = lossOf(tried, {.overlap = 0.5}, false);
+    for (OwnedText& text : tried.texts)
+        for (TeacherRow& row : text.teacher)
+            row.ids.back() = 1; // which the head cannot say
+    const CheckedLoss nine = lossOf(tried, {.overlap = 0.5}, false);
+    QCOMPARE(padded.likelihood, nine.likelihood);
+    QCOMPARE(padded.overlap, nine.overlap);
 }
 
 void TrainerGradientsTest::scaledAndCappedLogitsHaveGradients() {
