@@ -2,13 +2,13 @@
 #include "app/commands/tune/model_tune_run.h"
 
 #include "app/program_paths.h"
-#include "engine/base/time/utc_time.h"
 #include "engine/tuning/model/mask_token.h"
 #include "engine/tuning/model/tuned_model.h"
 #include "engine/tuning/model_numbers.h"
 #include "engine/tuning/trainer_registry.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace app {
@@ -33,8 +33,8 @@ public:
         if (!options.onlyCollects) {
             ENGINE_TRY(makeTrainer, findModelTrainer(moduleFolder()));
         }
-        for (const char* behind : {"", kRejected})
-            ENGINE_TRY_DO(checkOutputFolder(placeFor(behind)));
+        for (const bool isKept : {true, false})
+            ENGINE_TRY_DO(checkOutputFolder(placeFor(isKept)));
         ENGINE_TRY(const PromptSet data, m_work.readData());
         ENGINE_TRY_DO(m_work.openFiles(kMostContext));
         ENGINE_TRY_DO(checkModelPlan(trainerPlan(anyToken()), m_work.config()));
@@ -65,11 +65,18 @@ public:
     }
 
 private:
-    OutputPlace placeFor(const char* behind) const {
+    /// --overwrite is said of the output, and not of where a model goes that is not kept.
+    OutputPlace placeFor(bool isKept) const {
         const TuneOptions& options = m_work.options();
-        OutputOptions out = options.out;
-        out.path += behind;
-        return outputPlace(out, options.model, options.data, {}, {}, isTunedModel);
+        OutputPlace place =
+            outputPlace(options.out, options.model, options.data, {}, {}, isTunedModel);
+        if (!isKept) {
+            place.path += kRejected;
+            place.isOwn = isRejectedModel;
+            place.mayOverwrite = false;
+            place.overwriteOption.clear();
+        }
+        return place;
     }
 
     /// A token that every vocabulary has; for checks before the mask is known.
@@ -107,8 +114,10 @@ private:
         TokenId maskToken = kNoToken;
         if (m_work.plan().recipe == TuningRecipe::Space) {
             std::set<TokenId> used(m_work.endIds().begin(), m_work.endIds().end());
-            for (const TuningPrompt& prompt : m_work.prompts().prompts)
-                used.insert(prompt.tokens.begin(), prompt.tokens.end());
+            const TunePrompts probes = encodedProbes(m_work.encoder());
+            for (const TunePrompts* prompts : {&m_work.prompts(), &probes})
+                for (const TuningPrompt& prompt : prompts->prompts)
+                    used.insert(prompt.tokens.begin(), prompt.tokens.end());
             ENGINE_TRY(const auto text, m_work.files().chatTemplate());
             const std::string chatTemplate = text ? text->text : std::string();
             ENGINE_TRY(maskToken,
@@ -123,6 +132,12 @@ private:
         return {};
     }
 
+    /// What cannot be encoded is left out.
+    static TunePrompts encodedProbes(const PromptEncoder& encoder) {
+        return encodePrompts(
+            probePrompts(), encoder, std::numeric_limits<int>::max(), [](const std::string&) {});
+    }
+
     /// What is going to be written makes the same tokens of the prompts.
     Result<void> checkTokenizer(const TuningFolder& folder, const PromptSet& data) {
         ENGINE_TRY_DO(writeTunedFrame(folder.modelPath(), m_plan));
@@ -133,11 +148,12 @@ private:
                    PromptEncoder::make(files, *tokenizer, m_work.options().isRaw));
         const TunePrompts again =
             encodePrompts(data.prompts, encoder, m_work.contextLength(), [](const std::string&) {});
-        if (again.hash == m_work.prompts().hash)
+        if (again.hash == m_work.prompts().hash &&
+            encodedProbes(encoder).hash == encodedProbes(m_work.encoder()).hash)
             return {};
         return Error{ErrorCode::Unsupported,
                      fmt::format("The tokenizer of {} cannot be written as a model folder: its "
-                                 "copy makes other tokens of the prompts.",
+                                 "copy makes other tokens of texts.",
                                  m_work.files().path().string()),
                      "Use the model's Hugging Face folder."};
     }
@@ -152,41 +168,31 @@ private:
     }
 
     /// Of these files, on the same texts each time.
-    Result<TextReading>
-    read(const ModelFiles& files, const RowStore& rows, std::span<const TextPlace> texts) const {
+    Result<TextReading> read(const ModelFiles& files, const RowStore& rows, bool isHeldOut) const {
         ENGINE_TRY(const LoadedModel model, m_work.load(files));
         const TokenId named = model.config.maskTokenId;
         return readTexts(*model.transformer,
                          rows,
-                         texts,
-                         kQualityTokens,
+                         {.split = isHeldOut ? RowSplit::Validation : RowSplit::Training,
+                          .seed = m_work.plan().seed},
                          m_plan.maskToken == kNoToken ? named : m_plan.maskToken,
                          m_work.stop());
     }
 
     Result<void>
     finish(const RowStore& rows, const TuningFolder& folder, const TrainingResult& trained) {
-        const RowSplit split = trained.isHeldOut ? RowSplit::Validation : RowSplit::Training;
-        const auto texts = textsToEvaluate(rows, split, 4 * kQualityTokens, m_work.plan().seed);
-        ENGINE_TRY(const TextReading before, read(m_work.files(), rows, texts));
+        ENGINE_TRY(const TextReading before, read(m_work.files(), rows, trained.isHeldOut));
         ENGINE_TRY(
             const std::uint64_t bytes,
             writeTunedModel(
                 folder.modelPath(), m_plan, m_work.config(), m_work.weights(), trained.weights));
         ENGINE_TRY(const ModelFiles written, ModelFiles::open(folder.modelPath()));
-        ENGINE_TRY(const TextReading after, read(written, rows, texts));
+        ENGINE_TRY(const TextReading after, read(written, rows, trained.isHeldOut));
         const ModelQuality quality = compareReadings(before, after, trained.isHeldOut);
-        TuningOrigin origin;
-        origin.model = m_work.name();
-        origin.fingerprint = m_work.fingerprint();
-        origin.dataFiles = m_work.dataFiles();
-        origin.shards = rows.hashes();
-        origin.answerTokens = rows.trainingTokens();
-        origin.plan = m_work.plan();
-        origin.exit = judgedExit();
-        origin.date = utcNow();
-        ENGINE_TRY_DO(writeTuningFile(folder.modelPath(), m_plan, origin, trained, quality));
-        const OutputPlace place = placeFor(quality.isKept() ? "" : kRejected);
+        const RunOrigin origin = m_work.origin(rows);
+        ENGINE_TRY_DO(
+            writeTuningFile(folder.modelPath(), m_plan, origin, judgedExit(), trained, quality));
+        const OutputPlace place = placeFor(quality.isKept());
         ENGINE_TRY_DO(publishFolder(place, folder.modelPath()));
         if (!quality.isKept())
             m_work.report().remark(fmt::format("{} So the model was written to {}, and nothing to "

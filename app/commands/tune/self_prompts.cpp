@@ -137,6 +137,9 @@ private:
             const int number = m_batch * kAtOnce + i;
             if (text.size() < kShortestMessage || m_known.contains(text))
                 continue;
+            ENGINE_TRY(const bool holdsMask, holdsForbidden(text));
+            if (holdsMask)
+                continue;
             add(number, text);
             const nlohmann::ordered_json line = {{"try", number}, {"prompt", text}};
             m_file << line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)
@@ -164,6 +167,14 @@ private:
             hasEnd = true;
         }
         return hasEnd ? trimmedText(text) : std::string();
+    }
+
+    /// Whether the text has that token when it is read, though the model has not written it.
+    Result<bool> holdsForbidden(const std::string& text) const {
+        if (m_work.forbidden == kNoToken)
+            return false;
+        ENGINE_TRY(const auto ids, m_work.encoder.encode({{{"user", text}, {}}}));
+        return std::ranges::find(ids, m_work.forbidden) != ids.end();
     }
 
     void add(int number, const std::string& text) {

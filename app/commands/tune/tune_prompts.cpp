@@ -27,6 +27,21 @@ void addText(ContentSum& sum, const std::string& text) {
 
 } // namespace
 
+std::vector<DataPrompt> probePrompts() {
+    std::vector<DataPrompt> probes;
+    for (const char* text : {"a",
+                             "What is the capital of France, and how many people live there?",
+                             "Sum up: 12,345.67 + 8 = 12,353.67 (about 1e4); isn't it?",
+                             "def double(x):\n    return [2 * i for i in x]\t# {\"a\": 1}\n\n",
+                             "Größe, café, ¿qué?",
+                             "你好，世界。 Привет! שלום 😀"}) {
+        DataPrompt probe;
+        probe.record.turns = {text};
+        probes.push_back(std::move(probe));
+    }
+    return probes;
+}
+
 TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
                           const PromptEncoder& encoder,
                           int contextLength,

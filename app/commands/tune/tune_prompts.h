@@ -17,6 +17,10 @@ struct TunePrompts {
     std::string hash; ///< over ids, tasks and tokens
 };
 
+/// Prompts of many kinds of signs, for what must hold of any prompt, also where the model writes
+/// its prompts itself.
+std::vector<DataPrompt> probePrompts();
+
 /// First turns alone: later ones would depend on answers. A prompt that cannot be encoded, or that
 /// leaves no room for an answer, is left out and `remark` is told of it.
 TunePrompts encodePrompts(const std::vector<DataPrompt>& from,

@@ -4,7 +4,6 @@
 #include "app/commands/tune/model_tune_run.h"
 #include "app/commands/tune/tune_work.h"
 #include "app/program_paths.h"
-#include "engine/base/time/utc_time.h"
 #include "engine/loading/drafts/draft_adapter_writer.h"
 #include "engine/loading/files/atomic_file.h"
 #include "engine/session/loading/draft_adapter_choice.h"
@@ -147,14 +146,7 @@ private:
                         const TrainingResult& trained,
                         const DraftSizes& sizes,
                         const HeadList& head) {
-        AdapterOrigin origin;
-        origin.model = m_work.name();
-        origin.fingerprint = m_work.fingerprint();
-        origin.dataFiles = m_work.dataFiles();
-        origin.shards = rows.hashes();
-        origin.answerTokens = rows.trainingTokens();
-        origin.plan = m_work.plan();
-        origin.date = utcNow();
+        const RunOrigin origin = m_work.origin(rows);
         const DraftAdapter adapter = makeTrainedAdapter(trained, sizes, head, origin);
         ENGINE_TRY(
             const std::string bytes,

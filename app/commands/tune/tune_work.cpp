@@ -3,6 +3,7 @@
 
 #include "app/commands/tune/self_prompts.h"
 #include "engine/base/forward_clock.h"
+#include "engine/base/time/utc_time.h"
 #include "engine/model/model_fingerprint.h"
 #include "engine/session/loading/draft_adapter_choice.h"
 
@@ -60,11 +61,17 @@ TuneWork::gather(RowStore& rows, TuningFolder& folder, TokenId forbidden, const 
     return gathered;
 }
 
-/// What no later run can use would only be in its way.
+/// What no later run can use would only be in its way. Prompts that the model has written are of
+/// use to one, unless it would be refused as this one was.
 void TuneWork::leave(TuningFolder& folder, const RowStore& rows, const Error& error) const {
-    std::error_code ignored;
-    const bool isEmpty = rows.shardCount() == 0 &&
-                         !std::filesystem::exists(RowStore::unfinishedFile(folder.path()), ignored);
+    const auto holds = [](const std::filesystem::path& file) {
+        std::error_code failure;
+        return std::filesystem::file_size(file, failure) > 0 && !failure;
+    };
+    const bool hasPrompts =
+        error.code != ErrorCode::InvalidInput && holds(folder.selfPromptsFile());
+    const bool isEmpty =
+        rows.shardCount() == 0 && !hasPrompts && !holds(RowStore::unfinishedFile(folder.path()));
     const bool isUseless = rows.isComplete() || (isEmpty && !m_options.resumes);
     if (isUseless && error.code != ErrorCode::Cancelled && !m_options.keepsWork)
         folder.remove();
@@ -190,8 +197,8 @@ TuneWork::addSelfPrompts(Transformer& transformer, const TuningFolder& folder, T
     const auto count = static_cast<int>(written.size());
     m_report.selfPrompts(count, m_options.selfPrompts);
     if (count < m_options.selfPrompts)
-        m_report.remark(fmt::format("The model wrote {} prompts instead of {}; the others were "
-                                    "too short, without an end, or there before.",
+        m_report.remark(fmt::format("The model wrote {} prompts instead of {}; the others cannot "
+                                    "be used.",
                                     count,
                                     m_options.selfPrompts));
     TunePrompts own = encoded(written);
@@ -246,6 +253,17 @@ double TuneWork::collectSeconds(const RowStore& rows) const {
     return std::max(rows.seconds(), m_collectSeconds);
 }
 
+RunOrigin TuneWork::origin(const RowStore& rows) const {
+    return {.model = m_name,
+            .fingerprint = m_fingerprint,
+            .dataFiles = dataFiles(),
+            .shards = rows.hashes(),
+            .answerTokens = rows.trainingTokens(),
+            .plan = m_plan,
+            .date = utcNow()};
+}
+
+/// Names without folders, and licences.
 std::vector<DataOrigin> TuneWork::dataFiles() const {
     std::vector<DataOrigin> files;
     const auto& paths = m_options.data.paths;

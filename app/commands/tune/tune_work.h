@@ -4,7 +4,7 @@
 #include "app/commands/tune/tune_options.h"
 #include "app/commands/tune/tune_prompts.h"
 #include "app/commands/tune/tune_report.h"
-#include "engine/tuning/result/trained_adapter.h"
+#include "engine/tuning/result/run_origin.h"
 
 #include <functional>
 #include <memory>
@@ -62,6 +62,8 @@ public:
 
     const TunePrompts& prompts() const { return m_prompts; }
 
+    const PromptEncoder& encoder() const { return *m_encoder; }
+
     const std::vector<engine::TokenId>& endIds() const { return m_endIds; }
 
     /// The folder of the run. Errors: those of TuningFolder::open.
@@ -89,8 +91,8 @@ public:
     /// Time that collecting took, as far as it is known.
     double collectSeconds(const engine::RowStore& rows) const;
 
-    /// Names of the data files without folders, and their licences.
-    std::vector<engine::DataOrigin> dataFiles() const;
+    /// What a result that is made now says of where it is from.
+    engine::RunOrigin origin(const engine::RowStore& rows) const;
 
     /// Says how to go on with what was stopped.
     engine::Result<void> told(engine::Result<void> result);
@@ -108,6 +110,7 @@ private:
                const engine::RowStore& rows,
                const engine::Error& error) const;
     engine::Result<void> checkTokens(std::int64_t tokens);
+    std::vector<engine::DataOrigin> dataFiles() const;
 
     const TuneOptions& m_options;
     engine::TuningPlan m_plan;

@@ -2,9 +2,11 @@
 #include "engine/tuning/model/model_quality.h"
 
 #include "engine/base/to_size.h"
+#include "engine/tuning/training/evaluation.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace engine {
@@ -88,13 +90,16 @@ double TextReading::perplexity() const {
 
 Result<TextReading> readTexts(Transformer& transformer,
                               const RowStore& rows,
-                              std::span<const TextPlace> texts,
-                              int mostTokens,
+                              const QualityTexts& texts,
                               TokenId forbidden,
                               const std::stop_token& stop) {
+    constexpr int kAll = std::numeric_limits<int>::max();
+    const std::size_t most = toSize(texts.tokens);
     TextReading reading;
-    TextReader reader(transformer, reading, toSize(mostTokens), forbidden);
-    for (const TextPlace place : texts) {
+    TextReader reader(transformer, reading, most, forbidden);
+    for (const TextPlace place : textsToEvaluate(rows, texts.split, kAll, texts.seed)) {
+        if (reading.best.size() >= most)
+            break;
         ENGINE_TRY(const AnswerRows text, rows.read(place));
         ENGINE_TRY_DO(reader.read(text, stop));
     }
@@ -106,15 +111,16 @@ bool ModelQuality::isKept() const { return failing().empty(); }
 std::string ModelQuality::failing() const {
     // Written so that figures that are no numbers fail, too.
     if (!(perplexityAfter <= kMostPerplexity * perplexityBefore))
-        return fmt::format("The perplexity of {} held-out tokens rose from {:.3f} to {:.3f}, by "
+        return fmt::format("The perplexity of {} tokens of {} rose from {:.3f} to {:.3f}, by "
                            "more than {:.0f} %.",
                            tokens,
+                           isHeldOut ? "held-out texts" : "texts that were trained on",
                            perplexityBefore,
                            perplexityAfter,
                            (kMostPerplexity - 1.0) * 100.0);
     if (!(agreement >= kLeastAgreement))
-        return fmt::format("Of {} most probable tokens only {:.3f} are still those of the "
-                           "untouched model, fewer than {:.2f}.",
+        return fmt::format("Of {} most probable tokens only a share of {:.3f} is still the "
+                           "untouched model's, less than {:.2f}.",
                            tokens,
                            agreement,
                            kLeastAgreement);

@@ -4,13 +4,13 @@
 #include "engine/model/transformer.h"
 #include "engine/tuning/rows/row_store.h"
 
-#include <span>
+#include <cstdint>
 #include <stop_token>
 #include <vector>
 
 namespace engine {
 
-/// Held-out tokens that a model's quality is measured on, about.
+/// Tokens of held-out texts that a model's quality is measured on, as far as there are so many.
 inline constexpr int kQualityTokens = 2000;
 
 /// What a tuned model must keep: its perplexity rises by no more than 3 %, and nine of ten of its
@@ -26,13 +26,20 @@ struct TextReading {
     double perplexity() const;
 };
 
-/// Reads these texts with the full model, each from its first kept row on. Tokens of answers count
-/// until there are `mostTokens`; `forbidden` (kNoToken: none) counts as impossible, as in decoding.
-/// Errors: those of passes and of reading; Cancelled.
+/// Which texts a model is read on. A plain value.
+struct QualityTexts {
+    RowSplit split = RowSplit::Validation;
+    std::uint64_t seed = 0; ///< of their order
+    int tokens = kQualityTokens;
+};
+
+/// Reads texts of a split with the full model, each from its first kept row on, in the order of
+/// textsToEvaluate(), until so many tokens of answers have been read or there are no more;
+/// `forbidden` (kNoToken: none) counts as impossible, as in decoding. Errors: those of passes and
+/// of reading; Cancelled.
 Result<TextReading> readTexts(Transformer& transformer,
                               const RowStore& rows,
-                              std::span<const TextPlace> texts,
-                              int mostTokens,
+                              const QualityTexts& texts,
                               TokenId forbidden,
                               const std::stop_token& stop);
 

@@ -7,8 +7,7 @@
 #include "engine/loading/json/json_document.h"
 #include "engine/tuning/model/model_config_text.h"
 #include "engine/tuning/model/tuned_weights.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/tuning/result/run_origin_json.h"
 
 #include <algorithm>
 #include <set>
@@ -57,7 +56,7 @@ Result<void> makeEmpty(const fs::path& folder) {
     return failure ? folderFailed(folder, failure) : Result<void>();
 }
 
-TuningJson recipeJson(const TuningOrigin& origin, const TunedModelPlan& model) {
+TuningJson recipeJson(const RunOrigin& origin, int exit, const TunedModelPlan& model) {
     const TuningPlan& plan = origin.plan;
     TuningJson json = {{"name", recipeName(plan.recipe)},
                        {"profile", plan.profile},
@@ -73,7 +72,7 @@ TuningJson recipeJson(const TuningOrigin& origin, const TunedModelPlan& model) {
         json.update(TuningJson{{"dropout", plan.dropout},
                                {"exit_scale", plan.exitScale},
                                {"rotation", plan.rotation},
-                               {"exit", origin.exit}});
+                               {"exit", exit}});
     else
         json.update(TuningJson{{"masks", plan.masks},
                                {"places", plan.places},
@@ -173,21 +172,15 @@ Result<std::uint64_t> writeTunedModel(const fs::path& folder,
 
 Result<void> writeTuningFile(const fs::path& folder,
                              const TunedModelPlan& plan,
-                             const TuningOrigin& origin,
+                             const RunOrigin& origin,
+                             int exit,
                              const TrainingResult& result,
                              const ModelQuality& quality) {
-    TuningJson sources = TuningJson::array();
-    for (const DataOrigin& data : origin.dataFiles)
-        sources.push_back({{"file", data.file}, {"licence", data.licence}});
     const TuningJson json = {{kMark, 1},
                              {"model", origin.model},
                              {"fingerprint", origin.fingerprint},
-                             {"recipe", recipeJson(origin, plan)},
-                             {"data",
-                              {{"sources", sources},
-                               {"hash", "xxh3-128"},
-                               {"shards", origin.shards},
-                               {"answer_tokens", origin.answerTokens}}},
+                             {"recipe", recipeJson(origin, exit, plan)},
+                             {"data", dataJson(origin)},
                              {"metrics", metricsJson(result)},
                              {"quality", qualityJson(quality)},
                              {"files", fileNames(plan)},

@@ -4,7 +4,7 @@
 #include "engine/loading/model_files.h"
 #include "engine/tuning/model/model_quality.h"
 #include "engine/tuning/model/tokenizer_files.h"
-#include "engine/tuning/result/trained_adapter.h"
+#include "engine/tuning/result/run_origin.h"
 #include "engine/tuning/training/draft_training.h"
 
 #include <filesystem>
@@ -46,23 +46,12 @@ Result<std::uint64_t> writeTunedModel(const std::filesystem::path& folder,
                                       const WeightSource& weights,
                                       const NamedArrays& trained);
 
-/// What tuning.json says. A plain value.
-struct TuningOrigin {
-    std::string model;       ///< its name, for people
-    std::string fingerprint; ///< of the model
-    std::vector<DataOrigin> dataFiles;
-    std::vector<std::string> shards; ///< hashes of the rows
-    std::int64_t answerTokens = 0;   ///< that were trained on
-    TuningPlan plan;
-    int exit = 0; ///< layers of the exit that was judged
-    std::string date;
-};
-
 /// Writes tuning.json into a folder that is written otherwise, with the names of all its files.
-/// Errors: Io.
+/// `exit`: the layers of the exit that was judged, of LayerSkip. Errors: Io.
 Result<void> writeTuningFile(const std::filesystem::path& folder,
                              const TunedModelPlan& plan,
-                             const TuningOrigin& origin,
+                             const RunOrigin& origin,
+                             int exit,
                              const TrainingResult& result,
                              const ModelQuality& quality);
 

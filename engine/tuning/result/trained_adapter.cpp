@@ -3,8 +3,7 @@
 
 #include "engine/base/run_time_module.h"
 #include "engine/base/to_size.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/tuning/result/run_origin_json.h"
 
 namespace engine {
 
@@ -63,7 +62,7 @@ DescriptionJson trainingJson(const TrainingResult& result, const TuningPlan& pla
 DraftAdapter makeTrainedAdapter(const TrainingResult& result,
                                 const DraftSizes& sizes,
                                 const HeadList& head,
-                                const AdapterOrigin& origin) {
+                                const RunOrigin& origin) {
     DraftAdapter adapter;
     adapter.fingerprints = {origin.fingerprint};
     adapter.sizes = sizes;
@@ -87,10 +86,7 @@ DraftAdapter makeTrainedAdapter(const TrainingResult& result,
 std::string adapterDescriptionOf(const DraftAdapter& adapter,
                                  const TrainingResult& result,
                                  const HeadList& head,
-                                 const AdapterOrigin& origin) {
-    DescriptionJson sources = DescriptionJson::array();
-    for (const DataOrigin& data : origin.dataFiles)
-        sources.push_back({{"file", data.file}, {"licence", data.licence}});
+                                 const RunOrigin& origin) {
     const DescriptionJson description = {
         {"version", 1},
         {"recipe", "draft"},
@@ -99,11 +95,7 @@ std::string adapterDescriptionOf(const DraftAdapter& adapter,
         {"head",
          {{"kind", "list"}, {"tokens", adapter.headIds.size()}, {"coverage", head.coverage}}},
         {"about", adapter.about},
-        {"data",
-         {{"sources", std::move(sources)},
-          {"hash", "xxh3-128"},
-          {"shards", origin.shards},
-          {"answer_tokens", origin.answerTokens}}},
+        {"data", dataJson(origin)},
         {"training", trainingJson(result, origin.plan)},
         {"metrics", metricsJson(result)},
         {"date", origin.date}};

@@ -6,6 +6,8 @@
 #include <QSet>
 #include <QTest>
 
+#include <algorithm>
+
 using support::ProgramRun;
 using test_support::TinyTuning;
 using test_support::waitForEvent;
@@ -25,9 +27,12 @@ private slots:
     void theSameSeedWritesTheSamePrompts();
     void aRunThatWasCutWritesTheSamePrompts_data();
     void aRunThatWasCutWritesTheSamePrompts();
+    void aRunThatFailedLaterKeepsThem();
     void theyAreTrainedOnBesideTheData();
     void recipesThatChangeTheModelTakeThemToo_data();
     void recipesThatChangeTheModelTakeThemToo();
+    void noPromptHasTheMask();
+    void aMaskOfUsualTextsIsRefusedWithoutAnyData();
 
 private:
     /// Only its own prompts are answered.
@@ -119,6 +124,20 @@ void SwiftRunSelfPromptsTest::aRunThatWasCutWritesTheSamePrompts() {
     QCOMPARE(m_tuning.read("cut.work/rows-00000.bin"), m_tuning.read("first.work/rows-00000.bin"));
 }
 
+/// The disk has room for them, but not for answers.
+void SwiftRunSelfPromptsTest::aRunThatFailedLaterKeepsThem() {
+    const QString limited = QStringLiteral("trap '' XFSZ; ulimit -f 12; exec \"$0\" \"$@\"");
+    const ProgramRun failed = support::runProgram(
+        "/bin/bash",
+        QStringList{"-c", limited, TinyTuning::program()} + own("full", {"--collect-only"}));
+    QVERIFY2(failed.exitCode == app::kIo, failed.errors.constData());
+    QVERIFY(!written("full").isEmpty());
+    QCOMPARE(used("full"), used("first"));
+    const ProgramRun rest = TinyTuning::run(own("full", {"--collect-only", "--resume"}));
+    QVERIFY2(rest.exitCode == 0, rest.errors.constData());
+    QCOMPARE(m_tuning.read("full.work/rows-00000.bin"), m_tuning.read("first.work/rows-00000.bin"));
+}
+
 void SwiftRunSelfPromptsTest::theyAreTrainedOnBesideTheData() {
     const ProgramRun result =
         TinyTuning::run(own("both", {"--collect-only", "--data", m_tuning.path("data.jsonl")}));
@@ -151,6 +170,32 @@ void SwiftRunSelfPromptsTest::recipesThatChangeTheModelTakeThemToo() {
     const QStringList data{"--data", m_tuning.path("data.jsonl")};
     const ProgramRun both = TinyTuning::run(own(recipe + "-both", options + data));
     QVERIFY2(both.exitCode == 0, both.errors.constData());
+}
+
+/// The model does not write the token "abc", but its "ab" and "c" are read as it; a message stands
+/// behind "ab".
+void SwiftRunSelfPromptsTest::noPromptHasTheMask() {
+    const auto isRead = [](const QByteArray& line) {
+        const QString prompt = QJsonDocument::fromJson(line)["prompt"].toString();
+        return prompt.startsWith('c') || prompt.contains("abc");
+    };
+    const QList<QByteArray> usual = used("first");
+    QVERIFY(std::any_of(usual.begin(), usual.end(), isRead));
+    const ProgramRun result = TinyTuning::run(
+        own("masked", {"--collect-only", "--recipe", "space", "--set", "mask_token=7"}));
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    const QList<QByteArray> prompts = used("masked");
+    QCOMPARE(prompts.size(), qsizetype{kPrompts});
+    for (const QByteArray& line : prompts)
+        QVERIFY2(!isRead(line), line.constData());
+}
+
+void SwiftRunSelfPromptsTest::aMaskOfUsualTextsIsRefusedWithoutAnyData() {
+    const ProgramRun refused = TinyTuning::run(
+        own("letter", {"--collect-only", "--recipe", "space", "--set", "mask_token=0"}));
+    QCOMPARE(refused.exitCode, int(app::kUsage));
+    QVERIFY2(refused.errors.contains("texts hold it"), refused.errors.constData());
+    QVERIFY(!m_tuning.isThere("letter.work"));
 }
 
 QTEST_GUILESS_MAIN(SwiftRunSelfPromptsTest)

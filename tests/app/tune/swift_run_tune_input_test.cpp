@@ -219,7 +219,12 @@ void SwiftRunTuneInputTest::foldersOfModelsAreReplacedAsOtherOutputsAre() {
     refused("letters", {"something else", "--overwrite"}, {});
     QDir().mkpath(m_tuning.path("later-rejected")); // where a model would go that is not kept
     m_tuning.write("later-rejected/diary.txt", "Dear diary,\n");
-    refused("later", {"later-rejected", "something else", "--overwrite"}, {});
+    for (const QStringList& more : {QStringList(), QStringList{"--overwrite"}})
+        refused("later", {"later-rejected", "something else"}, more);
+    QCOMPARE(m_tuning.read("later-rejected/diary.txt"), QByteArray("Dear diary,\n"));
+    QDir().mkpath(m_tuning.path("empty"));
+    for (const char* out : {"empty/.", "empty/..", "empty/./"})
+        refused(out, {"is no name"}, {"--overwrite"});
     QCOMPARE(m_tuning.read("letters/diary.txt"), QByteArray("Dear diary,\n"));
 }
 

@@ -49,8 +49,8 @@ TrainingResult someResult(const DraftSizes& sizes) {
     return result;
 }
 
-AdapterOrigin someOrigin() {
-    AdapterOrigin origin;
+RunOrigin someOrigin() {
+    RunOrigin origin;
     origin.model = "tiny \"model\"";
     origin.fingerprint = kFingerprint;
     origin.dataFiles = {{"prompts.jsonl"}, {"Grüße.jsonl", "CC BY 4.0"}};
@@ -69,7 +69,7 @@ const HeadList& someHead() {
 
 std::string fileOf(const TrainingResult& result,
                    const DraftSizes& sizes,
-                   const AdapterOrigin& origin = someOrigin()) {
+                   const RunOrigin& origin = someOrigin()) {
     const DraftAdapter adapter = makeTrainedAdapter(result, sizes, someHead(), origin);
     auto bytes =
         draftAdapterBytes(adapter, adapterDescriptionOf(adapter, result, someHead(), origin));
@@ -231,7 +231,7 @@ void TrainedAdapterTest::equalTrainingsGiveEqualFiles() {
     const DraftSizes sizes = sizesFor(support::tinyConfig());
     const TrainingResult result = someResult(sizes);
     QVERIFY(fileOf(result, sizes) == fileOf(result, sizes));
-    AdapterOrigin later = someOrigin();
+    RunOrigin later = someOrigin();
     later.date = "2027-01-02T03:04:05Z";
     std::string file = fileOf(result, sizes, later);
     QVERIFY(file != fileOf(result, sizes));

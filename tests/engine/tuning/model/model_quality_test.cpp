@@ -2,6 +2,7 @@
 // What a tuned model must keep: perplexity and agreement, against sums made by hand.
 #include "engine/model/plain/plain_backend.h"
 #include "engine/tuning/model/model_quality.h"
+#include "engine/tuning/training/evaluation.h"
 #include "tests/engine/tuning/tuning_rows.h"
 #include "tests/support/models/tiny_model.h"
 #include "tests/support/temporary_folder.h"
@@ -25,6 +26,8 @@ std::unique_ptr<Transformer> model(unsigned seed) {
     return std::move(made).value();
 }
 
+constexpr std::uint64_t kSeed = 5;
+
 /// Two texts of more rows than are read at a time, the second one of few.
 class Texts {
 public:
@@ -38,7 +41,7 @@ public:
     TextReading
     read(Transformer& transformer, int most = 10'000, TokenId forbidden = kNoToken) const {
         const auto reading =
-            readTexts(transformer, m_rows, m_rows.texts(RowSplit::Validation), most, forbidden, {});
+            readTexts(transformer, m_rows, {.seed = kSeed, .tokens = most}, forbidden, {});
         ENGINE_CHECK(reading.hasValue(), "{}", reading.error().message);
         return reading.value();
     }
@@ -68,6 +71,7 @@ private slots:
     void perplexityIsThatOfOnePassOverTheText();
     void aModelAgreesWithItselfAndNotWithAnother();
     void tokensAreCountedUpToTheMost();
+    void longPromptsTakeNoTokensAway();
     void theMaskIsNeverTheBestToken();
     void whatIsNotKeptIsSaid();
     void aStoppedMeasurementEnds();
@@ -79,7 +83,7 @@ void ModelQualityTest::perplexityIsThatOfOnePassOverTheText() {
     const TextReading reading = texts.read(*transformer);
     double surprise = 0.0;
     std::vector<TokenId> best;
-    for (const TextPlace place : texts.rows().texts(RowSplit::Validation)) {
+    for (const TextPlace place : textsToEvaluate(texts.rows(), RowSplit::Validation, 1000, kSeed)) {
         const AnswerRows text = texts.rows().read(place).value();
         const int count = text.rows();
         std::vector<int> rows(toSize(count));
@@ -128,6 +132,21 @@ void ModelQualityTest::tokensAreCountedUpToTheMost() {
     QVERIFY(std::equal(some.best.begin(), some.best.end(), all.best.begin()));
 }
 
+/// Rows of prompts are read, but say nothing of the quality.
+void ModelQualityTest::longPromptsTakeNoTokensAway() {
+    const test_support::TemporaryFolder folder;
+    std::vector<tuning_rows::StoredText> texts;
+    for (unsigned i = 0; i < 20; ++i)
+        texts.push_back({tuning_rows::someRows(50, 45, i), RowSplit::Validation, "a"});
+    texts.push_back({tuning_rows::someRows(90, 10, 20), RowSplit::Training, "a"});
+    const RowStore rows = tuning_rows::storeOf(folder.path(), texts);
+    const auto transformer = model(3);
+    const auto some = readTexts(*transformer, rows, {.tokens = 100}, kNoToken, {});
+    QCOMPARE(some.value().best.size(), std::size_t{100});
+    const auto all = readTexts(*transformer, rows, {.tokens = 1000}, kNoToken, {});
+    QCOMPARE(all.value().best.size(), std::size_t{20 * 6}); // of the split alone
+}
+
 void ModelQualityTest::theMaskIsNeverTheBestToken() {
     const Texts texts;
     const TextReading plain = texts.read(*model(3));
@@ -140,7 +159,11 @@ void ModelQualityTest::theMaskIsNeverTheBestToken() {
 void ModelQualityTest::whatIsNotKeptIsSaid() {
     QVERIFY(quality(2.0, 2.0599, 0.9001).isKept());
     QVERIFY(quality(2.0, 1.5, 1.0).isKept());
-    QVERIFY(quality(2.0, 2.0601, 0.95).failing().find("2.060") != std::string::npos);
+    ModelQuality worse = quality(2.0, 2.0601, 0.95);
+    QVERIFY(worse.failing().find("2.060") != std::string::npos);
+    QVERIFY(worse.failing().find("held-out texts") != std::string::npos);
+    worse.isHeldOut = false;
+    QVERIFY(worse.failing().find("held-out") == std::string::npos);
     QVERIFY(quality(2.0, 2.0, 0.8999).failing().find("untouched") != std::string::npos);
     const double none = std::numeric_limits<double>::quiet_NaN();
     QVERIFY(!quality(2.0, none, 0.95).isKept());
@@ -151,12 +174,7 @@ void ModelQualityTest::aStoppedMeasurementEnds() {
     const Texts texts;
     std::stop_source source;
     source.request_stop();
-    const auto stopped = readTexts(*model(3),
-                                   texts.rows(),
-                                   texts.rows().texts(RowSplit::Validation),
-                                   100,
-                                   kNoToken,
-                                   source.get_token());
+    const auto stopped = readTexts(*model(3), texts.rows(), {}, kNoToken, source.get_token());
     QVERIFY(!stopped.hasValue());
     QCOMPARE(stopped.error().code, ErrorCode::Cancelled);
 }

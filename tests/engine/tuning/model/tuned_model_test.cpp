@@ -244,10 +244,10 @@ void TunedModelTest::aFolderIsOwnWhileItHoldsNothingElse() {
     QVERIFY(writeTunedModel(model.out(), plan, model.config, *model.source, loraOf(model.config))
                 .hasValue());
     QVERIFY(!isTunedModel(model.out()).value());
-    TuningOrigin origin;
+    RunOrigin origin;
     origin.plan = planOfProfile("quick", TuningRecipe::Space).value();
     QVERIFY(
-        writeTuningFile(model.out(), plan, origin, TrainingResult(), ModelQuality()).hasValue());
+        writeTuningFile(model.out(), plan, origin, 2, TrainingResult(), ModelQuality()).hasValue());
     QVERIFY(isTunedModel(model.out()).value());
     support::writeText(model.out() / "diary.txt", "Dear diary,\n");
     QVERIFY(!isTunedModel(model.out()).value());
@@ -260,12 +260,13 @@ void TunedModelTest::aModelThatWasKeptIsNoRejectedOne() {
     const TunedModelPlan plan = model.plan(kMask).value();
     QVERIFY(writeTunedModel(model.out(), plan, model.config, *model.source, loraOf(model.config))
                 .hasValue());
-    TuningOrigin origin;
+    RunOrigin origin;
     origin.plan = planOfProfile("quick", TuningRecipe::Space).value();
     ModelQuality quality;
     for (const double agreement : {0.5, 1.0}) {
         quality.agreement = agreement;
-        QVERIFY(writeTuningFile(model.out(), plan, origin, TrainingResult(), quality).hasValue());
+        QVERIFY(
+            writeTuningFile(model.out(), plan, origin, 2, TrainingResult(), quality).hasValue());
         QVERIFY(isTunedModel(model.out()).value());
         QCOMPARE(isRejectedModel(model.out()).value(), agreement < 0.9);
     }
