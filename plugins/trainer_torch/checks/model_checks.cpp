@@ -42,10 +42,6 @@ TensorMap trainedOf(const CheckedModel& model, const TensorMap& tensors) {
     return trained;
 }
 
-TokenId maskOf(const ModelTrainerPlan& plan) {
-    return plan.recipe == TuningRecipe::Space ? plan.maskToken : kNoToken;
-}
-
 } // namespace
 
 WideArrays checkedStart(const ModelTrainerPlan& plan, const ModelNumbers& model) {
@@ -68,7 +64,7 @@ CheckedRecipeLoss checkRecipeLoss(const CheckedModel& model,
         for (auto& [name, tensor] : trained)
             tensor.set_requires_grad(true);
     const ModelNetwork network(model.model.config, std::move(tensors));
-    const RowMaker rows(network.config(), maskOf(model.plan), at::kDouble);
+    const RowMaker rows(network.config(), ownMask(model.plan), at::kDouble);
     const RecipeLosses found =
         runRecipe({model.plan, network, rows, trained, model.keepsLayers ? kKeptBytes : 0.0},
                   texts,
@@ -93,7 +89,7 @@ std::vector<double> checkModelLogits(const CheckedModel& model,
     TensorMap tensors = tensorsOf(model.model, isWide ? at::kDouble : at::kFloat);
     const TensorMap trained = trainedOf(model, tensors);
     const ModelNetwork network(model.model.config, std::move(tensors));
-    const RowMaker rows(network.config(), maskOf(model.plan), isWide ? at::kDouble : at::kFloat);
+    const RowMaker rows(network.config(), ownMask(model.plan), isWide ? at::kDouble : at::kFloat);
     const ModelRows made = rows.make(RowPlan(tokens));
     const ModelPass pass(network, trained, made, {}, false);
     return wideNumbers(network.logits(trained, pass.streamBehind(layers)));

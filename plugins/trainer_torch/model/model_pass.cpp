@@ -35,6 +35,7 @@ ModelPass::ModelPass(const ModelNetwork& network,
     , m_trained(trained)
     , m_rows(rows)
     , m_dropped(std::move(dropped))
+    , m_hasGradients(hasGradients)
     , m_keepsLayers(hasGradients &&
                     keptBytes(network.config(), static_cast<double>(rows.count())) < mostKept) {
     const int layers = network.config().layerCount;
@@ -58,6 +59,10 @@ ModelPass::ModelPass(const ModelNetwork& network,
             m_outputs[toSize(layer)] = output;
         m_streams.push_back(output.detach());
     }
+}
+
+at::Tensor ModelPass::logits(const at::Tensor& stream, std::span<const std::int64_t> rows) const {
+    return m_network.logits(m_trained, stream.index_select(0, wholeNumbers(rows)));
 }
 
 at::Tensor ModelPass::run(int layer) const {

@@ -3,6 +3,8 @@
 
 #include "plugins/trainer_torch/model/model_network.h"
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace trainer_torch {
@@ -31,6 +33,12 @@ public:
         return m_streams[static_cast<std::size_t>(layers)];
     }
 
+    /// What the head says behind these rows of a stream. Shapes: stream [rows, hidden], returns
+    /// [rows, vocab].
+    at::Tensor logits(const at::Tensor& stream, std::span<const std::int64_t> rows) const;
+
+    bool hasGradients() const { return m_hasGradients; }
+
     at::ScalarType type() const { return m_entry.scalar_type(); }
 
     /// Adds to how the loss changes with that stream. Shapes: gradient [rows, hidden].
@@ -50,6 +58,7 @@ private:
     const TensorMap& m_trained;
     const ModelRows& m_rows;
     std::vector<bool> m_dropped;
+    bool m_hasGradients;
     bool m_keepsLayers;
     at::Tensor m_entry;                  // with gradients
     std::vector<at::Tensor> m_streams;   // [layers + 1]; what the layers read

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/trainer_torch/model/model_rows.h"
 
-#include "engine/base/to_size.h"
-
-#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 
@@ -40,21 +36,6 @@ RowMaker::RowMaker(const ModelConfig& config, TokenId maskToken, at::ScalarType 
             m_frequencies.emplace(rope, rotaryFrequencies(config, rope));
 }
 
-/// The angles are computed in float64 whatever the precision, as in decoding.
-Angles RowMaker::anglesOf(const std::vector<double>& frequencies, const RowPlan& plan) const {
-    const std::int64_t half = static_cast<std::int64_t>(frequencies.size());
-    at::Tensor cosines = at::empty({plan.count(), 1, half}, at::kDouble);
-    at::Tensor sines = at::empty({plan.count(), 1, half}, at::kDouble);
-    auto* cosine = cosines.mutable_data_ptr<double>();
-    auto* sine = sines.mutable_data_ptr<double>();
-    for (const int position : plan.positions())
-        for (const double frequency : frequencies) {
-            *cosine++ = std::cos(frequency * position);
-            *sine++ = std::sin(frequency * position);
-        }
-    return {cosines.to(m_type), sines.to(m_type)};
-}
-
 ModelRows RowMaker::make(const RowPlan& plan) const {
     ModelRows made;
     const std::vector<std::int64_t> tokens(plan.tokens().begin(), plan.tokens().end());
@@ -66,7 +47,7 @@ ModelRows RowMaker::make(const RowPlan& plan) const {
     for (const int window : windows)
         made.seen.emplace(window, seenRows(plan, window).to(m_type));
     for (const auto& [rope, frequencies] : m_frequencies)
-        made.angles.emplace(rope, anglesOf(frequencies, plan));
+        made.angles.emplace(rope, rotaryAngles(frequencies, plan.positions(), m_type));
     return made;
 }
 

@@ -31,8 +31,6 @@ public:
     ModelRows make(const RowPlan& plan) const;
 
 private:
-    Angles anglesOf(const std::vector<double>& frequencies, const RowPlan& plan) const;
-
     const engine::ModelConfig& m_config;
     engine::TokenId m_maskToken;
     at::ScalarType m_type;

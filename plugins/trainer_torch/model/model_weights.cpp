@@ -45,6 +45,10 @@ TensorMap fullStart(const ModelTrainerPlan& plan, const TensorMap& tensors) {
 
 } // namespace
 
+TokenId ownMask(const ModelTrainerPlan& plan) {
+    return plan.recipe == TuningRecipe::Space ? plan.maskToken : kNoToken;
+}
+
 TensorMap takeTensors(ModelNumbers& numbers, at::ScalarType type) {
     std::map<std::string, std::vector<std::int64_t>> shapes;
     forEachTensor(numbers.config, [&](const TensorSpec& spec) {

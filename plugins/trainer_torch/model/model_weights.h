@@ -19,4 +19,7 @@ TensorMap trainedStart(const engine::ModelTrainerPlan& plan,
                        const engine::ModelConfig& config,
                        const TensorMap& tensors);
 
+/// The token that has an embedding of its own in training; kNoToken but for SPACE.
+engine::TokenId ownMask(const engine::ModelTrainerPlan& plan);
+
 } // namespace trainer_torch

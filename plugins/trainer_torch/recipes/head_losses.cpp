@@ -23,36 +23,29 @@ constexpr std::size_t kHeadRows = 256;
 
 } // namespace
 
-double headLoss(
-    ModelPass& pass,
-    const ModelNetwork& network,
-    const TensorMap& trained,
-    int layers,
-    std::span<const std::int64_t> rows,
-    double weight,
-    bool hasGradients,
-    const std::function<at::Tensor(const at::Tensor& logits, std::size_t first, std::size_t count)>&
-        loss) {
-    const c10::AutoGradMode recording(hasGradients);
+double headLoss(ModelPass& pass,
+                int layers,
+                std::span<const std::int64_t> rows,
+                double weight,
+                const RowLoss& loss) {
+    const c10::AutoGradMode recording(pass.hasGradients());
     at::Tensor stream = pass.streamBehind(layers).detach();
-    stream.set_requires_grad(hasGradients);
+    stream.set_requires_grad(pass.hasGradients());
     double sum = 0.0;
     for (std::size_t first = 0; first < rows.size(); first += kHeadRows) {
         const std::size_t count = std::min(kHeadRows, rows.size() - first);
-        const at::Tensor chosen = stream.index_select(0, wholeNumbers(rows.subspan(first, count)));
-        const at::Tensor found = loss(network.logits(trained, chosen), first, count);
+        const at::Tensor found =
+            loss(pass.logits(stream, rows.subspan(first, count)), first, count);
         sum += found.item<double>();
-        if (hasGradients)
+        if (pass.hasGradients())
             (found * weight).backward();
     }
-    if (hasGradients && !rows.empty())
+    if (pass.hasGradients() && !rows.empty())
         pass.addGradient(layers, stream.grad());
     return sum;
 }
 
 std::vector<TokenId> bestTokens(const ModelPass& pass,
-                                const ModelNetwork& network,
-                                const TensorMap& trained,
                                 int layers,
                                 std::span<const std::int64_t> rows,
                                 TokenId forbidden) {
@@ -60,9 +53,9 @@ std::vector<TokenId> bestTokens(const ModelPass& pass,
     std::vector<TokenId> best;
     for (std::size_t first = 0; first < rows.size(); first += kHeadRows) {
         const std::size_t count = std::min(kHeadRows, rows.size() - first);
-        const at::Tensor chosen =
-            pass.streamBehind(layers).index_select(0, wholeNumbers(rows.subspan(first, count)));
-        const at::Tensor found = without(network.logits(trained, chosen), forbidden).argmax(1);
+        const at::Tensor logits =
+            pass.logits(pass.streamBehind(layers), rows.subspan(first, count));
+        const at::Tensor found = without(logits, forbidden).argmax(1);
         const auto* token = found.const_data_ptr<std::int64_t>();
         for (std::size_t i = 0; i < count; ++i)
             best.push_back(static_cast<TokenId>(*token++));

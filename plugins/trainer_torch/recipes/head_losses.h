@@ -8,27 +8,23 @@
 
 namespace trainer_torch {
 
+/// Given the logits of `count` rows from the `first` on, returns the sum of their losses, a scalar.
+/// Shapes: logits [count, vocab].
+using RowLoss =
+    std::function<at::Tensor(const at::Tensor& logits, std::size_t first, std::size_t count)>;
+
 /// Computes a loss of some rows of a pass behind its first `layers` layers, some rows at a time, so
-/// that logits of many rows are never in memory together, and adds the gradients of `weight` times
-/// the loss to the pass. `loss` is given the logits of rows [first, first + count) of `rows` and
-/// returns their sum, a scalar. Returns the sum over all rows, without the weight. Shapes: logits
-/// [count, vocab].
-double headLoss(
-    ModelPass& pass,
-    const ModelNetwork& network,
-    const TensorMap& trained,
-    int layers,
-    std::span<const std::int64_t> rows,
-    double weight,
-    bool hasGradients,
-    const std::function<at::Tensor(const at::Tensor& logits, std::size_t first, std::size_t count)>&
-        loss);
+/// that logits of many rows are never in memory together; of a pass with gradients, adds those of
+/// `weight` times the loss to it. Returns the sum over all rows, without the weight.
+double headLoss(ModelPass& pass,
+                int layers,
+                std::span<const std::int64_t> rows,
+                double weight,
+                const RowLoss& loss);
 
 /// Most probable tokens of these rows behind the first `layers` layers; `forbidden` is none of
 /// them. [rows]
 std::vector<engine::TokenId> bestTokens(const ModelPass& pass,
-                                        const ModelNetwork& network,
-                                        const TensorMap& trained,
                                         int layers,
                                         std::span<const std::int64_t> rows,
                                         engine::TokenId forbidden);

@@ -64,12 +64,9 @@ RecipeLosses runLayerSkip(const RecipeWork& work,
         const TeacherTensors teacher = teacherOf(text, rows, pass.type());
         const double last =
             headLoss(pass,
-                     work.network,
-                     work.trained,
                      layers,
                      rows,
                      shares.last * each,
-                     hasGradients,
                      [&](const at::Tensor& logits, std::size_t first, std::size_t count) {
                          return teacherDivergence(logits, teacher, first, count);
                      });
@@ -80,12 +77,9 @@ RecipeLosses runLayerSkip(const RecipeWork& work,
             exit < 0
                 ? 0.0
                 : headLoss(pass,
-                           work.network,
-                           work.trained,
                            exit + 1,
                            rows,
                            shares.exit * each,
-                           hasGradients,
                            [&](const at::Tensor& logits, std::size_t first, std::size_t count) {
                                return crossEntropy(logits,
                                                    std::span(targets).subspan(first, count));
@@ -109,7 +103,7 @@ DraftHits judgeLayerSkip(const RecipeWork& work, const TrainingText& text) {
     const ModelRows made = work.rows.make(RowPlan(text.tokens));
     const ModelPass pass(work.network, work.trained, made, {}, false);
     for (int exit = 1; exit < layers; ++exit) {
-        const auto best = bestTokens(pass, work.network, work.trained, exit, rows, kNoToken);
+        const auto best = bestTokens(pass, exit, rows, kNoToken);
         std::vector<bool> right;
         for (std::size_t i = 0; i < rows.size(); ++i)
             right.push_back(best[i] == text.tokens[toSize(rows[i]) + 1]);

@@ -16,10 +16,6 @@ using namespace engine;
 
 namespace {
 
-TokenId ownMask(const ModelTrainerPlan& plan) {
-    return plan.recipe == TuningRecipe::Space ? plan.maskToken : kNoToken;
-}
-
 class ModelTrainer final : public Trainer {
 public:
     ModelTrainer(const ModelTrainerPlan& plan, const ModelConfig& config, TensorMap tensors)

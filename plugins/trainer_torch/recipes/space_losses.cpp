@@ -59,12 +59,9 @@ RecipeLosses runSpace(const RecipeWork& work,
                     teacher.parts.masked_fill(teacher.rows.eq(work.plan.maskToken), 0.0);
             const double sum = headLoss(
                 pass,
-                work.network,
-                work.trained,
                 layers,
                 rows,
                 shareOf(losses.rows),
-                hasGradients,
                 [&](const at::Tensor& full, std::size_t first, std::size_t count) {
                     const at::Tensor logits = without(full, work.plan.maskToken);
                     return isSoft ? teacherDivergence(logits, teacher, first, count)
@@ -92,12 +89,7 @@ DraftHits judgeSpace(const RecipeWork& work, const TrainingText& text) {
         rows.push_back(label.row);
     const ModelRows made = work.rows.make(judged.plan);
     const ModelPass pass(work.network, work.trained, made, {}, false);
-    const auto best = bestTokens(pass,
-                                 work.network,
-                                 work.trained,
-                                 work.network.config().layerCount,
-                                 rows,
-                                 work.plan.maskToken);
+    const auto best = bestTokens(pass, work.network.config().layerCount, rows, work.plan.maskToken);
     const auto masks = toSize(std::min(work.plan.masks, kDepths));
     for (std::size_t group = 0; group < rows.size(); group += masks)
         for (std::size_t depth = 0; depth < masks; ++depth) {

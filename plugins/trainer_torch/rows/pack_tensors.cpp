@@ -58,21 +58,11 @@ at::Tensor wholeNumbers(std::span<const std::int64_t> values) {
     return made;
 }
 
-at::Tensor PackReader::inType(const at::Tensor& values) const {
-    return values.to(m_frozen.embedding.scalar_type());
-}
-
-at::Tensor PackReader::embeddingOf(std::span<const std::int64_t> tokens) const {
-    return m_frozen.embedding.index_select(0, wholeNumbers(tokens));
-}
-
-/// The angles are computed in float64 whatever the precision, as in drafting.
-Angles PackReader::anglesOf(std::span<const int> positions) const {
-    const int half = m_sizes.headDim / 2;
-    std::vector<double> frequencies;
-    for (int pair = 0; pair < half; ++pair)
-        frequencies.push_back(std::pow(m_sizes.ropeTheta, -2.0 * pair / m_sizes.headDim));
+Angles rotaryAngles(std::span<const double> frequencies,
+                    std::span<const int> positions,
+                    at::ScalarType type) {
     const auto rows = static_cast<std::int64_t>(positions.size());
+    const auto half = static_cast<std::int64_t>(frequencies.size());
     at::Tensor cosines = at::empty({rows, 1, half}, at::kDouble);
     at::Tensor sines = at::empty({rows, 1, half}, at::kDouble);
     auto* cosine = cosines.mutable_data_ptr<double>();
@@ -82,7 +72,22 @@ Angles PackReader::anglesOf(std::span<const int> positions) const {
             *cosine++ = std::cos(frequency * position);
             *sine++ = std::sin(frequency * position);
         }
-    return {inType(cosines), inType(sines)};
+    return {cosines.to(type), sines.to(type)};
+}
+
+at::Tensor PackReader::inType(const at::Tensor& values) const {
+    return values.to(m_frozen.embedding.scalar_type());
+}
+
+at::Tensor PackReader::embeddingOf(std::span<const std::int64_t> tokens) const {
+    return m_frozen.embedding.index_select(0, wholeNumbers(tokens));
+}
+
+Angles PackReader::anglesOf(std::span<const int> positions) const {
+    std::vector<double> frequencies;
+    for (int pair = 0; pair < m_sizes.headDim / 2; ++pair)
+        frequencies.push_back(std::pow(m_sizes.ropeTheta, -2.0 * pair / m_sizes.headDim));
+    return rotaryAngles(frequencies, positions, m_frozen.embedding.scalar_type());
 }
 
 DepthTensors

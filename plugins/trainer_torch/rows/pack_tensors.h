@@ -22,6 +22,12 @@ struct Angles {
     at::Tensor sines;
 };
 
+/// The angles are computed in float64 whatever the type, as in decoding. Shapes: frequencies
+/// [headDim / 2], in radians a position.
+Angles rotaryAngles(std::span<const double> frequencies,
+                    std::span<const int> positions,
+                    at::ScalarType type);
+
 /// The rows of one depth: one for each chain that reaches it. That of depth k of a chain begun
 /// behind slot t stands at position t + k - 1.
 struct DepthTensors {

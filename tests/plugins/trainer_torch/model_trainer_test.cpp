@@ -15,6 +15,7 @@
 
 using namespace engine;
 using recipe_support::openModelTrainer;
+using trainer_support::hitsOn;
 using trainer_support::OwnedText;
 
 namespace {
@@ -71,22 +72,6 @@ StepLosses stepOn(Trainer& trainer, const std::vector<OwnedText>& texts, StepTer
     const auto losses = trainer.step(trainer_support::shown(texts), terms);
     ENGINE_CHECK(losses.hasValue(), "{}", losses.error().message);
     return losses.value();
-}
-
-DraftHits hitsOn(Trainer& trainer, const std::vector<OwnedText>& texts) {
-    DraftHits sum;
-    for (const OwnedText& text : texts) {
-        const auto hits = trainer.evaluate(text.shown());
-        ENGINE_CHECK(hits.hasValue(), "{}", hits.error().message);
-        for (std::size_t depth = 0; depth < sum.tried.size(); ++depth) {
-            sum.tried[depth] += hits.value().tried[depth];
-            sum.hits[depth] += hits.value().hits[depth];
-        }
-        sum.exits.resize(hits.value().exits.size());
-        for (std::size_t exit = 0; exit < sum.exits.size(); ++exit)
-            sum.exits[exit] += hits.value().exits[exit];
-    }
-    return sum;
 }
 
 double shareOf(std::int64_t part, std::int64_t all) {
@@ -216,7 +201,7 @@ void ModelTrainerTest::itComputesWhatTheEngineComputes() {
     support::MemoryWeights weights = support::randomWeights(config, 4);
     ModelNumbers numbers = recipe_support::numbersOf(config, weights);
     const ModelTrainerPlan plan = planOf(TuningRecipe::LayerSkip);
-    const trainer_torch::TrainerChecks checks = trainer_support::openTrainerChecks();
+    const trainer_torch::TrainerChecks& checks = trainer_support::trainerChecks();
     trainer_torch::WideArrays trained = checks.trainedStart(plan, numbers);
     if (hasLora)
         giveLora(weights, numbers, trained, plan.rank);

@@ -8,6 +8,7 @@
 
 using namespace engine;
 using trainer_support::OwnedText;
+using trainer_support::trainerChecks;
 using trainer_torch::CheckedRecipeLoss;
 using trainer_torch::WideArrays;
 
@@ -23,11 +24,6 @@ struct RecipeCase {
     std::vector<OwnedText> texts;
     std::int64_t step = 1;
 };
-
-const trainer_torch::TrainerChecks& checks() {
-    static const trainer_torch::TrainerChecks opened = trainer_support::openTrainerChecks();
-    return opened;
-}
 
 RecipeCase recipeCase(TuningRecipe recipe, bool isFull, bool isTied) {
     RecipeCase made;
@@ -45,7 +41,7 @@ RecipeCase recipeCase(TuningRecipe recipe, bool isFull, bool isTied) {
     made.model = recipe_support::numbersOf(config, weights);
     std::mt19937 random(8);
     std::normal_distribution<double> normal(0.0, 0.3);
-    made.trained = checks().trainedStart(made.plan, made.model);
+    made.trained = trainerChecks().trainedStart(made.plan, made.model);
     for (auto& [name, values] : made.trained)
         for (double& value : values)
             value += normal(random);
@@ -57,7 +53,7 @@ RecipeCase recipeCase(TuningRecipe recipe, bool isFull, bool isTied) {
 
 CheckedRecipeLoss lossOf(const RecipeCase& tried, bool hasGradients, bool keepsLayers = true) {
     const auto texts = trainer_support::shown(tried.texts);
-    return checks().recipeLoss(
+    return trainerChecks().recipeLoss(
         {tried.plan, tried.model, tried.trained, keepsLayers}, texts, tried.step, hasGradients);
 }
 

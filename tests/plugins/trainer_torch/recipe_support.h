@@ -41,14 +41,9 @@ inline engine::ModelConfig smallConfig(bool isTied) {
 
 inline engine::Result<std::unique_ptr<engine::Trainer>>
 openModelTrainer(const engine::ModelTrainerPlan& plan, engine::ModelNumbers numbers) {
-    engine::MakeModelTrainer maker = nullptr;
-    const auto opened =
-        engine::ModuleFolder(SWIFT_STUDIO_MODULE_DIR, "trainer")
-            .open("torch", "swiftStudioGiveModelTrainerMaker", [&maker](void* function) {
-                reinterpret_cast<void (*)(engine::MakeModelTrainer*)>(function)(&maker);
-            });
-    ENGINE_CHECK(opened.hasValue(), "no trainer: {}", opened.error().message);
-    return maker(plan, std::move(numbers));
+    const auto maker = engine::findModelTrainer(SWIFT_STUDIO_MODULE_DIR);
+    ENGINE_CHECK(maker.hasValue(), "no trainer: {}", maker.error().message);
+    return maker.value()(plan, std::move(numbers));
 }
 
 /// A text of `rows` rows in which each token has one follower.

@@ -57,9 +57,9 @@ TinyCase tinyCase(int layers, int window, unsigned seed) {
 }
 
 CheckedLoss lossOf(const TinyCase& tried, const StepTerms& terms, bool hasGradients) {
-    static const trainer_torch::TrainerChecks checks = trainer_support::openTrainerChecks();
     const auto texts = trainer_support::shown(tried.texts);
-    return checks.loss({tried.plan, tried.model, tried.weights}, texts, terms, hasGradients);
+    return trainer_support::trainerChecks().loss(
+        {tried.plan, tried.model, tried.weights}, texts, terms, hasGradients);
 }
 
 void checkGradients(TinyCase& tried, const StepTerms& terms) {

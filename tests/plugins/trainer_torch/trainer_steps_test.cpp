@@ -10,6 +10,7 @@
 #include <numeric>
 
 using namespace engine;
+using trainer_support::hitsOn;
 using trainer_support::makeTrainer;
 using trainer_support::OwnedText;
 
@@ -72,19 +73,6 @@ StepLosses stepOn(Trainer& trainer, const std::vector<OwnedText>& texts, StepTer
     const auto made = trainer.step(trainer_support::shown(texts), terms);
     ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
     return made.value();
-}
-
-DraftHits hitsOn(Trainer& trainer, const std::vector<OwnedText>& texts) {
-    DraftHits sum;
-    for (const OwnedText& text : texts) {
-        const auto hits = trainer.evaluate(text.shown());
-        ENGINE_CHECK(hits.hasValue(), "{}", hits.error().message);
-        for (std::size_t depth = 0; depth < sum.tried.size(); ++depth) {
-            sum.tried[depth] += hits.value().tried[depth];
-            sum.hits[depth] += hits.value().hits[depth];
-        }
-    }
-    return sum;
 }
 
 bool areLearnt(const DraftHits& hits) {

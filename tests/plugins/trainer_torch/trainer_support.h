@@ -3,7 +3,7 @@
 
 #include "engine/base/run_time_module.h"
 #include "engine/base/to_size.h"
-#include "engine/tuning/trainer.h"
+#include "engine/tuning/trainer_registry.h"
 #include "plugins/trainer_torch/checks/trainer_checks.h"
 
 #include <cmath>
@@ -15,27 +15,26 @@
 /// What the tests of the trainer share. Functions fail by exception.
 namespace trainer_support {
 
-inline engine::MakeTrainer openTrainerMaker() {
-    engine::MakeTrainer maker = nullptr;
-    const auto opened = engine::ModuleFolder(SWIFT_STUDIO_MODULE_DIR, "trainer")
-                            .open("torch", "swiftStudioGiveTrainerMaker", [&maker](void* function) {
-                                reinterpret_cast<void (*)(engine::MakeTrainer*)>(function)(&maker);
-                            });
-    ENGINE_CHECK(opened.hasValue(), "no trainer: {}", opened.error().message);
-    return maker;
+inline const trainer_torch::TrainerChecks& trainerChecks() {
+    static const trainer_torch::TrainerChecks opened = [] {
+        trainer_torch::TrainerChecks checks{};
+        const auto found =
+            engine::ModuleFolder(TEST_TRAINER_CHECKS_DIR, trainer_torch::kChecksKind)
+                .open(trainer_torch::kChecksName,
+                      trainer_torch::kGiveTrainerChecks,
+                      [&checks](void* function) {
+                          reinterpret_cast<trainer_torch::GiveTrainerChecks>(function)(&checks);
+                      });
+        ENGINE_CHECK(found.hasValue(), "no checks: {}", found.error().message);
+        return checks;
+    }();
+    return opened;
 }
 
-inline trainer_torch::TrainerChecks openTrainerChecks() {
-    trainer_torch::TrainerChecks checks{};
-    const auto opened =
-        engine::ModuleFolder(TEST_TRAINER_CHECKS_DIR, trainer_torch::kChecksKind)
-            .open(trainer_torch::kChecksName,
-                  trainer_torch::kGiveTrainerChecks,
-                  [&checks](void* function) {
-                      reinterpret_cast<trainer_torch::GiveTrainerChecks>(function)(&checks);
-                  });
-    ENGINE_CHECK(opened.hasValue(), "no checks: {}", opened.error().message);
-    return checks;
+inline engine::TrainerMaker openTrainerMaker() {
+    auto found = engine::findTrainer(SWIFT_STUDIO_MODULE_DIR);
+    ENGINE_CHECK(found.hasValue(), "no trainer: {}", found.error().message);
+    return std::move(found).value();
 }
 
 inline std::unique_ptr<engine::Trainer> makeTrainer(const engine::TrainerPlan& plan,
@@ -60,6 +59,23 @@ inline std::vector<engine::TrainingText> shown(const std::vector<OwnedText>& tex
     for (const OwnedText& text : texts)
         made.push_back(text.shown());
     return made;
+}
+
+/// What a trainer drafts right in all these texts.
+inline engine::DraftHits hitsOn(engine::Trainer& trainer, const std::vector<OwnedText>& texts) {
+    engine::DraftHits sum;
+    for (const OwnedText& text : texts) {
+        const auto hits = trainer.evaluate(text.shown());
+        ENGINE_CHECK(hits.hasValue(), "{}", hits.error().message);
+        for (std::size_t depth = 0; depth < sum.tried.size(); ++depth) {
+            sum.tried[depth] += hits.value().tried[depth];
+            sum.hits[depth] += hits.value().hits[depth];
+        }
+        sum.exits.resize(hits.value().exits.size());
+        for (std::size_t exit = 0; exit < sum.exits.size(); ++exit)
+            sum.exits[exit] += hits.value().exits[exit];
+    }
+    return sum;
 }
 
 inline std::vector<float> normals(std::size_t count, float size, std::mt19937& random) {

@@ -189,7 +189,7 @@ void TrainerUnrollTest::everyDepthHasTheLogitsOfDrafting() {
     OwnedText text = trainer_support::randomText(rows, 12, 48, 160, random);
     text.answers[toSize(rows / 2)] = 0; // a second answer begins behind it
     const auto wanted = draftedLogits(drafted, text);
-    const auto found = trainer_support::openTrainerChecks().logits(
+    const auto found = trainer_support::trainerChecks().logits(
         {drafted.plan, drafted.numbers, drafted.weights}, text.shown(), isWide);
     const std::size_t head = drafted.plan.headIds.size();
     QCOMPARE(found.size(), toSize(kDepths));
