@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace engine {
@@ -26,22 +25,32 @@ std::uint64_t bytesOf(TensorType type) {
     return type == TensorType::F32 ? sizeof(float) : sizeof(std::uint16_t);
 }
 
-/// The upper half of a float32, rounded to nearest, ties to even.
-std::uint16_t brainFloat(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t odd = (bits >> 16U) & 1U;
-    return static_cast<std::uint16_t>((bits + 0x7FFFU + odd) >> 16U);
-}
-
-float fromBrainFloat(std::uint16_t bits) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
-}
-
 template <typename T> std::string_view textOf(std::span<const T> values) {
     return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
 } // namespace
+
+std::string safetensorsHeader(const std::string& key,
+                              const std::string& text,
+                              std::span<const HeaderTensor> tensors) {
+    HeaderJson::object_t members;
+    members.push_back({"__metadata__", HeaderJson::object({{key, text}})});
+    std::uint64_t offset = 0;
+    for (const HeaderTensor& tensor : tensors) {
+        const std::uint64_t end = offset + tensor.bytes;
+        members.push_back({tensor.name,
+                           HeaderJson::object({{"dtype", tensor.type},
+                                               {"shape", tensor.shape},
+                                               {"data_offsets", {offset, end}}})});
+        offset = end;
+    }
+    std::string header =
+        HeaderJson(std::move(members)).dump(-1, ' ', true, HeaderJson::error_handler_t::replace);
+    header.resize((header.size() + kHeaderUnit - 1) / kHeaderUnit * kHeaderUnit, ' ');
+    const std::uint64_t length = header.size();
+    return std::string(textOf(std::span<const std::uint64_t>(&length, 1))) + header;
+}
 
 std::uint64_t PlannedTensor::count() const {
     std::uint64_t count = 1;
@@ -52,25 +61,17 @@ std::uint64_t PlannedTensor::count() const {
 
 Result<SafetensorsWriter> SafetensorsWriter::begin(const std::filesystem::path& path,
                                                    std::vector<PlannedTensor> tensors) {
-    HeaderJson::object_t members;
-    members.push_back({"__metadata__", HeaderJson::object({{"format", "pt"}})});
-    std::uint64_t offset = 0;
-    for (const PlannedTensor& tensor : tensors) {
-        const std::uint64_t end = offset + tensor.count() * bytesOf(tensor.type);
-        members.push_back({tensor.name,
-                           HeaderJson::object({{"dtype", tensorTypeName(tensor.type)},
-                                               {"shape", tensor.shape},
-                                               {"data_offsets", {offset, end}}})});
-        offset = end;
-    }
-    std::string header = HeaderJson(std::move(members)).dump();
-    header.resize((header.size() + kHeaderUnit - 1) / kHeaderUnit * kHeaderUnit, ' ');
-    const std::uint64_t length = header.size();
+    std::vector<HeaderTensor> listed;
+    for (const PlannedTensor& tensor : tensors)
+        listed.push_back({tensor.name,
+                          tensorTypeName(tensor.type),
+                          tensor.shape,
+                          tensor.count() * bytesOf(tensor.type)});
+    const std::string header = safetensorsHeader("format", "pt", listed);
     ENGINE_TRY(PartFile file, PartFile::begin(path));
     SafetensorsWriter writer(std::move(file), std::move(tensors));
-    ENGINE_TRY_DO(writer.m_file.write(textOf(std::span<const std::uint64_t>(&length, 1))));
     ENGINE_TRY_DO(writer.m_file.write(header));
-    writer.m_bytes = sizeof length + header.size();
+    writer.m_bytes = header.size();
     return writer;
 }
 
@@ -87,8 +88,8 @@ Result<void> SafetensorsWriter::add(std::span<const float> values) {
         for (const float value : piece) {
             float stored = value;
             if (tensor.type == TensorType::BF16) {
-                halves.push_back(brainFloat(value));
-                stored = fromBrainFloat(halves.back());
+                halves.push_back(bfloat16FromFloat(value));
+                stored = floatFromBfloat16(halves.back());
             } else if (tensor.type == TensorType::F16) {
                 halves.push_back(halfFromFloat(value));
                 stored = floatFromHalf(halves.back());

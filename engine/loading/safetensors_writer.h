@@ -12,6 +12,20 @@
 
 namespace engine {
 
+/// A tensor as a header lists it.
+struct HeaderTensor {
+    std::string name;
+    std::string_view type; ///< as safetensors calls it
+    std::vector<std::uint64_t> shape;
+    std::uint64_t bytes = 0;
+};
+
+/// What a safetensors file begins with: the length of its header and the header, for tensors that
+/// stand one behind the other; its metadata are one text under a key.
+std::string safetensorsHeader(const std::string& key,
+                              const std::string& text,
+                              std::span<const HeaderTensor> tensors);
+
 /// A tensor that is to be written.
 struct PlannedTensor {
     std::string name;

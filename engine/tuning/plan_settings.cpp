@@ -56,7 +56,7 @@ std::vector<SettingInfo> draftInfos(const TuningPlan& plan) {
              plan.usesBfloat16,
              "Compute matrix products in bfloat16; the result is another one."),
         wholeNumber("longest_answer", plan.longestAnswer, 8, 4096, "Tokens of an answer, at most."),
-        wholeNumber("step_rows", 4096, 16, 65'536, "Rows of a step, about; quick: 2048."),
+        wholeNumber("step_rows", kStepRows, 16, 65'536, "Rows of a step, about; quick: 2048."),
         wholeNumber("validation_steps",
                     plan.validationSteps,
                     1,
@@ -85,13 +85,17 @@ std::vector<SettingInfo> modelInfos(TuningRecipe recipe) {
                       : "Highest rate of the optimiser."),
         anyNumber("averaging", plan.averaging, 0.0, 0.99999, "Of the moving average of weights."),
         wholeNumber("longest_answer", plan.longestAnswer, 8, 4096, "Tokens of an answer, at most."),
-        wholeNumber("step_rows", 2048, 16, 65'536, "Rows of a step, about."),
+        wholeNumber("step_rows", kModelStepRows, 16, 65'536, "Rows of a step, about."),
         wholeNumber("validation_steps",
                     plan.validationSteps,
                     1,
                     1'000'000,
                     "Steps between two validations."),
-        wholeNumber("validation_rows", 5000, 16, 1'000'000, "Rows that a validation reads, about."),
+        wholeNumber("validation_rows",
+                    kModelValidationRows,
+                    16,
+                    1'000'000,
+                    "Rows that a validation reads, about."),
     };
 }
 

@@ -8,6 +8,11 @@
 
 namespace engine::plan_settings {
 
+/// Of the profile full, and of all profiles of recipes that change the model.
+inline constexpr int kStepRows = 4096;
+inline constexpr int kModelStepRows = 2048;
+inline constexpr int kModelValidationRows = 5000;
+
 /// What --set can change for a recipe.
 std::vector<SettingInfo> infos(TuningRecipe recipe);
 

@@ -20,13 +20,11 @@ struct Profile {
 };
 
 constexpr std::array kProfiles = {Profile{"quick", 300'000, 2048},
-                                  Profile{"full", 1'200'000, 4096},
-                                  Profile{"overnight", 4'000'000, 4096}};
+                                  Profile{"full", 1'200'000, plan_settings::kStepRows},
+                                  Profile{"overnight", 4'000'000, plan_settings::kStepRows}};
 
 constexpr int kProfileEpochs = 3;
 constexpr int kModelEpochs = 2;
-constexpr int kModelStepRows = 2048;
-constexpr int kModelValidationRows = 5000;
 
 using PlanJson = nlohmann::ordered_json;
 
@@ -139,8 +137,8 @@ Result<TuningPlan> planOfProfile(std::string_view profile, TuningRecipe recipe) 
             plan.stepRows = known.stepRows;
             if (plan.changesModel()) {
                 plan.epochs = kModelEpochs;
-                plan.stepRows = kModelStepRows;
-                plan.validationRows = kModelValidationRows;
+                plan.stepRows = plan_settings::kModelStepRows;
+                plan.validationRows = plan_settings::kModelValidationRows;
                 plan.streamLoss = 0.0; // of the recipe draft
             }
             plan.rate = plan_settings::usualRate(recipe, plan.isFull);

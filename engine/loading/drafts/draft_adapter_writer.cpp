@@ -2,8 +2,7 @@
 #include "engine/loading/drafts/draft_adapter_writer.h"
 
 #include "engine/loading/gguf/quantized_blocks.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/loading/safetensors_writer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,11 +14,8 @@ namespace engine {
 
 namespace {
 
-using HeaderJson = nlohmann::ordered_json;
-
 constexpr std::size_t kScaleGroup = 32;
 constexpr float kMostSteps = 127.0F;
-constexpr std::size_t kHeaderUnit = 8;
 
 /// Collects tensors, one behind the other.
 class TensorFile {
@@ -29,24 +25,16 @@ public:
              const char* type,
              const std::vector<std::uint64_t>& shape,
              std::span<const T> values) {
-        const std::size_t begin = m_data.size();
         m_data.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-        m_header[name] = {
-            {"dtype", type}, {"shape", shape}, {"data_offsets", {begin, m_data.size()}}};
+        m_tensors.push_back({name, type, shape, values.size_bytes()});
     }
 
     std::string bytes(const std::string& description) const {
-        HeaderJson all = {{"__metadata__", {{"swift_studio_draft_adapter", description}}}};
-        all.update(m_header);
-        std::string header = all.dump(-1, ' ', true, HeaderJson::error_handler_t::replace);
-        header.resize((header.size() + kHeaderUnit - 1) / kHeaderUnit * kHeaderUnit, ' ');
-        const std::uint64_t length = header.size();
-        std::string file(reinterpret_cast<const char*>(&length), sizeof length);
-        return file + header + m_data;
+        return safetensorsHeader("swift_studio_draft_adapter", description, m_tensors) + m_data;
     }
 
 private:
-    HeaderJson m_header = HeaderJson::object();
+    std::vector<HeaderTensor> m_tensors;
     std::string m_data;
 };
 
