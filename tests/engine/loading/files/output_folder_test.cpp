@@ -22,7 +22,8 @@ namespace {
 /// What the disk of a test cannot do.
 struct Disk {
     bool canExchange = true;
-    int failingRename = 0; ///< which call fails, from 1; 0: none
+    int failingRename = 0;    ///< which call fails, from 1; 0: none
+    bool staysBroken = false; ///< and all calls behind that one
     int renames = 0;
     int syncFailure = 0; ///< errno of fsync; 0: it succeeds
 };
@@ -56,7 +57,9 @@ renameat2(int from, const char* old, int to, const char* name, unsigned flags) n
 
 extern "C" __attribute__((visibility("default"))) int rename(const char* old,
                                                              const char* name) noexcept {
-    if (++disk.renames == disk.failingRename)
+    ++disk.renames;
+    if (disk.renames == disk.failingRename ||
+        (disk.staysBroken && disk.renames > disk.failingRename))
         return failed(EIO);
     return ::renameat(AT_FDCWD, old, AT_FDCWD, name);
 }
@@ -81,6 +84,7 @@ private slots:
     void aDiskThatCannotExchangeReplacesAllTheSame();
     void aReplacementThatFailsLeavesTheOldOneInItsPlace_data();
     void aReplacementThatFailsLeavesTheOldOneInItsPlace();
+    void whereTheOldOneLiesIsToldIfItCannotGetBack();
     void aFolderThatIsInItsPlaceIsNoFailure_data();
     void aFolderThatIsInItsPlaceIsNoFailure();
 
@@ -236,6 +240,22 @@ void OutputFolderTest::aReplacementThatFailsLeavesTheOldOneInItsPlace() {
     QCOMPARE(textIn(own.path), std::string("old"));
     QCOMPARE(textIn(finished), std::string("new"));
     QVERIFY(!fs::exists(finished.string() + ".old"));
+}
+
+void OutputFolderTest::whereTheOldOneLiesIsToldIfItCannotGetBack() {
+    OutputPlace own = place("broken");
+    own.isOwn = [](const fs::path&) { return Result<bool>(true); };
+    makeFolder("broken", "old");
+    const fs::path finished = makeFolder("finished", "new");
+    const DiskWith without({.canExchange = false, .failingRename = 2, .staysBroken = true});
+    const auto failed = publishFolder(own, finished);
+    QVERIFY(!failed.hasValue());
+    const fs::path old = finished.string() + ".old";
+    QCOMPARE(textIn(old), std::string("old"));
+    QCOMPARE(textIn(finished), std::string("new"));
+    QVERIFY2(failed.error().message.find(old.string()) != std::string::npos,
+             failed.error().message.c_str());
+    fs::remove_all(old);
 }
 
 void OutputFolderTest::aFolderThatIsInItsPlaceIsNoFailure_data() {
