@@ -222,6 +222,10 @@ void SwiftRunTuneInputTest::foldersOfModelsAreReplacedAsOtherOutputsAre() {
     for (const QStringList& more : {QStringList(), QStringList{"--overwrite"}})
         refused("later", {"later-rejected", "something else"}, more);
     QCOMPARE(m_tuning.read("later-rejected/diary.txt"), QByteArray("Dear diary,\n"));
+    QDir().mkpath(m_tuning.path("spare-rejected")); // a model that was kept under this name
+    m_tuning.write("spare-rejected/tuning.json",
+                   R"({"swift_studio_tuning":1,"files":["tuning.json"],"quality":{"kept":true}})");
+    refused("spare", {"spare-rejected", "something else"}, {"--overwrite"});
     QDir().mkpath(m_tuning.path("empty"));
     for (const char* out : {"empty/.", "empty/..", "empty/./"})
         refused(out, {"is no name"}, {"--overwrite"});
