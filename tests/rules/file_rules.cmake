@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What holds for every source file: its licence in the first lines, and the wall of 500 lines. A folder holds
-# at most 15 of them. And for tests: they wait for what must happen and never for a time (tests/support/patience.h).
+# at most 15 of them. A script that names its interpreter can be run. And for tests: they wait for what must
+# happen and never for a time (tests/support/patience.h).
 #   cmake -D SOURCE_DIR=checkout -P file_rules.cmake
 cmake_minimum_required(VERSION 3.22)
 
@@ -36,6 +37,13 @@ foreach(file ${files})
     if(NOT content MATCHES "^(#![^\n]*\n)?(//|#) SPDX-License-Identifier: ${licence}\n")
         message("${file}: the first line is not 'SPDX-License-Identifier: ${licence}' (rule licence)")
         math(EXPR violation_count "${violation_count} + 1")
+    endif()
+    if(content MATCHES "^#!")
+        execute_process(COMMAND test -x "${SOURCE_DIR}/${file}" RESULT_VARIABLE is_not_executable)
+        if(is_not_executable)
+            message("${file}: a script that nobody may run: chmod +x (rule executable)")
+            math(EXPR violation_count "${violation_count} + 1")
+        endif()
     endif()
     string(REGEX MATCHALL "\n" line_ends "${content}")
     list(LENGTH line_ends line_count)

@@ -61,7 +61,8 @@ set(tag "SPDX-License-Identifier:")
 string(REPEAT "// line\n" 500 many_lines)
 expect_fault(file_rules.cmake licence engine/base/a.h "#pragma once\n// ${tag} Apache-2.0\n")
 expect_fault(file_rules.cmake licence ui/shell/a.h "// ${tag} Apache-2.0\n")
-expect_fault(file_rules.cmake licence installer/a.sh "#!/bin/bash\necho\n")
+expect_fault(file_rules.cmake licence installer/a.sh "echo\n")
+expect_fault(file_rules.cmake executable installer/a.sh "#!/bin/bash\n# ${tag} Apache-2.0\n")
 foreach(limit "QTRY_VERIFY_WITH_TIMEOUT(a, 9)" "process.waitForFinished()" "timer.elapsed() < 9"
         "QTest::qWaitForWindowActive(&window)" "QTest::qWait(50)" "changed.wait_for(lock, 9s)")
     expect_fault(file_rules.cmake time-limit tests/engine/a.cpp
