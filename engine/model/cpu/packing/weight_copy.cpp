@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::string_view kCopyName = "the 4-bit copy of the weights";
 
-/// Weights that a thread rounds at once, and so many times in a piece.
+/// Weights that a thread rounds at once, and that it rounds in a piece.
 constexpr int kSlabWeights = 1 << 18;
-constexpr int kSlabsPerThread = 4;
+constexpr std::size_t kPieceWeights = std::size_t{1} << 20U;
 
 /// Of the copy's bytes so many times must be free: a model that decodes must not bring the system
 /// to swapping.
@@ -185,9 +185,14 @@ Result<void> WeightCopy::load(const ModelConfig& config, WorkerPool& pool) {
 }
 
 Result<bool> WeightCopy::makePiece(WorkerPool& pool) {
-    const std::size_t count =
-        std::min(m_jobs.size() - m_done, toSize(kSlabsPerThread * pool.threads()));
     const std::span memory(m_copy.memory.data(), m_bytes);
+    std::size_t count = 0;
+    for (std::size_t weights = 0;
+         m_done + count < m_jobs.size() && weights < kPieceWeights * toSize(pool.threads());
+         ++count) {
+        const TileMatrix& matrix = m_outlines[m_done + count];
+        weights += toSize(matrix.rows) * toSize(matrix.columns);
+    }
     if (count > 0) {
         const auto jobs = std::span(m_jobs).subspan(m_done, count);
         ENGINE_TRY(const double workMs, packAllMatrices(m_slabs, jobs, memory, {}, pool));
