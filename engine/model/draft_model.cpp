@@ -16,28 +16,6 @@ namespace {
 constexpr std::uint64_t kGroup = 32;
 constexpr std::size_t kGroupBytes = 20; // of Q4_1: scale, minimum, 32 numbers of 4 bits
 
-/// One group of Q4_1: the least and the greatest number are hit exactly but for the rounding of
-/// their halves. False, and nothing is written, where these do not fit into halves.
-bool roundGroup(const float* values, std::byte* block) {
-    const auto [low, high] = std::minmax_element(values, values + kGroup);
-    const std::uint16_t scaleBits = halfFromFloat((*high - *low) / 15.0F);
-    const std::uint16_t leastBits = halfFromFloat(*low);
-    const float scale = floatFromHalf(scaleBits);
-    const float least = floatFromHalf(leastBits);
-    if (!std::isfinite(scale) || !std::isfinite(least))
-        return false;
-    std::memcpy(block, &scaleBits, 2);
-    std::memcpy(block + 2, &leastBits, 2);
-    const auto stored = [&](float value) {
-        const float wanted = scale > 0.0F ? (value - least) / scale : 0.0F;
-        return static_cast<unsigned>(std::lround(std::clamp(wanted, 0.0F, 15.0F)));
-    };
-    for (std::size_t i = 0; i < kGroup / 2; ++i)
-        block[4 + i] =
-            static_cast<std::byte>(stored(values[i]) | stored(values[i + kGroup / 2]) << 4U);
-    return true;
-}
-
 /// The tensors of an adapter and the rows of the model's head, in 4 bits where `rounds` says so and
 /// rows are whole groups.
 class DraftWeights final : public WeightSource {
@@ -89,7 +67,7 @@ public:
             return {};
         }
         for (std::size_t group = 0; group < from.size() / kGroup; ++group)
-            if (!roundGroup(from.data() + group * kGroup, out.data() + group * kGroupBytes))
+            if (!roundToQ4_1(from.data() + group * kGroup, out.data() + group * kGroupBytes))
                 return Error{ErrorCode::Numeric,
                              fmt::format("Numbers in {} are too large to be rounded to 4 bits for "
                                          "drafting.",

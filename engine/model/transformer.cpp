@@ -61,6 +61,12 @@ Result<void> Transformer::readHeadRow(TokenId /*token*/, std::span<float> /*out*
     return noDraftNetworks();
 }
 
+Result<bool> Transformer::makeCopyPiece() {
+    return Error{ErrorCode::Unsupported,
+                 "This backend makes no 4-bit copy of the weights, so none drafts.",
+                 "Choose the backend cpu."};
+}
+
 Result<ForwardResult> Transformer::forward(const ForwardRequest& request, KvCache& cache) {
     ForwardResult result;
     ENGINE_TRY_DO(forwardInto(request, cache, result));
@@ -136,7 +142,10 @@ void checkOutputs(TransformerKey key, const ForwardRequest& request) {
 void checkForwardRequest(const ModelConfig& config,
                          TransformerKey key,
                          const ForwardRequest& request,
-                         const KvCache& cache) {
+                         const KvCache& cache,
+                         bool hasCopy) {
+    ENGINE_CHECK(hasCopy || request.plan.weights == WeightSet::Full,
+                 "a pass on a copy that is not complete");
     ENGINE_CHECK(request.plan.layerCount() == config.layerCount &&
                      request.plan.mlp.size() == request.plan.attention.size() &&
                      request.plan.exitAfterLayer < config.layerCount && request.firstLayer >= 0,

@@ -159,6 +159,19 @@ public:
     /// Errors: Unsupported from a backend that has no makeDraftNetwork(). Shapes: out [hidden].
     virtual Result<void> readHeadRow(TokenId token, std::span<float> out) const;
 
+    /// Makes a piece of a copy of the matrices in 4 bits, from which passes under a plan of
+    /// WeightSet::Copy draft; true once the copy is complete. It then stays, and asking again costs
+    /// nothing. A piece takes some milliseconds of all threads, the first one more: it asks for the
+    /// memory and looks for a copy that was kept. Errors, in a sentence that ends with why nothing
+    /// is drafted: Unsupported from a backend that makes none, and for weights that are narrow
+    /// already; NoMemory unless twice its bytes are free, which may be asked again later; Numeric
+    /// for numbers too large to be rounded.
+    virtual Result<bool> makeCopyPiece();
+
+    /// Bytes that a full pass on the copy reads of those that it reads otherwise; 1 while there is
+    /// no complete copy.
+    virtual double copyShare() const { return 1.0; }
+
     /// What drafts for this network, if anything does; null otherwise.
     virtual DraftModel* draftModel() { return m_draftModel.get(); }
 
@@ -199,11 +212,13 @@ struct TransformerOptions {
     LoadProgress progress = {};
 };
 
-/// A request that does not fit the network or the cache, or hidden states of another transformer,
-/// are a bug (ENGINE_CHECK). `key` is that of the transformer asked.
+/// A request that does not fit the network or the cache, hidden states of another transformer, or a
+/// plan that reads a copy that is not there, are a bug (ENGINE_CHECK). `key` is that of the
+/// transformer asked.
 void checkForwardRequest(const ModelConfig& config,
                          TransformerKey key,
                          const ForwardRequest& request,
-                         const KvCache& cache);
+                         const KvCache& cache,
+                         bool hasCopy = false);
 
 } // namespace engine

@@ -2,6 +2,7 @@
 #include "engine/model/weight_share.h"
 
 #include "engine/base/result.h"
+#include "engine/model/transformer.h"
 
 namespace engine {
 
@@ -31,6 +32,11 @@ double weightShare(const LayerPlan& plan, const ModelConfig& config) {
                 (plan.runsAttention(layer) ? attention : 0.0) + (plan.runsMlp(layer) ? mlp : 0.0);
     }
     return read / all;
+}
+
+double weightShare(const LayerPlan& plan, const Transformer& transformer) {
+    const double share = weightShare(plan, transformer.config());
+    return plan.weights == WeightSet::Copy ? share * transformer.copyShare() : share;
 }
 
 } // namespace engine

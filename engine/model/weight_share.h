@@ -6,6 +6,8 @@
 
 namespace engine {
 
+class Transformer;
+
 /// Numbers of weights that one sublayer reads for a token: of experts only those that are chosen,
 /// and their router. Norms and biases do not count.
 struct SublayerWeights {
@@ -19,5 +21,8 @@ SublayerWeights sublayerWeights(const ModelConfig& config, int layer = 0);
 /// what a draft pass costs in vanilla steps where reading weights is what takes the time. 1 for the
 /// full plan; norms, biases and the embedding row do not count.
 double weightShare(const LayerPlan& plan, const ModelConfig& config);
+
+/// The same for a plan that may read the transformer's copy: then the share of the bytes.
+double weightShare(const LayerPlan& plan, const Transformer& transformer);
 
 } // namespace engine

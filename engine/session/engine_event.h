@@ -206,7 +206,7 @@ struct StepFinished {
     int verifiedRows = 0;
     double draftLayers = 0.0; ///< layers that drafting read, see DecodeStep::draftLayers
     double verifyLayers = 0.0;
-    /// The drafter chosen for this step: "none", "free", "skip", "exit", "tuned"; empty = there was
+    /// The drafter of this step: "none", "free", "skip", "exit", "tuned", "copy"; empty = there was
     /// no choice.
     std::string drafter;
     double expectedTokens = 0.0; ///< for which it was chosen; 0 if nothing was chosen

@@ -35,6 +35,10 @@ Result<void> AutoDecoder::searchBeside() {
 
 /// First what passes cost, so that there is a forecast, then the search itself.
 Result<bool> AutoDecoder::usePause(const std::stop_token& stop) {
+    if (growsCopy()) {
+        makeCopyPiece();
+        return true;
+    }
     if (!searchesBeside() || m_costs.samples(1) == 0 || !BesideSearch::hasWindow(m_target))
         return false;
     const bool canMeasure = m_target.remainingContext() > kRowsOfAPause &&

@@ -18,6 +18,9 @@ constexpr double kFirstInterval = 64.0;
 /// Share of the time that a search may take while it is worth it.
 constexpr double kSearchShare = 0.02;
 
+/// Share of the time in which the copy is made beside an answer.
+constexpr double kCopyShare = 0.25;
+
 /// The purse holds at most the cost of so many trials, and of a stream that is to be followed: time
 /// long past pays for no burst of trials.
 constexpr double kMostTrialsSaved = 2.0;
@@ -39,7 +42,7 @@ AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
     , m_free(context.transformer.config().vocabSize)
     , m_settings(AutoSettings::make(context.settings))
     , m_memory(context.memory)
-    , m_entries{Entry{&m_skip}, Entry{&m_exit}}
+    , m_entries{Entry{&m_skip}, Entry{&m_exit}, Entry{&m_copy}}
     , m_search(context.transformer.config())
     , m_beside(context.transformer.config(), m_settings.remembers ? context.memory : nullptr) {
     m_target.useClock(context.clock);
@@ -54,6 +57,7 @@ Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     m_free.begin(prompt, m_target.sampler().options());
     m_beside.begin(prompt.task);
     m_isInPause = false;
+    m_isCopyRefused = m_isCopyRefused && !m_isCopyLater;
     m_pausePlainMs = 0.0;
     if (m_steps == 0 || prompt.task != m_task)
         recall(prompt.task);
@@ -62,6 +66,7 @@ Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
 
 /// One round: perhaps a trial, then choose what pays, draft it, verify it, learn from it.
 Result<DecodeStep> AutoDecoder::round() {
+    ENGINE_TRY_DO(tryCopy());
     ENGINE_TRY_DO(tryPlans());
     ENGINE_TRY_DO(searchBeside());
     ENGINE_TRY(Choice choice, choose());
@@ -99,7 +104,7 @@ Result<SearchReport> AutoDecoder::configure(const SettingValues& values,
 
 Result<void> AutoDecoder::changeSampling(const SamplingOptions& sampling) {
     ENGINE_TRY_DO(m_target.changeSampling(sampling));
-    for (PlanDrafter* drafter : {&m_skip, &m_exit})
+    for (PlanDrafter* drafter : {&m_skip, &m_exit, &m_copy})
         if (drafter->hasPlan())
             drafter->forgetRounds(m_costs, m_settings.maxNodes);
     if (m_adapter)
@@ -185,6 +190,7 @@ void AutoDecoder::considerPasses(Choice& choice) {
 bool AutoDecoder::isEnabled(const Entry& entry) const {
     const bool isWanted = entry.drafter == &m_skip   ? m_settings.skipsLayers
                           : entry.drafter == &m_exit ? m_settings.exitsEarly
+                          : entry.drafter == &m_copy ? m_settings.usesCopy
                                                      : m_settings.usesAdapter;
     return isWanted && entry.drafter->isReady();
 }
@@ -283,6 +289,7 @@ void AutoDecoder::observe(const DecodeStep& step) {
     const double most =
         kMostTrialsSaved * trialCost() + streamCost(m_search.streamLayers(wanted()));
     m_purse = std::min(m_purse + share * cost, most);
+    m_copyPurse = growsCopy() ? m_copyPurse + kCopyShare * cost : 0.0;
     ++m_steps;
     m_beside.earn(step.draftMs + step.verifyMs);
     restOrWakeAdapter();

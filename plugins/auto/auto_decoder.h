@@ -5,6 +5,7 @@
 #include "engine/decoding/free/free_drafter.h"
 #include "engine/decoding/statistics/step_costs.h"
 #include "engine/decoding/target_decoder.h"
+#include "engine/search/matchness.h"
 #include "plugins/auto/auto_settings.h"
 #include "plugins/auto/drafters/adapter_drafter.h"
 #include "plugins/auto/drafters/plan_drafter.h"
@@ -89,11 +90,18 @@ private:
     bool adapterPays() const;
     void restOrWakeAdapter();
 
+    bool growsCopy() const;
+    double makeCopyPiece();
+    engine::Result<void> tryCopy();
+    engine::Result<void> countCopy();
+
     engine::Result<void> tryPlans();
     bool isSearching() const;
     bool searchesItself() const;
     void judge();
     int windowLength() const;
+    engine::MatchnessWindow newestWindow() const;
+    static double believedScore(const engine::Matchness& matchness);
     double trialCost() const;
     double streamCost(int layers);
     engine::Result<void> followStream(int layers);
@@ -128,8 +136,9 @@ private:
 
     PlanDrafter m_skip{"skip"};
     PlanDrafter m_exit{"exit"};
+    PlanDrafter m_copy{"copy"};
     std::unique_ptr<AdapterDrafter> m_adapter; // null: the model has none
-    std::vector<Entry> m_entries;              // of these three, in this order
+    std::vector<Entry> m_entries;              // of these four, in this order
     PlanSearch m_search;
     BesideSearch m_beside;
     engine::DraftForecast m_forecast; // the newest that was told
@@ -140,7 +149,12 @@ private:
     double m_purse = 0.0;   // may be spent on trying
     RowPrice m_rowPrice;
     double m_trialCost = 0.0; // of the newest trial; 0 before the first
-    double m_probeAt = 0.0;   // when a plan may be tried that is not expected to pay
+    double m_copyPurse = 0.0; // may be spent on making the copy
+    double m_copyTryAt = 0.0; // when its agreement may be counted again
+    bool m_isCopyMade = false;
+    bool m_isCopyRefused = false;
+    bool m_isCopyLater = false; // it was refused for want of memory
+    double m_probeAt = 0.0;     // when a plan may be tried that is not expected to pay
     long m_steps = 0;
     int m_trials = 0;
     int m_pausePasses = 0;       // made in pauses only to measure them

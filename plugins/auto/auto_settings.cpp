@@ -23,6 +23,7 @@ AutoSettings AutoSettings::make(const SettingValues& values) {
             flagOf(values, "skip_layers"),
             flagOf(values, "early_exit"),
             flagOf(values, "draft_adapter"),
+            flagOf(values, "low_precision"),
             numberOf(values, "probing"),
             flagOf(values, "search_beside"),
             flagOf(values, "remember")};
@@ -34,14 +35,16 @@ DecoderInfo autoInfo() {
     info.title = "Auto";
     info.summary =
         "Chooses before each round what pays on this machine: drafting tokens seen before, "
-        "drafting with a trained layer or with layers left out, or not drafting.";
+        "drafting with a trained layer, with a 4-bit copy of the weights or with layers left out, "
+        "or not drafting.";
     info.source = "arXiv 2304.04487, arXiv 2408.08696, arXiv 2410.06916, arXiv 2404.16710, "
-                  "arXiv 2401.15077";
+                  "arXiv 2401.15077, arXiv 2503.13565";
     info.explanation =
         "Before each round it compares what each way of drafting promises with what it costs on "
         "this machine: no draft, tokens that were seen before, or a chain of passes that leave "
-        "layers out, exit early or run a small trained layer (a draft adapter, if there is one "
-        "for the model). Behind an early exit the full model goes on where the draft "
+        "layers out, exit early, read a copy of the weights in 4 bits (if the model is held in "
+        "more) or run a small trained layer (a draft adapter, if there is one for the model). "
+        "Behind an early exit the full model goes on where the draft "
         "stopped. Costs are the milliseconds that passes really took; what a draft promises is "
         "estimated from every token so far. It drafts only if that gives more tokens in the "
         "same time, so it should never be slower than vanilla, and it tries again, in a small "
@@ -65,6 +68,10 @@ DecoderInfo autoInfo() {
                     "",
                     "Draft with the small layer that was trained for this model, if there is one "
                     "and that pays."),
+        stepSetting(flagSetting("low_precision", "4-bit copy", true),
+                    "",
+                    "Draft with a copy of the weights in 4 bits if that pays: of a model that is "
+                    "held in 16 or 32 bits, where twice the copy's memory is free."),
         stepSetting(
             numberSetting("probing", "Time for probing", 0.005, {0.0, 1.0}),
             "",

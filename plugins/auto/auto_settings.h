@@ -17,6 +17,7 @@ struct AutoSettings {
     bool skipsLayers;
     bool exitsEarly;
     bool usesAdapter;
+    bool usesCopy;
     double probing;
     bool searchesBeside;
     bool remembers;

@@ -32,13 +32,13 @@ constexpr int kDraftsToJudge = 3;
 /// Steps between two judgements: they cost a tenth of a millisecond.
 constexpr long kStepsBetween = 32;
 
+} // namespace
+
 /// A score from few tokens is drawn towards one half: as if half of one more token had been right.
-double believedScore(const Matchness& matchness) {
+double AutoDecoder::believedScore(const Matchness& matchness) {
     const auto count = static_cast<double>(matchness.matches.size());
     return (matchness.score * count + 0.5) / (count + 1.0);
 }
-
-} // namespace
 
 bool AutoDecoder::isSearching() const {
     return m_settings.skipsLayers && m_settings.probing > 0.0 && m_search.isWorthIt(trialCost());
@@ -56,11 +56,23 @@ int AutoDecoder::windowLength() const {
     return std::min(static_cast<int>(m_target.output().size()) - 1, kWindow);
 }
 
+/// The newest tokens of the answer, and what the model predicted at each.
+MatchnessWindow AutoDecoder::newestWindow() const {
+    const int count = windowLength();
+    const auto inputs = m_target.output().last(static_cast<std::size_t>(count) + 1);
+    const auto expected = m_target.outputArgmax().last(static_cast<std::size_t>(count));
+    return {m_target.length() - count,
+            {inputs.begin(), inputs.end() - 1},
+            {expected.begin(), expected.end()}};
+}
+
 void AutoDecoder::judge() {
     const std::vector<double> influence = m_target.influence().means();
     double presentRate = m_skip.hasPlan() ? m_skip.promise().rate() : 1.0;
     if (adapterPays())
         presentRate = std::max(presentRate, m_adapter->shownPromise().rate());
+    if (m_copy.hasPlan() && m_settings.usesCopy)
+        presentRate = std::max(presentRate, m_copy.shownPromise().rate());
     m_search.judge({.influence = influence,
                     .costs = m_costs,
                     .rounds = m_rounds,
@@ -178,12 +190,7 @@ void AutoDecoder::pay(double plainSteps) {
 
 Result<void> AutoDecoder::tryCandidate(const Candidate& candidate) {
     const double startMs = m_target.nowMs();
-    const int count = windowLength();
-    const auto inputs = m_target.output().last(static_cast<std::size_t>(count) + 1);
-    const auto expected = m_target.outputArgmax().last(static_cast<std::size_t>(count));
-    const MatchnessWindow window{m_target.length() - count,
-                                 {inputs.begin(), inputs.end() - 1},
-                                 {expected.begin(), expected.end()}};
+    const MatchnessWindow window = newestWindow();
     ENGINE_TRY(Matchness matchness,
                engine::matchness(m_target.transformer(),
                                  m_target.cache(),

@@ -47,7 +47,8 @@ Result<Draft> SelfDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     Draft made(makeCaterpillar(levels, terms.maxNodes));
     made.tree.setEnd(end);
     made.planId = m_planId;
-    made.layerLoads = m_plan.layerLoads() * made.tree.draftSteps();
+    const double part = m_plan.weights == WeightSet::Copy ? target.transformer().copyShare() : 1.0;
+    made.layerLoads = part * m_plan.layerLoads() * made.tree.draftSteps();
     return made;
 }
 

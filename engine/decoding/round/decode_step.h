@@ -113,7 +113,7 @@ struct SearchReport {
 
 /// Which way to draft a decoder chose for a round, and why. A plain value.
 struct DraftChoice {
-    /// "none", "free", "skip", "exit" or "tuned"; empty if the decoder does not choose.
+    /// "none", "free", "skip", "exit", "tuned" or "copy"; empty if the decoder does not choose.
     std::string_view drafter = {};
     int nodes = 0;
     double expectedTokens = 1.0;   ///< from this round, including the bonus

@@ -35,8 +35,8 @@ struct ShardAnswer {
     bool isNearTie = false; ///< it differs where vanilla's two best logits are closer than 1e-3
     std::optional<double> draftRatio = {}; ///< see engine/metrics/equation_six.h
     /// Tokens by what drafted their round: "skip" (skipped layers), "exit" (the first layers),
-    /// "tuned" (the draft adapter), "free" (no pass), "none" (a plain step). Empty in files of
-    /// earlier versions.
+    /// "tuned" (the draft adapter), "copy" (of the weights), "free" (no pass), "none" (a plain
+    /// step). Empty in files of earlier versions.
     std::map<std::string, long> drafters = {};
     long draftedUntil = 0; ///< tokens until the end of the last round that was drafted
     std::map<std::string, double> quality = {}; ///< "rouge_l", "exact_match", ... as far as scored

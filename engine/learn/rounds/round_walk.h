@@ -100,6 +100,9 @@ struct RoundWalk {
     /// A layer of its own beside the model drafted, and none of the model's.
     bool isByAdapter() const { return drafter == "tuned"; }
 
+    /// All layers drafted, from a copy of their weights in 4 bits.
+    bool isByCopy() const { return drafter == "copy"; }
+
     int candidates() const { return shape.nodeCount; }
 };
 

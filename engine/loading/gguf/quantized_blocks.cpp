@@ -3,8 +3,10 @@
 
 #include "engine/loading/gguf/quant_groups.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace engine {
@@ -140,6 +142,27 @@ void dequantize(TensorType type, std::span<const std::byte> blocks, std::span<fl
                  row.name,
                  blocks.size());
     row.read(blocks.data(), count, out.data());
+}
+
+bool roundToQ4_1(const float* values, std::byte* block) {
+    constexpr std::size_t kValues = 32;
+    const auto [low, high] = std::minmax_element(values, values + kValues);
+    const std::uint16_t scaleBits = halfFromFloat((*high - *low) / 15.0F);
+    const std::uint16_t leastBits = halfFromFloat(*low);
+    const float scale = floatFromHalf(scaleBits);
+    const float least = floatFromHalf(leastBits);
+    if (!std::isfinite(scale) || !std::isfinite(least))
+        return false;
+    std::memcpy(block, &scaleBits, 2);
+    std::memcpy(block + 2, &leastBits, 2);
+    const float steps = scale > 0.0F ? 1.0F / scale : 0.0F;
+    const auto stored = [&](float value) {
+        return static_cast<unsigned>(std::clamp((value - least) * steps, 0.0F, 15.0F) + 0.5F);
+    };
+    for (std::size_t i = 0; i < kValues / 2; ++i)
+        block[4 + i] =
+            static_cast<std::byte>(stored(values[i]) | stored(values[i + kValues / 2]) << 4U);
+    return true;
 }
 
 } // namespace engine

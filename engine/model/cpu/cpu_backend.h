@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/system_memory.h"
 #include "engine/kernels/tiles/tile_packing.h"
 #include "engine/model/backends/backend_registry.h"
 
@@ -18,6 +19,8 @@ struct Options {
     std::string instructionSet = {}; ///< "scalar", "avx2", "avx512"; empty = the best there is
     PackedCacheOptions packedCache = {};
     Position cacheSlots = 0;
+    /// Bytes that a copy for drafts may count on; a test may bring its own.
+    double (*freeMemory)() = &availableMemoryBytes;
     std::stop_token stop = {};
     LoadProgress progress = {};
 };

@@ -25,15 +25,15 @@ int placeOf(std::span<const int> rows, int row) {
 
 } // namespace
 
-void CpuTransformer::planHeadReads() {
-    const TileMatrix& matrix = m_weights.outputHead().matrix;
+void CpuTransformer::planHeadReads(CutWeights& into) const {
+    const TileMatrix& matrix = into.weights.outputHead().matrix;
     const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
     const int threads = m_pool->threads();
-    m_headReads.resize(toSize(threads) * WorkerPool::kReadsPerThread);
+    into.headReads.resize(toSize(threads) * WorkerPool::kReadsPerThread);
     for (int thread = 0; thread < threads; ++thread) {
         const auto [first, end] = WorkerPool::shareOf(thread, pieces, threads);
         if (first < end)
-            m_headReads[toSize(thread) * WorkerPool::kReadsPerThread] = {
+            into.headReads[toSize(thread) * WorkerPool::kReadsPerThread] = {
                 matrix.data + toSize(first * kHeadTiles) * matrix.tileBytes, matrix.tileBytes};
     }
 }
@@ -52,16 +52,16 @@ void CpuTransformer::runHead(Pass& pass) {
         return;
     forRows(rows, [&](int index) {
         m_kernels.rows.rmsNorm(streamRow(m_space.headRows[toSize(index)]),
-                               m_weights.finalNorm.data(),
+                               m_used->weights.finalNorm.data(),
                                static_cast<float>(m_config.normEpsilon),
                                m_config.hiddenSize,
                                m_space.normed.row(index));
-        m_space.normed.prepare(index, m_head.forms(), m_kernels.rows);
+        m_space.normed.prepare(index, m_used->head.forms(), m_kernels.rows);
     });
-    const TileMatrix& matrix = m_weights.outputHead().matrix;
+    const TileMatrix& matrix = m_used->weights.outputHead().matrix;
     const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
     m_space.partials.resize(std::max(m_space.partials.size(), toSize(rows) * toSize(pieces)));
-    const TileInput input = m_space.normed.input(matrix, m_head.forms(), rows);
+    const TileInput input = m_space.normed.input(matrix, m_used->head.forms(), rows);
     constexpr std::size_t kPieceLogits = std::size_t{kHeadTiles} * kTileRows;
     const auto runPiece = [&](int piece, int thread) {
         const int firstTile = piece * kHeadTiles;
@@ -83,7 +83,7 @@ void CpuTransformer::runHead(Pass& pass) {
                 std::copy_n(values, count, pass.logits + toSize(row) * vocab + toSize(first));
         }
     };
-    m_pool->run(pieces, runPiece, m_layers.front().queryKeyValue.firstReads());
+    m_pool->run(pieces, runPiece, m_used->layers.front().queryKeyValue.firstReads());
     finishHead(pass);
 }
 
@@ -98,7 +98,7 @@ void CpuTransformer::finishLogits(float* logits, int count) const {
 
 void CpuTransformer::finishHead(Pass& pass) {
     const ForwardRequest& request = pass.request;
-    const TileMatrix& matrix = m_weights.outputHead().matrix;
+    const TileMatrix& matrix = m_used->weights.outputHead().matrix;
     const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
     pass.result.summaries.resize(request.summaryRows.size());
     for (std::size_t place = 0; place < m_space.headRows.size(); ++place) {
@@ -107,7 +107,7 @@ void CpuTransformer::finishHead(Pass& pass) {
             combinePartials(m_space.partials.data() + place * toSize(pieces), pieces);
         if (!total.isFinite) {
             pass.error = nonFiniteError(
-                "the output head", m_weights.outputHead().name, request.layout.position(row));
+                "the output head", m_used->weights.outputHead().name, request.layout.position(row));
             return;
         }
         for (std::size_t i = 0; i < request.summaryRows.size(); ++i)

@@ -33,9 +33,11 @@ CpuTransformer::CpuTransformer(ModelConfig config,
                                const KernelSet& kernels,
                                std::shared_ptr<WorkerPool> pool)
     : m_config(std::move(config))
-    , m_weights(std::move(weights))
+    , m_full{.weights = std::move(weights), .layers = {}, .head = {}, .headReads = {}}
+    , m_packedCache(options.packedCache)
+    , m_freeMemory(options.freeMemory)
     , m_kernels(kernels)
-    , m_kvType(chosenKvType(m_weights, options.kvType))
+    , m_kvType(chosenKvType(m_full.weights, options.kvType))
     , m_activate(m_config.activation == Activation::Silu ? kernels.rows.siluMultiply
                                                          : kernels.rows.geluMultiply)
     , m_logits(std::make_shared<HostLogits<float>>(m_config.headSize()))
@@ -44,8 +46,25 @@ CpuTransformer::CpuTransformer(ModelConfig config,
     for (const LayerRope rope : {LayerRope::Model, LayerRope::Window, LayerRope::None})
         m_frequencies[static_cast<std::size_t>(rope)] =
             rotaryFrequencies(m_config, rope, options.cacheSlots);
-    for (const LayerWeights& layer : m_weights.layers) {
-        LayerOperations& operations = m_layers.emplace_back();
+    cut(m_full);
+    if (m_config.isDraft())
+        m_draftInput = LinearGroup({&m_full.weights.draftInput}, threads);
+    const int group = m_config.headCount / m_config.kvHeadCount;
+    const int scratch =
+        std::max(attendScratchFloats(m_config.headDim) + group * m_config.headDim,
+                 attendRowsScratchFloats(std::max(kAttendQueries, group), m_config.headDim));
+    m_space.attendScratch.resize(toSize(threads), std::vector<float>(toSize(scratch)));
+    m_space.totalScratch.resize(toSize(threads), std::vector<AttendTotal>(toSize(2 * group)));
+    m_space.logitScratch.resize(toSize(threads));
+    m_space.streamStride =
+        (toSize(m_config.hiddenSize) + kGroupColumns - 1) / kGroupColumns * kGroupColumns;
+    reserve(8);
+}
+
+void CpuTransformer::cut(CutWeights& into) const {
+    const int threads = m_pool->threads();
+    for (const LayerWeights& layer : into.weights.layers) {
+        LayerOperations& operations = into.layers.emplace_back();
         operations.queryKeyValue = LinearGroup({&layer.query, &layer.key, &layer.value}, threads);
         operations.output = LinearGroup({&layer.output}, threads);
         if (layer.router.matrix.rows == 0) {
@@ -61,20 +80,8 @@ CpuTransformer::CpuTransformer(ModelConfig config,
             operations.expertInner.add(expert.down.matrix);
         }
     }
-    m_head = LinearGroup({&m_weights.outputHead()}, threads);
-    if (m_config.isDraft())
-        m_draftInput = LinearGroup({&m_weights.draftInput}, threads);
-    planHeadReads();
-    const int group = m_config.headCount / m_config.kvHeadCount;
-    const int scratch =
-        std::max(attendScratchFloats(m_config.headDim) + group * m_config.headDim,
-                 attendRowsScratchFloats(std::max(kAttendQueries, group), m_config.headDim));
-    m_space.attendScratch.resize(toSize(threads), std::vector<float>(toSize(scratch)));
-    m_space.totalScratch.resize(toSize(threads), std::vector<AttendTotal>(toSize(2 * group)));
-    m_space.logitScratch.resize(toSize(threads));
-    m_space.streamStride =
-        (toSize(m_config.hiddenSize) + kGroupColumns - 1) / kGroupColumns * kGroupColumns;
-    reserve(8);
+    into.head = LinearGroup({&into.weights.outputHead()}, threads);
+    planHeadReads(into);
 }
 
 Result<KvCache> CpuTransformer::makeCache(Position capacity) const {
@@ -91,7 +98,7 @@ void CpuTransformer::reserve(int rows) {
     if (rows <= m_reservedRows)
         return;
     m_reservedRows = rows;
-    const LayerWeights& layer = m_weights.layers.front();
+    const LayerWeights& layer = m_full.weights.layers.front();
     m_space.stream.reserve(toSize(rows) * m_space.streamStride);
     if (m_config.isDraft())
         m_space.joined.reserve(rows, 2 * m_config.hiddenSize);
@@ -102,7 +109,7 @@ void CpuTransformer::reserve(int rows) {
     m_space.keys.reserve(rows, layer.key.matrix);
     m_space.values.reserve(rows, layer.value.matrix);
     m_space.added.reserve(rows, layer.output.matrix);
-    for (const LayerWeights& each : m_weights.layers) {
+    for (const LayerWeights& each : m_full.weights.layers) {
         const GatedMlp& mlp = each.mlps.front();
         if (each.router.matrix.rows == 0) {
             m_space.inner.reserve(rows, m_config.mlpSize);
@@ -140,7 +147,8 @@ void CpuTransformer::compile(const ForwardRequest& request) {
 
 Result<void>
 CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) {
-    checkForwardRequest(m_config, m_key, request, cache);
+    checkForwardRequest(m_config, m_key, request, cache, m_copy != nullptr);
+    m_used = request.plan.weights == WeightSet::Copy ? m_copy.get() : &m_full;
     Pass pass{request,
               hostStorage(cache, kvShape(cache.capacity())),
               result,
@@ -187,7 +195,7 @@ WorkerPool::NextReads CpuTransformer::readsOf(std::size_t operation) const {
         if (next.kind == Operation::Kind::Mlp)
             return operationsOf(next.layer).firstOfMlp().firstReads();
     }
-    return m_headReads;
+    return m_used->headReads;
 }
 
 /// Both halves of a row have norms of their own; one linear layer makes the stream of them.
@@ -200,9 +208,10 @@ void CpuTransformer::readDraftInput(Pass& pass) {
         float* const joined = m_space.joined.row(i);
         const double* stream = pass.request.streams.data() + toSize(i) * toSize(width);
         std::copy_n(stream, width, row);
-        m_kernels.rows.rmsNorm(row, m_weights.streamNorm.data(), epsilon, width, joined);
-        readPackedRow(m_weights.embedding.matrix, pass.request.tokens[toSize(i)], m_space.row);
-        m_kernels.rows.rmsNorm(row, m_weights.tokenNorm.data(), epsilon, width, joined + width);
+        m_kernels.rows.rmsNorm(row, m_full.weights.streamNorm.data(), epsilon, width, joined);
+        readPackedRow(m_full.weights.embedding.matrix, pass.request.tokens[toSize(i)], m_space.row);
+        m_kernels.rows.rmsNorm(
+            row, m_full.weights.tokenNorm.data(), epsilon, width, joined + width);
         m_space.joined.prepare(i, m_draftInput.forms(), m_kernels.rows);
     }
     OutputRows* const out[] = {&m_space.added};
@@ -231,7 +240,7 @@ void CpuTransformer::readInput(Pass& pass) {
         return;
     }
     forRows(pass.rows, [&](int row) {
-        readPackedRow(m_weights.embedding.matrix,
+        readPackedRow(m_full.weights.embedding.matrix,
                       request.tokens[toSize(row)],
                       std::span(streamRow(row), m_space.streamStride));
         if (m_config.embeddingScale != 1.0)
@@ -244,19 +253,19 @@ CpuTransformer::makeDraftNetwork(const ModelConfig& config, const WeightSource& 
     ENGINE_TRY_DO(config.validate());
     const Options options{.threads = m_pool->threads(), .weights = WeightForm::File};
     ENGINE_TRY(Weights weights, packWeights(config, source, options));
-    weights.embedding = m_weights.embedding;
+    weights.embedding = m_full.weights.embedding;
     return std::unique_ptr<Transformer>(
         new CpuTransformer(config, std::move(weights), options, m_kernels, m_pool));
 }
 
 /// Models held as float32 are small or tests.
 bool CpuTransformer::roundsDraftNetworks() const {
-    return m_weights.mainFormat().form != TileForm::F32;
+    return m_full.weights.mainFormat().form != TileForm::F32;
 }
 
 Result<void> CpuTransformer::readHeadRow(TokenId token, std::span<float> out) const {
     std::vector<float> row(m_space.streamStride);
-    readPackedRow(m_weights.outputHead().matrix, token, row);
+    readPackedRow(m_full.weights.outputHead().matrix, token, row);
     std::copy_n(row.begin(), out.size(), out.begin());
     return {};
 }

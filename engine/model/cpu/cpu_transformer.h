@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/model/cpu/cpu_pass.h"
+#include "engine/model/cpu/packing/weight_copy.h"
 
 #include <array>
 #include <memory>
@@ -25,6 +26,10 @@ public:
 
     bool roundsDraftNetworks() const override;
 
+    Result<bool> makeCopyPiece() override;
+
+    double copyShare() const override;
+
     Result<void> readHeadRow(TokenId token, std::span<float> out) const override;
 
     const ModelConfig& config() const override { return m_config; }
@@ -32,7 +37,7 @@ public:
     Precision precision() const override { return Precision::F32; }
 
     std::string arithmeticName() const override {
-        return std::string(tileFormatName(m_weights.mainFormat()));
+        return std::string(tileFormatName(m_full.weights.mainFormat()));
     }
 
     std::string_view kvTypeName() const override { return engine::kvTypeName(m_kvType); }
@@ -48,8 +53,8 @@ public:
 
     /// The embedding of a network that drafts belongs to another one.
     std::size_t weightBytes() const override {
-        return m_weights.byteSize() -
-               (m_config.isDraft() ? matrixBytes(m_weights.embedding.matrix) : 0);
+        return m_full.weights.byteSize() -
+               (m_config.isDraft() ? matrixBytes(m_full.weights.embedding.matrix) : 0);
     }
 
     bool tellsAttention() const override { return true; }
@@ -60,6 +65,14 @@ private:
                    const Options& options,
                    const KernelSet& kernels,
                    std::shared_ptr<WorkerPool> pool);
+
+    /// Weights, and how their operations are cut for the threads.
+    struct CutWeights {
+        Weights weights;
+        std::vector<LayerOperations> layers; // [layers]
+        LinearGroup head;
+        std::vector<std::span<const std::byte>> headReads; // as WorkerPool::NextReads
+    };
 
     /// What one pass works on.
     struct Pass {
@@ -111,7 +124,8 @@ private:
     void explainNonFinite(Pass& pass, int sublayer) const;
     void handOut(const Pass& pass, HiddenRows& to);
     KvShape kvShape(Position capacity) const;
-    void planHeadReads();
+    void cut(CutWeights& into) const;
+    void planHeadReads(CutWeights& into) const;
     void runHead(Pass& pass);
     void finishHead(Pass& pass);
 
@@ -136,23 +150,25 @@ private:
     }
 
     const LayerWeights& weightsOf(int layer) const {
-        return m_weights.layers[static_cast<std::size_t>(layer)];
+        return m_used->weights.layers[static_cast<std::size_t>(layer)];
     }
 
     const LayerOperations& operationsOf(int layer) const {
-        return m_layers[static_cast<std::size_t>(layer)];
+        return m_used->layers[static_cast<std::size_t>(layer)];
     }
 
     ModelConfig m_config;
     TransformerKey m_key;
-    Weights m_weights;
+    CutWeights m_full;
+    std::unique_ptr<WeightCopy> m_copying; // while the copy is made
+    std::unique_ptr<CutWeights> m_copy;    // null until it is complete
+    const CutWeights* m_used = &m_full;    // by the newest pass
+    PackedCacheOptions m_packedCache;
+    double (*m_freeMemory)();
     KernelSet m_kernels;
     KvType m_kvType;
-    std::vector<LayerOperations> m_layers; // [layers]
-    LinearGroup m_head;
-    LinearGroup m_draftInput;                            // of a network that drafts
-    std::vector<std::span<const std::byte>> m_headReads; // as WorkerPool::NextReads
-    std::array<std::vector<double>, 3> m_frequencies;    // by LayerRope, radians per position
+    LinearGroup m_draftInput;                         // of a network that drafts
+    std::array<std::vector<double>, 3> m_frequencies; // by LayerRope, radians per position
     void (*m_activate)(const float* gate, const float* up, int width, float* out);
     Workspace m_space;
     std::shared_ptr<HostLogits<float>> m_logits; // of the newest pass

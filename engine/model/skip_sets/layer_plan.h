@@ -13,19 +13,35 @@ enum class SublayerAction : std::uint8_t {
     Skip, ///< the sublayer and its norm add nothing; the residual stream passes unchanged
 };
 
-/// Which attention and MLP sublayers run, and after which layer the pass exits. A plain value.
+/// Which weights a pass reads.
+enum class WeightSet : std::uint8_t {
+    Full,
+    Copy, ///< the copy in 4 bits that Transformer::makeCopyPiece() has made, for drafts
+};
+
+/// Which attention and MLP sublayers run, with which weights, and after which layer the pass exits.
+/// A plain value.
 struct LayerPlan {
     std::vector<SublayerAction> attention; ///< one entry a layer
     std::vector<SublayerAction> mlp;       ///< one entry a layer
     /// Layers beyond this 0-based one are left out; final norm and head still run.
     int exitAfterLayer = 0;
+    WeightSet weights = WeightSet::Full;
 
     /// Everything runs.
     static LayerPlan full(int layerCount) {
         const auto count = static_cast<std::size_t>(layerCount);
         return {std::vector(count, SublayerAction::Run),
                 std::vector(count, SublayerAction::Run),
-                layerCount - 1};
+                layerCount - 1,
+                WeightSet::Full};
+    }
+
+    /// Everything runs, with the copy.
+    static LayerPlan copy(int layerCount) {
+        LayerPlan plan = full(layerCount);
+        plan.weights = WeightSet::Copy;
+        return plan;
     }
 
     int layerCount() const { return static_cast<int>(attention.size()); }

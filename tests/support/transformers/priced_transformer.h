@@ -43,7 +43,7 @@ public:
                                      engine::KvCache& cache,
                                      engine::ForwardResult& result) override {
         const int rows = request.layout.rowCount();
-        const bool isFull = engine::weightShare(request.plan, config()) > 1.0 - 1e-9;
+        const bool isFull = engine::weightShare(request.plan, *this) > 1.0 - 1e-9;
         const bool isTrial = request.summaryRows.size() > 1;
         const double share = prices.savesByBytes ? shareRead(request) : 1.0;
         const double ms = prices.plainMs * share * (1.0 + prices.rowPart * (rows - 1));
@@ -62,6 +62,10 @@ public:
     }
 
     std::size_t weightBytes() const override { return m_inner.weightBytes(); }
+
+    engine::Result<bool> makeCopyPiece() override { return m_inner.makeCopyPiece(); }
+
+    double copyShare() const override { return m_inner.copyShare(); }
 
     Prices prices;
     double nowMs = 0.0;
@@ -83,8 +87,8 @@ private:
         if (request.endLayer >= 0)
             run.exitAfterLayer = std::min(run.exitAfterLayer, request.endLayer - 1);
         const bool needsHead = !request.summaryRows.empty() || !request.logitRows.empty();
-        const double head = engine::weightShare(headAlone, config());
-        return engine::weightShare(run, config()) - engine::weightShare(below, config()) +
+        const double head = engine::weightShare(headAlone, *this);
+        return engine::weightShare(run, *this) - engine::weightShare(below, *this) +
                (needsHead ? head : 0.0);
     }
 

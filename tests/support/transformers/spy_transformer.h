@@ -45,6 +45,10 @@ public:
 
     int preferredTreeNodes() const override { return m_watched.preferredTreeNodes(); }
 
+    engine::Result<bool> makeCopyPiece() override { return m_watched.makeCopyPiece(); }
+
+    double copyShare() const override { return m_watched.copyShare(); }
+
     engine::DraftModel* draftModel() override { return m_watched.draftModel(); }
 
     engine::KvCache* seenCache = nullptr; ///< of the last pass

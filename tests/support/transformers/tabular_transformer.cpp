@@ -84,6 +84,8 @@ TabularTransformer::TabularTransformer(BigramTable full, BigramTable skipping)
     , m_skipping(std::move(skipping)) {
     m_config.architecture = "llama";
     m_config.layerCount = kLayers;
+    m_config.hiddenSize = m_config.mlpSize = m_config.headDim = 8; // for shares of weights
+    m_config.headCount = m_config.kvHeadCount = 1;
     m_config.vocabSize = m_full.vocabSize();
     m_config.contextLength = 4096;
     m_config.layerWindows.assign(kLayers, 0);

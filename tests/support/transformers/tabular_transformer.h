@@ -54,10 +54,21 @@ public:
 
     std::size_t weightBytes() const override { return 0; }
 
+    /// The second table is that of the copy, too, which is there at once if this says so.
+    bool makesCopies = false;
+
+    engine::Result<bool> makeCopyPiece() override {
+        m_hasCopy = makesCopies;
+        return makesCopies ? engine::Result<bool>(true) : Transformer::makeCopyPiece();
+    }
+
+    double copyShare() const override { return m_hasCopy ? 0.3 : 1.0; }
+
 private:
     BigramTable m_full;
     BigramTable m_skipping;
     engine::ModelConfig m_config;
+    bool m_hasCopy = false;
     std::shared_ptr<engine::HostLogits<double>> m_logits; // of the newest pass
 };
 

@@ -94,6 +94,7 @@ QString draftedByText(const std::map<std::string, long>& drafters, long until, l
         {"skip", QT_TRANSLATE_NOOP("PromptRow", "skipped layers")},
         {"exit", QT_TRANSLATE_NOOP("PromptRow", "early exit")},
         {"tuned", QT_TRANSLATE_NOOP("PromptRow", "trained layer")},
+        {"copy", QT_TRANSLATE_NOOP("PromptRow", "4-bit copy")},
         {"free", QT_TRANSLATE_NOOP("PromptRow", "guesses without layers")}};
     const auto words = [](const char* text) {
         return QCoreApplication::translate("PromptRow", text);

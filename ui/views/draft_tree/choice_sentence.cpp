@@ -26,6 +26,8 @@ QString drafterName(const std::string& drafter) {
         return tr("an early exit");
     if (drafter == "tuned")
         return tr("the draft adapter");
+    if (drafter == "copy")
+        return tr("a 4-bit copy of the weights");
     return QString::fromStdString(drafter); // of a later version
 }
 

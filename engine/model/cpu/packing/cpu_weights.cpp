@@ -62,6 +62,7 @@ public:
             job.matrix->data = weights.memory.data() + job.offset;
         if (m_config.isPlanted)
             ENGINE_TRY_DO(copyLayers(weights, copiedBytes));
+        weights.fileState = m_source.fileState();
         return weights;
     }
 
@@ -233,6 +234,23 @@ std::size_t Weights::byteSize() const {
         values += linear.bias.size();
     });
     return packed + values * sizeof(float);
+}
+
+double Weights::bytesRead(const ModelConfig& config) const {
+    const auto bytesOf = [](const Linear& linear) {
+        return static_cast<double>(matrixBytes(linear.matrix));
+    };
+    double bytes = bytesOf(outputHead());
+    for (const LayerWeights& layer : layers) {
+        for (const Linear* each :
+             {&layer.query, &layer.key, &layer.value, &layer.output, &layer.router})
+            bytes += bytesOf(*each);
+        const bool hasExperts = layer.router.matrix.rows > 0;
+        const double used = hasExperts ? 1.0 * config.experts.used / config.experts.count : 1.0;
+        for (const GatedMlp& mlp : layer.mlps)
+            bytes += used * (bytesOf(mlp.gate) + bytesOf(mlp.up) + bytesOf(mlp.down));
+    }
+    return bytes;
 }
 
 TileFormat Weights::mainFormat() const {

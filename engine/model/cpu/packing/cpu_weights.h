@@ -38,12 +38,17 @@ struct Weights {
     Linear draftInput;                // of a network that drafts; else rows 0
     std::vector<float> streamNorm;    // likewise [hidden]
     std::vector<float> tokenNorm;     // likewise [hidden]
+    std::string fileState;            // see WeightSource: of what they were packed from
     std::jthread keeper;              // writes `memory` to the packed cache, if anything does
 
     const Linear& outputHead() const { return head.matrix.rows == 0 ? embedding : head; }
 
     /// Packed weights and everything beside them, bytes.
     std::size_t byteSize() const;
+
+    /// Packed weights that a pass of one row reads, the head included, bytes; of experts as many as
+    /// the network uses. Norms, biases and the embedding's row do not count.
+    double bytesRead(const ModelConfig& config) const;
 
     /// The format that most of the memory has.
     TileFormat mainFormat() const;

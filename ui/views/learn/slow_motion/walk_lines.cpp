@@ -41,8 +41,9 @@ std::vector<WalkLine> draftLines(const RoundWalk& walk) {
             {countText(facts.passes(), tr("1 pass"), tr("%1 passes")), msText(facts.ms)});
     }
     if (facts.passes() > 0 && walk.layerCount > 0)
-        lines.push_back({walk.isByAdapter() ? tr("weights that a pass reads, in layers")
-                                            : tr("layers that a pass runs"),
+        lines.push_back({walk.isByAdapter() || walk.isByCopy()
+                             ? tr("weights that a pass reads, in layers")
+                             : tr("layers that a pass runs"),
                          tr("%1 of %2").arg(layersText(facts.layersPerPass)).arg(walk.layerCount)});
     if (facts.end.reason == DraftEndReason::Unsure)
         lines.push_back(

@@ -37,6 +37,10 @@ QString draftSentence(const RoundWalk& walk, const WordStyle& style) {
         how = tr("The draft adapter, a small layer beside the model, guesses %1. That is quicker, "
                  "but only a guess.")
                   .arg(inTurnText(guessed));
+    else if (walk.isByCopy())
+        how = tr("A copy of the model whose weights are rounded to 4 bits guesses %1. That is "
+                 "quicker, but only a guess.")
+                  .arg(inTurnText(guessed));
     else if (walk.plan == nullptr)
         how = tr("A quicker version of the model guesses %1. That is only a guess.")
                   .arg(inTurnText(guessed));

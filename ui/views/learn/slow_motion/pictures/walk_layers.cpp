@@ -44,7 +44,9 @@ QString WalkLayers::subtitle() const {
         if (walk.isByAdapter())
             return tr("none of them runs for these guesses: the draft adapter is a small layer "
                       "beside the model");
-        if (walk.plan == nullptr)
+        if (walk.isByCopy() && running < 0)
+            return tr("all of them run for the draft, with weights rounded to 4 bits");
+        if (walk.plan == nullptr && !walk.isByCopy())
             return tr("the recording does not say which of them a draft leaves out");
         return running >= 0 ? tr("a pass of the draft has reached layer %1").arg(running)
                             : tr("those with a hatch are left out of the draft");

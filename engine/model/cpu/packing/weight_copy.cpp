@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model/cpu/packing/weight_copy.h"
+
+#include "engine/base/to_size.h"
+#include "engine/loading/files/readable_text.h"
+#include "engine/loading/gguf/quantized_blocks.h"
+
+#include <algorithm>
+
+namespace engine::cpu {
+
+namespace {
+
+constexpr std::string_view kCopyName = "the 4-bit copy of the weights";
+
+/// Weights that a thread rounds at once, and that it rounds in a piece.
+constexpr int kSlabWeights = 1 << 18;
+constexpr std::size_t kPieceWeights = std::size_t{1} << 20U;
+
+/// Of the copy's bytes so many times must be free: a model that decodes must not bring the system
+/// to swapping.
+constexpr double kFreePart = 2.0;
+
+constexpr std::size_t kGroup = 32;
+constexpr std::size_t kGroupBytes = 20; // of Q4_1
+
+bool isPlain(const TileMatrix& matrix) {
+    return matrix.form != TileForm::Int8 && matrix.form != TileForm::Int4;
+}
+
+TileFormat copyFormat() { return tileFormat(TensorType::Q4_1, WeightForm::File); }
+
+} // namespace
+
+void WeightCopy::Slabs::add(const Linear& linear, int firstRow, int rowCount) {
+    const TileMatrix& matrix = linear.matrix;
+    TensorInfo info;
+    // The name is part of the packed cache's key: it says what is rounded.
+    info.name = fmt::format("{} from row {}, copied from {}",
+                            linear.name,
+                            firstRow,
+                            tileFormatName({.form = matrix.form}));
+    info.type = TensorType::Q4_1;
+    info.shape = {toSize(rowCount), toSize(matrix.columns)};
+    info.byteSize = toSize(rowCount) * toSize(matrix.columns) / kGroup * kGroupBytes;
+    m_tensors.push_back(std::move(info));
+    m_places.push_back({&linear, firstRow});
+}
+
+const TensorInfo* WeightCopy::Slabs::find(std::string_view name) const {
+    const auto found = std::find_if(
+        m_tensors.begin(), m_tensors.end(), [&](const auto& each) { return each.name == name; });
+    return found == m_tensors.end() ? nullptr : &*found;
+}
+
+Result<void> WeightCopy::Slabs::readRows(const TensorInfo& tensor,
+                                         std::uint64_t firstRow,
+                                         std::uint64_t rowCount,
+                                         std::span<float> out) const {
+    const auto [linear, first] = placeOf(tensor);
+    const std::size_t columns = toSize(linear->matrix.columns);
+    for (std::uint64_t row = 0; row < rowCount; ++row)
+        readPackedRow(linear->matrix,
+                      first + static_cast<int>(firstRow + row),
+                      out.subspan(static_cast<std::size_t>(row) * columns, columns));
+    return {};
+}
+
+Result<void> WeightCopy::Slabs::readRawRows(const TensorInfo& tensor,
+                                            std::uint64_t firstRow,
+                                            std::uint64_t rowCount,
+                                            std::span<std::byte> out) const {
+    std::vector<float> values(static_cast<std::size_t>(rowCount * tensor.columns()));
+    ENGINE_TRY_DO(readRows(tensor, firstRow, rowCount, values));
+    for (std::size_t group = 0; group < values.size() / kGroup; ++group)
+        if (!roundToQ4_1(values.data() + group * kGroup, out.data() + group * kGroupBytes))
+            return Error{ErrorCode::Numeric,
+                         fmt::format("Numbers in tensor {} are too large to be rounded to 4 bits, "
+                                     "so no copy of the weights drafts.",
+                                     readable(placeOf(tensor).linear->name)),
+                         "Choose another decoder."};
+    return {};
+}
+
+WeightCopy::WeightCopy(const Weights& weights, const PackedCacheOptions& cache)
+    : m_cacheOptions(cache)
+    , m_slabs(weights.fileState) {
+    // Without a fingerprint one would be made, from tensors that are not these.
+    if (m_cacheOptions.fingerprint.empty())
+        m_cacheOptions.folder.clear();
+}
+
+Result<std::unique_ptr<WeightCopy>> WeightCopy::begin(const Weights& weights,
+                                                      const ModelConfig& config,
+                                                      const PackedCacheOptions& cache,
+                                                      double freeBytes,
+                                                      WorkerPool& pool) {
+    if (const TileFormat main = weights.mainFormat(); !isPlain({.form = main.form}))
+        return Error{ErrorCode::Unsupported,
+                     fmt::format("The weights are held as {} already, beside which a copy in 4 "
+                                 "bits saves too little to draft with.",
+                                 shortArithmetic(tileFormatName(main))),
+                     "Open the model as bfloat16 or float16 (--weights bf16), or choose another "
+                     "decoder."};
+    std::unique_ptr<WeightCopy> made(new WeightCopy(weights, cache));
+    made->outline(weights);
+    ENGINE_TRY_DO(made->reserve(freeBytes));
+    made->listJobs();
+    ENGINE_TRY_DO(made->load(config, pool));
+    return made;
+}
+
+void WeightCopy::outline(const Weights& weights) {
+    m_copy.layers = weights.layers;
+    m_copy.finalNorm = weights.finalNorm;
+    m_copy.embedding = weights.embedding;
+    m_copy.head = weights.outputHead();
+    for (std::size_t i = 0; i < weights.layers.size(); ++i) {
+        const LayerWeights& from = weights.layers[i];
+        LayerWeights& to = m_copy.layers[i];
+        outlineLinear(from.query, to.query);
+        outlineLinear(from.key, to.key);
+        outlineLinear(from.value, to.value);
+        outlineLinear(from.output, to.output);
+        for (std::size_t mlp = 0; mlp < from.mlps.size(); ++mlp) {
+            outlineLinear(from.mlps[mlp].gate, to.mlps[mlp].gate);
+            outlineLinear(from.mlps[mlp].up, to.mlps[mlp].up);
+            outlineLinear(from.mlps[mlp].down, to.mlps[mlp].down);
+        }
+    }
+    outlineLinear(weights.outputHead(), m_copy.head);
+}
+
+void WeightCopy::outlineLinear(const Linear& from, Linear& to) {
+    if (from.matrix.rows == 0 || !isPlain(from.matrix))
+        return;
+    to.matrix = outlineMatrix(copyFormat(), from.matrix.rows, from.matrix.columns);
+    m_rounded.emplace_back(&from, &to);
+    m_offsets.push_back(m_bytes);
+    m_bytes += matrixBytes(to.matrix);
+    m_sourceBytes += matrixBytes(from.matrix);
+}
+
+Result<void> WeightCopy::reserve(double freeBytes) {
+    const auto bytes = static_cast<double>(m_bytes);
+    if (freeBytes < kFreePart * bytes)
+        return Error{ErrorCode::NoMemory,
+                     fmt::format("There is too little free memory for a 4-bit copy of the weights: "
+                                 "it takes {:.2f} GB, and twice as much must be free. So no copy "
+                                 "drafts.",
+                                 bytes / 1e9),
+                     "Close other programs, or choose a smaller model or a shorter --context."};
+    ENGINE_TRY(m_copy.memory, HugeMemory::make(m_bytes, kCopyName));
+    return {};
+}
+
+/// Every slab begins with a tile, so it can be packed as a matrix of its own.
+void WeightCopy::listJobs() {
+    for (std::size_t i = 0; i < m_rounded.size(); ++i) {
+        const TileMatrix& matrix = m_rounded[i].second->matrix;
+        const int step = std::max(1, kSlabWeights / (matrix.columns * kTileRows)) * kTileRows;
+        for (int first = 0; first < matrix.rows; first += step) {
+            const int rows = std::min(step, matrix.rows - first);
+            m_slabs.add(*m_rounded[i].first, first, rows);
+            m_outlines.push_back(outlineMatrix(copyFormat(), rows, matrix.columns));
+            const std::size_t offset = m_offsets[i] + toSize(first / kTileRows) * matrix.tileBytes;
+            m_jobs.push_back({nullptr, copyFormat(), nullptr, offset});
+        }
+    }
+    for (std::size_t i = 0; i < m_jobs.size(); ++i) {
+        m_jobs[i].tensor = &m_slabs.tensors()[i];
+        m_jobs[i].matrix = &m_outlines[i];
+    }
+}
+
+Result<void> WeightCopy::load(const ModelConfig& config, WorkerPool& pool) {
+    m_cache.emplace(m_cacheOptions, config, m_slabs, m_jobs);
+    if (m_cache->load({m_copy.memory.data(), m_bytes}, {}, pool)) {
+        m_done = m_jobs.size();
+    } else if (m_cache->isOn()) { // what could be read of a damaged file is in there
+        m_copy.memory = HugeMemory();
+        ENGINE_TRY(m_copy.memory, HugeMemory::make(m_bytes, kCopyName));
+    }
+    return {};
+}
+
+Result<bool> WeightCopy::makePiece(WorkerPool& pool) {
+    const std::span memory(m_copy.memory.data(), m_bytes);
+    std::size_t count = 0;
+    for (std::size_t weights = 0;
+         m_done + count < m_jobs.size() && weights < kPieceWeights * toSize(pool.threads());
+         ++count) {
+        const TileMatrix& matrix = m_outlines[m_done + count];
+        weights += toSize(matrix.rows) * toSize(matrix.columns);
+    }
+    if (count > 0) {
+        const auto jobs = std::span(m_jobs).subspan(m_done, count);
+        ENGINE_TRY(const double workMs, packAllMatrices(m_slabs, jobs, memory, {}, pool));
+        m_workMs += workMs;
+        m_done += count;
+        if (m_done == m_jobs.size())
+            m_copy.keeper =
+                m_cache->keep(memory, {m_workMs, pool.threads(), m_sourceBytes, m_bytes});
+    }
+    if (m_done < m_jobs.size())
+        return false;
+    for (std::size_t i = 0; i < m_rounded.size(); ++i)
+        m_rounded[i].second->matrix.data = m_copy.memory.data() + m_offsets[i];
+    return true;
+}
+
+} // namespace engine::cpu
