@@ -24,7 +24,7 @@ TuningSession::~TuningSession() {
     if (m_process == nullptr)
         return;
     m_process->disconnect(this);
-    keepCollected();
+    keepProgress();
     m_kept.state = TuningState::Stopped;
     m_files.write(m_kept);
 }
@@ -43,7 +43,7 @@ void TuningSession::open(const TuningModel& model) {
     m_run = {};
     ++m_number;
     m_savedAt = {};
-    m_collected.clear();
+    m_progress.clear();
     m_kept = m_files.read().value_or(KeptTuning());
     if (m_kept.state == TuningState::None)
         return;
@@ -175,9 +175,9 @@ void TuningSession::holdOrLetGo() {
 }
 
 /// Of the lines of a kind that only tell how far something is, the newest one is kept.
-void TuningSession::keepCollected() {
-    if (!m_collected.isEmpty())
-        m_files.appendEvent(std::exchange(m_collected, {}));
+void TuningSession::keepProgress() {
+    if (!m_progress.isEmpty())
+        m_files.appendEvent(std::exchange(m_progress, {}));
 }
 
 void TuningSession::takeLine(const QByteArray& line) {
@@ -189,10 +189,10 @@ void TuningSession::takeLine(const QByteArray& line) {
                             std::holds_alternative<TuningSelfPrompts>(*event);
     if (isProgress) {
         if (std::exchange(m_progressKind, event->index()) != event->index())
-            keepCollected();
-        m_collected = line;
+            keepProgress();
+        m_progress = line;
     } else if (!std::holds_alternative<TuningCheckpoint>(*event)) {
-        keepCollected();
+        keepProgress();
         m_files.appendEvent(line);
     }
     if (std::holds_alternative<TuningCheckpoint>(*event))
@@ -207,7 +207,7 @@ void TuningSession::takeLine(const QByteArray& line) {
 void TuningSession::onEnded(TuningProcess::End end, const QString& words) {
     m_process->deleteLater();
     m_process.clear();
-    keepCollected();
+    keepProgress();
     if (!m_run.done)
         m_run.phase = TuningPhase::Preparing; // whatever it was at, it is no more
     using End = TuningProcess::End;

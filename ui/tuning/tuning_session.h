@@ -121,7 +121,7 @@ private:
     void takeLine(const QByteArray& line);
     void onEnded(TuningProcess::End end, const QString& words);
     QString failureOf(TuningProcess::End end, const QString& words) const;
-    void keepCollected();
+    void keepProgress();
     void holdOrLetGo();
 
     TuningPlaces m_places;
@@ -131,7 +131,7 @@ private:
     KeptTuning m_kept;
     TuningRun m_run;
     int m_number = 0;
-    QByteArray m_collected; ///< the newest line that tells how far something is, not kept yet
+    QByteArray m_progress; ///< the newest line that tells how far something is, not kept yet
     std::size_t m_progressKind = 0; ///< of what
     QDateTime m_savedAt;
     QPointer<TuningProcess> m_process;

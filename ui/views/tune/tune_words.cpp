@@ -123,7 +123,7 @@ QString tuningStateText(const TuningSession& session) {
 QString tuningNoteText(const TuningSession& session) {
     if (session.comparison().isRunning())
         return session.comparison().isHeld()
-                   ? tr("waits while an answer streams")
+                   ? comparisonText(session.comparison())
                    : tr("compares · %1").arg(comparisonText(session.comparison()));
     if (!session.isAtWork())
         return {};
@@ -187,6 +187,8 @@ QString comparisonText(const AdapterComparison& comparison) {
     const auto count = static_cast<qint64>(prompts.prompts().size());
     if (comparison.state() == ComparisonState::Done)
         return countText(count, tr("1 prompt"), tr("%1 prompts"));
+    if (comparison.isHeld())
+        return tr("waits while an answer streams");
     if (!comparison.isRunning() && count == 0)
         return {};
     if (prompts.planned() == 0)
@@ -196,7 +198,6 @@ QString comparisonText(const AdapterComparison& comparison) {
 
 TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
     const ComparedSum all = prompts.all();
-    const auto factor = [](double value) { return QString::number(value, 'f', 2); };
     TuningFinding finding;
     finding.headline = countText(all.prompts,
                                  tr("On 1 prompt that was not trained on, Auto is %1 times as fast "
@@ -205,11 +206,12 @@ TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
                                  tr("On %1 prompts that were not trained on, Auto is %2 times as "
                                     "fast as plain decoding with the draft layer, and %3 times "
                                     "without it."))
-                           .arg(factor(all.with), factor(all.without));
+                           .arg(decimalText(all.with), decimalText(all.without));
     QStringList cause;
     if (const auto gain = prompts.gain()) {
-        const QString range = tr("%1 times as fast with it as without (95 % interval: %2 to %3)")
-                                  .arg(factor(gain->gain), factor(gain->low), factor(gain->high));
+        const QString range =
+            tr("%1 times as fast with it as without (95 % interval: %2 to %3)")
+                .arg(decimalText(gain->gain), decimalText(gain->low), decimalText(gain->high));
         if (gain->low > 1.0) {
             finding.kind = engine::VerdictKind::Gain;
             cause << tr("It pays: %1.").arg(range);

@@ -2,6 +2,7 @@
 #include "ui/views/tune/curves/tune_curve_view.h"
 
 #include "ui/plots/line_plot.h"
+#include "ui/shell/figure_text.h"
 
 #include <QVBoxLayout>
 
@@ -57,7 +58,7 @@ void TuneCurveView::showRun() {
     for (const TuneLine& line : m_lines) {
         seen.push_back({{0.0, line.look.value}});
         references.push_back(line.look);
-        summary << tr("%1: %2.").arg(line.name, QString::number(line.look.value, 'f', 2));
+        summary << tr("%1: %2.").arg(line.name, decimalText(line.look.value));
     }
     m_plot->setReferences(std::move(references));
     m_plot->setHome({0.0, last}, m_content.range(seen));

@@ -98,19 +98,19 @@ std::vector<TuneLine> roundLines(const TuningSession& session) {
     const auto round = prices ? prices->round(3) : std::nullopt;
     if (!round || *round > kMostPerRound)
         return {};
-    const auto text = [](double tokens) { return QString::number(tokens, 'f', 2); };
-    std::vector<TuneLine> lines{{tr("break-even with plain steps"),
-                                 {.value = *round,
-                                  .label = tr("break-even with plain steps: %1").arg(text(*round)),
-                                  .colour = &Colours::text,
-                                  .isLabelBelow = true}}};
+    std::vector<TuneLine> lines{
+        {tr("break-even with plain steps"),
+         {.value = *round,
+          .label = tr("break-even with plain steps: %1").arg(decimalText(*round)),
+          .colour = &Colours::text,
+          .isLabelBelow = true}}};
     const double fast =
         session.comparison().isMeasured() ? session.comparison().prompts().all().without : 0.0;
     if (fast > 0.0 && fast * *round <= kMostPerRound) {
         lines.push_back({tr("break-even with Auto as it is"),
                          {.value = fast * *round,
                           .label = tr("break-even with Auto as it is (%1): %2")
-                                       .arg(factorText(fast), text(fast * *round)),
+                                       .arg(factorText(fast), decimalText(fast * *round)),
                           .colour = &Colours::muted,
                           .dash = Dash::Dashed}});
     }
@@ -146,7 +146,7 @@ TunePlot lossPlot() {
     plot.curves.push_back(
         {{tr("loss, smoothed"), &Colours::accent, LineForm::Line, Dash::Solid, Marker::None, true},
          smoothedLosses,
-         [](double loss) { return QString::number(loss, 'f', 2); }});
+         decimalText});
     plot.range = lossRange;
     plot.note = {tr("No step yet"),
                  tr("Training begins when there are enough answers. Each tenth step adds a point."),
@@ -226,7 +226,7 @@ TunePlot roundPlot() {
                             Marker::HollowCircle,
                             true},
                            roundPoints,
-                           [](double tokens) { return QString::number(tokens, 'f', 2); }});
+                           decimalText});
     plot.lines = roundLines;
     plot.range = tokenRange;
     plot.note = {tr("Not measured yet"),

@@ -241,7 +241,7 @@ void TuneRecipePanel::showPrices() {
         m_draftPrice.value->setText(tr("%1 of a plain step").arg(prices->draft, 0, 'f', 3));
         QStringList rows;
         for (const double price : prices->rows)
-            rows << QString::number(price, 'f', 2);
+            rows << decimalText(price);
         m_rowsPrice.value->setText(rows.join(QStringLiteral(", ")));
     }
     for (const Fact& fact : {m_draftPrice, m_rowsPrice}) {
