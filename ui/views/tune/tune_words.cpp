@@ -3,6 +3,7 @@
 
 #include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
+#include "ui/views/tune/recipe/recipe_words.h"
 
 #include <QDir>
 
@@ -174,7 +175,7 @@ QString obstacleText(TuningObstacle obstacle) {
         return tr("SWIFT Studio was built without LibTorch, so it cannot train: build it with "
                   "LibTorch, as installer/run.sh does.");
     case TuningObstacle::NoModel:
-        return tr("No model is loaded: a draft layer is trained for the model that is.");
+        return tr("No model is loaded: the one that is loaded is trained for.");
     case TuningObstacle::None:
     case TuningObstacle::AtWork:
         break;
@@ -237,13 +238,14 @@ TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
 }
 
 TuningFinding tuningFinding(const TuningSession& session) {
-    if (session.comparison().isMeasured() && session.run().done) {
+    const bool isCopy = session.choice().changesModel();
+    if (!isCopy && session.comparison().isMeasured() && session.run().done) {
         TuningFinding finding = comparisonFinding(session.comparison().prompts());
         finding.cause += QLatin1Char(' ') + useText(session);
         return finding;
     }
     if (session.state() == TuningState::Finished && session.run().done)
-        return outcome(session);
+        return session.run().done->quality ? copyFinding(session) : outcome(session);
     const TuningEvaluation* best = session.run().best();
     if (best == nullptr)
         return {};

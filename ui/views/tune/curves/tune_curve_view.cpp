@@ -72,10 +72,13 @@ FigureTable TuneCurveView::table() const {
     table.header << tr("step");
     std::map<double, QStringList> rows;
     for (std::size_t i = 0; i < m_points.size(); ++i) {
+        if (m_points[i].empty()) // a line that this training does not have
+            continue;
+        const qsizetype before = table.header.size() - 1;
         table.header << m_content.curves[i].form.name;
         for (const PlotPoint& point : m_points[i]) {
             QStringList& row = rows[point.x];
-            while (row.size() < static_cast<qsizetype>(i))
+            while (row.size() < before)
                 row << QString();
             row << numberCell(point.y);
         }

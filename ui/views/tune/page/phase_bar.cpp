@@ -40,7 +40,6 @@ void PhaseBar::add(const QString& name, int share) {
     phase.words->setAlignedRight(true);
     phase.bar->setRange(0, kBarParts);
     phase.bar->setTextVisible(false);
-    phase.bar->setAccessibleName(tr("Part done: %1").arg(name));
     auto* head = new QHBoxLayout;
     head->addWidget(phase.title);
     head->addWidget(phase.words, 1);
@@ -68,12 +67,32 @@ void PhaseBar::showSession(const TuningSession& session) {
               : run.step                     ? run.step->part()
                                              : 0.0,
               trainText(run));
+    if (session.choice().changesModel()) {
+        showCheck(run);
+        return;
+    }
+    m_phases[2].name = tr("Compare");
     const AdapterComparison& comparison = session.comparison();
     const bool isCompared = comparison.state() == ComparisonState::Done;
     showPhase(m_phases[2],
               stage(isCompared, comparison.isRunning()),
               isCompared ? 1.0 : comparison.prompts().part(),
               comparisonText(comparison));
+}
+
+/// Of a copy of the model: whether it is as good.
+void PhaseBar::showCheck(const TuningRun& run) {
+    const bool isOver = run.phase == TuningPhase::Over;
+    const bool isTrained = run.step && run.step->steps > 0 && run.step->step == run.step->steps;
+    m_phases[2].name = tr("Check");
+    showPhase(m_phases[2],
+              isOver      ? Stage::Done
+              : isTrained ? Stage::Now
+                          : Stage::Ahead,
+              isOver ? 1.0 : 0.0,
+              run.done && run.done->quality
+                  ? (run.done->quality->isKept ? tr("passed") : tr("not passed"))
+                  : QString());
 }
 
 void PhaseBar::showPhase(Phase& phase, Stage stage, double part, const QString& words) {
@@ -84,6 +103,7 @@ void PhaseBar::showPhase(Phase& phase, Stage stage, double part, const QString& 
           : stage == Stage::Ahead ? &Colours::muted
                                   : &Colours::text}});
     phase.words->setText(words);
+    phase.bar->setAccessibleName(tr("Part done: %1").arg(phase.name));
     phase.bar->setValue(static_cast<int>(part * kBarParts));
     if (std::exchange(phase.stage, stage) != stage)
         colourBar(phase);

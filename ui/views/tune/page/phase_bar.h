@@ -14,6 +14,7 @@ namespace ui {
 
 class LiveLabel;
 class TuningSession;
+struct TuningRun;
 
 /// The phases of a training and its comparison side by side: what is done, what is at work, and how
 /// long it takes. Thread: UI.
@@ -41,12 +42,13 @@ private:
 
     void add(const QString& name, int share);
     void showPhase(Phase& phase, Stage stage, double part, const QString& words);
+    void showCheck(const TuningRun& run);
     void colourBar(const Phase& phase);
     void restyle();
 
     const Theme& m_theme;
     QHBoxLayout* m_row;
-    std::vector<Phase> m_phases; ///< collecting, training, comparing
+    std::vector<Phase> m_phases; ///< collecting, training, comparing or checking
 };
 
 } // namespace ui
