@@ -17,7 +17,7 @@ constexpr int kModelEpochs = 2;
 // Of a copy of the model; see plugins/trainer_torch/README.md.
 constexpr qint64 kLoraBytesPerWeight = 4;
 constexpr qint64 kFullBytesPerWeight = 20;
-constexpr qint64 kPassBytes = qint64(600) << 20;
+constexpr qint64 kPassBytes = qint64(800) << 20;
 
 /// A state has weights, two moments and their average as float32; three states are kept.
 constexpr qint64 kStateBytesPerWeight = 16;
@@ -29,7 +29,7 @@ constexpr qint64 kResultBytesPerWeight = 2;
 // What a core of an AVX2 processor computes in a second where nothing was measured, in operations:
 // answers are made for four rows at once, and learning takes three passes' work.
 constexpr double kAnsweringPerCore = 36e9;
-constexpr double kLearningPerCore = 45e9;
+constexpr double kLearningPerCore = 20e9;
 constexpr double kOperationsOfPass = 2.0;
 constexpr double kOperationsOfLearning = 6.0;
 

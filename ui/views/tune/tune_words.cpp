@@ -85,8 +85,10 @@ QString timeText(double seconds) {
     if (whole < 60)
         return tr("%1 s").arg(whole);
     const qint64 minutes = whole / 60;
-    return minutes < 60 ? tr("%1 min").arg(minutes)
-                        : tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
+    if (minutes < 60)
+        return tr("%1 min").arg(minutes);
+    return minutes % 60 == 0 ? tr("%1 h").arg(minutes / 60)
+                             : tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
 }
 
 QString tuningStateText(const TuningSession& session) {

@@ -17,6 +17,7 @@ namespace ui {
 namespace {
 
 constexpr int kBarParts = 1000;
+constexpr int kRoomForOneLine = 720; ///< pixels at 100 %
 
 } // namespace
 
@@ -36,15 +37,14 @@ void PhaseBar::add(const QString& name, int share) {
     Phase phase{name,
                 new LiveLabel(m_theme, TextRole::Small, &Colours::text, Fit::Whole, this),
                 new LiveLabel(m_theme, TextRole::Small, &Colours::muted, Fit::Cut, this),
-                new QProgressBar(this)};
-    phase.words->setAlignedRight(true);
+                new QProgressBar(this),
+                new QBoxLayout(QBoxLayout::LeftToRight)};
     phase.bar->setRange(0, kBarParts);
     phase.bar->setTextVisible(false);
-    auto* head = new QHBoxLayout;
-    head->addWidget(phase.title);
-    head->addWidget(phase.words, 1);
+    phase.head->addWidget(phase.title);
+    phase.head->addWidget(phase.words, 1);
     auto* column = new QVBoxLayout;
-    column->addLayout(head);
+    column->addLayout(phase.head);
     column->addWidget(phase.bar);
     m_row->addLayout(column, share);
     m_phases.push_back(std::move(phase));
@@ -117,7 +117,23 @@ void PhaseBar::colourBar(const Phase& phase) {
                                  : QString());
 }
 
+/// Where a line has no room for both, the words stand below the title.
+void PhaseBar::arrange() {
+    const bool isWide = width() >= m_theme.scaled(kRoomForOneLine);
+    for (const Phase& phase : m_phases) {
+        phase.head->setDirection(isWide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+        phase.head->setSpacing(m_theme.scaled(isWide ? 6 : 1));
+        phase.words->setAlignedRight(isWide);
+    }
+}
+
+void PhaseBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    arrange();
+}
+
 void PhaseBar::restyle() {
+    arrange();
     m_row->setContentsMargins(
         m_theme.scaled(12), m_theme.scaled(8), m_theme.scaled(12), m_theme.scaled(10));
     m_row->setSpacing(m_theme.scaled(16));

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+class QBoxLayout;
 class QHBoxLayout;
 class QProgressBar;
 
@@ -28,6 +29,7 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     enum class Stage { Ahead, Now, Done };
@@ -37,6 +39,7 @@ private:
         LiveLabel* title;
         LiveLabel* words;
         QProgressBar* bar;
+        QBoxLayout* head; ///< title and words
         Stage stage = Stage::Ahead;
     };
 
@@ -44,6 +47,7 @@ private:
     void showPhase(Phase& phase, Stage stage, double part, const QString& words);
     void showCheck(const TuningRun& run);
     void colourBar(const Phase& phase);
+    void arrange();
     void restyle();
 
     const Theme& m_theme;

@@ -24,6 +24,8 @@
 #include <QThread>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ui {
@@ -35,6 +37,12 @@ constexpr int kMostSelfPrompts = 100'000;
 
 /// Of the file over its weights: they are stored in 8 bits, with a scale for each block.
 constexpr double kBytesPerWeight = 1.06;
+
+/// Of a time that is only about right: whole hours of many.
+double rounded(double seconds) {
+    constexpr double kHour = 3600.0;
+    return seconds < 3.0 * kHour ? seconds : std::round(seconds / kHour) * kHour;
+}
 
 constexpr int kFewestAnswers = 1000; ///< tokens from which something can be learnt
 constexpr int kMostAnswers = 1'000'000'000;
@@ -197,8 +205,9 @@ void TuneRecipePanel::buildResult(QVBoxLayout& form) {
     m_output = new OutputField(m_theme);
     form.addWidget(m_output);
     m_outputNote = addNote(form);
-    m_outputNote->setText(tr("The new model's folder; the model itself is only read. If the copy "
-                             "turns out worse than it, the folder is called -rejected."));
+    m_outputNote->setText(
+        tr("The new model's folder; the model itself is only read. If the copy turns out worse "
+           "than it, \"rejected\" is added to the folder's name."));
     m_output->line().setAccessibleDescription(m_outputNote->text());
 }
 
@@ -313,7 +322,9 @@ void TuneRecipePanel::showCosts() {
     const TuningRun& run = m_session.run();
     const TuningCosts costs = costsOf(chosen, run, QThread::idealThreadCount());
     showFact(m_tokens, atMost(countText(chosen.answerTokens(), tr("1 token"), tr("%1 tokens"))));
-    showFact(m_time, costs.seconds > 0.0 ? tr("about %1").arg(timeText(costs.seconds)) : QString());
+    showFact(m_time,
+             costs.seconds > 0.0 ? tr("about %1").arg(timeText(rounded(costs.seconds)))
+                                 : QString());
     m_time.value->setToolTip(
         isTimed            ? QString()
         : costs.isMeasured ? tr("At the speed that this training had")
