@@ -90,7 +90,7 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(1);
     for (TuneView* view : m_views)
-        m_parts.push_back(partOf(view, menu));
+        m_parts.push_back(partOf(view, menu, views));
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setWidget(views);
     m_body->addWidget(m_empty);
@@ -108,8 +108,8 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     arrange();
 }
 
-QWidget* TunePage::partOf(TuneView* view, ViewMenu& menu) {
-    auto* part = new QWidget;
+QWidget* TunePage::partOf(TuneView* view, ViewMenu& menu, QWidget* parent) {
+    auto* part = new QWidget(parent); // also while it is in no layout
     auto* rows = new QVBoxLayout(part);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
