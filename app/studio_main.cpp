@@ -275,6 +275,7 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.tuning.program = options.experiments.program;
     options.tuning.folder = data + QStringLiteral("/tuning");
     options.tuning.hasTrainer = hasTrainer();
+    options.tuning.models = data + QStringLiteral("/models");
     options.replayName = QFileInfo(QString::fromStdString(arguments.replay)).fileName();
     options.isModelAskedFor = !arguments.model.empty() || !arguments.screenshot.empty();
     options.backend = QString::fromStdString(arguments.backend);

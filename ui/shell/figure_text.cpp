@@ -13,6 +13,7 @@ namespace ui {
 namespace {
 
 constexpr char16_t kNarrowSpace = 0x202F; // it does not break
+constexpr QChar kJoiner(0x2060);          // of no width; no line breaks at it
 
 } // namespace
 
@@ -21,12 +22,21 @@ QString errorText(const engine::Error& error) {
                                                      : error.message + ' ' + error.hint);
 }
 
+QString decimalText(double value) { return QString::number(value, 'f', 2); }
+
 QString shareText(double share) {
-    const QString text = QString::number(share, 'f', 2);
+    const QString text = decimalText(share);
     return text.startsWith(QLatin1String("0.")) ? text.mid(1) : text;
 }
 
-QString factorText(double factor) { return QString::number(factor, 'f', 2) + u'\u00D7'; }
+QString factorText(double factor) { return decimalText(factor) + u'\u00D7'; }
+
+QString unbrokenFigures(QString text) {
+    for (qsizetype i = text.size() - 1; i > 0; --i)
+        if (text[i].isDigit() && text[i - 1] == u'.')
+            text.insert(i, kJoiner);
+    return text;
+}
 
 QString numberText(qint64 number) {
     QString text = QLocale(QLocale::English).toString(number);

@@ -12,11 +12,17 @@ namespace ui {
 /// What is wrong and what helps.
 QString errorText(const engine::Error& error);
 
+/// "2.10": with two decimals.
+QString decimalText(double value);
+
 /// A share as the literature writes it: ".97", "1.00"; a value above 1 as usual, "1.36".
 QString shareText(double share);
 
 /// A factor: "1.33×".
 QString factorText(double factor);
+
+/// The same text, in which no line breaks within a figure such as ".97".
+QString unbrokenFigures(QString text);
 
 /// "1,024"; in a language other than English "1 024". Decimals have a point in every language, as
 /// in papers, tables and exported files.

@@ -169,6 +169,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     if (!std::exchange(m_hasChosenDecoder, true))
         chooseFirstDecoder(loaded);
     useModelDefaults(loaded);
+    useCopysDecoder(loaded);
     explainLesson(loaded);
     m_desk->useModel(loaded);
     m_tune->useModel(loaded);

@@ -211,6 +211,7 @@ private:
     void saveModelDefaults();
     void forgetModelDefaults();
     void useModelDefaults(const engine::ModelLoaded& loaded);
+    void useCopysDecoder(const engine::ModelLoaded& loaded);
     void showModelPanel();
     bool endedBadly() const;
     QString firstModel() const;
@@ -252,6 +253,7 @@ private:
     LessonPanel* m_lessonPanel = nullptr;
     ExperimentsDesk* m_desk = nullptr;      ///< null in a replay, which runs nothing
     TuneDesk* m_tune = nullptr;             ///< likewise
+    std::pair<QString, std::string> m_copy; ///< made by it, that is being loaded, and its decoder
     ReplayTransport* m_transport = nullptr; ///< of a replay only
     NoGainNotice* m_noGain = nullptr;
     FirstSight* m_firstSight = nullptr;

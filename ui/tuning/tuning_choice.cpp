@@ -29,6 +29,8 @@ constexpr std::array kLengths = {
     NamedLength{TuningLength::Minutes, "minutes", "overnight", 4'000'000},
 };
 
+constexpr std::array kRecipeKeys = {"draft", "layerskip", "space"}; // [TuningRecipe]
+
 const NamedLength& named(TuningLength length) {
     return *std::ranges::find(kLengths, length, &NamedLength::length);
 }
@@ -49,18 +51,27 @@ QStringList dataOf(const TuningChoice& choice, const QString& adapter) {
 
 } // namespace
 
-qint64 TuningChoice::answerTokens() const { return named(length).answerTokens; }
+qint64 TuningChoice::answerTokens() const {
+    return tokens > 0 ? tokens : named(length).answerTokens;
+}
 
-/// A row has what the model computed for a token, in 16 bits, and its best tokens.
-qint64 TuningChoice::diskBytes() const {
-    constexpr qint64 kBestTokens = 92;
-    return answerTokens() * (2 * qint64(model.hiddenSize) + kBestTokens);
+QString recipeKey(TuningRecipe recipe) {
+    return QLatin1String(kRecipeKeys.at(static_cast<std::size_t>(recipe)));
+}
+
+TuningRecipe recipeOfKey(const QString& key) {
+    for (std::size_t i = 0; i < kRecipeKeys.size(); ++i)
+        if (key == QLatin1String(kRecipeKeys.at(i)))
+            return static_cast<TuningRecipe>(i);
+    return TuningRecipe::Draft;
 }
 
 QStringList argumentsOf(const TuningChoice& choice, const QString& adapter) {
     QStringList arguments{QStringLiteral("tune"), QStringLiteral("--json")};
     addModel(arguments, choice.model);
-    arguments << QStringLiteral("--out") << adapter;
+    if (choice.changesModel())
+        arguments << QStringLiteral("--recipe") << recipeKey(choice.recipe);
+    arguments << QStringLiteral("--out") << (choice.changesModel() ? choice.output : adapter);
     for (const QString& path : dataOf(choice, adapter))
         arguments << QStringLiteral("--data") << path;
     if (choice.usesChats) { // whose files the others are is not known
@@ -73,7 +84,11 @@ QStringList argumentsOf(const TuningChoice& choice, const QString& adapter) {
     arguments << QStringLiteral("--profile") << QLatin1String(named(choice.length).profile);
     if (choice.length == TuningLength::Minutes)
         arguments << QStringLiteral("--minutes") << QString::number(choice.minutes);
-    if (choice.isUsed)
+    if (choice.tokens > 0)
+        arguments << QStringLiteral("--answer-tokens") << QString::number(choice.tokens);
+    if (choice.changesModel() && choice.isFull)
+        arguments << QStringLiteral("--set") << QStringLiteral("full=on");
+    if (choice.isUsed && !choice.changesModel())
         arguments << QStringLiteral("--use");
     return arguments;
 }
@@ -109,6 +124,12 @@ QJsonObject toJson(const TuningChoice& choice) {
             {QStringLiteral("name"), choice.model.name},
             {QStringLiteral("is_planted"), choice.model.isPlanted},
             {QStringLiteral("hidden_size"), choice.model.hiddenSize},
+            {QStringLiteral("weights"), choice.model.weights},
+            {QStringLiteral("lora_weights"), choice.model.loraWeights},
+            {QStringLiteral("recipe"), recipeKey(choice.recipe)},
+            {QStringLiteral("tokens"), choice.tokens},
+            {QStringLiteral("is_full"), choice.isFull},
+            {QStringLiteral("output"), choice.output},
             {QStringLiteral("data"), QJsonArray::fromStringList(choice.data)},
             {QStringLiteral("self_prompts"), choice.selfPrompts},
             {QStringLiteral("uses_chats"), choice.usesChats},
@@ -125,14 +146,21 @@ std::optional<TuningChoice> tuningChoiceOf(const QJsonObject& object) {
     choice.model = {object[QLatin1String("model")].toString(),
                     object[QLatin1String("name")].toString(),
                     object[QLatin1String("is_planted")].toBool(),
-                    object[QLatin1String("hidden_size")].toInt()};
+                    object[QLatin1String("hidden_size")].toInt(),
+                    object[QLatin1String("weights")].toInteger(),
+                    object[QLatin1String("lora_weights")].toInteger()};
+    choice.recipe = recipeOfKey(object[QLatin1String("recipe")].toString());
+    choice.tokens = std::max<qint64>(0, object[QLatin1String("tokens")].toInteger());
+    choice.isFull = object[QLatin1String("is_full")].toBool();
+    choice.output = object[QLatin1String("output")].toString();
     for (const auto& path : object[QLatin1String("data")].toArray())
         choice.data << path.toString();
     choice.selfPrompts = std::max(0, object[QLatin1String("self_prompts")].toInt());
     choice.usesChats = object[QLatin1String("uses_chats")].toBool();
     choice.minutes = object[QLatin1String("minutes")].toInt(choice.minutes);
     choice.isUsed = object[QLatin1String("is_used")].toBool(true);
-    if (known == kLengths.end() || choice.model.path.isEmpty() || !choice.hasPrompts())
+    const bool hasPlace = !choice.changesModel() || !choice.output.isEmpty();
+    if (known == kLengths.end() || choice.model.path.isEmpty() || !choice.hasPrompts() || !hasPlace)
         return std::nullopt;
     choice.length = known->length;
     return choice;

@@ -67,6 +67,41 @@ public:
         return prices;
     }
 
+    /// Nothing: the model stays as it is.
+    std::optional<TuningQuality> quality() {
+        const QJsonValue value = m_object[QLatin1String("quality")];
+        if (value.isUndefined())
+            return std::nullopt;
+        const QJsonObject object = value.toObject();
+        EventFields fields(object);
+        const TuningQuality quality{fields.count("tokens"),
+                                    fields.number("perplexity_before"),
+                                    fields.number("perplexity"),
+                                    fields.number("agreement"),
+                                    fields.flag("kept")};
+        expect(fields.areWhole() && quality.perplexityBefore > 0.0 && quality.perplexity > 0.0);
+        expect(quality.agreement >= 0.0 && quality.agreement <= 1.0);
+        return quality;
+    }
+
+    std::vector<double> exits() {
+        constexpr qsizetype kMostExits = 1000;
+        std::vector<double> shares;
+        const QJsonArray exits = m_object[QLatin1String("exits")].toArray();
+        expect(exits.size() <= kMostExits);
+        for (const auto& share : exits) {
+            shares.push_back(number(share));
+            expect(shares.back() >= 0.0 && shares.back() <= 1.0);
+        }
+        return shares;
+    }
+
+    std::optional<double> drafting() const {
+        const QJsonValue value =
+            m_object[QLatin1String("parts")].toObject()[QLatin1String("drafting")];
+        return value.isDouble() ? std::optional(value.toDouble()) : std::nullopt;
+    }
+
     DraftScore score() { return score(m_object); }
 
     ScoresByTask tasks() {
@@ -126,10 +161,14 @@ TuningEvent eventOf(const QString& name, EventFields& fields, const QJsonObject&
                           fields.count("steps"),
                           fields.number("loss"),
                           fields.number("tokens_per_s"),
-                          fields.secondsLeft()};
+                          fields.secondsLeft(),
+                          fields.drafting()};
     if (name == QLatin1String("eval"))
-        return TuningEvaluation{
-            fields.count("step"), fields.score(), fields.flag("best"), fields.tasks()};
+        return TuningEvaluation{fields.count("step"),
+                                fields.score(),
+                                fields.flag("best"),
+                                fields.tasks(),
+                                fields.exits()};
     if (name == QLatin1String("checkpoint"))
         return TuningCheckpoint{};
     if (name == QLatin1String("remark"))
@@ -143,7 +182,9 @@ TuningEvent eventOf(const QString& name, EventFields& fields, const QJsonObject&
                           fields.tasks(),
                           fields.count("steps"),
                           seconds[QLatin1String("collect")].toDouble() +
-                              seconds[QLatin1String("train")].toDouble()};
+                              seconds[QLatin1String("train")].toDouble(),
+                          fields.quality(),
+                          fields.exits()};
     }
     return TuningError{fields.text("message"), object[QLatin1String("hint")].toString()};
 }

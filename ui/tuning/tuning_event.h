@@ -57,6 +57,7 @@ struct TuningStep {
     double loss = 0.0;
     double tokensPerSecond = 0.0;
     std::optional<double> secondsLeft;
+    std::optional<double> drafting = {}; ///< loss of the drafts of a copy of the model
 
     /// From 0 to 1.
     double part() const;
@@ -76,6 +77,16 @@ struct TuningEvaluation {
     DraftScore all;
     bool isBest = false; ///< this state is kept
     ScoresByTask tasks;
+    std::vector<double> exits = {}; ///< [layers - 1] tokens that the exit behind each says; or none
+};
+
+/// A copy of the model beside the untouched one, on answers that were not trained on.
+struct TuningQuality {
+    qint64 tokens = 0; ///< that both have read
+    double perplexityBefore = 0.0;
+    double perplexity = 0.0;
+    double agreement = 0.0; ///< share of equal most probable tokens
+    bool isKept = false;    ///< else its folder has another name
 };
 
 /// Everything up to here is on the disk. The first one is written before the first step.
@@ -86,13 +97,15 @@ struct TuningRemark {
 };
 
 struct TuningDone {
-    QString path; ///< of the adapter
+    QString path; ///< of the adapter, or of the new model's folder
     qint64 bytes = 0;
     DraftScore all;
     bool isHeldOut = true; ///< else the figures are those of answers that were trained on
     ScoresByTask tasks;
     qint64 steps = 0;
-    double seconds = 0.0; ///< of collecting and training
+    double seconds = 0.0;                      ///< of collecting and training
+    std::optional<TuningQuality> quality = {}; ///< of a copy of the model
+    std::vector<double> exits = {};            ///< as in TuningEvaluation
 };
 
 struct TuningError {

@@ -70,12 +70,14 @@ TuningFiles::TuningFiles(QObject* parent)
 
 TuningFiles::~TuningFiles() { m_thread.waitForDone(); }
 
-void TuningFiles::setPlace(const QString& root, const TuningModel& model) {
+void TuningFiles::setPlace(const QString& root, const TuningModel& model, TuningRecipe recipe) {
     m_folder = root.isEmpty() ? QString() : root + u'/' + folderNameOf(model);
+    if (!root.isEmpty() && recipe != TuningRecipe::Draft)
+        m_folder += u'-' + recipeKey(recipe);
 }
 
-bool TuningFiles::hasWork() const {
-    return !m_folder.isEmpty() && QFileInfo::exists(adapter() + QStringLiteral(".work/plan.json"));
+bool TuningFiles::hasWork(const QString& output) const {
+    return !m_folder.isEmpty() && QFileInfo::exists(output + QStringLiteral(".work/plan.json"));
 }
 
 std::optional<KeptTuning> TuningFiles::read() {

@@ -41,15 +41,18 @@ public:
     /// Waits until everything is written.
     ~TuningFiles() override;
 
-    /// Below `root`, of its own for each model. Nothing is made; an empty root: nothing is kept.
-    void setPlace(const QString& root, const TuningModel& model);
+    /// Below `root`, of its own for each model and recipe. Nothing is made; an empty root: nothing
+    /// is kept.
+    void setPlace(const QString& root,
+                  const TuningModel& model,
+                  TuningRecipe recipe = TuningRecipe::Draft);
 
     const QString& folder() const { return m_folder; }
 
     QString adapter() const { return m_folder + QStringLiteral("/adapter.safetensors"); }
 
-    /// Whether a run can go on from what the command has stored.
-    bool hasWork() const;
+    /// Whether a run that makes this file or folder can go on from what the command has stored.
+    bool hasWork(const QString& output) const;
 
     /// None if there is none, or none that can be read. What was at work then is Stopped.
     std::optional<KeptTuning> read();

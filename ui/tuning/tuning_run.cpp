@@ -37,7 +37,7 @@ public:
         // That of the state behind this step may have come before.
         std::erase_if(m_run.evaluations,
                       [&](const TuningEvaluation& old) { return old.step > step.step; });
-        m_run.losses.push_back({step.step, step.loss});
+        m_run.losses.push_back({step.step, step.loss, step.drafting});
         m_run.step = step;
         m_run.phase = TuningPhase::Training;
     }
@@ -79,6 +79,12 @@ const TuningEvaluation* TuningRun::best() const {
                                     evaluations.rend(),
                                     [](const TuningEvaluation& one) { return one.isBest; });
     return found == evaluations.rend() ? nullptr : &*found;
+}
+
+std::vector<double> TuningRun::exits() const {
+    if (done)
+        return done->exits;
+    return newest() != nullptr ? newest()->exits : std::vector<double>();
 }
 
 double TuningRun::collectedPart() const {

@@ -18,6 +18,7 @@ enum class TuningPhase {
 struct LossPoint {
     qint64 step = 0;
     double loss = 0.0;
+    std::optional<double> drafting = {}; ///< as in TuningStep
 
     bool operator==(const LossPoint&) const = default;
 };
@@ -53,6 +54,10 @@ struct TuningRun {
 
     /// Of the minutes for all of it, the part in which answers are collected.
     static constexpr double kCollectShare = 0.35;
+
+    /// The share of tokens that each exit says, in the end that of the state that was kept; empty
+    /// for a model without exits.
+    std::vector<double> exits() const;
 
     /// Steps of the whole training; 0 = not known yet.
     qint64 plannedSteps() const { return step ? step->steps : 0; }

@@ -24,7 +24,7 @@ TuningSession::~TuningSession() {
     if (m_process == nullptr)
         return;
     m_process->disconnect(this);
-    keepCollected();
+    keepProgress();
     m_kept.state = TuningState::Stopped;
     m_files.write(m_kept);
 }
@@ -38,12 +38,12 @@ void TuningSession::setModel(const std::optional<TuningModel>& model) {
 }
 
 void TuningSession::open(const TuningModel& model) {
-    m_files.setPlace(m_places.folder, model);
+    m_files.setPlace(m_places.folder, model, m_recipe);
     m_comparison->open(m_places.folder, model);
     m_run = {};
     ++m_number;
     m_savedAt = {};
-    m_collected.clear();
+    m_progress.clear();
     m_kept = m_files.read().value_or(KeptTuning());
     if (m_kept.state == TuningState::None)
         return;
@@ -54,6 +54,17 @@ void TuningSession::open(const TuningModel& model) {
         return;
     m_run.done.reset();
     m_run.phase = TuningPhase::Preparing;
+}
+
+void TuningSession::setRecipe(TuningRecipe recipe) {
+    if (m_process != nullptr || recipe == m_recipe)
+        return;
+    m_recipe = recipe;
+    if (m_model)
+        open(*m_model);
+    else if (m_kept.state != TuningState::None)
+        open(TuningModel(m_kept.choice.model));
+    emit changed();
 }
 
 TuningObstacle TuningSession::lastingObstacle() const {
@@ -74,12 +85,13 @@ bool TuningSession::canGoOn() const {
     const bool hasEnded =
         m_kept.state == TuningState::Stopped || m_kept.state == TuningState::Failed;
     return hasEnded && lastingObstacle() == TuningObstacle::None && m_process == nullptr &&
-           m_files.hasWork();
+           hasWork();
 }
 
 bool TuningSession::canCompare() const {
-    return m_kept.state == TuningState::Finished && hasPromptsToCompare(m_kept.choice) &&
-           lastingObstacle() != TuningObstacle::NoProgram && QFileInfo::exists(adapter());
+    return !m_kept.choice.changesModel() && m_kept.state == TuningState::Finished &&
+           hasPromptsToCompare(m_kept.choice) && lastingObstacle() != TuningObstacle::NoProgram &&
+           QFileInfo::exists(adapter());
 }
 
 void TuningSession::compare() {
@@ -92,7 +104,8 @@ void TuningSession::stopComparing() { m_comparison->stop(); }
 void TuningSession::start(const TuningChoice& choice, const QByteArray& chatPrompts) {
     if (obstacle() != TuningObstacle::None || !choice.hasPrompts())
         return;
-    m_files.setPlace(m_places.folder, choice.model);
+    m_recipe = choice.recipe;
+    m_files.setPlace(m_places.folder, choice.model, choice.recipe);
     if (const QString problem =
             m_files.writeChatPrompts(choice.usesChats ? chatPrompts : QByteArray());
         !problem.isEmpty()) {
@@ -101,8 +114,10 @@ void TuningSession::start(const TuningChoice& choice, const QByteArray& chatProm
                          .arg(problem));
         return;
     }
-    m_comparison->open(m_places.folder, choice.model);
-    m_comparison->forget();
+    if (!choice.changesModel()) { // the adapter that it has measured is replaced
+        m_comparison->open(m_places.folder, choice.model);
+        m_comparison->forget();
+    }
     m_files.clearEvents();
     m_run = {};
     ++m_number;
@@ -124,7 +139,10 @@ void TuningSession::goOn() {
 
 void TuningSession::launch(bool isResumed) {
     QStringList arguments = argumentsOf(m_kept.choice, m_files.adapter());
-    arguments << (isResumed ? QStringLiteral("--resume") : QStringLiteral("--overwrite"));
+    if (isResumed)
+        arguments << QStringLiteral("--resume");
+    else if (!m_kept.choice.changesModel() || hasWork()) // a folder is replaced by its like alone
+        arguments << QStringLiteral("--overwrite");
     m_run.phase = TuningPhase::Preparing;
     m_run.remarks.clear(); // those of before, such as how to go on
     m_process = new TuningProcess(this);
@@ -175,9 +193,9 @@ void TuningSession::holdOrLetGo() {
 }
 
 /// Of the lines of a kind that only tell how far something is, the newest one is kept.
-void TuningSession::keepCollected() {
-    if (!m_collected.isEmpty())
-        m_files.appendEvent(std::exchange(m_collected, {}));
+void TuningSession::keepProgress() {
+    if (!m_progress.isEmpty())
+        m_files.appendEvent(std::exchange(m_progress, {}));
 }
 
 void TuningSession::takeLine(const QByteArray& line) {
@@ -189,10 +207,10 @@ void TuningSession::takeLine(const QByteArray& line) {
                             std::holds_alternative<TuningSelfPrompts>(*event);
     if (isProgress) {
         if (std::exchange(m_progressKind, event->index()) != event->index())
-            keepCollected();
-        m_collected = line;
+            keepProgress();
+        m_progress = line;
     } else if (!std::holds_alternative<TuningCheckpoint>(*event)) {
-        keepCollected();
+        keepProgress();
         m_files.appendEvent(line);
     }
     if (std::holds_alternative<TuningCheckpoint>(*event))
@@ -207,7 +225,7 @@ void TuningSession::takeLine(const QByteArray& line) {
 void TuningSession::onEnded(TuningProcess::End end, const QString& words) {
     m_process->deleteLater();
     m_process.clear();
-    keepCollected();
+    keepProgress();
     if (!m_run.done)
         m_run.phase = TuningPhase::Preparing; // whatever it was at, it is no more
     using End = TuningProcess::End;
@@ -230,24 +248,31 @@ QString TuningSession::failureOf(TuningProcess::End end, const QString& words) c
     if (m_run.error)
         return m_run.error->sentence();
     if (end == End::Killed)
-        return m_files.hasWork() ? tr("The training's process was killed. What it had saved is "
-                                      "kept: Continue goes on from there.")
-                                 : tr("The training's process was killed before it had saved "
-                                      "anything.");
+        return hasWork() ? tr("The training's process was killed. What it had saved is "
+                              "kept: Continue goes on from there.")
+                         : tr("The training's process was killed before it had saved "
+                              "anything.");
     if (end == End::Done)
         return tr("The training ended without a result.");
     return words.isEmpty() ? tr("The training ended without saying why.") : words;
 }
 
+QString TuningSession::newModel() const {
+    const bool isMade = m_kept.state == TuningState::Finished && m_run.done &&
+                        m_run.done->quality && QFileInfo(m_run.done->path).isDir();
+    return isMade ? m_run.done->path : QString();
+}
+
 QString TuningSession::usedAdapter() const {
-    return m_kept.fingerprint.isEmpty()
+    return m_kept.fingerprint.isEmpty() || m_kept.choice.changesModel()
                ? QString()
                : QString::fromStdString(
                      engine::usersDraftAdapter(m_kept.fingerprint.toStdString()).string());
 }
 
 bool TuningSession::isResultUsed() const {
-    return !m_kept.fingerprint.isEmpty() && QFileInfo::exists(usedAdapter());
+    const QString used = usedAdapter();
+    return !used.isEmpty() && QFileInfo::exists(used);
 }
 
 bool TuningSession::removeUsedAdapter() {

@@ -16,12 +16,14 @@ struct TuningPlaces {
     QString program;        ///< swift-run
     QString folder;         ///< of all trainings; empty: nothing is kept and nothing runs
     bool hasTrainer = true; ///< whether the program was built with what trains
+    QString models;         ///< the folder in which a copy of a model is made by default
 };
 
 /// Why no training can begin.
 enum class TuningObstacle { None, NoProgram, NoTrainer, NoModel, AtWork };
 
-/// The training of a draft adapter: of the loaded model's, or of the one at work. It runs in a
+/// The training of a draft adapter or of a copy of the model: of the loaded model's, or of the one
+/// at work. It runs in a
 /// process of its own; what it was told, what it said and how it stands are on the disk, so that it
 /// can go on after a restart. Thread: UI; nothing waits.
 class TuningSession : public QObject {
@@ -38,6 +40,13 @@ public:
     void setModel(const std::optional<TuningModel>& model);
 
     const std::optional<TuningModel>& model() const { return m_model; }
+
+    /// What is to be trained: the training of this recipe is shown unless another one is at work.
+    void setRecipe(TuningRecipe recipe);
+
+    TuningRecipe recipe() const { return m_recipe; }
+
+    const TuningPlaces& places() const { return m_places; }
 
     TuningObstacle obstacle() const;
 
@@ -63,13 +72,21 @@ public:
     bool canGoOn() const;
 
     /// Whether there is something to go on from.
-    bool hasWork() const { return m_files.hasWork(); }
+    bool hasWork() const { return m_files.hasWork(output()); }
 
     /// When it was saved last in this session; invalid = not yet.
     const QDateTime& savedAt() const { return m_savedAt; }
 
-    /// Where its result lies, once there is one.
+    /// Where an adapter is kept, and what else is kept beside it.
     QString adapter() const { return m_files.adapter(); }
+
+    /// Where the result lies, once there is one: the adapter or the new model's folder.
+    QString output() const {
+        return m_kept.choice.changesModel() ? m_kept.choice.output : m_files.adapter();
+    }
+
+    /// The folder of the new model that has come out, whatever its name; empty if there is none.
+    QString newModel() const;
 
     /// The adapter that drafts for this model whenever it is loaded; empty until the training has
     /// told which model it is. The file need not exist.
@@ -121,17 +138,18 @@ private:
     void takeLine(const QByteArray& line);
     void onEnded(TuningProcess::End end, const QString& words);
     QString failureOf(TuningProcess::End end, const QString& words) const;
-    void keepCollected();
+    void keepProgress();
     void holdOrLetGo();
 
     TuningPlaces m_places;
     TuningFiles m_files;
     AdapterComparison* m_comparison;
     std::optional<TuningModel> m_model;
+    TuningRecipe m_recipe = TuningRecipe::Draft;
     KeptTuning m_kept;
     TuningRun m_run;
     int m_number = 0;
-    QByteArray m_collected; ///< the newest line that tells how far something is, not kept yet
+    QByteArray m_progress; ///< the newest line that tells how far something is, not kept yet
     std::size_t m_progressKind = 0; ///< of what
     QDateTime m_savedAt;
     QPointer<TuningProcess> m_process;

@@ -117,6 +117,34 @@ private slots:
         QTRY_VERIFY(!player.isBusy() && m_stage->count<PromptFinished>() == 1);
     }
 
+    void aLessonBeginsFromItsOwnStateBehindAnother() {
+        begin();
+        const RunStore& run = studio().run();
+        const std::string decoder = run.decoder()->name;
+        const SettingValues settings = run.settings();
+        Lesson lesson = lessonThat({.decoder = "swift", .settings = {{"profile", "paper"}}});
+        lesson.steps[1].actions.push_back({.flip = "mlp 2"});
+        lesson.steps[1].actions.push_back({.ask = "abc"});
+        studio().lessonPanel().begin(lesson);
+        LessonPlayer& player = studio().lessonPlayer();
+        player.goTo(1);
+        player.press();
+        QTRY_VERIFY(!player.isBusy() && m_stage->count<PromptFinished>() == 1);
+        QVERIFY(run.search().used() != nullptr);
+        player.leave();
+        lesson.name = "other";
+        studio().lessonPanel().begin(lesson);
+        QTRY_VERIFY(player.isPrepared());
+        QVERIFY(run.search().used() == nullptr);
+        QCOMPARE(run.decoder()->name, decoder);
+        QVERIFY(run.settings() == settings);
+        studio().bridge().send(ChooseDecoder{"vanilla"}); // what the user chooses stays
+        QTRY_COMPARE(run.decoder()->name, std::string("vanilla"));
+        studio().lessonPanel().begin(lesson);
+        QTRY_VERIFY(player.isPrepared());
+        QCOMPARE(run.decoder()->name, std::string("vanilla"));
+    }
+
     void aFileThatIsNoLessonIsSaidInTheWindow() {
         begin();
         studio().openLessonFile(m_folder->filePath(QStringLiteral("none.json")));

@@ -23,6 +23,8 @@ class RecordingHand : public LessonHand {
 public:
     QString obstacle(const Lesson&) const override { return m_obstacle; }
 
+    void begin() override {}
+
     bool isReady() const override { return m_isReady; }
 
     void act(const Lesson&, const LessonAction& action) override { m_done.push_back(action); }

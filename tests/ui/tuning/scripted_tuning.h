@@ -34,7 +34,9 @@ public:
 
     QString program() const { return path(QStringLiteral("swift-run")); }
 
-    ui::TuningPlaces places() const { return {program(), path(QStringLiteral("tuning")), true}; }
+    ui::TuningPlaces places() const {
+        return {program(), path(QStringLiteral("tuning")), true, path(QStringLiteral("models"))};
+    }
 
     static ui::TuningModel model(const QString& name = QStringLiteral("Tiny")) {
         return {QStringLiteral("/models/") + name, name, false, 576};
@@ -45,6 +47,14 @@ public:
         choice.model = model();
         choice.data = {path(QStringLiteral("prompts.jsonl"))};
         return choice;
+    }
+
+    /// Of a copy of the model.
+    ui::TuningChoice copyChoice(ui::TuningRecipe recipe = ui::TuningRecipe::LayerSkip) const {
+        ui::TuningChoice made = choice();
+        made.recipe = recipe;
+        made.output = path(QStringLiteral("models/Tiny-") + ui::recipeKey(recipe));
+        return made;
     }
 
     /// What it says at its next starts.
@@ -155,6 +165,38 @@ public:
                R"("seconds":{"collect":3600,"train":7200}})";
     }
 
+    // Of a copy of the model.
+    static QByteArray copyStarted(const char* recipe = "layerskip") {
+        return started().replace(R"("recipe":"draft")", R"("recipe":")" + QByteArray(recipe) + '"');
+    }
+
+    static QByteArray copyStepped(int step, double distance, double drafting) {
+        return stepped(step, distance)
+            .replace(R"("parts":{})",
+                     R"("parts":{"likelihood":0.1,"drafting":)" + QByteArray::number(drafting) +
+                         R"(,"gradient":1})");
+    }
+
+    static QByteArray withExits(QByteArray line, const QByteArray& exits) {
+        line.chop(1);
+        return line + R"(,"exits":[)" + exits + "]}";
+    }
+
+    /// Of masks: no draft reaches further than two.
+    static QByteArray masksEvaluated(int step) {
+        return R"({"event":"eval","step":)" + QByteArray::number(step) +
+               R"(,"acceptance":[0.7,0.3,0,0],"tokens_per_round":1.9,"best":true,"tasks":{}})";
+    }
+
+    static QByteArray copyDone(const QString& path, bool isKept = true) {
+        QByteArray line = done(path);
+        line.chop(1);
+        return line + R"(,"mask_token":null,"quality":{"tokens":2000,"perplexity_before":12,)" +
+               R"("perplexity":)" + (isKept ? "12.24" : "15") + R"(,"agreement":)" +
+               (isKept ? "0.96" : "0.81") + R"(,"kept":)" + (isKept ? "true" : "false") +
+               R"(},"exits":[0.05,0.2,0.5]})";
+    }
+
     static QByteArray error() {
         return R"({"event":"error","code":"unsupported","message":"It cannot be.","hint":"Wait."})";
     }
@@ -195,7 +237,9 @@ with open(out + ".told", "a", encoding="utf-8") as told:
 sys.stdout.write(read("lines"))
 sys.stdout.flush()
 end = read("end")
-if end == "done":
+if end == "done" and "--recipe" in sys.argv:
+    os.makedirs(out, exist_ok=True)
+elif end == "done":
     with open(out, "w", encoding="utf-8"):
         pass
 if end == "fail":

@@ -42,6 +42,14 @@ bool SearchLog::apply(const EngineEvent& event) {
     return isOtherModel;
 }
 
+void BestSet::measureBy(const TrialFinished& newest) {
+    if (!trial) {
+        firstScore = newest.score;
+        firstKind = newest.trialKind;
+    }
+    trial = newest;
+}
+
 void SearchLog::clear() { *this = SearchLog(); }
 
 int SearchLog::taskCount() const {
@@ -94,7 +102,7 @@ void SearchLog::Course::addTrial(const TrialFinished& trial, double time) {
     if (trial.trialKind != "rescore")
         learn(trial);
     if (!bestSets.empty() && bestSets.back().change.plan == trial.plan)
-        bestSets.back().trial = trial;
+        bestSets.back().measureBy(trial);
 }
 
 /// A plan that is told again, because its task is back, is no change.
@@ -102,9 +110,12 @@ void SearchLog::Course::addPlan(const PlanChanged& change, double time) {
     if (!bestSets.empty() && bestSets.back().change.planId == change.planId &&
         bestSets.back().change.plan == change.plan)
         return;
-    BestSet set{static_cast<int>(trials.size()), time, change, {}};
+    BestSet set;
+    set.place = static_cast<int>(trials.size());
+    set.time = time;
+    set.change = change;
     if (latest && latest->plan == change.plan)
-        set.trial = latest;
+        set.measureBy(*latest);
     bestSets.push_back(std::move(set));
 }
 

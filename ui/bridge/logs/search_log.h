@@ -28,8 +28,12 @@ struct BestSet {
     int place = 0; ///< trials before it, TrialPoint::place of the one that found it
     double time = 0.0;
     engine::PlanChanged change;
-    std::optional<engine::TrialFinished> trial; ///< the trial that measured it; none
+    std::optional<engine::TrialFinished> trial; ///< the newest trial that measured it; none
                                                 ///< while unmeasured
+    std::optional<double> firstScore;           ///< of the first one
+    std::string firstKind;                      ///< likewise
+
+    void measureBy(const engine::TrialFinished& newest);
 };
 
 /// The decoder's phase from one trial on.

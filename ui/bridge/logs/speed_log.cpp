@@ -78,6 +78,8 @@ bool SpeedLog::apply(const EngineEvent& event) {
     }
     if (const auto* started = event.as<PromptStarted>()) {
         m_isHidden = started->promptId >= kFirstHiddenPrompt;
+        if (m_isHidden)
+            return false;
         m_answer = {};
         m_firstOfAnswer = m_dropped + static_cast<std::int64_t>(m_points.size());
         return true;

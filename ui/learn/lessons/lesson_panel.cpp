@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/learn/lessons/wrapping_choice.h"
+#include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/text/formula_browser.h"
 
@@ -369,7 +370,8 @@ void LessonPanel::showReply() {
                 ->setText(words(filledIn(check->answers[i].text, m_player.facts())));
     }
     const QString mark = verdict.isRight ? QStringLiteral("\u2713 ") : QString();
-    m_reply->setText(verdict.sentence.empty() ? QString() : mark + words(verdict.sentence));
+    m_reply->setText(
+        unbrokenFigures(verdict.sentence.empty() ? QString() : mark + words(verdict.sentence)));
     m_reply->setVisible(!verdict.sentence.empty());
     setTextColour(*m_reply, verdict.isRight ? m_theme.colours().success : m_theme.colours().muted);
     // A button that is switched off would hand the keyboard focus to some part of the window.

@@ -55,6 +55,7 @@ QString LessonPlayer::start(Lesson lesson) {
     m_done = keptSteps(*m_lesson);
     m_old = byFirstPart(m_hand.facts());
     m_old.erase("model");
+    m_hand.begin();
     int first = 0;
     while (first + 1 < stepCount() && isDone(first))
         ++first;

@@ -29,6 +29,9 @@ public:
     /// A model that the lesson loads by itself is no obstacle.
     virtual QString obstacle(const engine::Lesson& lesson) const = 0;
 
+    /// Takes back what earlier lessons have chosen, so that this one begins from its own state.
+    virtual void begin() = 0;
+
     /// Whether the next action can be done: a model is loaded, and no answer, search or comparison
     /// runs.
     virtual bool isReady() const = 0;

@@ -266,8 +266,7 @@ void StatusStrip::showSpeed() {
     if (rate)
         m_tokens->setRuns(around(tr("%1 tok/s"), QString::number(*rate, 'f', 1)));
     if (speedup)
-        m_speedup->setRuns(
-            around(tr("%1 vs vanilla"), QString::number(*speedup, 'f', 2) + u'\u00D7'));
+        m_speedup->setRuns(around(tr("%1 vs vanilla"), decimalText(*speedup) + u'\u00D7'));
 }
 
 /// Information about a recording takes its room, so that the strip fits narrow windows.

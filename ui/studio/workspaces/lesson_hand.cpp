@@ -90,10 +90,17 @@ void StudioHand::follow(const EngineEvent& event) {
     const auto* started = event.as<PromptStarted>();
     if (started != nullptr && started->promptId < kFirstHiddenPrompt && run().decoder() != nullptr)
         m_writer = run().decoder()->name;
-    if (event.as<DecoderChosen>() != nullptr)
-        ++m_choices;
+    const bool isChoice = event.as<DecoderChosen>() != nullptr;
+    m_choices += isChoice ? 1 : 0;
+    if (event.as<ModelLoaded>() != nullptr || (isChoice && m_isDone == nullptr))
+        m_before.reset(); // the user's own choice
     if (event.as<EngineFailed>() != nullptr)
         m_isDone = nullptr;
+}
+
+void StudioHand::begin() {
+    if (m_before && run().model() != nullptr)
+        send(*std::exchange(m_before, std::nullopt));
 }
 
 bool StudioHand::isReady() const {
@@ -150,8 +157,18 @@ void StudioHand::chooseDecoder(const LessonAction& action) {
         if (const SettingInfo* setting = settingOf(run(), action.decoder, name))
             if (auto value = parseSettingValue(*setting, text))
                 choice.settings[name] = std::move(value).value();
+    keepChoice();
+    send(std::move(choice));
+}
+
+void StudioHand::send(ChooseDecoder choice) {
     m_isDone = [this, before = m_choices] { return m_choices > before; };
     m_parts.context.bridge.send(std::move(choice));
+}
+
+void StudioHand::keepChoice() {
+    if (!m_before && run().decoder() != nullptr)
+        m_before = ChooseDecoder{run().decoder()->name, run().settings()};
 }
 
 /// In a chat of the lesson's own, so that none of the user's is touched.
@@ -211,6 +228,7 @@ SkipSet StudioHand::copies() const {
 
 /// Done once drafts use it, or before the first draft once it is among the settings.
 void StudioHand::useSet(const SkipSet& set, const QString& what) {
+    keepChoice();
     m_isDone = [this, set] {
         if (const BestSet* used = run().search().used())
             return used->change.plan.skipped == set;

@@ -34,6 +34,7 @@ public:
     explicit StudioHand(LessonParts parts);
 
     QString obstacle(const engine::Lesson& lesson) const override;
+    void begin() override;
     bool isReady() const override;
     void act(const engine::Lesson& lesson, const engine::LessonAction& action) override;
     void show(const std::string& view) override;
@@ -42,6 +43,8 @@ public:
 private:
     void ask(const engine::Lesson& lesson, const engine::LessonAction& action);
     void chooseDecoder(const engine::LessonAction& action);
+    void send(engine::ChooseDecoder choice);
+    void keepChoice();
     void goToStop(const engine::LessonAction& action);
     void flip(const std::string& sublayer);
 
@@ -57,8 +60,10 @@ private:
 
     LessonParts m_parts;
     ManualSet m_manual;
-    std::string m_lesson;                   // whose chat is open; empty = none
-    int m_choices = 0;                      // of decoders, that the engine has made
+    std::string m_lesson; // whose chat is open; empty = none
+    int m_choices = 0;    // of decoders, that the engine has made
+    /// The user's choice before lessons made theirs; none while they have made none.
+    std::optional<engine::ChooseDecoder> m_before;
     std::string m_writer;                   // the decoder of the newest answer
     mutable std::function<bool()> m_isDone; // whether the last action has come to its end
 };

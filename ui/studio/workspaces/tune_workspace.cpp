@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/studio.h"
+#include "ui/views/controls/decoder_switch.h"
 #include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/tune/page/empty_tune.h"
@@ -9,9 +10,14 @@
 #include <QMenu>
 #include <QPushButton>
 
+#include <algorithm>
+#include <utility>
+
 // The workspace Tune, its actions, and what the status strip tells of work beside the chat.
 
 namespace ui {
+
+using namespace engine;
 
 namespace {
 
@@ -36,6 +42,12 @@ void Studio::makeTuneWorkspace() {
     workspace->setArrangement([](Workspace&) {});
     connect(m_tune, &TuneDesk::modelAsked, this, &Studio::showModelPanel);
     connect(m_tune, &TuneDesk::reloadAsked, this, &Studio::loadModel);
+    connect(
+        m_tune, &TuneDesk::loadAsked, this, [this](const QString& path, const QString& decoder) {
+            m_copy = {path, decoder.toStdString()};
+            showModelPanel();
+            loadModel(path);
+        });
     const auto placeHome = [this, workspace] { // what is chosen is fixed while it runs
         workspace->setHome(
             m_tune->session().isAtWork()
@@ -49,6 +61,15 @@ void Studio::makeTuneWorkspace() {
         m_tune->setAnswering(m_session->isAnswering());
     });
     m_window->addWorkspace(workspace, tr("Tune"), IconName::Tune, kTuneDigit);
+}
+
+/// A copy of a model that was trained here drafts with the decoder that it was trained for.
+void Studio::useCopysDecoder(const ModelLoaded& loaded) {
+    const auto [path, decoder] = std::exchange(m_copy, {});
+    const bool isThere =
+        std::ranges::find(loaded.decoders, decoder, &DecoderInfo::name) != loaded.decoders.end();
+    if (!path.isEmpty() && path == QString::fromStdString(loaded.path) && isThere)
+        m_bridge->send(ChooseDecoder{decoder, startingSettings(m_run, decoder)});
 }
 
 void Studio::showTune() { m_window->showWorkspace(kTuneWorkspace); }

@@ -4,6 +4,7 @@
 #include "ui/icons/icons.h"
 #include "ui/origin/origin_legend.h"
 #include "ui/shell/bars/prompt_progress.h"
+#include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/shell/widgets/live_label.h"
 #include "ui/views/chat/input_bar.h"
@@ -357,7 +358,7 @@ FigureTable ChatView::table() const {
                               QString::number(token.fact.draftProbability, 'f', 4),
                               QString::number(token.fact.targetProbability, 'f', 4),
                               QString::number(token.step),
-                              QString::number(token.stepMs, 'f', 2)});
+                              decimalText(token.stepMs)});
     return table;
 }
 

@@ -2,14 +2,13 @@
 #include "ui/views/draft_tree/choice_sentence.h"
 
 #include "ui/language/tr.h"
+#include "ui/shell/figure_text.h"
 
 namespace ui {
 
 using namespace engine;
 
 namespace {
-
-QString tokensText(double tokens) { return QString::number(tokens, 'f', 2); }
 
 /// "1.24 plain steps (10.3 ms)"; the milliseconds only where they were measured.
 QString timeText(double cost, double plainMs) {
@@ -46,13 +45,13 @@ QString choiceSentence(const StepFinished& step) {
     if (step.drafter != "none")
         text = chosenText(step)
                    .arg(drafterName(step.drafter))
-                   .arg(tokensText(step.expectedTokens))
+                   .arg(decimalText(step.expectedTokens))
                    .arg(timeText(step.expectedCost, step.plainMs));
     if (step.refusedDrafter.empty() || step.refusedDrafter == "none")
         return text;
     const QString refused = tr("Not drafted by %1: only %2 tokens were expected in the time of %3.")
                                 .arg(drafterName(step.refusedDrafter))
-                                .arg(tokensText(step.refusedTokens))
+                                .arg(decimalText(step.refusedTokens))
                                 .arg(timeText(step.refusedCost, step.plainMs));
     return text.isEmpty() ? refused : text + QLatin1Char(' ') + refused;
 }

@@ -2,14 +2,13 @@
 #include "ui/views/draft_tree/draft_end_text.h"
 
 #include "ui/language/tr.h"
+#include "ui/shell/figure_text.h"
 
 namespace ui {
 
 using engine::DraftEndReason;
 
 namespace {
-
-QString number(double value) { return QString::number(value, 'f', 2); }
 
 QString count(double value) { return QString::number(value, 'f', 0); }
 
@@ -20,7 +19,7 @@ QString draftEndText(const engine::DraftEnd& end) {
     case DraftEndReason::NotTold:
         break;
     case DraftEndReason::Unsure:
-        return tr("%1 < threshold %2").arg(number(end.value), number(end.limit));
+        return tr("%1 < threshold %2").arg(decimalText(end.value), decimalText(end.limit));
     case DraftEndReason::Length:
         return tr("longest draft reached: %1 in a row").arg(count(end.limit));
     case DraftEndReason::Nodes:
@@ -35,11 +34,11 @@ QString draftEndText(const engine::DraftEnd& end) {
         return tr("no further guess is known");
     case DraftEndReason::Unlikely:
         return tr("the next guess is too unlikely, %1 < %2")
-            .arg(number(end.value), number(end.limit));
+            .arg(decimalText(end.value), decimalText(end.limit));
     case DraftEndReason::Price:
         return end.limit > 0.0 ? tr("a longer draft would give %1 tokens in the time of %2 "
                                     "plain steps")
-                                     .arg(number(end.value), number(end.limit))
+                                     .arg(decimalText(end.value), decimalText(end.limit))
                                : tr("a longer draft does not pay");
     case DraftEndReason::Measuring:
         return tr("a plain step was measured");

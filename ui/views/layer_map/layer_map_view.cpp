@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/layer_map_view.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/views/layer_map/empty_layer_map.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/grid/layer_legend.h"
@@ -365,7 +366,7 @@ QString LayerMapView::pinnedText() const {
                         shareText(*facts.scores.meanKept()));
     if (facts.savedMs)
         text = tr("%1 \u00B7 saves about %2 ms per draft token")
-                   .arg(text, QString::number(*facts.savedMs, 'f', 2));
+                   .arg(text, decimalText(*facts.savedMs));
     return tr("%1 \u00B7 Return unpins it").arg(text);
 }
 

@@ -177,7 +177,7 @@ void MatchnessView::updateAxes() {
     if (const auto wanted = stopScore()) {
         const double score = *wanted;
         lines.push_back({score,
-                         tr("stop score %1").arg(QString::number(score, 'f', 2)),
+                         tr("stop score %1").arg(decimalText(score)),
                          &Colours::success,
                          Dash::Dashed,
                          LabelSide::Left,

@@ -74,7 +74,7 @@ std::vector<std::pair<QString, QString>> arithmeticRows(const GainFinding& findi
              .arg(finding.accepted)
              .arg(finding.draftSteps)
              .arg(shareText(factors.acceptance))},
-        {tr("Tokens per step (M)"), QString::number(factors.tokensPerRound, 'f', 2)},
+        {tr("Tokens per step (M)"), decimalText(factors.tokensPerRound)},
         {tr("Cost of verifying a step (v)"), shareText(factors.verifyCost)},
         {tr("Other work of a step (o)"), shareText(factors.otherCost)},
         {tr("Expected: M·α / ((M−1)·c + α)"), factorText(finding.expected)},

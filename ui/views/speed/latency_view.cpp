@@ -53,7 +53,7 @@ void LatencyView::refreshView(Topics) {
     const TimeShares answer = sharesOf(log.answer());
     const TimeShares all = sharesOf(log.chat());
     m_bars->setBars({barOf(tr("This answer"), answer), barOf(tr("This chat"), all)},
-                    averageStepSentence(answer.drafting > 0 ? answer : all));
+                    averageStepSentence(log));
     setSubtitle(tr("time of a decode step"));
     setBadge(all.steps > 0 ? newestBadge() : QString());
 }

@@ -2,6 +2,7 @@
 #include "ui/views/speed/no_gain_notice.h"
 
 #include "ui/shell/bars/banner.h"
+#include "ui/shell/figure_text.h"
 #include "ui/theme/theme.h"
 
 #include <QGridLayout>
@@ -74,7 +75,7 @@ void NoGainNotice::update(const std::optional<GainFinding>& finding) {
 QString NoGainNotice::sentenceOf(const GainFinding& finding) const {
     return tr("This chat runs at %1× the speed of vanilla. The text is the same, it only comes "
               "more slowly. Auto drafts from text seen before instead, where that pays.")
-        .arg(QString::number(finding.inChat, 'f', 2));
+        .arg(decimalText(finding.inChat));
 }
 
 void NoGainNotice::makeBanner() {

@@ -25,8 +25,6 @@ constexpr double kCheckedAsOne = 1.25;
 /// Rates that differ by less are called the same.
 constexpr double kSameRate = 0.03;
 
-QString timesText(double factor) { return QString::number(factor, 'f', 2); }
-
 /// "+13", "−8".
 QString signedPercent(double share) {
     const long percent = std::lround(100.0 * share);
@@ -149,13 +147,13 @@ std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store) {
     const auto add =
         [&](ExpectedSpeed::Form form, const engine::SpeedFactors& factors, const QString& how) {
             const double speedup = engine::expectedSpeedup(factors);
-            const QString name = tr("expected %1").arg(timesText(speedup));
+            const QString name = tr("expected %1").arg(decimalText(speedup));
             speeds.push_back({.form = form,
                               .speedup = speedup,
                               .label = name + QStringLiteral(", ") + how,
                               .shortLabel = form == ExpectedSpeed::Form::AllCosts
-                                                ? tr("all costs %1").arg(timesText(speedup))
-                                                : tr("equation 6: %1").arg(timesText(speedup)),
+                                                ? tr("all costs %1").arg(decimalText(speedup))
+                                                : tr("equation 6: %1").arg(decimalText(speedup)),
                               .error = speedup / *measured - 1.0,
                               .how = how,
                               .isNear = isNear || form == ExpectedSpeed::Form::AllCosts});
@@ -184,7 +182,7 @@ QString equationText(const std::vector<ExpectedSpeed>& speeds) {
     for (const ExpectedSpeed& speed : speeds)
         if (speed.isEquationSix())
             words << tr("%1 (%2 %), %3")
-                         .arg(timesText(speed.speedup), signedPercent(speed.error), speed.how);
+                         .arg(decimalText(speed.speedup), signedPercent(speed.error), speed.how);
     return words.isEmpty() ? QString() : tr("equation 6: %1").arg(words.join(QStringLiteral("; ")));
 }
 
@@ -201,17 +199,27 @@ std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double to
         ExpectedGroup& group = groups.back();
         group.highest = speed.speedup;
         group.isMeasured |= isMeasured;
-        const QString low = timesText(group.lowest);
-        const QString high = timesText(group.highest);
+        const QString low = decimalText(group.lowest);
+        const QString high = decimalText(group.highest);
         group.label = group.shortLabel =
             low == high ? tr("expected %1").arg(low) : tr("expected %1\u2013%2").arg(low, high);
     }
     return groups;
 }
 
-QString averageStepSentence(const TimeShares& shares) {
-    if (shares.drafting == 0)
+QString averageStepSentence(const SpeedLog& log) {
+    for (const SpanFigures& span : {log.answer(), log.chat()})
+        if (span.isDrafting())
+            return averageStepSentence(sharesOf(span));
+    const auto drafts = [](const SpeedPoint& point) { return !point.isPlain; };
+    if (log.marks().empty() || std::ranges::none_of(log.points(), drafts))
         return tr("No step has drafted yet, so there are no times to show.");
+    return log.marks().back().cause == engine::SpanCause::Chat
+               ? tr("No step of this chat has drafted yet, so there are no times to show.")
+               : tr("No step has drafted with these settings yet, so there are no times to show.");
+}
+
+QString averageStepSentence(const TimeShares& shares) {
     const auto steps = static_cast<double>(shares.steps);
     const std::array<double, 4> parts = {shares.draftMs / steps,
                                          shares.verifyMs / steps,
@@ -239,7 +247,7 @@ QString averageStepSentence(const TimeShares& shares) {
     return tr("An average step: %1 ms = %2, for M = %3 tokens.")
         .arg(number(total),
              words.join(QStringLiteral(" + ")),
-             QString::number(static_cast<double>(shares.tokens) / steps, 'f', 2));
+             decimalText(static_cast<double>(shares.tokens) / steps));
 }
 
 } // namespace ui

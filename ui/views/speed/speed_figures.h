@@ -80,7 +80,11 @@ struct ExpectedGroup {
 std::vector<ExpectedGroup> groupsOf(std::vector<ExpectedSpeed> speeds, double tolerance);
 
 /// "An average step: 77 ms = draft 54 + verify 21 + other 2, for M = 4.81 tokens." The whole
-/// milliseconds add up. Says what is missing when no step has drafted.
+/// milliseconds add up. Of the newest answer or, if it has not drafted, of the chat; if no step has
+/// drafted, says since when.
+QString averageStepSentence(const SpeedLog& log);
+
+/// The same for a span that has drafted.
 QString averageStepSentence(const TimeShares& shares);
 
 } // namespace ui

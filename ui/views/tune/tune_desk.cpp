@@ -3,7 +3,9 @@
 
 #include "ui/experiments/setup/prompt_files.h"
 #include "ui/tuning/chat_prompts.h"
+#include "ui/tuning/model/tuned_output.h"
 #include "ui/views/tune/page/empty_tune.h"
+#include "ui/views/tune/recipe/recipe_words.h"
 #include "ui/views/tune/recipe/tune_recipe_panel.h"
 #include "ui/views/tune/tune_words.h"
 
@@ -19,6 +21,18 @@ namespace ui {
 namespace {
 
 constexpr const char* kPromptsKey = "tune/data";
+constexpr const char* kRecipeKey = "tune/recipe";
+
+/// Of LoRA, as the command has it.
+constexpr qint64 kLoraRank = 32;
+
+/// What LoRA trains for the attention and the MLP of all layers.
+qint64 loraWeightsOf(const engine::ModelFacts& model) {
+    const qint64 hidden = model.hiddenSize;
+    const qint64 keys = model.headCount > 0 ? hidden * model.kvHeadCount / model.headCount : hidden;
+    const qint64 sizes = 2 * (hidden + hidden) + 2 * (hidden + keys) + 3 * (hidden + model.mlpSize);
+    return kLoraRank * model.layerCount * sizes;
+}
 
 } // namespace
 
@@ -35,6 +49,7 @@ TuneDesk::TuneDesk(const ViewContext& context,
     , m_page(new TunePage(context, *m_session, menu))
     , m_recipe(new TuneRecipePanel(context.theme, *m_session)) {
     m_recipe->sources().setPaths(settings.value(kPromptsKey).toStringList());
+    m_session->setRecipe(recipeOfKey(settings.value(kRecipeKey).toString()));
     connectParts();
 }
 
@@ -48,6 +63,10 @@ void TuneDesk::connectParts() {
     connect(&m_page->emptyPage(), &EmptyTune::filesAsked, this, &TuneDesk::askForFiles);
     connect(m_recipe, &TuneRecipePanel::filesDropped, this, &TuneDesk::addPrompts);
     connect(m_recipe, &TuneRecipePanel::startAsked, this, &TuneDesk::start);
+    connect(m_recipe, &TuneRecipePanel::recipeAsked, this, [this](TuningRecipe recipe) {
+        m_session->setRecipe(recipe);
+        m_settings.setValue(kRecipeKey, recipeKey(recipe));
+    });
     connect(&m_recipe->sources(), &PromptSources::changed, this, &TuneDesk::keepPrompts);
     connect(&m_recipe->sources(), &PromptSources::filesAsked, this, &TuneDesk::askForFiles);
     connect(&m_recipe->sources(), &PromptSources::folderAsked, this, &TuneDesk::askForFolder);
@@ -70,6 +89,11 @@ void TuneDesk::startWith(const TuningChoice& choice, const QByteArray& chatPromp
              tr("There is no chat yet in which you have asked something: untick My chats."));
         return;
     }
+    const QString problem = choice.changesModel() ? outputProblem(choice.output) : QString();
+    if (!problem.isEmpty()) {
+        tell(tr("The training did not begin."), problem);
+        return;
+    }
     m_session->start(choice, chatPrompts);
     m_page->button(TunePage::Action::PauseOrGoOn)
         .setFocus(Qt::OtherFocusReason); // the button that began it rests now
@@ -86,7 +110,7 @@ WorkNote TuneDesk::note() const {
     const QString state = tuningNoteText(*m_session);
     if (state.isEmpty())
         return {};
-    return {tr("Draft layer for %1").arg(m_session->choice().model.name), state, false};
+    return {tuningTitle(m_session->choice()), state, false};
 }
 
 void TuneDesk::useModel(const engine::ModelLoaded& loaded) {
@@ -94,7 +118,9 @@ void TuneDesk::useModel(const engine::ModelLoaded& loaded) {
         TuningModel{QFileInfo(QString::fromStdString(loaded.path)).absoluteFilePath(),
                     QString::fromStdString(loaded.model.name),
                     !loaded.model.silentCopies.empty(),
-                    loaded.model.hiddenSize});
+                    loaded.model.hiddenSize,
+                    static_cast<qint64>(loaded.model.parameterCount),
+                    loraWeightsOf(loaded.model)});
 }
 
 void TuneDesk::forgetModel() { m_session->setModel(std::nullopt); }
@@ -135,7 +161,10 @@ void TuneDesk::act(TunePage::Action action) {
         removeAdapter();
         return;
     case TunePage::Action::Reload:
-        emit reloadAsked(m_session->choice().model.path, m_session->choice().model.isPlanted);
+        if (m_session->choice().changesModel())
+            emit loadAsked(m_session->newModel(), decoderOf(m_session->choice().recipe));
+        else
+            emit reloadAsked(m_session->choice().model.path, m_session->choice().model.isPlanted);
         return;
     }
 }

@@ -63,6 +63,9 @@ signals:
     /// The user wants this model to be loaded again.
     void reloadAsked(const QString& path, bool isPlanted);
 
+    /// The user wants this new model to be loaded and to draft with this decoder.
+    void loadAsked(const QString& path, const QString& decoder);
+
 private:
     void connectParts();
     void act(TunePage::Action action);

@@ -3,6 +3,7 @@
 
 #include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
+#include "ui/views/tune/recipe/recipe_words.h"
 
 #include <QDir>
 
@@ -84,8 +85,10 @@ QString timeText(double seconds) {
     if (whole < 60)
         return tr("%1 s").arg(whole);
     const qint64 minutes = whole / 60;
-    return minutes < 60 ? tr("%1 min").arg(minutes)
-                        : tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
+    if (minutes < 60)
+        return tr("%1 min").arg(minutes);
+    return minutes % 60 == 0 ? tr("%1 h").arg(minutes / 60)
+                             : tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
 }
 
 QString tuningStateText(const TuningSession& session) {
@@ -123,7 +126,7 @@ QString tuningStateText(const TuningSession& session) {
 QString tuningNoteText(const TuningSession& session) {
     if (session.comparison().isRunning())
         return session.comparison().isHeld()
-                   ? tr("waits while an answer streams")
+                   ? comparisonText(session.comparison())
                    : tr("compares · %1").arg(comparisonText(session.comparison()));
     if (!session.isAtWork())
         return {};
@@ -174,7 +177,7 @@ QString obstacleText(TuningObstacle obstacle) {
         return tr("SWIFT Studio was built without LibTorch, so it cannot train: build it with "
                   "LibTorch, as installer/run.sh does.");
     case TuningObstacle::NoModel:
-        return tr("No model is loaded: a draft layer is trained for the model that is.");
+        return tr("No model is loaded: the one that is loaded is trained for.");
     case TuningObstacle::None:
     case TuningObstacle::AtWork:
         break;
@@ -187,6 +190,8 @@ QString comparisonText(const AdapterComparison& comparison) {
     const auto count = static_cast<qint64>(prompts.prompts().size());
     if (comparison.state() == ComparisonState::Done)
         return countText(count, tr("1 prompt"), tr("%1 prompts"));
+    if (comparison.isHeld())
+        return tr("waits while an answer streams");
     if (!comparison.isRunning() && count == 0)
         return {};
     if (prompts.planned() == 0)
@@ -196,7 +201,6 @@ QString comparisonText(const AdapterComparison& comparison) {
 
 TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
     const ComparedSum all = prompts.all();
-    const auto factor = [](double value) { return QString::number(value, 'f', 2); };
     TuningFinding finding;
     finding.headline = countText(all.prompts,
                                  tr("On 1 prompt that was not trained on, Auto is %1 times as fast "
@@ -205,11 +209,12 @@ TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
                                  tr("On %1 prompts that were not trained on, Auto is %2 times as "
                                     "fast as plain decoding with the draft layer, and %3 times "
                                     "without it."))
-                           .arg(factor(all.with), factor(all.without));
+                           .arg(decimalText(all.with), decimalText(all.without));
     QStringList cause;
     if (const auto gain = prompts.gain()) {
-        const QString range = tr("%1 times as fast with it as without (95 % interval: %2 to %3)")
-                                  .arg(factor(gain->gain), factor(gain->low), factor(gain->high));
+        const QString range =
+            tr("%1 times as fast with it as without (95 % interval: %2 to %3)")
+                .arg(decimalText(gain->gain), decimalText(gain->low), decimalText(gain->high));
         if (gain->low > 1.0) {
             finding.kind = engine::VerdictKind::Gain;
             cause << tr("It pays: %1.").arg(range);
@@ -235,13 +240,14 @@ TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
 }
 
 TuningFinding tuningFinding(const TuningSession& session) {
-    if (session.comparison().isMeasured() && session.run().done) {
+    const bool isCopy = session.choice().changesModel();
+    if (!isCopy && session.comparison().isMeasured() && session.run().done) {
         TuningFinding finding = comparisonFinding(session.comparison().prompts());
         finding.cause += QLatin1Char(' ') + useText(session);
         return finding;
     }
     if (session.state() == TuningState::Finished && session.run().done)
-        return outcome(session);
+        return session.run().done->quality ? copyFinding(session) : outcome(session);
     const TuningEvaluation* best = session.run().best();
     if (best == nullptr)
         return {};

@@ -3,6 +3,7 @@
 #include "ui/shell/widgets/live_label.h"
 #include "ui/views/layer_map/history/column_slider.h"
 #include "ui/views/layer_map/history/history_columns.h"
+#include "ui/views/layer_map/history/history_painting.h"
 #include "ui/views/layer_map/history_view.h"
 #include "ui/views/layer_map/layer_map_view.h"
 
@@ -109,6 +110,22 @@ private slots:
         m_run->bridge->tick();
         QCOMPARE(m_run->store.search().current()->trial->score, 3.0 / 32.0);
         QCOMPARE(m_view->columns().columns(), before);
+    }
+
+    /// With the settings of the paper no trial is spent on the start set, until one proposes it.
+    void aStartSetIsNoProposalOfTheTrialThatMeasuresIt() {
+        m_run->begin();
+        m_run->install(m_run->plan({1, 3}, {2}), "start");
+        m_run->tryPlan(m_run->plan({2}, {3}), "random", 5, false);
+        m_run->tryPlan(m_run->plan({1, 3}, {2}), "bayesian", 10, false);
+        m_run->tryPlan(m_run->plan({1, 3}, {2}), "rescore", 12, false);
+        m_run->bridge->tick();
+        const auto& columns = m_view->columns().columns();
+        QCOMPARE(columns.size(), std::size_t(1));
+        QCOMPARE(columns[0].step, 0);
+        QCOMPARE(columns[0].kind, std::string("start"));
+        QCOMPARE(columns[0].score, std::optional(10.0 / 32.0));
+        QVERIFY(!columnWords(columns[0]).contains(QStringLiteral("Bayesian")));
     }
 
     void theKeyboardScrubs() {

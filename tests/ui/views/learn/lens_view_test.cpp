@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTextLayout>
 #include <QtTest>
 
 using namespace engine;
@@ -227,6 +228,29 @@ private slots:
         QCOMPARE(map.current(), (LensPlace{1, 0}));
         QTest::keyClick(&map, Qt::Key_Left); // there is no cell
         QCOMPARE(map.current(), (LensPlace{1, 0}));
+    }
+
+    void noFigureOfACellIsBrokenAtTheEndOfALine() {
+        openAndRead();
+        m_view->map().setCurrent({0, 6});
+        const QLabel* facts = nullptr;
+        for (const auto* label : m_view->cellPanel().findChildren<QLabel*>())
+            if (label->text().startsWith("Rank of the written"))
+                facts = label;
+        QVERIFY(facts != nullptr);
+        QString text = facts->text();
+        text.replace('\n', QChar::LineSeparator);
+        for (int width = 40; width < 500; width += 3) {
+            QTextLayout layout(text, facts->font());
+            layout.beginLayout();
+            for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
+                line.setLineWidth(width);
+                const QString before = text.left(line.textStart());
+                QVERIFY2(!before.endsWith('.') || !text[line.textStart()].isDigit(),
+                         qPrintable(QString::number(width)));
+            }
+            layout.endLayout();
+        }
     }
 
     void aCellIsToldInWordsAndCanBeBranchedFrom() {

@@ -128,12 +128,12 @@ private slots:
 
     void theAverageStepAddsUp() {
         ViewStage stage;
-        QVERIFY(averageStepSentence(sharesOf(stage.store.speed().chat())).contains("No step"));
+        QVERIFY(averageStepSentence(stage.store.speed()).startsWith("No step has drafted yet"));
         sayBaseline(stage);
         sayAnswer(stage);
         const QString sentence =
             "An average step: 77 ms = draft 54 + verify 21 + other 2, for M = 4.81 tokens.";
-        QCOMPARE(averageStepSentence(sharesOf(stage.store.speed().chat())), sentence);
+        QCOMPARE(averageStepSentence(stage.store.speed()), sentence);
         TimeShares searching{
             .steps = 2, .drafting = 2, .tokens = 4, .draftMs = 60, .verifyMs = 40, .searchMs = 20};
         QCOMPARE(averageStepSentence(searching),
@@ -144,6 +144,25 @@ private slots:
         QCOMPARE(averageStepSentence(quick),
                  QString("An average step: 2.2 ms = draft 1.3 + verify 0.9 + other 0.0, for M = "
                          "2.00 tokens."));
+    }
+
+    /// A change of settings, or what is asked out of sight, takes nothing from the answer in sight.
+    void theTimesOfAnAnswerStayUntilTheNextOne() {
+        ViewStage stage;
+        LatencyView view(stage.context());
+        view.show();
+        sayBaseline(stage);
+        sayAnswer(stage);
+        stage.say(engine::SpanStarted{2, engine::SpanCause::Settings});
+        stage.say(promptStarted(kFirstHiddenPrompt + 1));
+        stage.settle();
+        QVERIFY(view.bars().sentence().startsWith("An average step: 77 ms"));
+        stage.say(promptStarted(2));
+        stage.settle();
+        QVERIFY(view.bars().sentence().startsWith("No step has drafted with these settings yet"));
+        stage.say(engine::SpanStarted{2, engine::SpanCause::Chat});
+        stage.settle();
+        QVERIFY(view.bars().sentence().startsWith("No step of this chat has drafted yet"));
     }
 
     void theRawLineStaysBesideTheOneOfTheLastTwoSeconds() {

@@ -172,6 +172,23 @@ private slots:
                  QStringLiteral("/models/Tiny"));
     }
 
+    void aNewModelIsLoadedWithTheDecoderThatItWasTrainedFor() {
+        m_stage->engine->sent.clear();
+        emit tune().loadAsked(QStringLiteral("/models/Tiny-layerskip"), QStringLiteral("swift"));
+        QCOMPARE(QString::fromStdString(m_stage->engine->lastSent<engine::LoadModel>()->path),
+                 QStringLiteral("/models/Tiny-layerskip"));
+        engine::ModelLoaded loaded = loadedModel(30, 1000);
+        loaded.path = "/models/Tiny-layerskip";
+        loaded.decoders = {vanillaDecoder(), swiftDecoder()};
+        m_stage->say(loaded);
+        m_stage->settle();
+        QCOMPARE(m_stage->engine->lastSent<engine::ChooseDecoder>()->name, std::string("swift"));
+        m_stage->engine->sent.clear();
+        m_stage->say(loaded); // later loads are the user's own
+        m_stage->settle();
+        QVERIFY(m_stage->engine->lastSent<engine::ChooseDecoder>() == nullptr);
+    }
+
     void anUnloadedModelIsNoneToTrainFor() {
         m_stage->say(engine::ModelUnloaded{});
         m_stage->settle();

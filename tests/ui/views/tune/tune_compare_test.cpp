@@ -92,6 +92,27 @@ private slots:
             QStringLiteral("All: 1.25\u00D7 without, 2.00\u00D7 with the layer")));
     }
 
+    void aHeldComparisonSaysThatItWaitsAndThenGoesOn() {
+        finish();
+        script().sayCompared(gains(8));
+        click(Action::Compare);
+        QTRY_COMPARE(desk().session().comparison().prompts().prompts().size(), std::size_t(4));
+        const qint64 process = desk().session().comparison().processId();
+        desk().setAnswering(true);
+        QTRY_COMPARE(Script::stateOf(process), 'T');
+        QVERIFY(says(page(), QStringLiteral("waits while an answer streams")));
+        QCOMPARE(desk().note().state, QStringLiteral("waits while an answer streams"));
+        QVERIFY(isShown(Action::Compare)); // it can be stopped all the same
+        desk().setAnswering(false);
+        QTRY_COMPARE(Script::stateOf(process), 'S');
+        QVERIFY(says(page(), QStringLiteral("4 of 8 prompts")));
+        desk().setAnswering(true);
+        QTRY_COMPARE(Script::stateOf(process), 'T');
+        click(Action::Compare);
+        QTRY_VERIFY(Script::stateOf(process) == 'Z' || Script::stateOf(process) == 0);
+        QVERIFY(page().finding().startsWith(QStringLiteral("On 4 prompts")));
+    }
+
     void whatAComparisonHasShownIsSaidAsItIs_data() {
         QTest::addColumn<QList<double>>("with");
         QTest::addColumn<bool>("isEqual");

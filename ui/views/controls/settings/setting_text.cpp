@@ -2,6 +2,7 @@
 #include "ui/views/controls/settings/setting_text.h"
 
 #include "ui/language/tr.h"
+#include "ui/shell/figure_text.h"
 #include "ui/views/search_offer/ratio_in_use.h"
 
 #include <array>
@@ -137,7 +138,7 @@ QString searchNote(const RunStore& store) {
     const std::vector<TrialPoint>& trials = store.search().trials();
     if (trials.empty() || store.phase() != DecoderPhase::Accelerate)
         return {};
-    const QString best = QString::number(trials.back().best, 'f', 2);
+    const QString best = decimalText(trials.back().best);
     return tr("stopped at %1 with score %2").arg(trials.back().place).arg(best);
 }
 

@@ -2,6 +2,7 @@
 #include "ui/views/experiments/report/verdict_band.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/figure_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -59,9 +60,11 @@ void VerdictBand::restyle() {
                                  m_theme.scaled(16),
                                  devicePixelRatioF()));
     m_words->setFont(m_theme.font(TextRole::Interface));
-    m_words->setText(QStringLiteral("<b>%1</b> %2")
-                         .arg(QString::fromStdString(m_verdict.headline).toHtmlEscaped(),
-                              QString::fromStdString(m_verdict.cause).toHtmlEscaped()));
+    const auto shown = [](const std::string& words) {
+        return unbrokenFigures(QString::fromStdString(words)).toHtmlEscaped();
+    };
+    m_words->setText(
+        QStringLiteral("<b>%1</b> %2").arg(shown(m_verdict.headline), shown(m_verdict.cause)));
     m_words->setAccessibleName(text().isEmpty() ? tr("Finding") : text());
     layout()->setContentsMargins(
         m_theme.scaled(14), m_theme.scaled(8), m_theme.scaled(12), m_theme.scaled(8));

@@ -48,7 +48,7 @@ QString cellText(const PromptRow& row, int column) {
     case PromptTableModel::Tokens:
         return QString::number(row.tokens);
     case PromptTableModel::M:
-        return row.tokensPerRound ? QString::number(*row.tokensPerRound, 'f', 2) : QString();
+        return row.tokensPerRound ? decimalText(*row.tokensPerRound) : QString();
     case PromptTableModel::Accepted:
         return QStringLiteral("%1/%2").arg(row.accepted).arg(row.drafted);
     case PromptTableModel::Acceptance:

@@ -32,7 +32,7 @@ QString captionOf(const engine::TaskFigures& task, const TaskTile& tile) {
     if (tile.state == TaskTile::State::NoGain && tokens) {
         if (const auto price = roundPrice(task))
             return tr("M %1, and a round costs %2 plain steps")
-                .arg(QString::number(*tokens, 'f', 2), QString::number(*price, 'f', 2));
+                .arg(decimalText(*tokens), decimalText(*price));
     }
     if (tile.state == TaskTile::State::Unsteady)
         return tr("vanilla's own speed moved by more than 5 %, so none is told");
@@ -47,7 +47,7 @@ QString captionOf(const engine::TaskFigures& task, const TaskTile& tile) {
                      .arg(2 * tile.layers);
     }
     if (tokens)
-        parts << QStringLiteral("M %1").arg(QString::number(*tokens, 'f', 2));
+        parts << QStringLiteral("M %1").arg(decimalText(*tokens));
     if (const auto acceptance = task.decoding.acceptance())
         parts << QStringLiteral("\u03B1 %1").arg(shareText(*acceptance));
     if (task.trials > 0)
@@ -109,8 +109,7 @@ void paintMap(QPainter& painter, const QRect& room, const TaskTile& tile, const 
 QString TaskTile::words() const {
     QStringList words{title, stateText};
     if (speedup > 0.0)
-        words
-            << tr("%1 times vanilla %2").arg(QString::number(speedup, 'f', 2), interval).trimmed();
+        words << tr("%1 times vanilla %2").arg(decimalText(speedup), interval).trimmed();
     words << caption;
     return words.join(QStringLiteral(", "));
 }

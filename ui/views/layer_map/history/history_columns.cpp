@@ -15,15 +15,11 @@ namespace ui {
 
 namespace {
 
-/// The trial that found the set; null if it came from elsewhere: a start set, a lower r.
-const TrialPoint* finderOf(const SearchLog& search, const BestSet& set) {
+/// How the set was found. A trial that proposes a start set once more measures it alone.
+std::string kindOf(const BestSet& set) {
     const std::string& reason = set.change.reason;
     const bool isFound = reason == "better" || reason == "larger r" || reason == "manual";
-    const auto place = static_cast<std::size_t>(std::max(set.place, 0));
-    if (!isFound || place == 0 || place > search.trials().size())
-        return nullptr;
-    const TrialPoint& trial = search.trials()[place - 1];
-    return trial.isBest ? &trial : nullptr;
+    return isFound || set.firstKind.empty() ? set.firstKind : "start";
 }
 
 } // namespace
@@ -31,20 +27,9 @@ const TrialPoint* finderOf(const SearchLog& search, const BestSet& set) {
 std::vector<HistoryColumn> historyColumns(const SearchLog& search) {
     std::vector<HistoryColumn> columns;
     columns.reserve(search.bestSets().size());
-    for (const BestSet& set : search.bestSets()) {
-        HistoryColumn column{set.place, std::nullopt, {}, leftOutBy(set.change.plan)};
-        if (set.trial) {
-            column.score = set.trial->score;
-            column.kind = set.trial->trialKind;
-        }
-        // A later re-score belongs to the present, not to the place in the history.
-        const bool isFirstHere = columns.empty() || columns.back().step != set.place;
-        if (const TrialPoint* finder = isFirstHere ? finderOf(search, set) : nullptr) {
-            column.score = finder->score;
-            column.kind = finder->kind;
-        }
-        columns.push_back(std::move(column));
-    }
+    // A later re-score belongs to the present, not to the place in the history.
+    for (const BestSet& set : search.bestSets())
+        columns.push_back({set.place, set.firstScore, kindOf(set), leftOutBy(set.change.plan)});
     return columns;
 }
 

@@ -2,6 +2,7 @@
 #include "ui/views/learn/lens/head_list.h"
 
 #include "ui/origin/token_mark.h"
+#include "ui/shell/figure_text.h"
 #include "ui/views/learn/lens/lens_model.h"
 
 #include <QHeaderView>
@@ -126,7 +127,7 @@ void HeadList::showHeads(const AttentionRead& read) {
                 top = text;
                 most = shown.weights[at];
             }
-            named << tr("%1 at %2: %3").arg(text).arg(at).arg(probabilityText(shown.weights[at]));
+            named << tr("%1 at %2: %3").arg(text).arg(at).arg(shareText(shown.weights[at]));
         }
         const QString sentence = tr("Head %1 looks at %2; entropy %3 bits")
                                      .arg(head)
@@ -140,7 +141,7 @@ void HeadList::showHeads(const AttentionRead& read) {
         setItem(head, HeadNumber, new QTableWidgetItem(QString::number(head)));
         setItem(head, HeadBars, bars);
         setItem(head, HeadTop, new QTableWidgetItem(top));
-        setItem(head, HeadWeight, new QTableWidgetItem(probabilityText(most)));
+        setItem(head, HeadWeight, new QTableWidgetItem(shareText(most)));
         setItem(head, HeadEntropy, new QTableWidgetItem(QString::number(shown.entropy, 'f', 1)));
         for (int column = 0; column < columnCount(); ++column)
             item(head, column)->setToolTip(sentence);

@@ -2,6 +2,7 @@
 #include "ui/views/learn/lens/lens_cell_panel.h"
 
 #include "ui/origin/token_mark.h"
+#include "ui/shell/figure_text.h"
 
 #include <QHeaderView>
 #include <QLabel>
@@ -59,8 +60,8 @@ QString inTheEnd(const LensToken& token, TokenId id) {
     const LensCell& last = token.cells.back();
     for (std::size_t i = 0; i < last.ids.size(); ++i)
         if (last.ids[i] == id)
-            return probabilityText(last.probabilities[i]);
-    return id == token.token ? probabilityText(last.probability) : QString();
+            return shareText(last.probabilities[i]);
+    return id == token.token ? shareText(last.probability) : QString();
 }
 
 } // namespace
@@ -127,7 +128,7 @@ void LensCellPanel::showCell(std::optional<LensPlace> place) {
         tr("\u201C%1\u201D, %2").arg(m_model.tokenText(place->token), depthText(place->depth)));
     m_subtitle->setText(tr("If the model stopped here, it would write"));
     fillBest();
-    m_facts->setText(factsText());
+    m_facts->setText(unbrokenFigures(factsText()));
     showChoice();
 }
 
@@ -146,7 +147,7 @@ void LensCellPanel::fillBest() {
         text->setFont(m_theme.font(TextRole::Code));
         if (isFinal)
             text->setData(Qt::AccessibleTextRole, tr("%1, which was written").arg(word));
-        QTableWidgetItem* here = figureItem(probabilityText(cell.probabilities[i]));
+        QTableWidgetItem* here = figureItem(shareText(cell.probabilities[i]));
         here->setData(kBarRole, cell.probabilities[i]);
         m_best->setItem(row, RankColumn, figureItem(QString::number(row + 1)));
         m_best->setItem(row, WordColumn, text);
@@ -164,12 +165,12 @@ QString LensCellPanel::factsText() const {
     QStringList lines;
     lines << tr("Rank of the written token here: %1, probability %2.")
                  .arg(cell.rank + 1)
-                 .arg(probabilityText(cell.probability));
+                 .arg(shareText(cell.probability));
     if (m_place->depth > 0) {
         const LensCell& before = m_model.cell({m_place->token, m_place->depth - 1});
         const double gain = cell.probability - before.probability;
         const QString change = (gain < 0.0 ? tr("took %1 from it") : tr("added %1 to it"))
-                                   .arg(probabilityText(std::abs(gain)));
+                                   .arg(shareText(std::abs(gain)));
         lines << (isBehindMlp(m_place->depth) ? tr("This MLP %1; before, its rank was %2.")
                                               : tr("This attention %1; before, its rank was %2."))
                      .arg(change)

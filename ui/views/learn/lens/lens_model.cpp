@@ -2,6 +2,7 @@
 #include "ui/views/learn/lens/lens_model.h"
 
 #include "ui/origin/token_mark.h"
+#include "ui/shell/figure_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,11 +17,6 @@ QString depthText(int depth) {
     return (isBehindMlp(depth) ? LensModel::tr("after the MLP of layer %1")
                                : LensModel::tr("after the attention of layer %1"))
         .arg(layerOfDepth(depth));
-}
-
-QString probabilityText(double probability) {
-    const QString text = QString::number(probability, 'f', 2);
-    return text.startsWith('0') ? text.mid(1) : text;
 }
 
 bool LensModel::setAnswer(const LensAnswer& answer) {
@@ -157,7 +153,7 @@ QString LensModel::sentenceOf(const LensPlace& place) const {
     QString sentence = tr("%1, %2: probability %3, rank %4")
                            .arg(tokenText(place.token),
                                 depthText(place.depth),
-                                probabilityText(shown.probability),
+                                shareText(shown.probability),
                                 QString::number(shown.rank + 1)); // at once: a token may be "%3"
     const int depth = token(place.token).finalDepth();
     sentence = depth < 0 ? tr("%1; it does not lead in the end").arg(sentence)

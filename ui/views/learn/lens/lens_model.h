@@ -118,7 +118,4 @@ private:
 /// "after the MLP of layer 21", "after the embedding".
 QString depthText(int depth);
 
-/// Probabilities as in figures: ".23", "1.00".
-QString probabilityText(double probability);
-
 } // namespace ui

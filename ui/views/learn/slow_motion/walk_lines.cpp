@@ -155,7 +155,7 @@ std::vector<WalkLine> stopLines(const RoundWalk& walk, RoundStop stop) {
 std::vector<WalkLine> answerLines(const RoundWalk& walk, bool isWithRound) {
     const DecodeMetrics& so = isWithRound ? walk.accepting.soFar : walk.accepting.before;
     const auto known = [](const std::optional<double>& value) {
-        return value ? QString::number(*value, 'f', 2) : QStringLiteral("\u2013");
+        return value ? decimalText(*value) : QStringLiteral("\u2013");
     };
     return {
         {tr("tokens per round (M)"),

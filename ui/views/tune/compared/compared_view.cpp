@@ -40,7 +40,7 @@ std::vector<NamedSum> rowsOf(const ComparedPrompts& prompts) {
 /// With all digits, or as they are read.
 FigureTable tableOf(const std::vector<NamedSum>& rows, bool isRead) {
     const auto number = [isRead](double value) {
-        return isRead ? QString::number(value, 'f', 2) : numberCell(value);
+        return isRead ? decimalText(value) : numberCell(value);
     };
     FigureTable table;
     table.header << ComparedView::tr("task") << ComparedView::tr("with it")

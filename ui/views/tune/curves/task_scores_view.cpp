@@ -32,7 +32,7 @@ FigureTable tableOf(const ScoresByTask& scores, bool isRead) {
         table.header << QStringLiteral("a%1").arg(depth + 1);
     for (const auto& [task, score] : tasks) {
         QStringList row{taskTitle(task),
-                        isRead ? QString::number(score.tokensPerRound, 'f', 2)
+                        isRead ? decimalText(score.tokensPerRound)
                                : numberCell(score.tokensPerRound)};
         for (std::size_t depth = 0; depth < depths; ++depth)
             row << (depth >= score.acceptance.size() ? QString()

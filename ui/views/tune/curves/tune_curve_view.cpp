@@ -2,6 +2,7 @@
 #include "ui/views/tune/curves/tune_curve_view.h"
 
 #include "ui/plots/line_plot.h"
+#include "ui/shell/figure_text.h"
 
 #include <QVBoxLayout>
 
@@ -57,7 +58,7 @@ void TuneCurveView::showRun() {
     for (const TuneLine& line : m_lines) {
         seen.push_back({{0.0, line.look.value}});
         references.push_back(line.look);
-        summary << tr("%1: %2.").arg(line.name, QString::number(line.look.value, 'f', 2));
+        summary << tr("%1: %2.").arg(line.name, decimalText(line.look.value));
     }
     m_plot->setReferences(std::move(references));
     m_plot->setHome({0.0, last}, m_content.range(seen));
@@ -71,10 +72,13 @@ FigureTable TuneCurveView::table() const {
     table.header << tr("step");
     std::map<double, QStringList> rows;
     for (std::size_t i = 0; i < m_points.size(); ++i) {
+        if (m_points[i].empty()) // a line that this training does not have
+            continue;
+        const qsizetype before = table.header.size() - 1;
         table.header << m_content.curves[i].form.name;
         for (const PlotPoint& point : m_points[i]) {
             QStringList& row = rows[point.x];
-            while (row.size() < static_cast<qsizetype>(i))
+            while (row.size() < before)
                 row << QString();
             row << numberCell(point.y);
         }

@@ -15,10 +15,22 @@ using CurvePoints = std::vector<std::vector<PlotPoint>>;
 
 QString oneDecimal(double value) { return QString::number(value, 'f', 1); }
 
+/// Of a copy of the model, what its drafts are trained by.
+double draftLoss(const LossPoint& point) { return point.drafting.value_or(point.loss); }
+
 std::vector<PlotPoint> rawLosses(const TuningRun& run) {
     std::vector<PlotPoint> points;
     for (const LossPoint& loss : run.losses)
-        points.push_back({static_cast<double>(loss.step), loss.loss});
+        points.push_back({static_cast<double>(loss.step), draftLoss(loss)});
+    return points;
+}
+
+/// How far a copy is from the untouched model; nothing for a layer beside it.
+std::vector<PlotPoint> distances(const TuningRun& run) {
+    std::vector<PlotPoint> points;
+    for (const LossPoint& loss : run.losses)
+        if (loss.drafting)
+            points.push_back({static_cast<double>(loss.step), loss.loss});
     return points;
 }
 
@@ -29,7 +41,7 @@ std::vector<PlotPoint> smoothedLosses(const TuningRun& run) {
     double sum = 0.0;
     double weight = 0.0;
     for (const LossPoint& loss : run.losses) {
-        sum = sum * kKept + loss.loss;
+        sum = sum * kKept + draftLoss(loss);
         weight = weight * kKept + 1.0;
         points.push_back({static_cast<double>(loss.step), sum / weight});
     }
@@ -39,13 +51,20 @@ std::vector<PlotPoint> smoothedLosses(const TuningRun& run) {
 /// From 0 to a whole number above the highest point.
 PlotRange lossRange(const CurvePoints& curves) {
     double highest = 1.0;
-    for (const PlotPoint& point : curves.front())
-        highest = std::max(highest, point.y);
+    for (const std::vector<PlotPoint>& points : curves)
+        for (const PlotPoint& point : points)
+            highest = std::max(highest, point.y);
     return {0.0, std::ceil(highest)};
 }
 
+/// Nothing for a depth that no draft reaches, as SPACE has only as many as masks.
 std::vector<PlotPoint> acceptanceAt(const TuningRun& run, std::size_t depth) {
     std::vector<PlotPoint> points;
+    const auto reaches = [depth](const TuningEvaluation& one) {
+        return depth < one.all.acceptance.size() && one.all.acceptance[depth] > 0.0;
+    };
+    if (std::ranges::none_of(run.evaluations, reaches))
+        return points;
     for (const TuningEvaluation& one : run.evaluations)
         if (depth < one.all.acceptance.size())
             points.push_back({static_cast<double>(one.step), one.all.acceptance[depth]});
@@ -98,19 +117,19 @@ std::vector<TuneLine> roundLines(const TuningSession& session) {
     const auto round = prices ? prices->round(3) : std::nullopt;
     if (!round || *round > kMostPerRound)
         return {};
-    const auto text = [](double tokens) { return QString::number(tokens, 'f', 2); };
-    std::vector<TuneLine> lines{{tr("break-even with plain steps"),
-                                 {.value = *round,
-                                  .label = tr("break-even with plain steps: %1").arg(text(*round)),
-                                  .colour = &Colours::text,
-                                  .isLabelBelow = true}}};
+    std::vector<TuneLine> lines{
+        {tr("break-even with plain steps"),
+         {.value = *round,
+          .label = tr("break-even with plain steps: %1").arg(decimalText(*round)),
+          .colour = &Colours::text,
+          .isLabelBelow = true}}};
     const double fast =
         session.comparison().isMeasured() ? session.comparison().prompts().all().without : 0.0;
     if (fast > 0.0 && fast * *round <= kMostPerRound) {
         lines.push_back({tr("break-even with Auto as it is"),
                          {.value = fast * *round,
                           .label = tr("break-even with Auto as it is (%1): %2")
-                                       .arg(factorText(fast), text(fast * *round)),
+                                       .arg(factorText(fast), decimalText(fast * *round)),
                           .colour = &Colours::muted,
                           .dash = Dash::Dashed}});
     }
@@ -133,12 +152,14 @@ constexpr std::array<DepthLook, 4> kDepthLooks = {
 
 TunePlot lossPlot() {
     TunePlot plot;
-    plot.info = {QStringLiteral("tune_loss"),
-                 tr("Loss"),
-                 tr("How far the draft layer's probabilities are from the full model's own next "
-                    "tokens, on the answers of each step. The pale line is measured every tenth "
-                    "step, the coloured one is its running mean."),
-                 {}};
+    plot.info = {
+        QStringLiteral("tune_loss"),
+        tr("Loss"),
+        tr("How far the probabilities of drafts are from the full model's own next tokens, "
+           "on the answers of each step. The pale line is measured every tenth step, the "
+           "coloured one is its running mean. Of a copy of the model, the dashed line "
+           "tells how far it is from the model itself; it should stay near 0."),
+        {}};
     plot.subtitle = tr("of the drafted tokens, less is better");
     plot.y.tickCount = 4;
     plot.y.tickText = oneDecimal;
@@ -146,7 +167,11 @@ TunePlot lossPlot() {
     plot.curves.push_back(
         {{tr("loss, smoothed"), &Colours::accent, LineForm::Line, Dash::Solid, Marker::None, true},
          smoothedLosses,
-         [](double loss) { return QString::number(loss, 'f', 2); }});
+         decimalText});
+    plot.curves.push_back(
+        {{tr("distance from the model"), &Colours::muted, LineForm::Line, Dash::Dashed},
+         distances,
+         [](double loss) { return tr("from the model %1").arg(decimalText(loss)); }});
     plot.range = lossRange;
     plot.note = {tr("No step yet"),
                  tr("Training begins when there are enough answers. Each tenth step adds a point."),
@@ -155,7 +180,7 @@ TunePlot lossPlot() {
         return run.losses.empty() ? QString()
                                   : tr("Step %1: loss %2.")
                                         .arg(run.losses.back().step)
-                                        .arg(run.losses.back().loss, 0, 'f', 2);
+                                        .arg(decimalText(draftLoss(run.losses.back())));
     };
     return plot;
 }
@@ -187,7 +212,7 @@ TunePlot acceptancePlot() {
     plot.lines = acceptanceLines;
     plot.range = shareRange;
     plot.note = {tr("Not measured yet"),
-                 tr("Every 100 steps and at the end the draft layer drafts held-out answers."),
+                 tr("Every 100 steps and at the end held-out answers are drafted."),
                  {}};
     plot.summary = [](const TuningRun& run) {
         const TuningEvaluation* newest = run.newest();
@@ -226,11 +251,11 @@ TunePlot roundPlot() {
                             Marker::HollowCircle,
                             true},
                            roundPoints,
-                           [](double tokens) { return QString::number(tokens, 'f', 2); }});
+                           decimalText});
     plot.lines = roundLines;
     plot.range = tokenRange;
     plot.note = {tr("Not measured yet"),
-                 tr("Every 100 steps and at the end the draft layer drafts held-out answers."),
+                 tr("Every 100 steps and at the end held-out answers are drafted."),
                  {}};
     plot.summary = [](const TuningRun& run) {
         return run.newest() == nullptr ? QString()

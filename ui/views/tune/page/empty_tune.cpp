@@ -71,10 +71,10 @@ EmptyTune::EmptyTune(const Theme& theme, QWidget* parent)
     : EmptyPage(
           theme,
           new CurvesOutline(theme),
-          tr("A draft layer for your own prompts"),
-          tr("The model answers your prompts, and a small layer beside it learns to foretell these "
-             "answers. Where it is right, an answer appears sooner; the text never changes, "
-             "because the full model checks every token. Add prompts of the kind that you ask, "
+          tr("Faster answers to your own prompts"),
+          tr("The model answers your prompts, and a small layer beside it, or a copy of the model, "
+             "learns to foretell these answers. Where its drafts are right, an answer appears "
+             "sooner; each token is checked all the same. Add prompts of the kind that you ask, "
              "some hundred or more, and start at the left."),
           parent) {
     QPushButton* add = addButton(tr("Add files with prompts..."), IconName::Plus);

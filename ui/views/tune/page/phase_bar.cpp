@@ -17,6 +17,7 @@ namespace ui {
 namespace {
 
 constexpr int kBarParts = 1000;
+constexpr int kRoomForOneLine = 720; ///< pixels at 100 %
 
 } // namespace
 
@@ -36,16 +37,14 @@ void PhaseBar::add(const QString& name, int share) {
     Phase phase{name,
                 new LiveLabel(m_theme, TextRole::Small, &Colours::text, Fit::Whole, this),
                 new LiveLabel(m_theme, TextRole::Small, &Colours::muted, Fit::Cut, this),
-                new QProgressBar(this)};
-    phase.words->setAlignedRight(true);
+                new QProgressBar(this),
+                new QBoxLayout(QBoxLayout::LeftToRight)};
     phase.bar->setRange(0, kBarParts);
     phase.bar->setTextVisible(false);
-    phase.bar->setAccessibleName(tr("Part done: %1").arg(name));
-    auto* head = new QHBoxLayout;
-    head->addWidget(phase.title);
-    head->addWidget(phase.words, 1);
+    phase.head->addWidget(phase.title);
+    phase.head->addWidget(phase.words, 1);
     auto* column = new QVBoxLayout;
-    column->addLayout(head);
+    column->addLayout(phase.head);
     column->addWidget(phase.bar);
     m_row->addLayout(column, share);
     m_phases.push_back(std::move(phase));
@@ -68,12 +67,32 @@ void PhaseBar::showSession(const TuningSession& session) {
               : run.step                     ? run.step->part()
                                              : 0.0,
               trainText(run));
+    if (session.choice().changesModel()) {
+        showCheck(run);
+        return;
+    }
+    m_phases[2].name = tr("Compare");
     const AdapterComparison& comparison = session.comparison();
     const bool isCompared = comparison.state() == ComparisonState::Done;
     showPhase(m_phases[2],
               stage(isCompared, comparison.isRunning()),
               isCompared ? 1.0 : comparison.prompts().part(),
               comparisonText(comparison));
+}
+
+/// Of a copy of the model: whether it is as good.
+void PhaseBar::showCheck(const TuningRun& run) {
+    const bool isOver = run.phase == TuningPhase::Over;
+    const bool isTrained = run.step && run.step->steps > 0 && run.step->step == run.step->steps;
+    m_phases[2].name = tr("Check");
+    showPhase(m_phases[2],
+              isOver      ? Stage::Done
+              : isTrained ? Stage::Now
+                          : Stage::Ahead,
+              isOver ? 1.0 : 0.0,
+              run.done && run.done->quality
+                  ? (run.done->quality->isKept ? tr("passed") : tr("not passed"))
+                  : QString());
 }
 
 void PhaseBar::showPhase(Phase& phase, Stage stage, double part, const QString& words) {
@@ -84,6 +103,7 @@ void PhaseBar::showPhase(Phase& phase, Stage stage, double part, const QString& 
           : stage == Stage::Ahead ? &Colours::muted
                                   : &Colours::text}});
     phase.words->setText(words);
+    phase.bar->setAccessibleName(tr("Part done: %1").arg(phase.name));
     phase.bar->setValue(static_cast<int>(part * kBarParts));
     if (std::exchange(phase.stage, stage) != stage)
         colourBar(phase);
@@ -97,7 +117,23 @@ void PhaseBar::colourBar(const Phase& phase) {
                                  : QString());
 }
 
+/// Where a line has no room for both, the words stand below the title.
+void PhaseBar::arrange() {
+    const bool isWide = width() >= m_theme.scaled(kRoomForOneLine);
+    for (const Phase& phase : m_phases) {
+        phase.head->setDirection(isWide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+        phase.head->setSpacing(m_theme.scaled(isWide ? 6 : 1));
+        phase.words->setAlignedRight(isWide);
+    }
+}
+
+void PhaseBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    arrange();
+}
+
 void PhaseBar::restyle() {
+    arrange();
     m_row->setContentsMargins(
         m_theme.scaled(12), m_theme.scaled(8), m_theme.scaled(12), m_theme.scaled(10));
     m_row->setSpacing(m_theme.scaled(16));

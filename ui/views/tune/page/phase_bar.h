@@ -7,6 +7,7 @@
 
 #include <vector>
 
+class QBoxLayout;
 class QHBoxLayout;
 class QProgressBar;
 
@@ -14,6 +15,7 @@ namespace ui {
 
 class LiveLabel;
 class TuningSession;
+struct TuningRun;
 
 /// The phases of a training and its comparison side by side: what is done, what is at work, and how
 /// long it takes. Thread: UI.
@@ -27,6 +29,7 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     enum class Stage { Ahead, Now, Done };
@@ -36,17 +39,20 @@ private:
         LiveLabel* title;
         LiveLabel* words;
         QProgressBar* bar;
+        QBoxLayout* head; ///< title and words
         Stage stage = Stage::Ahead;
     };
 
     void add(const QString& name, int share);
     void showPhase(Phase& phase, Stage stage, double part, const QString& words);
+    void showCheck(const TuningRun& run);
     void colourBar(const Phase& phase);
+    void arrange();
     void restyle();
 
     const Theme& m_theme;
     QHBoxLayout* m_row;
-    std::vector<Phase> m_phases; ///< collecting, training, comparing
+    std::vector<Phase> m_phases; ///< collecting, training, comparing or checking
 };
 
 } // namespace ui

@@ -13,8 +13,12 @@
 #include "ui/views/tune/curves/tune_curve_view.h"
 #include "ui/views/tune/page/empty_tune.h"
 #include "ui/views/tune/page/phase_bar.h"
+#include "ui/views/tune/quality/exits_view.h"
+#include "ui/views/tune/quality/quality_view.h"
+#include "ui/views/tune/recipe/recipe_words.h"
 #include "ui/views/tune/tune_words.h"
 
+#include <QDir>
 #include <QDragEnterEvent>
 #include <QGridLayout>
 #include <QLabel>
@@ -72,21 +76,21 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     add(Action::Reload, true);
     button(Action::Remove).setText(tr("Remove the adapter"));
     button(Action::Remove).setToolTip(tr("The model drafts without it from its next load on"));
-    button(Action::Reload).setText(tr("Load the model again"));
-    button(Action::Reload).setToolTip(tr("It then drafts with the new layer"));
     auto* loss = new TuneCurveView(context, m_session, lossPlot());
     m_firstPlot = &loss->plot();
     m_views = {loss,
                new TuneCurveView(context, m_session, acceptancePlot()),
                new TuneCurveView(context, m_session, roundPlot()),
                new TaskScoresView(context, m_session),
-               new ComparedView(context, m_session)};
+               new ComparedView(context, m_session),
+               new ExitsView(context, m_session),
+               new QualityView(context, m_session)};
     auto* views = new QWidget;
     m_grid = new QGridLayout(views);
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(1);
     for (TuneView* view : m_views)
-        m_parts.push_back(partOf(view, menu));
+        m_parts.push_back(partOf(view, menu, views));
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setWidget(views);
     m_body->addWidget(m_empty);
@@ -104,8 +108,8 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     arrange();
 }
 
-QWidget* TunePage::partOf(TuneView* view, ViewMenu& menu) {
-    auto* part = new QWidget;
+QWidget* TunePage::partOf(TuneView* view, ViewMenu& menu, QWidget* parent) {
+    auto* part = new QWidget(parent); // also while it is in no layout
     auto* rows = new QVBoxLayout(part);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
@@ -118,17 +122,38 @@ QWidget* TunePage::partOf(TuneView* view, ViewMenu& menu) {
     return part;
 }
 
-/// In two columns where there is room, else below each other.
+/// Of those that only some recipes have.
+bool TunePage::isShown(std::size_t part) const {
+    const TuningRecipe recipe = m_session.recipe();
+    const TuneView* view = m_views[part];
+    if (qobject_cast<const ComparedView*>(view) != nullptr)
+        return recipe == TuningRecipe::Draft;
+    if (qobject_cast<const ExitsView*>(view) != nullptr)
+        return recipe == TuningRecipe::LayerSkip;
+    return qobject_cast<const QualityView*>(view) == nullptr || recipe != TuningRecipe::Draft;
+}
+
+/// In two columns where there is room, else below each other. One that is last and alone in its row
+/// takes the whole of it.
 void TunePage::arrange() {
     const int columns = width() >= m_theme.scaled(kRoomForTwoColumns) ? 2 : 1;
-    if (std::exchange(m_columns, columns) == columns)
+    const bool isSame = std::exchange(m_arranged, m_session.recipe()) == m_session.recipe();
+    if (std::exchange(m_columns, columns) == columns && isSame)
         return;
-    for (QWidget* part : m_parts)
-        m_grid->removeWidget(part);
-    const int last = static_cast<int>(m_parts.size()) - 1; // it takes a whole row
-    for (int i = 0; i < last; ++i)
-        m_grid->addWidget(m_parts[static_cast<std::size_t>(i)], i / columns, i % columns);
-    m_grid->addWidget(m_parts.back(), (last + columns - 1) / columns, 0, 1, columns);
+    std::vector<QWidget*> shown;
+    for (std::size_t i = 0; i < m_parts.size(); ++i) {
+        m_grid->removeWidget(m_parts[i]);
+        m_parts[i]->setVisible(isShown(i));
+        if (isShown(i))
+            shown.push_back(m_parts[i]);
+    }
+    const int last = static_cast<int>(shown.size()) - 1;
+    for (int i = 0; i <= last; ++i)
+        m_grid->addWidget(shown[static_cast<std::size_t>(i)],
+                          i / columns,
+                          i % columns,
+                          1,
+                          i == last ? columns - i % columns : 1);
     m_grid->setColumnStretch(0, 1);
     m_grid->setColumnStretch(1, columns - 1);
 }
@@ -151,7 +176,8 @@ void TunePage::showSession() {
     m_header->setVisible(hasRun);
     m_phases->setVisible(hasRun);
     m_body->setCurrentWidget(hasRun ? static_cast<QWidget*>(m_scroll) : m_empty);
-    m_header->setTitle(tr("Draft layer for %1").arg(m_session.choice().model.name));
+    arrange();
+    m_header->setTitle(tuningTitle(m_session.choice()));
     m_header->setSentence(tuningStateText(m_session));
     m_phases->showSession(m_session);
     const TuningFinding finding = tuningFinding(m_session);
@@ -191,9 +217,25 @@ void TunePage::showButtons() {
                                 "layer and without it, in turn"));
     const bool isUsed = state == TuningState::Finished && m_session.isResultUsed();
     button(Action::Remove).setVisible(isUsed);
-    button(Action::Reload).setVisible(isUsed);
+    showLoading(isUsed);
     if (hadFocus && focused->isHidden())
         passFocus();
+}
+
+/// The model with its new layer, or the new model.
+void TunePage::showLoading(bool isLayerUsed) {
+    QPushButton& load = button(Action::Reload);
+    const QString copy = m_session.newModel();
+    load.setVisible(isLayerUsed || !copy.isEmpty());
+    if (copy.isEmpty()) {
+        load.setText(tr("Load the model again"));
+        load.setToolTip(tr("It then drafts with the new layer"));
+        return;
+    }
+    load.setText(m_session.run().done->quality->isKept ? tr("Load it now")
+                                                       : tr("Load it all the same"));
+    load.setToolTip(tr("%1, with the decoder %2")
+                        .arg(QDir::toNativeSeparators(copy), recipeName(m_session.recipe())));
 }
 
 /// A button that goes leaves the keyboard to another one, or to the first picture.

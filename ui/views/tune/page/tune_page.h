@@ -59,10 +59,12 @@ protected:
 
 private:
     void build(const ViewContext& context, ViewMenu& menu);
-    QWidget* partOf(TuneView* view, ViewMenu& menu);
+    QWidget* partOf(TuneView* view, ViewMenu& menu, QWidget* parent);
+    bool isShown(std::size_t part) const;
     void arrange();
     void showSession();
     void showButtons();
+    void showLoading(bool isLayerUsed);
     void passFocus();
     void showNotice();
     void restyle();
@@ -85,6 +87,7 @@ private:
     std::vector<TuneView*> m_views;
     std::vector<QWidget*> m_parts; ///< the views with their titles
     int m_columns = 0;
+    TuningRecipe m_arranged = TuningRecipe::Draft; ///< whose views are shown
 };
 
 } // namespace ui

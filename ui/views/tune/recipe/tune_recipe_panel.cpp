@@ -6,18 +6,26 @@
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/shell/widgets/live_label.h"
 #include "ui/shell/widgets/segmented_control.h"
+#include "ui/tuning/model/tuned_output.h"
+#include "ui/tuning/model/tuning_costs.h"
 #include "ui/views/models/model_report.h"
+#include "ui/views/tune/recipe/output_field.h"
+#include "ui/views/tune/recipe/recipe_choice.h"
 #include "ui/views/tune/tune_words.h"
 
 #include <QCheckBox>
 #include <QDragEnterEvent>
 #include <QGridLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QThread>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ui {
@@ -29,6 +37,15 @@ constexpr int kMostSelfPrompts = 100'000;
 
 /// Of the file over its weights: they are stored in 8 bits, with a scale for each block.
 constexpr double kBytesPerWeight = 1.06;
+
+/// Of a time that is only about right: whole hours of many.
+double rounded(double seconds) {
+    constexpr double kHour = 3600.0;
+    return seconds < 3.0 * kHour ? seconds : std::round(seconds / kHour) * kHour;
+}
+
+constexpr int kFewestAnswers = 1000; ///< tokens from which something can be learnt
+constexpr int kMostAnswers = 1'000'000'000;
 
 } // namespace
 
@@ -44,6 +61,15 @@ TuneRecipePanel::TuneRecipePanel(const Theme& theme, const TuningSession& sessio
     connect(m_selfPrompts, &QSpinBox::valueChanged, this, &TuneRecipePanel::showStart);
     connect(m_chats, &QCheckBox::toggled, this, &TuneRecipePanel::showStart);
     connect(m_length, &SegmentedControl::chosen, this, &TuneRecipePanel::showCosts);
+    connect(m_trained, &SegmentedControl::chosen, this, &TuneRecipePanel::showCosts);
+    connect(m_minutes, &QSpinBox::valueChanged, this, &TuneRecipePanel::showCosts);
+    connect(m_answers, &QSpinBox::valueChanged, this, &TuneRecipePanel::showCosts);
+    connect(m_answers, &QSpinBox::editingFinished, this, [this] { // fewer are refused
+        if (m_answers->value() > 0 && m_answers->value() < kFewestAnswers)
+            m_answers->setValue(kFewestAnswers);
+    });
+    connect(m_output, &OutputField::changed, this, &TuneRecipePanel::showStart);
+    connect(m_recipe, &RecipeChoice::chosen, this, &TuneRecipePanel::recipeAsked);
     connect(m_start, &QPushButton::clicked, this, [this] { emit startAsked(choice()); });
     connect(&session, &TuningSession::changed, this, &TuneRecipePanel::showSession);
     connect(&theme, &Theme::changed, this, &TuneRecipePanel::restyle);
@@ -51,11 +77,12 @@ TuneRecipePanel::TuneRecipePanel(const Theme& theme, const TuningSession& sessio
     showSession();
 }
 
-void TuneRecipePanel::addTitle(QVBoxLayout& form, const QString& text) {
+QLabel* TuneRecipePanel::addTitle(QVBoxLayout& form, const QString& text) {
     auto* label = new QLabel(text);
     label->setProperty("tone", QStringLiteral("bold"));
     label->setContentsMargins(0, m_theme.scaled(8), 0, 0);
     form.addWidget(label);
+    return label;
 }
 
 QLabel* TuneRecipePanel::addNote(QVBoxLayout& form) {
@@ -100,10 +127,24 @@ void TuneRecipePanel::build() {
     column->addWidget(m_foot);
 }
 
+void TuneRecipePanel::showFact(const Fact& fact, const QString& value) {
+    if (!value.isEmpty())
+        fact.value->setText(value);
+    fact.name->setVisible(!value.isEmpty());
+    fact.value->setVisible(!value.isEmpty());
+}
+
 void TuneRecipePanel::buildForm(QVBoxLayout& form) {
     addTitle(form, tr("What to train"));
-    m_what = addNote(form);
+    m_recipe = new RecipeChoice(m_theme);
+    form.addWidget(m_recipe);
     buildPrompts(form);
+    buildLength(form);
+    buildCosts(form);
+    buildResult(form);
+}
+
+void TuneRecipePanel::buildLength(QVBoxLayout& form) {
     addTitle(form, tr("How long"));
     m_length = new SegmentedControl(m_theme, tr("How long it trains"));
     m_length->setSegments({tr("Quick"), tr("Full"), tr("Overnight"), tr("Minutes")});
@@ -115,21 +156,59 @@ void TuneRecipePanel::buildForm(QVBoxLayout& form) {
     m_minutes->setSuffix(tr(" min"));
     m_minutes->setAccessibleName(tr("Minutes for answers and training together"));
     form.addWidget(m_minutes, 0, Qt::AlignLeft);
+    auto* name = new QLabel(tr("Answer tokens"));
+    m_answers = new QSpinBox;
+    m_answers->setRange(0, kMostAnswers);
+    m_answers->setSingleStep(50'000);
+    m_answers->setGroupSeparatorShown(true);
+    m_answers->setSpecialValueText(tr("as above"));
+    m_answers->setAccessibleName(name->text());
+    m_answers->setToolTip(tr("How many tokens of the model's own answers are trained on, in place "
+                             "of the number that goes with the length above"));
+    name->setBuddy(m_answers);
+    auto* row = new QHBoxLayout;
+    row->addWidget(name, 1);
+    row->addWidget(m_answers);
+    form.addLayout(row);
+    m_trainedTitle = addTitle(form, tr("Which weights learn"));
+    m_trained = new SegmentedControl(m_theme, m_trainedTitle->text());
+    m_trained->setSegments({tr("LoRA"), tr("All weights")});
+    m_trained->setCurrentIndex(0);
+    m_trained->segment(0)->setToolTip(
+        tr("Two thin matrices beside each linear layer, which are added to it in the end: needs "
+           "little memory and changes the model little. arXiv 2106.09685."));
+    m_trained->segment(1)->setToolTip(tr("Needs about five times the memory"));
+    form.addWidget(m_trained, 0, Qt::AlignLeft);
+}
+
+void TuneRecipePanel::buildCosts(QVBoxLayout& form) {
     addTitle(form, tr("What it costs"));
     m_facts = new QGridLayout;
     m_facts->setColumnStretch(1, 1);
     m_tokens = addFact(tr("Answers to learn from"));
+    m_time = addFact(tr("Time on this computer"));
+    m_memory = addFact(tr("Memory"));
     m_disk = addFact(tr("Disk while it runs"));
     m_weights = addFact(tr("Weights to train"));
     m_size = addFact(tr("Size of the result"));
     m_draftPrice = addFact(tr("A drafted token"));
     m_rowsPrice = addFact(tr("Checking 2, 3, 4 rows"));
     form.addLayout(m_facts);
+}
+
+void TuneRecipePanel::buildResult(QVBoxLayout& form) {
     addTitle(form, tr("What becomes of it"));
     m_use = new QCheckBox(tr("Draft with it for this model"));
     m_use->setToolTip(tr("From the next load of the model on, until it is removed"));
     m_use->setChecked(true);
     form.addWidget(m_use);
+    m_output = new OutputField(m_theme);
+    form.addWidget(m_output);
+    m_outputNote = addNote(form);
+    m_outputNote->setText(
+        tr("The new model's folder; the model itself is only read. If the copy turns out worse "
+           "than it, \"rejected\" is added to the folder's name."));
+    m_output->line().setAccessibleDescription(m_outputNote->text());
 }
 
 void TuneRecipePanel::buildPrompts(QVBoxLayout& form) {
@@ -177,24 +256,44 @@ TuningChoice TuneRecipePanel::choice() const {
     choice.length = static_cast<TuningLength>(std::max(0, m_length->currentIndex()));
     choice.minutes = m_minutes->value();
     choice.isUsed = m_use->isChecked();
+    choice.recipe = m_session.recipe();
+    choice.tokens = m_answers->value();
+    choice.isFull = choice.changesModel() && m_trained->currentIndex() == 1;
+    choice.output = choice.changesModel() ? m_output->path() : QString();
     return choice;
 }
 
 /// The choices of a training that comes into sight; later ones are the user's.
 void TuneRecipePanel::showSession() {
+    m_recipe->setRecipe(m_session.recipe());
+    m_output->setUsual(usualOutput(
+        m_session.places().models, m_session.model().value_or(TuningModel()), m_session.recipe()));
     const bool isNew = std::exchange(m_number, m_session.number()) != m_session.number();
     if (isNew && m_session.state() != TuningState::None)
         showChoice(m_session.choice());
-    for (QWidget* choice : std::initializer_list<QWidget*>{
-             m_sources, m_selfPrompts, m_chats, m_length, m_minutes, m_use})
+    for (QWidget* choice : std::initializer_list<QWidget*>{m_recipe,
+                                                           m_sources,
+                                                           m_selfPrompts,
+                                                           m_chats,
+                                                           m_length,
+                                                           m_minutes,
+                                                           m_answers,
+                                                           m_trained,
+                                                           m_use,
+                                                           m_output})
         choice->setEnabled(!m_session.isAtWork());
-    const auto& facts = m_session.run().facts;
-    m_what->setText(
-        facts ? tr("A draft layer: %1 weights beside the model, which itself stays as it is.")
-                    .arg(numberText(facts->trainedWeights))
-              : tr("A draft layer: a small layer beside the model, which itself stays as it is."));
+    showRecipe();
     showCosts();
     showStart();
+}
+
+/// What makes sense for one recipe alone is hidden with the others.
+void TuneRecipePanel::showRecipe() {
+    const bool isCopy = m_session.recipe() != TuningRecipe::Draft;
+    m_use->setVisible(!isCopy);
+    for (QWidget* part :
+         std::initializer_list<QWidget*>{m_trainedTitle, m_trained, m_output, m_outputNote})
+        part->setVisible(isCopy);
 }
 
 void TuneRecipePanel::showChoice(const TuningChoice& choice) {
@@ -203,51 +302,60 @@ void TuneRecipePanel::showChoice(const TuningChoice& choice) {
     m_chats->setChecked(choice.usesChats && !m_chats->isHidden());
     m_length->setCurrentIndex(static_cast<int>(choice.length));
     m_minutes->setValue(choice.minutes);
+    m_answers->setValue(static_cast<int>(std::min<qint64>(choice.tokens, kMostAnswers)));
+    m_trained->setCurrentIndex(choice.isFull ? 1 : 0);
     m_use->setChecked(choice.isUsed);
+    if (choice.changesModel())
+        m_output->setPath(choice.output);
 }
 
 void TuneRecipePanel::showCosts() {
     const TuningChoice chosen = choice();
     const bool isTimed = chosen.length == TuningLength::Minutes;
     m_minutes->setVisible(isTimed);
-    const auto atMost = [isTimed](const QString& text) {
-        return isTimed ? tr("at most %1").arg(text) : text;
+    const auto size = [](qint64 bytes) {
+        return bytes > 0 ? sizeText(static_cast<std::uint64_t>(bytes)) : QString();
     };
-    m_tokens.value->setText(
-        atMost(countText(chosen.answerTokens(), tr("1 token"), tr("%1 tokens"))));
-    const bool isSizeKnown = chosen.model.hiddenSize > 0;
-    m_disk.value->setText(atMost(sizeText(static_cast<std::uint64_t>(chosen.diskBytes()))));
-    m_disk.name->setVisible(isSizeKnown);
-    m_disk.value->setVisible(isSizeKnown);
-    const auto& facts = m_session.run().facts;
-    const auto& done = m_session.run().done;
-    if (facts) {
-        m_weights.value->setText(numberText(facts->trainedWeights));
-        const double about = static_cast<double>(facts->trainedWeights) * kBytesPerWeight;
-        m_size.value->setText(
-            sizeText(static_cast<std::uint64_t>(done ? static_cast<double>(done->bytes) : about)));
-    }
-    for (const Fact& fact : {m_weights, m_size}) {
-        fact.name->setVisible(facts.has_value());
-        fact.value->setVisible(facts.has_value());
-    }
+    const auto atMost = [isTimed](const QString& text) {
+        return isTimed && !text.isEmpty() ? tr("at most %1").arg(text) : text;
+    };
+    const TuningRun& run = m_session.run();
+    const TuningCosts costs = costsOf(chosen, run, QThread::idealThreadCount());
+    showFact(m_tokens, atMost(countText(chosen.answerTokens(), tr("1 token"), tr("%1 tokens"))));
+    showFact(m_time,
+             costs.seconds > 0.0 ? tr("about %1").arg(timeText(rounded(costs.seconds)))
+                                 : QString());
+    m_time.value->setToolTip(
+        isTimed            ? QString()
+        : costs.isMeasured ? tr("At the speed that this training had")
+                           : tr("Guessed from the model's size and this processor's cores; the "
+                                "first steps tell it exactly"));
+    const QString memory = size(costs.memoryBytes);
+    showFact(m_memory, memory.isEmpty() ? memory : tr("about %1").arg(memory));
+    showFact(m_disk, atMost(size(costs.diskBytes)));
+    const qint64 planned = !chosen.changesModel() ? 0
+                           : chosen.isFull        ? chosen.model.weights
+                                                  : chosen.model.loraWeights;
+    const qint64 trained = run.facts ? run.facts->trainedWeights : planned;
+    showFact(m_weights, trained > 0 ? numberText(trained) : QString());
+    const auto about =
+        chosen.changesModel() ? costs.resultBytes
+        : run.facts
+            ? static_cast<qint64>(static_cast<double>(run.facts->trainedWeights) * kBytesPerWeight)
+            : 0;
+    showFact(m_size, size(run.done ? run.done->bytes : about));
     showPrices();
 }
 
 /// As the program has measured them on this computer.
 void TuneRecipePanel::showPrices() {
     const auto& prices = m_session.run().prices;
-    if (prices) {
-        m_draftPrice.value->setText(tr("%1 of a plain step").arg(prices->draft, 0, 'f', 3));
-        QStringList rows;
-        for (const double price : prices->rows)
-            rows << QString::number(price, 'f', 2);
-        m_rowsPrice.value->setText(rows.join(QStringLiteral(", ")));
-    }
-    for (const Fact& fact : {m_draftPrice, m_rowsPrice}) {
-        fact.name->setVisible(prices.has_value());
-        fact.value->setVisible(prices.has_value());
-    }
+    QStringList rows;
+    for (const double price : prices ? prices->rows : std::vector<double>())
+        rows << decimalText(price);
+    showFact(m_draftPrice,
+             prices ? tr("%1 of a plain step").arg(prices->draft, 0, 'f', 3) : QString());
+    showFact(m_rowsPrice, rows.join(QStringLiteral(", ")));
 }
 
 void TuneRecipePanel::showStart() {
@@ -257,6 +365,8 @@ void TuneRecipePanel::showStart() {
         reason = tr("What is chosen is fixed while it runs.");
     else if (reason.isEmpty() && !choice().hasPrompts())
         reason = tr("Add the prompts first: files, folders, or some that the model writes.");
+    else if (reason.isEmpty() && m_session.recipe() != TuningRecipe::Draft)
+        reason = outputProblem(m_output->path());
     m_obstacle->setText(reason);
     m_obstacle->setVisible(!reason.isEmpty());
     m_start->setEnabled(reason.isEmpty());

@@ -15,6 +15,8 @@ namespace ui {
 
 class ColumnScroll;
 class LiveLabel;
+class OutputField;
+class RecipeChoice;
 class SegmentedControl;
 
 /// What is trained, from which prompts, how long, what it costs and what becomes of it; and Start.
@@ -40,6 +42,14 @@ public:
 
     QSpinBox& selfPrompts() { return *m_selfPrompts; }
 
+    RecipeChoice& recipe() { return *m_recipe; }
+
+    SegmentedControl& trained() { return *m_trained; }
+
+    QSpinBox& answers() { return *m_answers; }
+
+    OutputField& output() { return *m_output; }
+
     /// Without it, the user's chats cannot be chosen.
     void offerChats();
 
@@ -48,6 +58,7 @@ public:
 
 signals:
     void startAsked(const ui::TuningChoice& choice);
+    void recipeAsked(ui::TuningRecipe recipe);
     void filesDropped(const QStringList& paths);
 
 protected:
@@ -63,11 +74,16 @@ private:
     void build();
     void buildForm(QVBoxLayout& form);
     void buildPrompts(QVBoxLayout& form);
-    void addTitle(QVBoxLayout& form, const QString& text);
+    void buildLength(QVBoxLayout& form);
+    void buildCosts(QVBoxLayout& form);
+    void buildResult(QVBoxLayout& form);
+    QLabel* addTitle(QVBoxLayout& form, const QString& text);
     QLabel* addNote(QVBoxLayout& form);
     Fact addFact(const QString& name);
+    static void showFact(const Fact& fact, const QString& value);
     void showSession();
     void showChoice(const TuningChoice& choice);
+    void showRecipe();
     void showCosts();
     void showPrices();
     void showStart();
@@ -77,21 +93,28 @@ private:
     const TuningSession& m_session;
     ColumnScroll* m_scroll = nullptr;
     QWidget* m_form = nullptr;
-    QLabel* m_what = nullptr;
+    RecipeChoice* m_recipe = nullptr;
     PromptSources* m_sources = nullptr;
     QSpinBox* m_selfPrompts = nullptr;
     QCheckBox* m_chats = nullptr;
     QLabel* m_chatsNote = nullptr;
     SegmentedControl* m_length = nullptr;
     QSpinBox* m_minutes = nullptr;
+    QSpinBox* m_answers = nullptr;
+    QLabel* m_trainedTitle = nullptr;
+    SegmentedControl* m_trained = nullptr; ///< LoRA or all weights
     QGridLayout* m_facts = nullptr;
     Fact m_tokens{};
+    Fact m_time{};
+    Fact m_memory{};
     Fact m_disk{};
     Fact m_weights{};
     Fact m_size{};
     Fact m_draftPrice{};
     Fact m_rowsPrice{};
     QCheckBox* m_use = nullptr;
+    QLabel* m_outputNote = nullptr;
+    OutputField* m_output = nullptr;
     QWidget* m_foot = nullptr;
     QLabel* m_obstacle = nullptr;
     QPushButton* m_start = nullptr;

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/tuning/scripted_tuning.h"
+#include "ui/tuning/model/tuned_output.h"
+#include "ui/tuning/model/tuning_costs.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QtTest>
+
+#include <memory>
+
+using namespace support;
+using namespace ui;
+
+/// A training that makes a copy of the model: what it is told, where it writes, what it costs and
+/// what comes out, with a script in place of swift-run.
+class TunedCopyTest : public QObject {
+    Q_OBJECT
+
+    using Script = ScriptedTuning;
+
+    std::unique_ptr<Script> m_script;
+    std::unique_ptr<TuningSession> m_session;
+
+    TuningSession& session() { return *m_session; }
+
+    TuningState state() const { return m_session->state(); }
+
+    void open() {
+        m_session = std::make_unique<TuningSession>(m_script->places());
+        m_session->setModel(Script::model());
+    }
+
+    QStringList told() const { return Script::told(m_session->output()); }
+
+    void makeFolder(const QString& path, const QStringList& names, bool isTuned) const {
+        QVERIFY(QDir().mkpath(path));
+        for (const QString& name : names) {
+            QFile file(path + QLatin1Char('/') + name);
+            QVERIFY(file.open(QIODevice::WriteOnly));
+        }
+        if (!isTuned)
+            return;
+        QFile file(path + QStringLiteral("/tuning.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(R"({"swift_studio_tuning":1,"files":["tuning.json","model.safetensors"]})");
+    }
+
+private slots:
+
+    void init() {
+        m_script = std::make_unique<Script>();
+        open();
+    }
+
+    void cleanup() {
+        m_session.reset();
+        m_script.reset();
+    }
+
+    void theProgramIsToldTheRecipeAndWhereToWrite() {
+        TuningChoice choice = m_script->copyChoice(TuningRecipe::Space);
+        choice.isFull = true;
+        choice.tokens = 25'000;
+        const auto read = tuningChoiceOf(toJson(choice));
+        QVERIFY(read);
+        const QString arguments = argumentsOf(*read, QStringLiteral("/kept/adapter")).join(u' ');
+        QVERIFY(arguments.contains(QStringLiteral("--recipe space --out ") + choice.output));
+        QVERIFY(arguments.contains(QStringLiteral("--answer-tokens 25000")));
+        QVERIFY(arguments.contains(QStringLiteral("--set full=on")));
+        QVERIFY(!arguments.contains(QStringLiteral("--use")));
+        QVERIFY(!arguments.contains(QStringLiteral("/kept/adapter")));
+        choice.output.clear();
+        QVERIFY(!tuningChoiceOf(toJson(choice))); // it has no place
+    }
+
+    void aFolderOfOtherFilesIsNeverReplaced() {
+        const QString place = m_script->path(QStringLiteral("out"));
+        QVERIFY(outputProblem(place).isEmpty());
+        makeFolder(place, {}, false);
+        QVERIFY(outputProblem(place).isEmpty()); // an empty one
+        makeFolder(place, {QStringLiteral("model.safetensors")}, true);
+        QVERIFY(outputProblem(place).isEmpty()); // an earlier copy
+        makeFolder(place, {QStringLiteral("notes.txt")}, true);
+        QVERIFY(outputProblem(place).contains(place));
+        const QString other = m_script->path(QStringLiteral("other"));
+        makeFolder(other + QStringLiteral("-rejected"), {QStringLiteral("notes.txt")}, false);
+        QVERIFY(outputProblem(other).contains(QStringLiteral("other-rejected")));
+        QVERIFY(!outputProblem({}).isEmpty());
+        QVERIFY(!outputProblem(QStringLiteral("here")).isEmpty());
+        QVERIFY(!outputProblem(m_script->path(QStringLiteral("prompts.jsonl"))).isEmpty());
+    }
+
+    void theUsualPlaceIsNamedByModelAndRecipe() {
+        QCOMPARE(usualOutput(QStringLiteral("/m"), Script::model(), TuningRecipe::LayerSkip),
+                 QStringLiteral("/m/Tiny-layerskip"));
+        QVERIFY(usualOutput({}, Script::model(), TuningRecipe::Space).isEmpty());
+        QVERIFY(usualOutput(QStringLiteral("/m"), TuningModel(), TuningRecipe::Space).isEmpty());
+    }
+
+    void aCopyIsMadeAndFound() {
+        const QString copy = m_script->copyChoice().output;
+        m_script->say({Script::copyStarted(),
+                       Script::copyStepped(10, 0.25, 4.5),
+                       Script::withExits(Script::evaluated(10, 0.5), "0.1,0.2,0.4"),
+                       Script::copyDone(copy)});
+        m_script->endBy("done");
+        session().start(m_script->copyChoice());
+        QTRY_VERIFY(state() == TuningState::Finished);
+        QCOMPARE(session().newModel(), copy);
+        QVERIFY(!session().canCompare());
+        QVERIFY(!session().isResultUsed());
+        QCOMPARE(session().run().losses.front().drafting, std::optional(4.5));
+        QCOMPARE(session().run().exits(), std::vector<double>({0.05, 0.2, 0.5}));
+        const TuningQuality& quality = *session().run().done->quality;
+        QCOMPARE(quality.perplexity, 12.24);
+        QVERIFY(quality.isKept);
+        QVERIFY(!told().front().contains(QStringLiteral("--overwrite")));
+        m_session.reset();
+        open();
+        session().setRecipe(TuningRecipe::LayerSkip); // as after a restart
+        QCOMPARE(session().newModel(), copy);
+        QVERIFY(QDir(copy).removeRecursively());
+        QVERIFY(session().newModel().isEmpty());
+    }
+
+    void eachRecipeHasItsOwnTraining() {
+        session().setRecipe(TuningRecipe::LayerSkip);
+        m_script->say({Script::copyStarted(), Script::copyStepped(10, 0.25, 4.5)});
+        session().start(m_script->copyChoice());
+        QTRY_COMPARE(session().run().losses.size(), std::size_t(1));
+        session().setRecipe(TuningRecipe::Draft); // fixed while it runs
+        QVERIFY(session().recipe() == TuningRecipe::LayerSkip);
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        QVERIFY(session().canGoOn());
+        session().setRecipe(TuningRecipe::Space);
+        QVERIFY(state() == TuningState::None);
+        QVERIFY(session().run().losses.empty());
+        session().setRecipe(TuningRecipe::Draft);
+        QVERIFY(state() == TuningState::None);
+        session().setRecipe(TuningRecipe::LayerSkip);
+        QVERIFY(state() == TuningState::Stopped);
+        QCOMPARE(session().run().losses.size(), std::size_t(1));
+        session().goOn();
+        QTRY_COMPARE(told().size(), 2);
+        QVERIFY(told()[1].endsWith(QStringLiteral("--resume")));
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        session().start(m_script->copyChoice());
+        QTRY_COMPARE(told().size(), 3);
+        QVERIFY(told()[2].endsWith(QStringLiteral("--overwrite"))); // the work of before
+    }
+
+    void aDamagedQualityIsNoResult() {
+        const QByteArray line = Script::copyDone(QStringLiteral("/m"));
+        QVERIFY(tuningEventOf(line));
+        for (const auto& [is, was] : {std::pair(R"("agreement":0.96)", R"("agreement":1.2)"),
+                                      std::pair(R"("kept":true)", R"("kept":1)"),
+                                      std::pair(R"("perplexity":12.24)", R"("perplexity":0)"),
+                                      std::pair("0.05,0.2", "0.05,2")})
+            QVERIFY(!tuningEventOf(QByteArray(line).replace(is, was)));
+    }
+
+    void theCostsFollowTheModelAndWhatWasMeasured() {
+        TuningChoice choice = m_script->copyChoice();
+        choice.length = TuningLength::Quick;
+        QCOMPARE(costsOf(choice, {}, 4).memoryBytes, 0); // nothing is known of the model
+        QCOMPARE(costsOf(choice, {}, 4).seconds, 0.0);
+        choice.model.weights = 100'000'000;
+        choice.model.loraWeights = 10'000'000;
+        const TuningCosts lora = costsOf(choice, {}, 4);
+        QVERIFY(lora.memoryBytes > 400'000'000 && lora.memoryBytes < 1'500'000'000);
+        QCOMPARE(lora.resultBytes, 200'000'000);
+        QVERIFY(lora.seconds > 0.0 && !lora.isMeasured);
+        QVERIFY(costsOf(choice, {}, 8).seconds < lora.seconds);
+        choice.isFull = true;
+        const TuningCosts full = costsOf(choice, {}, 4);
+        QVERIFY(full.memoryBytes > 2'000'000'000 && full.diskBytes > lora.diskBytes);
+        TuningRun run;
+        run.collected.emplace().tokensPerSecond = 100.0;
+        run.step.emplace().tokensPerSecond = 50.0;
+        const TuningCosts measured = costsOf(choice, run, 4);
+        QVERIFY(measured.isMeasured);
+        QCOMPARE(measured.seconds, 300'000 / 100.0 + 2 * 300'000 / 50.0);
+        choice.length = TuningLength::Minutes;
+        choice.minutes = 25;
+        QCOMPARE(costsOf(choice, run, 4).seconds, 1500.0);
+        QCOMPARE(costsOf(m_script->choice(), {}, 4).seconds, 0.0); // of a layer it is not guessed
+    }
+};
+
+QTEST_GUILESS_MAIN(TunedCopyTest)
+#include "tuned_copy_test.moc"
