@@ -9,6 +9,9 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <memory>
+#include <optional>
+
 namespace support {
 
 /// A stand-in for swift-run that obeys the contract of `tune --json`: it appends what it was called
@@ -255,6 +258,61 @@ if end == "wait":
 )";
 
     QTemporaryDir m_folder;
+};
+
+/// A session of trainings on a script, as a window has one.
+struct TuningBench {
+    using Script = ScriptedTuning;
+
+    std::unique_ptr<Script> m_script;
+    std::unique_ptr<ui::TuningSession> m_session;
+
+    void clear() {
+        m_session.reset();
+        m_script.reset();
+    }
+
+    void renew() {
+        m_script = std::make_unique<Script>();
+        open();
+    }
+
+    ui::TuningSession& session() { return *m_session; }
+
+    ui::TuningState state() const { return m_session->state(); }
+
+    void open() {
+        m_session = std::make_unique<ui::TuningSession>(m_script->places());
+        m_session->setModel(Script::model());
+    }
+
+    /// As after the end of the program, however it came.
+    void reopen() {
+        m_session.reset();
+        open();
+    }
+
+    QStringList told() const { return Script::told(m_session->adapter()); }
+
+    void finish(std::optional<ui::TuningChoice> choice = {}) {
+        m_script->say({Script::started(),
+                       Script::stepped(1000, 2.0),
+                       Script::done(QStringLiteral("/result"))});
+        m_script->endBy("done");
+        session().start(choice.value_or(m_script->choice()));
+        QTRY_VERIFY(state() == ui::TuningState::Finished);
+    }
+
+    /// Of so many; the others were left out.
+    void compareFour(int planned) {
+        QByteArrayList lines;
+        for (int i = 1; i <= 4; ++i)
+            lines += Script::compared(i, 200, 100, 160, planned);
+        m_script->sayCompared(lines);
+        m_script->endComparisonBy("done");
+        session().compare();
+        QTRY_VERIFY(session().comparison().state() == ui::ComparisonState::Done);
+    }
 };
 
 } // namespace support

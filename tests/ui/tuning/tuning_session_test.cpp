@@ -7,47 +7,12 @@
 
 #include <sys/resource.h>
 
-#include <memory>
-
 using namespace support;
 using namespace ui;
 
 /// A training from Start to its result, with a script in place of swift-run.
-class TuningSessionTest : public QObject {
+class TuningSessionTest : public QObject, private TuningBench {
     Q_OBJECT
-
-    using Script = ScriptedTuning;
-
-    std::unique_ptr<Script> m_script;
-    std::unique_ptr<TuningSession> m_session;
-
-    TuningSession& session() { return *m_session; }
-
-    TuningState state() const { return m_session->state(); }
-
-    void open() {
-        m_session = std::make_unique<TuningSession>(m_script->places());
-        m_session->setModel(Script::model());
-    }
-
-    /// As after the end of the program, however it came.
-    void reopen() {
-        m_session.reset();
-        open();
-    }
-
-    QStringList told() const { return Script::told(m_session->adapter()); }
-
-    /// Of so many; the others were left out.
-    void compareFour(int planned) {
-        QByteArrayList lines;
-        for (int i = 1; i <= 4; ++i)
-            lines += Script::compared(i, 200, 100, 160, planned);
-        m_script->sayCompared(lines);
-        m_script->endComparisonBy("done");
-        session().compare();
-        QTRY_VERIFY(session().comparison().state() == ComparisonState::Done);
-    }
 
     /// It has trained some steps and goes on.
     void begin() {
@@ -61,26 +26,11 @@ class TuningSessionTest : public QObject {
         QTRY_COMPARE(session().run().losses.size(), std::size_t(2));
     }
 
-    void finish(std::optional<TuningChoice> choice = {}) {
-        m_script->say({Script::started(),
-                       Script::stepped(1000, 2.0),
-                       Script::done(QStringLiteral("/result"))});
-        m_script->endBy("done");
-        session().start(choice.value_or(m_script->choice()));
-        QTRY_VERIFY(state() == TuningState::Finished);
-    }
-
 private slots:
 
-    void init() {
-        m_script = std::make_unique<Script>();
-        open();
-    }
+    void init() { renew(); }
 
-    void cleanup() {
-        m_session.reset();
-        m_script.reset();
-    }
+    void cleanup() { clear(); }
 
     void atFirstThereIsNothing() {
         QVERIFY(state() == TuningState::None);
@@ -287,111 +237,6 @@ private slots:
         QVERIFY(state() == TuningState::Running);
     }
 
-    void aResultIsComparedInAProcessOfItsOwn() {
-        finish();
-        QVERIFY(session().canCompare());
-        m_script->sayCompared(Script::compared(1, 200, 100, 160, 2) +
-                              Script::compared(2, 200, 100, 160, 2));
-        m_script->endComparisonBy("done");
-        session().compare();
-        QVERIFY(session().comparison().isRunning());
-        QVERIFY(!session().comparison().isMeasured());
-        QTRY_VERIFY(session().comparison().state() == ComparisonState::Done);
-        QVERIFY(session().comparison().isMeasured());
-        QCOMPARE(session().comparison().prompts().all().with, 2.0);
-        const QStringList toldOnce = Script::toldToCompare(session().adapter());
-        QCOMPARE(toldOnce.size(), 1);
-        QVERIFY(toldOnce.front().contains(QStringLiteral("--held-out")));
-        QVERIFY(toldOnce.front().contains(session().adapter()));
-        QVERIFY(state() == TuningState::Finished);
-    }
-
-    void whatWasMeasuredIsKeptAsLongAsTheAdapterIsTheSame() {
-        finish();
-        m_script->sayCompared(Script::compared(1, 200, 100, 160, 1));
-        m_script->endComparisonBy("done");
-        session().compare();
-        QTRY_VERIFY(session().comparison().state() == ComparisonState::Done);
-        reopen();
-        QVERIFY(session().comparison().state() == ComparisonState::Done);
-        QCOMPARE(session().comparison().prompts().all().with, 2.0);
-        QFile adapter(session().adapter());
-        QVERIFY(adapter.open(QIODevice::Append));
-        adapter.write("another one");
-        adapter.close();
-        reopen();
-        QVERIFY(session().comparison().state() == ComparisonState::None);
-        QVERIFY(!session().comparison().isMeasured());
-    }
-
-    void aComparisonThatIsStoppedShowsWhatItHad() {
-        finish();
-        m_script->sayCompared(Script::compared(1, 200, 100, 160, 5));
-        session().compare();
-        QTRY_COMPARE(session().comparison().prompts().prompts().size(), std::size_t(1));
-        const qint64 process = session().comparison().processId();
-        session().stopComparing();
-        QVERIFY(session().comparison().state() == ComparisonState::Stopped);
-        QVERIFY(session().comparison().isMeasured());
-        QTRY_VERIFY(Script::stateOf(process) == 'Z' || Script::stateOf(process) == 0);
-        session().compare(); // begins anew
-        QVERIFY(session().comparison().prompts().prompts().empty());
-        QTRY_COMPARE(session().comparison().prompts().prompts().size(), std::size_t(1));
-        reopen(); // the end of the program stops it, too
-        QVERIFY(session().comparison().state() == ComparisonState::Stopped);
-        QCOMPARE(session().comparison().prompts().prompts().size(), std::size_t(1));
-        session().compare();
-        QVERIFY(session().comparison().prompts().prompts().empty());
-        QVERIFY(session().comparison().isRunning());
-    }
-
-    void aComparisonWaitsWhileAnAnswerStreams() {
-        finish();
-        session().compare();
-        const qint64 process = session().comparison().processId();
-        QTRY_COMPARE(Script::toldToCompare(session().adapter()).size(), 1);
-        session().setHeld(true);
-        QVERIFY(session().comparison().isHeld());
-        QTRY_COMPARE(Script::stateOf(process), 'T');
-        session().setHeld(false);
-        QTRY_COMPARE(Script::stateOf(process), 'S');
-    }
-
-    void whyAComparisonFailedIsASentence() {
-        finish();
-        m_script->endComparisonBy("fail");
-        session().compare();
-        QTRY_VERIFY(session().comparison().state() == ComparisonState::Failed);
-        QCOMPARE(session().comparison().sentence(), QStringLiteral("It failed. Look."));
-        m_script->sayCompared({Script::error()});
-        session().compare();
-        QTRY_VERIFY(session().comparison().state() == ComparisonState::Failed);
-        QCOMPARE(session().comparison().sentence(), QStringLiteral("It cannot be. Wait."));
-    }
-
-    void aNewTrainingForgetsTheComparison() {
-        finish();
-        m_script->sayCompared(Script::compared(1, 200, 100, 160, 5));
-        session().compare();
-        QTRY_COMPARE(session().comparison().prompts().prompts().size(), std::size_t(1));
-        const qint64 process = session().comparison().processId();
-        m_script->endBy("wait");
-        session().start(m_script->choice());
-        QVERIFY(session().comparison().state() == ComparisonState::None);
-        QVERIFY(!session().canCompare());
-        QTRY_VERIFY(Script::stateOf(process) == 'Z' || Script::stateOf(process) == 0);
-    }
-
-    void withoutPromptsOfTheUserThereIsNothingToCompareOn() {
-        TuningChoice choice = m_script->choice();
-        choice.data.clear();
-        choice.selfPrompts = 500;
-        finish(choice);
-        QVERIFY(!session().canCompare());
-        session().compare();
-        QVERIFY(!session().comparison().isRunning());
-    }
-
     void chatsAreReadFromAFileThatOnlyTheUserMayRead() {
         TuningChoice choice = m_script->choice();
         choice.usesChats = true;
@@ -433,25 +278,6 @@ private slots:
         QVERIFY(state() == TuningState::Finished);
         QCOMPARE(session().run().losses.size(), std::size_t(1));
         QVERIFY(session().comparison().state() == ComparisonState::Done);
-    }
-
-    void aFinishedComparisonStaysFinishedThoughAPromptWasLeftOut() {
-        finish(m_script->choice());
-        compareFour(5);
-        reopen();
-        QVERIFY(session().comparison().state() == ComparisonState::Done);
-        QCOMPARE(session().comparison().prompts().planned(), 5);
-    }
-
-    void whereNoPromptIsHeldOutThatIsSaid() {
-        finish(m_script->choice());
-        m_script->sayCompared({R"({"event":"error","code":"invalid_input","message":"None.",)"
-                               R"("hint":"Give more prompts, or leave out --held-out."})"});
-        m_script->endComparisonBy("fail");
-        session().compare();
-        QTRY_VERIFY(session().comparison().state() == ComparisonState::Failed);
-        QVERIFY(session().comparison().sentence().startsWith(
-            QStringLiteral("None of these prompts was held out")));
     }
 
     void howManyPromptsWereWrittenIsKept() {

@@ -31,9 +31,10 @@ constexpr double kDiskBytesPerMs = 0.5e6;
 /// What nobody feels is not worth the disk.
 constexpr double kLeastGainMs = 25.0;
 
-/// So much is written in a fraction of a second: whoever asks for one short answer at a time would
-/// otherwise end the writing each time.
-constexpr std::size_t kAlwaysFinishedBytes = std::size_t{256} << 20U;
+/// So much is written in a second or two: whoever asks for one short answer at a time would
+/// otherwise end the writing each time, and a model of 1B in 4 bits would be packed anew for every
+/// answer.
+constexpr std::size_t kAlwaysFinishedBytes = std::size_t{1} << 30U;
 
 /// A made-up tensor whose bytes stand for finite numbers whatever its type.
 class ProbeSource final : public WeightSource {

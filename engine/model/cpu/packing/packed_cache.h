@@ -44,7 +44,8 @@ public:
 
     /// Writes them on a thread of its own, at the lowest priority, if that was worth it: a start
     /// does not wait for the disk. `memory` must stay as it is until the thread has ended; asked
-    /// to stop, it finishes what takes a fraction of a second, and leaves no file of the rest.
+    /// to stop, it finishes a file of up to 1 GiB, which takes a second or two once, and leaves no
+    /// file where more is to be written.
     std::jthread keep(std::span<const std::byte> memory, const PackingEffort& effort) const;
 
 private:
