@@ -10,8 +10,8 @@ using namespace engine;
 
 namespace {
 
-/// Plain steps that must be measured before anything is spent on a copy.
-constexpr int kStepsBeforeCopy = 4;
+/// Steps that are made before anything is spent on a copy.
+constexpr long kStepsBeforeCopy = 4;
 
 /// Tokens of the answer on which the agreement is counted.
 constexpr int kLeastCounted = 8;
@@ -21,7 +21,7 @@ constexpr int kLeastCounted = 8;
 /// Whether the copy is wanted and neither complete nor refused.
 bool AutoDecoder::growsCopy() const {
     return m_settings.usesCopy && m_settings.probing > 0.0 && !m_isCopyMade && !m_isCopyRefused &&
-           m_costs.samples(1) >= kStepsBeforeCopy;
+           m_costs.samples(1) > 0 && m_steps >= kStepsBeforeCopy;
 }
 
 /// Returns the time that it took, in milliseconds. Where there can be no copy it is not asked for

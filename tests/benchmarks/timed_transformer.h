@@ -53,6 +53,10 @@ public:
 
     std::size_t weightBytes() const override { return m_timed.weightBytes(); }
 
+    engine::Result<bool> makeCopyPiece() override { return m_timed.makeCopyPiece(); }
+
+    double copyShare() const override { return m_timed.copyShare(); }
+
     std::string arithmeticName() const override { return m_timed.arithmeticName(); }
 
     std::string_view kvTypeName() const override { return m_timed.kvTypeName(); }
@@ -76,7 +80,7 @@ private:
             share -= isBehindExit || !plan.runsAttention(layer) ? m_attentionShare : 0.0;
             share -= isBehindExit || !plan.runsMlp(layer) ? m_mlpShare : 0.0;
         }
-        return share;
+        return plan.weights == engine::WeightSet::Copy ? share * copyShare() : share;
     }
 
     engine::Transformer& m_timed;

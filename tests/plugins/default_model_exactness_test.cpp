@@ -137,7 +137,8 @@ void DefaultModelExactnessTest::everyDecoderMakesVanillasTokens() {
         QCOMPARE(found.tokens, m_expected[i].tokens);
         drafted += found.drafted;
     }
-    QVERIFY(drafted > 0 || decoder == "auto"); // auto drafts where it pays
+    // Auto drafts where it pays, and weights of 4 bits get no copy.
+    QVERIFY(drafted > 0 || decoder == "auto" || decoder == "low_precision");
 }
 
 QTEST_GUILESS_MAIN(DefaultModelExactnessTest)

@@ -29,14 +29,16 @@ struct Run {
     double ms = 0.0;
 };
 
-Run answer(const char* decoder, Transformer& model, SettingValues settings = {}) {
+Run answer(const char* decoder,
+           Transformer& model,
+           SettingValues settings = {},
+           const std::vector<TokenId>& prompt = {3, 1, 4}) {
     PricedTransformer priced(model);
     const auto made = support::openDecoder(decoder,
                                            {.transformer = priced,
                                             .contextLength = 512,
                                             .settings = std::move(settings),
                                             .clock = priced.clock()});
-    const std::vector<TokenId> prompt = {3, 1, 4};
     Run run;
     for (const DecodeStep& step :
          support::answer(*made, {.tokens = prompt, .maxTokens = kTokens})) {
@@ -64,6 +66,7 @@ class AutoCopyTest : public QObject {
 private slots:
     void aCopyThatAgreesIsDraftedWith();
     void aCopyOfNoiseIsCountedAndNotDraftedWith();
+    void freeDraftsDoNotHideTheCopy();
     void theSettingLeavesItOut();
     void wantOfMemoryIsToldAndCostsNothing();
     void narrowWeightsAreNotWorthASentence();
@@ -92,6 +95,21 @@ void AutoCopyTest::aCopyOfNoiseIsCountedAndNotDraftedWith() {
     QVERIFY(!run.drafters.contains("copy"));
     QVERIFY2(run.ms < 1.02 * vanilla.ms,
              qPrintable(QString("%1 of %2 ms").arg(run.ms).arg(vanilla.ms)));
+}
+
+/// The prompt holds what the answer repeats, so nearly every step is drafted from it and hardly any
+/// is plain.
+void AutoCopyTest::freeDraftsDoNotHideTheCopy() {
+    const BigramTable table(24, 5, 3.0);
+    TabularTransformer model(table, table);
+    model.makesCopies = true;
+    std::vector<TokenId> prompt = answer("vanilla", model).tokens;
+    prompt.resize(100);
+    const Run run = answer("auto", model, {{"search_beside", 0.0}}, prompt);
+    QCOMPARE(run.tokens, answer("vanilla", model, {}, prompt).tokens);
+    QVERIFY(run.drafters.at("free") > 0);
+    QVERIFY(run.drafters.at("none") < 4);
+    QCOMPARE(model.copyShare(), 0.3);
 }
 
 void AutoCopyTest::theSettingLeavesItOut() {

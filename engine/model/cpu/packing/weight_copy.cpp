@@ -13,9 +13,10 @@ namespace {
 
 constexpr std::string_view kCopyName = "the 4-bit copy of the weights";
 
-/// Weights that a thread rounds at once, and that it rounds in a piece.
+/// Weights that a thread rounds at once, and those of a piece: as many whatever the threads, so
+/// that a decoder's steps do not depend on these.
 constexpr int kSlabWeights = 1 << 18;
-constexpr std::size_t kPieceWeights = std::size_t{1} << 20U;
+constexpr std::size_t kPieceWeights = std::size_t{1} << 21U;
 
 /// Of the copy's bytes so many times must be free: a model that decodes must not bring the system
 /// to swapping.
@@ -187,8 +188,7 @@ Result<void> WeightCopy::load(const ModelConfig& config, WorkerPool& pool) {
 Result<bool> WeightCopy::makePiece(WorkerPool& pool) {
     const std::span memory(m_copy.memory.data(), m_bytes);
     std::size_t count = 0;
-    for (std::size_t weights = 0;
-         m_done + count < m_jobs.size() && weights < kPieceWeights * toSize(pool.threads());
+    for (std::size_t weights = 0; m_done + count < m_jobs.size() && weights < kPieceWeights;
          ++count) {
         const TileMatrix& matrix = m_outlines[m_done + count];
         weights += toSize(matrix.rows) * toSize(matrix.columns);

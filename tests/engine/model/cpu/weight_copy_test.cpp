@@ -114,6 +114,7 @@ private slots:
     void numbersThatFourBitsHoldAreCopiedExactly_data();
     void numbersThatFourBitsHoldAreCopiedExactly();
     void otherNumbersMoveByHalfAStepAtMost();
+    void aLargeCopyIsMadeInPieces();
     void bytesAreThoseCountedByHand_data();
     void bytesAreThoseCountedByHand();
     void aPassOnTheCopyNamesTheSameTokensAndChangesNothing();
@@ -163,6 +164,23 @@ void WeightCopyTest::otherNumbersMoveByHalfAStepAtMost() {
         for (std::size_t i = group; i < group + 32; ++i)
             QVERIFY(std::abs(copied[i] - numbers[i]) <= 0.52F * step + 1e-3F * std::abs(*low));
     }
+}
+
+/// A head of 2.5 million weights; a piece has two.
+void WeightCopyTest::aLargeCopyIsMadeInPieces() {
+    ModelConfig config = smallConfig();
+    config.vocabSize = 40000;
+    const auto packed = cpu::packWeights(
+        config, fourBitWeights(config, 3), {.threads = 2, .weights = WeightForm::Bf16});
+    QVERIFY(packed.hasValue());
+    const cpu::Weights& full = packed.value();
+    WorkerPool pool(2);
+    const auto copying = WeightCopy::begin(full, config, {}, kMuchMemory, pool);
+    QVERIFY(copying.hasValue());
+    QVERIFY(!copying.value()->makePiece(pool).value());
+    QVERIFY(copying.value()->makePiece(pool).value());
+    const cpu::Weights copy = copying.value()->take();
+    QVERIFY(numbersOf(copy.outputHead().matrix) == numbersOf(full.outputHead().matrix));
 }
 
 void WeightCopyTest::bytesAreThoseCountedByHand_data() {

@@ -375,6 +375,9 @@ private slots:
         QCOMPARE(choiceSentence(step),
                  QStringLiteral("Not drafted by an early exit: only 1.50 tokens were expected in "
                                 "the time of 1.75 plain steps."));
+        step.refusedDrafter = "copy";
+        QVERIFY(choiceSentence(step).startsWith(
+            QStringLiteral("Not drafted by a 4-bit copy of the weights:")));
     }
 
     void theChoiceStandsInThePanel() {

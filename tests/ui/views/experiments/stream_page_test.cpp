@@ -171,6 +171,7 @@ private slots:
         QCOMPARE(draftedByText({{"free", 30}, {"exit", 10}}, 40, 40),
                  QStringLiteral("guesses without layers, early exit"));
         QCOMPARE(draftedByText({{"tuned", 40}}, 40, 40), QStringLiteral("trained layer"));
+        QCOMPARE(draftedByText({{"copy", 40}}, 40, 40), QStringLiteral("4-bit copy"));
         QCOMPARE(draftedByText({{"later", 30}, {"none", 70}}, 30, 100),
                  QStringLiteral("later, plain steps after token 30"));
     }

@@ -131,6 +131,17 @@ private slots:
         QVERIFY(!m_view->sentence().contains(QStringLiteral("left out")));
     }
 
+    void aDraftByACopyLeavesNoLayerOut() {
+        sayRounds();
+        StepFinished step = fullStep(3);
+        step.drafter = "copy";
+        m_stage->say(step);
+        show();
+        m_view->showRound(1, 3);
+        QVERIFY(m_view->sentence().contains(QStringLiteral("weights are rounded to 4 bits")));
+        QVERIFY(!m_view->sentence().contains(QStringLiteral("left out")));
+    }
+
     void theKeysWalkThroughTheStops() {
         sayRounds();
         show();
