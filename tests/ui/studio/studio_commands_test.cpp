@@ -6,6 +6,7 @@
 #include "ui/views/chat/messages/figures_line.h"
 #include "ui/views/chat/panels/tasks_dialog.h"
 #include "ui/views/chats/chats_panel.h"
+#include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/skip_sets/skip_set_tree.h"
@@ -43,6 +44,16 @@ private slots:
     void init() { open(); }
 
     void cleanup() { m_stage.reset(); }
+
+    void withoutAnExperimentThereIsNoneToPause() {
+        QAction* pause = m_stage->action("experiments.pause");
+        QVERIFY(!pause->isEnabled());
+        ExperimentQueue& queue = m_stage->studio->experiments()->queue();
+        const QString id = queue.add(ExperimentJob());
+        QVERIFY(pause->isEnabled());
+        queue.remove(id);
+        QVERIFY(!pause->isEnabled());
+    }
 
     void everyDockIsFoundByTheCommandSearchAndGetsTheKeyboard() {
         for (Workspace* workspace : window().workspaces())
