@@ -109,4 +109,15 @@ SettingsDialog::SettingsDialog(const Theme& theme,
     rows->addWidget(buttons);
 }
 
+/// Places may take several lines in the width that there is, and all of them are read.
+bool SettingsDialog::event(QEvent* event) {
+    const bool isTaken = QDialog::event(event);
+    const bool isLaidOut =
+        event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize;
+    if (const int height = isLaidOut ? layout()->totalHeightForWidth(width()) : minimumHeight();
+        height != minimumHeight())
+        setMinimumHeight(height);
+    return isTaken;
+}
+
 } // namespace ui

@@ -30,6 +30,9 @@ public:
 
 signals:
     void shortcutsAsked();
+
+protected:
+    bool event(QEvent* event) override;
 };
 
 } // namespace ui

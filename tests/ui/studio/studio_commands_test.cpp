@@ -3,15 +3,18 @@
 #include "tests/ui/support/studio_stage.h"
 #include "ui/shell/commands/command_search.h"
 #include "ui/shell/text_field.h"
+#include "ui/studio/settings_dialog.h"
 #include "ui/views/chat/messages/figures_line.h"
 #include "ui/views/chat/panels/tasks_dialog.h"
 #include "ui/views/chats/chats_panel.h"
+#include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/skip_sets/skip_set_tree.h"
 
 #include <QDockWidget>
 #include <QInputDialog>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
@@ -43,6 +46,39 @@ private slots:
     void init() { open(); }
 
     void cleanup() { m_stage.reset(); }
+
+    void theSettingsShowLongPlacesWhole() {
+        m_stage = std::make_unique<StudioStage>();
+        const QString folder =
+            m_stage->folder.filePath(QStringLiteral("somewhere-far-away/").repeated(12));
+        QVERIFY(QDir().mkpath(folder));
+        m_stage->options.chatsPath = folder + QStringLiteral("chats.sqlite");
+        m_stage->open();
+        window().setTextPercent(150);
+        m_stage->action("app.settings")->trigger();
+        m_stage->settle();
+        const auto* dialog = window().findChild<SettingsDialog*>();
+        QVERIFY(dialog != nullptr && dialog->isVisible());
+        int wrapped = 0;
+        for (const QLabel* label : dialog->findChildren<QLabel*>()) {
+            if (!label->wordWrap())
+                continue;
+            QVERIFY2(label->height() >= label->heightForWidth(label->width()),
+                     qPrintable(label->text()));
+            ++wrapped;
+        }
+        QCOMPARE(wrapped, 3);
+    }
+
+    void withoutAnExperimentThereIsNoneToPause() {
+        QAction* pause = m_stage->action("experiments.pause");
+        QVERIFY(!pause->isEnabled());
+        ExperimentQueue& queue = m_stage->studio->experiments()->queue();
+        const QString id = queue.add(ExperimentJob());
+        QVERIFY(pause->isEnabled());
+        queue.remove(id);
+        QVERIFY(!pause->isEnabled());
+    }
 
     void everyDockIsFoundByTheCommandSearchAndGetsTheKeyboard() {
         for (Workspace* workspace : window().workspaces())

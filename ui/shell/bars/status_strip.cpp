@@ -175,7 +175,10 @@ void StatusStrip::giveWay() {
     for (LiveLabel* part : giving) {
         const bool isLeftOut = needed > width() && !part->text().isEmpty();
         needed -= isLeftOut ? roomOf(part) : 0;
-        part->setVisible(!isLeftOut && !part->text().isEmpty());
+        const bool isShown = !isLeftOut && !part->text().isEmpty();
+        if (isShown == part->isHidden())
+            update(); // the line before it, too
+        part->setVisible(isShown);
     }
     // The work's title has what is left; the remark has the rest.
     const int least = m_work->minimumSizeHint().width();

@@ -108,6 +108,12 @@ void Studio::addExperimentActions() {
         showExperiments();
         m_desk->runOrPause();
     });
+    const auto follow = [this, &catalog] {
+        catalog.find(QStringLiteral("experiments.pause"))
+            ->setEnabled(!m_desk->queue().jobs().empty());
+    };
+    connect(&m_desk->queue(), &ExperimentQueue::changed, this, follow);
+    follow();
 }
 
 std::vector<Command> Studio::recipeCommands() {
