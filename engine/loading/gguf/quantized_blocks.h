@@ -36,9 +36,9 @@ float floatFromBfloat16(std::uint16_t bits);
 /// are a bug (ENGINE_CHECK).
 void dequantize(TensorType type, std::span<const std::byte> blocks, std::span<float> out);
 
-/// One block of Q4_1 (32 values, 20 bytes) of floats: the least and the greatest number are hit
-/// exactly but for the rounding of their halves. False, and nothing is written, where these do not
-/// fit into halves.
+/// One block of Q4_1 (32 values, 20 bytes) of floats: scale and least number that stand for the
+/// least and the greatest value, or better ones by the sum of squares. False, and nothing is
+/// written, where the first do not fit into halves.
 bool roundToQ4_1(const float* values, std::byte* block);
 
 } // namespace engine
