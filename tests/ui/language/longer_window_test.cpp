@@ -35,7 +35,7 @@ public:
 bool isTranslatable(const QString& text) {
     static const QRegularExpression kWord(QStringLiteral("[A-Za-z]{3,}"));
     static const QStringList kNames = {
-        "Tiny", "SWIFT", "SWIFT Studio", "a question", "English", "tok/s"};
+        "Tiny", "SWIFT", "SWIFT Studio", "LayerSkip", "SPACE", "a question", "English", "tok/s"};
     return kWord.match(text).hasMatch() && !kNames.contains(text.trimmed());
 }
 

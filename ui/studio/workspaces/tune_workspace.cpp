@@ -7,6 +7,7 @@
 #include "ui/views/tune/recipe/tune_recipe_panel.h"
 #include "ui/views/tune/tune_desk.h"
 
+#include <QDockWidget>
 #include <QMenu>
 #include <QPushButton>
 
@@ -22,6 +23,7 @@ using namespace engine;
 namespace {
 
 const QString kTuneWorkspace = QStringLiteral("tune_workspace");
+const QString kRecipeDock = QStringLiteral("tune.recipe");
 constexpr int kTuneDigit = 5; ///< of its keys
 
 } // namespace
@@ -32,7 +34,7 @@ void Studio::makeTuneWorkspace() {
         context(), *m_viewMenu, m_window->messages(), m_settings, m_options.tuning, this);
     m_tune->useChats(*m_chats);
     workspace->setCentralWidget(&m_tune->page());
-    workspace->addDock({QStringLiteral("tune.recipe"),
+    workspace->addDock({kRecipeDock,
                         tr("Training recipe"),
                         &m_tune->recipe(),
                         nullptr,
@@ -41,6 +43,12 @@ void Studio::makeTuneWorkspace() {
                         true});
     workspace->setArrangement([](Workspace&) {});
     connect(m_tune, &TuneDesk::modelAsked, this, &Studio::showModelPanel);
+    connect(
+        m_tune, &TuneDesk::promptsAdded, this, [workspace] { // a small window has no room for it
+            QDockWidget* recipe = workspace->dock(kRecipeDock);
+            recipe->show();
+            recipe->raise();
+        });
     connect(m_tune, &TuneDesk::reloadAsked, this, &Studio::loadModel);
     connect(
         m_tune, &TuneDesk::loadAsked, this, [this](const QString& path, const QString& decoder) {

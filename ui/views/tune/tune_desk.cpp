@@ -128,8 +128,10 @@ void TuneDesk::forgetModel() { m_session->setModel(std::nullopt); }
 void TuneDesk::setAnswering(bool isAnswering) { m_session->setHeld(isAnswering); }
 
 void TuneDesk::addPrompts(const QStringList& paths) {
-    if (!m_session->isAtWork())
-        m_recipe->sources().add(paths);
+    if (m_session->isAtWork())
+        return;
+    m_recipe->sources().add(paths);
+    emit promptsAdded();
 }
 
 void TuneDesk::pauseOrGoOn() {

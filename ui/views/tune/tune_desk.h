@@ -59,6 +59,7 @@ public:
 
 signals:
     void modelAsked();
+    void promptsAdded();
 
     /// The user wants this model to be loaded again.
     void reloadAsked(const QString& path, bool isPlanted);

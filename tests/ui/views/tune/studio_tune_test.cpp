@@ -8,6 +8,7 @@
 
 #include <QAbstractButton>
 #include <QCheckBox>
+#include <QDockWidget>
 #include <QListWidget>
 #include <QPushButton>
 
@@ -158,8 +159,10 @@ private slots:
     void filesDroppedOntoTheWindowArePromptsOrModels() {
         window().showWorkspace(QStringLiteral("tune_workspace"));
         const QString prompts = m_script->path(QStringLiteral("prompts.jsonl"));
+        window().currentWorkspace()->dock(QStringLiteral("tune.recipe"))->hide();
         emit window().filesDropped({prompts});
         QCOMPARE(tune().recipe().sources().paths(), QStringList(prompts));
+        QVERIFY(tune().recipe().isVisible()); // also where the window had no room for it
         emit window().filesDropped({m_script->path(QStringLiteral("model.gguf"))});
         QCOMPARE(tune().recipe().sources().paths(), QStringList(prompts));
         QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("chat_workspace"));

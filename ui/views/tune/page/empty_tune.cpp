@@ -75,7 +75,7 @@ EmptyTune::EmptyTune(const Theme& theme, QWidget* parent)
           tr("The model answers your prompts, and a small layer beside it, or a copy of the model, "
              "learns to foretell these answers. Where its drafts are right, an answer appears "
              "sooner; each token is checked all the same. Add prompts of the kind that you ask, "
-             "some hundred or more, and start at the left."),
+             "some hundred or more, and start in the dock Training recipe."),
           parent) {
     QPushButton* add = addButton(tr("Add files with prompts..."), IconName::Plus);
     add->setToolTip(tr("JSONL, CSV, TSV, text, or a folder of them; files can also be dropped "
