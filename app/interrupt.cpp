@@ -65,6 +65,8 @@ void InterruptWatcher::wait() {
         0, std::chrono::nanoseconds(engine::PauseMeter::kBetweenBeats).count()};
     const sigset_t signals = watchedSignals();
     engine::PauseMeter& pauses = engine::PauseMeter::ofProcess();
+    // A pause may come before the first wait ends.
+    pauses.beat(std::chrono::steady_clock::now(), false);
     while (true) {
         const int signal = sigtimedwait(&signals, nullptr, &kUntilBeat);
         const auto now = std::chrono::steady_clock::now();
