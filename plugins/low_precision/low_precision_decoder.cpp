@@ -21,7 +21,8 @@ constexpr int kLongestDraft = 32;
 
 /// Drafts with a copy of the weights in 4 bits and verifies with the weights themselves, by the
 /// rule Match. Until the copy is complete, and where there can be none, steps are plain.
-/// Source: arXiv 2503.13565; differs: a scale and a minimum for 32 weights, and one level of drafts.
+/// Source: arXiv 2503.13565; differs: a scale and a minimum for 32 weights, and one level of
+/// drafts.
 class LowPrecisionDecoder final : public TargetDecoder {
 public:
     LowPrecisionDecoder(Target target, const SettingValues& values)
