@@ -77,7 +77,9 @@ public:
         const TuningQuality quality{fields.count("tokens"),
                                     fields.number("perplexity_before"),
                                     fields.number("perplexity"),
+                                    fields.number("most_perplexity"),
                                     fields.number("agreement"),
+                                    fields.number("least_agreement"),
                                     fields.flag("kept")};
         expect(fields.areWhole() && quality.perplexityBefore > 0.0 && quality.perplexity > 0.0);
         expect(quality.agreement >= 0.0 && quality.agreement <= 1.0);

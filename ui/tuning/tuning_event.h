@@ -85,8 +85,10 @@ struct TuningQuality {
     qint64 tokens = 0; ///< that both have read
     double perplexityBefore = 0.0;
     double perplexity = 0.0;
-    double agreement = 0.0; ///< share of equal most probable tokens
-    bool isKept = false;    ///< else its folder has another name
+    double mostPerplexity = 0.0; ///< with which it is kept
+    double agreement = 0.0;      ///< share of equal most probable tokens
+    double leastAgreement = 0.0; ///< with which it is kept
+    bool isKept = false;         ///< else its folder has another name
 };
 
 /// Everything up to here is on the disk. The first one is written before the first step.

@@ -60,7 +60,9 @@ void addQuality(TuneJson& json, const TuneDone& done) {
     json["quality"] = {{"tokens", done.quality->tokens},
                        {"perplexity_before", done.quality->perplexityBefore},
                        {"perplexity", done.quality->perplexityAfter},
+                       {"most_perplexity", kMostPerplexity * done.quality->perplexityBefore},
                        {"agreement", done.quality->agreement},
+                       {"least_agreement", kLeastAgreement},
                        {"kept", done.quality->isKept()}};
 }
 

@@ -247,7 +247,13 @@ void SwiftRunTuneModelTest::everyEventHasItsFields() {
     QCOMPARE(done["bytes"].toInt(), static_cast<int>(weightsOf(recipe).size()));
     QCOMPARE(done["mask_token"].isNull(), recipe == "layerskip");
     QCOMPARE(done["quality"].toObject().keys(),
-             (QStringList{"agreement", "kept", "perplexity", "perplexity_before", "tokens"}));
+             (QStringList{"agreement",
+                          "kept",
+                          "least_agreement",
+                          "most_perplexity",
+                          "perplexity",
+                          "perplexity_before",
+                          "tokens"}));
     QCOMPARE(done["quality"]["kept"].toBool(), m_tuning.isThere(recipe));
     QVERIFY(done["held_out"].toBool());
 }

@@ -195,8 +195,9 @@ public:
         QByteArray line = done(path);
         line.chop(1);
         return line + R"(,"mask_token":null,"quality":{"tokens":2000,"perplexity_before":12,)" +
-               R"("perplexity":)" + (isKept ? "12.24" : "15") + R"(,"agreement":)" +
-               (isKept ? "0.96" : "0.81") + R"(,"kept":)" + (isKept ? "true" : "false") +
+               R"("perplexity":)" + (isKept ? "12.24" : "15") +
+               R"(,"most_perplexity":12.36,"agreement":)" + (isKept ? "0.96" : "0.81") +
+               R"(,"least_agreement":0.9,"kept":)" + (isKept ? "true" : "false") +
                R"(},"exits":[0.05,0.2,0.5]})";
     }
 
@@ -292,7 +293,7 @@ struct TuningBench {
         open();
     }
 
-    QStringList told() const { return Script::told(m_session->adapter()); }
+    QStringList told() const { return Script::told(m_session->output()); }
 
     void finish(std::optional<ui::TuningChoice> choice = {}) {
         m_script->say({Script::started(),

@@ -7,31 +7,13 @@
 #include <QJsonDocument>
 #include <QtTest>
 
-#include <memory>
-
 using namespace support;
 using namespace ui;
 
 /// A training that makes a copy of the model: what it is told, where it writes, what it costs and
 /// what comes out, with a script in place of swift-run.
-class TunedCopyTest : public QObject {
+class TunedCopyTest : public QObject, private TuningBench {
     Q_OBJECT
-
-    using Script = ScriptedTuning;
-
-    std::unique_ptr<Script> m_script;
-    std::unique_ptr<TuningSession> m_session;
-
-    TuningSession& session() { return *m_session; }
-
-    TuningState state() const { return m_session->state(); }
-
-    void open() {
-        m_session = std::make_unique<TuningSession>(m_script->places());
-        m_session->setModel(Script::model());
-    }
-
-    QStringList told() const { return Script::told(m_session->output()); }
 
     void makeFolder(const QString& path, const QStringList& names, bool isTuned) const {
         QVERIFY(QDir().mkpath(path));
@@ -48,15 +30,9 @@ class TunedCopyTest : public QObject {
 
 private slots:
 
-    void init() {
-        m_script = std::make_unique<Script>();
-        open();
-    }
+    void init() { renew(); }
 
-    void cleanup() {
-        m_session.reset();
-        m_script.reset();
-    }
+    void cleanup() { clear(); }
 
     void theProgramIsToldTheRecipeAndWhereToWrite() {
         TuningChoice choice = m_script->copyChoice(TuningRecipe::Space);

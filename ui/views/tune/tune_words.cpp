@@ -177,7 +177,7 @@ QString obstacleText(TuningObstacle obstacle) {
         return tr("SWIFT Studio was built without LibTorch, so it cannot train: build it with "
                   "LibTorch, as installer/run.sh does.");
     case TuningObstacle::NoModel:
-        return tr("No model is loaded: the one that is loaded is trained for.");
+        return tr("No model is loaded: load the one that is to be trained for.");
     case TuningObstacle::None:
     case TuningObstacle::AtWork:
         break;

@@ -2,11 +2,10 @@
 #include "ui/views/tune/compared/compared_view.h"
 
 #include "ui/experiments/runs/run_picture.h"
-#include "ui/plots/figure_table.h"
 #include "ui/shell/figure_text.h"
 #include "ui/tuning/compare/comparison_arguments.h"
-#include "ui/views/experiments/page/plain_table.h"
 #include "ui/views/tune/compared/before_after_chart.h"
+#include "ui/views/tune/curves/score_table.h"
 #include "ui/views/tune/tune_words.h"
 
 #include <QHeaderView>
@@ -80,11 +79,8 @@ ComparedView::ComparedView(const ViewContext& context,
                 {}},
                parent)
     , m_chart(new BeforeAfterChart(theme(), info().title, this))
-    , m_model(new FigureTableModel(this))
-    , m_table(new PlainTable(theme(), TextRole::Figure))
+    , m_table(new ScoreTable(theme(), info().title))
     , m_note(plainLabel(this, true)) {
-    m_table->setModel(m_model);
-    m_table->setAccessibleName(info().title);
     m_note->setAlignment(Qt::AlignCenter);
     m_note->setProperty("tone", QStringLiteral("small"));
     auto* column = new QVBoxLayout(this);
@@ -105,8 +101,7 @@ QString ComparedView::noteText() const {
         return comparison.sentence();
     if (session().canCompare())
         return tr("Compare on my prompts, above, answers up to %1 prompts that were not trained "
-                  "on, "
-                  "with the draft layer and without it.")
+                  "on, with the draft layer and without it.")
             .arg(kComparedPrompts);
     if (session().state() == TuningState::Finished && !hasPromptsToCompare(session().choice()))
         return tr("There are no prompts of yours to compare on: the model wrote all of them.");
@@ -125,7 +120,7 @@ void ComparedView::showRun() {
             {name, sum.without, sum.with, rows.size() > 1 && &name == &rows.back().first});
     m_chart->setRows(std::move(bars));
     m_shown = isKnown ? tableOf(rows, false) : FigureTable();
-    m_model->setTable(isKnown ? tableOf(rows, true) : FigureTable());
+    m_table->setTable(isKnown ? tableOf(rows, true) : FigureTable());
     m_chart->setVisible(isKnown);
     m_table->setVisible(isKnown);
     const bool hasFailed = comparison.state() == ComparisonState::Failed;
@@ -137,10 +132,7 @@ void ComparedView::showRun() {
 
 /// As high as its rows: the page scrolls, not the table.
 void ComparedView::fitTable() {
-    QHeaderView& header = *m_table->horizontalHeader();
-    header.setSectionResizeMode(QHeaderView::ResizeToContents);
-    if (m_model->columnCount() > 0 && header.length() < m_table->viewport()->width())
-        header.setSectionResizeMode(0, QHeaderView::Stretch);
+    const QHeaderView& header = *m_table->horizontalHeader();
     const QScrollBar& bar = *m_table->horizontalScrollBar();
     m_table->setFixedHeight(header.sizeHint().height() + m_table->verticalHeader()->length() +
                             (bar.maximum() > 0 ? bar.sizeHint().height() : 0) + theme().scaled(4));

@@ -8,8 +8,7 @@ class QLabel;
 namespace ui {
 
 class BeforeAfterChart;
-class FigureTableModel;
-class PlainTable;
+class ScoreTable;
 
 /// What the trained adapter gives on the user's prompts, task by task: a picture, and all its
 /// figures below. Thread: UI.
@@ -39,8 +38,7 @@ private:
 
     FigureTable m_shown;
     BeforeAfterChart* m_chart;
-    FigureTableModel* m_model;
-    PlainTable* m_table;
+    ScoreTable* m_table;
     QLabel* m_note;
 };
 

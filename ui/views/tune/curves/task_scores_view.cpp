@@ -2,13 +2,7 @@
 #include "ui/views/tune/curves/task_scores_view.h"
 
 #include "ui/experiments/runs/run_picture.h"
-#include "ui/plots/figure_table.h"
 #include "ui/shell/figure_text.h"
-#include "ui/views/experiments/page/plain_table.h"
-
-#include <QHeaderView>
-#include <QLabel>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <utility>
@@ -48,29 +42,18 @@ FigureTable tableOf(const ScoresByTask& scores, bool isRead) {
 TaskScoresView::TaskScoresView(const ViewContext& context,
                                const TuningSession& session,
                                QWidget* parent)
-    : TuneView(context,
-               session,
-               {QStringLiteral("tune_tasks"),
-                tr("By task"),
-                tr("The same figures for the prompts of each task: the shares of drafted tokens "
-                   "that are right at depth 1, 2 and so on, each given that those before were "
-                   "right, and the tokens of a round with drafts of three. Drafts differ from "
-                   "task to task."),
-                {}},
-               parent)
-    , m_model(new FigureTableModel(this))
-    , m_table(new PlainTable(theme(), TextRole::Figure))
-    , m_note(plainLabel(this, true)) {
-    m_table->setModel(m_model);
-    m_table->setAccessibleName(info().title);
-    m_note->setAlignment(Qt::AlignCenter);
-    m_note->setProperty("tone", QStringLiteral("small"));
-    m_note->setText(tr("The first measure on held-out answers fills this table."));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_table);
-    column->addWidget(m_note, 1);
-    m_table->hide();
+    : TuneTableView(context,
+                    session,
+                    {QStringLiteral("tune_tasks"),
+                     tr("By task"),
+                     tr("The same figures for the prompts of each task: the shares of drafted "
+                        "tokens that are right at depth 1, 2 and so on, each given that those "
+                        "before were right, and the tokens of a round with drafts of three. Drafts "
+                        "differ from task to task."),
+                     {}},
+                    {240, 170},
+                    parent) {
+    setNote(tr("The first measure on held-out answers fills this table."));
 }
 
 /// In the end, those of the state that was kept.
@@ -78,31 +61,13 @@ void TaskScoresView::showRun() {
     const ScoresByTask* scores = run().done       ? &run().done->tasks
                                  : run().newest() ? &run().newest()->tasks
                                                   : nullptr;
-    m_shown = scores != nullptr ? tableOf(*scores, false) : FigureTable();
-    m_model->setTable(scores != nullptr ? tableOf(*scores, true) : FigureTable());
-    m_table->setVisible(!m_shown.rows.empty());
-    m_note->setVisible(m_shown.rows.empty());
-    fitColumns();
+    if (scores == nullptr)
+        showTable({}, {});
+    else
+        showTable(tableOf(*scores, false), tableOf(*scores, true));
     setSubtitle(run().done          ? tr("of the result")
                 : scores == nullptr ? QString()
                                     : tr("step %1").arg(numberText(run().newest()->step)));
 }
-
-/// The names of tasks take what the figures leave; where that is too little, the table is scrolled.
-void TaskScoresView::fitColumns() {
-    QHeaderView& header = *m_table->horizontalHeader();
-    header.setSectionResizeMode(QHeaderView::ResizeToContents);
-    if (m_model->columnCount() > 0 && header.length() < m_table->viewport()->width())
-        header.setSectionResizeMode(0, QHeaderView::Stretch);
-}
-
-void TaskScoresView::resizeEvent(QResizeEvent* event) {
-    TuneView::resizeEvent(event);
-    fitColumns();
-}
-
-QSize TaskScoresView::sizeHint() const { return {theme().scaled(470), theme().scaled(240)}; }
-
-QSize TaskScoresView::minimumSizeHint() const { return {theme().scaled(250), theme().scaled(170)}; }
 
 } // namespace ui

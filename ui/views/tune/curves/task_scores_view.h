@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "ui/views/tune/curves/tune_view.h"
-
-class QLabel;
+#include "ui/views/tune/curves/tune_table_view.h"
 
 namespace ui {
 
-class FigureTableModel;
-class PlainTable;
-
 /// What drafts of the newest state are worth, task by task. Thread: UI.
-class TaskScoresView : public TuneView {
+class TaskScoresView : public TuneTableView {
     Q_OBJECT
 
 public:
@@ -19,22 +14,8 @@ public:
                    const TuningSession& session,
                    QWidget* parent = nullptr);
 
-    FigureTable table() const override { return m_shown; }
-
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
-
 protected:
     void showRun() override;
-    void resizeEvent(QResizeEvent* event) override;
-
-private:
-    void fitColumns();
-
-    FigureTable m_shown;
-    FigureTableModel* m_model;
-    PlainTable* m_table;
-    QLabel* m_note;
 };
 
 } // namespace ui
