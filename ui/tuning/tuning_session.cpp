@@ -4,6 +4,7 @@
 #include "engine/session/loading/draft_adapter_choice.h"
 #include "ui/tuning/compare/comparison_arguments.h"
 
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 
@@ -104,6 +105,12 @@ void TuningSession::stopComparing() { m_comparison->stop(); }
 void TuningSession::start(const TuningChoice& choice, const QByteArray& chatPrompts) {
     if (obstacle() != TuningObstacle::None || !choice.hasPrompts())
         return;
+    const QString around = QFileInfo(choice.output).path();
+    if (choice.changesModel() && !QDir().mkpath(around)) {
+        emit faulted(tr("The training does not begin: the folder %1 cannot be made.")
+                         .arg(QDir::toNativeSeparators(around)));
+        return;
+    }
     m_recipe = choice.recipe;
     m_files.setPlace(m_places.folder, choice.model, choice.recipe);
     if (const QString problem =

@@ -5,6 +5,7 @@
 
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QSignalSpy>
 #include <QtTest>
 
 using namespace support;
@@ -72,6 +73,22 @@ private slots:
                  QStringLiteral("/m/Tiny-layerskip"));
         QVERIFY(usualOutput({}, Script::model(), TuningRecipe::Space).isEmpty());
         QVERIFY(usualOutput(QStringLiteral("/m"), TuningModel(), TuningRecipe::Space).isEmpty());
+    }
+
+    void theFolderAroundItIsMade() {
+        TuningChoice choice = m_script->copyChoice();
+        choice.output = m_script->path(QStringLiteral("new/models/copy"));
+        session().start(choice);
+        QVERIFY(QFileInfo(m_script->path(QStringLiteral("new/models"))).isDir());
+        QTRY_COMPARE(told().size(), 1);
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        choice.output = m_script->path(QStringLiteral("prompts.jsonl/models/copy"));
+        QSignalSpy faults(&session(), &TuningSession::faulted);
+        session().start(choice);
+        QCOMPARE(faults.size(), 1);
+        QVERIFY(faults[0][0].toString().contains(QStringLiteral("prompts.jsonl/models")));
+        QVERIFY(state() == TuningState::Stopped);
     }
 
     void aCopyIsMadeAndFound() {

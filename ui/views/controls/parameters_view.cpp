@@ -300,10 +300,10 @@ void ParametersView::showSwift() {
     m_swiftNote->setVisible(isKnown && (!isChosen || !forecast.isEmpty()));
     m_swiftNote->setText(isChosen || !forecast.isEmpty() ? forecast
                          : searchesBeside(store())
-                             ? tr("What SWIFT would gain or cost here is known after an answer of "
-                                  "some 50 tokens.")
-                             : tr("What SWIFT would gain or cost here is known after an answer of "
-                                  "some 50 tokens with Auto that searches beside it."));
+                             ? tr("What SWIFT would gain or cost here is known a moment after an "
+                                  "answer of some 50 tokens.")
+                             : tr("What SWIFT would gain or cost here is known a moment after an "
+                                  "answer of some 50 tokens with Auto that searches beside it."));
 }
 
 void ParametersView::showDecoders() {

@@ -122,7 +122,8 @@ private slots:
         ParametersView parameters(m_run->context(), {});
         parameters.show();
         auto* note = parameters.findChild<QLabel*>("swift_note");
-        QVERIFY(note->text().contains(QStringLiteral("known after an answer of some 50 tokens")));
+        QVERIFY(note->text().contains(
+            QStringLiteral("known a moment after an answer of some 50 tokens")));
         findOne();
         say(ForecastMade{loss()});
         QCOMPARE(note->text(),

@@ -21,6 +21,7 @@ TuneTableView::TuneTableView(const ViewContext& context,
     , m_note(plainLabel(this, true)) {
     m_note->setAlignment(Qt::AlignCenter);
     m_note->setProperty("tone", QStringLiteral("small"));
+    m_note->setMargin(theme().scaled(12));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_table);

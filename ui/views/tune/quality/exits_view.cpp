@@ -61,8 +61,9 @@ void ExitsView::showRun() {
     m_first = run().evaluations.empty() ? std::vector<double>() : run().evaluations.front().exits;
     m_plot->setPoints(kFirst, pointsOf(m_first));
     m_plot->setPoints(kNow, pointsOf(m_now));
-    const auto last = static_cast<double>(std::max<std::size_t>(m_now.size(), 2) - 1);
-    m_plot->setHome({0.0, last}, {0.0, 1.0});
+    constexpr std::size_t kNotKnown = 10; // layers
+    const std::size_t last = m_now.empty() ? kNotKnown : std::max<std::size_t>(m_now.size(), 2) - 1;
+    m_plot->setHome({0.0, static_cast<double>(last)}, {0.0, 1.0});
     const std::size_t middle = m_now.size() / 2;
     m_plot->setSummary(m_now.empty() ? QString()
                                      : tr("Behind layer %1, %2 of the tokens are right.")

@@ -59,7 +59,7 @@ QString perplexityText(const TuningQuality& quality) {
 TuningFinding copyFinding(const TuningSession& session) {
     const TuningDone& done = *session.run().done;
     const TuningQuality& quality = *done.quality;
-    const auto same = static_cast<qint64>(std::floor(100.0 * quality.agreement));
+    const auto same = std::lround(100.0 * quality.agreement); // as the table rounds it
     const QString figures = tr("%1, and %2 of 100 most probable tokens are the same")
                                 .arg(perplexityText(quality))
                                 .arg(same);
