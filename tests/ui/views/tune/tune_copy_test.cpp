@@ -2,6 +2,7 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/views/tune/tune_stage.h"
 #include "ui/shell/widgets/segmented_control.h"
+#include "ui/views/experiments/report/verdict_band.h"
 #include "ui/views/tune/page/empty_tune.h"
 #include "ui/views/tune/recipe/output_field.h"
 #include "ui/views/tune/recipe/recipe_choice.h"
@@ -202,6 +203,19 @@ private slots:
         QCOMPARE(asked[0][0].toString(), usual("layerskip"));
         QCOMPARE(asked[0][1].toString(), QStringLiteral("layerskip"));
         QCOMPARE(namelessWidgets(*m_desk->window).join(QLatin1Char('\n')), QString());
+    }
+
+    void aLongFindingIsReadWholeWhereThereIsLittleRoom() {
+        finishCopy(false);
+        m_desk->stage.theme.setTextPercent(150);
+        page().setFixedSize(420, 460);
+        QCoreApplication::processEvents(); // the layouts of all that
+        const auto* band = page().findChild<VerdictBand*>();
+        QVERIFY(band != nullptr);
+        QVERIFY2(band->height() >= band->heightForWidth(band->width()),
+                 qPrintable(QStringLiteral("%1 of %2")
+                                .arg(band->height())
+                                .arg(band->heightForWidth(band->width()))));
     }
 
     void aCopyThatIsWorseIsNamedAsOne() {

@@ -92,7 +92,14 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     for (TuneView* view : m_views)
         m_parts.push_back(partOf(view, menu, views));
     m_scroll->setFrameShape(QFrame::NoFrame);
-    m_scroll->setWidget(views);
+    auto* content = new QWidget; // where there is little room, a long finding is scrolled, too
+    auto* rows = new QVBoxLayout(content);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    rows->addWidget(m_band);
+    rows->addWidget(m_remark);
+    rows->addWidget(views, 1);
+    m_scroll->setWidget(content);
     m_body->addWidget(m_empty);
     m_body->addWidget(m_scroll);
     m_remark->setProperty("tone", QStringLiteral("small"));
@@ -102,8 +109,6 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     column->addWidget(m_header);
     column->addLayout(m_noticePlace);
     column->addWidget(m_phases);
-    column->addWidget(m_band);
-    column->addWidget(m_remark);
     column->addWidget(m_body, 1);
     arrange();
 }
