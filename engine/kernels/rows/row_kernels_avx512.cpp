@@ -104,10 +104,11 @@ inline float sumOfLanes(Lanes x) {
 inline void sumOfFourLanes(const Lanes* x, float* to) {
     // Each shuffle halves the rest of two vectors: it first combines their lanes i and i + 8, then
     // ...
-    const __m512 ab = _mm512_add_ps(_mm512_shuffle_f32x4(x[0], x[1], 0x44),
-                                    _mm512_shuffle_f32x4(x[0], x[1], 0xEE));
-    const __m512 cd = _mm512_add_ps(_mm512_shuffle_f32x4(x[2], x[3], 0x44),
-                                    _mm512_shuffle_f32x4(x[2], x[3], 0xEE));
+    constexpr __mmask16 kUpper = 0xFF00;
+    const __m512 ab = _mm512_add_ps(_mm512_mask_blend_ps(kUpper, x[0], x[1]),
+                                    _mm512_shuffle_f32x4(x[0], x[1], 0x4E));
+    const __m512 cd = _mm512_add_ps(_mm512_mask_blend_ps(kUpper, x[2], x[3]),
+                                    _mm512_shuffle_f32x4(x[2], x[3], 0x4E));
     const __m512 four =
         _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xDD));
     const __m512 two = _mm512_add_ps(four, _mm512_permute_ps(four, 0x4E));

@@ -305,6 +305,24 @@ Result<void> packMatrix(const WeightSource& source,
     return {};
 }
 
+namespace {
+
+/// A row of a matrix whose numbers have no scales.
+void readPlainRow(TileForm form, const std::byte* tile, std::size_t lane, std::span<float> out) {
+    for (std::size_t column = 0; column < out.size(); ++column) {
+        const std::size_t place = plainPlace(form, lane, column);
+        if (form == TileForm::F32) {
+            std::memcpy(&out[column], tile + place * 4, 4);
+            continue;
+        }
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, tile + place * 2, 2);
+        out[column] = form == TileForm::Bf16 ? floatFromBfloat16(bits) : floatFromHalf(bits);
+    }
+}
+
+} // namespace
+
 void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out) {
     ENGINE_CHECK(row >= 0 && row < matrix.rows && out.size() == toSize(matrix.columns),
                  "row {} of {}, {} numbers of {}",
@@ -314,31 +332,22 @@ void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out) {
                  matrix.columns);
     const std::byte* tile = matrix.data + toSize(row / kTileRows) * matrix.tileBytes;
     const std::size_t lane = toSize(row % kTileRows);
-    for (std::size_t column = 0; column < out.size(); ++column) {
-        if (!holdsQuants({matrix.form})) {
-            const std::size_t place = plainPlace(matrix.form, lane, column);
-            std::uint16_t bits = 0;
-            if (matrix.form == TileForm::F32)
-                std::memcpy(&out[column], tile + place * 4, 4);
-            else
-                std::memcpy(&bits, tile + place * 2, 2);
-            if (matrix.form != TileForm::F32)
-                out[column] =
-                    matrix.form == TileForm::Bf16 ? floatFromBfloat16(bits) : floatFromHalf(bits);
-            continue;
-        }
-        const std::size_t group = column / toSize(matrix.groupColumns);
-        const GroupPlace place = groupPlace(matrix, group);
-        const StoredPlace at =
-            storedPlace(matrix.form, lane, column - group * toSize(matrix.groupColumns));
-        const auto byte = std::to_integer<int>(tile[place.storedAt + at.byte] >> at.shift);
-        const int stored = matrix.form == TileForm::Int4 ? byte & 15 : byte;
+    if (!holdsQuants({matrix.form}))
+        return readPlainRow(matrix.form, tile, lane, out);
+    const std::size_t groupColumns = toSize(matrix.groupColumns);
+    for (std::size_t first = 0; first < out.size(); first += groupColumns) {
+        const GroupPlace place = groupPlace(matrix, first / groupColumns);
         const std::byte* header = tile + place.header;
-        const float value = static_cast<float>(stored - matrix.offset) *
-                            readScale(matrix.scaleForm, header, place.scale + lane);
-        out[column] = matrix.hasMinima
-                          ? value + readScale(matrix.scaleForm, header, place.minimum + lane)
-                          : value;
+        const float scale = readScale(matrix.scaleForm, header, place.scale + lane);
+        const float minimum =
+            matrix.hasMinima ? readScale(matrix.scaleForm, header, place.minimum + lane) : 0.0F;
+        for (std::size_t i = 0; i < std::min(groupColumns, out.size() - first); ++i) {
+            const StoredPlace at = storedPlace(matrix.form, lane, i);
+            const auto byte = std::to_integer<int>(tile[place.storedAt + at.byte] >> at.shift);
+            const int stored = matrix.form == TileForm::Int4 ? byte & 15 : byte;
+            const float value = static_cast<float>(stored - matrix.offset) * scale;
+            out[first + i] = matrix.hasMinima ? value + minimum : value;
+        }
     }
 }
 

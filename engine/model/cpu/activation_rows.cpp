@@ -55,35 +55,42 @@ void ActivationRows::reserve(int rows, int width) {
     m_offsets.reserve(kKinds * count * 2 * m_groups);
 }
 
-void ActivationRows::prepare(int index, const InputForms& forms, const RowKernels& kernels) {
-    const auto at = static_cast<std::size_t>(index);
-    const int width = static_cast<int>(m_stride);
+void ActivationRows::prepareColumns(int index,
+                                    const Columns& columns,
+                                    const InputForms& forms,
+                                    const RowKernels& kernels) {
+    ENGINE_CHECK(columns.first % kGroupColumns == 0, "columns from {} on", columns.first);
+    const std::size_t firstGroup = static_cast<std::size_t>(columns.first / kGroupColumns);
+    const std::size_t groups =
+        static_cast<std::size_t>((columns.count + kGroupColumns - 1) / kGroupColumns);
+    const std::size_t row = static_cast<std::size_t>(index);
+    const std::size_t at = row * m_stride + firstGroup * kGroupColumns;
+    const int width = static_cast<int>(groups) * kGroupColumns;
     if (forms.wantsBf16()) {
-        const std::uint16_t* bits = m_bf16.data() + at * m_stride;
-        kernels.toBf16(row(index), width, m_bf16.data() + at * m_stride);
-        for (std::size_t i = 0; i < m_stride; ++i)
-            m_rounded.data()[at * m_stride + i] =
+        std::uint16_t* const bits = m_bf16.data() + at;
+        kernels.toBf16(m_values.data() + at, width, bits);
+        for (int i = 0; i < width; ++i)
+            m_rounded.data()[at + static_cast<std::size_t>(i)] =
                 std::bit_cast<float>(static_cast<std::uint32_t>(bits[i]) << 16);
     }
     if (!forms.wantsQuants())
         return;
-    std::int32_t* halves = m_halfSums.data() + at * 2 * m_groups;
-    kernels.quantizeRow(row(index),
-                        width,
-                        {m_quants.data() + at * m_stride,
-                         m_scales.data() + at * m_groups,
-                         m_scaledSums.data() + at * m_groups,
-                         halves});
+    const std::size_t group = row * m_groups + firstGroup;
+    std::int32_t* const halves = m_halfSums.data() + 2 * group;
+    kernels.quantizeRow(
+        m_values.data() + at,
+        width,
+        {m_quants.data() + at, m_scales.data() + group, m_scaledSums.data() + group, halves});
     for (int kind = 0; kind < forms.kindCount(); ++kind) {
         const auto [offset, groupColumns] = forms.kind(kind);
-        std::int32_t* offsets =
-            m_offsets.data() + (static_cast<std::size_t>(kind * m_rows) + at) * 2 * m_groups;
+        std::int32_t* const offsets =
+            m_offsets.data() + (static_cast<std::size_t>(kind * m_rows) + row) * 2 * m_groups;
         if (groupColumns == kGroupColumns)
-            for (std::size_t group = 0; group < m_groups; ++group)
-                offsets[group] = -offset * (halves[2 * group] + halves[2 * group + 1]);
+            for (std::size_t i = 0; i < groups; ++i)
+                offsets[firstGroup + i] = -offset * (halves[2 * i] + halves[2 * i + 1]);
         else
-            for (std::size_t half = 0; half < 2 * m_groups; ++half)
-                offsets[half] = -offset * halves[half];
+            for (std::size_t half = 0; half < 2 * groups; ++half)
+                offsets[2 * firstGroup + half] = -offset * halves[half];
     }
 }
 

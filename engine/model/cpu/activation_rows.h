@@ -57,7 +57,20 @@ public:
     std::size_t stride() const { return m_stride; }
 
     /// Makes the other forms of one row. Thread: any, one a row.
-    void prepare(int index, const InputForms& forms, const RowKernels& kernels);
+    void prepare(int index, const InputForms& forms, const RowKernels& kernels) {
+        prepareColumns(index, {0, m_width}, forms, kernels);
+    }
+
+    struct Columns {
+        int first; // a multiple of kGroupColumns
+        int count; // likewise, or up to the row's end
+    };
+
+    /// The same for some columns. Thread: any, one a piece of a row.
+    void prepareColumns(int index,
+                        const Columns& columns,
+                        const InputForms& forms,
+                        const RowKernels& kernels);
 
     /// What kernels read: rows [firstRow, firstRow + rowCount). `forms` as in prepare().
     TileInput

@@ -145,9 +145,9 @@ void CpuTransformer::prepareParts(int rows) {
     }
 }
 
-void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads next) {
+void CpuTransformer::runAttention(Pass& pass, const Operation& operation, const Operation* reader) {
+    const int layer = operation.layer;
     const LayerOperations& operations = operationsOf(layer);
-    normalise(weightsOf(layer).attentionNorm, operations.queryKeyValue, pass.rows);
     OutputRows* const projected[] = {&m_space.queries, &m_space.keys, &m_space.values};
     const LinearGroup& output = operations.output;
     prepareRuns(pass.request.layout, m_config.layerWindows[toSize(layer)]);
@@ -169,14 +169,11 @@ void CpuTransformer::runAttention(Pass& pass, int layer, WorkerPool::NextReads n
         heads * parts,
         [&](int part, int thread) { attendPart(pass, layer, part, thread); },
         output.firstReads());
-    joinAll(pass.rows);
     forRows(
-        pass.rows,
-        [&](int row) { m_space.context.prepare(row, output.forms(), m_kernels.rows); },
-        output.firstReads());
+        pass.rows, [&](int row) { finishContext(row, output); }, output.firstReads());
     OutputRows* const out[] = {&m_space.added};
-    output.run({m_space.context, pass.rows, out, m_kernels, *m_pool, next});
-    addToStream(pass, layer, weightsOf(layer).attentionPostNorm);
+    output.run({m_space.context, pass.rows, out, m_kernels, *m_pool, readsOf(reader)});
+    addToStream(pass, operation, reader);
 }
 
 /// The weights of attention if they are wanted here, from the queries and keys that were stored.
@@ -190,28 +187,34 @@ void CpuTransformer::tellAttention(Pass& pass, int layer) {
         attentionWeights(m_config, pass.storage, pass.request.layout, *place, scaled);
 }
 
-/// The keys and values with which each thread begins, as if their slots were neighbours.
+/// Where the keys of a part of attention begin and end in their plane, as bytes and as if their
+/// slots were neighbours: of its section, else of the first one.
+CpuTransformer::ByteRange CpuTransformer::keyBytes(const HostKvStorage& storage, int index) const {
+    const auto parts = static_cast<int>(m_space.attendCut.parts.size());
+    const AttendPart& part = m_space.attendCut.parts[toSize(index % parts)];
+    const std::size_t slotBytes = toSize(m_config.headDim) * elementBytes(m_kvType);
+    const std::size_t planeBytes = toSize(storage.capacity()) * slotBytes;
+    const std::size_t row = toSize(part.firstRow);
+    const KeyRun& run = m_space.runs[row == 0 ? 0 : m_space.runEnds[row - 1]];
+    const std::size_t slot = toSize(run.slot + std::max(part.section, 0) * kAttendSectionKeys);
+    const std::size_t from = std::min(slot * slotBytes, planeBytes);
+    const std::size_t bytes = std::min(kAttendSectionKeys * slotBytes, planeBytes - from);
+    return {toSize(index / parts) * planeBytes + from, bytes};
+}
+
+/// The keys and values with which each thread begins.
 void CpuTransformer::planAttendReads(Pass& pass, int layer) {
     const int threads = m_pool->threads();
-    const int parts = static_cast<int>(m_space.attendCut.parts.size());
-    const std::size_t slotBytes = toSize(m_config.headDim) * elementBytes(m_kvType);
-    const std::size_t planeBytes = toSize(pass.storage.capacity()) * slotBytes;
+    const int all = m_config.kvHeadCount * static_cast<int>(m_space.attendCut.parts.size());
     m_space.attendReads.assign(toSize(threads) * WorkerPool::kReadsPerThread, {});
     for (int thread = 0; thread < threads; ++thread) {
-        const auto [first, end] =
-            WorkerPool::shareOf(thread, m_config.kvHeadCount * parts, threads);
+        const auto [first, end] = WorkerPool::shareOf(thread, all, threads);
         if (first == end)
             continue;
-        const AttendPart& part = m_space.attendCut.parts[toSize(first % parts)];
-        const std::size_t row = toSize(part.firstRow);
-        const KeyRun& run = m_space.runs[row == 0 ? 0 : m_space.runEnds[row - 1]];
-        const std::size_t slot = toSize(run.slot + std::max(part.section, 0) * kAttendSectionKeys);
-        const std::size_t from = std::min(slot * slotBytes, planeBytes);
-        const std::size_t bytes = std::min(kAttendSectionKeys * slotBytes, planeBytes - from);
-        const std::size_t at = toSize(first / parts) * planeBytes + from;
+        const ByteRange range = keyBytes(pass.storage, first);
         auto* reads = &m_space.attendReads[toSize(thread) * WorkerPool::kReadsPerThread];
-        reads[0] = {pass.storage.keys(layer) + at, bytes};
-        reads[1] = {pass.storage.values(layer) + at, bytes};
+        reads[0] = {pass.storage.keys(layer) + range.first, range.count};
+        reads[1] = {pass.storage.values(layer) + range.first, range.count};
     }
 }
 
@@ -313,6 +316,10 @@ void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
     if (part.section < 0)
         return attendInTurn(arguments, cut.sectionCounts[row], thread);
     const AttendSums sums = sectionSums(kvHead, part.place);
+    if (index + 1 < m_config.kvHeadCount * static_cast<int>(cut.parts.size())) {
+        const ByteRange range = keyBytes(pass.storage, index + 1);
+        arguments.next = {pass.storage.keys(layer) + range.first, range.count};
+    }
     arguments.section = part.section;
     arguments.out = sums.values;
     arguments.totals = sums.totals;
@@ -339,34 +346,22 @@ void CpuTransformer::attendInTurn(AttendArguments arguments, int sections, int t
     m_kernels.rows.divideAttention(group, dim, sums);
 }
 
-/// Joins what the threads made of the rows' sections.
-void CpuTransformer::joinAll(int rows) {
-    constexpr int kJoinsWorthAFork = 256;
+/// Joins what the threads made of a row's sections, in their order, on top of the first one; then
+/// what the output's matrix reads of it.
+void CpuTransformer::finishContext(int row, const LinearGroup& output) {
     const AttendCut& cut = m_space.attendCut;
-    if (cut.placeCount == 0)
-        return;
-    const int heads = m_config.kvHeadCount;
-    const auto join = [&](int part) { joinSections(part / heads, part % heads); };
-    if (cut.placeCount * m_config.headCount >= kJoinsWorthAFork)
-        return m_pool->run(rows * heads, [&](int part, int) { join(part); });
-    for (int part = 0; part < rows * heads; ++part)
-        join(part);
-}
-
-/// In their order, on top of the first one.
-void CpuTransformer::joinSections(int row, int kvHead) {
-    const AttendCut& cut = m_space.attendCut;
-    const int sections = cut.sectionCounts[toSize(row)];
-    if (sections == 1)
-        return;
+    const int sections = cut.placeCount == 0 ? 1 : cut.sectionCounts[toSize(row)];
     const int dim = m_config.headDim;
     const int group = m_config.headCount / m_config.kvHeadCount;
-    const AttendSums sums = sectionSums(kvHead, cut.placeOf(row, 0));
-    for (int section = 1; section < sections; ++section)
-        m_kernels.rows.joinAttention(
-            group, dim, sectionSums(kvHead, cut.placeOf(row, section)), sums);
-    m_kernels.rows.divideAttention(group, dim, sums);
-    std::copy_n(sums.values, group * dim, m_space.context.row(row) + kvHead * group * dim);
+    for (int kvHead = 0; kvHead < m_config.kvHeadCount && sections > 1; ++kvHead) {
+        const AttendSums sums = sectionSums(kvHead, cut.placeOf(row, 0));
+        for (int section = 1; section < sections; ++section)
+            m_kernels.rows.joinAttention(
+                group, dim, sectionSums(kvHead, cut.placeOf(row, section)), sums);
+        m_kernels.rows.divideAttention(group, dim, sums);
+        std::copy_n(sums.values, group * dim, m_space.context.row(row) + kvHead * group * dim);
+    }
+    m_space.context.prepare(row, output.forms(), m_kernels.rows);
 }
 
 } // namespace engine::cpu

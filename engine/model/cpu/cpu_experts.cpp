@@ -16,11 +16,10 @@ constexpr std::size_t kLeastExpertPieceBytes = std::size_t{32} << 10U;
 
 } // namespace
 
-void CpuTransformer::runExperts(Pass& pass, int layer, WorkerPool::NextReads next) {
-    const LayerOperations& operations = operationsOf(layer);
-    const LayerWeights& weights = weightsOf(layer);
+void CpuTransformer::runExperts(Pass& pass, const Operation& operation, const Operation* reader) {
+    const LayerOperations& operations = operationsOf(operation.layer);
+    const LayerWeights& weights = weightsOf(operation.layer);
     ExpertSpace& space = m_space.experts;
-    normalise(weights.mlpNorm, operations.router, pass.rows);
     OutputRows* const logits[] = {&space.logits};
     operations.router.run({m_space.normed, pass.rows, logits, m_kernels, *m_pool, {}});
     chooseRows(pass);
@@ -41,9 +40,9 @@ void CpuTransformer::runExperts(Pass& pass, int layer, WorkerPool::NextReads nex
     m_pool->run(
         static_cast<int>(space.pieces.size()),
         [&](int part, int) { runExpertDown(weights, operations, space.pieces[toSize(part)]); },
-        next);
+        readsOf(reader));
     forRows(pass.rows, [&](int row) { addExperts(row); });
-    addToStream(pass, m_config.layerCount + layer, weights.mlpPostNorm);
+    addToStream(pass, operation, reader);
 }
 
 /// Each row's experts, and a place for each of them, those of one expert side by side.

@@ -164,14 +164,17 @@ CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, Forwa
     readInput(pass);
     prepareAngles(request.layout);
     m_space.runsWindow = -1;
+    const Operation* const first = readerOf(0);
+    forRows(
+        pass.rows, [&](int row) { readStream(first, row); }, readsOf(first));
     for (std::size_t i = 0; i < m_space.operations.size(); ++i) {
         const Operation& operation = m_space.operations[i];
         switch (operation.kind) {
         case Operation::Kind::Attention:
-            runAttention(pass, operation.layer, readsOf(i + 1));
+            runAttention(pass, operation, readerOf(i + 1));
             break;
         case Operation::Kind::Mlp:
-            runMlp(pass, operation.layer, readsOf(i + 1));
+            runMlp(pass, operation, readerOf(i + 1));
             break;
         case Operation::Kind::HandOut:
             handOut(pass, *operation.handOut);
@@ -186,16 +189,37 @@ CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, Forwa
     return {};
 }
 
-/// What the threads read first in an operation; behind the last one that is the head.
-WorkerPool::NextReads CpuTransformer::readsOf(std::size_t operation) const {
-    for (; operation < m_space.operations.size(); ++operation) {
-        const Operation& next = m_space.operations[operation];
-        if (next.kind == Operation::Kind::Attention)
-            return operationsOf(next.layer).queryKeyValue.firstReads();
-        if (next.kind == Operation::Kind::Mlp)
-            return operationsOf(next.layer).firstOfMlp().firstReads();
-    }
-    return m_used->headReads;
+/// The first operation from this one on that reads the stream; null: the head does.
+const Operation* CpuTransformer::readerOf(std::size_t operation) const {
+    const auto found =
+        std::find_if(m_space.operations.begin() + static_cast<std::ptrdiff_t>(operation),
+                     m_space.operations.end(),
+                     [](const Operation& each) { return each.kind != Operation::Kind::HandOut; });
+    return found == m_space.operations.end() ? nullptr : &*found;
+}
+
+/// What the threads read first then.
+WorkerPool::NextReads CpuTransformer::readsOf(const Operation* reader) const {
+    return reader == nullptr ? WorkerPool::NextReads(m_used->headReads)
+                             : firstGroupOf(*reader).firstReads();
+}
+
+/// The norm of a row and what the first matrices of an operation read of it; the head has its own.
+void CpuTransformer::readStream(const Operation* reader, int row) {
+    if (reader == nullptr)
+        return;
+    const LayerWeights& weights = weightsOf(reader->layer);
+    const std::vector<float>& norm =
+        reader->kind == Operation::Kind::Attention ? weights.attentionNorm : weights.mlpNorm;
+    if (norm.empty()) // no norm stands there
+        std::copy_n(streamRow(row), m_config.hiddenSize, m_space.normed.row(row));
+    else
+        m_kernels.rows.rmsNorm(streamRow(row),
+                               norm.data(),
+                               static_cast<float>(m_config.normEpsilon),
+                               m_config.hiddenSize,
+                               m_space.normed.row(row));
+    m_space.normed.prepare(row, firstGroupOf(*reader).forms(), m_kernels.rows);
 }
 
 /// Both halves of a row have norms of their own; one linear layer makes the stream of them.
@@ -270,80 +294,65 @@ Result<void> CpuTransformer::readHeadRow(TokenId token, std::span<float> out) co
     return {};
 }
 
-void CpuTransformer::normalise(const std::vector<float>& weight,
-                               const LinearGroup& group,
-                               int rows) {
-    forRows(
-        rows,
-        [&](int row) {
-            if (weight.empty()) // no norm stands there
-                std::copy_n(streamRow(row), m_config.hiddenSize, m_space.normed.row(row));
-            else
-                m_kernels.rows.rmsNorm(streamRow(row),
-                                       weight.data(),
-                                       static_cast<float>(m_config.normEpsilon),
-                                       m_config.hiddenSize,
-                                       m_space.normed.row(row));
-            m_space.normed.prepare(row, group.forms(), m_kernels.rows);
-        },
-        group.firstReads());
-}
-
-void CpuTransformer::runMlp(Pass& pass, int layer, WorkerPool::NextReads next) {
-    const LayerOperations& operations = operationsOf(layer);
+void CpuTransformer::runMlp(Pass& pass, const Operation& operation, const Operation* reader) {
+    const LayerOperations& operations = operationsOf(operation.layer);
     if (operations.hasExperts())
-        return runExperts(pass, layer, next);
+        return runExperts(pass, operation, reader);
     const LinearGroup& gateUp = operations.gateUp;
-    normalise(weightsOf(layer).mlpNorm, gateUp, pass.rows);
     const LinearGroup& down = operations.down;
     m_pool->run(
         static_cast<int>(gateUp.pieces().size()),
-        [&](int part, int) { runGateUp(pass, gateUp, gateUp.pieces()[toSize(part)]); },
-        down.firstReads());
-    forRows(
-        pass.rows,
-        [&](int row) { m_space.inner.prepare(row, down.forms(), m_kernels.rows); },
+        [&](int part, int) { runGateUp(pass, operations, gateUp.pieces()[toSize(part)]); },
         down.firstReads());
     OutputRows* const out[] = {&m_space.added};
-    down.run({m_space.inner, pass.rows, out, m_kernels, *m_pool, next});
-    addToStream(pass, m_config.layerCount + layer, weightsOf(layer).mlpPostNorm);
+    down.run({m_space.inner, pass.rows, out, m_kernels, *m_pool, readsOf(reader)});
+    addToStream(pass, operation, reader);
 }
 
-/// The same tiles of both, and what becomes of them.
+/// The same tiles of both, what becomes of them, and what `down` reads of that.
 void CpuTransformer::runGateUp(const Pass& pass,
-                               const LinearGroup& gateUp,
+                               const LayerOperations& operations,
                                const LinearGroup::Piece& piece) {
-    gateUp.runPiece(piece, 0, m_space.normed, pass.rows, m_space.gate, m_kernels);
-    gateUp.runPiece(piece, 1, m_space.normed, pass.rows, m_space.up, m_kernels);
+    operations.gateUp.runPiece(piece, 0, m_space.normed, pass.rows, m_space.gate, m_kernels);
+    operations.gateUp.runPiece(piece, 1, m_space.normed, pass.rows, m_space.up, m_kernels);
     const int first = piece.firstTile * kTileRows;
     const int count = std::min(piece.tileCount * kTileRows, m_config.mlpSize - first);
-    for (int row = 0; row < pass.rows; ++row)
+    for (int row = 0; row < pass.rows; ++row) {
         m_activate(m_space.gate.row(row) + first,
                    m_space.up.row(row) + first,
                    count,
                    m_space.inner.row(row) + first);
+        m_space.inner.prepareColumns(row, {first, count}, operations.down.forms(), m_kernels.rows);
+    }
 }
 
-/// Adds what a sublayer made, behind the norm that follows it; `sublayer` counts attentions, then
-/// MLPs.
-void CpuTransformer::addToStream(Pass& pass, int sublayer, const std::vector<float>& postNorm) {
+/// Adds what a sublayer made, behind the norm that follows it, and prepares what reads it next.
+void CpuTransformer::addToStream(Pass& pass, const Operation& operation, const Operation* reader) {
     const int width = m_config.hiddenSize;
-    const auto scale = static_cast<float>(m_config.residualScaleOf(sublayer % m_config.layerCount));
-    forRows(pass.rows, [&](int row) {
-        float* added = m_space.added.row(row);
-        if (!postNorm.empty())
-            m_kernels.rows.rmsNorm(
-                added, postNorm.data(), static_cast<float>(m_config.normEpsilon), width, added);
-        if (scale != 1.0F)
-            scaleRow(added, scale, toSize(width));
-        if (pass.request.wantsInfluence) {
-            const SquareSums sums = m_kernels.rows.squareSums(added, streamRow(row), width);
-            m_space.rowInfluence[toSize(row)] =
-                sums.stream > 0.0 ? std::sqrt(sums.added / sums.stream) : 0.0;
-        }
-        m_space.isRowFinite[toSize(row)] =
-            m_kernels.rows.addTo(streamRow(row), added, width) ? 1 : 0;
-    });
+    const auto scale = static_cast<float>(m_config.residualScaleOf(operation.layer));
+    const LayerWeights& weights = weightsOf(operation.layer);
+    const bool isMlp = operation.kind == Operation::Kind::Mlp;
+    const std::vector<float>& postNorm = isMlp ? weights.mlpPostNorm : weights.attentionPostNorm;
+    const int sublayer = operation.layer + (isMlp ? m_config.layerCount : 0);
+    forRows(
+        pass.rows,
+        [&](int row) {
+            float* added = m_space.added.row(row);
+            if (!postNorm.empty())
+                m_kernels.rows.rmsNorm(
+                    added, postNorm.data(), static_cast<float>(m_config.normEpsilon), width, added);
+            if (scale != 1.0F)
+                scaleRow(added, scale, toSize(width));
+            if (pass.request.wantsInfluence) {
+                const SquareSums sums = m_kernels.rows.squareSums(added, streamRow(row), width);
+                m_space.rowInfluence[toSize(row)] =
+                    sums.stream > 0.0 ? std::sqrt(sums.added / sums.stream) : 0.0;
+            }
+            m_space.isRowFinite[toSize(row)] =
+                m_kernels.rows.addTo(streamRow(row), added, width) ? 1 : 0;
+            readStream(reader, row);
+        },
+        readsOf(reader));
     if (pass.request.wantsInfluence)
         for (int row = 0; row < pass.rows; ++row)
             pass.result.influence[toSize(sublayer)] += m_space.rowInfluence[toSize(row)];

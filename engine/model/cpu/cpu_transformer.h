@@ -74,6 +74,11 @@ private:
         std::vector<std::span<const std::byte>> headReads; // as WorkerPool::NextReads
     };
 
+    struct ByteRange {
+        std::size_t first;
+        std::size_t count;
+    };
+
     /// What one pass works on.
     struct Pass {
         const ForwardRequest& request;
@@ -90,23 +95,25 @@ private:
     void readDraftInput(Pass& pass);
     void prepareAngles(const AttentionLayout& layout);
     void prepareRuns(const AttentionLayout& layout, int window);
-    WorkerPool::NextReads readsOf(std::size_t operation) const;
-    void runAttention(Pass& pass, int layer, WorkerPool::NextReads next);
+    const Operation* readerOf(std::size_t operation) const;
+    WorkerPool::NextReads readsOf(const Operation* reader) const;
+    void readStream(const Operation* reader, int row);
+    void runAttention(Pass& pass, const Operation& operation, const Operation* reader);
     void tellAttention(Pass& pass, int layer);
     void storeRow(Pass& pass, int layer, int row, int kvHead);
     bool isPrompt() const;
     int promptRows(int rows) const;
     void prepareParts(int rows);
+    ByteRange keyBytes(const HostKvStorage& storage, int index) const;
     void planAttendReads(Pass& pass, int layer);
     int sharedSections() const;
     float* rowQueries(int rows, int row, int kvHead);
     AttendSums sectionSums(int kvHead, int place);
     void attendPart(Pass& pass, int layer, int index, int thread);
     void attendInTurn(AttendArguments arguments, int sections, int thread);
-    void joinAll(int rows);
-    void joinSections(int row, int kvHead);
-    void runMlp(Pass& pass, int layer, WorkerPool::NextReads next);
-    void runExperts(Pass& pass, int layer, WorkerPool::NextReads next);
+    void finishContext(int row, const LinearGroup& output);
+    void runMlp(Pass& pass, const Operation& operation, const Operation* reader);
+    void runExperts(Pass& pass, const Operation& operation, const Operation* reader);
     void chooseRows(const Pass& pass);
     void cutExperts(const LayerWeights& weights, bool isDown);
     void runExpertGateUp(const LayerWeights& weights,
@@ -118,9 +125,9 @@ private:
     void addExperts(int row);
     void normaliseHeads(Pass& pass, int layer);
     void finishLogits(float* logits, int count) const;
-    void runGateUp(const Pass& pass, const LinearGroup& gateUp, const LinearGroup::Piece& piece);
-    void normalise(const std::vector<float>& weight, const LinearGroup& group, int rows);
-    void addToStream(Pass& pass, int sublayer, const std::vector<float>& postNorm);
+    void
+    runGateUp(const Pass& pass, const LayerOperations& operations, const LinearGroup::Piece& piece);
+    void addToStream(Pass& pass, const Operation& operation, const Operation* reader);
     void explainNonFinite(Pass& pass, int sublayer) const;
     void handOut(const Pass& pass, HiddenRows& to);
     KvShape kvShape(Position capacity) const;
@@ -155,6 +162,13 @@ private:
 
     const LayerOperations& operationsOf(int layer) const {
         return m_used->layers[static_cast<std::size_t>(layer)];
+    }
+
+    /// The matrices that read the stream.
+    const LinearGroup& firstGroupOf(const Operation& operation) const {
+        const LayerOperations& operations = operationsOf(operation.layer);
+        return operation.kind == Operation::Kind::Attention ? operations.queryKeyValue
+                                                            : operations.firstOfMlp();
     }
 
     ModelConfig m_config;

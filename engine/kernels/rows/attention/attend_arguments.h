@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace engine {
 
@@ -60,6 +62,7 @@ struct AttendArguments {
     std::int32_t section = -1;     // keys [section, section + 1) * kAttendSectionKeys; -1: all
     AttendTotal* totals = nullptr; // [groupSize], of a section only, whose sums stay undivided
     float softCap = 0.0F;          // scores become cap * tanh(score / cap); 0 leaves them unchanged
+    std::span<const std::byte> next = {}; // what the thread reads after this call: fetched early
 };
 
 /// Length of AttendArguments::scratch.

@@ -19,6 +19,8 @@ struct Sweep {
     float* out;           // [heads, dim]: sums of weighted values
     float* scores;        // [heads, kAttendBlockKeys], then the weights
     int heads;
+    bool fetches;                // values: no sweep before has read them
+    bool isLast;                 // of the call
     float highest[kAttendHeads]; // score so far
     float total[kAttendHeads];   // of the weights so far
 };
@@ -194,10 +196,11 @@ struct Block {
     int count;
 };
 
+constexpr std::int64_t kLineBytes = 64;
+
 /// Asks for the rows of a strip of a block, long before they are worked on.
 inline void
 fetchStrip(const AttendArguments& arguments, const void* plane, const Block& block, int first) {
-    constexpr std::int64_t kLineBytes = 64;
     const std::int64_t bytes =
         std::int64_t{arguments.headDim} * (arguments.element == KvElement::F32 ? 4 : 2);
     const int end = first + kAttendStripKeys < block.count ? first + kAttendStripKeys : block.count;
@@ -208,13 +211,23 @@ fetchStrip(const AttendArguments& arguments, const void* plane, const Block& blo
     }
 }
 
-/// Values come from memory while scores are computed, the next block's keys while values are added.
+/// Asks for the part of what comes after this call that belongs to a strip of its last block.
+inline void fetchAfter(const AttendArguments& arguments, int first, int count) {
+    const auto lines = static_cast<std::int64_t>(arguments.next.size()) / kLineBytes;
+    const int end = first + kAttendStripKeys < count ? first + kAttendStripKeys : count;
+    for (std::int64_t line = lines * first / count; line < lines * end / count; ++line)
+        __builtin_prefetch(arguments.next.data() + line * kLineBytes);
+}
+
+/// Values come from memory while scores are computed; the next block's keys, or what comes behind
+/// the last block, while values are added.
 template <KvElement kElement>
 inline void attendBlockAs(Sweep& sweep, const Block& block, const Block& next) {
     const AttendArguments& arguments = sweep.arguments;
     const int count = block.count;
     for (int first = 0; first < count; first += kAttendStripKeys) {
-        fetchStrip(arguments, arguments.values, block, first);
+        if (sweep.fetches)
+            fetchStrip(arguments, arguments.values, block, first);
         const Strip keys =
             makeStrip<kElement>(arguments, arguments.keys, block.slots + first, count - first);
         scoreStrip<kElement, kScoreHeads>(keys, sweep.queries, sweep.heads, sweep.scores + first);
@@ -222,7 +235,10 @@ inline void attendBlockAs(Sweep& sweep, const Block& block, const Block& next) {
     for (int head = 0; head < sweep.heads; ++head)
         weighBlock(sweep, head, count);
     for (int first = 0; first < count; first += kAttendStripKeys) {
-        fetchStrip(arguments, arguments.keys, next, first);
+        if (next.count > 0)
+            fetchStrip(arguments, arguments.keys, next, first);
+        else if (sweep.isLast)
+            fetchAfter(arguments, first, count);
         const Strip values =
             makeStrip<kElement>(arguments, arguments.values, block.slots + first, count - first);
         addStrip<kElement, kValueHeads>(values, sweep.scores + first, sweep.heads, sweep.out);
@@ -248,7 +264,9 @@ inline void attendBlocks(Sweep& sweep) {
     Block blocks[2];
     int now = 0;
     blocks[now].count = takeSlots(cursor, blocks[now].slots);
-    for (int first = 0; first < blocks[now].count; first += kAttendStripKeys)
+    // A section's keys were asked for by the call before it.
+    for (int first = 0; first < blocks[now].count && arguments.section < 0;
+         first += kAttendStripKeys)
         fetchStrip(arguments, arguments.keys, blocks[now], first);
     while (blocks[now].count > 0) {
         Block& next = blocks[1 - now];
@@ -290,6 +308,8 @@ void attend(const AttendArguments& arguments) {
                     arguments.out + head * dim,
                     arguments.scratch + kAttendStripKeys * stride,
                     left < kAttendHeads ? left : kAttendHeads,
+                    head == 0 || arguments.section < 0,
+                    left <= kAttendHeads,
                     {},
                     {}};
         attendHeads(sweep, head);
