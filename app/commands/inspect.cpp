@@ -64,6 +64,8 @@ Json describeConfig(const ModelConfig& config) {
             {"bos_id", config.bosId},
             {"eos_ids", config.eosIds},
             {"mask_id", config.maskTokenId},
+            {"tuned_exit", config.tunedExit},
+            {"tuned_masks", config.tunedMasks},
             {"stored_type", config.storedType}};
 }
 

@@ -50,6 +50,8 @@ template <typename V> void visitFields(V& visit, ModelFacts& r) {
     visit("tokenizer", r.tokenizer);
     visit("chat_template", r.chatTemplate);
     visit("licence", r.licence);
+    visit("tuned_exit", r.tunedExit);
+    visit("tuned_masks", r.tunedMasks);
 }
 
 template <typename V> void visitFields(V& visit, MemoryFacts& r) {

@@ -38,6 +38,9 @@ struct ModelFacts {
     std::string tokenizer;         ///< described for people; empty = none
     std::string chatTemplate;      ///< where it came from; empty = none
     std::string licence;           ///< as named in the files; empty = not named
+    // See ModelConfig; 0 in older recordings.
+    int tunedExit = 0;
+    int tunedMasks = 0;
 };
 
 /// Facts from the files only.
