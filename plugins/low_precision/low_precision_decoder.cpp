@@ -155,6 +155,7 @@ DecoderInfo lowPrecisionInfo() {
         "text.";
     info.settings = {
         longestDraftSetting(6, kLongestDraft),
+    info.hasDraftRatio = false;
         stepSetting(numberSetting("epsilon", "Confidence threshold ε", 0.4, {0.0, 1.0}),
                     "",
                     "A draft ends behind a token that the copy finds less likely than this."),

@@ -99,6 +99,7 @@ template <typename V> void visitFields(V& visit, DecoderInfo& r) {
     visit("locked_layers", r.lockedLayers);
     visit("explanation", r.explanation);
 }
+    visit("has_draft_ratio", r.hasDraftRatio);
 
 template <typename V> void visitFields(V& visit, Grammar& r) {
     visit("kind", r.kind);
