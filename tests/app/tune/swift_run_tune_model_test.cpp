@@ -309,6 +309,8 @@ void SwiftRunTuneModelTest::aKilledRunGoesOnToTheSameModel() {
     const ProgramRun rest =
         TinyTuning::run(m_tuning.modelCommand(recipe, out, {"--resume"}, kLongRun));
     QVERIFY2(rest.exitCode == 0, rest.errors.constData());
+    QVERIFY2(rest.errors.contains("how long that takes is measured from its first steps on"),
+             rest.errors.constData());
     QCOMPARE(weightsOf(out), undisturbed(recipe));
     QVERIFY(!m_tuning.isThere(out + ".work"));
 }
