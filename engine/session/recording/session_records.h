@@ -60,6 +60,7 @@ struct MemoryFacts {
     std::uint64_t passBytes = 0;    ///< of the largest pass
     std::uint64_t totalBytes = 0;   ///< of the four above
     std::uint64_t freeBytes = 0;    ///< memory available now; 0 = not known
+    std::uint64_t copyBytes = 0;    ///< beside these, see LoadForecast
 };
 
 /// A plan in readable form. A plain value.
