@@ -64,6 +64,8 @@ Json describeConfig(const ModelConfig& config) {
             {"bos_id", config.bosId},
             {"eos_ids", config.eosIds},
             {"mask_id", config.maskTokenId},
+            {"tuned_exit", config.tunedExit},
+            {"tuned_masks", config.tunedMasks},
             {"stored_type", config.storedType}};
 }
 
@@ -90,6 +92,7 @@ addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memo
         return need.error();
     memory["packed_weight_bytes"] = need ? Json(need.value().memory.weightBytes) : Json();
     memory["packed_cache_bytes_per_token"] = need ? Json(need.value().memory.cacheBytes) : Json();
+    memory["copy_bytes"] = need ? Json(need.value().copyBytes) : Json();
     if (need && !need.value().wideningNote.empty())
         notes.push_back(need.value().wideningNote);
     return {};
@@ -287,6 +290,11 @@ void printForPeople(const Console& console, const Json& report) {
             console.line(fmt::format("  {:<26} {:.1f} kB",
                                      fmt::format("cache, a token, {}", chosenBackend("")),
                                      memory["packed_cache_bytes_per_token"].get<double>() / 1e3));
+            if (const double copy = memory["copy_bytes"].get<double>(); copy > 0.0)
+                console.line(fmt::format("  {:<26} {}, made by auto and low_precision if twice as "
+                                         "much is free",
+                                         "4-bit copy that drafts",
+                                         sizeInWords(copy)));
         }
     }
     printSection(console, "Tokenizer", report["tokenizer"]);

@@ -3,6 +3,7 @@
 
 #include "engine/base/settings.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,16 @@ struct DecoderInfo {
     std::vector<int> lockedLayers = {};
     /// A paragraph for people: how it works, when it helps, when it does not.
     std::string explanation = {};
+    /// Whether every pass that drafts leaves layers of the model out, so that the r of equation 6
+    /// and its cost c = 1 - r mean something. Drafts that need no pass have none in any case.
+    bool hasDraftRatio = true;
 
     const SettingInfo* find(std::string_view setting) const;
+
+    /// How many layers its skip sets never name; none where that means nothing.
+    std::optional<int> lockedCount() const {
+        return hasDraftRatio ? std::optional(static_cast<int>(lockedLayers.size())) : std::nullopt;
+    }
 
     /// Whether its skip sets never name this layer of a model.
     bool isLocked(int layer, int layerCount) const;

@@ -213,6 +213,7 @@ Result<ModelConfig> withSilentCopies(ModelConfig config) {
     config.layerWindows = doubled(config.layerWindows);
     config.layerRopes = doubled(config.layerRopes);
     config.layerCount = static_cast<int>(layers);
+    config.tunedExit *= 2;
     config.isPlanted = true;
     config.notes.push_back(fmt::format(
         "This is a lesson model: each layer of the files runs twice, and one of the two "

@@ -105,6 +105,9 @@ struct ModelConfig {
     std::vector<TokenId> eosIds;
     /// Stands for a token that is not known yet (arXiv 2402.11809); no decoder ever emits it.
     TokenId maskTokenId = kNoToken;
+    // What a training that has made this model told of how to draft with it; 0: nothing.
+    int tunedExit = 0;      ///< layers of the exit that it judged (arXiv 2404.16710)
+    int tunedMasks = 0;     ///< masks of a group that it trained with (arXiv 2402.11809)
     std::string storedType; ///< e.g. "bfloat16" or "Q4_1"; for people, may be empty
     /// Remarks for `inspect`, e.g. that a llama GGUF carries no sliding window.
     std::vector<std::string> notes;

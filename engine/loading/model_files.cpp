@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/model_files.h"
 
+#include "engine/loading/config/tuned_copy.h"
 #include "engine/loading/config/unused_parts.h"
 #include "engine/loading/files/byte_reader.h"
 #include "engine/loading/files/gguf_split.h"
@@ -280,6 +281,7 @@ Result<ModelConfig> ModelFiles::storedConfig() const {
         return config;
     if (config.value().maskTokenId == kNoToken)
         addTokenizersMask(tokenizerConfigPath(), config.value());
+    adoptTuning(m_path, config.value());
     // What is wrong with the weights is told when they are asked for.
     if (const auto source = weights())
         compareWithTensors(*source.value(), config.value());

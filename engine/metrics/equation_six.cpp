@@ -14,11 +14,18 @@ EquationSix::of(const DecodeMetrics& sums, double draftCost, double measured) {
     return EquationSix{draftCost, expected, expected / measured - 1.0};
 }
 
-std::optional<double> draftRatio(const DecodeMetrics& sums, double layers, int lockedLayers) {
-    if (sums.draftSteps == 0 || layers <= lockedLayers)
+bool hasDraftPasses(const DecodeMetrics& sums) {
+    return sums.draftSteps > 0 && sums.draftLayers > 0.0;
+}
+
+std::optional<double>
+draftRatio(const DecodeMetrics& sums, double layers, std::optional<int> lockedLayers) {
+    if (!lockedLayers || layers <= *lockedLayers || !hasDraftPasses(sums))
         return std::nullopt;
     const double run = sums.draftLayers / static_cast<double>(sums.draftSteps);
-    return (layers - run) / (layers - lockedLayers);
+    if (run < *lockedLayers)
+        return std::nullopt;
+    return (layers - run) / (layers - *lockedLayers);
 }
 
 std::optional<double> draftCost(const DecodeMetrics& sums, double plainMs) {

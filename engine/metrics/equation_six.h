@@ -19,10 +19,15 @@ struct EquationSix {
     of(const DecodeMetrics& sums, double draftCost, double measured);
 };
 
+/// Whether drafts were made by passes of the model, and not looked up in the text.
+bool hasDraftPasses(const DecodeMetrics& sums);
+
 /// The r of a run's drafts: the share of the sublayers that may be skipped which its draft passes
-/// left out on average; none without draft passes. `layers`: of the model, of which `lockedLayers`
-/// are never skipped.
-std::optional<double> draftRatio(const DecodeMetrics& sums, double layers, int lockedLayers);
+/// left out on average; none without draft passes, and where they read less than the locked layers,
+/// because other drafts are counted in. `layers`: of the model, of which `lockedLayers` are never
+/// skipped (DecoderInfo::lockedCount).
+std::optional<double>
+draftRatio(const DecodeMetrics& sums, double layers, std::optional<int> lockedLayers);
 
 /// The measured c: a draft pass's time over `plainMs`, that of a vanilla step; none without draft
 /// passes.

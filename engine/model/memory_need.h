@@ -30,6 +30,9 @@ struct LoadForecast {
     std::string instructionSet; ///< as Transformer::instructionSet()
     /// Sentence: why the weights need clearly more memory than their file; empty if they do not.
     std::string wideningNote = {};
+    /// Beside `memory`, once a decoder makes a copy of the weights to draft with
+    /// (Transformer::makeCopyPiece); 0: there can be none.
+    std::uint64_t copyBytes = 0;
 };
 
 /// Weights that need this much more memory than their file are worth a sentence. Scales widened to

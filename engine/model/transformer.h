@@ -168,6 +168,10 @@ public:
     /// for numbers too large to be rounded.
     virtual Result<bool> makeCopyPiece();
 
+    /// Gives the memory of the copy back, complete or not. makeCopyPiece() makes it again, or reads
+    /// it where it was kept.
+    virtual void dropCopy() {}
+
     /// Bytes that a full pass on the copy reads of those that it reads otherwise; 1 while there is
     /// no complete copy.
     virtual double copyShare() const { return 1.0; }
@@ -179,7 +183,31 @@ public:
     void useDraftModel(std::unique_ptr<DraftModel> model);
 
 private:
+    friend class CopyUse;
+
     std::unique_ptr<DraftModel> m_draftModel;
+    int m_copyUses = 0;
+};
+
+/// Held by whoever drafts with the copy of a transformer's weights, complete or not: with the last
+/// of its uses the copy is dropped. The transformer must outlive it. Thread: engine.
+class CopyUse {
+public:
+    explicit CopyUse(Transformer& transformer)
+        : m_transformer(transformer) {
+        ++m_transformer.m_copyUses;
+    }
+
+    ~CopyUse() {
+        if (--m_transformer.m_copyUses == 0)
+            m_transformer.dropCopy();
+    }
+
+    CopyUse(const CopyUse&) = delete;
+    CopyUse& operator=(const CopyUse&) = delete;
+
+private:
+    Transformer& m_transformer;
 };
 
 /// An arithmeticName() up to its first comma: "4-bit".

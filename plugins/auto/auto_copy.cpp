@@ -18,6 +18,20 @@ constexpr int kLeastCounted = 8;
 
 } // namespace
 
+/// A copy that is no longer wanted is given back, and with it what was drafted with it.
+void AutoDecoder::useCopy() {
+    if (m_settings.usesCopy == m_copyUse.has_value())
+        return;
+    if (m_settings.usesCopy) {
+        m_copyUse.emplace(m_target.transformer());
+        return;
+    }
+    m_copyUse.reset();
+    m_copy = PlanDrafter("copy");
+    m_isCopyMade = false;
+    m_copyTryAt = 0.0;
+}
+
 /// Whether the copy is wanted and neither complete nor refused.
 bool AutoDecoder::growsCopy() const {
     return m_settings.usesCopy && m_settings.probing > 0.0 && !m_isCopyMade && !m_isCopyRefused &&

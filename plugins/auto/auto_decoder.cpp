@@ -47,6 +47,7 @@ AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
     , m_beside(context.transformer.config(), m_settings.remembers ? context.memory : nullptr) {
     m_target.useClock(context.clock);
     m_free.use(m_settings.sources);
+    useCopy();
 }
 
 Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
@@ -99,6 +100,7 @@ Result<SearchReport> AutoDecoder::configure(const SettingValues& values,
                                             const SettingValues& /*given*/) {
     m_settings = AutoSettings::make(values);
     m_free.use(m_settings.sources);
+    useCopy();
     return SearchReport();
 }
 

@@ -91,6 +91,7 @@ private:
     void restOrWakeAdapter();
 
     bool growsCopy() const;
+    void useCopy();
     double makeCopyPiece();
     engine::Result<void> tryCopy();
     engine::Result<void> countCopy();
@@ -137,6 +138,7 @@ private:
     PlanDrafter m_skip{"skip"};
     PlanDrafter m_exit{"exit"};
     PlanDrafter m_copy{"copy"};
+    std::optional<engine::CopyUse> m_copyUse;  // while the copy is wanted
     std::unique_ptr<AdapterDrafter> m_adapter; // null: the model has none
     std::vector<Entry> m_entries;              // of these four, in this order
     PlanSearch m_search;

@@ -52,6 +52,7 @@ DecoderInfo autoInfo() {
         "decoders helps, and you need not choose one. It may miss a gain that its few trials "
         "have not shown yet. Where nothing pays it works like vanilla.";
     info.lockedLayers = {0, -1}; // as SkipSpace::inner
+    info.hasDraftRatio = false;
     info.settings = {
         stepSetting(
             integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),

@@ -16,9 +16,8 @@ constexpr int kScratchRows = 0;
 
 Result<std::unique_ptr<Decoder>> LayerSkipDecoder::make(LengthMethod method,
                                                         const DecoderContext& context) {
-    ENGINE_TRY(
-        const LayerSkipSettings settings,
-        LayerSkipSettings::make(method, context.settings, context.transformer.config().layerCount));
+    ENGINE_TRY(const LayerSkipSettings settings,
+               LayerSkipSettings::make(method, context.settings, context.transformer.config()));
     ENGINE_TRY(
         Target target,
         Target::make(context.transformer, context.sampling, context.contextLength, kScratchRows));
@@ -58,7 +57,8 @@ Result<DecodeStep> LayerSkipDecoder::round() {
 
 Result<SearchReport> LayerSkipDecoder::configure(const SettingValues& values,
                                                  const SettingValues& /*given*/) {
-    ENGINE_TRY(m_settings, LayerSkipSettings::make(m_method, values, layerCount()));
+    ENGINE_TRY(m_settings,
+               LayerSkipSettings::make(m_method, values, m_target.transformer().config()));
     m_fixedRule = ConfidenceStopRule(0.0, m_settings.length);
     m_finiteStateRule.adopt(m_settings.length, m_settings.maxLength);
     m_adaptiveRule.adopt(m_settings.threshold);

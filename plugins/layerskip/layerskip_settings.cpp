@@ -21,7 +21,8 @@ std::vector<SettingInfo> commonInfos() {
     return {
         exitLayerSetting(
             "Layers that draft, counted from the first; the verification continues after them. "
-            "0 = a quarter of the model's."),
+            "0 = the exit that a model made by tune was trained for, else a quarter of the "
+            "model's."),
         verificationSetting(),
         sharedNoiseSetting(),
         answerSetting(flagSetting("fused_start", "Draft from the prompt", true),
@@ -95,23 +96,25 @@ AdaptiveThresholdOptions thresholdOptions(const SettingValues& values) {
     return options;
 }
 
-Result<int> exitLayersOf(const SettingValues& values, int layerCount) {
+Result<int> exitLayersOf(const SettingValues& values, const ModelConfig& config) {
+    const int layerCount = config.layerCount;
     if (layerCount < 2)
         return Error{ErrorCode::Unsupported,
                      "This model has only one layer, and an early exit needs at least two.",
                      "Choose another decoder, such as lookup."};
-    ENGINE_TRY(
-        const int wanted,
-        exitLayerOf(values, layerCount, "exit_layer=0 chooses a quarter of the model's layers."));
-    return wanted == 0 ? std::max(layerCount / 4, 1) : wanted;
+    const int usual = config.tunedExit > 0 ? config.tunedExit : std::max(layerCount / 4, 1);
+    ENGINE_TRY(const int wanted,
+               exitLayerOf(values, layerCount, fmt::format("exit_layer=0 chooses {}.", usual)));
+    return wanted == 0 ? usual : wanted;
 }
 
 } // namespace
 
-Result<LayerSkipSettings>
-LayerSkipSettings::make(LengthMethod method, const SettingValues& values, int layerCount) {
+Result<LayerSkipSettings> LayerSkipSettings::make(LengthMethod method,
+                                                  const SettingValues& values,
+                                                  const ModelConfig& config) {
     LayerSkipSettings made;
-    ENGINE_TRY(made.exitLayers, exitLayersOf(values, layerCount));
+    ENGINE_TRY(made.exitLayers, exitLayersOf(values, config));
     made.rule = verifyRuleOf(values);
     made.sharesNoise = flagOf(values, "shared_noise");
     made.startsFromPrompt = flagOf(values, "fused_start");

@@ -4,6 +4,7 @@
 #include "engine/decoding/decoder_info.h"
 #include "engine/decoding/drafts/draft_stop_rule.h"
 #include "engine/decoding/round/verifier.h"
+#include "engine/loading/model_config.h"
 
 namespace layerskip {
 
@@ -25,8 +26,9 @@ struct LayerSkipSettings {
     engine::AdaptiveThresholdOptions threshold; ///< LengthMethod::Adaptive
 
     /// From resolved values. Errors: InvalidInput for an exit that the model does not have.
-    static engine::Result<LayerSkipSettings>
-    make(LengthMethod method, const engine::SettingValues& values, int layerCount);
+    static engine::Result<LayerSkipSettings> make(LengthMethod method,
+                                                  const engine::SettingValues& values,
+                                                  const engine::ModelConfig& config);
 };
 
 /// What the decoder says about itself.

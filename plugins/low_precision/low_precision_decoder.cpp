@@ -27,6 +27,7 @@ class LowPrecisionDecoder final : public TargetDecoder {
 public:
     LowPrecisionDecoder(Target target, const SettingValues& values)
         : TargetDecoder(std::move(target))
+        , m_copyUse(m_target.transformer())
         , m_copyPlan(LayerPlan::copy(m_target.transformer().config().layerCount)) {
         use(values);
     }
@@ -120,6 +121,7 @@ private:
         return choice;
     }
 
+    CopyUse m_copyUse;
     SelfDrafter m_drafter;
     LayerPlan m_copyPlan;
     NumberedPlan m_plan;
@@ -153,6 +155,7 @@ DecoderInfo lowPrecisionInfo() {
         "the copy must be free. Weights that are held in 4 or 8 bits already save too little. "
         "Where only speed counts, a 4-bit file of the model is faster still, and writes its own "
         "text.";
+    info.hasDraftRatio = false;
     info.settings = {
         longestDraftSetting(6, kLongestDraft),
         stepSetting(numberSetting("epsilon", "Confidence threshold ε", 0.4, {0.0, 1.0}),

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace space {
 
 using namespace engine;
@@ -21,10 +23,11 @@ CandidateChoice choiceNamed(const std::string& name) {
     return name == "noise" ? CandidateChoice::Noise : CandidateChoice::Argmax;
 }
 
-/// The paper's number of masks, or fewer where the k (k + 2) rows that a round adds are more than
-/// the backend likes to verify at once.
+/// The number of masks that the model was trained with, else the paper's, or fewer where the
+/// k (k + 2) rows that a round adds are more than the backend likes to verify at once.
 int masksFor(const Transformer& transformer) {
-    int masks = kPaperMasks;
+    const int tuned = transformer.config().tunedMasks;
+    int masks = tuned > 0 ? std::min(tuned, kMostMasks) : kPaperMasks;
     while (masks > 1 && masks * (masks + 2) > transformer.preferredTreeNodes() + 1)
         --masks;
     return masks;
@@ -54,7 +57,8 @@ std::vector<SettingInfo> settingInfos() {
             integerSetting("masks", "Masks k", 0, {0, kMostMasks}),
             "tokens",
             "Masks of a group, which is also the most candidates of a round; 0 = what suits the "
-            "backend, 5 (the paper's) at most."),
+            "backend, at most as many as a model made by tune was trained with, else 5 (the "
+            "paper's)."),
         stepSetting(
             choiceSetting("candidates", "Candidates", {"argmax", "noise", "sampled"}),
             "",

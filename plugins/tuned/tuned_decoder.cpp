@@ -142,6 +142,7 @@ DecoderInfo tunedInfo() {
         "keeps what it would have written itself, so an adapter can change the speed and never "
         "the text. It helps where the adapter was trained well on answers of this very model; "
         "without an adapter for the model every token comes from the model alone.";
+    info.hasDraftRatio = false;
     info.settings = {
         stepSetting(integerSetting("max_draft", "Longest draft", 3, {1, kLongestDraft}),
                     "tokens",

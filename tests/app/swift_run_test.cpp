@@ -363,6 +363,8 @@ void SwiftRunTest::inspectDescribesAllParts() {
     QVERIFY(hasQuantised);
     QVERIFY(report["memory"]["packed_weight_bytes"].toDouble() > 0);
     QVERIFY(report["memory"]["packed_cache_bytes_per_token"].toDouble() > 0);
+    const double copy = report["memory"]["copy_bytes"].toDouble(); // of weights held as float32
+    QVERIFY(copy > 0 && copy < report["memory"]["packed_weight_bytes"].toDouble() / 4);
     QMap<QString, QString> forms;
     for (const QJsonValue form : report["forms"].toArray()) {
         forms[form["type"].toString()] = form["form"].toString();
@@ -370,7 +372,8 @@ void SwiftRunTest::inspectDescribesAllParts() {
     }
     QCOMPARE(forms.value("Q4_1"), QString("float32")); // as small as it is
     QCOMPARE(forms.value("F32"), QString("float32"));
-    QVERIFY(run({"inspect", kGgufModel}).output.contains("tensors: float32"));
+    const QByteArray told = run({"inspect", kGgufModel}).output;
+    QVERIFY(told.contains("tensors: float32") && told.contains("4-bit copy that drafts"));
     const QJsonObject lesson =
         run({"inspect", kGgufModel, "--planted", "--json"}).jsonLines().first();
     const int layers = report["config"]["layers"].toInt();

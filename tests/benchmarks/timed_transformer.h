@@ -55,6 +55,8 @@ public:
 
     engine::Result<bool> makeCopyPiece() override { return m_timed.makeCopyPiece(); }
 
+    void dropCopy() override { m_timed.dropCopy(); }
+
     double copyShare() const override { return m_timed.copyShare(); }
 
     std::string arithmeticName() const override { return m_timed.arithmeticName(); }

@@ -226,18 +226,25 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
 /// Equation 6 of SWIFT's paper beside each measured speedup, for variants that draft with passes.
 std::string ComparisonReport::equationTable() const {
     std::string text;
+    bool isOneWithoutRatio = false;
     const auto add = [&](const std::string& task, const Sums& sums) {
         for (std::size_t i = 0; i < sums.size(); ++i) {
             const ExpectedSpeed expected(sums[i], sums[m_vanilla], m_variants[i].lockedLayers);
-            if (const std::string words = expected.sentence(); !words.empty())
-                text += fmt::format(
-                    "{:<22} {:<13} {}\n", cut(task, 22), cut(m_variants[i].name, 13), words);
+            const std::string words = expected.sentence();
+            if (words.empty())
+                continue;
+            text += fmt::format(
+                "{:<22} {:<13} {}\n", cut(task, 22), cut(m_variants[i].name, 13), words);
+            isOneWithoutRatio = isOneWithoutRatio || !expected.byRatio;
         }
     };
     if (m_byTask.size() > 1)
         for (const auto& [task, sums] : m_byTask)
             add(task, sums);
     add(m_byTask.size() == 1 ? m_byTask.begin()->first : "all", m_all);
+    if (isOneWithoutRatio)
+        text += "- : r is the share of the layers that drafts leave out, and these drafts are made "
+                "otherwise, or only some of them so.\n";
     return text.empty() ? text : "equation 6, M a / ((M - 1) c + a), and its error:\n" + text;
 }
 

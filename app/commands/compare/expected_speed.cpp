@@ -18,20 +18,24 @@ void addEquation(EquationJson& object,
     object["error_" + name] = found ? EquationJson(found->error) : EquationJson();
 }
 
-std::string equationWords(const EquationSix& found, std::string_view cost) {
-    return fmt::format("{:.2f}x with {} = {:.2f} ({:+.0f} %)",
-                       found.expected,
-                       cost,
-                       found.draftCost,
-                       found.error * 100.0);
+std::string equationWords(const std::optional<EquationSix>& found, std::string_view cost) {
+    return found ? fmt::format("{:.2f}x with {} = {:.2f} ({:+.0f} %)",
+                               found->expected,
+                               cost,
+                               found->draftCost,
+                               found->error * 100.0)
+                 : fmt::format("- with {}", cost);
 }
 
 } // namespace
 
 /// A vanilla pass reads every layer once.
-ExpectedSpeed::ExpectedSpeed(const DecoderSums& own, const DecoderSums& vanilla, int lockedLayers) {
+ExpectedSpeed::ExpectedSpeed(const DecoderSums& own,
+                             const DecoderSums& vanilla,
+                             std::optional<int> lockedLayers) {
     const DecodeMetrics& reference = vanilla.tally.metrics;
-    if (reference.baselineTokens == 0 || vanilla.tokensPerSecond() <= 0.0)
+    if (reference.baselineTokens == 0 || vanilla.tokensPerSecond() <= 0.0 ||
+        !hasDraftPasses(own.tally.metrics))
         return;
     measured = own.tokensPerSecond() / vanilla.tokensPerSecond();
     const auto passes = static_cast<double>(reference.baselineTokens);
@@ -50,12 +54,12 @@ EquationJson ExpectedSpeed::json() const {
 }
 
 std::string ExpectedSpeed::sentence() const {
-    if (!byRatio || !byCost)
+    if (!byCost)
         return {};
     return fmt::format("measured {:.2f}x; equation 6 expects {} and {}",
                        measured,
-                       equationWords(*byRatio, "c = 1 - r"),
-                       equationWords(*byCost, "measured c"));
+                       equationWords(byRatio, "c = 1 - r"),
+                       equationWords(byCost, "measured c"));
 }
 
 } // namespace app

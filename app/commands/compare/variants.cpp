@@ -122,7 +122,7 @@ Result<std::vector<Variant>> readVariants(DecoderRegistry& registry,
     }
     for (Variant& variant : variants) {
         ENGINE_TRY(const DecoderInfo info, registry.info(variant.decoder));
-        variant.lockedLayers = static_cast<int>(info.lockedLayers.size());
+        variant.lockedLayers = info.lockedCount();
         ENGINE_TRY(variant.settings, parseSettings(registry, variant.decoder, typed[variant.name]));
     }
     return variants;

@@ -13,7 +13,7 @@ struct Variant {
     std::string name;    ///< "swift", or a name of its own: "a" of "a=swift"
     std::string decoder; ///< "swift"
     engine::SettingValues settings = {};
-    int lockedLayers = 0; ///< that the decoder never skips
+    std::optional<int> lockedLayers = {}; ///< see DecoderInfo::lockedCount
 
     bool isVanilla() const { return name == "vanilla"; }
 

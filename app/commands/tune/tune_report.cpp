@@ -107,7 +107,8 @@ void TuneReport::start(const TuneStart& start) {
             start.model,
             start.trainedWeights,
             plan.answerTokens,
-            plan.minutes > 0.0 ? fmt::format(" or what {:g} minutes give", plan.minutes) : ""));
+            plan.minutes > 0.0 ? fmt::format(" or what {:g} minutes give", plan.minutes)
+                               : "; how long that takes is measured from its first steps on"));
 }
 
 void TuneReport::prices(const char* when, const DraftPrices& prices) {
@@ -145,12 +146,13 @@ void TuneReport::selfPrompts(int written, int planned) {
 void TuneReport::collected(const CollectProgress& progress) {
     if (!isTimeFor(m_collectMs) && progress.answerTokens < progress.plannedTokens)
         return;
-    m_status.show(fmt::format(
-        "collecting: {} of {} answer tokens, {:.0f} tokens/s{}",
-        progress.answerTokens,
-        progress.plannedTokens,
-        progress.tokensPerSecond,
-        progress.secondsLeft > 0.0 ? ", " + durationText(progress.secondsLeft) + " left" : ""));
+    m_status.show(fmt::format("collecting: {} of {} answer tokens, {:.0f} tokens/s{}",
+                              progress.answerTokens,
+                              progress.plannedTokens,
+                              progress.tokensPerSecond,
+                              progress.secondsLeft > 0.0
+                                  ? ", about " + durationText(progress.secondsLeft) + " left"
+                                  : ""));
     m_console.jsonLine({{"event", "collect"},
                         {"prompts", progress.prompts},
                         {"answer_tokens", progress.answerTokens},
@@ -161,7 +163,7 @@ void TuneReport::collected(const CollectProgress& progress) {
 
 void TuneReport::stepped(const TrainingProgress& progress) {
     if (isTimeFor(m_stepMs))
-        m_status.show(fmt::format("training: step {} of {}, loss {:.3f}, {} left{}",
+        m_status.show(fmt::format("training: step {} of {}, loss {:.3f}, about {} left{}",
                                   progress.step,
                                   progress.steps,
                                   progress.losses.likelihood,

@@ -2,7 +2,7 @@
 #include "engine/model/cpu/cpu_backend.h"
 
 #include "engine/kernels/processor.h"
-#include "engine/model/cpu/packing/cpu_weights.h"
+#include "engine/model/cpu/packing/weight_copy.h"
 
 #include <array>
 #include <utility>
@@ -104,7 +104,8 @@ Result<LoadForecast> forecast(const ModelConfig& config,
                         std::string(tileFormatName(outline.mainFormat())),
                         std::string(kvTypeName(kvType)),
                         std::string(instructionSetName(set)),
-                        wideningNoteOf(source, options.weights, outline.byteSize())};
+                        wideningNoteOf(source, options.weights, outline.byteSize()),
+                        WeightCopy::bytesFor(outline)};
 }
 
 void registerBackend(BackendRegistry& registry) {

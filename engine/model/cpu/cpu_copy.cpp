@@ -8,9 +8,8 @@ Result<bool> CpuTransformer::makeCopyPiece() {
     if (m_copy)
         return true;
     if (!m_copying) {
-        ENGINE_TRY(
-            m_copying,
-            WeightCopy::begin(m_full.weights, m_config, m_packedCache, m_freeMemory(), *m_pool));
+        ENGINE_TRY(m_copying,
+                   WeightCopy::begin(m_full.weights, m_config, m_packedCache, m_freeMemory()));
     }
     const auto isComplete = m_copying->makePiece(*m_pool);
     if (!isComplete) {
@@ -25,6 +24,14 @@ Result<bool> CpuTransformer::makeCopyPiece() {
     m_copying.reset();
     m_copy = std::move(made);
     return true;
+}
+
+/// A copy that is still being written to the cache is waited for elsewhere.
+void CpuTransformer::dropCopy() {
+    m_copying.reset();
+    m_used = &m_full;
+    if (m_copy)
+        m_dropping = std::jthread([copy = std::move(m_copy)]() mutable { copy.reset(); });
 }
 
 double CpuTransformer::copyShare() const {

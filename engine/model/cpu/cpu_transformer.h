@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <thread>
 
 namespace engine::cpu {
 
@@ -27,6 +28,8 @@ public:
     bool roundsDraftNetworks() const override;
 
     Result<bool> makeCopyPiece() override;
+
+    void dropCopy() override;
 
     double copyShare() const override;
 
@@ -176,6 +179,7 @@ private:
     CutWeights m_full;
     std::unique_ptr<WeightCopy> m_copying; // while the copy is made
     std::unique_ptr<CutWeights> m_copy;    // null until it is complete
+    std::jthread m_dropping;               // of a copy that may still be written to the cache
     const CutWeights* m_used = &m_full;    // by the newest pass
     PackedCacheOptions m_packedCache;
     double (*m_freeMemory)();

@@ -11,7 +11,8 @@ namespace engine {
 
 namespace {
 
-MemoryFacts memoryFactsOf(const MemoryNeed& need) {
+MemoryFacts memoryFactsOf(const LoadForecast& forecast) {
+    const MemoryNeed& need = forecast.memory;
     const double freeBytes = availableMemoryBytes();
     const bool isKnown = freeBytes < std::numeric_limits<double>::max();
     return {.weightBytes = need.weightBytes,
@@ -19,7 +20,8 @@ MemoryFacts memoryFactsOf(const MemoryNeed& need) {
             .scratchBytes = need.scratchBytes,
             .passBytes = need.passBytes,
             .totalBytes = need.totalBytes(),
-            .freeBytes = isKnown ? static_cast<std::uint64_t>(freeBytes) : 0};
+            .freeBytes = isKnown ? static_cast<std::uint64_t>(freeBytes) : 0,
+            .copyBytes = forecast.copyBytes};
 }
 
 } // namespace
@@ -45,7 +47,7 @@ Result<ModelInspected> inspectModel(const std::filesystem::path& moduleFolder,
     inspected.model.backend = backend.name;
     ENGINE_TRY(const LoadForecast forecast,
                backend.forecast(config, *weights, options, contextLength));
-    inspected.memory = memoryFactsOf(forecast.memory);
+    inspected.memory = memoryFactsOf(forecast);
     inspected.model.arithmetic = forecast.arithmeticName;
     inspected.model.instructionSet = forecast.instructionSet;
     inspected.model.kvType = forecast.kvTypeName;

@@ -128,6 +128,8 @@ ModelFacts modelFactsOf(const ModelConfig& config, const FileFacts& file) {
     facts.kvHeadCount = config.kvHeadCount;
     facts.vocabSize = config.vocabSize;
     facts.modelContextLength = config.contextLength;
+    facts.tunedExit = config.tunedExit;
+    facts.tunedMasks = config.tunedMasks;
     return facts;
 }
 

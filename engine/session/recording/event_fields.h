@@ -50,6 +50,8 @@ template <typename V> void visitFields(V& visit, ModelFacts& r) {
     visit("tokenizer", r.tokenizer);
     visit("chat_template", r.chatTemplate);
     visit("licence", r.licence);
+    visit("tuned_exit", r.tunedExit);
+    visit("tuned_masks", r.tunedMasks);
 }
 
 template <typename V> void visitFields(V& visit, MemoryFacts& r) {
@@ -59,6 +61,7 @@ template <typename V> void visitFields(V& visit, MemoryFacts& r) {
     visit("pass_bytes", r.passBytes);
     visit("total_bytes", r.totalBytes);
     visit("free_bytes", r.freeBytes);
+    visit("copy_bytes", r.copyBytes);
 }
 
 template <typename V> void visitFields(V& visit, SettingNeed& r) {
@@ -96,6 +99,7 @@ template <typename V> void visitFields(V& visit, DecoderInfo& r) {
     visit("profiles", r.profiles);
     visit("locked_layers", r.lockedLayers);
     visit("explanation", r.explanation);
+    visit("has_draft_ratio", r.hasDraftRatio);
 }
 
 template <typename V> void visitFields(V& visit, Grammar& r) {

@@ -38,6 +38,9 @@ struct ModelFacts {
     std::string tokenizer;         ///< described for people; empty = none
     std::string chatTemplate;      ///< where it came from; empty = none
     std::string licence;           ///< as named in the files; empty = not named
+    // See ModelConfig; 0 in older recordings.
+    int tunedExit = 0;
+    int tunedMasks = 0;
 };
 
 /// Facts from the files only.
@@ -57,6 +60,7 @@ struct MemoryFacts {
     std::uint64_t passBytes = 0;    ///< of the largest pass
     std::uint64_t totalBytes = 0;   ///< of the four above
     std::uint64_t freeBytes = 0;    ///< memory available now; 0 = not known
+    std::uint64_t copyBytes = 0;    ///< beside these, see LoadForecast
 };
 
 /// A plan in readable form. A plain value.

@@ -23,7 +23,6 @@ using TuningJson = nlohmann::ordered_json;
 
 constexpr const char* kConfigFile = "config.json";
 constexpr const char* kWeightsFile = "model.safetensors";
-constexpr const char* kMark = "swift_studio_tuning";
 
 Error folderFailed(const fs::path& folder, const std::error_code& failure) {
     return {ErrorCode::Io,
@@ -120,7 +119,8 @@ template <typename Predicate> Result<bool> isTuned(const fs::path& folder, Predi
     const auto document = readJsonFile(path.string(), {.maxBytes = 16'000'000});
     if (!document && document.error().code == ErrorCode::Io)
         return document.error();
-    if (!document || !document.value().root().contains(kMark) || !isMeant(document.value().root()))
+    if (!document || !document.value().root().contains(kTuningMark) ||
+        !isMeant(document.value().root()))
         return false;
     std::set<std::string> known;
     for (const JsonValue& name : document.value().root()["files"].items())
@@ -176,7 +176,7 @@ Result<void> writeTuningFile(const fs::path& folder,
                              int exit,
                              const TrainingResult& result,
                              const ModelQuality& quality) {
-    const TuningJson json = {{kMark, 1},
+    const TuningJson json = {{kTuningMark, 1},
                              {"model", origin.model},
                              {"fingerprint", origin.fingerprint},
                              {"recipe", recipeJson(origin, exit, plan)},

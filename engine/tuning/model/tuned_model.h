@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/loading/config/tuned_copy.h"
 #include "engine/loading/model_files.h"
 #include "engine/tuning/model/model_quality.h"
 #include "engine/tuning/model/tokenizer_files.h"
@@ -13,9 +14,6 @@
 #include <vector>
 
 namespace engine {
-
-/// The file that says how a tuned model was made.
-inline constexpr const char* kTuningFile = "tuning.json";
 
 /// All of a tuned model's folder but its weights, as it can be said before the training.
 struct TunedModelPlan {

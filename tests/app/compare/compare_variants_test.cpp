@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// swift-run compare with one decoder several times, under names of its own.
+// swift-run compare with one decoder several times, under names of its own, and with drafts that
+// have no ratio.
 #include "tests/support/programs/swift_run.h"
 
 #include <QTemporaryDir>
@@ -22,6 +23,7 @@ private slots:
     void theTableSaysWhatAVariantIs();
     void theCsvFileNamesVariantAndDecoder();
     void aSettingForAllReachesEveryVariantThatDrafts();
+    void draftsThatLeaveNoLayersOutHaveNoRatio();
 
 private:
     ProgramRun compare(const QStringList& more) const;
@@ -98,6 +100,36 @@ void CompareVariantsTest::aSettingForAllReachesEveryVariantThatDrafts() {
     const QJsonObject done = compare({"--set", "r=0.25", "--json"}).jsonLines().constLast();
     for (const QString name : {"a", "b"})
         QCOMPARE(done["decoders"][name]["settings"]["r"].toDouble(), 0.25);
+}
+
+void CompareVariantsTest::draftsThatLeaveNoLayersOutHaveNoRatio() {
+    const QString file = m_folder->filePath("comparison.csv");
+    const auto run = [&](const QStringList& more) {
+        return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+                                   QStringList{"compare",
+                                               "--data",
+                                               m_folder->filePath("data.jsonl"),
+                                               "--model",
+                                               kModel,
+                                               "--max-tokens",
+                                               "16",
+                                               "--decoders",
+                                               "low_precision"} +
+                                       more);
+    };
+    const QJsonObject done = run({"--json", "--csv", file}).jsonLines().constLast();
+    const QJsonObject six = done["decoders"]["low_precision"]["equation_6"].toObject();
+    QVERIFY(six["c_measured"].toDouble() > 0.0);
+    for (const char* none : {"c_by_ratio", "expected_by_ratio", "error_by_ratio"})
+        QVERIFY2(six[none].isNull(), none);
+    QFile csv(file);
+    QVERIFY(csv.open(QIODevice::ReadOnly));
+    const QList<QByteArray> lines = csv.readAll().trimmed().split('\n');
+    const qsizetype place = lines.first().trimmed().split(',').indexOf("c_by_ratio");
+    QCOMPARE(lines.last().trimmed().split(',')[place], QByteArray());
+    const QByteArray table = run({}).output;
+    QVERIFY2(table.contains("expects - with c = 1 - r and "), table.constData());
+    QCOMPARE(table.count("- : r is the share of the layers that drafts leave out"), 1);
 }
 
 QTEST_GUILESS_MAIN(CompareVariantsTest)

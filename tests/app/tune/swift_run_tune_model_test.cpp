@@ -41,6 +41,7 @@ private slots:
     void theOriginalStaysAsItIs();
     void draftsOfTheNewModelAreItsOwnTokens_data();
     void draftsOfTheNewModelAreItsOwnTokens();
+    void theNewModelDraftsAtTheExitThatWasJudged();
     void theNewModelDraftsBetterThanTheOldOne();
     void everyEventHasItsFields_data();
     void everyEventHasItsFields();
@@ -194,6 +195,35 @@ void SwiftRunTuneModelTest::draftsOfTheNewModelAreItsOwnTokens() {
              QJsonDocument(drafted).toJson().constData());
 }
 
+/// Of three layers a quarter would be the first one alone. A setting of the user wins.
+void SwiftRunTuneModelTest::theNewModelDraftsAtTheExitThatWasJudged() {
+    // Of other exits other layers are read.
+    const auto tokensPerLayer = [&](const QString& model, const QStringList& more) {
+        const QJsonObject made = generated(model, {"--decoder", "layerskip"}, more);
+        return made["metrics"].toObject()["tokens_per_layer"].toDouble();
+    };
+    const auto told = [&](const QString& folder, const char* number) {
+        return tuningFile(folder)["recipe"].toObject()[QLatin1String(number)].toInt();
+    };
+    const QString folder = made("layerskip");
+    QCOMPARE(told(folder, "exit"), 2);
+    const QStringList first = {"--set", "exit_layer=1"};
+    const QStringList second = {"--set", "exit_layer=2"};
+    QVERIFY(tokensPerLayer(folder, first) != tokensPerLayer(folder, second));
+    QCOMPARE(tokensPerLayer(folder, {}), tokensPerLayer(folder, second));
+    QCOMPARE(tokensPerLayer("model", {}), tokensPerLayer("model", first));
+    for (const auto& [recipe, exit, masks] :
+         {std::tuple("layerskip", 2, 0), {"space", 0, told(made("space"), "masks")}}) {
+        const QJsonObject config =
+            TinyTuning::run({"inspect", "--model", m_tuning.path(made(recipe)), "--json"})
+                .jsonLines()
+                .constFirst()["config"]
+                .toObject();
+        QCOMPARE(config["tuned_exit"].toInt(-1), exit);
+        QCOMPARE(config["tuned_masks"].toInt(-1), masks);
+    }
+}
+
 void SwiftRunTuneModelTest::theNewModelDraftsBetterThanTheOldOne() {
     const QStringList layerskip = {"--decoder", "layerskip", "--set", "exit_layer=2"};
     const Acceptance before = acceptance("model", layerskip);
@@ -279,6 +309,8 @@ void SwiftRunTuneModelTest::aKilledRunGoesOnToTheSameModel() {
     const ProgramRun rest =
         TinyTuning::run(m_tuning.modelCommand(recipe, out, {"--resume"}, kLongRun));
     QVERIFY2(rest.exitCode == 0, rest.errors.constData());
+    QVERIFY2(rest.errors.contains("how long that takes is measured from its first steps on"),
+             rest.errors.constData());
     QCOMPARE(weightsOf(out), undisturbed(recipe));
     QVERIFY(!m_tuning.isThere(out + ".work"));
 }

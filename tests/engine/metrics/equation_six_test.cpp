@@ -34,6 +34,7 @@ private slots:
     void theRatioIsTheShareOfTheLayersThatMayBeSkipped();
     void theCostIsADraftPassInPlainSteps();
     void aRunWithoutDraftPassesHasNone();
+    void draftsThatLeaveNoLayersOutHaveNoRatio();
 };
 
 /// M a / ((M - 1) c + a) = 4 * .75 / (3 * .55 + .75) = 1.25.
@@ -60,6 +61,16 @@ void EquationSixTest::aRunWithoutDraftPassesHasNone() {
     QVERIFY(!draftRatio(sums, 40.0, 2) && !draftCost(sums, 10.0));
     QVERIFY(!EquationSix::of(sums, 0.5, 1.0));
     QVERIFY(!EquationSix::of(someRun(), 0.5, 0.0)); // nothing was measured
+}
+
+/// Others may need no pass, or not the model: then fewer layers than the locked ones may have run.
+void EquationSixTest::draftsThatLeaveNoLayersOutHaveNoRatio() {
+    QVERIFY(!draftRatio(someRun(), 40.0, std::nullopt));
+    DecodeMetrics mixed = someRun();
+    mixed.draftLayers = 1.9 * static_cast<double>(mixed.draftSteps);
+    QVERIFY(!draftRatio(mixed, 40.0, 2));
+    mixed.draftLayers = 0.0;
+    QVERIFY(!draftRatio(mixed, 40.0, 0));
 }
 
 QTEST_GUILESS_MAIN(EquationSixTest)

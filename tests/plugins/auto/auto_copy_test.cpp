@@ -8,6 +8,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <map>
 
 using namespace engine;
@@ -27,6 +28,7 @@ struct Run {
     std::map<std::string_view, int> drafters; ///< rounds of each
     std::vector<std::string> remarks;
     double ms = 0.0;
+    double copyShare = 1.0; ///< at the end of the answer
 };
 
 Run answer(const char* decoder,
@@ -48,6 +50,7 @@ Run answer(const char* decoder,
             run.remarks.end(), step.search.remarks.begin(), step.search.remarks.end());
     }
     run.ms = priced.nowMs;
+    run.copyShare = model.copyShare();
     return run;
 }
 
@@ -67,6 +70,7 @@ private slots:
     void aCopyThatAgreesIsDraftedWith();
     void aCopyOfNoiseIsCountedAndNotDraftedWith();
     void freeDraftsDoNotHideTheCopy();
+    void theCopyGoesWhenItIsNoLongerWanted();
     void theSettingLeavesItOut();
     void wantOfMemoryIsToldAndCostsNothing();
     void narrowWeightsAreNotWorthASentence();
@@ -109,7 +113,41 @@ void AutoCopyTest::freeDraftsDoNotHideTheCopy() {
     QCOMPARE(run.tokens, answer("vanilla", model, {}, prompt).tokens);
     QVERIFY(run.drafters.at("free") > 0);
     QVERIFY(run.drafters.at("none") < 4);
+    QCOMPARE(run.copyShare, 0.3);
+}
+
+void AutoCopyTest::theCopyGoesWhenItIsNoLongerWanted() {
+    const BigramTable table(24, 5, 3.0);
+    TabularTransformer model(table, table);
+    model.makesCopies = true;
+    PricedTransformer priced(model);
+    const SettingValues copyOnly =
+        with(with(kPassesOnly, "early_exit", 0.0), "skip_layers", 0.0); // a table has no exits
+    auto decoder = support::openDecoder("auto",
+                                        {.transformer = priced,
+                                         .contextLength = 512,
+                                         .settings = copyOnly,
+                                         .clock = priced.clock()});
+    const std::vector<TokenId> prompt = {3, 1, 4};
+    const auto hasDrafted = [&] {
+        const auto steps = support::answer(*decoder, {.tokens = prompt, .maxTokens = kTokens});
+        return std::ranges::any_of(
+            steps, [](const DecodeStep& step) { return step.choice.drafter == "copy"; });
+    };
+    const auto set = [&](double isWanted) {
+        const SettingValues given = with(copyOnly, "low_precision", isWanted);
+        const DecoderInfo info = support::registry().info("auto").value();
+        return decoder->configure(resolveSettings(info, given).value(), {}).hasValue();
+    };
+    QVERIFY(hasDrafted());
     QCOMPARE(model.copyShare(), 0.3);
+    QVERIFY(set(0.0));
+    QCOMPARE(model.copyShare(), 1.0);
+    QVERIFY(!hasDrafted());
+    QVERIFY(set(1.0));
+    QVERIFY(hasDrafted());
+    decoder.reset();
+    QCOMPARE(model.copyShare(), 1.0);
 }
 
 void AutoCopyTest::theSettingLeavesItOut() {
@@ -118,7 +156,7 @@ void AutoCopyTest::theSettingLeavesItOut() {
     model.makesCopies = true;
     const Run run = answer("auto", model, with(kPassesOnly, "low_precision", 0.0));
     QVERIFY(!run.drafters.contains("copy"));
-    QCOMPARE(model.copyShare(), 1.0);
+    QCOMPARE(run.copyShare, 1.0);
 }
 
 void AutoCopyTest::wantOfMemoryIsToldAndCostsNothing() {

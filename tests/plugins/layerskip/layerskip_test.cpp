@@ -72,6 +72,7 @@ private slots:
     void theFirstRoundReadsThePromptOnItsWay();
     void exitsAreToldAsPlans();
     void zeroChoosesAQuarterOfTheLayers();
+    void zeroChoosesTheExitThatATrainingJudged();
     void exitsThatTheModelDoesNotHaveAreRefused();
     void aModelOfOneLayerIsRefused();
     void refusedSettingsChangeNothing();
@@ -326,6 +327,22 @@ void LayerSkipTest::zeroChoosesAQuarterOfTheLayers() {
         QCOMPARE(shown(answer(*decoder.value(), 5).front(), "Exit layer E"),
                  static_cast<double>(exit));
     }
+}
+
+/// An exit that the user names wins.
+void LayerSkipTest::zeroChoosesTheExitThatATrainingJudged() {
+    ModelConfig config = support::layeredConfig(8);
+    config.tunedExit = 5;
+    const auto tuned = support::plainModel(config, support::randomWeights(config, 3));
+    for (const std::string& name : kDecoders)
+        for (const auto& [setting, exit] : {std::pair(0.0, 5.0), {3.0, 3.0}}) {
+            auto decoder = registry().make(name,
+                                           {.transformer = *tuned,
+                                            .contextLength = 60,
+                                            .settings = {{"exit_layer", setting}}});
+            QVERIFY(decoder.hasValue());
+            QCOMPARE(shown(answer(*decoder.value(), 5).front(), "Exit layer E"), exit);
+        }
 }
 
 void LayerSkipTest::exitsThatTheModelDoesNotHaveAreRefused() {

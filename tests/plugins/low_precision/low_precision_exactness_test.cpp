@@ -81,6 +81,7 @@ private slots:
     void narrowWeightsAreToldOnceAndStepsArePlain();
     void stepsTellWhoDraftedAndWhatItRead();
     void thePauseCompletesTheCopy();
+    void theCopyGoesWithTheLastDecoderThatUsesIt();
 
 private:
     static support::LosslessRun run(bool samples, bool hasLaw) {
@@ -223,6 +224,24 @@ void LowPrecisionExactnessTest::thePauseCompletesTheCopy() {
     QVERIFY(over.hasValue() && !over.value().has_value());
     const auto step = decoder->step();
     QVERIFY(step.hasValue() && !step.value().isPlain());
+}
+
+void LowPrecisionExactnessTest::theCopyGoesWithTheLastDecoderThatUsesIt() {
+    TabularTransformer model(BigramTable(24, 5, 3.0), BigramTable(24, 5, 3.0));
+    model.makesCopies = true;
+    const std::vector<TokenId> prompt = {3, 1, 4};
+    const auto make = [&](const char* name) {
+        return support::openDecoder(name, {.transformer = model, .contextLength = 256});
+    };
+    auto first = make(kName);
+    QVERIFY(!support::answer(*first, {.tokens = prompt, .maxTokens = 12}).empty());
+    QCOMPARE(model.copyShare(), 0.3);
+    auto second = make("auto"); // as a session does it: the next one is made before this one goes
+    first.reset();
+    QCOMPARE(model.copyShare(), 0.3);
+    auto third = make("vanilla");
+    second.reset();
+    QCOMPARE(model.copyShare(), 1.0);
 }
 
 QTEST_GUILESS_MAIN(LowPrecisionExactnessTest)

@@ -33,9 +33,10 @@ Transformer& randomModel() {
 class RecordingTransformer final : public Transformer {
 public:
     explicit RecordingTransformer(Transformer& watched)
-        : m_watched(watched) {}
+        : m_watched(watched)
+        , m_config(watched.config()) {}
 
-    const ModelConfig& config() const override { return m_watched.config(); }
+    const ModelConfig& config() const override { return m_config; }
 
     Precision precision() const override { return m_watched.precision(); }
 
@@ -65,8 +66,11 @@ public:
     std::vector<Position> positions;    // [rows]
     std::vector<HeadSummary> summaries; // of the pending token's row and all behind it
 
+    void trainedWith(int masks) { m_config.tunedMasks = masks; }
+
 private:
     Transformer& m_watched;
+    ModelConfig m_config;
 };
 
 Transformer& tunedModel() {
@@ -111,6 +115,7 @@ private slots:
     void roundsAreCutWhereTheyAreSeldomReached();
     void whatAPlaceHasShownFades();
     void masksSuitTheBackend();
+    void masksAreThoseThatTheModelWasTrainedWith();
     void modelsWithoutAMaskTokenAreRefused();
     void badSettingsAreToldWhy();
 };
@@ -352,6 +357,30 @@ void SpaceTest::masksSuitTheBackend() {
         const auto whole = std::move(makeSpace(model, {{"adaptive", 0.0}})).value();
         QVERIFY(whole->begin({SpaceModel::tokensOf("the"), 40}, {}).hasValue());
         QCOMPARE(std::move(whole->step()).value().verifiedRows, 1 + masks);
+    }
+}
+
+/// As far as they suit the backend, and unless the user wants another number.
+void SpaceTest::masksAreThoseThatTheModelWasTrainedWith() {
+    struct Case {
+        int preferred;
+        int trained;
+        double wanted;
+        int masks;
+    };
+
+    for (const Case& each : {Case{64, 2, 0.0, 2},
+                             Case{64, 6, 0.0, 6},
+                             Case{7, 6, 0.0, 2},
+                             Case{64, 2, 4.0, 4},
+                             Case{64, 0, 0.0, 5}}) {
+        RecordingTransformer model(tunedModel());
+        model.preferred = each.preferred;
+        model.trainedWith(each.trained);
+        const auto decoder =
+            std::move(makeSpace(model, {{"adaptive", 0.0}, {"masks", each.wanted}})).value();
+        QVERIFY(decoder->begin({SpaceModel::tokensOf("the"), 40}, {}).hasValue());
+        QCOMPARE(std::move(decoder->step()).value().verifiedRows, 1 + each.masks);
     }
 }
 

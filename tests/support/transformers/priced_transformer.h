@@ -65,6 +65,8 @@ public:
 
     engine::Result<bool> makeCopyPiece() override { return m_inner.makeCopyPiece(); }
 
+    void dropCopy() override { m_inner.dropCopy(); }
+
     double copyShare() const override { return m_inner.copyShare(); }
 
     Prices prices;

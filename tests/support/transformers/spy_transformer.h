@@ -47,6 +47,8 @@ public:
 
     engine::Result<bool> makeCopyPiece() override { return m_watched.makeCopyPiece(); }
 
+    void dropCopy() override { m_watched.dropCopy(); }
+
     double copyShare() const override { return m_watched.copyShare(); }
 
     engine::DraftModel* draftModel() override { return m_watched.draftModel(); }

@@ -62,6 +62,8 @@ public:
         return makesCopies ? engine::Result<bool>(true) : Transformer::makeCopyPiece();
     }
 
+    void dropCopy() override { m_hasCopy = false; }
+
     double copyShare() const override { return m_hasCopy ? 0.3 : 1.0; }
 
 private:

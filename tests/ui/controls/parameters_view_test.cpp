@@ -206,6 +206,28 @@ private slots:
                  qPrintable(note()));
     }
 
+    void settingsSayWhatATrainingMadeTheModelFor() {
+        ModelLoaded loaded = loadedModel(30);
+        loaded.model.tunedExit = 15;
+        loaded.model.tunedMasks = 2;
+        say(loaded);
+        const auto note = [this](const char* decoder, const char* name, double value) {
+            DecoderInfo info;
+            info.name = decoder;
+            info.title = decoder;
+            info.settings = {setting(name, name, SettingKind::Integer, 0.0, {0.0, 64.0})};
+            choose(info, {{name, value}});
+            m_view->setSimple(false);
+            return shownWords(*m_view->form().row(name));
+        };
+        QVERIFY(note("layerskip", "exit_layer", 0.0)
+                    .contains("15 now: the exit that this model was trained for"));
+        QVERIFY(!note("layerskip-fs", "exit_layer", 3.0).contains("now"));
+        QVERIFY(!note("del", "exit_layer", 0.0).contains("now"));
+        QVERIFY(note("space", "masks", 0.0)
+                    .contains("at most 2 now: as many as this model was trained with"));
+    }
+
     void aSettingWithoutEffectSaysWhatItNeeds() {
         DecoderInfo info = swiftDecoder();
         for (SettingInfo& known : info.settings)

@@ -189,7 +189,8 @@ private slots:
                             .scratchBytes = 0,
                             .passBytes = 0,
                             .totalBytes = 5 * kGiB,
-                            .freeBytes = 4 * kGiB};
+                            .freeBytes = 4 * kGiB,
+                            .copyBytes = kGiB};
         inspected.requestId = m_stage->engine->lastSent<InspectModel>()->requestId + 1;
         say(inspected);
         QVERIFY(button("Load anyway") == nullptr);
@@ -202,6 +203,7 @@ private slots:
         QCOMPARE(value(*lists.first(), "Size in the file"), QString("96.0 MiB"));
         QCOMPARE(value(*lists.first(), "Licence"), QString("apache-2.0"));
         QCOMPARE(lists.last()->rows().back().value, QString("5.0 GiB"));
+        QVERIFY(value(*lists.first(), "Note").contains("to draft with: 1.0 GiB more, if twice"));
     }
 
     void theReportOfAnotherModelIsIgnored() {

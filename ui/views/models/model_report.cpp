@@ -45,6 +45,11 @@ ModelReport reportOf(const engine::ModelInspected& inspected) {
         {tr("Context of %1 tokens").arg(numberText(model.contextLength)), memory.cacheBytes},
         {tr("Draft tree and search"), memory.scratchBytes},
         {tr("Largest pass"), memory.passBytes}};
+    if (memory.copyBytes > 0)
+        report.notes.push_back(tr("Beside this, Auto and Low precision make a 4-bit copy of the "
+                                  "weights to draft with: "
+                                  "%1 more, if twice as much is free then.")
+                                   .arg(sizeText(memory.copyBytes)));
     for (const std::string& remark : inspected.remarks)
         report.notes.push_back(QString::fromStdString(remark));
     return report;

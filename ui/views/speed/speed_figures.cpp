@@ -161,7 +161,8 @@ std::vector<ExpectedSpeed> expectedSpeeds(const RunStore& store) {
     engine::SpeedFactors factors = *costs;
     factors.verifyCost = 1.0;
     factors.otherCost = 0.0;
-    if (const auto ratio = skipRatio(store)) {
+    const bool hasRatio = store.decoder() == nullptr || store.decoder()->hasDraftRatio;
+    if (const auto ratio = skipRatio(store); ratio && hasRatio) {
         factors.draftCost = 1.0 - *ratio;
         add(ExpectedSpeed::Form::CostByCount,
             factors,

@@ -157,8 +157,11 @@ void SpeedView::updateHeader() {
         told << spans;
     if (!log.baselineMs())
         told << tr("vanilla not measured yet");
-    if (const QString six = equationText(m_expected); isWide() && !six.isEmpty())
+    if (const QString six = equationText(m_expected); isWide() && !six.isEmpty()) {
         told << six;
+        if (store().decoder() != nullptr && !store().decoder()->hasDraftRatio)
+            told << tr("c = 1 − r: –, because not all drafts are made by leaving layers out");
+    }
     const QString dot = QStringLiteral(" \u00B7 ");
     m_told = told.join(dot);
     m_plot->setSummary(m_headline->text() + QChar(' ') + m_told);

@@ -83,7 +83,7 @@ Result<ShardVariant> makeVariant(const VariantRequest& request, const std::strin
     ShardVariant variant{.name = name};
     const std::string decoder = planned == nullptr ? "vanilla" : planned->decoder;
     ENGINE_TRY(const DecoderInfo info, request.registry.info(decoder));
-    variant.lockedLayers = static_cast<int>(info.lockedLayers.size());
+    variant.lockedLayers = info.lockedCount();
     SettingValues settings;
     if (planned != nullptr) {
         ENGINE_TRY(settings, settingsOf(request, *planned));

@@ -18,7 +18,7 @@ namespace app {
 /// pass has seen the other's prompts.
 struct ShardVariant {
     std::string name;
-    int lockedLayers = 0;                                        ///< that the decoder never skips
+    std::optional<int> lockedLayers = {};                        ///< see DecoderInfo::lockedCount
     std::array<std::unique_ptr<engine::Decoder>, 2> passes = {}; ///< the second may be null
     std::optional<engine::Error> failure = {};                   ///< why it was dropped
 

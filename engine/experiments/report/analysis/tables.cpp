@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/analysis/result_parts.h"
 #include "engine/experiments/run/baseline/baseline_blocks.h"
+#include "engine/metrics/equation_six.h"
 
 #include <fmt/format.h>
 
@@ -70,15 +71,23 @@ public:
                 addRows(table, 1, {}, {{"All tasks", {}}});
         }
         if (m_hasRefused)
-            table.note += fmt::format("{}– with a percentage: vanilla moved by so much between the "
-                                      "beginning and the end of these prompts, so no speedup is "
-                                      "printed (limit {:.0f} %). Repeat on a quiet machine.",
-                                      table.note.empty() ? "" : " ",
-                                      kBaselineLimit * 100.0);
+            addNote(table,
+                    fmt::format("– with a percentage: vanilla moved by so much between the "
+                                "beginning and the end of these prompts, so no speedup is "
+                                "printed (limit {:.0f} %). Repeat on a quiet machine.",
+                                kBaselineLimit * 100.0));
+        if (m_hasDraftsWithoutRatio)
+            addNote(table,
+                    "– for 1 − r: r is the share of the layers that drafts leave out, and these "
+                    "drafts are made otherwise, or only some of them so.");
         return table;
     }
 
 private:
+    static void addNote(ResultTable& table, const std::string& sentence) {
+        table.note += (table.note.empty() ? "" : " ") + sentence;
+    }
+
     void addStages(ResultTable& table) {
         std::vector<std::string> stages;
         for (const PlannedShard& shard : m_data.plan().shards) {
@@ -126,6 +135,9 @@ private:
                 row.back().text += fmt::format(" ({:+.1f} %)", *moved * 100.0);
                 m_hasRefused = true;
             }
+            const bool asksRatio = measure == "c_by_ratio" || measure == "expected_by_ratio";
+            m_hasDraftsWithoutRatio |=
+                asksRatio && !row.back().value && hasDraftPasses(sumsOf(asked));
         }
         table.rows.push_back(std::move(row));
     }
@@ -145,6 +157,7 @@ private:
     std::vector<std::string> m_groupings;
     std::vector<std::string> m_only;
     bool m_hasRefused = false;
+    bool m_hasDraftsWithoutRatio = false;
 };
 
 } // namespace

@@ -161,32 +161,43 @@ PackedCache::PackedCache(const PackedCacheOptions& options,
         m_key = std::move(key).value();
 }
 
+std::optional<CachedFile> PackedCache::open(std::uint64_t byteSize) const {
+    if (!isOn())
+        return std::nullopt;
+    auto file = m_folder.open(*m_key, byteSize);
+    if (file)
+        return std::move(file).value();
+    if (file.error().code == ErrorCode::CorruptFile)
+        remove();
+    return std::nullopt;
+}
+
+void PackedCache::remove() const {
+    if (isOn())
+        m_folder.remove(*m_key);
+}
+
 bool PackedCache::load(std::span<std::byte> memory,
                        const PackingWatch& watch,
                        WorkerPool& pool) const {
-    if (!isOn())
+    const std::optional<CachedFile> file = open(memory.size());
+    if (!file)
         return false;
-    const auto file = m_folder.open(*m_key, memory.size());
-    if (!file) {
-        if (file.error().code == ErrorCode::CorruptFile)
-            m_folder.remove(*m_key);
-        return false;
-    }
     std::atomic<bool> isWhole = true;
     std::atomic<std::size_t> done = 0;
-    const auto count = static_cast<int>(file.value().chunkCount());
+    const auto count = static_cast<int>(file->chunkCount());
     pool.run(count, [&](int part, int thread) {
         if (!isWhole || watch.stop.stop_requested())
             return;
-        if (!file.value().readChunk(static_cast<std::size_t>(part), memory))
+        if (!file->readChunk(static_cast<std::size_t>(part), memory))
             isWhole = false;
         const std::size_t now = ++done;
         if (watch.progress && thread == 0)
             watch.progress(static_cast<double>(now) / count);
     });
     if (!isWhole)
-        m_folder.remove(*m_key);
-    return isWhole && done == file.value().chunkCount();
+        remove();
+    return isWhole && done == file->chunkCount();
 }
 
 std::jthread PackedCache::keep(std::span<const std::byte> memory,

@@ -42,6 +42,13 @@ public:
     /// False leaves any bytes in `memory`; a file that is damaged is removed.
     bool load(std::span<std::byte> memory, const PackingWatch& watch, WorkerPool& pool) const;
 
+    /// The file in which so many bytes were kept, to be read chunk by chunk; none if there is none,
+    /// and one that is damaged is removed.
+    std::optional<CachedFile> open(std::uint64_t byteSize) const;
+
+    /// Removes what was kept, because it turned out to be damaged.
+    void remove() const;
+
     /// Writes them on a thread of its own, at the lowest priority, if that was worth it: a start
     /// does not wait for the disk. `memory` must stay as it is until the thread has ended; asked
     /// to stop, it finishes a file of up to 1 GiB, which takes a second or two once, and leaves no

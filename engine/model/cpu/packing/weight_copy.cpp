@@ -6,6 +6,7 @@
 #include "engine/loading/gguf/quantized_blocks.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace engine::cpu {
 
@@ -18,6 +19,9 @@ constexpr std::string_view kCopyName = "the 4-bit copy of the weights";
 constexpr int kSlabWeights = 1 << 18;
 constexpr std::size_t kPieceWeights = std::size_t{1} << 21U;
 
+/// Of a copy that was kept a piece has so many chunks, each of 4 MiB.
+constexpr std::size_t kPieceChunks = 2;
+
 /// Of the copy's bytes so many times must be free: a model that decodes must not bring the system
 /// to swapping.
 constexpr double kFreePart = 2.0;
@@ -28,6 +32,8 @@ constexpr std::size_t kGroupBytes = 20; // of Q4_1
 bool isPlain(const TileMatrix& matrix) {
     return matrix.form != TileForm::Int8 && matrix.form != TileForm::Int4;
 }
+
+bool isWorthACopy(const Weights& weights) { return isPlain({.form = weights.mainFormat().form}); }
 
 TileFormat copyFormat() { return tileFormat(TensorType::Q4_1, WeightForm::File); }
 
@@ -94,21 +100,29 @@ WeightCopy::WeightCopy(const Weights& weights, const PackedCacheOptions& cache)
 Result<std::unique_ptr<WeightCopy>> WeightCopy::begin(const Weights& weights,
                                                       const ModelConfig& config,
                                                       const PackedCacheOptions& cache,
-                                                      double freeBytes,
-                                                      WorkerPool& pool) {
-    if (const TileFormat main = weights.mainFormat(); !isPlain({.form = main.form}))
+                                                      double freeBytes) {
+    if (!isWorthACopy(weights))
         return Error{ErrorCode::Unsupported,
                      fmt::format("The weights are held as {} already, beside which a copy in 4 "
                                  "bits saves too little to draft with.",
-                                 shortArithmetic(tileFormatName(main))),
+                                 shortArithmetic(tileFormatName(weights.mainFormat()))),
                      "Open the model as bfloat16 or float16 (--weights bf16), or choose another "
                      "decoder."};
     std::unique_ptr<WeightCopy> made(new WeightCopy(weights, cache));
     made->outline(weights);
     ENGINE_TRY_DO(made->reserve(freeBytes));
     made->listJobs();
-    ENGINE_TRY_DO(made->load(config, pool));
+    made->m_cache.emplace(made->m_cacheOptions, config, made->m_slabs, made->m_jobs);
+    made->m_kept = made->m_cache->open(made->m_bytes);
     return made;
+}
+
+std::size_t WeightCopy::bytesFor(const Weights& weights) {
+    if (!isWorthACopy(weights))
+        return 0;
+    WeightCopy outlined(weights, {});
+    outlined.outline(weights);
+    return outlined.m_bytes;
 }
 
 void WeightCopy::outline(const Weights& weights) {
@@ -174,18 +188,38 @@ void WeightCopy::listJobs() {
     }
 }
 
-Result<void> WeightCopy::load(const ModelConfig& config, WorkerPool& pool) {
-    m_cache.emplace(m_cacheOptions, config, m_slabs, m_jobs);
-    if (m_cache->load({m_copy.memory.data(), m_bytes}, {}, pool)) {
+Result<bool> WeightCopy::makePiece(WorkerPool& pool) {
+    ENGINE_TRY_DO(m_kept ? readPiece(pool) : roundPiece(pool));
+    if (m_done < m_jobs.size())
+        return false;
+    for (std::size_t i = 0; i < m_rounded.size(); ++i)
+        m_rounded[i].second->matrix.data = m_copy.memory.data() + m_offsets[i];
+    return true;
+}
+
+Result<void> WeightCopy::readPiece(WorkerPool& pool) {
+    const std::span memory(m_copy.memory.data(), m_bytes);
+    const std::size_t count = std::min(kPieceChunks, m_kept->chunkCount() - m_read);
+    std::atomic<bool> isWhole = true;
+    pool.run(static_cast<int>(count), [&](int part, int) {
+        if (!m_kept->readChunk(m_read + toSize(part), memory))
+            isWhole = false;
+    });
+    m_read += count;
+    if (isWhole && m_read < m_kept->chunkCount())
+        return {};
+    m_kept.reset();
+    if (isWhole) {
         m_done = m_jobs.size();
-    } else if (m_cache->isOn()) { // what could be read of a damaged file is in there
-        m_copy.memory = HugeMemory();
-        ENGINE_TRY(m_copy.memory, HugeMemory::make(m_bytes, kCopyName));
+        return {};
     }
+    m_cache->remove();
+    m_copy.memory = HugeMemory(); // what could be read of it is in there
+    ENGINE_TRY(m_copy.memory, HugeMemory::make(m_bytes, kCopyName));
     return {};
 }
 
-Result<bool> WeightCopy::makePiece(WorkerPool& pool) {
+Result<void> WeightCopy::roundPiece(WorkerPool& pool) {
     const std::span memory(m_copy.memory.data(), m_bytes);
     std::size_t count = 0;
     for (std::size_t weights = 0; m_done + count < m_jobs.size() && weights < kPieceWeights;
@@ -193,20 +227,13 @@ Result<bool> WeightCopy::makePiece(WorkerPool& pool) {
         const TileMatrix& matrix = m_outlines[m_done + count];
         weights += toSize(matrix.rows) * toSize(matrix.columns);
     }
-    if (count > 0) {
-        const auto jobs = std::span(m_jobs).subspan(m_done, count);
-        ENGINE_TRY(const double workMs, packAllMatrices(m_slabs, jobs, memory, {}, pool));
-        m_workMs += workMs;
-        m_done += count;
-        if (m_done == m_jobs.size())
-            m_copy.keeper =
-                m_cache->keep(memory, {m_workMs, pool.threads(), m_sourceBytes, m_bytes});
-    }
-    if (m_done < m_jobs.size())
-        return false;
-    for (std::size_t i = 0; i < m_rounded.size(); ++i)
-        m_rounded[i].second->matrix.data = m_copy.memory.data() + m_offsets[i];
-    return true;
+    const auto jobs = std::span(m_jobs).subspan(m_done, count);
+    ENGINE_TRY(const double workMs, packAllMatrices(m_slabs, jobs, memory, {}, pool));
+    m_workMs += workMs;
+    m_done += count;
+    if (m_done == m_jobs.size())
+        m_copy.keeper = m_cache->keep(memory, {m_workMs, pool.threads(), m_sourceBytes, m_bytes});
+    return {};
 }
 
 } // namespace engine::cpu

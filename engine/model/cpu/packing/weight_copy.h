@@ -16,17 +16,22 @@ namespace engine::cpu {
 /// must outlive both this and the copy. Thread: engine.
 class WeightCopy {
 public:
-    /// Asks for the memory, and reads a copy that was kept in the packed cache. `freeBytes`: what
-    /// the system can give. Errors: Unsupported where most of the weights are whole numbers;
+    /// Asks for the memory, and looks for a copy that was kept in the packed cache. `freeBytes`:
+    /// what the system can give. Errors: Unsupported where most of the weights are whole numbers;
     /// NoMemory unless twice the bytes are free.
     static Result<std::unique_ptr<WeightCopy>> begin(const Weights& weights,
                                                      const ModelConfig& config,
                                                      const PackedCacheOptions& cache,
-                                                     double freeBytes,
-                                                     WorkerPool& pool);
+                                                     double freeBytes);
 
-    /// Rounds some millions of weights, on all threads; true if none are left. Errors: Numeric for
-    /// numbers that 4 bits cannot stand for, names the tensor.
+    /// Bytes that a copy of such weights takes, which may be outlined alone; 0 where there can be
+    /// none.
+    static std::size_t bytesFor(const Weights& weights);
+
+    /// Rounds some millions of weights, on all threads, or reads 8 MiB of a copy that was kept;
+    /// true if none are left. A kept copy that turns out to be damaged is removed, and the weights
+    /// are rounded. Errors: Numeric for numbers that 4 bits cannot stand for, names the tensor;
+    /// NoMemory.
     Result<bool> makePiece(WorkerPool& pool);
 
     /// The complete copy.
@@ -78,7 +83,8 @@ private:
     void outlineLinear(const Linear& from, Linear& to);
     Result<void> reserve(double freeBytes);
     void listJobs();
-    Result<void> load(const ModelConfig& config, WorkerPool& pool);
+    Result<void> readPiece(WorkerPool& pool);
+    Result<void> roundPiece(WorkerPool& pool);
 
     Weights m_copy;
     PackedCacheOptions m_cacheOptions;
@@ -90,7 +96,9 @@ private:
     std::vector<TileMatrix> m_outlines; // [slabs]
     std::vector<PackingJob> m_jobs;     // [slabs]
     std::optional<PackedCache> m_cache;
-    std::size_t m_done = 0; // jobs
+    std::optional<CachedFile> m_kept; // until it is read
+    std::size_t m_read = 0;           // chunks of it
+    std::size_t m_done = 0;           // jobs
     double m_workMs = 0.0;
 };
 

@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include <cstring>
+#include <fstream>
 #include <random>
 
 using namespace engine;
@@ -55,7 +56,7 @@ cpu::Weights pack(const support::MemoryWeights& source, WeightForm form, std::st
 /// A copy to its end; behind it, what was to be kept is kept.
 cpu::Weights copyOf(const cpu::Weights& weights, const PackedCacheOptions& cache = {}) {
     WorkerPool pool(2);
-    auto copying = WeightCopy::begin(weights, smallConfig(), cache, kMuchMemory, pool);
+    auto copying = WeightCopy::begin(weights, smallConfig(), cache, kMuchMemory);
     ENGINE_CHECK(copying.hasValue(), "{}", copying.error().message);
     for (bool isComplete = false; !isComplete;) {
         const auto made = copying.value()->makePiece(pool);
@@ -103,6 +104,42 @@ std::vector<TokenId> guesses(Transformer& model, const LayerPlan& plan) {
     return best;
 }
 
+/// A head of 19 million weights whose copy of 12 MB lies in a packed cache.
+class KeptCopy {
+public:
+    explicit KeptCopy(const fs::path& folder)
+        : m_cache{.folder = folder, .fingerprint = "a model", .keepsAll = true}
+        , m_config(smallConfig()) {
+        m_config.vocabSize = 300'000;
+        auto packed = cpu::packWeights(m_config,
+                                       support::randomWeights(m_config, 3),
+                                       {.threads = 2, .weights = WeightForm::Bf16});
+        ENGINE_CHECK(packed.hasValue(), "{}", packed.error().message);
+        m_full = std::move(packed).value();
+        m_full.fileState = "one";
+        WorkerPool pool(2);
+        const auto copying = begin();
+        while (!copying->makePiece(pool).value()) {
+        }
+        m_made = copying->take();
+        m_made.keeper.join();
+    }
+
+    std::unique_ptr<WeightCopy> begin() const {
+        return WeightCopy::begin(m_full, m_config, m_cache, kMuchMemory).value();
+    }
+
+    bool isWhole(const cpu::Weights& copy) const {
+        return std::memcmp(copy.memory.data(), m_made.memory.data(), m_made.memory.size()) == 0;
+    }
+
+private:
+    PackedCacheOptions m_cache;
+    ModelConfig m_config;
+    cpu::Weights m_full;
+    cpu::Weights m_made;
+};
+
 double littleMemory() { return 1000.0; }
 
 } // namespace
@@ -119,6 +156,9 @@ private slots:
     void bytesAreThoseCountedByHand();
     void aPassOnTheCopyNamesTheSameTokensAndChangesNothing();
     void theCopyIsKeptAndReadTheNextTime();
+    void aKeptCopyIsReadInPieces();
+    void aKeptCopyThatIsDamagedIsMadeAnew();
+    void aCopyThatWasDroppedIsMadeAgain();
     void narrowWeightsAreRefused();
     void aCopyThatDoesNotFitTwiceIsRefused();
     void aPassOnACopyThatIsNotThereIsABug();
@@ -185,7 +225,7 @@ void WeightCopyTest::aLargeCopyIsMadeInPieces() {
     QVERIFY(packed.hasValue());
     const cpu::Weights& full = packed.value();
     WorkerPool pool(2);
-    const auto copying = WeightCopy::begin(full, config, {}, kMuchMemory, pool);
+    const auto copying = WeightCopy::begin(full, config, {}, kMuchMemory);
     QVERIFY(copying.hasValue());
     QVERIFY(!copying.value()->makePiece(pool).value());
     QVERIFY(copying.value()->makePiece(pool).value());
@@ -222,6 +262,9 @@ void WeightCopyTest::bytesAreThoseCountedByHand() {
     QCOMPARE(full.bytesRead(config), read(groupBytes));
     QCOMPARE(copy.bytesRead(config), read(kCopyBytes));
     QCOMPARE(static_cast<double>(copy.memory.size()), read(kCopyBytes));
+    const auto told = cpu::forecast(
+        config, support::randomWeights(config, 4), {.weights = static_cast<WeightForm>(form)}, 1);
+    QCOMPARE(static_cast<double>(told.value().copyBytes), read(kCopyBytes));
     const auto model = cpuModel(support::randomWeights(config, 4),
                                 {.threads = 1, .weights = static_cast<WeightForm>(form)});
     QCOMPARE(model->copyShare(), 1.0);
@@ -260,7 +303,60 @@ void WeightCopyTest::theCopyIsKeptAndReadTheNextTime() {
     QVERIFY(!isSame(made, narrower));
 }
 
+/// Of 12 MB each piece reads 8 MiB.
+void WeightCopyTest::aKeptCopyIsReadInPieces() {
+    const test_support::TemporaryFolder folder;
+    const KeptCopy kept(folder.path());
+    WorkerPool pool(2);
+    const auto copying = kept.begin();
+    int pieces = 1;
+    while (!copying->makePiece(pool).value())
+        ++pieces;
+    QCOMPARE(pieces, 2);
+    QVERIFY(kept.isWhole(copying->take()));
+}
+
+void WeightCopyTest::aKeptCopyThatIsDamagedIsMadeAnew() {
+    const test_support::TemporaryFolder folder;
+    const KeptCopy kept(folder.path());
+    const fs::path file = fs::directory_iterator(folder.path())->path();
+    std::fstream(file, std::ios::in | std::ios::out).seekp(10'000'000).put('x').put('y');
+    WorkerPool pool(2);
+    const auto copying = kept.begin();
+    int pieces = 1;
+    while (!copying->makePiece(pool).value())
+        ++pieces;
+    QVERIFY(pieces > 8); // 19 million weights are rounded, two in a piece
+    cpu::Weights copy = copying->take();
+    QVERIFY(kept.isWhole(copy));
+}
+
+void WeightCopyTest::aCopyThatWasDroppedIsMadeAgain() {
+    support::MemoryWeights weights = fourBitWeights(smallConfig(), 3);
+    const auto model = cpuModel(weights, {.threads = 2, .weights = WeightForm::Bf16});
+    const LayerPlan full = LayerPlan::full(smallConfig().layerCount);
+    const LayerPlan plan = LayerPlan::copy(smallConfig().layerCount);
+    const std::vector<TokenId> before = guesses(*model, full);
+    for (int round = 0; round < 2; ++round) {
+        QVERIFY(model->makeCopyPiece().value());
+        QCOMPARE(guesses(*model, plan), before);
+        model->dropCopy();
+        QCOMPARE(model->copyShare(), 1.0);
+        QCOMPARE(guesses(*model, full), before);
+        QVERIFY_EXCEPTION_THROWN(guesses(*model, plan), EngineBug);
+    }
+    {
+        const CopyUse first(*model);
+        QVERIFY(model->makeCopyPiece().value());
+        { const CopyUse second(*model); }
+        QVERIFY(model->copyShare() < 1.0);
+    }
+    QCOMPARE(model->copyShare(), 1.0);
+}
+
 void WeightCopyTest::narrowWeightsAreRefused() {
+    const cpu::Weights narrow = pack(support::randomWeights(smallConfig(), 4), WeightForm::Int8);
+    QCOMPARE(WeightCopy::bytesFor(narrow), std::size_t{0});
     const auto model = cpuModel(support::randomWeights(smallConfig(), 4),
                                 {.threads = 1, .weights = WeightForm::Int8});
     const auto refused = model->makeCopyPiece();
@@ -272,11 +368,10 @@ void WeightCopyTest::narrowWeightsAreRefused() {
 void WeightCopyTest::aCopyThatDoesNotFitTwiceIsRefused() {
     const cpu::Weights full = pack(support::randomWeights(smallConfig(), 4), WeightForm::F32);
     const double bytes = copyOf(full).bytesRead(smallConfig());
-    WorkerPool pool(1);
-    const auto refused = WeightCopy::begin(full, smallConfig(), {}, 2.0 * bytes - 1.0, pool);
+    const auto refused = WeightCopy::begin(full, smallConfig(), {}, 2.0 * bytes - 1.0);
     QVERIFY(!refused.hasValue());
     QCOMPARE(refused.error().code, ErrorCode::NoMemory);
-    QVERIFY(WeightCopy::begin(full, smallConfig(), {}, 2.0 * bytes, pool).hasValue());
+    QVERIFY(WeightCopy::begin(full, smallConfig(), {}, 2.0 * bytes).hasValue());
     const auto model = cpuModel(support::randomWeights(smallConfig(), 4),
                                 {.threads = 1, .freeMemory = &littleMemory});
     QCOMPARE(model->makeCopyPiece().error().code, ErrorCode::NoMemory);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/decoder_infos.h"
 #include "tests/ui/support/figures_run.h"
 #include "ui/shell/bars/banner.h"
 #include "ui/views/speed/gain_finding.h"
@@ -81,6 +82,25 @@ private slots:
         QVERIFY(isNear(speeds[0].error, speeds[0].speedup / (62.2 / 46.8) - 1.0, 1e-9));
         QCOMPARE(equationText(speeds),
                  QString("equation 6: 1.50 (+13 %), c = 1 − r = .55; 1.36 (+2 %), c measured .63"));
+    }
+
+    /// Such as those of Auto, of which some need no pass.
+    void draftsThatLeaveNoLayersOutHaveNoCostByTheirRatio() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.show();
+        view.resize(640, 300);
+        engine::DecoderInfo mixed = swiftDecoder();
+        mixed.hasDraftRatio = false;
+        stage.say(engine::DecoderChosen{mixed, engine::resolveSettings(mixed, {}).value()});
+        sayPlannedAnswer(stage);
+        stage.settle();
+        const auto speeds = expectedSpeeds(stage.store);
+        QCOMPARE(speeds.size(), 2u);
+        QCOMPARE(equationText(speeds), QString("equation 6: 1.36 (+2 %), c measured .63"));
+        QVERIFY(view.detail().endsWith(
+            "c = 1 − r: –, because not all drafts are made by leaving layers out"));
+        QVERIFY(view.table().rows.back()[5].isEmpty());
     }
 
     void theTableEndsWithEquationSixAndItsError() {

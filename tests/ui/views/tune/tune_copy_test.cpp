@@ -133,6 +133,7 @@ private slots:
         QVERIFY(!says(recipe(), QStringLiteral("Memory")));
         choose(TuningRecipe::LayerSkip);
         QVERIFY(says(recipe(), QStringLiteral("Time on this computer")));
+        QVERIFY(says(recipe(), QStringLiteral(", a guess until the first steps")));
         QVERIFY(says(recipe(), QStringLiteral("Memory")));
         QVERIFY(says(recipe(), QStringLiteral("9,768,960"))); // what the command trains, too
         QTest::mouseClick(recipe().trained().segment(1), Qt::LeftButton);
@@ -140,6 +141,7 @@ private slots:
         QTest::mouseClick(recipe().length().segment(3), Qt::LeftButton);
         recipe().minutes().setValue(90);
         QVERIFY(says(recipe(), QStringLiteral("about 1 h 30 min")));
+        QVERIFY(!says(recipe(), QStringLiteral("a guess")));
     }
 
     void curvesFollowTheLines() {

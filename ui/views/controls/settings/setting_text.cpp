@@ -133,6 +133,20 @@ QString needNote(const RunStore& store, const std::string& name) {
         .arg(settingTitle(needed).whole(), shownValue(needed, setting->needs.value));
 }
 
+/// What 0 stands for with a model that a training has made for the decoder.
+QString tunedNote(const RunStore& store, const std::string& setting) {
+    const double* value = numberIn(store.settings(), setting);
+    if (value == nullptr || *value != 0.0 || store.model() == nullptr || store.decoder() == nullptr)
+        return {};
+    const std::string& decoder = store.decoder()->name;
+    const ModelFacts& model = store.model()->model;
+    if (setting == "exit_layer" && decoder.starts_with("layerskip") && model.tunedExit > 0)
+        return tr("%1 now: the exit that this model was trained for").arg(model.tunedExit);
+    if (setting == "masks" && decoder == "space" && model.tunedMasks > 0)
+        return tr("at most %1 now: as many as this model was trained with").arg(model.tunedMasks);
+    return {};
+}
+
 /// Why a search has ended.
 QString searchNote(const RunStore& store) {
     const std::vector<TrialPoint>& trials = store.search().trials();
@@ -219,7 +233,7 @@ QString settingNote(const RunStore& store, const std::string& setting) {
         return ratioNotes(store);
     if (setting == "S")
         return searchNote(store);
-    return {};
+    return tunedNote(store, setting);
 }
 
 QString shownValue(const SettingInfo& setting, const SettingValue& value) {

@@ -322,14 +322,17 @@ void TuneRecipePanel::showCosts() {
     const TuningRun& run = m_session.run();
     const TuningCosts costs = costsOf(chosen, run, QThread::idealThreadCount());
     showFact(m_tokens, atMost(countText(chosen.answerTokens(), tr("1 token"), tr("%1 tokens"))));
+    const bool isGuess = !isTimed && !costs.isMeasured;
+    const QString time = timeText(rounded(costs.seconds));
     showFact(m_time,
-             costs.seconds > 0.0 ? tr("about %1").arg(timeText(rounded(costs.seconds)))
-                                 : QString());
+             costs.seconds <= 0.0 ? QString()
+             : isGuess            ? tr("about %1, a guess until the first steps").arg(time)
+                                  : tr("about %1").arg(time));
     m_time.value->setToolTip(
-        isTimed            ? QString()
-        : costs.isMeasured ? tr("At the speed that this training had")
-                           : tr("Guessed from the model's size and this processor's cores; the "
-                                "first steps tell it exactly"));
+        isTimed   ? QString()
+        : isGuess ? tr("Guessed from the model's size and this processor's cores; the first steps "
+                       "measure it")
+                  : tr("At the speed that this training had"));
     const QString memory = size(costs.memoryBytes);
     showFact(m_memory, memory.isEmpty() ? memory : tr("about %1").arg(memory));
     showFact(m_disk, atMost(size(costs.diskBytes)));

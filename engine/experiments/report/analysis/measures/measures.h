@@ -71,9 +71,6 @@ std::string numberText(NumberForm form, const Estimate& value);
 /// The sums of the own answers of a selection.
 DecodeMetrics sumsOf(const Selection& selection);
 
-/// Whether drafts were made by passes of the model, and not looked up in the text.
-bool hasDraftPasses(const DecodeMetrics& sums);
-
 /// The set that was chosen last in a selection; null if there is none.
 const ShardPlan* lastPlan(const Selection& selection);
 

@@ -21,10 +21,6 @@ std::optional<Estimate> counted(std::optional<double> value, int count) {
 
 } // namespace
 
-bool hasDraftPasses(const DecodeMetrics& sums) {
-    return sums.draftSteps > 0 && sums.draftLayers > 0.0;
-}
-
 DecodeMetrics sumsOf(const Selection& selection) { return SelectionSums(selection).decoding(); }
 
 const ShardPlan* lastPlan(const Selection& selection) {
@@ -42,7 +38,9 @@ SelectionSums::SelectionSums(const Selection& selection) {
             m_compared += answer->isEqual.has_value();
             m_equal += answer->isEqual.value_or(false);
             m_nearTies += answer->isNearTie;
-            if (answer->draftRatio && answer->decoding.draftLayers > 0.0) {
+            // Above 1 was written of drafts that had none.
+            if (answer->draftRatio && *answer->draftRatio <= 1.0 &&
+                answer->decoding.draftLayers > 0.0) {
                 m_ratioSum += *answer->draftRatio;
                 ++m_ratios;
             }

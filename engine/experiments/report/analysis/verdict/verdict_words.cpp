@@ -2,6 +2,7 @@
 #include "engine/experiments/report/analysis/verdict/verdict_words.h"
 
 #include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/metrics/equation_six.h"
 
 #include <fmt/format.h>
 
