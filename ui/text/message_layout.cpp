@@ -147,8 +147,10 @@ void MessageLayout::setWidth(int width) {
     if (width == m_context.width)
         return;
     m_context.width = width;
-    for (BlockView& block : m_blocks)
+    for (BlockView& block : m_blocks) {
         block.layOut(m_context);
+        m_laidOutPieces += static_cast<std::int64_t>(block.parts().size());
+    }
     place(0);
 }
 

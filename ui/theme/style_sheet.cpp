@@ -114,6 +114,7 @@ QScrollBar::handle { background: {control}; border-radius: 3px; margin: 2px; }
 QScrollBar::handle:vertical { min-height: {24}px; }
 QScrollBar::handle:horizontal { min-width: {24}px; }
 QScrollBar::handle:hover { background: {muted}; }
+QScrollBar::handle:disabled { background: transparent; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 

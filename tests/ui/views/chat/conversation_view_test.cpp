@@ -210,6 +210,40 @@ private slots:
         QCOMPARE(first.laidOutPieces(), laidOut); // what was there stays as it is
     }
 
+    void anAnswerThatGrowsLeavesTheLinesOfOtherMessagesAlone() {
+        Chat chat = chatOf(30); // far higher than the view
+        m_view->showChat(chat);
+        settle();
+        chat.messages.last().state = MessageState::Streaming;
+        const MessageId id = chat.messages.last().id;
+        const MessageLayout& other = m_view->cards().front()->body().messageLayout();
+        const MessageLayout& own = m_view->card(id)->body().messageLayout();
+        const std::int64_t laidOut = other.laidOutPieces();
+        const std::int64_t before = own.laidOutPieces();
+        constexpr int kTimes = 30;
+        for (int i = 0; i < kTimes; ++i) {
+            grow(chat, QStringLiteral(" some words that begin a new line now and then"));
+            m_view->noteGrown(id);
+            m_view->flush(chat);
+            settle();
+        }
+        QCOMPARE(other.laidOutPieces(), laidOut);
+        QVERIFY2(own.laidOutPieces() - before <= 2 * kTimes,
+                 qPrintable(QString::number(own.laidOutPieces() - before)));
+        QVERIFY(m_view->isAtEnd());
+    }
+
+    void theScrollBarKeepsItsPlaceAndHasAHandleOnlyWhereThereIsSomethingToScroll() {
+        m_view->showChat(chatOf(1));
+        settle();
+        const int width = m_view->viewport()->width();
+        QVERIFY(!bar().isEnabled());
+        m_view->showChat(chatOf(30));
+        settle();
+        QVERIFY(bar().isEnabled());
+        QCOMPARE(m_view->viewport()->width(), width);
+    }
+
     void anAnswerThatEndsWhileItIsHiddenIsWholeWhenShown() {
         Chat chat = chatOf(1);
         chat.messages.last().state = MessageState::Streaming;

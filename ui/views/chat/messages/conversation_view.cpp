@@ -41,6 +41,10 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     , m_details(new TokenDetails(theme, this)) {
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    // A bar that comes and goes would have the area ask all messages for their height at each width
+    // with and without it, whenever one grows.
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
+    verticalScrollBar()->setEnabled(false);
     setAccessibleName(tr("Conversation"));
     auto* centring = new QHBoxLayout(m_page);
     auto* column = new QWidget(m_page);
@@ -85,6 +89,7 @@ void ConversationView::showButton(QPushButton& button, bool isShown) {
 }
 
 void ConversationView::onRangeChanged() {
+    verticalScrollBar()->setEnabled(verticalScrollBar()->maximum() > 0); // its handle is drawn then
     if (m_sought != 0)
         scrollToSought();
     else if (m_isAtEnd)
