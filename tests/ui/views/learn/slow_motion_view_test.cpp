@@ -151,6 +151,20 @@ private slots:
                  qPrintable(told.join(u'|')));
     }
 
+    void aRoundWhoseRowsOnlyHelpLaterVerifiesNothing() {
+        sayRounds();
+        StepFinished step = plainStep(1, 3, "four", 10.0);
+        step.sides = {{.token = 9, .parent = -1}, {.token = 9, .parent = 0}};
+        step.sideTexts = {"<mask>", "<mask>"};
+        step.verifiedRows = 3;
+        m_stage->say(step);
+        show();
+        m_view->showRound(1, 3);
+        QCOMPARE(m_view->scene()->current(), RoundStop::Linearise);
+        QVERIFY2(m_view->sentence().startsWith(QStringLiteral("There is nothing to verify yet.")),
+                 qPrintable(m_view->sentence()));
+    }
+
     void aDraftByACopyLeavesNoLayerOut() {
         sayRounds();
         StepFinished step = fullStep(3);
