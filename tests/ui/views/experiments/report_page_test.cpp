@@ -123,7 +123,7 @@ private slots:
     void nothingIsCutAtTheRightOfANarrowPageWithLargeText() {
         m_stage->theme.setTextPercent(150);
         m_page->setPicture(pictureOf(someResult()));
-        m_page->resize(620, 700);
+        m_page->resize(420, 700);
         m_stage->settle();
         QVERIFY2(m_page->widget()->width() <= m_page->viewport()->width(),
                  qPrintable(QStringLiteral("%1 in %2")
