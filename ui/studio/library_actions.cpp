@@ -58,9 +58,7 @@ void Studio::askForImport(bool isFolder) {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(isFolder ? QFileDialog::Directory : QFileDialog::ExistingFiles);
     if (!isFolder)
-        dialog->setNameFilters({tr("Chats of LM Studio, Jan, Open WebUI, ShareGPT, SWIFT Studio "
-                                   "(*.json *.jsonl)"),
-                                tr("All files (*)")});
+        dialog->setNameFilters({tr("Exported chats (*.json *.jsonl)"), tr("All files (*)")});
     connect(dialog, &QFileDialog::filesSelected, this, &Studio::importChats);
     dialog->open();
 }

@@ -108,11 +108,15 @@ void Studio::start() {
     m_bridge->start();
     if (m_desk != nullptr)
         m_desk->begin();
-    if (!m_options.lessonPath.isEmpty())
+    const QString path = firstModel();
+    const bool hasModel = m_options.replayName.isEmpty() && !path.isEmpty();
+    m_lessonWaits = hasModel && !endedBadly() && !m_options.lessonPath.isEmpty();
+    if (m_lessonWaits)
+        showLessons();
+    else if (!m_options.lessonPath.isEmpty())
         openLessonFile(m_options.lessonPath);
     openFiles(m_options.files);
-    const QString path = firstModel();
-    if (!m_options.replayName.isEmpty() || path.isEmpty())
+    if (!hasModel)
         return;
     if (!endedBadly()) {
         loadModel(path, m_options.isPlanted);
@@ -356,6 +360,8 @@ void Studio::onEvent(const EngineEvent& event) {
         m_window->messages().withdraw(QStringLiteral("choose_decoder"));
         if (m_run.model() != nullptr && m_window->messages().isShown(QStringLiteral("lesson")))
             explainLesson(*m_run.model()); // what it offers follows the decoder
+        if (m_run.model() != nullptr && std::exchange(m_lessonWaits, false))
+            openLessonFile(m_options.lessonPath);
     }
     if (const auto* loaded = event.as<ModelLoaded>())
         onLoaded(*loaded);

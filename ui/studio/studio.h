@@ -250,6 +250,7 @@ private:
     std::unique_ptr<LessonCatalog> m_lessons;
     std::unique_ptr<StudioHand> m_lessonHand;
     LessonPlayer* m_lessonPlayer = nullptr;
+    bool m_lessonWaits = false; ///< the one of the start, for the model that is being loaded
     LessonPanel* m_lessonPanel = nullptr;
     ExperimentsDesk* m_desk = nullptr;      ///< null in a replay, which runs nothing
     TuneDesk* m_tune = nullptr;             ///< likewise

@@ -23,7 +23,7 @@ QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QMenuBar { font-size: {13}px; background: {window}; border-bottom: 1px solid {border}; padding: {2}px {8}px; }
 QMenuBar::item { padding: {4}px {8}px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: {hover}; }
-QMenu { font-size: {13}px; background: {panel}; border: 1px solid {border}; padding: {4}px; }
+QMenu { font-size: {13}px; background: {panel}; border: 1px solid {border}; padding: {4}px; menu-scrollable: 1; }
 QMenu::item { padding: {4}px {24}px {4}px {24}px; border-radius: 4px; }
 QMenu::item:selected { background: {selection}; color: {text}; }
 QMenu::item:disabled { color: {disabled}; }

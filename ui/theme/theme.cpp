@@ -6,7 +6,9 @@
 #include <QFontDatabase>
 #include <QLabel>
 #include <QPalette>
+#include <QScreen>
 #include <QStyleFactory>
+#include <QWidget>
 
 #include <algorithm>
 #include <cmath>
@@ -121,6 +123,12 @@ QFont Theme::font(TextRole role) const {
 
 int Theme::scaled(double pixels) const {
     return static_cast<int>(std::lround(pixels * m_textPercent / 100.0));
+}
+
+QSize Theme::scaledWindow(const QWidget& window, int width, int height) const {
+    const int title = scaled(32); // of the desktop's frame
+    return QSize(scaled(width), scaled(height))
+        .boundedTo(window.screen()->availableSize() - QSize(0, title));
 }
 
 void Theme::setChoice(ThemeChoice choice) {

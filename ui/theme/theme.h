@@ -5,6 +5,7 @@
 
 #include <QFont>
 #include <QObject>
+#include <QSize>
 
 class QApplication;
 class QLabel;
@@ -44,6 +45,9 @@ public:
 
     /// A length given in pixels at text size 100 %, at the present text size.
     int scaled(double pixels) const;
+
+    /// The same for the size of a window, which is never larger than its screen.
+    QSize scaledWindow(const QWidget& window, int width, int height) const;
 
     ThemeChoice choice() const { return m_choice; }
 

@@ -98,6 +98,8 @@ private slots:
         QCOMPARE(list->current(), page().stage());
         page().showStage(QStringLiteral("nonsense"));
         QCOMPARE(page().stage(), static_cast<int>(stages.size()) - 1);
+        m_stage->action("learn.lens")->trigger(); // where the list of stages has no room
+        QCOMPARE(stages[static_cast<std::size_t>(page().stage())].id, QStringLiteral("lens"));
     }
 
     void aStageIsNotRefreshedWhileItIsHidden() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 // A lesson that cannot be walked says so before it begins, and what to do.
+#include "tests/support/models/tiny_folder_model.h"
 #include "tests/ui/studio/engine_stage.h"
 #include "ui/learn/lessons/lesson_panel.h"
 
@@ -103,6 +104,23 @@ private slots:
         QTRY_VERIFY(studio().run().model() == nullptr);
         const QString told = said(lessonThat({.ask = "abc"}));
         QVERIFY2(told.contains("no model is loaded"), qPrintable(told));
+    }
+
+    void theLessonOfTheStartWaitsForTheModel() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        writeLetterModel(m_folder->filePath(QStringLiteral("letters")), 3);
+        const QString lesson = m_folder->filePath(QStringLiteral("own.json"));
+        writeText(lesson.toStdString(),
+                  R"({"format":"swift-lesson","version":1,"name":"own","title":"Mine",)"
+                  R"("summary":"You will be able to try it.","order":1,"minutes":1,"source":"me",)"
+                  R"("needs":{},"steps":[{"title":"Read","view":"chat"}]})");
+        writeText(m_folder->filePath(QStringLiteral("own.md")).toStdString(),
+                  "# Mine\n\nYou will be able to try it.\n\n## Read\n\nText.\n");
+        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420, lesson);
+        QVERIFY(studio().lessonPanel().isVisible());
+        QTRY_VERIFY(studio().lessonPlayer().lesson() != nullptr);
+        QVERIFY2(studio().lessonPanel().obstacle().isEmpty(),
+                 qPrintable(studio().lessonPanel().obstacle()));
     }
 
     /// What the engine refuses although nothing spoke against it: the lesson goes on.

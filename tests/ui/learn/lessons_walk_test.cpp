@@ -124,6 +124,8 @@ class LessonsWalkTest : public QObject {
         if (player().stepIndex() == 1) {
             QVERIFY2(number("round.accepted") >= 1.0, place());
             QVERIFY2(number("round.accepted") < number("round.candidates"), place());
+            // Two of the answers would be the same number.
+            QVERIFY2(number("round.written") < number("round.candidates"), place());
         }
         if (player().stepIndex() == 2) {
             QVERIFY2(number("round.candidates") >= 2.0, place());
@@ -198,6 +200,9 @@ private slots:
         m_studio->bridge().send(ChooseDecoder{"space"});
         QTRY_COMPARE(m_studio->run().decoder()->name, std::string("space"));
         walk(*lesson);
+        const auto guesses = player().facts().find("round.candidates");
+        QVERIFY(guesses != player().facts().end());
+        QVERIFY(std::get<double>(guesses->second) > 0.0); // its last step asks about them
     }
 };
 

@@ -4,9 +4,11 @@
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/learn/sides/side_columns.h"
 #include "ui/views/learn/sides/sides_view.h"
+#include "ui/views/learn/sides/time_lanes.h"
 
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QtTest>
@@ -210,6 +212,42 @@ private slots:
         QCOMPARE(columns->token(), 1);
         QTest::keyClick(columns, Qt::Key_Home);
         QCOMPARE(columns->token(), 0);
+    }
+
+    /// 1.5049 and 1.4151 s are read as 1.50 and 1.42.
+    void timesAndTheirDifferenceAgreeAsTheyAreRead() {
+        TimeLanes lanes(m_stage->theme);
+        const auto answer = [](double ms) {
+            SideAnswer made;
+            made.decodeMs = ms;
+            made.state = SideState::Finished;
+            return made;
+        };
+        lanes.show(
+            {QStringLiteral("Vanilla"), QStringLiteral("Auto")}, answer(1504.9), answer(1415.1));
+        QCOMPARE(lanes.accessibleDescription(),
+                 QStringLiteral("Vanilla 1.50 s, Auto 1.42 s, 0.08 s sooner"));
+    }
+
+    void theEndOfTheTextsStaysInSightWhenTheyGetLower() {
+        open(SidesForm::Check);
+        askFor(QStringLiteral("count"));
+        for (const SideRun::Place side : {SideRun::Left, SideRun::Right}) {
+            for (int i = 0; i < 40; ++i)
+                write(side, i, i + 1, "word\n");
+            end(side);
+        }
+        auto* columns = m_view->findChild<SideColumns*>();
+        QScrollBar& bar = *columns->verticalScrollBar();
+        bar.setValue(bar.maximum());
+        QVERIFY(bar.maximum() > 0);
+        m_view->resize(m_view->width(), m_view->height() - 100);
+        m_stage->settle();
+        QCOMPARE(bar.value(), bar.maximum());
+        bar.setValue(10);
+        m_view->resize(m_view->width(), m_view->height() - 20);
+        m_stage->settle();
+        QCOMPARE(bar.value(), 10);
     }
 
     void escStopsBothAndThenLeaves() {

@@ -24,10 +24,11 @@ namespace support {
 class EngineStage {
 public:
     /// `folder` holds the model "letters" and what the window keeps. Answers end where the context
-    /// of so many tokens does.
-    EngineStage(const QString& folder, int contextLength)
+    /// of so many tokens does. `lessonPath` is the lesson to begin with.
+    EngineStage(const QString& folder, int contextLength, const QString& lessonPath = {})
         : m_folder(folder)
         , m_contextLength(contextLength)
+        , m_lessonPath(lessonPath)
         , studio(ui::makeSessionLink(sessionOptions()), studioOptions()) {
         QObject::connect(&studio.bridge(),
                          &ui::EngineBridge::eventCame,
@@ -135,6 +136,7 @@ private:
         options.presetsFolder = QStringLiteral("resources/presets");
         options.ownPresetsFolder = m_folder + QStringLiteral("/presets");
         options.modelPath = modelPath();
+        options.lessonPath = m_lessonPath;
         // As if it had been chosen the last time.
         QSettings(options.settingsPath, QSettings::IniFormat)
             .setValue(QStringLiteral("run/decoder"), QStringLiteral("swift"));
@@ -143,6 +145,7 @@ private:
 
     QString m_folder;
     int m_contextLength;
+    QString m_lessonPath;
 
 public:
     ui::Studio studio; ///< last: gone first

@@ -5,7 +5,9 @@
 #include "ui/shell/docks/workspace.h"
 #include "ui/shell/main_window.h"
 
+#include <QDialog>
 #include <QDockWidget>
+#include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
 #include <QPushButton>
@@ -130,6 +132,57 @@ private slots:
         const int room =
             window().screen()->availableGeometry().height() - kFrame - window().menuBar()->height();
         QVERIFY2(height > 0 && height <= room, qPrintable(QString::number(height)));
+    }
+
+    /// In a second column the entries at its end would be out of sight.
+    void theViewMenuOfASmallScreenScrolls() {
+        window().setTextPercent(150);
+        settle();
+        QMenu* view = window().menu(QStringLiteral("&View"));
+        view->popup(window().geometry().topLeft());
+        settle();
+        QVERIFY(window().screen()->availableGeometry().contains(view->geometry()));
+        for (QAction* action : view->actions())
+            QCOMPARE(view->actionGeometry(action).left(),
+                     view->actionGeometry(view->actions().front()).left());
+        view->close();
+    }
+
+    void aDockThatACommandWantsTakesThePlaceOfAnother() {
+        m_stage->loadModel();
+        window().setTextPercent(150);
+        settle();
+        QVERIFY(!dock("chat.models").isVisible());
+        m_stage->action("model.choose")->trigger();
+        settle();
+        QVERIFY(!dock("chat.models").titleBarWidget()->visibleRegion().isEmpty());
+        QVERIFY(dock("chat.models").isAncestorOf(QApplication::focusWidget()));
+        verifyThatTheWindowFits();
+        for (const QLabel* label : dock("chat.models").findChildren<QLabel*>())
+            if (label->isVisible() && label->wordWrap())
+                QVERIFY2(label->height() >= label->heightForWidth(label->width()),
+                         qPrintable(label->text()));
+        for (const QPushButton* button : dock("chat.models").findChildren<QPushButton*>())
+            if (button->isVisible())
+                QVERIFY2(button->width() >= button->sizeHint().width(), qPrintable(button->text()));
+    }
+
+    void aDialogStaysOnItsScreen() {
+        window().setTextPercent(200);
+        settle();
+        for (const char* id : {"app.shortcuts", "chat.prompts"}) {
+            m_stage->action(id)->trigger();
+            settle();
+            QDialog* dialog = nullptr;
+            for (QDialog* one : window().findChildren<QDialog*>())
+                if (one->isVisible())
+                    dialog = one;
+            QVERIFY2(dialog != nullptr, id);
+            const QSize room = window().screen()->availableSize();
+            QVERIFY2(dialog->height() <= room.height() && dialog->width() <= room.width(), id);
+            dialog->close();
+            settle();
+        }
     }
 
     /// As a key held down does it: the next size comes before the last one is laid out.

@@ -34,7 +34,7 @@ CommandSearch::CommandSearch(const Theme& theme, std::vector<Command> commands, 
     setAccessibleName(tr("Search or run a command"));
     setStyleSheet(QStringLiteral("ui--CommandSearch { background: %1; border: 1px solid %2; }")
                       .arg(theme.colours().panel.name(), theme.colours().controlBorder.name()));
-    resize(theme.scaled(560), theme.scaled(380));
+    resize(theme.scaledWindow(*this, 560, 380));
     m_field->setPlaceholderText(tr("Search chats, commands, decoders and settings"));
     m_field->setAccessibleName(tr("Search chats and commands"));
     m_field->installEventFilter(this);

@@ -77,7 +77,7 @@ ShortcutList::ShortcutList(const Theme& theme, ActionCatalog& catalog, QWidget* 
     , m_reset(new QPushButton(tr("Reset"), this))
     , m_conflict(new QLabel(this)) {
     setWindowTitle(tr("Keyboard shortcuts"));
-    resize(theme.scaled(620), theme.scaled(560));
+    resize(theme.scaledWindow(*this, 620, 560));
     m_filtered->setSourceModel(m_model);
     m_filtered->setFilterCaseSensitivity(Qt::CaseInsensitive);
     m_filtered->setFilterKeyColumn(-1);

@@ -118,7 +118,7 @@ void ViewMenu::showTable(View* view) {
     auto* dialog = new QDialog(m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(tr("%1 as a table").arg(view->info().title));
-    dialog->resize(m_theme.scaled(640), m_theme.scaled(480));
+    dialog->resize(m_theme.scaledWindow(*dialog, 640, 480));
     auto* model = new FigureTableModel(dialog);
     model->setTable(view->table());
     auto* table = new QTableView(dialog);

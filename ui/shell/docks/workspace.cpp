@@ -310,7 +310,7 @@ void Workspace::stackHidden(const QSize& room) {
             return false;
         tabifyDockWidget(host, dock);
         dock->show();
-        host->raise();
+        (tabifiedDockWidgets(host).contains(m_wanted) ? m_wanted : host)->raise();
         const bool fits = leastSize().boundedTo(room) == leastSize();
         dock->setVisible(fits);
         return fits;

@@ -104,7 +104,7 @@ private:
     std::vector<QDockWidget*> m_hiddenFloating;
     std::vector<QDockWidget*> m_withoutRoom; ///< hidden by fitInto()
     QByteArray m_unfitted;                   ///< the layout before fitInto(), if that changed it
-    const QDockWidget* m_wanted = nullptr;   ///< the one that the user showed last
+    QDockWidget* m_wanted = nullptr;         ///< the one that the user showed last
     std::function<void(Workspace&)> m_arrange;
     std::function<void(View*, const QPoint&)> m_showMenu;
     QPointer<QWidget> m_home;

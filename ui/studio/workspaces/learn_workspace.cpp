@@ -92,6 +92,12 @@ void Studio::addLearnActions() {
                                           m_window->showWorkspace(kLearnName);
                                       });
     m_window->menu(MainWindow::tr("&View"))->addAction(action);
+    m_window->menu(MainWindow::tr("&View"))
+        ->addAction(m_window->actionCatalog().add(
+            QStringLiteral("learn.lens"), tr("Learn"), tr("&Lens of the answer"), {}, [this] {
+                m_learnPage->showStage(QStringLiteral("lens"));
+                m_window->showWorkspace(kLearnName);
+            }));
     for (View* view : views())
         if (view->info().topics.testFlag(Topic::Selection) && view->info().id != "slow_motion" &&
             view->info().topics.testFlag(Topic::Answers))

@@ -20,11 +20,15 @@ namespace {
 int roundOf(const Answer& answer, const std::string& kind) {
     const auto keptMost = [&](auto counts) {
         int best = -1;
+        std::size_t most = 0;
         for (std::size_t i = 0; i < answer.steps.size(); ++i) {
             const StepFinished& step = answer.steps[i];
-            const auto place = static_cast<std::size_t>(std::max(best, 0));
-            if (counts(step) && (best < 0 || step.path.size() > answer.steps[place].path.size()))
+            // Where nothing was kept, one with guesses shows more than one without.
+            const std::size_t worth = 2 * step.path.size() + (step.draft.empty() ? 0 : 1);
+            if (counts(step) && (best < 0 || worth > most)) {
                 best = static_cast<int>(i);
+                most = worth;
+            }
         }
         return best;
     };
@@ -32,10 +36,15 @@ int roundOf(const Answer& answer, const std::string& kind) {
     if (kind == "best")
         found = keptMost([](const StepFinished&) { return true; });
     if (kind == "partly") {
-        found = keptMost([](const StepFinished& step) {
-            return !step.path.empty() && step.path.size() < step.confidences.size();
-        });
-        found = found < 0 ? roundOf(answer, "best") : found;
+        // With two or more thrown away, "what was kept and one more" is another number than "all".
+        for (const std::size_t gone : {2U, 1U}) {
+            found = keptMost([gone](const StepFinished& step) {
+                return !step.path.empty() && step.path.size() + gone <= step.confidences.size();
+            });
+            if (found >= 0)
+                return found;
+        }
+        found = roundOf(answer, "best");
     }
     if (kind == "wrong") {
         std::size_t longest = 0;

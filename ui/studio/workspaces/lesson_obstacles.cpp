@@ -112,7 +112,9 @@ QString lessonObstacle(const Lesson& lesson, const LessonGround& ground) {
         return isHere ? stepsObstacle(lesson, *model) : QString();
     }
     if (model == nullptr)
-        return QObject::tr("no model is loaded. Open one first, in Model.");
+        return run.loading() != nullptr
+                   ? QObject::tr("the model is being loaded. Begin the lesson again in a moment.")
+                   : QObject::tr("no model is loaded. Open one first, in Model.");
     // Only the decoder itself knows whether a model was trained for it.
     if (lesson.needs.spaceModel && (run.decoder() == nullptr || run.decoder()->name != "space"))
         return QObject::tr("it needs a model that was trained for SPACE. Open one and choose the "

@@ -228,9 +228,8 @@ void Studio::makeMenuCorner() {
 /// Of the Chat workspace.
 void Studio::showDock(const QString& id) {
     m_window->showWorkspace(0);
-    QDockWidget* dock = m_window->currentWorkspace()->dock(id);
-    dock->show();
-    dock->raise();
+    Workspace& docks = *m_window->currentWorkspace();
+    docks.focusDock(*docks.dock(id));
 }
 
 void Studio::showModelPanel() {

@@ -13,6 +13,7 @@
 #include "ui/views/experiments/stream/stream_page.h"
 
 #include <QDesktopServices>
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QListView>
@@ -69,9 +70,7 @@ void ExperimentsDesk::connectPanels() {
     connect(m_recipes, &RecipePanel::ownAsked, this, &ExperimentsDesk::askForRecipe);
     connect(m_queuePanel, &QueuePanel::chosen, this, &ExperimentsDesk::showJob);
     connect(m_queuePanel, &QueuePanel::openDataAsked, this, &ExperimentsDesk::askForData);
-    connect(m_queuePanel, &QueuePanel::folderAsked, this, [](const QString& folder) {
-        QDesktopServices::openUrl(QUrl::fromLocalFile(folder));
-    });
+    connect(m_queuePanel, &QueuePanel::folderAsked, this, &ExperimentsDesk::openWithOther);
     connect(
         m_options, &OptionsPanel::overlayToggled, &m_page->reportPage(), &ReportPage::setOverlay);
     connect(m_options, &OptionsPanel::dataAsked, this, [this] {
@@ -306,8 +305,7 @@ void ExperimentsDesk::act(ExperimentsPage::Action action) {
         refresh();
         return;
     case ExperimentsPage::Action::OpenReport:
-        QDesktopServices::openUrl(
-            QUrl::fromLocalFile(job->folder + QStringLiteral("/report/report.html")));
+        openWithOther(job->folder + QStringLiteral("/report/report.html"));
         return;
     }
 }
@@ -428,6 +426,13 @@ void ExperimentsDesk::exportPrompts() {
             tell(tr("The prompts were not exported."), *problem);
     });
     dialog->open();
+}
+
+/// With the program of the desktop that is for such files.
+void ExperimentsDesk::openWithOther(const QString& path) {
+    if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path)))
+        tell(tr("No program of this desktop opened it."),
+             tr("Open it yourself: %1").arg(QDir::toNativeSeparators(path)));
 }
 
 void ExperimentsDesk::tell(const QString& headline, const QString& sentence, bool isError) {

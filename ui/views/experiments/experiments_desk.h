@@ -99,6 +99,7 @@ private:
     void saveReport(ReportForm form);
     void copyReport(const QStringList& files, const QString& target, bool isFolder);
     void exportPrompts();
+    void openWithOther(const QString& path);
     void tell(const QString& headline, const QString& sentence, bool isError = true);
 
     const ExperimentJob* shownJob() const { return m_queue.job(m_jobId); }

@@ -307,6 +307,11 @@ void ModelPanel::showEvent(QShowEvent* event) {
     View::showEvent(event);
     adoptTheme();
     showTitle();
+    // What was measured while it was hidden had no style yet.
+    for (QWidget* part : findChildren<QWidget*>()) {
+        part->ensurePolished();
+        part->updateGeometry();
+    }
 }
 
 void ModelPanel::setStage(Stage stage) {

@@ -4,6 +4,7 @@
 #include "ui/views/chat/panels/answer_settings_panel.h"
 
 #include <QComboBox>
+#include <QScrollBar>
 #include <QSpinBox>
 
 using namespace engine;
@@ -41,6 +42,26 @@ private slots:
         m_chat->session->setSettingsAt(SettingsPlace::Chat, {QString(2000, u'x'), {}, {}});
         QVERIFY(head->text().endsWith(u'\u2026'));
         QVERIFY(m_view->minimumSizeHint().width() < 800);
+    }
+
+    void inALowWindowTheFieldsScrollInsteadOfCoveringEachOther() {
+        m_chat->loadModel();
+        m_theme.setTextPercent(150);
+        m_view->resize(640, 380);
+        m_view->showAnswerSettings();
+        QCoreApplication::processEvents();
+        auto* panel = m_view->findChild<AnswerSettingsPanel*>();
+        QVERIFY(panel->height() <= m_view->height() / 2);
+        for (const QWidget* field :
+             std::initializer_list<QWidget*>{panel->findChild<QComboBox*>(),
+                                             panel->findChild<QSpinBox*>(),
+                                             buttonNamed(*panel, QStringLiteral("Save"))})
+            QVERIFY(field->height() >= field->minimumSizeHint().height());
+        const QAbstractButton* close = buttonNamed(*panel, QStringLiteral("Close"));
+        for (int stop = 0; stop < 8 && !close->hasFocus(); ++stop)
+            QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+        QVERIFY(close->hasFocus());
+        QVERIFY(panel->verticalScrollBar()->value() > 0);
     }
 
     void aWiderPlaceIsShownUntilTheChatHasItsOwn() {

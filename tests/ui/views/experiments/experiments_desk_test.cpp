@@ -147,6 +147,18 @@ private slots:
         QVERIFY(page().button(Action::RunAgain).isVisible());
     }
 
+    /// The tests' platform has no other programs.
+    void aReportThatNoProgramOpensIsNamed() {
+        const QString id = addJob("done");
+        desk().queue().run(id);
+        desk().showJob(id);
+        QTRY_COMPARE(desk().queue().job(id)->state, JobState::Finished);
+        page().button(Action::OpenReport).click();
+        QVERIFY(m_desk->messages.isShown(QStringLiteral("experiments")));
+        QVERIFY(
+            m_desk->messages.notices()[0]->sentence.contains(QStringLiteral("report/report.html")));
+    }
+
     void fewerDecodersMakeARecipeOfTheirOwn() {
         desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
         desk().options().setData({file(QStringLiteral("own.jsonl"), "{\"prompt\":\"p\"}\n")});
@@ -340,6 +352,7 @@ private slots:
         QTRY_COMPARE(answer.findChildren<MessageBody*>().size(), 1); // vanilla's text is not kept
         QTRY_VERIFY(says(answer, QStringLiteral("Prompt 1\nof story")));
         QVERIFY(says(answer, QStringLiteral("1.50\u00D7 vanilla")));
+        QVERIFY(says(answer, QStringLiteral("SWIFT")));
         QVERIFY(says(answer, QStringLiteral("the same tokens as vanilla")));
         QCOMPARE(answer.findChild<MessageBody*>()->source(), QStringLiteral("Yes, **no**."));
         stream.answer(3); // what comes meanwhile does not take the page away

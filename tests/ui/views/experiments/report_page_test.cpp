@@ -120,6 +120,17 @@ private slots:
         }));
     }
 
+    void nothingIsCutAtTheRightOfANarrowPageWithLargeText() {
+        m_stage->theme.setTextPercent(150);
+        m_page->setPicture(pictureOf(someResult()));
+        m_page->resize(420, 700);
+        m_stage->settle();
+        QVERIFY2(m_page->widget()->width() <= m_page->viewport()->width(),
+                 qPrintable(QStringLiteral("%1 in %2")
+                                .arg(m_page->widget()->width())
+                                .arg(m_page->viewport()->width())));
+    }
+
     void thePapersFiguresCanBeHidden() {
         m_page->setPicture(pictureOf(someResult()));
         const FigureView& figure = *m_page->figures()[0];

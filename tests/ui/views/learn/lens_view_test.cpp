@@ -89,6 +89,19 @@ class LensViewTest : public QObject {
         m_stage->settle();
     }
 
+    /// Of the search, which measures two sublayers.
+    void sayTrials() {
+        for (const auto& [skipped, score] : {std::pair(0, .5), std::pair(1, .9)}) {
+            TrialFinished trial;
+            trial.trialKind = "random";
+            trial.index = skipped + 1;
+            trial.score = score;
+            trial.plan = {kLayers, {{skipped}, {}}, -1};
+            m_stage->tell(trial);
+        }
+        m_stage->settle();
+    }
+
     void openAndRead() {
         open();
         answer();
@@ -304,19 +317,16 @@ private slots:
         QCOMPARE(m_view->bars().rows().size(), 2u);
         QCOMPARE(m_view->bars().rows()[1].attention, (std::vector{.4, .3, .2, .1}));
         QCOMPARE(m_view->bars().rows()[1].mlp, (std::vector{.5, .6, .7, .8}));
-        for (const auto& [skipped, score] : {std::pair(0, .5), std::pair(1, .9)}) {
-            TrialFinished trial;
-            trial.trialKind = "random";
-            trial.index = skipped + 1;
-            trial.score = score;
-            trial.plan = {kLayers, {{skipped}, {}}, -1};
-            m_stage->tell(trial);
-        }
-        m_stage->settle();
+        sayTrials();
         QCOMPARE(m_view->bars().rows().size(), 3u);
         QVERIFY(std::abs(m_view->bars().rows()[2].attention[0] - .4) < 1e-12);
         QVERIFY(std::abs(m_view->bars().rows()[2].attention[1] + .4) < 1e-12);
         QCOMPARE(m_view->bars().rows()[2].mlp[3], .0); // never skipped
+        QVERIFY(m_view->bars().rows()[2].summary.contains(QStringLiteral("mean of 2 trials")));
+        for (const LensBars::Row& row : m_view->bars().rows()) { // beside bars is little room
+            const QFontMetrics metrics(m_stage->theme.font(TextRole::Tiny));
+            QVERIFY2(metrics.horizontalAdvance(row.note) < 140, qPrintable(row.note));
+        }
     }
 
     void theTableHasTheSameNumbers() {
@@ -401,6 +411,16 @@ private slots:
         QVERIFY(m_view->width() <= 760);
         QVERIFY(m_view->map().height() > 100);
         QVERIFY(m_view->cellPanel().isVisible());
+        sayTrials();
+        for (const QSize size : {QSize(760, 560), QSize(690, 640), QSize(1240, 560)}) {
+            m_view->resize(size);
+            m_stage->settle();
+            QCOMPARE(m_view->bars().rows().size(), 3u);
+            QCOMPARE(m_view->bars().height(), m_view->bars().sizeHint().height());
+            for (const QLabel* label : m_view->findChildren<QLabel*>())
+                if (label->isVisible() && label->text().startsWith(QLatin1String("After layer")))
+                    QVERIFY(label->height() >= label->heightForWidth(label->width()));
+        }
     }
 
     void everyControlHasAName() {

@@ -10,6 +10,8 @@
 
 #include <QImage>
 #include <QLabel>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QtTest>
 
 using namespace engine;
@@ -131,6 +133,38 @@ private slots:
         QVERIFY(!m_view->sentence().contains(QStringLiteral("left out")));
     }
 
+    /// One of the two places has two guesses: the picture of this stop shows the first choices
+    /// only.
+    void aDraftWithoutAPassTellsHowManyOfItsGuessesAreShown() {
+        sayRounds();
+        StepFinished step = fullStep(3);
+        step.confidences.clear();
+        step.draftMs = 0.0;
+        m_stage->say(step);
+        show();
+        m_view->showRound(1, 3);
+        QVERIFY(m_view->sentence().startsWith(QStringLiteral("3 tokens are guessed without")));
+        QStringList told;
+        for (const ScenePicture* picture : m_view->findChildren<ScenePicture*>())
+            told << picture->accessibleDescription();
+        QVERIFY2(told.contains(QStringLiteral("the first choices: 2 of the 3 guesses")),
+                 qPrintable(told.join(u'|')));
+    }
+
+    void aRoundWhoseRowsOnlyHelpLaterVerifiesNothing() {
+        sayRounds();
+        StepFinished step = plainStep(1, 3, "four", 10.0);
+        step.sides = {{.token = 9, .parent = -1}, {.token = 9, .parent = 0}};
+        step.sideTexts = {"<mask>", "<mask>"};
+        step.verifiedRows = 3;
+        m_stage->say(step);
+        show();
+        m_view->showRound(1, 3);
+        QCOMPARE(m_view->scene()->current(), RoundStop::Linearise);
+        QVERIFY2(m_view->sentence().startsWith(QStringLiteral("There is nothing to verify yet.")),
+                 qPrintable(m_view->sentence()));
+    }
+
     void aDraftByACopyLeavesNoLayerOut() {
         sayRounds();
         StepFinished step = fullStep(3);
@@ -173,6 +207,42 @@ private slots:
         QCOMPARE(m_view->round(), 2);
         QTest::keyClick(m_view.get(), Qt::Key_PageDown); // the last one
         QCOMPARE(m_view->round(), 2);
+    }
+
+    /// With large text.
+    void inALowWindowNoSentenceIsCutAndAStopShowsItsPicture() {
+        m_stage->theme.setTextPercent(150);
+        sayRounds();
+        show({640, 480});
+        const auto* scroll = m_view->findChild<QScrollArea*>();
+        QVERIFY(scroll != nullptr);
+        const auto isSeen = [&](const char* name) {
+            for (const ScenePicture* picture : m_view->findChildren<ScenePicture*>())
+                if (picture->accessibleName() == QLatin1String(name)) {
+                    const int top = picture->mapTo(scroll, QPoint()).y();
+                    const int high = std::min(picture->height(), scroll->viewport()->height());
+                    return top >= 0 && top + high <= scroll->viewport()->height();
+                }
+            return false;
+        };
+        for (std::size_t stop = 0; stop < stops().size(); ++stop) {
+            m_view->goTo(static_cast<int>(stop));
+            m_stage->settle();
+            for (const QLabel* label : m_view->findChildren<QLabel*>())
+                QVERIFY(label->height() >= label->heightForWidth(label->width()));
+            const RoundStop current = stops()[stop];
+            const bool isOfRows = current == RoundStop::Linearise || current == RoundStop::Search;
+            QVERIFY2(isSeen(isOfRows ? "Rows of the pass" : "Draft tree"),
+                     qPrintable(stopTitle(current)));
+        }
+        const QScrollBar& bar = *scroll->verticalScrollBar();
+        m_view->goTo(0);
+        m_stage->settle();
+        for (int i = 0; i < 200; ++i)
+            QTest::keyClick(m_view.get(), Qt::Key_Down);
+        QCOMPARE(bar.value(), bar.maximum()); // the numbers at the foot are reached without a mouse
+        QTest::keyClick(m_view.get(), Qt::Key_Up);
+        QVERIFY(bar.value() < bar.maximum());
     }
 
     void backwardsShowsWhatForwardsShowed_data() {

@@ -127,6 +127,7 @@ private slots:
         QVERIFY(says(page(), QStringLiteral("40 prompts, 1,200,000 tokens")));
         QCOMPARE(plot("tune_loss").pointCount(0), std::size_t(2));
         QCOMPARE(plot("tune_acceptance").seriesCount(), 4);
+        QVERIFY(!view("tune_acceptance").subtitle().contains(QStringLiteral("held-out")));
         QCOMPARE(plot("tune_acceptance").pointCount(3), std::size_t(2));
         QCOMPARE(plot("tune_round").pointCount(0), std::size_t(2));
         QVERIFY(plot("tune_round").shownX().contains(1000.0));
@@ -257,6 +258,9 @@ private slots:
         start();
         QTRY_VERIFY(state() == TuningState::Finished);
         QVERIFY(page().finding().contains(QStringLiteral("answers that were trained on")));
+        QVERIFY(view("tune_acceptance")
+                    .subtitle()
+                    .startsWith(QStringLiteral("of answers that were trained on")));
         QVERIFY(page().finding().contains(QStringLiteral("it lies in /result")));
     }
 

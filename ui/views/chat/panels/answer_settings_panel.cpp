@@ -44,7 +44,7 @@ QString unescaped(const QString& line) {
 } // namespace
 
 AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
-    : QFrame(parent)
+    : ColumnScroll(parent)
     , m_theme(theme)
     , m_place(new QComboBox(this))
     , m_systemPrompt(new TextField(this))
@@ -71,7 +71,11 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
         field->setTabChangesFocus(true);
         field->setProperty("form", "field");
     }
-    auto* form = new QFormLayout(this);
+    setFrameShape(QFrame::NoFrame);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);
+    auto* fields = new QWidget;
+    fields->setProperty("ground", "panel");
+    auto* form = new QFormLayout(fields);
     form->setContentsMargins(theme.scaled(16), theme.scaled(8), theme.scaled(16), theme.scaled(8));
     form->addRow(tr("For"), m_place);
     form->addRow(tr("System prompt"), m_systemPrompt);
@@ -86,6 +90,7 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     }
     buttons->addStretch();
     form->addRow(QString(), buttons);
+    setWidget(fields);
     m_countTimer.setSingleShot(true);
     m_countTimer.setInterval(kTypedMs);
     connect(&m_countTimer, &QTimer::timeout, this, [this] {
@@ -252,14 +257,14 @@ bool AnswerSettingsPanel::event(QEvent* event) {
         event->accept();
         return true;
     }
-    return QFrame::event(event);
+    return ColumnScroll::event(event);
 }
 
 void AnswerSettingsPanel::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Escape)
         emit closed();
     else
-        QFrame::keyPressEvent(event);
+        ColumnScroll::keyPressEvent(event);
 }
 
 void AnswerSettingsPanel::restyle() {

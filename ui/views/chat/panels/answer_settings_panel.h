@@ -2,10 +2,10 @@
 #pragma once
 
 #include "ui/chat/answer_defaults.h"
+#include "ui/shell/widgets/column_scroll.h"
 #include "ui/store/chat_records.h"
 #include "ui/theme/theme.h"
 
-#include <QFrame>
 #include <QHash>
 #include <QTimer>
 
@@ -21,8 +21,8 @@ namespace ui {
 
 /// System prompt, longest answer and stop strings, for the chat shown, for the model, or for all
 /// chats. The fields show the settings in effect, whether they are the place's own or a wider
-/// one's. Changes take effect when they are saved.
-class AnswerSettingsPanel : public QFrame {
+/// one's. Changes take effect when they are saved. It scrolls where it has too little height.
+class AnswerSettingsPanel : public ColumnScroll {
     Q_OBJECT
 
 public:

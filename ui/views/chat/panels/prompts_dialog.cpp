@@ -77,7 +77,7 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     });
     m_undo->hide();
     m_note->setText(m_prompts.problem());
-    resize(theme.scaled(680), theme.scaled(420));
+    resize(theme.scaledWindow(*this, 680, 420));
     showList();
     if (m_list->count() > 0)
         m_list->setCurrentRow(0);

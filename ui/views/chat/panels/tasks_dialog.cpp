@@ -129,7 +129,7 @@ void TasksDialog::makeParts(const Theme& theme) {
         button->setProperty("form", "small");
         button->setAutoDefault(false);
     }
-    resize(theme.scaled(560), theme.scaled(420));
+    resize(theme.scaledWindow(*this, 560, 420));
     m_empty->setText(tr("No task is known for this model yet. One begins with the first message of "
                         "a chat, unless the settings switch this off."));
     tell({});

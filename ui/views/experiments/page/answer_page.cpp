@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/page/answer_page.h"
 
+#include "engine/experiments/report/analysis/run_data.h"
 #include "ui/origin/origin_legend.h"
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
@@ -163,7 +164,8 @@ void AnswerPage::setAnswers(const AnswersPicture& picture, std::optional<double>
 void AnswerPage::addAnswer(const engine::ShardAnswer& answer,
                            const engine::PromptAnswers& kept,
                            std::optional<double> speed) {
-    addTitle(taskTitle(QString::fromStdString(answer.variant)), figuresOf(answer, speed));
+    const QString name = QString::fromStdString(engine::readableName(answer.variant));
+    addTitle(name, figuresOf(answer, speed));
     std::vector<const engine::ShardRound*> rounds;
     for (const engine::ShardRound& round : kept.rounds)
         if (round.variant == answer.variant)
@@ -181,7 +183,7 @@ void AnswerPage::addAnswer(const engine::ShardAnswer& answer,
     body->setColumnWidth(m_theme.scaled(kTextColumn));
     body->setShowsOrigin(!marked.tokens.empty());
     body->setMessage(marked.text, marked.tokens);
-    body->setAccessibleName(tr("Answer of %1").arg(QString::fromStdString(answer.variant)));
+    body->setAccessibleName(tr("Answer of %1").arg(name));
     connect(body, &MessageBody::tokenHovered, body, [body](int token, const QPoint& at) {
         const auto place = static_cast<std::size_t>(token);
         QToolTip::showText(

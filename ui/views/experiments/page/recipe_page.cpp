@@ -14,7 +14,7 @@ template <typename Wish> QString titlesOf(const std::vector<Wish>& wishes) {
     QStringList titles;
     for (const Wish& wish : wishes)
         titles << QString::fromStdString(wish.title);
-    return titles.join(QStringLiteral(", "));
+    return titles.join(QStringLiteral(" \u00B7 "));
 }
 
 } // namespace

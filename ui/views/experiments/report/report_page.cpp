@@ -8,7 +8,7 @@
 #include "ui/views/experiments/report/verdict_band.h"
 #include "ui/views/models/figure_list.h"
 
-#include <QHBoxLayout>
+#include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
@@ -52,8 +52,8 @@ void ReportPage::build() {
     m_remarks->setProperty("tone", "small");
     foot->addWidget(m_measured);
     foot->addWidget(m_remarks);
-    auto* saves = new QHBoxLayout;
-    saves->addWidget(new QLabel(tr("Save as")));
+    m_saveGrid = new QGridLayout;
+    m_saves.push_back(new QLabel(tr("Save as"), m_foot));
 
     struct Named {
         ReportForm form;
@@ -65,16 +65,14 @@ void ReportPage::build() {
                                Named{ReportForm::Csv, tr("CSV tables...")},
                                Named{ReportForm::Latex, tr("LaTeX tables...")},
                                Named{ReportForm::Pdf, tr("PDF figures...")}}) {
-        auto* button = new QPushButton(named.name);
+        auto* button = new QPushButton(named.name, m_foot);
         button->setProperty("form", QStringLiteral("small"));
-        saves->addWidget(button);
         m_saves.push_back(button);
         connect(button, &QPushButton::clicked, this, [this, form = named.form] {
             emit saveAsked(form);
         });
     }
-    saves->addStretch(1);
-    foot->addLayout(saves);
+    foot->addLayout(m_saveGrid);
     auto* column = new QVBoxLayout(m_content);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -93,9 +91,34 @@ void ReportPage::restyle() {
     m_remarks->setContentsMargins(side, 0, side, theme.scaled(8));
     m_waiting->setContentsMargins(side, side, side, side);
     setTextColour(*m_waiting, theme.colours().muted);
-    QLayout* saves = m_foot->layout()->itemAt(m_foot->layout()->count() - 1)->layout();
-    saves->setContentsMargins(side, theme.scaled(8), side, theme.scaled(12));
-    saves->setSpacing(theme.scaled(8));
+    m_saveGrid->setContentsMargins(side, theme.scaled(8), side, theme.scaled(12));
+    m_saveGrid->setSpacing(theme.scaled(8));
+    placeSaves();
+}
+
+/// Side by side as far as the page is wide enough, so that they do not make it wider.
+void ReportPage::placeSaves() {
+    const int gap = m_saveGrid->spacing();
+    int sum = 2 * m_saveGrid->contentsMargins().left();
+    int widest = 0;
+    for (const QWidget* save : m_saves) {
+        sum += save->sizeHint().width() + gap;
+        widest = std::max(widest, save->sizeHint().width());
+    }
+    const int room = viewport()->width();
+    const int count = static_cast<int>(m_saves.size());
+    const int fitting = (room - 2 * m_saveGrid->contentsMargins().left()) / (widest + gap);
+    const int columns = sum <= room ? count : std::clamp(fitting, 1, count);
+    for (int i = 0; i < count; ++i)
+        m_saveGrid->addWidget(
+            m_saves[static_cast<std::size_t>(i)], i / columns, i % columns, Qt::AlignLeft);
+    for (int column = 0; column <= count; ++column)
+        m_saveGrid->setColumnStretch(column, column == columns ? 1 : 0);
+}
+
+void ReportPage::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    placeSaves();
 }
 
 void ReportPage::setPicture(const RunPicturePtr& picture) {

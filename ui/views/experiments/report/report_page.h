@@ -6,8 +6,8 @@
 
 #include <QScrollArea>
 
+class QGridLayout;
 class QLabel;
-class QPushButton;
 class QVBoxLayout;
 
 namespace ui {
@@ -43,8 +43,12 @@ public:
 signals:
     void saveAsked(ui::ReportForm form);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void build();
+    void placeSaves();
     void restyle();
     void showResult(const engine::ExperimentResult& result);
     void showFigures(const engine::ExperimentResult& result);
@@ -63,7 +67,8 @@ private:
     QWidget* m_foot = nullptr;
     FigureList* m_measured = nullptr;
     QLabel* m_remarks = nullptr;
-    std::vector<QPushButton*> m_saves;
+    QGridLayout* m_saveGrid = nullptr;
+    std::vector<QWidget*> m_saves; ///< what it can be saved as, behind their label
     RunPicturePtr m_picture;
     std::shared_ptr<const engine::ExperimentResult> m_shown;
     bool m_hasOverlay = true;

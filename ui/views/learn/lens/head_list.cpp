@@ -85,6 +85,7 @@ HeadList::HeadList(const Theme& theme, QWidget* parent)
     horizontalHeaderItem(HeadEntropy)
         ->setToolTip(tr("The entropy of the weights: 0 bits is one token alone, each bit more is "
                         "twice as many."));
+    horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     setAccessibleName(tr("Where the heads of this layer look"));
     setItemDelegateForColumn(HeadBars, new WeightsDelegate(theme, this));
     verticalHeader()->hide();

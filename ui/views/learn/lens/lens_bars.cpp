@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/learn/lens/lens_bars.h"
 
+#include <QHelpEvent>
 #include <QPaintEvent>
 #include <QPainter>
+#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -58,6 +60,16 @@ void LensBars::setEdges(std::vector<int> edges) {
 
 QSize LensBars::sizeHint() const {
     return {m_theme.scaled(200), m_theme.scaled(kRowHeight) * static_cast<int>(m_rows.size())};
+}
+
+bool LensBars::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip)
+        return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const auto row = static_cast<std::size_t>(help->pos().y() / m_theme.scaled(kRowHeight));
+    if (row < m_rows.size())
+        QToolTip::showText(help->globalPos(), m_rows[row].summary, this);
+    return true;
 }
 
 void LensBars::paintEvent(QPaintEvent*) {

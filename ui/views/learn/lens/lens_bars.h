@@ -36,6 +36,8 @@ public:
     QSize sizeHint() const override;
 
 protected:
+    /// The tip of a row is its sentence.
+    bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
 
 private:

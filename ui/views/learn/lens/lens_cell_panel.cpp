@@ -79,6 +79,8 @@ LensCellPanel::LensCellPanel(const Theme& theme, const LensModel& model, QWidget
     m_subtitle->setProperty("tone", "small");
     m_facts->setProperty("tone", "small");
     m_best->setHorizontalHeaderLabels({tr("Rank"), tr("Token"), tr("Here"), tr("In the end")});
+    m_best->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_best->horizontalHeaderItem(WordColumn)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_best->setAccessibleName(tr("The most probable tokens if the model stopped here"));
     m_best->verticalHeader()->hide();
     m_best->setShowGrid(false);

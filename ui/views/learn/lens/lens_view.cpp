@@ -129,6 +129,7 @@ LensView::LensView(const ViewContext& context, QWidget* parent)
     leftRows->addWidget(m_map, 1);
     leftRows->addWidget(m_bars);
     leftRows->addWidget(m_finding);
+    m_finding->installEventFilter(this);
     m_parts->addWidget(left);
     m_parts->addWidget(makeSides());
     m_parts->setStretchFactor(0, 3);
@@ -250,6 +251,14 @@ void LensView::tellFacts(LessonFacts& facts) const {
 void LensView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
     m_parts->setOrientation(width() < theme().scaled(kNarrowWidth) ? Qt::Vertical : Qt::Horizontal);
+}
+
+/// The splitter asks no part how high it has to be for its width, so the finding says it.
+bool LensView::eventFilter(QObject* watched, QEvent* event) {
+    const bool isLaidOut = event->type() == QEvent::Resize || event->type() == QEvent::Show;
+    if (watched == m_finding && isLaidOut)
+        m_finding->setMinimumHeight(m_finding->heightForWidth(m_finding->width()));
+    return View::eventFilter(watched, event);
 }
 
 QWidget* LensView::makeLegend(QWidget* parent) { return new LensLegend(theme(), parent); }
@@ -377,22 +386,26 @@ void LensView::showBars() {
         const std::vector<double>& influence = m_model.answer().influence;
         const auto middle = influence.begin() + static_cast<std::ptrdiff_t>(influence.size() / 2);
         if (!influence.empty())
-            rows.push_back({tr("Influence"),
-                            tr("of each sublayer: |added| / |stream|"),
-                            {influence.begin(), middle},
-                            {middle, influence.end()},
-                            tr("Influence of each sublayer, attention and MLP.")});
+            rows.push_back(
+                {tr("Influence"),
+                 tr("|added| / |stream|"),
+                 {influence.begin(), middle},
+                 {middle, influence.end()},
+                 tr("Influence of each sublayer, attention and MLP: what it adds, over the "
+                    "stream that it adds to.")});
     }
     const SearchLog& search = store().search();
     if (m_model.tokenCount() > 0 && search.layerCount() == m_model.layerCount() &&
         search.countedTrials() > 0) {
         LensBars::Row cost{tr("Matchness cost"),
+                           tr("kept less skipped"),
+                           {},
+                           {},
                            countText(search.countedTrials(),
-                                     tr("of 1 trial, kept less skipped"),
-                                     tr("mean of %1 trials, kept less skipped")),
-                           {},
-                           {},
-                           tr("Matchness that skipping each sublayer costs.")};
+                                     tr("Matchness that skipping each sublayer costs: kept less "
+                                        "skipped, of 1 trial."),
+                                     tr("Matchness that skipping each sublayer costs: kept less "
+                                        "skipped, mean of %1 trials."))};
         const auto costOf = [](const SublayerScores& scores) {
             const auto kept = scores.meanKept();
             const auto skipped = scores.meanSkipped();
@@ -437,6 +450,7 @@ QString LensView::finding() const {
 void LensView::showFinding() {
     m_finding->setText(finding());
     m_finding->setVisible(!m_finding->text().isEmpty());
+    m_finding->setMinimumHeight(m_finding->heightForWidth(m_finding->width()));
     m_map->setAccessibleDescription(finding());
 }
 

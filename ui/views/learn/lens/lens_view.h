@@ -74,6 +74,7 @@ signals:
 protected:
     void refreshView(Topics changed) override;
     void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     QWidget* makeTools();

@@ -254,9 +254,14 @@ void SideColumns::paintEvent(QPaintEvent*) {
     }
 }
 
+/// Where the end was seen, it still is: what comes below the texts makes them lower.
 void SideColumns::resizeEvent(QResizeEvent* event) {
+    QScrollBar& bar = *verticalScrollBar();
+    const bool wasAtEnd = bar.maximum() > 0 && bar.value() == bar.maximum();
     QAbstractScrollArea::resizeEvent(event);
     layOut();
+    if (wasAtEnd)
+        bar.setValue(bar.maximum());
 }
 
 QString SideColumns::tokenInWords(int token) const {

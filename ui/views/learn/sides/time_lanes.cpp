@@ -21,9 +21,12 @@ bool isOfDraft(TokenOrigin origin) {
     return origin == TokenOrigin::Draft || origin == TokenOrigin::Sibling;
 }
 
-QString secondsText(double ms) {
-    return TimeLanes::tr("%1 s").arg(ms / 1e3, 0, 'f', ms < 1e4 ? 2 : 1);
-}
+int digitsOf(double ms) { return ms < 1e4 ? 2 : 1; }
+
+QString secondsText(double ms) { return TimeLanes::tr("%1 s").arg(ms / 1e3, 0, 'f', digitsOf(ms)); }
+
+/// Rounded as secondsText() does it.
+double readMs(double ms) { return QString::number(ms / 1e3, 'f', digitsOf(ms)).toDouble() * 1e3; }
 
 /// 1, 2 or 5 times a power of ten: at most eight of them in the whole.
 double tickOf(double whole) {
@@ -73,8 +76,7 @@ void TimeLanes::show(std::array<QString, 2> names,
     m_areWhole = left.isWhole() && right.isWhole();
     m_lanes = {laneOf(names[0], left), laneOf(names[1], right)};
     setAccessibleDescription(
-        tr("%1 %2, %3 %4")
-            .arg(names[0], secondsText(left.decodeMs), names[1], secondsText(right.decodeMs)));
+        tr("%1 %2, %3 %4").arg(names[0], endText(m_lanes[0]), names[1], endText(m_lanes[1])));
     update();
 }
 
@@ -108,16 +110,20 @@ void TimeLanes::paintLane(QPainter& painter,
         return;
     painter.setPen(colours.text);
     painter.setFont(m_theme.font(TextRole::Figure));
-    const double other = std::max(m_lanes[0].endMs, m_lanes[1].endMs) - lane.endMs;
-    QString end = secondsText(lane.endMs);
-    if (m_areWhole && other > 0.0 && &lane == &m_lanes[m_lanes[0].endMs < m_lanes[1].endMs ? 0 : 1])
-        end = tr("%1, %2 sooner").arg(end, secondsText(other));
     painter.drawText(QRectF(xOf(lane.endMs) + m_theme.scaled(6),
                             room.top(),
                             width() - xOf(lane.endMs) - m_theme.scaled(6),
                             strokes),
                      Qt::AlignLeft | Qt::AlignVCenter,
-                     end);
+                     endText(lane));
+}
+
+/// The difference is that of the times as they are read.
+QString TimeLanes::endText(const Lane& lane) const {
+    const QString end = secondsText(lane.endMs);
+    const double last = std::max(m_lanes[0].endMs, m_lanes[1].endMs);
+    const double sooner = readMs(last) - readMs(lane.endMs);
+    return m_areWhole && sooner > 0.0 ? tr("%1, %2 sooner").arg(end, secondsText(sooner)) : end;
 }
 
 void TimeLanes::paintAxis(QPainter& painter, const QRectF& room, double msWide) const {
@@ -125,6 +131,7 @@ void TimeLanes::paintAxis(QPainter& painter, const QRectF& room, double msWide) 
     const double tick = tickOf(msWide);
     painter.setFont(m_theme.font(TextRole::AxisFigure));
     const int digits = tick < 10.0 ? 3 : tick < 100.0 ? 2 : tick < 1e3 ? 1 : 0;
+    double written = 0.0; ///< right edge of the newest number
     for (int i = 0; i * tick <= msWide * 1.0001; ++i) {
         const double x = std::round(room.left() + i * tick / msWide * room.width()) + 0.5;
         painter.setPen(colours.grid);
@@ -134,10 +141,11 @@ void TimeLanes::paintAxis(QPainter& painter, const QRectF& room, double msWide) 
         if (i == 0)
             text = tr("0 seconds");
         const double wide = painter.fontMetrics().horizontalAdvance(text) + 2.0;
-        painter.drawText(QRectF(i == 0 ? x : x - wide / 2.0,
-                                room.bottom() + m_theme.scaled(2),
-                                wide,
-                                m_theme.scaled(18)),
+        const double left = i == 0 ? x : x - wide / 2.0;
+        if (left < written)
+            continue;
+        written = left + wide + m_theme.scaled(4);
+        painter.drawText(QRectF(left, room.bottom() + m_theme.scaled(2), wide, m_theme.scaled(18)),
                          Qt::AlignCenter,
                          text);
     }

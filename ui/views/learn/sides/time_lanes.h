@@ -43,6 +43,7 @@ private:
         double endMs = 0.0;
     };
 
+    QString endText(const Lane& lane) const;
     static Lane laneOf(const QString& name, const engine::SideAnswer& answer);
     void paintLane(QPainter& painter, const Lane& lane, const QRectF& room, double msWide) const;
     void paintCaption(QPainter& painter) const;

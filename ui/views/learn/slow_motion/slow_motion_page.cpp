@@ -17,11 +17,14 @@
 #include <QLabel>
 #include <QPainter>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSlider>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <functional>
 
 // Builds the page of slow motion and shows its scene there.
 
@@ -61,17 +64,18 @@ void SlowMotionView::build() {
     m_sentence->setTextFormat(Qt::RichText);
     m_sentence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     rows->addWidget(m_sentence);
-    auto* layers = new WalkLayers(theme(), this);
-    rows->addWidget(layers);
     m_scroll = new QScrollArea(this);
     m_scroll->setWidgetResizable(true);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->setFocusPolicy(Qt::NoFocus);
     auto* body = new QWidget;
-    m_body = new QHBoxLayout(body);
-    m_body->setContentsMargins(0, 0, 0, 0);
+    auto* pictures = new QVBoxLayout(body);
+    pictures->setContentsMargins(0, 0, 0, 0);
+    pictures->setSpacing(0);
+    m_body = new QHBoxLayout;
     m_body->setSpacing(1);
+    auto* layers = new WalkLayers(theme());
     auto* tree = new WalkTree(theme());
     m_mask = new WalkMask(theme());
     auto* numbers = new WalkNumbers(theme());
@@ -85,6 +89,8 @@ void SlowMotionView::build() {
     side->addStretch(1);
     m_body->addLayout(column, 1);
     m_body->addLayout(side);
+    pictures->addWidget(layers);
+    pictures->addLayout(m_body, 1);
     m_scroll->setWidget(body);
     rows->addWidget(m_scroll, 1);
     m_transport = new WalkTransport(theme(), this);
@@ -207,6 +213,22 @@ void SlowMotionView::showScene() {
     for (const RoundStop stop : walk.stops)
         titles << stopTitle(stop);
     m_transport->show(titles, shown->stop, m_isPlaying);
+}
+
+/// In a low window, what the stop is about: the last of the pictures that take part in it.
+void SlowMotionView::revealStop() {
+    if (!m_scene)
+        return;
+    // What was laid out before this stop may have another height.
+    QTimer::singleShot(0, this, [this] {
+        const auto last =
+            std::find_if(m_pictures.rbegin(), m_pictures.rend(), std::mem_fn(&ScenePicture::isNow));
+        if (last == m_pictures.rend())
+            return;
+        const QRect place((*last)->mapTo(m_scroll->widget(), QPoint()), (*last)->size());
+        const int below = place.bottom() + 1 - m_scroll->viewport()->height();
+        m_scroll->verticalScrollBar()->setValue(std::clamp(below, 0, place.top()));
+    });
 }
 
 void SlowMotionView::resizeEvent(QResizeEvent* event) {

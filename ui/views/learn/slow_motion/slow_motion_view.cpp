@@ -13,6 +13,8 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSlider>
 
 #include <algorithm>
@@ -164,6 +166,7 @@ void SlowMotionView::makeScene(int stop) {
     m_mask->chooseRow(-1);
     m_restMs = 0.0;
     showScene();
+    revealStop();
 }
 
 void SlowMotionView::goTo(int stop) {
@@ -208,6 +211,7 @@ void SlowMotionView::startStop(int stop, bool isMoving) {
     m_scene->part = isMoving && !theme().reducesMotion() ? 0.0 : 1.0;
     m_restMs = 0.0;
     showScene();
+    revealStop();
 }
 
 /// From the last stop it begins again.
@@ -270,6 +274,12 @@ bool SlowMotionView::takesKey(const QKeyEvent& event) {
     case Qt::Key_PageUp:
     case Qt::Key_PageDown:
         goRound(event.key() == Qt::Key_PageUp ? -1 : 1);
+        return true;
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+        m_scroll->verticalScrollBar()->triggerAction(event.key() == Qt::Key_Up
+                                                         ? QScrollBar::SliderSingleStepSub
+                                                         : QScrollBar::SliderSingleStepAdd);
         return true;
     case Qt::Key_Plus:
     case Qt::Key_Minus:

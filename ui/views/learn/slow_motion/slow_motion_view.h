@@ -95,6 +95,7 @@ private:
     void showScene();
     void showRoundChoice(const Answer& answer);
     void startStop(int stop, bool isMoving);
+    void revealStop();
     bool takesKey(const QKeyEvent& event);
     const Answer* answer() const;
 

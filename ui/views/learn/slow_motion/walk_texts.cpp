@@ -75,6 +75,12 @@ QString widenSentence(const RoundWalk& walk) {
 }
 
 QString lineariseSentence(const RoundWalk& walk) {
+    if (walk.candidates() == 0)
+        return countText(walk.shape.sideCount,
+                         tr("There is nothing to verify yet. Behind the text, 1 row helps to "
+                            "guess in later rounds."),
+                         tr("There is nothing to verify yet. Behind the text, %1 rows help to "
+                            "guess in later rounds."));
     const QString rows =
         tr("All guesses are written as a list of %1 rows, to be read at once. Each row may look "
            "at the text so far and at its own line of guesses, never at a guess beside it.")

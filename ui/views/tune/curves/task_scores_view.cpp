@@ -53,7 +53,7 @@ TaskScoresView::TaskScoresView(const ViewContext& context,
                      {}},
                     {240, 170},
                     parent) {
-    setNote(tr("The first measure on held-out answers fills this table."));
+    setNote(tr("The first measure fills this table."));
 }
 
 /// In the end, those of the state that was kept.

@@ -29,7 +29,6 @@ TuneCurveView::TuneCurveView(const ViewContext& context,
     m_plot->setYAxis(m_content.y);
     m_plot->setLeastTickText(QStringLiteral("0.0"));
     m_plot->setEmptyNote(m_content.note);
-    setSubtitle(m_content.subtitle);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_plot);
@@ -62,6 +61,7 @@ void TuneCurveView::showRun() {
     }
     m_plot->setReferences(std::move(references));
     m_plot->setHome({0.0, last}, m_content.range(seen));
+    setSubtitle(m_content.subtitle(run()));
     m_plot->setSummary(summary.join(QLatin1Char(' ')).trimmed());
     m_plot->refresh();
 }

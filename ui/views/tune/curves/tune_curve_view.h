@@ -27,7 +27,7 @@ struct TuneLine {
 /// What a view of curves shows.
 struct TunePlot {
     ViewInfo info;
-    QString subtitle;
+    std::function<QString(const TuningRun&)> subtitle;
     AxisForm y;
     std::vector<TuneCurve> curves;
     std::function<std::vector<TuneLine>(const TuningSession&)> lines = {};

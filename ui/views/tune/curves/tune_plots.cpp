@@ -136,6 +136,15 @@ std::vector<TuneLine> roundLines(const TuningSession& session) {
     return lines;
 }
 
+/// Only the end tells whether there were enough prompts to hold some out of the training.
+QString acceptanceSubtitle(const TuningRun& run) {
+    if (!run.done)
+        return tr("each depth given those before");
+    return run.done->isHeldOut
+               ? tr("of held-out answers, each depth given those before")
+               : tr("of answers that were trained on, each depth given those before");
+}
+
 struct DepthLook {
     ColourName colour;
     Dash dash;
@@ -160,7 +169,7 @@ TunePlot lossPlot() {
            "coloured one is its running mean. Of a copy of the model, the dashed line "
            "tells how far it is from the model itself; it should stay near 0."),
         {}};
-    plot.subtitle = tr("of the drafted tokens, less is better");
+    plot.subtitle = [](const TuningRun&) { return tr("of the drafted tokens, less is better"); };
     plot.y.tickCount = 4;
     plot.y.tickText = oneDecimal;
     plot.curves.push_back({{tr("loss"), &Colours::rawLine}, rawLosses});
@@ -190,7 +199,8 @@ TunePlot acceptancePlot() {
     plot.info = {
         QStringLiteral("tune_acceptance"),
         tr("Acceptance by depth"),
-        tr("On answers that are not trained on: the share of drafted tokens that are the "
+        tr("On answers that are not trained on, if there are enough prompts: the share of "
+           "drafted tokens that are the "
            "full model's own. Depth 1 is the first token of a draft; a deeper one counts "
            "only where all before it were right. From the dashed line on drafting is faster "
            "than plain steps here, if every depth reaches it: where "
@@ -198,7 +208,7 @@ TunePlot acceptancePlot() {
            "a check of g + 1 rows at the cost v. Compare table 1 of the EAGLE paper, "
            "arXiv 2401.15077."),
         {}};
-    plot.subtitle = tr("of held-out answers, each depth given those before");
+    plot.subtitle = acceptanceSubtitle;
     plot.y.tickCount = 5;
     plot.y.tickText = oneDecimal;
     for (std::size_t depth = 0; depth < kDepthLooks.size(); ++depth) {
@@ -211,9 +221,8 @@ TunePlot acceptancePlot() {
     }
     plot.lines = acceptanceLines;
     plot.range = shareRange;
-    plot.note = {tr("Not measured yet"),
-                 tr("Every 100 steps and at the end held-out answers are drafted."),
-                 {}};
+    plot.note = {
+        tr("Not measured yet"), tr("Every 100 steps and at the end some answers are drafted."), {}};
     plot.summary = [](const TuningRun& run) {
         const TuningEvaluation* newest = run.newest();
         if (newest == nullptr)
@@ -233,14 +242,17 @@ TunePlot roundPlot() {
     plot.info = {
         QStringLiteral("tune_round"),
         tr("Tokens a round"),
-        tr("On answers that are not trained on: what a round writes when three tokens are "
+        tr("On answers that are not trained on, if there are enough prompts: what a round "
+           "writes when three tokens are "
            "drafted, the full model's own token included. 1 is what a plain step writes; "
            "4 would be a draft that is always right. Above the full line that is faster than "
            "plain steps here: it is 3 c + v(4), three drafted tokens and a check of four "
            "rows. Above the dashed one it is faster than Auto without the layer, once that "
            "was compared."),
         {}};
-    plot.subtitle = tr("three drafted, one own; 1 is a plain step");
+    plot.subtitle = [](const TuningRun&) {
+        return tr("three drafted, one own; 1 is a plain step");
+    };
     plot.y.tickCount = 5;
     plot.y.origin = 1.0;
     plot.y.tickText = oneDecimal;
@@ -254,9 +266,8 @@ TunePlot roundPlot() {
                            decimalText});
     plot.lines = roundLines;
     plot.range = tokenRange;
-    plot.note = {tr("Not measured yet"),
-                 tr("Every 100 steps and at the end held-out answers are drafted."),
-                 {}};
+    plot.note = {
+        tr("Not measured yet"), tr("Every 100 steps and at the end some answers are drafted."), {}};
     plot.summary = [](const TuningRun& run) {
         return run.newest() == nullptr ? QString()
                                        : tr("Step %1: %2 tokens a round.")

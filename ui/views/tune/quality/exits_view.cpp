@@ -29,7 +29,8 @@ ExitsView::ExitsView(const ViewContext& context, const TuningSession& session, Q
                session,
                {QStringLiteral("tune_exits"),
                 tr("Exits"),
-                tr("On answers that are not trained on: the share of tokens that the copy would "
+                tr("On answers that are not trained on, if there are enough prompts: the share of "
+                   "tokens that the copy would "
                    "say if it stopped behind a layer, counted from 0. The earlier a layer that is "
                    "often right, the cheaper are drafts. The pale line is the first measure. "
                    "Compare figure 2 of the LayerSkip paper, arXiv 2404.16710."),
@@ -49,7 +50,7 @@ ExitsView::ExitsView(const ViewContext& context, const TuningSession& session, Q
     m_plot->setYAxis(shares);
     m_plot->setLeastTickText(QStringLiteral("0.0"));
     m_plot->setEmptyNote({tr("Not measured yet"),
-                          tr("Every 100 steps and at the end each exit reads held-out answers."),
+                          tr("Every 100 steps and at the end each exit reads some answers."),
                           {}});
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);

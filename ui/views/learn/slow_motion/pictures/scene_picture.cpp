@@ -51,7 +51,7 @@ void ScenePicture::paintEvent(QPaintEvent*) {
     write(accessibleName(), m_theme.font(TextRole::DockTitle), colours.text);
     if (m_scene == nullptr)
         return;
-    if (takesPart(m_scene->current())) {
+    if (isNow()) {
         const QString now = tr("now");
         painter.setFont(m_theme.font(TextRole::Tiny));
         const int wide = painter.fontMetrics().horizontalAdvance(now) + m_theme.scaled(10);

@@ -19,6 +19,9 @@ public:
     /// The scene must live until the next call; null = nothing to show.
     void show(const WalkScene* scene);
 
+    /// Whether it takes part in the stop that is shown.
+    bool isNow() const { return m_scene != nullptr && takesPart(m_scene->current()); }
+
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

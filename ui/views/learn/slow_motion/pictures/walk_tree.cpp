@@ -34,8 +34,13 @@ QString WalkTree::subtitle() const {
         return tr("nothing was drafted in this round");
     switch (scene().current()) {
     case RoundStop::Draft:
-        return walk.drafting.passes() > 0 ? tr("the first choice of each pass")
-                                          : tr("guesses that took no pass");
+        if (walk.drafting.passes() > 0)
+            return tr("the first choice of each pass");
+        return static_cast<int>(walk.drafting.spine.size()) < walk.candidates()
+                   ? tr("the first choices: %1 of the %2 guesses")
+                         .arg(walk.drafting.spine.size())
+                         .arg(walk.candidates())
+                   : tr("guesses that took no pass");
     case RoundStop::Widen:
         return tr("alternatives beside the first choices");
     case RoundStop::Verify:
