@@ -106,7 +106,7 @@ struct ModelConfig {
     /// Stands for a token that is not known yet (arXiv 2402.11809); no decoder ever emits it.
     TokenId maskTokenId = kNoToken;
     std::string storedType; ///< e.g. "bfloat16" or "Q4_1"; for people, may be empty
-    /// Remarks for `inspect`, e.g. that a llama GGUF carries no sliding window.
+    /// Remarks for `inspect`, e.g. which tensors have no effect.
     std::vector<std::string> notes;
 
     /// Dimensions of each head that are turned.
