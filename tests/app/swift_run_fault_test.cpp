@@ -104,6 +104,12 @@ Scenario SwiftRunFaultTest::scenario(const QString& command) const {
         return {{"decoders", "vanilla"}, {}, {}};
     if (command == "forward")
         return {QStringList{"forward", "--ids", "1,2,3"} + small, {}, {}};
+    if (command == "lens")
+        return {QStringList{"lens", "--prompt", "abc", "--max-tokens", "3"} + small, {}, {}};
+    if (command == "library")
+        return {QStringList{"library", "list"} + model, {}, {}};
+    if (command == "recipes")
+        return {{"experiment", "--list"}, {}, {}};
     if (command == "tokenize")
         return {QStringList{"tokenize"} + model, "abc\nda be\n", {}};
     if (command == "detokenize")
@@ -213,6 +219,9 @@ void SwiftRunFaultTest::everyCallMayFail_data() {
                                 "chat",
                                 "decoders",
                                 "forward",
+                                "lens",
+                                "library",
+                                "recipes",
                                 "tokenize",
                                 "detokenize",
                                 "inspect",
