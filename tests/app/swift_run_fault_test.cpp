@@ -103,6 +103,29 @@ Scenario SwiftRunFaultTest::scenario(const QString& command) const {
                 {}};
     if (command == "decoders")
         return {{"decoders", "vanilla"}, {}, {}};
+    if (command == "bench")
+        return {QStringList{"bench",
+                            "--pairs",
+                            "1",
+                            "--rows",
+                            "1",
+                            "--cached",
+                            "4",
+                            "--prefill",
+                            "4",
+                            "--roof-mib",
+                            "1",
+                            "--decoder",
+                            "vanilla",
+                            "--raw",
+                            "--json",
+                            "--max-tokens",
+                            "2",
+                            "--prompts",
+                            path("data.jsonl")} +
+                    small,
+                {},
+                {}};
     if (command == "forward")
         return {QStringList{"forward", "--ids", "1,2,3"} + small, {}, {}};
     if (command == "lens")
@@ -221,6 +244,7 @@ void SwiftRunFaultTest::everyCallMayFail_data() {
                                 "chat",
                                 "decoders",
                                 "forward",
+                                "bench",
                                 "lens",
                                 "library",
                                 "recipes",
