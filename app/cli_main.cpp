@@ -131,8 +131,10 @@ std::optional<int> parse(CLI::App& cli, int argc, char** argv) {
         return std::nullopt;
     } catch (const CLI::Success& request) { // --help, --version
         std::ostringstream text;
-        text.exceptions(std::ios::badbit); // otherwise a failed allocation would only cut the text
         cli.exit(request, text, text);
+        // For streams, also those of the library, a failed allocation only cuts the text.
+        if (hasMemoryRunOut)
+            throw std::bad_alloc();
         app::StandardOutput::write(text.str());
         return app::kSuccess;
     } catch (const CLI::ParseError& error) {

@@ -85,6 +85,7 @@ private:
 };
 
 Result<void> runChat(const TextOptions& options, CommandContext& context) {
+    ENGINE_TRY_DO(checkTexts(options));
     const std::stop_token stop = context.interrupt.beginWork();
     TextSession session(options, context.console);
     ENGINE_TRY_DO(session.open());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/data/text_session.h"
 #include "app/streams/text_input.h"
+#include "engine/text/vocabulary/text_limits.h"
 
 #include <utility>
 
@@ -38,6 +39,11 @@ Result<SubmitPrompt> readPrompt(const GenerateOptions& options) {
     if (!options.promptFile.empty()) {
         ENGINE_TRY(prompt.text, readPromptFile(options.promptFile));
     }
+    const bool isStandardInput = options.promptFile == "-";
+    ENGINE_TRY_DO(checkText(prompt.text,
+                            options.prompt    ? "--prompt"
+                            : isStandardInput ? "standard input"
+                                              : std::string_view(options.promptFile)));
     if (!options.chat)
         return prompt;
     if (!options.text.system.empty())
@@ -64,6 +70,7 @@ Result<void> checkPromptOptions(const GenerateOptions& options) {
 
 Result<void> runGenerate(const GenerateOptions& options, CommandContext& context) {
     ENGINE_TRY_DO(checkPromptOptions(options));
+    ENGINE_TRY_DO(checkTexts(options.text));
     const std::stop_token stop = context.interrupt.beginWork();
     ENGINE_TRY(SubmitPrompt prompt, readPrompt(options));
     TextSession session(options.text, context.console);

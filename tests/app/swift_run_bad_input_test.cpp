@@ -53,6 +53,7 @@ private slots:
     void weightsThatAreNotFiniteNameTheTensor();
     void aDamagedSkipFileSaysWhere();
     void badLinesAreNumbered();
+    void aTextThatIsNoUtf8IsNamed();
     void aFolderWithOnlyATokenizerCanTokenize();
     void chatGoesOnAfterAMessageThatDoesNotFit();
     void aContextThatDoesNotFitIntoMemoryIsRefused();
@@ -319,6 +320,25 @@ void SwiftRunBadInputTest::badLinesAreNumbered() {
     // The hint helps: iconv -f latin1 -t UTF-8.
     QVERIFY(bytes.errors.contains("iconv -f latin1 -t UTF-8"));
     QCOMPARE(run({"tokenize", "--model", kGgufModel}, QString("caf\u00E9\n").toUtf8()).exitCode, 0);
+}
+
+void SwiftRunBadInputTest::aTextThatIsNoUtf8IsNamed() {
+    const QString file = writeFile(m_folder->filePath("latin.txt"), "caf\xE9");
+    const auto refused = [](const QString& arguments) {
+        const QString line =
+            QString("%1 %2 --model %3 --backend plain --max-tokens 1")
+                .arg(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, kGgufModel);
+        return support::runProgram("/bin/bash", {"-c", line});
+    };
+    const QString bad = "\"$(printf 'caf\\xE9')\"";
+    for (const auto& [arguments, named] : std::vector<std::pair<QString, QString>>{
+             {"generate --prompt " + bad, "--prompt is not UTF-8: byte 3 (0xE9)"},
+             {"generate --prompt-file " + file, "latin.txt is not UTF-8: byte 3 (0xE9)"},
+             {"generate --prompt-file - < " + file, "standard input is not UTF-8: byte 3 (0xE9)"},
+             {"generate --chat --prompt hi --system " + bad, "--system is not UTF-8"},
+             {"generate --prompt hi --stop ok --stop " + bad, "--stop is not UTF-8"},
+             {"chat --system " + bad, "--system is not UTF-8"}})
+        expectRefusal(refused(arguments), app::kUsage, {named, "iconv -f latin1 -t UTF-8"});
 }
 
 void SwiftRunBadInputTest::aFolderWithOnlyATokenizerCanTokenize() {

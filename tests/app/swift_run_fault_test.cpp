@@ -38,7 +38,8 @@ QByteArray essenceOf(const ProgramRun& run, bool isMeasured) {
     QByteArray essence;
     for (const QJsonObject& line : run.jsonLines()) {
         QJsonObject kept;
-        for (const char* name : {"event", "task", "prompts", "output_tokens", "attention", "mlp"})
+        for (const char* name :
+             {"event", "task", "prompts", "output_tokens", "attention", "mlp", "position", "token"})
             if (line.contains(name))
                 kept[name] = line[name];
         essence += QJsonDocument(kept).toJson(QJsonDocument::Compact) + '\n';
@@ -65,7 +66,7 @@ private:
     ProgramRun run(const Scenario& scenario, const QString& kind, long at) const;
     void prepare(const Scenario& scenario) const;
     void checkFiles(const Scenario& scenario, const QByteArray& before, bool isDone) const;
-    std::set<long> sampleOf(long count) const;
+    std::set<long> sampleOf(long count, long ends) const;
 
     QTemporaryDir m_folder;
 };
@@ -102,8 +103,38 @@ Scenario SwiftRunFaultTest::scenario(const QString& command) const {
                 {}};
     if (command == "decoders")
         return {{"decoders", "vanilla"}, {}, {}};
+    if (command == "bench")
+        return {QStringList{"bench",
+                            "--pairs",
+                            "1",
+                            "--rows",
+                            "1",
+                            "--cached",
+                            "4",
+                            "--prefill",
+                            "4",
+                            "--roof-mib",
+                            "1",
+                            "--decoder",
+                            "vanilla",
+                            "--raw",
+                            "--json",
+                            "--max-tokens",
+                            "2",
+                            "--prompts",
+                            path("data.jsonl")} +
+                    small,
+                {},
+                {}};
     if (command == "forward")
         return {QStringList{"forward", "--ids", "1,2,3"} + small, {}, {}};
+    if (command == "lens")
+        return {
+            QStringList{"lens", "--prompt", "abc", "--max-tokens", "3", "--json"} + small, {}, {}};
+    if (command == "library")
+        return {QStringList{"library", "list"} + model, {}, {}};
+    if (command == "recipes")
+        return {{"experiment", "--list"}, {}, {}};
     if (command == "tokenize")
         return {QStringList{"tokenize"} + model, "abc\nda be\n", {}};
     if (command == "detokenize")
@@ -190,16 +221,16 @@ void SwiftRunFaultTest::checkFiles(const Scenario& scenario,
     }
 }
 
-std::set<long> SwiftRunFaultTest::sampleOf(long count) const {
-    constexpr long kEnds = 2;
+/// Of the first and the last of all calls so many, and some between.
+std::set<long> SwiftRunFaultTest::sampleOf(long count, long ends) const {
     constexpr int kBetween = 4;
     const bool isFull = qEnvironmentVariable("SWIFT_STUDIO_FULL_FAULTS") == "1";
     std::set<long> sample;
     for (long n = 1; n <= count; ++n)
-        if (isFull || n <= kEnds || n > count - kEnds)
+        if (isFull || n <= ends || n > count - ends)
             sample.insert(n);
     QRandomGenerator random(static_cast<quint32>(count));
-    for (int i = 0; !isFull && i < kBetween && count > 2 * kEnds; ++i)
+    for (int i = 0; !isFull && i < kBetween && count > 2 * ends; ++i)
         sample.insert(random.bounded(static_cast<int>(count)) + 1);
     return sample;
 }
@@ -213,6 +244,10 @@ void SwiftRunFaultTest::everyCallMayFail_data() {
                                 "chat",
                                 "decoders",
                                 "forward",
+                                "bench",
+                                "lens",
+                                "library",
+                                "recipes",
                                 "tokenize",
                                 "detokenize",
                                 "inspect",
@@ -228,14 +263,15 @@ void SwiftRunFaultTest::everyCallMayFail() {
     QFETCH(QString, command);
     QFETCH(QString, kind);
     const Scenario tried = scenario(command);
-    const bool isMeasured = !tried.out.isEmpty();
+    const bool isMeasured = tried.arguments.contains("--json");
     prepare(tried);
-    const QByteArray before = isMeasured ? readFile(tried.out) : QByteArray();
+    const QByteArray before = tried.out.isEmpty() ? QByteArray() : readFile(tried.out);
     const ProgramRun whole = run(tried, kind, 0);
     QVERIFY2(whole.exitCode == 0, whole.errors.constData());
     const long count = readFile(path("count")).trimmed().toLong();
     const int expected = kind == "alloc" ? app::kNoMemory : app::kIo;
-    for (const long n : sampleOf(count)) {
+    // The text of the help is made at the end.
+    for (const long n : sampleOf(count, command == "help" ? 40 : 2)) {
         prepare(tried);
         const ProgramRun failed = run(tried, kind, n);
         const QByteArray told =

@@ -116,6 +116,9 @@ void SwiftRunOutputTest::lostOutputIsAnError_data() {
     QTest::newRow("chat") << "echo abc | $RUN chat --decoder vanilla --max-tokens 4" + plain;
     QTest::newRow("decoders") << "$RUN decoders";
     QTest::newRow("forward") << "$RUN forward --ids 1,2" + plain;
+    QTest::newRow("lens") << "$RUN lens" + plain + prompt;
+    QTest::newRow("library") << "$RUN library list" + model;
+    QTest::newRow("recipes") << "$RUN experiment --list";
     QTest::newRow("tokenize") << "echo abc | $RUN tokenize" + model;
     QTest::newRow("detokenize") << "echo 1 | $RUN detokenize" + model;
     QTest::newRow("inspect") << "$RUN inspect " + path("model");

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/files/whole_file.h"
 
+#include "ui/language/tr.h"
+
 #include <QFile>
 #include <QFileInfo>
 #include <QSaveFile>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,8 +27,18 @@ bool syncToDisk(const QString& path) {
 
 namespace {
 
+/// Whether a new file would take the place of a device, a pipe or a socket.
+bool isNoFile(const QString& path) {
+    struct stat status = {};
+
+    return ::stat(QFile::encodeName(path).constData(), &status) == 0 && !S_ISREG(status.st_mode) &&
+           !S_ISDIR(status.st_mode);
+}
+
 // QSaveFile ignores the result of its own fsync, and syncs no folder.
 QString save(const QByteArray& content, const QString& path, bool isPrivate) {
+    if (isNoFile(path))
+        return tr("it is a device or a pipe");
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly))
         return file.errorString();

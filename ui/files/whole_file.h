@@ -6,8 +6,9 @@
 
 namespace ui {
 
-/// Writes the whole file to the disk, or leaves an old one as it was. Returns an empty text, or the
-/// system's description of the failure. Blocks until the disk is done. Thread: any.
+/// Writes the whole file to the disk, or leaves an old one as it was; devices and pipes are never
+/// replaced. Returns an empty text, or the system's description of the failure. Blocks until the
+/// disk is done. Thread: any.
 QString saveWhole(const QByteArray& content, const QString& path);
 
 /// The same; no other user may read it at any time.

@@ -2,6 +2,7 @@
 #include "app/commands/options/text_options.h"
 
 #include "app/number_check.h"
+#include "engine/text/vocabulary/text_limits.h"
 
 namespace app {
 
@@ -23,6 +24,13 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
                        options.system,
                        "Text of the system message at the start of the "
                        "chat");
+}
+
+Result<void> checkTexts(const TextOptions& options) {
+    ENGINE_TRY_DO(checkText(options.system, "--system"));
+    for (const std::string& text : options.stopStrings)
+        ENGINE_TRY_DO(checkText(text, "--stop"));
+    return {};
 }
 
 Error cancelledError() { return {ErrorCode::Cancelled, "Stopped.", ""}; }

@@ -22,6 +22,9 @@ struct TextOptions {
 /// Adds them all to a command; `defaultMaxTokens` is the default length limit of an answer.
 void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxTokens);
 
+/// Whether the texts can be read by a tokenizer. Errors: InvalidInput naming the option.
+engine::Result<void> checkTexts(const TextOptions& options);
+
 /// The error with which a stopped command ends; main reports the signal.
 engine::Error cancelledError();
 

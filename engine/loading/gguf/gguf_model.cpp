@@ -252,6 +252,13 @@ Result<int> readVocabSize(const GgufFile& file, const ModelConfig& config) {
     return *rows;
 }
 
+/// Of the models whose files name the architecture llama, only Mistral 7B v0.1 and what was made of
+/// it have a sliding window. Later versions have another rotary base.
+bool hasShapeOfMistral7b(const ModelConfig& config) {
+    return config.layerCount == 32 && config.hiddenSize == 4096 && config.mlpSize == 14336 &&
+           config.kvHeadCount == 8 && config.ropeTheta == 10000.0;
+}
+
 /// Notes which tensors and which metadata of the architecture are not computed with.
 void noteUnusedParts(const GgufFile& file, const ArchitectureKeys& keys, ModelConfig& config) {
     std::vector<std::string> unusedKeys;
@@ -321,10 +328,10 @@ Result<ModelConfig> readGgufModelConfig(const GgufFile& file) {
     config.mlpBias = file.find("blk.0.ffn_gate.bias") != nullptr;
     config.tiedHead = file.find("output.weight") == nullptr;
     config.storedType = mainType(file);
-    if (architecture == "llama")
+    if (architecture == "llama" && hasShapeOfMistral7b(config))
         config.notes.push_back(
             "A GGUF file of architecture llama carries no sliding window: all layers see the whole "
-            "context, also where the model was trained with a window (Mistral 7B v0.1).");
+            "context, also if the model was trained with a window, as Mistral 7B v0.1 was.");
     ENGINE_TRY_DO(config.validate());
     noteUnusedParts(file, keys, config);
     return config;

@@ -19,18 +19,20 @@ inline constexpr std::size_t kMaxVocabSize = 4'000'000;
 /// the work for each byte of a text.
 inline constexpr std::size_t kMaxTokenBytes = 4096;
 
-/// Whether a text may be encoded. Errors: InvalidInput with the byte offset of what is no UTF-8.
-inline Result<void> checkText(std::string_view text) {
+/// Whether a text may be encoded; errors call it `name`. Errors: InvalidInput with the byte offset
+/// of what is no UTF-8.
+inline Result<void> checkText(std::string_view text, std::string_view name = "the text") {
     if (text.size() > kMaxTextBytes)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("the text has {} bytes; at most {} can be encoded at once",
+                     fmt::format("{} has {} bytes; at most {} can be encoded at once",
+                                 name,
                                  text.size(),
                                  kMaxTextBytes),
                      "split the text"};
     if (const auto offset = utf8::findInvalid(text))
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("the text is not UTF-8: byte {} (0x{:02X}) is part of no "
-                                 "character",
+                     fmt::format("{} is not UTF-8: byte {} (0x{:02X}) is part of no character",
+                                 name,
                                  *offset,
                                  static_cast<unsigned char>(text[*offset])),
                      "convert it, for example with: iconv -f latin1 -t UTF-8"};

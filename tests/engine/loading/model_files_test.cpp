@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -68,6 +69,7 @@ private slots:
     void ggufHeadsThatDoNotDivideAreRefused();
     void ggufScalingIsRead();
     void ggufNamesMustNotCollide();
+    void onlyWhereThereMayBeAWindowItsLackIsNoted();
 };
 
 void ModelFilesTest::aFolderGivesAllItsParts() {
@@ -96,9 +98,9 @@ void ModelFilesTest::aGgufFileGivesAllItsParts() {
         QCOMPARE(config.vocabSize, 5);
         QCOMPARE(config.headDim, 2);
         QVERIFY(config.tiedHead && config.eosIds == std::vector<TokenId>({2}));
-        QCOMPARE(config.notes.size(), std::size_t(2)); // no window, and the tensor extra.q8
-        QCOMPARE(config.notes[1],
-                 std::string("The model's files hold tensors that have no effect: extra.q8."));
+        QCOMPARE(config.notes,
+                 std::vector<std::string>{
+                     "The model's files hold tensors that have no effect: extra.q8."});
         QVERIFY(!files.tokenizerJsonPath());
         weights = valueOf(files.weights());
     }
@@ -298,9 +300,9 @@ void ModelFilesTest::ggufMetadataWithoutEffectIsNoted() {
         file.addF32("llama.attention.scale", 0);
         file.addF32("llama.rope.scaling.attn_factor", 1);
     }));
-    QCOMPARE(config.notes.size(), std::size_t(3));
+    QCOMPARE(config.notes.size(), std::size_t(2));
     QCOMPARE(
-        config.notes[1],
+        config.notes[0],
         std::string("The file's metadata holds keys that have no effect on architecture llama: "
                     "llama.logit_scale."));
     QVERIFY(messageOf(with([](TinyGguf& file) {
@@ -482,6 +484,30 @@ void ModelFilesTest::ggufNamesMustNotCollide() {
     const TemporaryFolder folder;
     const ModelFiles files = valueOf(ModelFiles::open(folder.write("m.gguf", file.toBytes())));
     QVERIFY(messageOf(files.weights()).contains("two tensors stand for model.norm.weight"));
+}
+
+/// Mistral 7B v0.1 was trained with a window that its GGUF files do not tell; version 0.3 has none.
+void ModelFilesTest::onlyWhereThereMayBeAWindowItsLackIsNoted() {
+    const auto windowNotes = [](float ropeBase, std::uint32_t layers) {
+        TinyGguf file;
+        file.addString("general.architecture", "llama");
+        file.addU32("llama.block_count", layers);
+        file.addU32("llama.embedding_length", 4096);
+        file.addU32("llama.feed_forward_length", 14336);
+        file.addU32("llama.attention.head_count", 32);
+        file.addU32("llama.attention.head_count_kv", 8);
+        file.addU32("llama.context_length", 32768);
+        file.addF32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+        file.addF32("llama.rope.freq_base", ropeBase);
+        file.addFloats("token_embd.weight", {4096, 3});
+        const ModelConfig config = valueOf(ggufConfig(file));
+        return std::count_if(config.notes.begin(), config.notes.end(), [](const std::string& note) {
+            return note.find("no sliding window") != std::string::npos;
+        });
+    };
+    QCOMPARE(windowNotes(10000.0F, 32), 1);
+    QCOMPARE(windowNotes(1e6F, 32), 0);
+    QCOMPARE(windowNotes(10000.0F, 30), 0);
 }
 
 QTEST_APPLESS_MAIN(ModelFilesTest)

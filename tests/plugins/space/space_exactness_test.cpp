@@ -68,6 +68,10 @@ private slots:
 
     void samplingEqualsVanillaUnderAnyLaw() { compare(m_models, runOf(true, false, true)); }
 
+    void samplingEqualsVanillaUnderAnyLawWhereCandidatesAreAccepted() {
+        compare(m_tuned, runOf(true, true, true));
+    }
+
     void settingsChangedWhileRunningChangeNoToken();
 
 private:

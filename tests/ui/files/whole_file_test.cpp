@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/files/whole_file.h"
+
 #include <QDir>
 #include <QFileInfo>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
+
+#include <sys/stat.h>
 
 /// Whatever is saved by saveWhole() lies on the disk as a whole, or the old file does: the n-th
 /// write, flush or rename fails, for every n.
@@ -70,6 +74,25 @@ class WholeFileTest : public QObject {
 private slots:
 
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    /// Such as /dev/null, which would be gone for all programs of the computer.
+    void devicesAndPipesAreNotReplaced() {
+        const QString pipe = m_folder->filePath(QStringLiteral("pipe"));
+        QCOMPARE(mkfifo(QFile::encodeName(pipe).constData(), 0600), 0);
+        const QString link = m_folder->filePath(QStringLiteral("link"));
+        QVERIFY(QFile::link(pipe, link));
+        for (const QString& place : {pipe, link}) {
+            QVERIFY(ui::saveWhole("content", place).contains(QStringLiteral("pipe")));
+
+            struct stat status = {};
+
+            QCOMPARE(::stat(QFile::encodeName(pipe).constData(), &status), 0);
+            QVERIFY(S_ISFIFO(status.st_mode));
+        }
+        QCOMPARE(QFileInfo(link).symLinkTarget(), pipe);
+        QVERIFY(!ui::saveWhole("content", m_folder->path()).isEmpty());
+        QCOMPARE(ui::saveWhole("content", m_folder->filePath(QStringLiteral("new"))), QString());
+    }
 
     void noCallThatFailsCostsTheEarlierFile_data() {
         QTest::addColumn<QString>("what");

@@ -77,8 +77,8 @@ private slots:
         QCOMPARE(strangers, QStringList());
     }
 
-    void everythingInBothWorkspacesHasAName() {
-        for (int workspace : {0, 1}) {
+    void everythingInAllWorkspacesHasAName() {
+        for (int workspace : {0, 1, 2, 3, 4}) {
             window().showWorkspace(workspace);
             m_stage->settle();
             QCOMPARE(namelessWidgets(window()).join(QLatin1Char('\n')), QString());
@@ -89,6 +89,9 @@ private slots:
         QTest::addColumn<int>("workspace");
         QTest::newRow("chat") << 0;
         QTest::newRow("inspect") << 1;
+        QTest::newRow("experiments") << 2;
+        QTest::newRow("learn") << 3;
+        QTest::newRow("tune") << 4;
     }
 
     void theTabKeyMeetsEverything() {

@@ -3,6 +3,7 @@
 
 #include <QAccessible>
 #include <QStringList>
+#include <QTabBar>
 #include <QWidget>
 
 namespace support {
@@ -14,8 +15,11 @@ inline QStringList namelessWidgets(QWidget& window) {
     for (QWidget* widget : window.findChildren<QWidget*>()) {
         const QByteArray type = widget->metaObject()->className();
         // Parts of a control, which speaks for them.
+        // A tab bar that docks have left is kept without tabs.
+        const auto* tabs = qobject_cast<const QTabBar*>(widget);
         const bool isPart = widget->objectName().startsWith("qt_") || type == "QComboBoxListView" ||
-                            type == "QComboBoxPrivateContainer";
+                            type == "QComboBoxPrivateContainer" ||
+                            (tabs != nullptr && tabs->count() == 0);
         if (isPart || widget->focusPolicy() == Qt::NoFocus || widget->focusProxy() != nullptr)
             continue;
         QAccessibleInterface* read = QAccessible::queryAccessibleInterface(widget);

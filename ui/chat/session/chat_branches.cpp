@@ -129,7 +129,7 @@ bool ChatSession::branchAtPlace(const PromptPlace& place, const TokenChoice& cho
         branchAt(message.id, made->second.firstToken + place.index, choice);
         return true;
     }
-    emit hinted(tr("The chat shown has not the answer that the lens reads."),
+    emit hinted(tr("The chat that is open does not contain the answer in the lens."),
                 tr("Open its chat, then branch again."));
     return false;
 }

@@ -57,7 +57,7 @@ bool SideRun::start(const SubmitPrompt& prompt, std::array<SideDecoder, 2> decod
         for (SideAnswer& answer : m_answers) {
             answer.state = SideState::Failed;
             answer.error = Error{ErrorCode::Unsupported,
-                                 tr("The engine takes no questions now.").toStdString(),
+                                 tr("The engine cannot take a question now.").toStdString(),
                                  tr("Wait a moment and try again.").toStdString()};
         }
         m_comparison = compareSides(m_answers[Left], m_answers[Right]);

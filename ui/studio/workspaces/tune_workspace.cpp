@@ -101,7 +101,7 @@ void Studio::addTuneActions() {
         showTune();
         m_tune->session().stop();
     });
-    add("tune.compare", tr("Compare the trained layer &with none"), [this] {
+    add("tune.compare", tr("Compare &with and without the trained layer"), [this] {
         showTune();
         m_tune->compareOrStop();
     });

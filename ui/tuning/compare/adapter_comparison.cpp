@@ -126,8 +126,8 @@ void AdapterComparison::onEnded(TuningProcess::End end, const QString& words) {
     else
         m_sentence = end == End::NotStarted ? tr("%1 cannot be started (%2).").arg(m_program, words)
                      : m_error.contains(kHeldOutOption)
-                         ? tr("None of these prompts was held out of the training, so there is "
-                              "nothing to compare on: train on more prompts.")
+                         ? tr("All of these prompts were trained on, so none is left to compare "
+                              "with: train on more prompts.")
                      : !m_error.isEmpty() ? m_error
                      : end == End::Killed ? tr("The comparison's process was killed.")
                      : words.isEmpty()    ? tr("The comparison ended without a result.")

@@ -174,7 +174,7 @@ void TuneDesk::act(TunePage::Action action) {
 void TuneDesk::removeAdapter() {
     if (m_session->removeUsedAdapter())
         tell(tr("The adapter was removed."),
-             tr("The model drafts without it from its next load on."),
+             tr("Once the model is loaded again, it drafts without the adapter."),
              false);
     else
         tell(tr("The adapter was not removed."),

@@ -57,7 +57,7 @@ void addEstimate(QStringList& cause, const TuningRun& run, const DraftScore& sco
 
 QString useText(const TuningSession& session) {
     if (session.isResultUsed())
-        return tr("It is used from the next load of the model on.");
+        return tr("It is used once the model is loaded again.");
     return session.choice().isUsed ? tr("It was removed and is not used.")
                                    : tr("It is not used; it lies in %1.")
                                          .arg(QDir::toNativeSeparators(session.run().done->path));
@@ -71,8 +71,8 @@ TuningFinding outcome(const TuningSession& session) {
     QStringList cause{rightText(done.all)};
     addEstimate(cause, session.run(), done.all);
     if (!done.isHeldOut)
-        cause << tr("These are figures of answers that were trained on, because none was held "
-                    "out: more prompts give true ones.");
+        cause << tr("There were too few answers to hold some out, so these figures are of answers "
+                    "that were trained on and are too good: add more prompts to get true ones.");
     cause << useText(session);
     finding.cause = cause.join(QLatin1Char(' '));
     return finding;
@@ -177,7 +177,7 @@ QString obstacleText(TuningObstacle obstacle) {
         return tr("SWIFT Studio was built without LibTorch, so it cannot train: build it with "
                   "LibTorch, as installer/run.sh does.");
     case TuningObstacle::NoModel:
-        return tr("No model is loaded: load the one that is to be trained for.");
+        return tr("No model is loaded: load the model that you want to make faster.");
     case TuningObstacle::None:
     case TuningObstacle::AtWork:
         break;
@@ -228,7 +228,7 @@ TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
             cause << tr("Whether it pays is not sure: %1.").arg(range);
         }
     } else {
-        cause << tr("So few prompts say little: from %1 on there is a figure to rely on.")
+        cause << tr("These are too few prompts to rely on: %1 or more give a figure.")
                      .arg(ComparedPrompts::kFewestForGain);
     }
     cause << (all.differing == 0

@@ -111,7 +111,7 @@ private slots:
         const TaskTile tile = taskTiles(picture, false).front();
         QCOMPARE(tile.state, TaskTile::State::Unsteady);
         QCOMPARE(tile.stateText, QStringLiteral("not steady"));
-        QVERIFY(tile.caption.contains(QStringLiteral("moved by more than 5 %")));
+        QVERIFY(tile.caption.contains(QStringLiteral("changed by more than 5 %")));
     }
 
     void tilesWrapWhereItIsNarrow() {

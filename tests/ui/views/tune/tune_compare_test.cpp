@@ -124,7 +124,7 @@ private slots:
         QTest::newRow("noise") << QList<double>{100, 220, 110, 210, 105, 215} << true
                                << QStringLiteral("Whether it pays is not sure: 1.00 times");
         QTest::newRow("few prompts") << QList<double>{100, 101, 99, 100, 101} << true
-                                     << QStringLiteral("So few prompts say little");
+                                     << QStringLiteral("These are too few prompts to rely on");
         QTest::newRow("another text") << QList<double>{100, 101, 99, 100} << false
                                       << QStringLiteral("4 of 4 prompts had a text");
     }

@@ -236,7 +236,7 @@ private slots:
         QVERIFY(file.open(QIODevice::WriteOnly));
         file.close();
         loadModel();
-        QVERIFY(page().finding().contains(QStringLiteral("from the next load of the model on")));
+        QVERIFY(page().finding().contains(QStringLiteral("once the model is loaded again")));
         QSignalSpy asked(&desk(), &TuneDesk::reloadAsked);
         click(Action::Reload);
         QCOMPARE(asked.front().front().toString(), QStringLiteral("/models/Tiny"));

@@ -107,10 +107,10 @@ QVariant PromptTableModel::data(const QModelIndex& index, int role) const {
         return cellText(row, index.column());
     case Qt::ToolTipRole:
         if (index.column() == Speed && !row.speed)
-            return tr(
-                "None is told: vanilla was not measured beside it, or moved by more than 5 %.");
+            return tr("No figure: vanilla was not measured beside it, or its speed changed by more "
+                      "than 5 %.");
         if (index.column() == DraftedBy && row.draftedBy.isEmpty())
-            return tr("The files of this run, of an earlier version, do not say it.");
+            return tr("This run was made by an earlier version, whose files do not say so.");
         return isWords(index.column()) ? cellText(row, index.column()).toHtmlEscaped() : QVariant();
     case Qt::TextAlignmentRole:
         return int((isWords(index.column()) ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);

@@ -35,7 +35,7 @@ QString captionOf(const engine::TaskFigures& task, const TaskTile& tile) {
                 .arg(decimalText(*tokens), decimalText(*price));
     }
     if (tile.state == TaskTile::State::Unsteady)
-        return tr("vanilla's own speed moved by more than 5 %, so none is told");
+        return tr("vanilla's own speed changed by more than 5 %, so there is no figure");
     QStringList parts;
     if (task.plan) {
         if (task.plan->score > 0.0)

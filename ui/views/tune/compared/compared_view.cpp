@@ -104,9 +104,9 @@ QString ComparedView::noteText() const {
                   "on, with the draft layer and without it.")
             .arg(kComparedPrompts);
     if (session().state() == TuningState::Finished && !hasPromptsToCompare(session().choice()))
-        return tr("There are no prompts of yours to compare on: the model wrote all of them.");
-    return tr("Once the training is finished, the draft layer can be compared with none on your "
-              "own prompts.");
+        return tr("There are no prompts of your own to compare with: the model wrote all of them.");
+    return tr("Once the training is finished, your own prompts can be answered with the draft "
+              "layer and without it, to see whether it pays.");
 }
 
 void ComparedView::showRun() {

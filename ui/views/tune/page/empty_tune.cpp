@@ -68,15 +68,14 @@ private:
 } // namespace
 
 EmptyTune::EmptyTune(const Theme& theme, QWidget* parent)
-    : EmptyPage(
-          theme,
-          new CurvesOutline(theme),
-          tr("Faster answers to your own prompts"),
-          tr("The model answers your prompts, and a small layer beside it, or a copy of the model, "
-             "learns to foretell these answers. Where its drafts are right, an answer appears "
-             "sooner; each token is checked all the same. Add prompts of the kind that you ask, "
-             "some hundred or more, and start in the dock Training recipe."),
-          parent) {
+    : EmptyPage(theme,
+                new CurvesOutline(theme),
+                tr("Faster answers to your own prompts"),
+                tr("The model answers your prompts, and a small layer beside it, or a copy of the "
+                   "model, learns to predict these answers. Where its drafts are right, an answer "
+                   "appears sooner; every token is still checked. Add prompts of the kind that you "
+                   "ask, a hundred or more, and start in the dock Training recipe."),
+                parent) {
     QPushButton* add = addButton(tr("Add files with prompts..."), IconName::Plus);
     add->setToolTip(tr("JSONL, CSV, TSV, text, or a folder of them; files can also be dropped "
                        "here"));

@@ -75,7 +75,8 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     add(Action::PauseOrGoOn, true);
     add(Action::Reload, true);
     button(Action::Remove).setText(tr("Remove the adapter"));
-    button(Action::Remove).setToolTip(tr("The model drafts without it from its next load on"));
+    button(Action::Remove)
+        .setToolTip(tr("Once the model is loaded again, it drafts without the adapter"));
     auto* loss = new TuneCurveView(context, m_session, lossPlot());
     m_firstPlot = &loss->plot();
     m_views = {loss,

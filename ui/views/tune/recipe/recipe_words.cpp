@@ -25,8 +25,8 @@ QString recipeName(TuningRecipe recipe) {
 QString recipeSentence(TuningRecipe recipe) {
     switch (recipe) {
     case TuningRecipe::LayerSkip:
-        return tr("A copy of the model whose first layers foretell what all of them say. It is for "
-                  "the decoders LayerSkip and DEL.");
+        return tr("A copy of the model whose first layers predict what all of them together would "
+                  "say. It is for the decoders LayerSkip and DEL.");
     case TuningRecipe::Space:
         return tr("A copy of the model that fills in several tokens at once, with a mask in the "
                   "place of each. It is for the decoder SPACE.");
@@ -80,8 +80,8 @@ TuningFinding copyFinding(const TuningSession& session) {
                      .arg(place, QDir::toNativeSeparators(session.choice().output));
     }
     if (!done.isHeldOut)
-        cause << tr("These are figures of answers that were trained on, because none was held "
-                    "out: more prompts give true ones.");
+        cause << tr("There were too few answers to hold some out, so these figures are of answers "
+                    "that were trained on and are too good: add more prompts to get true ones.");
     finding.cause = cause.join(QLatin1Char(' '));
     return finding;
 }

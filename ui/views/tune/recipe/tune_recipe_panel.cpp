@@ -222,9 +222,9 @@ void TuneRecipePanel::buildPrompts(QVBoxLayout& form) {
     m_selfPrompts->setSingleStep(100);
     m_selfPrompts->setSpecialValueText(tr("none"));
     m_selfPrompts->setAccessibleName(own->text());
-    m_selfPrompts->setToolTip(tr("It is given what stands before a question in its chats, and "
-                                 "writes the question: nobody's data is needed. Magpie, arXiv "
-                                 "2406.08464."));
+    m_selfPrompts->setToolTip(
+        tr("The model is given what precedes a question in its chats, and writes the question "
+           "itself, so that no data of anybody's is needed. Magpie, arXiv 2406.08464."));
     own->setBuddy(m_selfPrompts);
     auto* row = new QHBoxLayout;
     row->addWidget(own, 1);
@@ -328,11 +328,11 @@ void TuneRecipePanel::showCosts() {
              costs.seconds <= 0.0 ? QString()
              : isGuess            ? tr("about %1, a guess until the first steps").arg(time)
                                   : tr("about %1").arg(time));
-    m_time.value->setToolTip(
-        isTimed   ? QString()
-        : isGuess ? tr("Guessed from the model's size and this processor's cores; the first steps "
-                       "measure it")
-                  : tr("At the speed that this training had"));
+    m_time.value->setToolTip(isTimed ? QString()
+                             : isGuess
+                                 ? tr("Estimated from the size of the model and the cores of this "
+                                      "processor; the first steps show it exactly")
+                                 : tr("At the speed that this training had"));
     const QString memory = size(costs.memoryBytes);
     showFact(m_memory, memory.isEmpty() ? memory : tr("about %1").arg(memory));
     showFact(m_disk, atMost(size(costs.diskBytes)));
