@@ -22,6 +22,9 @@ namespace {
 /// Code blocks beyond this number get no button of their own.
 constexpr std::size_t kMostButtons = 200;
 
+/// Widths besides its own at which a growing message is measured: layouts ask for about two.
+constexpr std::size_t kMostMeasured = 3;
+
 constexpr SourceRange kWhole{0, std::numeric_limits<int>::max()};
 
 } // namespace
@@ -40,6 +43,7 @@ MessageBody::MessageBody(const Theme& theme, QWidget* parent)
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
     connect(&m_theme, &Theme::changed, this, [this] {
+        m_measured.clear();
         m_layout.rebuild();
         afterChange(0.0);
         update();
@@ -49,6 +53,7 @@ MessageBody::MessageBody(const Theme& theme, QWidget* parent)
 MessageBody::~MessageBody() = default;
 
 void MessageBody::setMessage(const QString& text, const std::vector<TokenMark>& tokens) {
+    m_measured.clear();
     m_layout.clear();
     m_layout.append(text, tokens);
     m_layout.finish();
@@ -72,6 +77,7 @@ void MessageBody::append(const QString& text, const std::vector<TokenMark>& toke
 void MessageBody::finish() {
     const QRectF caret = m_layout.caretRect();
     m_isStreaming = false;
+    m_measured.clear();
     const double unchanged = m_layout.finish();
     afterChange(std::min(unchanged, caret.top()));
     QAccessibleValueChangeEvent changed(this, spokenText());
@@ -82,6 +88,7 @@ void MessageBody::finish() {
 void MessageBody::reload() {
     const QString text = source();
     const std::vector<TokenMark> known = tokens();
+    m_measured.clear();
     m_layout.clear();
     m_layout.append(text, known);
     update();
@@ -90,6 +97,7 @@ void MessageBody::reload() {
 void MessageBody::setShowsOrigin(bool showsOrigin) {
     if (showsOrigin == this->showsOrigin())
         return;
+    m_measured.clear();
     m_layout.setShowsOrigin(showsOrigin);
     if (!showsOrigin) {
         setPinnedToken(-1);
@@ -116,8 +124,8 @@ int MessageBody::layoutWidth(int widgetWidth) const {
     return m_columnWidth > 0 ? std::min(room, m_columnWidth) : room;
 }
 
-int MessageBody::totalHeight() const {
-    return static_cast<int>(m_layout.height()) + 2 * m_theme.scaled(2) + 1;
+int MessageBody::heightOf(const MessageLayout& layout) const {
+    return static_cast<int>(layout.height()) + 2 * m_theme.scaled(2) + 1;
 }
 
 const MessageLayout& MessageBody::laidOut() const {
@@ -127,9 +135,10 @@ const MessageLayout& MessageBody::laidOut() const {
 
 /// Requests a repaint of everything below, and a new height if it has changed.
 void MessageBody::afterChange(double unchanged) {
+    m_heights.clear();
     laidOut();
     placeButtons();
-    const int height = totalHeight();
+    const int height = heightOf(m_layout);
     const int top = static_cast<int>(std::floor(unchanged)) + m_theme.scaled(2) - 1;
     update(QRect(0, top, width(), std::max(height, this->height()) - top));
     if (height == m_knownHeight)
@@ -192,16 +201,47 @@ void MessageBody::copySelection() const {
         QGuiApplication::clipboard()->setText(text);
 }
 
+/// Layouts ask for the height at several widths whenever any message grows.
 int MessageBody::heightForWidth(int width) const {
-    // The caller will set this width next, so the lines are made for it at once; laidOut() makes
-    // them again if another width comes.
-    m_layout.setWidth(layoutWidth(width));
-    return totalHeight();
+    const int wanted = layoutWidth(width);
+    if (const auto known = m_heights.find(wanted); known != m_heights.end())
+        return known->second;
+    const int height = heightOf(measuredAt(wanted));
+    m_heights[wanted] = height;
+    return height;
 }
 
-QSize MessageBody::sizeHint() const { return {m_layout.width() + 2 * textInset(), totalHeight()}; }
+/// A growing message keeps its lines at each such width and adds only the new text; one at rest
+/// makes them anew, because the caller sets the new width next.
+const MessageLayout& MessageBody::measuredAt(int layoutWidth) const {
+    if (!m_isStreaming || layoutWidth == m_layout.width()) {
+        m_layout.setWidth(layoutWidth);
+        return m_layout;
+    }
+    auto found = std::ranges::find_if(
+        m_measured, [&](const auto& each) { return each->width() == layoutWidth; });
+    if (found == m_measured.end()) {
+        if (m_measured.size() == kMostMeasured)
+            m_measured.erase(m_measured.begin());
+        m_measured.push_back(std::make_unique<MessageLayout>(m_theme));
+        found = std::prev(m_measured.end());
+        (*found)->setWidth(layoutWidth);
+        (*found)->setShowsOrigin(showsOrigin());
+    }
+    std::rotate(found, std::next(found), m_measured.end());
+    MessageLayout& measured = *m_measured.back();
+    const qsizetype seen = measured.document().source().size();
+    const auto seenTokens = static_cast<std::ptrdiff_t>(measured.context().tokens.size());
+    if (seen < source().size() || seenTokens < std::ssize(tokens()))
+        measured.append(source().mid(seen), {tokens().begin() + seenTokens, tokens().end()});
+    return measured;
+}
 
-QSize MessageBody::minimumSizeHint() const { return {m_theme.scaled(120), totalHeight()}; }
+QSize MessageBody::sizeHint() const {
+    return {m_layout.width() + 2 * textInset(), heightOf(m_layout)};
+}
+
+QSize MessageBody::minimumSizeHint() const { return {m_theme.scaled(120), heightOf(m_layout)}; }
 
 void MessageBody::resizeEvent(QResizeEvent* event) {
     if (layoutWidth(event->size().width()) == layoutWidth(event->oldSize().width()))

@@ -11,6 +11,8 @@
 #include <QWidget>
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <vector>
 
 namespace ui {
@@ -115,8 +117,9 @@ protected:
 private:
     QPointF toLayout(QPointF point) const;
     int layoutWidth(int widgetWidth) const;
-    int totalHeight() const;
+    int heightOf(const MessageLayout& layout) const;
     const MessageLayout& laidOut() const; ///< for the widget's own width
+    const MessageLayout& measuredAt(int layoutWidth) const;
     void afterChange(double unchanged);
     void reload();
     void hover(int token, QPoint globalPosition);
@@ -129,7 +132,10 @@ private:
     bool isOwnShortcut(const QKeyEvent& event) const;
 
     const Theme& m_theme;
-    mutable MessageLayout m_layout; ///< its lines are a cache for one width
+    mutable MessageLayout m_layout;       ///< its lines are a cache for one width
+    mutable std::map<int, int> m_heights; ///< by layout width, of the message as it is
+    /// The message at other widths that were asked for while it streams, the newest last.
+    mutable std::vector<std::unique_ptr<MessageLayout>> m_measured;
     bool m_isStreaming = false;
     bool m_isRingVisible = false; ///< the focus came by key
     bool m_isSelecting = false;

@@ -218,6 +218,10 @@ private slots:
         const MessageId id = chat.messages.last().id;
         const MessageLayout& other = m_view->cards().front()->body().messageLayout();
         const MessageLayout& own = m_view->card(id)->body().messageLayout();
+        grow(chat, QStringLiteral("\n\nA paragraph more."));
+        m_view->noteGrown(id);
+        m_view->flush(chat);
+        settle(); // each width has been asked for once
         const std::int64_t laidOut = other.laidOutPieces();
         const std::int64_t before = own.laidOutPieces();
         constexpr int kTimes = 30;

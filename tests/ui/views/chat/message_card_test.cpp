@@ -335,6 +335,25 @@ private slots:
         QCOMPARE(card.tokenText(static_cast<int>(before)), QStringLiteral("more"));
     }
 
+    void theFiguresOfAGrowingAnswerFollowAtAPaceOfTheirOwnAndEndWithIt() {
+        const auto grown = [](int tokens, MessageState state) {
+            StoredMessage message = answerOf(QList<TokenOrigin>(tokens, TokenOrigin::Vanilla));
+            message.state = state;
+            return message;
+        };
+        MessageCard card(m_theme, grown(2, MessageState::Streaming), {});
+        const auto* line = card.findChild<FiguresLine*>();
+        const QString first = line->text();
+        card.grow(grown(3, MessageState::Streaming));
+        QCOMPARE(line->text(), first); // it waits, and comes without another token
+        const QString third = figuresText(grown(3, MessageState::Streaming), m_theme.colours());
+        QVERIFY(first != third);
+        QTRY_COMPARE(line->text(), third);
+        card.grow(grown(4, MessageState::Streaming));
+        card.finish(grown(5, MessageState::Finished));
+        QCOMPARE(line->text(), figuresText(grown(5, MessageState::Finished), m_theme.colours()));
+    }
+
     void namesFromFilesArePlainText() {
         StoredMessage message = answer();
         message.figures.modelName = QStringLiteral("<b>m</b>");

@@ -169,7 +169,23 @@ QString figuresInWords(const StoredMessage& message) {
     return lines.join(QLatin1Char('\n'));
 }
 
-void FiguresLine::showSentence(const QString& sentence) { setText(sentence.toHtmlEscaped()); }
+void FiguresLine::showSentence(const QString& sentence) { showText(sentence.toHtmlEscaped()); }
+
+void FiguresLine::showText(const QString& text) {
+    m_heights.clear();
+    setText(text);
+}
+
+int FiguresLine::heightForWidth(int width) const {
+    const auto known = m_heights.find(width);
+    return known != m_heights.end() ? known->second
+                                    : m_heights[width] = QLabel::heightForWidth(width);
+}
+
+void FiguresLine::changeEvent(QEvent* event) {
+    m_heights.clear(); // another font or style
+    QLabel::changeEvent(event);
+}
 
 FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
     : QLabel(parent)
@@ -184,7 +200,7 @@ FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
 
 void FiguresLine::show(const StoredMessage& message) {
     m_task = message.figures.task;
-    setText(figuresText(message, m_theme.colours()));
+    showText(figuresText(message, m_theme.colours()));
     // Without a link nothing in it can have the focus.
     setTextInteractionFlags(message.figures.taskLikeness
                                 ? Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard

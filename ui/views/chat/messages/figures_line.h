@@ -6,6 +6,8 @@
 
 #include <QLabel>
 
+#include <map>
+
 namespace ui {
 
 /// The figures below an answer: speedup, tokens per second, time to the first token, M, acceptance
@@ -22,13 +24,22 @@ public:
     /// Shows another text instead of the figures, until they are shown again.
     void showSentence(const QString& sentence);
 
+    /// Laid out once for a text and a width: a growing message makes its column ask all lines.
+    int heightForWidth(int width) const override;
+
 signals:
     /// The link on the task's name was chosen.
     void taskAsked(const QString& task);
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
+    void showText(const QString& text);
+
     const Theme& m_theme;
     QString m_task;
+    mutable std::map<int, int> m_heights; ///< by width, of the text as it is
 };
 
 /// The same as rich text, with a link on the task's name; what comes from a prompt or a file (the

@@ -18,6 +18,7 @@ namespace ui {
 namespace {
 
 constexpr qsizetype kShownOfFile = 2000; ///< characters of a file in its tip
+constexpr int kFiguresMs = 200;          ///< between two pictures of a growing answer's figures
 
 } // namespace
 
@@ -52,6 +53,11 @@ MessageCard::MessageCard(const Theme& theme,
     , m_chip(plainLabel(this))
     , m_figures(new FiguresLine(theme, this))
     , m_actionRow(new QWidget(this)) {
+    m_figuresPace.setSingleShot(true);
+    connect(&m_figuresPace, &QTimer::timeout, this, [this] {
+        if (m_areFiguresDue)
+            showFigures();
+    });
     auto* rows = new QVBoxLayout(this);
     // The body keeps room for its focus ring; names and figures are aligned with its text.
     const int inset = m_body->textInset();
@@ -182,7 +188,9 @@ void MessageCard::finish(const StoredMessage& message) {
 
 void MessageCard::showState() {
     const bool isWriting = m_message.state == MessageState::Streaming;
-    m_figures->show(m_message);
+    m_areFiguresDue = isWriting && m_figuresPace.isActive();
+    if (!m_areFiguresDue)
+        showFigures();
     m_figures->setVisible(!isUser());
     for (const ActionButton& action : m_actions)
         if (action.button->parentWidget() == m_actionRow)
@@ -191,6 +199,13 @@ void MessageCard::showState() {
         m_continue->setVisible(ChatSession::canContinue(m_message));
     const QString role = isUser() ? tr("Your message") : tr("Answer");
     setAccessibleName(role);
+}
+
+/// Their line is laid out as rich text, and with it the column: a few times a second are enough.
+void MessageCard::showFigures() {
+    m_areFiguresDue = false;
+    m_figures->show(m_message);
+    m_figuresPace.start(kFiguresMs);
 }
 
 void MessageCard::setProgress(const QString& sentence) {

@@ -7,6 +7,7 @@
 #include "ui/theme/theme.h"
 #include "ui/views/chat/messages/figures_line.h"
 
+#include <QTimer>
 #include <QWidget>
 
 #include <functional>
@@ -97,6 +98,7 @@ private:
     QPushButton* addEditChoice(const QString& text, std::function<void()> act);
     void showAttachments(QVBoxLayout& rows);
     void showState();
+    void showFigures();
     void restyle();
 
     const Theme& m_theme;
@@ -105,6 +107,8 @@ private:
     QLabel* m_name;
     QLabel* m_chip;
     FiguresLine* m_figures;
+    QTimer m_figuresPace;         ///< runs behind figures that were shown
+    bool m_areFiguresDue = false; ///< newer ones wait for it
     QWidget* m_actionRow;
     QPushButton* m_continue = nullptr; ///< of an answer
     bool m_isBusy = false;
