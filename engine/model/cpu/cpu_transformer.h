@@ -10,10 +10,10 @@
 
 namespace engine::cpu {
 
-/// The fast backend of x86-64 processors: packed tiles, half-layers of five forks and joins, a head
-/// that keeps summaries instead of logits. Exact: every number of a row is summed in an order that
-/// depends on the model and the row's own keys alone, so a row's logits and cache are the same bits
-/// whatever rows run with it, on whatever threads. Thread: engine.
+/// The fast backend of x86-64 processors: packed tiles, layers of five forks and joins (nine from
+/// four rows on), a head that keeps summaries instead of logits. Exact: every number of a row is
+/// summed in an order that depends on the model and the row's own keys alone, so a row's logits and
+/// cache are the same bits whatever rows run with it, on whatever threads. Thread: engine.
 class CpuTransformer final : public Transformer {
 public:
     /// `kernels` decide the last bits; a test may bring its own.
