@@ -138,7 +138,7 @@ private slots:
         session().compare();
         QTRY_VERIFY(session().comparison().state() == ComparisonState::Failed);
         QVERIFY(session().comparison().sentence().startsWith(
-            QStringLiteral("None of these prompts was held out")));
+            QStringLiteral("All of these prompts were trained on")));
     }
 };
 

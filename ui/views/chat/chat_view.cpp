@@ -30,7 +30,6 @@ namespace ui {
 namespace {
 
 constexpr int kInputWidth = 728;
-constexpr int kTextMs = 50;   ///< between two pictures of a growing text: 15 a second
 constexpr int kCountMs = 300; ///< without a key press, until the typed text is counted
 
 ViewInfo chatInfo() {
@@ -40,8 +39,7 @@ ViewInfo chatInfo() {
                          "drafted with layers skipped and confirmed by the full model, or written "
                          "by the full model itself. The text is exactly what the full model alone "
                          "would have written (paper: tables 13 and 14)."),
-            Topic::Answers | Topic::Model | Topic::Loading | Topic::Context | Topic::Decoder,
-            kTextMs};
+            Topic::Answers | Topic::Model | Topic::Loading | Topic::Context | Topic::Decoder};
 }
 
 } // namespace
