@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 namespace app {
 
@@ -39,9 +40,12 @@ public:
         std::ranges::sort(state.shards, {}, &ExecutorShard::shard);
         ENGINE_TRY(SlurmCommands commands, SlurmCommands::find("swift-" + state.id));
         ENGINE_TRY(SlurmFiles files, SlurmFiles::make(m_folder.path()));
-        // While nobody led the run, its jobs went on.
+        // While nobody led the run, its jobs went on. Of the shards asked for, one may end at this
+        // moment: the stage tells that, so it must be news to it.
+        const std::set<int> asked(shards.begin(), shards.end());
         for (ExecutorShard& shard : state.shards)
-            if (shard.shard >= 0 && shard.shard < static_cast<int>(m_folder.plan().shards.size()) &&
+            if (!asked.contains(shard.shard) && shard.shard >= 0 &&
+                shard.shard < static_cast<int>(m_folder.plan().shards.size()) &&
                 m_folder.state(shard.shard).phase == ShardPhase::Finished)
                 shard.phase = ExecutorPhase::Finished;
         // Before the first job: whatever happens, its name leads to it.
