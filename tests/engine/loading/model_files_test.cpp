@@ -56,7 +56,6 @@ private slots:
     void aFolderOfOneGgufIsThatGguf();
     void endIdsOfBothFilesAreMerged();
     void theMaskTokenMayBeNamedInThreePlaces();
-    void whatATrainingToldOfDraftingIsTaken();
     void aHeadOfItsOwnCountsAlsoWhereItIsTied();
     void tensorsWithoutEffectAreNoted();
     void ggufMetadataWithoutEffectIsNoted();
@@ -215,41 +214,6 @@ void ModelFilesTest::theMaskTokenMayBeNamedInThreePlaces() {
     file.addU32("tokenizer.ggml.mask_token_id", 2);
     addTinyTensors(file);
     QCOMPARE(valueOf(ggufConfig(file)).maskTokenId, TokenId(2));
-}
-
-/// A model of two layers has one exit.
-void ModelFilesTest::whatATrainingToldOfDraftingIsTaken() {
-    const TemporaryFolder folder;
-    std::string text = tinyConfigJson();
-    const std::string oneLayer = "\"num_hidden_layers\":1";
-    text.replace(text.find(oneLayer), oneLayer.size(), "\"num_hidden_layers\":2");
-    folder.write("config.json", text);
-    ModelFiles files = valueOf(ModelFiles::open(folder.path()));
-    QCOMPARE(valueOf(files.config()).tunedExit, 0);
-    const auto told = [&](const std::string& recipe, const std::string& mark = "1") {
-        folder.write("tuning.json",
-                     R"({"swift_studio_tuning":)" + mark + R"(,"recipe":)" + recipe + "}");
-        return valueOf(files.config());
-    };
-    const ModelConfig layerskip = told(R"({"name":"layerskip","exit":1,"masks":3})");
-    QCOMPARE(layerskip.tunedExit, 1);
-    QCOMPARE(layerskip.tunedMasks, 0);
-    const ModelConfig space = told(R"({"name":"space","exit":1,"masks":3})");
-    QCOMPARE(space.tunedExit, 0);
-    QCOMPARE(space.tunedMasks, 3);
-    QVERIFY(layerskip.notes.empty() && space.notes.empty());
-    const ModelConfig beyond = told(R"({"name":"layerskip","exit":2})");
-    QCOMPARE(beyond.tunedExit, 0);
-    QVERIFY(beyond.notes.size() == 1 && beyond.notes[0].find("tuning.json") != std::string::npos);
-    QCOMPARE(told(R"({"name":"draft","exit":1})").tunedExit, 0);
-    folder.write("tuning.json",
-                 R"({"recipe":{"name":"layerskip","exit":1}})"); // of another program
-    QVERIFY(valueOf(files.config()).tunedExit == 0 && valueOf(files.config()).notes.empty());
-    folder.write("tuning.json", "no JSON");
-    QCOMPARE(valueOf(files.config()).notes.size(), std::size_t(1));
-    QCOMPARE(told(R"({"name":"layerskip","exit":1})").tunedExit, 1);
-    files.plantCopies();
-    QCOMPARE(valueOf(files.config()).tunedExit, 2);
 }
 
 void ModelFilesTest::aHeadOfItsOwnCountsAlsoWhereItIsTied() {

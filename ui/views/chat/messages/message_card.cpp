@@ -209,8 +209,10 @@ void MessageCard::showFigures() {
 }
 
 void MessageCard::setProgress(const QString& sentence) {
-    if (m_message.tokens.isEmpty())
-        m_figures->showSentence(sentence);
+    if (!m_message.tokens.isEmpty())
+        return;
+    m_figures->showSentence(sentence);
+    m_figuresPace.stop(); // the first figures take its place at once
 }
 
 void MessageCard::setShowsOrigin(bool isShown) { m_body->setShowsOrigin(isShown && !isUser()); }
