@@ -301,8 +301,10 @@ void SwiftRunTuneTest::aKillAmongTheAnswersLosesOnlyTheNewest() {
     QVERIFY(m_tuning.workFiles("cut").contains("rows-unfinished.bin"));
     QProcess rest;
     rest.start(TinyTuning::program(), m_tuning.bare("cut", more + QStringList{"--resume"}));
-    const QJsonObject first = waitForEvent(rest, "collect");
-    QCOMPARE(first["prompts"].toInt(), 1);
+    // On a busy machine a line may come before the first answer has ended, or behind the second.
+    const QJsonObject first = waitForEvent(
+        rest, "collect", [](const QJsonObject& line) { return line["prompts"].toInt() >= 1; });
+    QVERIFY(!first.isEmpty() && first["prompts"].toInt() <= 2);
     QVERIFY2(first["answer_tokens"].toInt() >= 3 * 190, // three prompts of training at least
              qPrintable(QString::number(first["answer_tokens"].toInt())));
     rest.kill();
