@@ -187,19 +187,26 @@ void CpuTransformer::tellAttention(Pass& pass, int layer) {
         attentionWeights(m_config, pass.storage, pass.request.layout, *place, scaled);
 }
 
-/// Where the keys of a part of attention begin and end in their plane, as bytes and as if their
-/// slots were neighbours: of its section, else of the first one.
-CpuTransformer::ByteRange CpuTransformer::keyBytes(const HostKvStorage& storage, int index) const {
-    const auto parts = static_cast<int>(m_space.attendCut.parts.size());
-    const AttendPart& part = m_space.attendCut.parts[toSize(index % parts)];
+/// Where the keys of a row's section begin and end in their plane, as bytes and as if their slots
+/// were neighbours.
+CpuTransformer::ByteRange
+CpuTransformer::sectionBytes(const HostKvStorage& storage, int row, int section) const {
     const std::size_t slotBytes = toSize(m_config.headDim) * elementBytes(m_kvType);
     const std::size_t planeBytes = toSize(storage.capacity()) * slotBytes;
-    const std::size_t row = toSize(part.firstRow);
-    const KeyRun& run = m_space.runs[row == 0 ? 0 : m_space.runEnds[row - 1]];
-    const std::size_t slot = toSize(run.slot + std::max(part.section, 0) * kAttendSectionKeys);
+    const KeyRun& run = m_space.runs[row == 0 ? 0 : m_space.runEnds[toSize(row) - 1]];
+    const std::size_t slot = toSize(run.slot + section * kAttendSectionKeys);
     const std::size_t from = std::min(slot * slotBytes, planeBytes);
-    const std::size_t bytes = std::min(kAttendSectionKeys * slotBytes, planeBytes - from);
-    return {toSize(index / parts) * planeBytes + from, bytes};
+    return {from, std::min(kAttendSectionKeys * slotBytes, planeBytes - from)};
+}
+
+/// The same for a part, of its section or else of the first one, in the planes of a layer.
+CpuTransformer::ByteRange CpuTransformer::partBytes(const HostKvStorage& storage, int index) const {
+    const auto parts = static_cast<int>(m_space.attendCut.parts.size());
+    const AttendPart& part = m_space.attendCut.parts[toSize(index % parts)];
+    const ByteRange range = sectionBytes(storage, part.firstRow, std::max(part.section, 0));
+    const std::size_t plane = toSize(index / parts) * toSize(storage.capacity()) *
+                              toSize(m_config.headDim) * elementBytes(m_kvType);
+    return {plane + range.first, range.count};
 }
 
 /// The keys and values with which each thread begins.
@@ -211,7 +218,7 @@ void CpuTransformer::planAttendReads(Pass& pass, int layer) {
         const auto [first, end] = WorkerPool::shareOf(thread, all, threads);
         if (first == end)
             continue;
-        const ByteRange range = keyBytes(pass.storage, first);
+        const ByteRange range = partBytes(pass.storage, first);
         auto* reads = &m_space.attendReads[toSize(thread) * WorkerPool::kReadsPerThread];
         reads[0] = {pass.storage.keys(layer) + range.first, range.count};
         reads[1] = {pass.storage.values(layer) + range.first, range.count};
@@ -314,10 +321,10 @@ void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
              .outStride = static_cast<std::int64_t>(m_space.context.stride()),
              .softCap = arguments.softCap});
     if (part.section < 0)
-        return attendInTurn(arguments, cut.sectionCounts[row], thread);
+        return attendInTurn(pass.storage, arguments, part.firstRow, thread);
     const AttendSums sums = sectionSums(kvHead, part.place);
     if (index + 1 < m_config.kvHeadCount * static_cast<int>(cut.parts.size())) {
-        const ByteRange range = keyBytes(pass.storage, index + 1);
+        const ByteRange range = partBytes(pass.storage, index + 1);
         arguments.next = {pass.storage.keys(layer) + range.first, range.count};
     }
     arguments.section = part.section;
@@ -327,7 +334,11 @@ void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
 }
 
 /// All sections of a row by one thread, in the same steps.
-void CpuTransformer::attendInTurn(AttendArguments arguments, int sections, int thread) {
+void CpuTransformer::attendInTurn(const HostKvStorage& storage,
+                                  AttendArguments arguments,
+                                  int row,
+                                  int thread) {
+    const int sections = m_space.attendCut.sectionCounts[toSize(row)];
     if (sections == 1)
         return m_kernels.rows.attend(arguments);
     const int group = arguments.groupSize;
@@ -337,6 +348,8 @@ void CpuTransformer::attendInTurn(AttendArguments arguments, int sections, int t
     const AttendSums later{arguments.scratch + attendScratchFloats(dim), totals + group};
     for (arguments.section = 0; arguments.section < sections; ++arguments.section) {
         const AttendSums& target = arguments.section == 0 ? sums : later;
+        const ByteRange next = sectionBytes(storage, row, arguments.section + 1);
+        arguments.next = {static_cast<const std::byte*>(arguments.keys) + next.first, next.count};
         arguments.out = target.values;
         arguments.totals = target.totals;
         m_kernels.rows.attend(arguments);

@@ -107,13 +107,14 @@ private:
     bool isPrompt() const;
     int promptRows(int rows) const;
     void prepareParts(int rows);
-    ByteRange keyBytes(const HostKvStorage& storage, int index) const;
+    ByteRange sectionBytes(const HostKvStorage& storage, int row, int section) const;
+    ByteRange partBytes(const HostKvStorage& storage, int index) const;
     void planAttendReads(Pass& pass, int layer);
     int sharedSections() const;
     float* rowQueries(int rows, int row, int kvHead);
     AttendSums sectionSums(int kvHead, int place);
     void attendPart(Pass& pass, int layer, int index, int thread);
-    void attendInTurn(AttendArguments arguments, int sections, int thread);
+    void attendInTurn(const HostKvStorage& storage, AttendArguments arguments, int row, int thread);
     void finishContext(int row, const LinearGroup& output);
     void runMlp(Pass& pass, const Operation& operation, const Operation* reader);
     void runExperts(Pass& pass, const Operation& operation, const Operation* reader);

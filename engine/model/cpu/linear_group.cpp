@@ -39,10 +39,9 @@ LinearGroup::LinearGroup(std::vector<const Linear*> linears, int threads, bool i
     for (int index = 0; index < cutLinears; ++index) {
         const TileMatrix& matrix = linear(index).matrix;
         const std::size_t tileBytes = matrix.tileBytes * (isPaired ? m_linears.size() : 1);
-        // A piece makes whole groups of columns of what is read next.
-        constexpr int kGroupTiles = kGroupColumns / kTileRows;
-        const int step =
-            std::max(1, static_cast<int>(wanted / tileBytes) / kGroupTiles) * kGroupTiles;
+        // What pairs make is rounded piece by piece, in whole groups of columns.
+        const int unit = isPaired ? kGroupColumns / kTileRows : 1;
+        const int step = std::max(1, static_cast<int>(wanted / tileBytes) / unit) * unit;
         for (int first = 0; first < tileCount(matrix); first += step)
             m_pieces.push_back({index, first, std::min(step, tileCount(matrix) - first)});
     }
