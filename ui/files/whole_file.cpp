@@ -8,7 +8,6 @@
 #include <QSaveFile>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,17 +26,10 @@ bool syncToDisk(const QString& path) {
 
 namespace {
 
-/// Whether a new file would take the place of a device, a pipe or a socket.
-bool isNoFile(const QString& path) {
-    struct stat status = {};
-
-    return ::stat(QFile::encodeName(path).constData(), &status) == 0 && !S_ISREG(status.st_mode) &&
-           !S_ISDIR(status.st_mode);
-}
-
 // QSaveFile ignores the result of its own fsync, and syncs no folder.
 QString save(const QByteArray& content, const QString& path, bool isPrivate) {
-    if (isNoFile(path))
+    // A new file would take the place of the device, the pipe or the socket.
+    if (const QFileInfo old(path); old.exists() && !old.isFile() && !old.isDir())
         return tr("it is a device or a pipe");
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly))

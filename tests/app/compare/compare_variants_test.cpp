@@ -26,6 +26,7 @@ private slots:
     void draftsThatLeaveNoLayersOutHaveNoRatio();
 
 private:
+    ProgramRun run(const QStringList& more) const;
     ProgramRun compare(const QStringList& more) const;
 
     std::unique_ptr<QTemporaryDir> m_folder;
@@ -39,20 +40,17 @@ void CompareVariantsTest::init() {
     file.write("{\"prompt\":\"Hello world\"}\n{\"prompt\":\"Once upon a time\"}\n");
 }
 
+ProgramRun CompareVariantsTest::run(const QStringList& more) const {
+    const QStringList command{
+        "compare", "--data", m_folder->filePath("data.jsonl"), "--model", kModel};
+    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), command + more);
+}
+
 ProgramRun CompareVariantsTest::compare(const QStringList& more) const {
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
-                               QStringList{"compare",
-                                           "--data",
-                                           m_folder->filePath("data.jsonl"),
-                                           "--model",
-                                           kModel,
-                                           "--backend",
-                                           "plain",
-                                           "--max-tokens",
-                                           "12",
-                                           "--decoders",
-                                           "vanilla,a=swift,b=swift"} +
-                                   more);
+    return run(
+        QStringList{
+            "--backend", "plain", "--max-tokens", "12", "--decoders", "vanilla,a=swift,b=swift"} +
+        more);
 }
 
 void CompareVariantsTest::eachVariantHasItsOwnSettingsAndFigures() {
@@ -104,20 +102,9 @@ void CompareVariantsTest::aSettingForAllReachesEveryVariantThatDrafts() {
 
 void CompareVariantsTest::draftsThatLeaveNoLayersOutHaveNoRatio() {
     const QString file = m_folder->filePath("comparison.csv");
-    const auto run = [&](const QStringList& more) {
-        return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
-                                   QStringList{"compare",
-                                               "--data",
-                                               m_folder->filePath("data.jsonl"),
-                                               "--model",
-                                               kModel,
-                                               "--max-tokens",
-                                               "16",
-                                               "--decoders",
-                                               "low_precision"} +
-                                       more);
-    };
-    const QJsonObject done = run({"--json", "--csv", file}).jsonLines().constLast();
+    const QStringList copy{"--max-tokens", "16", "--decoders", "low_precision"};
+    const QJsonObject done =
+        run(copy + QStringList{"--json", "--csv", file}).jsonLines().constLast();
     const QJsonObject six = done["decoders"]["low_precision"]["equation_6"].toObject();
     QVERIFY(six["c_measured"].toDouble() > 0.0);
     for (const char* none : {"c_by_ratio", "expected_by_ratio", "error_by_ratio"})
@@ -127,7 +114,7 @@ void CompareVariantsTest::draftsThatLeaveNoLayersOutHaveNoRatio() {
     const QList<QByteArray> lines = csv.readAll().trimmed().split('\n');
     const qsizetype place = lines.first().trimmed().split(',').indexOf("c_by_ratio");
     QCOMPARE(lines.last().trimmed().split(',')[place], QByteArray());
-    const QByteArray table = run({}).output;
+    const QByteArray table = run(copy).output;
     QVERIFY2(table.contains("expects - with c = 1 - r and "), table.constData());
     QCOMPARE(table.count("- : r is the share of the layers that drafts leave out"), 1);
 }

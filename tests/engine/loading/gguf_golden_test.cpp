@@ -3,6 +3,7 @@
 #include "engine/loading/json/json_document.h"
 #include "engine/loading/model_files.h"
 #include "engine/loading/safetensors_file.h"
+#include "tests/support/value_of.h"
 
 #include <QTest>
 
@@ -10,16 +11,11 @@
 #include <cstring>
 
 using namespace engine;
+using support::valueOf;
 
 namespace {
 
 const std::string kFolder = SWIFT_STUDIO_SHARED_DIR "/golden/gguf/";
-
-template <typename T> T valueOf(Result<T> result) {
-    if (!result)
-        qFatal("%s", result.error().message.c_str());
-    return std::move(result).value();
-}
 
 std::vector<float> allOf(const WeightSource& source, const TensorInfo& tensor) {
     std::vector<float> values(tensor.rows() * tensor.columns());

@@ -3,6 +3,7 @@
 #include "engine/loading/model_files.h"
 #include "tests/engine/loading/tiny_models.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/value_of.h"
 
 #include <QTest>
 
@@ -13,15 +14,10 @@
 #include <functional>
 
 using namespace engine;
+using support::valueOf;
 using namespace test_support;
 
 namespace {
-
-template <typename T> T valueOf(Result<T> result) {
-    if (!result)
-        qFatal("%s", result.error().message.c_str());
-    return std::move(result).value();
-}
 
 template <typename T> QString messageOf(const Result<T>& result) {
     return result ? QString("no error") : QString::fromStdString(result.error().message);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/json/json_document.h"
 #include "engine/loading/model_files.h"
+#include "tests/support/value_of.h"
 
 #include <QTest>
 
@@ -9,17 +10,12 @@
 #include <cmath>
 
 using namespace engine;
+using support::valueOf;
 
 namespace {
 
 const std::string kFolder = SWIFT_STUDIO_SHARED_DIR "/golden/models/";
 const std::string kFamilies = SWIFT_STUDIO_SHARED_DIR "/golden/families/";
-
-template <typename T> T valueOf(Result<T> result) {
-    if (!result)
-        qFatal("%s", result.error().message.c_str());
-    return std::move(result).value();
-}
 
 ModelConfig configFrom(const std::string& path) {
     const JsonDocument document = valueOf(readJsonFile(path));

@@ -4,6 +4,7 @@
 #include "engine/experiments/data/data_stream.h"
 #include "engine/model/backends/backend_registry.h"
 #include "engine/text/chat_prompt.h"
+#include "tests/support/value_of.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -17,11 +18,6 @@ namespace {
 constexpr const char* kPath = SWIFT_STUDIO_CACHE_DIR "/models/SmolLM2-135M-Instruct.Q4_1.gguf";
 constexpr const char* kSharedPrompts = SWIFT_STUDIO_SHARED_DIR "/data";
 constexpr const char* kOwnPrompts = SWIFT_STUDIO_TEST_DATA_DIR "/prompts";
-
-template <typename T> T valueOf(Result<T> result) {
-    ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
-    return std::move(result).value();
-}
 
 } // namespace
 

@@ -3,21 +3,13 @@
 #include "engine/loading/model_files.h"
 #include "tests/engine/loading/tiny_models.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/value_of.h"
 
 #include <QTest>
 
 using namespace engine;
+using support::valueOf;
 using namespace test_support;
-
-namespace {
-
-template <typename T> T valueOf(Result<T> result) {
-    if (!result)
-        qFatal("%s", result.error().message.c_str());
-    return std::move(result).value();
-}
-
-} // namespace
 
 class TunedCopyTest : public QObject {
     Q_OBJECT

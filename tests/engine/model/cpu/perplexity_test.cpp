@@ -8,11 +8,13 @@
 #include "engine/text/tokenizer.h"
 #include "tests/support/lossless/perplexity.h"
 #include "tests/support/models/held_weights.h"
+#include "tests/support/value_of.h"
 
 #include <QFileInfo>
 #include <QTest>
 
 using namespace engine;
+using support::valueOf;
 
 namespace {
 
@@ -22,11 +24,6 @@ constexpr std::size_t kTokens = 512;
 
 /// Rounding the activations to 8 bits moves a part of the text by more than all of it.
 constexpr double kMostPercent = 1.0;
-
-template <typename T> T valueOf(Result<T> result) {
-    ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
-    return std::move(result).value();
-}
 
 } // namespace
 
