@@ -50,6 +50,7 @@ void EngineBridge::markChanged(Topics topics) {
 
 void EngineBridge::tick() {
     m_tickClock.start();
+    m_tickMs = m_clock.elapsed();
     m_isDelivering = true;
     if (m_link->takeRewind()) {
         m_store.rewind();
@@ -85,14 +86,15 @@ void EngineBridge::tick() {
 bool EngineBridge::isDue(const Entry& entry) const {
     if (!m_timer.isActive() || !m_store.answers().isRunning() || (entry.stale & Topic::Selection))
         return true;
-    return !entry.refreshedAtMs ||
-           m_clock.elapsed() - *entry.refreshedAtMs >= entry.picture->leastIntervalMs();
+    const int interval = entry.picture->leastIntervalMs();
+    return interval == 0 || !entry.refreshedAtMs ||
+           m_tickMs / interval != *entry.refreshedAtMs / interval;
 }
 
 void EngineBridge::refresh(Entry& entry) {
     if (!entry.stale || !entry.picture->isShowing())
         return;
-    entry.refreshedAtMs = m_clock.elapsed();
+    entry.refreshedAtMs = m_tickMs;
     const Topics changed = std::exchange(entry.stale, {});
     entry.picture->refresh(changed);
 }

@@ -24,7 +24,8 @@ public:
     virtual bool isShowing() const = 0;
 
     /// Milliseconds between two refreshes while an answer is generated, for content that nobody can
-    /// read faster.
+    /// read faster. Pictures of one interval are refreshed in the same ticks, so that figures which
+    /// several of them show agree.
     virtual int leastIntervalMs() const { return 0; }
 
     /// Brings it up to date with what changed since the last time.
@@ -40,6 +41,9 @@ class EngineBridge : public QObject {
 
 public:
     static constexpr int kTickMs = 33;
+
+    /// The interval of figures of the answer that is being written.
+    static constexpr int kFiguresMs = 200;
 
     EngineBridge(std::unique_ptr<EngineLink> link, RunStore& store, QObject* parent = nullptr);
     ~EngineBridge() override;
@@ -108,6 +112,7 @@ private:
     QElapsedTimer m_pictureClock;
     PicturePace m_pace;
     QElapsedTimer m_clock;
+    qint64 m_tickMs = 0; ///< when the newest tick began
     bool m_isDelivering = false;
 };
 

@@ -72,6 +72,35 @@ private slots:
         QCOMPARE(slow.refreshCount(), before + 2);
     }
 
+    void viewsOfOneIntervalAreRefreshedInTheSameTicks() {
+        constexpr int kIntervalMs = 3 * EngineBridge::kTickMs;
+        CountingView early(m_stage->context(), Topic::Answers, kIntervalMs);
+        CountingView late(m_stage->context(), Topic::Answers, kIntervalMs);
+        early.show();
+        m_stage->bridge.start();
+        m_stage->engine->say(promptStarted(1));
+        int step = 0;
+        const auto nextTick = [&] {
+            const int before = early.refreshCount();
+            m_stage->engine->say(plainStep(1, step++, "x", 1.0));
+            QSignalSpy ticks(&m_stage->bridge, &EngineBridge::tickFinished);
+            while (ticks.isEmpty())
+                QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+            return early.refreshCount() > before;
+        };
+        while (!nextTick()) {
+        }
+        nextTick(); // the other comes between two refreshes of the first
+        late.show();
+        nextTick();
+        for (int refreshes = 0; refreshes < 5;) {
+            const int before = late.refreshCount();
+            const bool isEarlys = nextTick();
+            QCOMPARE(late.refreshCount() > before, isEarlys);
+            refreshes += isEarlys ? 1 : 0;
+        }
+    }
+
     void aHiddenViewIsRefreshedOnlyWhenItIsShownAgain() {
         CountingView view(m_stage->context(), Topic::Answers | Topic::Remarks);
         m_stage->engine->say(promptStarted(1));

@@ -37,6 +37,8 @@ public:
 
     bool isShowing() const override { return isVisible(); }
 
+    int leastIntervalMs() const override { return EngineBridge::kFiguresMs; }
+
     void refresh(Topics changed) override;
 
     /// As narrow as the window.

@@ -44,6 +44,29 @@ ViewInfo chatInfo() {
 
 } // namespace
 
+/// The figures below the answer that is being written, which other views show too: refreshed
+/// behind its text, and less often.
+class ChatView::AnswerFigures final : public Picture {
+public:
+    explicit AnswerFigures(ChatView& view)
+        : m_view(view) {
+        view.context().bridge.add(*this, Topic::Answers);
+    }
+
+    ~AnswerFigures() override { m_view.context().bridge.remove(*this); }
+
+    bool isShowing() const override { return m_view.isShowing(); }
+
+    int leastIntervalMs() const override { return EngineBridge::kFiguresMs; }
+
+    void refresh(Topics) override {
+        m_view.m_conversation->showFigures(m_view.m_session.answeringId());
+    }
+
+private:
+    ChatView& m_view;
+};
+
 ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* parent)
     : View(context, chatInfo(), parent)
     , m_session(session)
@@ -105,7 +128,10 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     connect(&context.theme, &Theme::changed, this, &ChatView::restyle);
     restyle();
     showChat();
+    m_figures = std::make_unique<AnswerFigures>(*this);
 }
+
+ChatView::~ChatView() = default;
 
 void ChatView::addNotice(QWidget* notice) {
     auto* rows = static_cast<QVBoxLayout*>(layout());

@@ -8,6 +8,8 @@
 #include <QString>
 #include <QTimer>
 
+#include <memory>
+
 class QPushButton;
 class QStackedWidget;
 class QToolButton;
@@ -28,6 +30,7 @@ class ChatView : public View {
 
 public:
     ChatView(const ViewContext& context, ChatSession& session, QWidget* parent = nullptr);
+    ~ChatView() override;
 
     /// As narrow as it may be: docks beside it keep their widths, whatever it shows.
     QSize sizeHint() const override {
@@ -89,6 +92,8 @@ protected:
     void refreshView(Topics changed) override;
 
 private:
+    class AnswerFigures;
+
     QWidget* makeTitleRow();
     void connectSession();
     void connectConversation();
@@ -126,6 +131,7 @@ private:
     TokenCounter m_counter;
     int m_countedTokens = 0;
     QTimer m_countSoon; ///< until nothing was typed for a moment
+    std::unique_ptr<AnswerFigures> m_figures;
 };
 
 } // namespace ui

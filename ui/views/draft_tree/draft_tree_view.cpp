@@ -32,7 +32,7 @@ ViewInfo treeInfo() {
                 "the same pass, such as masks or a window of guesses. They are shown dashed below "
                 "the token they follow, and cannot be accepted."),
             Topic::Answers | Topic::Decoder | Topic::Selection,
-            200};
+            EngineBridge::kFiguresMs};
 }
 
 /// Why there was no draft, if the step says so.

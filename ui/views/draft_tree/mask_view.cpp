@@ -22,7 +22,7 @@ ViewInfo maskInfo() {
                          "ancestors and itself, never a sibling (paper: figure 5). Rows that are "
                          "not part of the draft come last and are paler."),
             Topic::Answers | Topic::Selection,
-            200};
+            EngineBridge::kFiguresMs};
 }
 
 } // namespace

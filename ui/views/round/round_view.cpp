@@ -31,7 +31,7 @@ ViewInfo roundInfo() {
                 "the columns mean. For a decoder that keeps nothing, this shows the figures of the "
                 "round."),
             Topic::Answers | Topic::Decoder | Topic::Selection | Topic::Model,
-            200};
+            EngineBridge::kFiguresMs};
 }
 
 /// The figures that every decoder's round has.

@@ -43,7 +43,8 @@ ViewInfo speedInfo() {
             "and, where checking a draft costs about one plain step, the speed predicted by "
             "equation 6 of the paper; a wide view tells it above the picture in any case, with "
             "its error. Compare figure 6, left, of the SWIFT paper."),
-        Topic::Speed | Topic::Search | Topic::Decoder | Topic::Model};
+        Topic::Speed | Topic::Search | Topic::Decoder | Topic::Model,
+        EngineBridge::kFiguresMs};
 }
 
 double noValue() { return std::numeric_limits<double>::quiet_NaN(); }

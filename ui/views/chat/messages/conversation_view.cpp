@@ -264,6 +264,11 @@ void ConversationView::note(const StoredMessage& message) {
         *known = message;
 }
 
+void ConversationView::showFigures(MessageId id) {
+    if (MessageCard* shown = card(id))
+        shown->showFigures();
+}
+
 void ConversationView::finish(const StoredMessage& message) {
     m_grown.erase(message.id);
     note(message);

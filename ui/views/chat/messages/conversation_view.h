@@ -41,6 +41,9 @@ public:
     /// Draws the grown messages, once for all events of a tick.
     void flush(const Chat& chat);
 
+    /// Shows the figures of a message that grows, in the tick in which others show theirs.
+    void showFigures(MessageId id);
+
     void finish(const StoredMessage& message);
 
     void setShowsOrigin(bool isShown);

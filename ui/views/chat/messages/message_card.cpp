@@ -18,7 +18,6 @@ namespace ui {
 namespace {
 
 constexpr qsizetype kShownOfFile = 2000; ///< characters of a file in its tip
-constexpr int kFiguresMs = 200;          ///< between two pictures of a growing answer's figures
 
 } // namespace
 
@@ -53,11 +52,6 @@ MessageCard::MessageCard(const Theme& theme,
     , m_chip(plainLabel(this))
     , m_figures(new FiguresLine(theme, this))
     , m_actionRow(new QWidget(this)) {
-    m_figuresPace.setSingleShot(true);
-    connect(&m_figuresPace, &QTimer::timeout, this, [this] {
-        if (m_areFiguresDue)
-            showFigures();
-    });
     auto* rows = new QVBoxLayout(this);
     // The body keeps room for its focus ring; names and figures are aligned with its text.
     const int inset = m_body->textInset();
@@ -188,8 +182,7 @@ void MessageCard::finish(const StoredMessage& message) {
 
 void MessageCard::showState() {
     const bool isWriting = m_message.state == MessageState::Streaming;
-    m_areFiguresDue = isWriting && m_figuresPace.isActive();
-    if (!m_areFiguresDue)
+    if (!isWriting || !m_hasFigures)
         showFigures();
     m_figures->setVisible(!isUser());
     for (const ActionButton& action : m_actions)
@@ -201,18 +194,18 @@ void MessageCard::showState() {
     setAccessibleName(role);
 }
 
-/// Their line is laid out as rich text, and with it the column: a few times a second are enough.
 void MessageCard::showFigures() {
-    m_areFiguresDue = false;
+    if (m_message.state == MessageState::Streaming && m_message.tokens.isEmpty())
+        return; // how far the prompt is read may stand there
+    m_hasFigures = true;
     m_figures->show(m_message);
-    m_figuresPace.start(kFiguresMs);
 }
 
 void MessageCard::setProgress(const QString& sentence) {
     if (!m_message.tokens.isEmpty())
         return;
     m_figures->showSentence(sentence);
-    m_figuresPace.stop(); // the first figures take its place at once
+    m_hasFigures = false;
 }
 
 void MessageCard::setShowsOrigin(bool isShown) { m_body->setShowsOrigin(isShown && !isUser()); }

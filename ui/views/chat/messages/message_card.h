@@ -7,7 +7,6 @@
 #include "ui/theme/theme.h"
 #include "ui/views/chat/messages/figures_line.h"
 
-#include <QTimer>
 #include <QWidget>
 
 #include <functional>
@@ -43,8 +42,11 @@ public:
 
     MessageBody& body() { return *m_body; }
 
-    /// The message with more text and tokens at its end.
+    /// The message with more text and tokens at its end; its figures wait for showFigures().
     void grow(const StoredMessage& message);
+
+    /// Shows the figures of the message as it is.
+    void showFigures();
 
     /// The final message.
     void finish(const StoredMessage& message);
@@ -98,7 +100,6 @@ private:
     QPushButton* addEditChoice(const QString& text, std::function<void()> act);
     void showAttachments(QVBoxLayout& rows);
     void showState();
-    void showFigures();
     void restyle();
 
     const Theme& m_theme;
@@ -107,8 +108,7 @@ private:
     QLabel* m_name;
     QLabel* m_chip;
     FiguresLine* m_figures;
-    QTimer m_figuresPace;         ///< runs behind figures that were shown
-    bool m_areFiguresDue = false; ///< newer ones wait for it
+    bool m_hasFigures = false; ///< they are shown, not a sentence instead of them
     QWidget* m_actionRow;
     QPushButton* m_continue = nullptr; ///< of an answer
     bool m_isBusy = false;

@@ -38,7 +38,7 @@ ViewInfo slowMotionInfo() {
                 "another set of layers to skip (search). All numbers are those of this round "
                 "(paper: figures 3 and 5)."),
             Topic::Answers | Topic::Selection | Topic::Model,
-            200};
+            EngineBridge::kFiguresMs};
 }
 
 /// The round that shows most: drafted and widened, kept in part, short enough to be taken in, and
