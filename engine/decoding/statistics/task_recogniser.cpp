@@ -23,6 +23,10 @@ constexpr std::size_t kNeighbours = 3;
 /// (task_set_study).
 constexpr double kNear = 0.7;
 
+/// Cosine from which on two prompts are the same one. Nothing is taken off them: of prompts that
+/// are all the same nothing would be left.
+constexpr double kSame = 0.9999;
+
 constexpr std::size_t kWordsOfName = 5;
 constexpr std::size_t kBytesOfName = 40;
 
@@ -78,6 +82,9 @@ Recognition recogniseTask(const KnownTasks& known, const PromptVector& prompt) {
     };
 
     const PromptVector centre = centreOf(known);
+    const auto cosine = [](const PromptVector& a, const PromptVector& b) {
+        return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    };
     const auto direction = [&centre](PromptVector vector) {
         addTo(vector, centre, -1.0);
         return unit(vector);
@@ -86,10 +93,9 @@ Recognition recogniseTask(const KnownTasks& known, const PromptVector& prompt) {
     std::vector<Neighbour> neighbours;
     for (const auto& [name, task] : known)
         for (const PromptVector& vector : task.vectors) {
-            const PromptVector other = direction(vector);
-            const double likeness =
-                std::inner_product(asked.begin(), asked.end(), other.begin(), 0.0);
-            neighbours.push_back({likeness, &name});
+            const double plain = cosine(prompt, vector);
+            neighbours.push_back(
+                {plain >= kSame ? plain : cosine(asked, direction(vector)), &name});
         }
     std::ranges::stable_sort(neighbours, std::ranges::greater(), &Neighbour::likeness);
     std::map<std::string_view, double> votes;

@@ -56,7 +56,7 @@ PromptVector promptVector(std::span<const double> row);
 
 /// The task for which the prompt's nearest three neighbours vote by their likeness, if they are
 /// near enough. What all prompts of a model have in common is taken off first: the mean of the
-/// known tasks. So at least two tasks must be known.
+/// known tasks. So at least two tasks must be known, unless a prompt comes a second time.
 /// Source: nearest neighbours among hidden states, arXiv 2505.16162.
 Recognition recogniseTask(const KnownTasks& known, const PromptVector& prompt);
 

@@ -10,8 +10,8 @@
 //           decoding, which is not the window's thread's. The third hardly varies; it misses only
 //           what the window takes from memory and caches, which the first two have.
 //   window_study --model FILE [--modules FOLDER] [--decoder NAME] [--backend cpu|torch|plain]
-//                [--workspace chat|inspect|experiments|learn] [--seconds N] [--runs N]
-//                [--slices N] [--slice-ms N] [--settle-ms N]
+//                [--workspace chat|inspect|experiments|learn|tune] [--stage NAME] [--seconds N]
+//                [--runs N] [--slices N] [--slice-ms N] [--settle-ms N]
 //   window_study --replay FILE [--workspace ...] [--seconds N] [--runs N]
 // A replay has the stalls alone: a recording plays at 4x, and every second it jumps elsewhere.
 // The first --settle-ms of a slice are not measured: what waited behind frozen views is drawn then.
@@ -22,6 +22,7 @@
 #include "ui/bridge/links/playback.h"
 #include "ui/bridge/links/recording_link.h"
 #include "ui/bridge/links/session_link.h"
+#include "ui/learn/learn_page.h"
 #include "ui/studio/studio.h"
 
 #include <QApplication>
@@ -46,6 +47,7 @@ struct Arguments {
     std::string model;
     std::string replay; ///< a recording instead of a model
     std::string workspace = "inspect";
+    std::string stage; ///< of the workspace Learn; empty: the first one
     std::string modules = "build/release/lib/swift-studio";
     std::string decoder = "swift";
     std::string backend;
@@ -273,6 +275,9 @@ ui::StudioOptions optionsIn(const QTemporaryDir& folder) {
 void show(ui::Studio& studio, const Arguments& arguments) {
     const auto place = std::ranges::find(kWorkspaces, arguments.workspace);
     studio.window().showWorkspace(static_cast<int>(place - kWorkspaces.begin()));
+    if (!arguments.stage.empty())
+        studio.window().findChild<ui::LearnPage*>()->showStage(
+            QString::fromStdString(arguments.stage));
     studio.window().show();
     studio.start();
 }
@@ -347,6 +352,11 @@ int main(int argc, char** argv) {
     source->require_option(1);
     options.add_option("--workspace", arguments.workspace, "Which one is shown")
         ->check(CLI::IsMember(kWorkspaces));
+    std::vector<std::string> stages;
+    for (const ui::LearnStage& stage : ui::learnStages())
+        stages.push_back(stage.id.toStdString());
+    options.add_option("--stage", arguments.stage, "With --workspace learn: what is shown there")
+        ->check(CLI::IsMember(stages));
     options.add_option("--modules", arguments.modules, "Folder of the run-time modules");
     options.add_option("--decoder", arguments.decoder, "swift, auto, vanilla, ...");
     options.add_option("--backend", arguments.backend, "cpu (the default), torch or plain");

@@ -59,7 +59,8 @@ private slots:
     void aRowThatIsCachedOrReadLaterIsNotThere();
     void lookingAtAPromptChangesNoToken();
     void tasksThatDifferAreToldApartAndAThirdIsNone();
-    void oneKnownTaskTellsNothing();
+    void oneKnownTaskTellsNothingOfAnotherPrompt();
+    void aPromptThatComesAgainIsItsTaskEvenIfNothingElseIsKnown();
     void nothingIsKnownAtFirst();
     void onlyTheNewestPromptsOfATaskAreKept();
     void aVectorIsTheSameEverywhere();
@@ -125,13 +126,23 @@ void TaskRecogniserTest::tasksThatDifferAreToldApartAndAThirdIsNone() {
     }
 }
 
-void TaskRecogniserTest::oneKnownTaskTellsNothing() {
+void TaskRecogniserTest::oneKnownTaskTellsNothingOfAnotherPrompt() {
     KnownTasks known;
-    const PromptVector vector = vectorOf(promptOf(0, 1));
-    known["only"].learn(vector, 1);
-    const Recognition found = recogniseTask(known, vector);
+    known["only"].learn(vectorOf(promptOf(0, 1)), 1);
+    const Recognition found = recogniseTask(known, vectorOf(promptOf(0, 2)));
     QCOMPARE(taskOf(found), std::string("none"));
     QCOMPARE(found.other->task, std::string("only"));
+}
+
+void TaskRecogniserTest::aPromptThatComesAgainIsItsTaskEvenIfNothingElseIsKnown() {
+    const PromptVector vector = vectorOf(promptOf(0, 1));
+    KnownTasks known;
+    for (std::int64_t time = 1; time < 4; ++time) {
+        known["only"].learn(vector, time);
+        QCOMPARE(taskOf(recogniseTask(known, vector)), std::string("only"));
+    }
+    known["other"].learn(vectorOf(promptOf(1, 1)), 4);
+    QCOMPARE(taskOf(recogniseTask(known, vector)), std::string("only"));
 }
 
 void TaskRecogniserTest::nothingIsKnownAtFirst() {
