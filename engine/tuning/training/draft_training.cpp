@@ -10,8 +10,10 @@ namespace engine {
 
 namespace {
 
-/// Steps that decide how many there can be in the time given.
+/// Steps that decide how many there can be in the time given; fewer where they take this share of
+/// it.
 constexpr int kTimedSteps = 20;
+constexpr double kTimedShare = 0.1;
 
 /// A good state is kept so often.
 constexpr std::int64_t kGoodSteps = 500;
@@ -218,10 +220,12 @@ private:
     /// Time decides once how many steps there are.
     Result<void> fixSteps() {
         TrainingPlace& place = m_now.place;
-        if (place.isFixed || m_timedSteps < kTimedSteps)
+        if (place.isFixed || m_timedSteps == 0)
             return {};
         takeTime();
         const double left = m_work.plan.minutes * 60.0 - m_work.secondsBefore - place.seconds;
+        if (m_timedSteps < kTimedSteps && m_stepMs / 1e3 < left * kTimedShare)
+            return {};
         const double each = m_stepMs / 1e3 / m_timedSteps;
         const double affordable =
             each > 0.0 ? std::floor(std::max(0.0, left) * kTimeForSteps / each) : 0.0;

@@ -61,6 +61,7 @@ private slots:
     void minutesDecideTheNumberOfSteps();
     void enoughMinutesChangeNothing();
     void noMinutesLeftEndItSoon();
+    void aStepThatTakesLongDecidesAlone();
 };
 
 void DraftTrainingTest::anEpochTakesEveryTextOnce() {
@@ -244,12 +245,13 @@ void DraftTrainingTest::minutesDecideTheNumberOfSteps() {
     run.secondsBefore = 5.5;
     std::vector<std::int64_t> told;
     run.watch.stepped = [&](const TrainingProgress& progress) { told.push_back(progress.steps); };
-    // After 20 steps of a second 34.5 s are left; of 95 % of them 32 steps can be made.
+    // Five steps of a second take a tenth of the 49.5 s that are left then; of 95 % of these 47
+    // steps can be made.
     QCOMPARE(run.finish().steps, std::int64_t{52});
     QCOMPARE(told.front(), std::int64_t{500});
     QCOMPARE(told.back(), std::int64_t{52});
-    QVERIFY(haveTerms(run, 0, 20, makeSchedule(500, run.plan.rate, run.plan.streamLoss), 0));
-    QVERIFY(haveTerms(run, 20, 52, makeSchedule(52, run.plan.rate, run.plan.streamLoss), 20));
+    QVERIFY(haveTerms(run, 0, 5, makeSchedule(500, run.plan.rate, run.plan.streamLoss), 0));
+    QVERIFY(haveTerms(run, 5, 52, makeSchedule(52, run.plan.rate, run.plan.streamLoss), 5));
     QCOMPARE(run.evaluated, std::vector<std::int64_t>{52});
 }
 
@@ -265,10 +267,22 @@ void DraftTrainingTest::noMinutesLeftEndItSoon() {
     TrainingRun late;
     late.plan.epochs = 100;
     late.plan.minutes = 0.25;
-    QCOMPARE(late.finish().steps, std::int64_t{21});
+    late.secondsBefore = 15.0; // by the answers
+    QCOMPARE(late.finish().steps, std::int64_t{2});
     TrainingRun over; // all steps are made when time is looked at
     over.plan.minutes = 0.25;
-    QCOMPARE(over.finish().steps, std::int64_t{20});
+    over.secondsBefore = 15.0;
+    over.plan.epochs = 1;
+    over.plan.stepRows = 1'000'000; // all texts in one step
+    QCOMPARE(over.finish().steps, std::int64_t{1});
+}
+
+void DraftTrainingTest::aStepThatTakesLongDecidesAlone() {
+    TrainingRun run;
+    run.plan.epochs = 100;
+    run.plan.minutes = 10.0;
+    run.stepMs = 60'000.0;
+    QCOMPARE(run.finish().steps, std::int64_t{9}); // 8 fit into 95 % of the other nine minutes
 }
 
 QTEST_GUILESS_MAIN(DraftTrainingTest)
