@@ -98,6 +98,18 @@ private slots:
         QVERIFY2(told.contains("trained for SPACE"), qPrintable(told));
     }
 
+    void aModelThatTuneHasMadeForSpaceNeedsNothingElse() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        const QString path = m_folder->filePath(QStringLiteral("letters"));
+        writeLetterModel(path, 3);
+        writeText((path + QStringLiteral("/tuning.json")).toStdString(),
+                  R"({"swift_studio_tuning":1,"recipe":{"name":"space","masks":2}})");
+        m_stage = std::make_unique<EngineStage>(m_folder->path(), 420);
+        QTRY_VERIFY(studio().run().model() != nullptr);
+        QVERIFY(studio().run().decoder()->name != "space");
+        QCOMPARE(said(lessonThat({.decoder = "swift"}, {.spaceModel = true})), QString());
+    }
+
     void withoutAModelALessonSaysWhereToOpenOne() {
         begin();
         studio().bridge().send(UnloadModel{});

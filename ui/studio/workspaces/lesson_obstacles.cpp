@@ -115,10 +115,13 @@ QString lessonObstacle(const Lesson& lesson, const LessonGround& ground) {
         return run.loading() != nullptr
                    ? QObject::tr("the model is being loaded. Begin the lesson again in a moment.")
                    : QObject::tr("no model is loaded. Open one first, in Model.");
-    // Only the decoder itself knows whether a model was trained for it.
-    if (lesson.needs.spaceModel && (run.decoder() == nullptr || run.decoder()->name != "space"))
-        return QObject::tr("it needs a model that was trained for SPACE. Open one and choose the "
-                           "decoder SPACE in Parameters, which says what it needs.");
+    // Of a model that this program has not trained only the decoder itself knows.
+    const bool isForSpace = model->model.tunedMasks > 0 ||
+                            (run.decoder() != nullptr && run.decoder()->name == "space");
+    if (lesson.needs.spaceModel && !isForSpace)
+        return QObject::tr("it needs a model that was trained for SPACE. Open one that swift-run "
+                           "tune --recipe space has made, or choose the decoder SPACE in "
+                           "Parameters, which says what it needs.");
     if (lesson.needs.freeSublayers && locksEverything(lesson, run))
         return QObject::tr("all layers of this model are locked, so nothing can be skipped. Open a "
                            "model with more layers.");
