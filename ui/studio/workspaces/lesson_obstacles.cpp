@@ -119,9 +119,9 @@ QString lessonObstacle(const Lesson& lesson, const LessonGround& ground) {
     const bool isForSpace = model->model.tunedMasks > 0 ||
                             (run.decoder() != nullptr && run.decoder()->name == "space");
     if (lesson.needs.spaceModel && !isForSpace)
-        return QObject::tr("it needs a model that was trained for SPACE. Open one that swift-run "
-                           "tune --recipe space has made, or choose the decoder SPACE in "
-                           "Parameters, which says what it needs.");
+        return QObject::tr("it needs a model that was trained for SPACE. Open one that the recipe "
+                           "SPACE of Tune has made, or choose the decoder SPACE in Parameters, "
+                           "which says what it needs.");
     if (lesson.needs.freeSublayers && locksEverything(lesson, run))
         return QObject::tr("all layers of this model are locked, so nothing can be skipped. Open a "
                            "model with more layers.");
