@@ -56,7 +56,7 @@ constexpr std::array kThemes = {
 
 /// The first ones by name, so that a notice has room on a small screen.
 QString shortList(const QStringList& names) {
-    constexpr int kNamed = 4;
+    constexpr int kNamed = 2; // in one line also where the screen is small and the text large
     const QString named = names.mid(0, kNamed).join(QStringLiteral(", "));
     const auto left = names.size() - kNamed;
     return left > 0 ? MainWindow::tr("%1 and %2 more").arg(named).arg(left) : named;
