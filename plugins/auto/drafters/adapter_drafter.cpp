@@ -15,7 +15,11 @@ namespace {
 
 /// How often a token is expected to be accepted before any was drafted: enough that an adapter is
 /// tried at once wherever it can pay.
-constexpr double kExpectedAcceptance = 0.6;
+constexpr double kExpectedAcceptance = 0.5;
+
+/// As if so many rounds had shown it: the first words of an answer are harder than what follows, so
+/// a good adapter may miss seven times in a row.
+constexpr double kExpectedRounds = 12.0;
 
 /// Until a first draft has shown what rows cost, drafts are this short.
 constexpr int kFirstNodes = 3;
@@ -71,7 +75,7 @@ void AdapterDrafter::wake(const Target& target) {
 void AdapterDrafter::forgetRounds(const StepCosts& costs, int maxNodes) {
     const double expected = m_drafts == 0 ? kExpectedAcceptance : acceptance();
     const DraftPass pass{.acceptance = expected, .cost = costs.relativeNetworkCost(m_share)};
-    expect(expected, bestChain(pass, costs, maxNodes));
+    expect(expected, bestChain(pass, costs, maxNodes), kExpectedRounds);
 }
 
 Result<Draft> AdapterDrafter::makeDraft(Target& target, const DraftTerms& terms) {

@@ -7,8 +7,7 @@ using namespace engine;
 
 namespace {
 
-/// Rounds that an expectation stands for until there are real ones, and how fast those fade.
-constexpr double kPriorRounds = 3.0;
+/// How fast rounds fade.
 constexpr double kRoundMemory = 0.97;
 
 /// A free token of this probability counts as likely.
@@ -38,11 +37,11 @@ Promise ChainDrafter::Rounds::mean() const {
     return {tokens / count, cost / count, static_cast<int>(nodes / count + 0.5)};
 }
 
-void ChainDrafter::expect(double acceptance, const Promise& promised) {
+void ChainDrafter::expect(double acceptance, const Promise& promised, double rounds) {
     m_rates = ConfidenceRates(acceptance);
-    for (Rounds& rounds : m_rounds) {
-        rounds = {};
-        rounds.add(promised, kPriorRounds);
+    for (Rounds& each : m_rounds) {
+        each = {};
+        each.add(promised, rounds);
     }
 }
 

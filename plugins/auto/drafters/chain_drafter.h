@@ -53,8 +53,9 @@ protected:
     explicit ChainDrafter(std::string_view name)
         : m_name(name) {}
 
-    /// Forgets the statistics; until there are new ones, this is what is expected.
-    void expect(double acceptance, const Promise& promised);
+    /// Forgets the statistics; until there are new ones, this is what is expected, as if so many
+    /// rounds had shown it.
+    void expect(double acceptance, const Promise& promised, double rounds);
 
     const engine::ConfidenceRates& rates() const { return m_rates; }
 

@@ -11,6 +11,13 @@ namespace automatic {
 
 using namespace engine;
 
+namespace {
+
+/// A plan's score comes from a trial; as if so many rounds had shown it.
+constexpr double kScoreRounds = 3.0;
+
+} // namespace
+
 PlanDrafter::PlanDrafter(std::string_view name)
     : ChainDrafter(name) {}
 
@@ -22,7 +29,8 @@ void PlanDrafter::adopt(AdoptedPlan plan, const StepCosts& costs, int maxNodes) 
 
 void PlanDrafter::forgetRounds(const StepCosts& costs, int maxNodes) {
     expect(m_plan.score,
-           bestChain(DraftPass::of(m_plan.score, m_plan.shares, costs), costs, maxNodes));
+           bestChain(DraftPass::of(m_plan.score, m_plan.shares, costs), costs, maxNodes),
+           kScoreRounds);
 }
 
 Result<Draft> PlanDrafter::makeDraft(Target& target, const DraftTerms& terms) {
