@@ -116,8 +116,8 @@ QString lessonObstacle(const Lesson& lesson, const LessonGround& ground) {
                    ? QObject::tr("the model is being loaded. Begin the lesson again in a moment.")
                    : QObject::tr("no model is loaded. Open one first, in Model.");
     // Of a model that this program has not trained only the decoder itself knows.
-    const bool isForSpace = model->model.tunedMasks > 0 ||
-                            (run.decoder() != nullptr && run.decoder()->name == "space");
+    const bool isForSpace =
+        model->model.tunedMasks > 0 || (run.decoder() != nullptr && run.decoder()->name == "space");
     if (lesson.needs.spaceModel && !isForSpace)
         return QObject::tr("it needs a model that was trained for SPACE. Open one that the recipe "
                            "SPACE of Tune has made, or choose the decoder SPACE in Parameters, "
