@@ -11,7 +11,7 @@ using namespace engine;
 using support::valueOf;
 using namespace test_support;
 
-class TunedCopyTest : public QObject {
+class TunedCopyFilesTest : public QObject {
     Q_OBJECT
 
 private slots:
@@ -53,5 +53,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TunedCopyTest)
+QTEST_GUILESS_MAIN(TunedCopyFilesTest)
 #include "tuned_copy_files_test.moc"
