@@ -392,9 +392,10 @@ void Studio::onFinished(const PromptFinished& finished) {
 }
 
 /// Errors that no other part shows: the chat shows those of its prompts, the models dock those of
-/// its loads.
+/// its loads, the lens what it could not read.
 void Studio::onFailed(const EngineFailed& failure) {
-    const bool isToldByPanel = failure.task == "inspect_model" ||
+    const bool isToldByPanel = failure.task == "inspect_model" || failure.task == "read_lens" ||
+                               failure.task == "read_attention" ||
                                (failure.task == "load_model" && m_modelPanel->isShowing()) ||
                                (failure.task == "change_sampling" && m_parameters->isShowing());
     if (failure.task == "submit_prompt" || failure.task == "count_tokens" || isToldByPanel ||

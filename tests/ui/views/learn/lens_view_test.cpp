@@ -141,6 +141,26 @@ private slots:
         QCOMPARE(m_stage->engine->sent.size(), sent);
     }
 
+    void anAnswerOfAnEarlierModelIsNotAskedFor() {
+        open();
+        m_view->hide();
+        answer();
+        m_stage->tell(loadedModel(kLayers));
+        m_view->show();
+        m_stage->settle();
+        QVERIFY(asked() == nullptr); // the engine would refuse it with an error for all to see
+        QVERIFY2(m_view->note().contains("before this model was loaded"),
+                 qPrintable(m_view->note()));
+        m_stage->tell(promptStarted(kPrompt + 1));
+        m_stage->tell(plainStep(kPrompt + 1, 0, " word", 10.0));
+        PromptFinished finished = promptFinished(kPrompt + 1);
+        finished.tokens = {5};
+        m_stage->tell(finished);
+        m_stage->settle();
+        QVERIFY(asked() != nullptr);
+        QCOMPARE(asked()->promptId, kPrompt + 1);
+    }
+
     void nothingIsReadWhileTheViewIsHidden() {
         open();
         m_view->hide();

@@ -233,4 +233,21 @@ Qt::ItemFlags LensModel::flags(const QModelIndex& index) const {
     return placeOf(index) ? Qt::ItemIsEnabled | Qt::ItemIsSelectable : Qt::ItemIsEnabled;
 }
 
+std::vector<int> exitsOf(const Answer& answer, const SearchLog& search) {
+    std::vector<int> exits;
+    for (const AnswerToken& token : answer.tokens) {
+        exits.push_back(-1);
+        const auto step = static_cast<std::size_t>(token.step);
+        const bool isDrafted =
+            token.fact.origin == TokenOrigin::Draft || token.fact.origin == TokenOrigin::Sibling;
+        if (!isDrafted || step >= answer.steps.size())
+            continue;
+        for (const BestSet& set : search.bestSets())
+            if (set.change.planId == answer.steps[step].planId &&
+                set.change.plan.exitAfterLayer < set.change.plan.layerCount - 1)
+                exits.back() = set.change.plan.exitAfterLayer;
+    }
+    return exits;
+}
+
 } // namespace ui

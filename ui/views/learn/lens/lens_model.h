@@ -118,4 +118,8 @@ private:
 /// "after the MLP of layer 21", "after the embedding".
 QString depthText(int depth);
 
+/// [tokens] the layer after which the draft that wrote a token left the network; -1: it did not, or
+/// no draft wrote it.
+std::vector<int> exitsOf(const Answer& answer, const SearchLog& search);
+
 } // namespace ui

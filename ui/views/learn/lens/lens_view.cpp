@@ -109,6 +109,13 @@ LensView::LensView(const ViewContext& context, QWidget* parent)
     , m_cell(new LensCellPanel(theme(), m_model, this))
     , m_attentionTitle(plainLabel(this, true))
     , m_heads(new HeadList(theme(), this)) {
+    connect(&context.bridge, &EngineBridge::eventCame, this, [this](const EngineEvent& event) {
+        if (event.as<ModelLoaded>() == nullptr)
+            return;
+        const Answer* newest = newestAnswer();
+        m_lastOfEarlier = newest == nullptr ? 0 : newest->promptId;
+        m_begun = 0;
+    });
     m_question->setText(
         tr("If the model stopped after this sublayer, how sure would it be of the token that it "
            "finally wrote?"));
@@ -269,6 +276,12 @@ const Answer* LensView::shownAnswer() const {
     if (const auto token = selection().token())
         if (const Answer* selected = log.find(token->promptId))
             return selected;
+    return newestAnswer();
+}
+
+/// Of those that are not of a search.
+const Answer* LensView::newestAnswer() const {
+    const AnswerLog& log = store().answers();
     for (auto answer = log.answers().rbegin(); answer != log.answers().rend(); ++answer)
         if (answer->promptId < kFirstHiddenPrompt)
             return &*answer;
@@ -298,13 +311,14 @@ void LensView::showMarks() {
     const BestSet* newest = store().search().current();
     m_model.setSkipped(newest == nullptr ? SkipSet() : newest->change.plan.skipped);
     if (const Answer* read = store().answers().find(m_model.answer().promptId))
-        m_model.setExits(exitsOf(*read));
+        m_model.setExits(exitsOf(*read, store().search()));
 }
 
 /// Begins with a complete answer, once.
 void LensView::readFirst(const Answer* answer) {
     if (answer == nullptr || !answer->finished || answer->finished->tokens.empty() ||
-        answer->promptId == m_begun || store().model() == nullptr || context().bridge.isReplay())
+        answer->promptId == m_begun || answer->promptId <= m_lastOfEarlier ||
+        store().model() == nullptr || store().loading() != nullptr || context().bridge.isReplay())
         return;
     m_begun = answer->promptId;
     m_reader.read(m_begun, std::min(kFirstTokens, answerLength()));
@@ -322,6 +336,8 @@ QString LensView::noteFor(const Answer* answer) const {
         return tr("The answer is being written. When it is complete, the lens reads it.");
     if (!answer->finished || answer->finished->tokens.empty())
         return tr("This answer has no tokens. Ask again in Chat.");
+    if (answer->promptId <= m_lastOfEarlier)
+        return tr("This answer was written before this model was loaded. Ask again in Chat.");
     if (!m_reader.failure().isEmpty())
         return m_reader.failure();
     if (m_reader.wasStopped())
@@ -452,24 +468,6 @@ void LensView::showFinding() {
     m_finding->setVisible(!m_finding->text().isEmpty());
     m_finding->setMinimumHeight(m_finding->heightForWidth(m_finding->width()));
     m_map->setAccessibleDescription(finding());
-}
-
-/// Of the tokens that a draft wrote which left the network early.
-std::vector<int> LensView::exitsOf(const Answer& answer) const {
-    std::vector<int> exits;
-    for (const AnswerToken& token : answer.tokens) {
-        exits.push_back(-1);
-        const auto step = static_cast<std::size_t>(token.step);
-        const bool isDrafted =
-            token.fact.origin == TokenOrigin::Draft || token.fact.origin == TokenOrigin::Sibling;
-        if (!isDrafted || step >= answer.steps.size())
-            continue;
-        for (const BestSet& set : store().search().bestSets())
-            if (set.change.planId == answer.steps[step].planId &&
-                set.change.plan.exitAfterLayer < set.change.plan.layerCount - 1)
-                exits.back() = set.change.plan.exitAfterLayer;
-    }
-    return exits;
 }
 
 void LensView::askForAttention() {

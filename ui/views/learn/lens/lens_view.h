@@ -81,6 +81,7 @@ private:
     QWidget* makeSides();
     void restyle();
     const Answer* shownAnswer() const;
+    const Answer* newestAnswer() const;
     void readFirst(const Answer* answer);
     void showReading();
     void showAttention();
@@ -88,14 +89,14 @@ private:
     void showBars();
     void showFinding();
     void askForAttention();
-    std::vector<int> exitsOf(const Answer& answer) const;
     QString noteFor(const Answer* answer) const;
     int answerLength() const;
 
     LensReader m_reader;
     LensModel m_model;
-    QTimer m_attentionDelay;   // until the cell stays
-    std::uint64_t m_begun = 0; // the prompt whose answer was begun to be read, 0 = none
+    QTimer m_attentionDelay;           // until the cell stays
+    std::uint64_t m_begun = 0;         // the prompt whose answer was begun to be read, 0 = none
+    std::uint64_t m_lastOfEarlier = 0; // the last prompt before the model was loaded, 0 = none
     QStackedWidget* m_pages;
     QLabel* m_note;
     QLabel* m_question;
