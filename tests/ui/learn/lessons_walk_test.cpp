@@ -4,6 +4,7 @@
 #include "tests/ui/studio/letter_model.h"
 #include "ui/bridge/links/session_link.h"
 #include "ui/learn/lessons/lesson_panel.h"
+#include "ui/shell/bars/message_bar.h"
 #include "ui/studio/studio.h"
 
 #include <QAbstractButton>
@@ -85,6 +86,13 @@ class LessonsWalkTest : public QObject {
         QVERIFY2(!all.contains(QStringLiteral("...")), qPrintable(all + place()));
     }
 
+    /// A lesson never does what the engine refuses.
+    void nothingWentWrong() {
+        for (const Notice* notice : m_studio->window().findChild<MessageBar*>()->notices())
+            QVERIFY2(notice->kind != Notice::Kind::Error,
+                     qPrintable(notice->headline + QLatin1Char(' ') + notice->sentence));
+    }
+
     void answerTheQuestion() {
         const std::size_t count = player().step().check->answers.size();
         QCOMPARE(static_cast<std::size_t>(panel().answers().buttons().size()), count);
@@ -150,6 +158,9 @@ class LessonsWalkTest : public QObject {
                 return;
             QVERIFY2(player().isDone(i), place());
             everythingIsFilledIn();
+            nothingWentWrong();
+            if (QTest::currentTestFailed())
+                return;
             if (i + 1 < player().stepCount())
                 panel().nextButton().click();
         }
