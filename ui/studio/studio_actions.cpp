@@ -36,6 +36,21 @@ QList<QKeySequence> keys(std::initializer_list<const char*> texts) {
     return list;
 }
 
+/// Whether an action may become possible or impossible with the event. A step and its text, which
+/// come a hundred times a second, change none.
+bool changesActions(const EngineEvent& event) {
+    const auto is = [&]<typename... Kind>() { return (... || (event.as<Kind>() != nullptr)); };
+    return is.operator()<ModelLoadProgress,
+                         ModelLoaded,
+                         ModelUnloaded,
+                         EngineFailed,
+                         DecoderChosen,
+                         PromptStarted,
+                         PromptFinished,
+                         RecordingStarted,
+                         RecordingStopped>();
+}
+
 void addUndoActions(ActionCatalog& catalog, QUndoStack& stack, QMenu& edit) {
     QAction* undo = catalog.add(QStringLiteral("edit.undo"),
                                 Studio::tr("Chat"),
@@ -227,9 +242,10 @@ void Studio::keepActionsTrue() {
     connect(
         &m_chatView->conversation(), &ConversationView::tokenChosen, this, &Studio::updateActions);
     connect(m_bridge.get(), &EngineBridge::eventCame, this, [this](const EngineEvent& event) {
-        if (event.as<StepFinished>() == nullptr)
+        if (changesActions(event))
             updateActions();
     });
+    connect(m_bridge.get(), &EngineBridge::tickFinished, this, &Studio::updatePresentActions);
     updateActions();
 }
 

@@ -22,9 +22,6 @@ namespace {
 /// Code blocks beyond this number get no button of their own.
 constexpr std::size_t kMostButtons = 200;
 
-/// Widths besides its own at which a growing message is measured: layouts ask for about two.
-constexpr std::size_t kMostMeasured = 3;
-
 constexpr SourceRange kWhole{0, std::numeric_limits<int>::max()};
 
 } // namespace
@@ -43,7 +40,6 @@ MessageBody::MessageBody(const Theme& theme, QWidget* parent)
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
     connect(&m_theme, &Theme::changed, this, [this] {
-        m_measured.clear();
         m_layout.rebuild();
         afterChange(0.0);
         update();
@@ -53,7 +49,6 @@ MessageBody::MessageBody(const Theme& theme, QWidget* parent)
 MessageBody::~MessageBody() = default;
 
 void MessageBody::setMessage(const QString& text, const std::vector<TokenMark>& tokens) {
-    m_measured.clear();
     m_layout.clear();
     m_layout.append(text, tokens);
     m_layout.finish();
@@ -77,7 +72,6 @@ void MessageBody::append(const QString& text, const std::vector<TokenMark>& toke
 void MessageBody::finish() {
     const QRectF caret = m_layout.caretRect();
     m_isStreaming = false;
-    m_measured.clear();
     const double unchanged = m_layout.finish();
     afterChange(std::min(unchanged, caret.top()));
     QAccessibleValueChangeEvent changed(this, spokenText());
@@ -88,7 +82,6 @@ void MessageBody::finish() {
 void MessageBody::reload() {
     const QString text = source();
     const std::vector<TokenMark> known = tokens();
-    m_measured.clear();
     m_layout.clear();
     m_layout.append(text, known);
     update();
@@ -97,7 +90,6 @@ void MessageBody::reload() {
 void MessageBody::setShowsOrigin(bool showsOrigin) {
     if (showsOrigin == this->showsOrigin())
         return;
-    m_measured.clear();
     m_layout.setShowsOrigin(showsOrigin);
     if (!showsOrigin) {
         setPinnedToken(-1);
@@ -206,35 +198,10 @@ int MessageBody::heightForWidth(int width) const {
     const int wanted = layoutWidth(width);
     if (const auto known = m_heights.find(wanted); known != m_heights.end())
         return known->second;
-    const int height = heightOf(measuredAt(wanted));
+    m_layout.setWidth(wanted); // the caller sets a new width next
+    const int height = heightOf(m_layout);
     m_heights[wanted] = height;
     return height;
-}
-
-/// A growing message keeps its lines at each such width and adds only the new text; one at rest
-/// makes them anew, because the caller sets the new width next.
-const MessageLayout& MessageBody::measuredAt(int layoutWidth) const {
-    if (!m_isStreaming || layoutWidth == m_layout.width()) {
-        m_layout.setWidth(layoutWidth);
-        return m_layout;
-    }
-    auto found = std::ranges::find_if(
-        m_measured, [&](const auto& each) { return each->width() == layoutWidth; });
-    if (found == m_measured.end()) {
-        if (m_measured.size() == kMostMeasured)
-            m_measured.erase(m_measured.begin());
-        m_measured.push_back(std::make_unique<MessageLayout>(m_theme));
-        found = std::prev(m_measured.end());
-        (*found)->setWidth(layoutWidth);
-        (*found)->setShowsOrigin(showsOrigin());
-    }
-    std::rotate(found, std::next(found), m_measured.end());
-    MessageLayout& measured = *m_measured.back();
-    const qsizetype seen = measured.document().source().size();
-    const auto seenTokens = static_cast<std::ptrdiff_t>(measured.context().tokens.size());
-    if (seen < source().size() || seenTokens < std::ssize(tokens()))
-        measured.append(source().mid(seen), {tokens().begin() + seenTokens, tokens().end()});
-    return measured;
 }
 
 QSize MessageBody::sizeHint() const {

@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <vector>
 
 namespace ui {
@@ -119,7 +118,6 @@ private:
     int layoutWidth(int widgetWidth) const;
     int heightOf(const MessageLayout& layout) const;
     const MessageLayout& laidOut() const; ///< for the widget's own width
-    const MessageLayout& measuredAt(int layoutWidth) const;
     void afterChange(double unchanged);
     void reload();
     void hover(int token, QPoint globalPosition);
@@ -134,8 +132,6 @@ private:
     const Theme& m_theme;
     mutable MessageLayout m_layout;       ///< its lines are a cache for one width
     mutable std::map<int, int> m_heights; ///< by layout width, of the message as it is
-    /// The message at other widths that were asked for while it streams, the newest last.
-    mutable std::vector<std::unique_ptr<MessageLayout>> m_measured;
     bool m_isStreaming = false;
     bool m_isRingVisible = false; ///< the focus came by key
     bool m_isSelecting = false;

@@ -89,7 +89,8 @@ double MessageLayout::apply(DocumentChange change) {
     double unchanged = change.block < m_tops.size() ? m_tops[change.block] : height();
     if (isGrowing)
         unchanged += m_blocks[change.block].topOfPart(change.part - 1);
-    dropFrom(isGrowing ? change : DocumentChange{change.block, 0});
+    const std::optional<BlockView> before =
+        dropFrom(isGrowing ? change : DocumentChange{change.block, 0});
     if (isGrowing) {
         BlockView& block = m_blocks[change.block];
         block.extend(m_context, blocks[change.block], change.part);
@@ -100,14 +101,24 @@ double MessageLayout::apply(DocumentChange change) {
         count(m_blocks.back(), 0, +1);
     }
     place(change.block);
-    return unchanged;
+    if (isGrowing || change.block >= m_blocks.size())
+        return unchanged;
+    const double top = m_tops[change.block]; // another kind of block may stand higher
+    if (before && top == unchanged)
+        return top + m_blocks[change.block].unchangedHeight(*before);
+    return std::min(top, unchanged);
 }
 
-void MessageLayout::dropFrom(DocumentChange change) {
+/// Returns the first block that is dropped whole.
+std::optional<BlockView> MessageLayout::dropFrom(DocumentChange change) {
     for (std::size_t i = change.block; i < m_blocks.size(); ++i)
         count(m_blocks[i], i == change.block ? change.part : 0, -1);
     const std::size_t kept = change.block + (change.part > 0 ? 1 : 0);
+    std::optional<BlockView> first;
+    if (kept < m_blocks.size())
+        first = std::move(m_blocks[kept]);
     m_blocks.erase(m_blocks.begin() + static_cast<std::ptrdiff_t>(kept), m_blocks.end());
+    return first;
 }
 
 void MessageLayout::count(const BlockView& block, std::size_t fromPart, int direction) {

@@ -6,6 +6,7 @@
 #include "ui/text/message_context.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace ui {
@@ -67,7 +68,7 @@ public:
 private:
     void addTokens(const std::vector<TokenMark>& tokens);
     double apply(DocumentChange change);
-    void dropFrom(DocumentChange change);
+    std::optional<BlockView> dropFrom(DocumentChange change);
     void place(std::size_t fromBlock);
     void count(const BlockView& block, std::size_t fromPart, int direction);
     std::size_t blockAt(double y) const;

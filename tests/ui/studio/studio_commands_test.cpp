@@ -228,7 +228,7 @@ private slots:
         int lines = 0;
         for (const FiguresLine* line : window().findChildren<FiguresLine*>())
             if (line->isVisible()) {
-                QCOMPARE(line->font().pixelSize(), small);
+                QCOMPARE(line->label().font().pixelSize(), small);
                 ++lines;
             }
         QCOMPARE(lines, 1);

@@ -6,11 +6,13 @@
 
 #include <QImage>
 #include <QPaintEvent>
+#include <QPainter>
 #include <QPixmap>
 #include <QSignalSpy>
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
 
 namespace {
 
@@ -303,6 +305,66 @@ private slots:
         QTRY_VERIFY(!watch.painted.isEmpty());
         const auto last = body.messageLayout().blocks().size() - 1;
         QVERIFY(watch.painted.boundingRect().top() >= body.messageLayout().top(last) - 2);
+    }
+
+    void anAppendToALongParagraphRepaintsItsLastLinesOnly() {
+        const Theme theme;
+        MessageBody body(theme);
+        body.setShowsOrigin(true);
+        body.resize(kWidth, 2000);
+        body.append(QStringLiteral("Many words of one paragraph. ").repeated(60), {});
+        body.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&body, support::kPatienceMs));
+        QCoreApplication::processEvents();
+        PaintWatch watch;
+        body.installEventFilter(&watch);
+        const double lastLine = body.messageLayout().caretRect().top();
+        body.append(QStringLiteral("more"), {});
+        QTRY_VERIFY(!watch.painted.isEmpty());
+        QVERIFY(lastLine > 300);
+        QVERIFY(watch.painted.boundingRect().top() >= lastLine - 30);
+    }
+
+    void whatIsPaintedBehindEachAppendMakesThePictureOfTheWhole_data() {
+        QTest::addColumn<bool>("showsOrigin");
+        QTest::newRow("origin") << true;
+        QTest::newRow("plain") << false;
+    }
+
+    void whatIsPaintedBehindEachAppendMakesThePictureOfTheWhole() {
+        QFETCH(bool, showsOrigin);
+        const Theme theme;
+        QRandomGenerator random(29);
+        constexpr int kNarrow = 160; // so that paragraphs have many lines
+        for (int round = 0; round < 40; ++round) {
+            QString text = randomMarkdown(random, 12);
+            for (int i = 0; i < 30; ++i)
+                text += randomMarkdown(random, 1).remove(QLatin1String("\n\n"));
+            const MessageSample sample = tokenised(random, text);
+            MessageLayout layout(theme);
+            layout.setShowsOrigin(showsOrigin);
+            layout.setWidth(kNarrow);
+            QImage followed(kNarrow + 20, 4000, QImage::Format_RGB32);
+            followed.fill(Qt::white);
+            const auto paint = [&](QImage& picture, double top) {
+                QPainter painter(&picture);
+                const QRectF area(0, std::floor(top), picture.width(), picture.height());
+                painter.setClipRect(area);
+                painter.fillRect(area, Qt::white);
+                PiecePaint how;
+                how.clip = area;
+                layout.paint(painter, how);
+            };
+            for (std::size_t token = 0; token < sample.tokens.size(); ++token) {
+                const TokenMark& mark = sample.tokens[token];
+                const QString part = sample.text.mid(mark.begin, mark.end - mark.begin);
+                paint(followed, layout.append(part, {mark}));
+            }
+            paint(followed, layout.finish());
+            QImage whole(followed.size(), QImage::Format_RGB32);
+            paint(whole, 0.0);
+            QCOMPARE(followed, whole);
+        }
     }
 
     void tokensThatComeAfterTheirTextAreDrawn() {

@@ -81,6 +81,7 @@ void BlockView::makePieces(const MessageContext& context, const Block& block) {
         style.font = context.theme.font(TextRole::Conversation);
         style.lineHeight = textLineHeight(context);
         m_markers.push_back({TextPiece(context, marker.text, style), {}});
+        m_markers.back().piece.layOutOnOneLine(context);
         m_markerLevels.push_back(marker.level);
     }
     if (m_kind == BlockKind::Code) {
@@ -161,6 +162,31 @@ double BlockView::placeText(const MessageContext& context) {
         y += part.piece.height();
     }
     return y;
+}
+
+double BlockView::unchangedHeight(const BlockView& before) const {
+    const bool isText = m_kind == BlockKind::Paragraph && before.m_kind == BlockKind::Paragraph;
+    const bool isSamePlace = m_containers == before.m_containers && m_gap == before.m_gap &&
+                             m_markers.size() == before.m_markers.size() &&
+                             m_sharedContainers == before.m_sharedContainers;
+    if (!isText || !isSamePlace)
+        return 0.0;
+    for (std::size_t i = 0; i < m_markers.size(); ++i)
+        if (m_markers[i].at != before.m_markers[i].at ||
+            m_markers[i].piece.unchangedHeight(before.m_markers[i].piece) <
+                m_markers[i].piece.height())
+            return 0.0;
+    double same = 0.0;
+    for (std::size_t i = 0; i < std::min(m_parts.size(), before.m_parts.size()); ++i) {
+        const PlacedPiece& own = m_parts[i];
+        if (own.at != before.m_parts[i].at)
+            break;
+        const double lines = own.piece.unchangedHeight(before.m_parts[i].piece);
+        same = own.at.y() + lines;
+        if (lines < own.piece.height())
+            break;
+    }
+    return same;
 }
 
 double BlockView::placeCode(const MessageContext& context, std::size_t fromPart) {

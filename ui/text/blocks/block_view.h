@@ -36,6 +36,9 @@ public:
 
     double height() const { return m_height; }
 
+    /// The height above which it looks as this block did; 0 unless both are text in lines.
+    double unchangedHeight(const BlockView& before) const;
+
     /// The space above, unless it is the first block.
     double spaceBefore() const { return m_spaceBefore; }
 

@@ -56,7 +56,7 @@ double BlockView::placeTable(const MessageContext& context) {
     std::vector<double> wanted(count, 0.0);
     for (std::size_t i = 0; i < m_parts.size(); ++i) {
         TextPiece& cell = m_parts[i].piece;
-        cell.layOut(context, 1e6);
+        cell.layOutOnOneLine(context);
         wanted[i % count] =
             std::max(wanted[i % count], std::ceil(cell.naturalWidth()) + 2 * side + 1);
     }

@@ -273,8 +273,9 @@ TextPiece::TextPiece(const MessageContext& context, const StyledText& text, cons
         option.setTextDirection(Qt::LeftToRight);
     }
     m_layout->setTextOption(option);
-    layOut(context, kWidest);
 }
+
+void TextPiece::layOutOnOneLine(const MessageContext& context) { layOut(context, kWidest); }
 
 void TextPiece::layOut(const MessageContext& context, double width, Qt::Alignment alignment) {
     QTextOption option = m_layout->textOption();

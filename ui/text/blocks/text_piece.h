@@ -54,13 +54,19 @@ class TextPiece {
 public:
     TextPiece(const MessageContext& context, const StyledText& text, const PieceStyle& style);
 
-    /// Breaks the text into lines of this width.
+    /// Breaks the text into lines of this width; needed before anything else is asked.
     void
     layOut(const MessageContext& context, double width, Qt::Alignment alignment = Qt::AlignLeft);
 
+    /// Lays the whole text out on one line, for its natural width.
+    void layOutOnOneLine(const MessageContext& context);
+
     double height() const { return m_tops.empty() ? 0.0 : m_tops.back(); }
 
-    /// Width of the text on one line; after layOut() of the widest line.
+    /// The height above which it looks as this piece did, laid out at the same width.
+    double unchangedHeight(const TextPiece& before) const;
+
+    /// Width of the text on one line.
     double naturalWidth() const { return m_layout->maximumWidth(); }
 
     void paint(QPainter& painter, const MessageContext& context, const PiecePaint& paint) const;
@@ -92,12 +98,16 @@ private:
         int token = 0;
         int start = 0; ///< in the laid out text
         int length = 0;
+
+        bool operator==(const TokenSpan&) const = default;
     };
 
     struct Sign {
         int start = 0;
         int length = 0;
         int token = -1; ///< token whose rank it shows; -1 = a return sign
+
+        bool operator==(const Sign&) const = default;
     };
 
     struct StyleSpan {
@@ -105,6 +115,8 @@ private:
         int length = 0;
         unsigned style = kPlainText;
         int link = -1;
+
+        bool operator==(const StyleSpan&) const = default;
     };
 
     struct ShownFormula {
@@ -138,6 +150,7 @@ private:
                        const PiecePaint& paint,
                        const QTextLine& line) const;
     void fitFormulas(double width);
+    int firstOther(const TextPiece& before) const;
     const ShownFormula* formulaAt(int place) const;
     QRectF boxOf(const QTextLine& line, int start, int length) const;
     double lineTop(const QTextLine& line) const;

@@ -50,7 +50,7 @@ class ChatView::AnswerFigures final : public Picture {
 public:
     explicit AnswerFigures(ChatView& view)
         : m_view(view) {
-        view.context().bridge.add(*this, Topic::Answers);
+        view.context().bridge.add(*this, Topic::Answers | Topic::Context);
     }
 
     ~AnswerFigures() override { m_view.context().bridge.remove(*this); }
@@ -59,8 +59,13 @@ public:
 
     int leastIntervalMs() const override { return EngineBridge::kFiguresMs; }
 
-    void refresh(Topics) override {
-        m_view.m_conversation->showFigures(m_view.m_session.answeringId());
+    void refresh(Topics changed) override {
+        if (changed.testFlag(Topic::Answers))
+            m_view.m_conversation->showFigures(m_view.m_session.answeringId());
+        if (changed.testFlag(Topic::Context)) {
+            m_view.takeStatistics();
+            m_view.showGauge();
+        }
     }
 
 private:
@@ -230,10 +235,6 @@ void ChatView::refreshView(Topics changed) {
     if (changed.testFlag(Topic::Model) || changed.testFlag(Topic::Loading) ||
         changed.testFlag(Topic::Decoder))
         showState();
-    if (changed.testFlag(Topic::Context)) {
-        takeStatistics();
-        showGauge();
-    }
 }
 
 /// The engine's own figures, if they belong to the chat shown.

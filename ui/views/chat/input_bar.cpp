@@ -42,20 +42,22 @@ ContextGauge::ContextGauge(const Theme& theme, QWidget* parent)
 void ContextGauge::show(int used, int length) {
     if (used == m_used && length == m_length)
         return;
+    const QSize before = sizeHint();
     m_used = used;
     m_length = length;
     setVisible(length > 0);
-    setAccessibleDescription(words());
+    setAccessibleDescription(words(m_used));
     setToolTip(tr("How many tokens of the conversation the model sees, out of those that fit."));
-    updateGeometry();
+    if (sizeHint() != before)
+        updateGeometry();
     update();
 }
 
-QString ContextGauge::numbers() const {
-    return QStringLiteral("%1 / %2").arg(numberText(m_used), numberText(m_length));
+QString ContextGauge::numbers(int used) const {
+    return QStringLiteral("%1 / %2").arg(numberText(used), numberText(m_length));
 }
 
-QString ContextGauge::words() const { return tr("%1 context").arg(numbers()); }
+QString ContextGauge::words(int used) const { return tr("%1 context").arg(numbers(used)); }
 
 QString ContextGauge::share() const {
     return m_length > 0 ? tr("%1 %").arg(100 * static_cast<qint64>(m_used) / m_length) : QString();
@@ -69,7 +71,8 @@ QSize ContextGauge::minimumSizeHint() const {
 
 QSize ContextGauge::sizeHint() const {
     const QFontMetrics metrics(m_theme.font(TextRole::Figure));
-    return {m_theme.scaled(108) + metrics.horizontalAdvance(words()), m_theme.scaled(20)};
+    const QString widest = words(std::max(m_used, m_length)); // so that it grows only beyond it
+    return {m_theme.scaled(108) + metrics.horizontalAdvance(widest), m_theme.scaled(20)};
 }
 
 void ContextGauge::paintEvent(QPaintEvent*) {
@@ -85,7 +88,7 @@ void ContextGauge::paintEvent(QPaintEvent*) {
         return painter.fontMetrics().horizontalAdvance(text) <= room;
     };
     QRect room = rect().adjusted(m_theme.scaled(106), 0, 0, 0);
-    const bool hasBar = fits(numbers(), room.width());
+    const bool hasBar = fits(numbers(m_used), room.width());
     if (hasBar) {
         const QRectF bar(0, height() / 2.0 - 2, m_theme.scaled(96), 4);
         painter.setPen(Qt::NoPen);
@@ -100,9 +103,9 @@ void ContextGauge::paintEvent(QPaintEvent*) {
     painter.setPen(part >= kRed ? colours.error : colours.muted);
     painter.drawText(room,
                      Qt::AlignVCenter | Qt::AlignLeft,
-                     fits(words(), room.width())     ? words()
-                     : fits(numbers(), room.width()) ? numbers()
-                                                     : share());
+                     fits(words(m_used), room.width())     ? words(m_used)
+                     : fits(numbers(m_used), room.width()) ? numbers(m_used)
+                                                           : share());
 }
 
 InputBar::InputBar(const Theme& theme, QWidget* parent)

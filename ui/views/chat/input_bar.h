@@ -33,8 +33,8 @@ protected:
 
 private:
     QString share() const;
-    QString numbers() const;
-    QString words() const;
+    QString numbers(int used) const;
+    QString words(int used) const;
 
     const Theme& m_theme;
     int m_used = 0;

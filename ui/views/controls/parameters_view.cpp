@@ -34,7 +34,8 @@ ViewInfo viewInfo() {
             QObject::tr("Parameters"),
             QObject::tr("The settings of the decoder and of sampling. Each setting says when a "
                         "change takes effect; F1 explains the current one."),
-            Topic::Model | Topic::Decoder | Topic::Search | Topic::Speed};
+            Topic::Model | Topic::Decoder | Topic::Search | Topic::Speed,
+            EngineBridge::kFiguresMs};
 }
 
 QString changeText(const SettingInfo& setting, const SettingValue& value) {

@@ -17,6 +17,19 @@ using namespace engine;
 using namespace support;
 using namespace ui;
 
+/// Counts how often the layout of a widget is asked for anew.
+class LayoutWatch : public QObject {
+public:
+    using QObject::QObject;
+
+    bool eventFilter(QObject*, QEvent* event) override {
+        count += event->type() == QEvent::LayoutRequest ? 1 : 0;
+        return false;
+    }
+
+    int count = 0;
+};
+
 class MessageCardTest : public QObject {
     Q_OBJECT
 
@@ -106,15 +119,16 @@ private slots:
         StoredMessage message = answer();
         FiguresLine line(m_theme);
         line.show(message);
-        QCOMPARE(line.focusPolicy(), Qt::NoFocus); // there is nothing to choose
+        QCOMPARE(line.label().focusPolicy(), Qt::NoFocus); // there is nothing to choose
         message.figures.task = QStringLiteral("<b>Sum</b> & more");
         message.figures.taskLikeness = 0.83;
         line.show(message);
         line.QWidget::show();
         QSignalSpy asked(&line, &FiguresLine::taskAsked);
-        line.setFocus(Qt::TabFocusReason);
-        QTest::keyClick(&line, Qt::Key_Tab);
-        QTest::keyClick(&line, Qt::Key_Return);
+        auto* label = line.findChild<QLabel*>();
+        label->setFocus(Qt::TabFocusReason);
+        QTest::keyClick(label, Qt::Key_Tab);
+        QTest::keyClick(label, Qt::Key_Return);
         QCOMPARE(asked.count(), 1);
         QCOMPARE(asked[0][0].toString(), message.figures.task);
     }
@@ -342,7 +356,7 @@ private slots:
             return message;
         };
         MessageCard card(m_theme, grown(2, MessageState::Streaming), {});
-        const auto* line = card.findChild<FiguresLine*>();
+        const QLabel* line = &card.findChild<FiguresLine*>()->label();
         const QString first = line->text();
         QCOMPARE(first, figuresText(grown(2, MessageState::Streaming), m_theme.colours()));
         card.grow(grown(3, MessageState::Streaming));
@@ -353,6 +367,34 @@ private slots:
         card.grow(grown(4, MessageState::Streaming));
         card.finish(grown(5, MessageState::Finished));
         QCOMPARE(line->text(), figuresText(grown(5, MessageState::Finished), m_theme.colours()));
+    }
+
+    void newFiguresOfTheSameHeightLayOutNothing() {
+        StoredMessage message = answer();
+        message.state = MessageState::Streaming;
+        message.figures.speedup.reset();
+        message.figures.draftSteps = 0;
+        QWidget column;
+        auto* rows = new QVBoxLayout(&column);
+        auto* card = new MessageCard(m_theme, message, {});
+        rows->addWidget(card);
+        column.resize(500, 300);
+        column.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&column, support::kPatienceMs));
+        QCoreApplication::processEvents();
+        LayoutWatch watch;
+        card->findChild<FiguresLine*>()->parentWidget()->installEventFilter(&watch);
+        message.figures.tokensPerSecond = 63.4;
+        card->grow(message);
+        card->showFigures();
+        QCoreApplication::processEvents();
+        QVERIFY(card->findChild<FiguresLine*>()->label().text().contains(QStringLiteral("63.")));
+        QCOMPARE(watch.count, 0);
+        message.figures = answer().figures; // they need two lines
+        card->grow(message);
+        card->showFigures();
+        QCoreApplication::processEvents();
+        QVERIFY(watch.count > 0);
     }
 
     void namesFromFilesArePlainText() {

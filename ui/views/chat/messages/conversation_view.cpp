@@ -18,6 +18,18 @@ namespace {
 constexpr int kColumnWidth = 728; // as the input field below it
 constexpr int kEndTolerance = 4;  ///< pixels from the end that still count as the end
 
+/// All messages. A scroll area asks its page for its height at several widths, though the bar
+/// stays; answering for the true width alone spares all messages a second layout.
+class Page : public QWidget {
+public:
+    QSize sizeHint() const override { return minimumSizeHint(); }
+
+    int heightForWidth(int width) const override {
+        const QWidget* viewport = parentWidget();
+        return QWidget::heightForWidth(viewport != nullptr ? viewport->width() : width);
+    }
+};
+
 BranchPlace placeOf(const Chat& chat, const StoredMessage& message) {
     const QList<MessageId> siblings = chat.childrenOf(message.parentId);
     const qsizetype index = siblings.indexOf(message.id);
@@ -34,7 +46,7 @@ BranchPlace placeOf(const Chat& chat, const StoredMessage& message) {
 ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     : QScrollArea(parent)
     , m_theme(theme)
-    , m_page(new QWidget)
+    , m_page(new Page)
     , m_column(new QVBoxLayout)
     , m_earlier(new QPushButton(tr("Show earlier messages"), m_page))
     , m_toEnd(new QPushButton(tr("Go to the newest text"), this))
@@ -53,6 +65,9 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     centring->addStretch(1);
     centring->addWidget(column, 100);
     centring->addStretch(1);
+    // What is painted stays when a message below it grows.
+    m_page->setAttribute(Qt::WA_StaticContents);
+    column->setAttribute(Qt::WA_StaticContents);
     m_column->setContentsMargins(0, theme.scaled(12), 0, theme.scaled(12));
     m_column->setSpacing(theme.scaled(12));
     m_earlier->setProperty("kind", "link");
@@ -93,7 +108,7 @@ void ConversationView::onRangeChanged() {
     if (m_sought != 0)
         scrollToSought();
     else if (m_isAtEnd)
-        scrollToEnd();
+        followEnd();
     else if (const std::optional<int> kept = m_keptFromEnd) {
         verticalScrollBar()->setValue(verticalScrollBar()->maximum() - *kept);
         m_keptFromEnd = kept; // scrolling forgets it
@@ -300,6 +315,13 @@ void ConversationView::setBusy(bool isBusy) {
 
 void ConversationView::scrollToEnd() {
     verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+}
+
+/// The picture of a window is moved only where nothing waits to be painted. Therefore the new text
+/// is painted first, below the edge; otherwise all messages would be painted for each new line.
+void ConversationView::followEnd() {
+    viewport()->repaint(0, 0, 1, 1); // with all that waits
+    scrollToEnd();
 }
 
 void ConversationView::showDetails(MessageCard* card, int token, bool isPinned) {

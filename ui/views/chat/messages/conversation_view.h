@@ -100,6 +100,7 @@ private:
     MessageCard* makeCard(const Chat& chat, const StoredMessage& message);
     void showDetails(MessageCard* card, int token, bool isPinned);
     void placeDetails();
+    void followEnd();
     void scrollToSought();
     void restyle();
 

@@ -3,6 +3,7 @@
 
 #include "ui/shell/figure_text.h"
 
+#include <QEvent>
 #include <QTextDocument>
 
 #include <algorithm>
@@ -172,42 +173,59 @@ QString figuresInWords(const StoredMessage& message) {
 void FiguresLine::showSentence(const QString& sentence) { showText(sentence.toHtmlEscaped()); }
 
 void FiguresLine::showText(const QString& text) {
+    const int before = heightForWidth(width());
     m_heights.clear();
-    setText(text);
+    m_label->setText(text);
+    if (heightForWidth(width()) != before)
+        updateGeometry();
 }
 
 int FiguresLine::heightForWidth(int width) const {
     const auto known = m_heights.find(width);
     return known != m_heights.end() ? known->second
-                                    : m_heights[width] = QLabel::heightForWidth(width);
+                                    : m_heights[width] = m_label->heightForWidth(width);
 }
 
-void FiguresLine::changeEvent(QEvent* event) {
-    m_heights.clear(); // another font or style
-    QLabel::changeEvent(event);
+QSize FiguresLine::sizeHint() const {
+    return {m_theme.scaled(160), m_label->fontMetrics().height()};
 }
+
+bool FiguresLine::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) {
+        m_heights.clear();
+        updateGeometry();
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void FiguresLine::resizeEvent(QResizeEvent*) { m_label->setGeometry(rect()); }
 
 FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
-    : QLabel(parent)
-    , m_theme(theme) {
+    : QWidget(parent)
+    , m_theme(theme)
+    , m_label(new QLabel(this)) {
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
     // An explicitly set font is lost when the label is added to a window with a style sheet.
-    setProperty("tone", "small");
-    setTextFormat(Qt::RichText);
-    setWordWrap(true);
-    setAccessibleName(tr("Figures of the answer"));
-    connect(this, &QLabel::linkActivated, this, [this] { emit taskAsked(m_task); });
+    m_label->setProperty("tone", "small");
+    m_label->installEventFilter(this);
+    m_label->setTextFormat(Qt::RichText);
+    m_label->setWordWrap(true);
+    m_label->setAccessibleName(tr("Figures of the answer"));
+    connect(m_label, &QLabel::linkActivated, this, [this] { emit taskAsked(m_task); });
 }
 
 void FiguresLine::show(const StoredMessage& message) {
     m_task = message.figures.task;
     showText(figuresText(message, m_theme.colours()));
     // Without a link nothing in it can have the focus.
-    setTextInteractionFlags(message.figures.taskLikeness
-                                ? Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard
-                                : Qt::NoTextInteraction);
+    m_label->setTextInteractionFlags(
+        message.figures.taskLikeness ? Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard
+                                     : Qt::NoTextInteraction);
     // As rich text, its lines break; and a task may be named like a tag.
-    setToolTip(Qt::convertFromPlainText(figuresInWords(message), Qt::WhiteSpaceNormal));
-    setAccessibleDescription(figuresInWords(message));
+    m_label->setToolTip(Qt::convertFromPlainText(figuresInWords(message), Qt::WhiteSpaceNormal));
+    m_label->setAccessibleDescription(figuresInWords(message));
 }
 
 } // namespace ui

@@ -12,8 +12,9 @@ namespace ui {
 
 /// The figures below an answer: speedup, tokens per second, time to the first token, M, acceptance
 /// with its denominator; for a plain answer, the number of tokens; the task that was recognised.
-/// Figures that were not measured are left out.
-class FiguresLine : public QLabel {
+/// Figures that were not measured are left out. Figures that follow a growing answer take the place
+/// of those before without a new layout of the chat, unless they need another height. Thread: UI.
+class FiguresLine : public QWidget {
     Q_OBJECT
 
 public:
@@ -24,20 +25,28 @@ public:
     /// Shows another text instead of the figures, until they are shown again.
     void showSentence(const QString& sentence);
 
+    const QLabel& label() const { return *m_label; }
+
     /// Laid out once for a text and a width: a growing message makes its column ask all lines.
     int heightForWidth(int width) const override;
+
+    QSize sizeHint() const override;
+
+    QSize minimumSizeHint() const override { return sizeHint(); }
 
 signals:
     /// The link on the task's name was chosen.
     void taskAsked(const QString& task);
 
 protected:
-    void changeEvent(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void showText(const QString& text);
 
     const Theme& m_theme;
+    QLabel* m_label; ///< in no layout
     QString m_task;
     mutable std::map<int, int> m_heights; ///< by width, of the text as it is
 };

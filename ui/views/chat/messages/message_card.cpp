@@ -52,6 +52,7 @@ MessageCard::MessageCard(const Theme& theme,
     , m_chip(plainLabel(this))
     , m_figures(new FiguresLine(theme, this))
     , m_actionRow(new QWidget(this)) {
+    setAttribute(Qt::WA_StaticContents); // as its text, when it grows
     auto* rows = new QVBoxLayout(this);
     // The body keeps room for its focus ring; names and figures are aligned with its text.
     const int inset = m_body->textInset();
