@@ -224,11 +224,11 @@ private slots:
         session().openChat(id);
         QTRY_COMPARE(session().chat().record.id, id);
         m_stage->settle();
-        const int small = m_stage->studio->theme().font(TextRole::Small).pixelSize();
+        const QFontMetrics small(m_stage->studio->theme().font(TextRole::Small));
         int lines = 0;
         for (const FiguresLine* line : window().findChildren<FiguresLine*>())
             if (line->isVisible()) {
-                QCOMPARE(line->label().font().pixelSize(), small);
+                QCOMPARE(line->heightForWidth(10'000), small.height());
                 ++lines;
             }
         QCOMPARE(lines, 1);

@@ -227,6 +227,12 @@ void ChatView::connectConversation() {
     connect(m_conversation, &ConversationView::branchShown, &m_session, &ChatSession::showBranch);
 }
 
+int ChatView::leastIntervalMs() const {
+    constexpr int kTextMs = 50;
+    const MessageCard* card = m_conversation->card(m_session.answeringId());
+    return card == nullptr || card->message().text.isEmpty() ? 0 : kTextMs;
+}
+
 void ChatView::refreshView(Topics changed) {
     m_conversation->flush(m_session.chat());
     showPromptProgress();

@@ -252,7 +252,7 @@ private slots:
         m_chat->engine->time += 1.98;
         m_chat->engine->say(PromptProgress{m_chat->promptId(), 0.25});
         m_chat->bridge->tick();
-        const QLabel* figures = &lastCard().findChild<FiguresLine*>()->label();
+        const auto* figures = lastCard().findChild<FiguresLine*>();
         QVERIFY2(figures->text().contains(
                      QStringLiteral("Reading the prompt: 1,000 of 4,000 tokens, about 6 s left")),
                  qPrintable(figures->text()));

@@ -4,9 +4,11 @@
 #include "ui/store/chat_records.h"
 #include "ui/theme/theme.h"
 
-#include <QLabel>
+#include <QTextLayout>
+#include <QWidget>
 
 #include <map>
+#include <memory>
 
 namespace ui {
 
@@ -25,7 +27,8 @@ public:
     /// Shows another text instead of the figures, until they are shown again.
     void showSentence(const QString& sentence);
 
-    const QLabel& label() const { return *m_label; }
+    /// As rich text.
+    const QString& text() const { return m_text; }
 
     /// Laid out once for a text and a width: a growing message makes its column ask all lines.
     int heightForWidth(int width) const override;
@@ -39,14 +42,21 @@ signals:
     void taskAsked(const QString& task);
 
 protected:
-    bool eventFilter(QObject* watched, QEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
 
 private:
     void showText(const QString& text);
+    void layOut(int width) const;
+    QRectF linkBox() const;
+
+    bool hasLink() const { return m_link.length > 0; }
 
     const Theme& m_theme;
-    QLabel* m_label; ///< in no layout
+    QString m_text;
+    std::unique_ptr<QTextLayout> m_layout;
+    mutable int m_laidOutWidth = -1; ///< laying out again would shape the letters again
+    QTextLayout::FormatRange m_link; ///< empty without one
     QString m_task;
     mutable std::map<int, int> m_heights; ///< by width, of the text as it is
 };
