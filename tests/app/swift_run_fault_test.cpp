@@ -5,15 +5,12 @@
 #include "app/exit_codes.h"
 #include "engine/session/recording/run_recording.h"
 #include "tests/support/models/tiny_folder_model.h"
-#include "tests/support/programs/swift_run.h"
+#include "tests/support/programs/faulted_run.h"
 
 #include <QDir>
 #include <QJsonArray>
-#include <QRandomGenerator>
 #include <QTemporaryDir>
 #include <QTest>
-
-#include <set>
 
 using support::ProgramRun;
 
@@ -66,7 +63,6 @@ private:
     ProgramRun run(const Scenario& scenario, const QString& kind, long at) const;
     void prepare(const Scenario& scenario) const;
     void checkFiles(const Scenario& scenario, const QByteArray& before, bool isDone) const;
-    std::set<long> sampleOf(long count, long ends) const;
 
     QTemporaryDir m_folder;
 };
@@ -172,20 +168,7 @@ Scenario SwiftRunFaultTest::scenario(const QString& command) const {
 }
 
 ProgramRun SwiftRunFaultTest::run(const Scenario& scenario, const QString& kind, long at) const {
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert("LD_PRELOAD", QFileInfo(TEST_FAULT_SHIM).absoluteFilePath());
-    environment.insert("SWIFT_FAULT_KIND", kind);
-    environment.insert("SWIFT_FAULT_AT", QString::number(at));
-    environment.insert("SWIFT_FAULT_COUNT", path("count"));
-    QProcess process;
-    process.setProcessEnvironment(environment);
-    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), scenario.arguments);
-    process.write(scenario.input);
-    process.closeWriteChannel();
-    process.waitForFinished(-1);
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-            process.readAllStandardOutput(),
-            process.readAllStandardError()};
+    return support::runWithFault(scenario.arguments, scenario.input, kind, at, path("count"));
 }
 
 /// An earlier output where this one goes, and nothing learnt.
@@ -219,20 +202,6 @@ void SwiftRunFaultTest::checkFiles(const Scenario& scenario,
     } else {
         QVERIFY(now.startsWith("scope,task,variant,decoder") && now.endsWith("\r\n"));
     }
-}
-
-/// Of the first and the last of all calls so many, and some between.
-std::set<long> SwiftRunFaultTest::sampleOf(long count, long ends) const {
-    constexpr int kBetween = 4;
-    const bool isFull = qEnvironmentVariable("SWIFT_STUDIO_FULL_FAULTS") == "1";
-    std::set<long> sample;
-    for (long n = 1; n <= count; ++n)
-        if (isFull || n <= ends || n > count - ends)
-            sample.insert(n);
-    QRandomGenerator random(static_cast<quint32>(count));
-    for (int i = 0; !isFull && i < kBetween && count > 2 * ends; ++i)
-        sample.insert(random.bounded(static_cast<int>(count)) + 1);
-    return sample;
 }
 
 void SwiftRunFaultTest::everyCallMayFail_data() {
@@ -271,7 +240,7 @@ void SwiftRunFaultTest::everyCallMayFail() {
     const long count = readFile(path("count")).trimmed().toLong();
     const int expected = kind == "alloc" ? app::kNoMemory : app::kIo;
     // The text of the help is made at the end.
-    for (const long n : sampleOf(count, command == "help" ? 40 : 2)) {
+    for (const long n : support::sampleOfCalls(count, command == "help" ? 40 : 2)) {
         prepare(tried);
         const ProgramRun failed = run(tried, kind, n);
         const QByteArray told =

@@ -13,20 +13,6 @@ using namespace engine;
 using namespace support;
 using namespace ui;
 
-/// Adds up the heights of what is painted.
-class PaintWatch : public QObject {
-public:
-    using QObject::QObject;
-
-    bool eventFilter(QObject*, QEvent* event) override {
-        if (event->type() == QEvent::Paint)
-            pixels += static_cast<QPaintEvent*>(event)->rect().height();
-        return false;
-    }
-
-    int pixels = 0;
-};
-
 class ConversationViewTest : public QObject {
     Q_OBJECT
 
@@ -122,36 +108,6 @@ private slots:
         QVERIFY(bar().maximum() > before);
         QCOMPARE(bar().value(), bar().maximum());
         QVERIFY(!button("Go to the newest text")->isVisible());
-    }
-
-    void aNewLineMovesWhatIsPaintedAndOnlyItselfIsPainted() {
-        Chat chat = chatOf(10);
-        chat.messages.last().state = MessageState::Streaming;
-        m_view->showChat(chat);
-        const MessageId last = chat.messages.last().id;
-        grow(chat, QStringLiteral("Words of a long answer. ").repeated(60));
-        m_view->noteGrown(last);
-        m_view->flush(chat);
-        settle();
-        PaintWatch watch;
-        m_view->card(last)->body().installEventFilter(&watch);
-        for (int i = 0; i < 40; ++i) {
-            const int before = bar().maximum();
-            watch.pixels = 0;
-            grow(chat, QStringLiteral("and a few more words "));
-            m_view->noteGrown(last);
-            m_view->flush(chat);
-            settle();
-            QTRY_VERIFY(watch.pixels > 0);
-            QVERIFY(bar().value() == bar().maximum());
-            const int grown = bar().maximum() - before;
-            if (i > 0) // the first picture may be whole
-                QVERIFY2(watch.pixels <= 3 * 30 + grown, qPrintable(QString::number(watch.pixels)));
-        }
-        const QImage shown = m_window->screen()->grabWindow(m_window->winId()).toImage();
-        const QImage painted = m_window->grab().toImage();
-        QCOMPARE(shown.convertToFormat(QImage::Format_RGB32),
-                 painted.convertToFormat(QImage::Format_RGB32));
     }
 
     void itYieldsToTheReaderAndComesBack() {

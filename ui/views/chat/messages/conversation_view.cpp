@@ -267,8 +267,10 @@ void ConversationView::flush(const Chat& chat) {
             continue;
         m_keptFromEnd.reset();
         note(*grown);
-        if (MessageCard* shown = card(id))
+        if (MessageCard* shown = card(id)) {
             shown->grow(*grown);
+            m_onlyGrew = true;
+        }
     }
 }
 
@@ -286,6 +288,7 @@ void ConversationView::showFigures(MessageId id) {
 
 void ConversationView::finish(const StoredMessage& message) {
     m_grown.erase(message.id);
+    m_onlyGrew = false;
     note(message);
     if (!isVisible())
         m_finished.insert(message.id);
@@ -318,9 +321,11 @@ void ConversationView::scrollToEnd() {
 }
 
 /// The picture of a window is moved only where nothing waits to be painted. Therefore the new text
-/// is painted first, below the edge; otherwise all messages would be painted for each new line.
+/// is painted first, below the edge; otherwise all messages would be painted for each new line. Not
+/// while the window is laid out: what is painted then is not what will be there.
 void ConversationView::followEnd() {
-    viewport()->repaint(0, 0, 1, 1); // with all that waits
+    if (std::exchange(m_onlyGrew, false))
+        viewport()->repaint(0, 0, 1, 1); // with all that waits
     scrollToEnd();
 }
 
@@ -386,6 +391,7 @@ void ConversationView::unpin() {
 }
 
 void ConversationView::resizeEvent(QResizeEvent* event) {
+    m_onlyGrew = false;
     QScrollArea::resizeEvent(event);
     m_toEnd->adjustSize();
     m_toEnd->move((width() - m_toEnd->width()) / 2,
