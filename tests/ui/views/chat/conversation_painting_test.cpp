@@ -100,6 +100,24 @@ private slots:
         QCOMPARE(pictureOnScreen(), pictureMadeAnew());
     }
 
+    void aWindowOfAnotherSizeIsPaintedWhole() {
+        Chat chat = chatOf(10);
+        chat.messages.last().state = MessageState::Streaming;
+        m_view->showChat(chat);
+        for (const QSize size : {QSize(900, 500), QSize(420, 520), QSize(1000, 300)}) {
+            grow(chat, QStringLiteral("and some more words ").repeated(9));
+            m_window->resize(size);
+            settle();
+            QTRY_COMPARE(pictureOnScreen(), pictureMadeAnew());
+            grow(chat, QStringLiteral("behind another width ").repeated(9));
+            m_view->setShowsOrigin(size.width() > size.height());
+            bar().setValue(bar().maximum() / 2);
+            settle();
+            QTRY_COMPARE(pictureOnScreen(), pictureMadeAnew());
+            bar().setValue(bar().maximum());
+        }
+    }
+
     void aNoticeThatComesAboveItLeavesNothingBehind() {
         auto* page = new QWidget;
         auto* rows = new QVBoxLayout(page);
