@@ -74,8 +74,8 @@ public:
 
     FigureTable table() const override;
 
-    /// Twenty pictures a second of a growing text are as smooth as thirty; its first words are shown
-    /// at once.
+    /// Twenty pictures a second of a growing text are as smooth as thirty; its first words are
+    /// shown at once.
     int leastIntervalMs() const override;
 
     StartPanel& startPanel() { return *m_start; }

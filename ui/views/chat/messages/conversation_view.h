@@ -121,7 +121,7 @@ private:
     bool m_isBusy = false;
     bool m_isAtEnd = true;
     bool m_onlyGrew = false; ///< since the last layout, a message; its own size stayed
-    MessageId m_sought = 0; ///< stays at the top while the cards around it get their heights
+    MessageId m_sought = 0;  ///< stays at the top while the cards around it get their heights
     std::optional<int> m_keptFromEnd; ///< pixels from the end that stay in view above new messages
     QPointer<MessageCard> m_detailsCard;
     int m_detailsToken = -1;
