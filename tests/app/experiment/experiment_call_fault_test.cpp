@@ -21,38 +21,16 @@ private slots:
         QVERIFY2(whole.exitCode == app::kSuccess, whole.errors.constData());
     }
 
-    void everyCallMayFail_data() {
-        QTest::addColumn<QString>("kind");
-        for (const char* kind : {"write", "flush", "read", "open", "rename", "alloc"})
-            QTest::newRow(kind) << kind;
-    }
+    void everyCallMayFail_data() { support::addCallKinds(); }
 
     void everyCallMayFail() {
         QFETCH(QString, kind);
-        const QStringList command = m_folder.arguments({"--json", "--out", m_folder.out()});
-        const QString countFile = m_folder.out("count");
-        QDir(m_folder.out()).removeRecursively();
-        const ProgramRun whole = support::runWithFault(command, {}, kind, 0, countFile);
-        QVERIFY2(whole.exitCode == app::kSuccess, whole.errors.constData());
-        const long count = support::bytesOf(countFile.toStdString()).trimmed().toLong();
-        QVERIFY(count > 0);
-        const int expected = kind == "alloc" ? app::kNoMemory : app::kIo;
-        for (const long n : support::sampleOfCalls(count, 2)) {
-            QDir(m_folder.out()).removeRecursively();
-            const ProgramRun failed = support::runWithFault(command, {}, kind, n, countFile);
-            const QByteArray told = QString("%1 of %2, exit code %3: ")
-                                        .arg(n)
-                                        .arg(count)
-                                        .arg(failed.exitCode)
-                                        .toUtf8() +
-                                    failed.errors;
-            QVERIFY2(failed.exitCode == 0 || failed.exitCode == expected, told.constData());
-            if (failed.exitCode != 0)
-                QVERIFY2(failed.errors.contains("swift-run: "), told.constData());
-            goOn(told);
-            if (QTest::currentTestFailed())
-                return;
-        }
+        support::failEachCall(
+            m_folder.arguments({"--json", "--out", m_folder.out()}),
+            kind,
+            m_folder.out("count"),
+            [&] { QDir(m_folder.out()).removeRecursively(); },
+            [&](const QByteArray& told) { goOn(told); });
     }
 
 private:

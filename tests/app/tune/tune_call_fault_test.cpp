@@ -16,39 +16,16 @@ class TuneCallFaultTest : public QObject {
 
 private slots:
 
-    void everyCallMayFail_data() {
-        QTest::addColumn<QString>("kind");
-        for (const char* kind : {"write", "flush", "read", "open", "rename", "alloc"})
-            QTest::newRow(kind) << kind;
-    }
+    void everyCallMayFail_data() { support::addCallKinds(); }
 
     void everyCallMayFail() {
         QFETCH(QString, kind);
-        const QStringList command = m_tuning.command("made", {"--json"}, kFewSteps);
-        forget();
-        const ProgramRun whole =
-            support::runWithFault(command, {}, kind, 0, m_tuning.path("count"));
-        QVERIFY2(whole.exitCode == app::kSuccess, whole.errors.constData());
-        const long count = m_tuning.read("count").trimmed().toLong();
-        QVERIFY(count > 0);
-        const int expected = kind == "alloc" ? app::kNoMemory : app::kIo;
-        for (const long n : support::sampleOfCalls(count, 2)) {
-            forget();
-            const ProgramRun failed =
-                support::runWithFault(command, {}, kind, n, m_tuning.path("count"));
-            const QByteArray told = QString("%1 of %2, exit code %3: ")
-                                        .arg(n)
-                                        .arg(count)
-                                        .arg(failed.exitCode)
-                                        .toUtf8() +
-                                    failed.errors;
-            QVERIFY2(failed.exitCode == 0 || failed.exitCode == expected, told.constData());
-            if (failed.exitCode != 0)
-                QVERIFY2(failed.errors.contains("swift-run: "), told.constData());
-            goOn(told);
-            if (QTest::currentTestFailed())
-                return;
-        }
+        support::failEachCall(
+            m_tuning.command("made", {"--json"}, kFewSteps),
+            kind,
+            m_tuning.path("count"),
+            [&] { forget(); },
+            [&](const QByteArray& told) { goOn(told); });
     }
 
 private:

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "app/exit_codes.h"
 #include "tests/support/programs/swift_run.h"
 
+#include <QFile>
 #include <QFileInfo>
-#include <QProcess>
 #include <QRandomGenerator>
+#include <QTest>
 
 #include <set>
 
@@ -24,15 +26,7 @@ inline ProgramRun runWithFault(const QStringList& arguments,
     environment.insert("SWIFT_FAULT_KIND", kind);
     environment.insert("SWIFT_FAULT_AT", QString::number(at));
     environment.insert("SWIFT_FAULT_COUNT", countFile);
-    QProcess process;
-    process.setProcessEnvironment(environment);
-    process.start(swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments);
-    process.write(input);
-    process.closeWriteChannel();
-    process.waitForFinished(-1);
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-            process.readAllStandardOutput(),
-            process.readAllStandardError()};
+    return runProgram(swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, input, environment);
 }
 
 /// Of the first and the last of all calls so many, and some between; all of them if
@@ -48,6 +42,44 @@ inline std::set<long> sampleOfCalls(long count, long ends) {
     for (int i = 0; !isFull && i < kBetween && count > 2 * ends; ++i)
         sample.insert(random.bounded(static_cast<int>(count)) + 1);
     return sample;
+}
+
+/// The kinds of calls, as rows of a test.
+inline void addCallKinds() {
+    QTest::addColumn<QString>("kind");
+    for (const char* kind : {"write", "flush", "read", "open", "rename", "alloc"})
+        QTest::newRow(kind) << kind;
+}
+
+/// Lets the calls of a kind fail, one in each run: each run ends well, or with its exit code and a
+/// sentence. `forget` comes before a run; behind it `goOn` is told what the program said.
+template <typename Forget, typename GoOn>
+void failEachCall(const QStringList& arguments,
+                  const QString& kind,
+                  const QString& countFile,
+                  Forget forget,
+                  GoOn goOn) {
+    forget();
+    const ProgramRun whole = runWithFault(arguments, {}, kind, 0, countFile);
+    QVERIFY2(whole.exitCode == app::kSuccess, whole.errors.constData());
+    QFile counted(countFile);
+    QVERIFY(counted.open(QIODevice::ReadOnly));
+    const long count = counted.readAll().trimmed().toLong();
+    QVERIFY(count > 0);
+    const int expected = kind == "alloc" ? app::kNoMemory : app::kIo;
+    for (const long n : sampleOfCalls(count, 2)) {
+        forget();
+        const ProgramRun failed = runWithFault(arguments, {}, kind, n, countFile);
+        const QString place =
+            QString("%1 of %2, exit code %3: ").arg(n).arg(count).arg(failed.exitCode);
+        const QByteArray told = place.toUtf8() + failed.errors;
+        QVERIFY2(failed.exitCode == app::kSuccess || failed.exitCode == expected, told.constData());
+        QVERIFY2(failed.exitCode == app::kSuccess || failed.errors.contains("swift-run: "),
+                 told.constData());
+        goOn(told);
+        if (QTest::currentTestFailed())
+            return;
+    }
 }
 
 } // namespace support

@@ -33,8 +33,12 @@ inline QString swiftRunPath(const QString& binaryFolder) {
 
 /// Runs the program to its end; exit code -1 if it was killed.
 inline ProgramRun
-runProgram(const QString& program, const QStringList& arguments, const QByteArray& input = {}) {
+runProgram(const QString& program,
+           const QStringList& arguments,
+           const QByteArray& input = {},
+           const QProcessEnvironment& environment = QProcessEnvironment::systemEnvironment()) {
     QProcess process;
+    process.setProcessEnvironment(environment);
     process.start(program, arguments);
     process.write(input);
     process.closeWriteChannel();
