@@ -193,7 +193,7 @@ void MessageBody::copySelection() const {
         QGuiApplication::clipboard()->setText(text);
 }
 
-/// Layouts ask for the height at several widths whenever any message grows.
+/// Layouts ask all messages several times whenever one grows.
 int MessageBody::heightForWidth(int width) const {
     const int wanted = layoutWidth(width);
     if (const auto known = m_heights.find(wanted); known != m_heights.end())

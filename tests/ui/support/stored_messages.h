@@ -29,6 +29,16 @@ inline ui::StoredMessage answerOf(const QList<engine::TokenOrigin>& origins) {
     return answer;
 }
 
+/// The last message of the chat is written on by some words, as one token.
+inline void growLast(ui::Chat& chat, const QString& words) {
+    ui::StoredMessage& last = chat.messages.last();
+    ui::TokenTrace token;
+    token.begin = static_cast<int>(last.text.size());
+    last.text += words;
+    token.end = static_cast<int>(last.text.size());
+    last.tokens.push_back(token);
+}
+
 /// A chat of `exchanges` times a question and an answer, in one branch; ids count from 1.
 inline ui::Chat chatOf(int exchanges) {
     ui::Chat chat;

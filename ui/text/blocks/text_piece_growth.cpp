@@ -35,11 +35,9 @@ int TextPiece::firstOther(const TextPiece& before) const {
                           firstOtherStart(m_spans, before.m_spans),
                           firstOtherStart(m_signs, before.m_signs),
                           firstOtherStart(m_styles, before.m_styles)});
-    const bool hasFormula = !m_formulas.empty() || !before.m_formulas.empty();
-    if (hasFormula) // their pictures are not compared
-        first = std::min({first,
-                          m_formulas.empty() ? first : m_formulas.front().start,
-                          before.m_formulas.empty() ? first : before.m_formulas.front().start});
+    for (const TextPiece* piece : {this, &before})
+        if (!piece->m_formulas.empty()) // their pictures are not compared
+            first = std::min(first, piece->m_formulas.front().start);
     return first;
 }
 

@@ -42,13 +42,8 @@ class ConversationPaintingTest : public QObject {
 
     /// The last message of the chat is written on by some words, and shown.
     void grow(Chat& chat, const QString& words) const {
-        StoredMessage& last = chat.messages.last();
-        TokenTrace token;
-        token.begin = static_cast<int>(last.text.size());
-        last.text += words;
-        token.end = static_cast<int>(last.text.size());
-        last.tokens.push_back(token);
-        m_view->noteGrown(last.id);
+        growLast(chat, words);
+        m_view->noteGrown(chat.messages.last().id);
         m_view->flush(chat);
     }
 

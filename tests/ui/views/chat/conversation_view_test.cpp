@@ -40,16 +40,6 @@ class ConversationViewTest : public QObject {
         QTest::mouseClick(&body, Qt::LeftButton, {}, body.tokenRect(token).center());
     }
 
-    /// The last message of the chat is written on by some words.
-    static void grow(Chat& chat, const QString& words) {
-        StoredMessage& last = chat.messages.last();
-        TokenTrace token;
-        token.begin = static_cast<int>(last.text.size());
-        last.text += words;
-        token.end = static_cast<int>(last.text.size());
-        last.tokens.push_back(token);
-    }
-
 private slots:
 
     void init() {
@@ -101,7 +91,7 @@ private slots:
         QVERIFY(bar().maximum() > 0);
         QCOMPARE(bar().value(), bar().maximum());
         const int before = bar().maximum();
-        grow(chat, QStringLiteral("more words\n\n").repeated(20));
+        growLast(chat, QStringLiteral("more words\n\n").repeated(20));
         m_view->noteGrown(chat.messages.last().id);
         m_view->flush(chat);
         settle();
@@ -118,14 +108,14 @@ private slots:
         const int place = bar().value();
         QVERIFY(!m_view->isAtEnd());
         QVERIFY(button("Go to the newest text")->isVisible());
-        grow(chat, QStringLiteral("more words\n\n").repeated(20));
+        growLast(chat, QStringLiteral("more words\n\n").repeated(20));
         m_view->noteGrown(chat.messages.last().id);
         m_view->flush(chat);
         settle();
         QCOMPARE(bar().value(), place);
         QTest::mouseClick(button("Go to the newest text"), Qt::LeftButton);
         QVERIFY(m_view->isAtEnd());
-        grow(chat, QStringLiteral("and more\n\n").repeated(20));
+        growLast(chat, QStringLiteral("and more\n\n").repeated(20));
         m_view->noteGrown(chat.messages.last().id);
         m_view->flush(chat);
         settle();
@@ -169,13 +159,13 @@ private slots:
         chat.record.leafId = 91;
         m_view->showChat(chat);
         m_view->add(chat, chat.messages.last());
-        grow(chat, QStringLiteral("streamed"));
+        growLast(chat, QStringLiteral("streamed"));
         m_view->noteGrown(91);
         m_view->flush(chat);
         QTest::mouseClick(button("Show earlier messages"), Qt::LeftButton);
         QCOMPARE(m_view->card(91)->body().source(), QStringLiteral("streamed"));
         chat.messages.last().state = MessageState::Finished;
-        grow(chat, QStringLiteral(" and done"));
+        growLast(chat, QStringLiteral(" and done"));
         m_view->finish(chat.messages.last());
         QTest::mouseClick(button("Show earlier messages"), Qt::LeftButton);
         QCOMPARE(m_view->card(91)->body().source(), QStringLiteral("streamed and done"));
@@ -197,7 +187,7 @@ private slots:
         chat.record.leafId = 3;
         m_view->add(chat, chat.messages.last());
         QVERIFY(m_view->card(3) == nullptr);
-        grow(chat, QStringLiteral("streamed"));
+        growLast(chat, QStringLiteral("streamed"));
         m_view->noteGrown(3);
         chat.messages.last().state = MessageState::Finished;
         m_view->finish(chat.messages.last());
@@ -218,7 +208,7 @@ private slots:
         const MessageId id = chat.messages.last().id;
         const MessageLayout& other = m_view->cards().front()->body().messageLayout();
         const MessageLayout& own = m_view->card(id)->body().messageLayout();
-        grow(chat, QStringLiteral("\n\nA paragraph more."));
+        growLast(chat, QStringLiteral("\n\nA paragraph more."));
         m_view->noteGrown(id);
         m_view->flush(chat);
         settle(); // each width has been asked for once
@@ -226,7 +216,7 @@ private slots:
         const std::int64_t before = own.laidOutPieces();
         constexpr int kTimes = 30;
         for (int i = 0; i < kTimes; ++i) {
-            grow(chat, QStringLiteral(" some words that begin a new line now and then"));
+            growLast(chat, QStringLiteral(" some words that begin a new line now and then"));
             m_view->noteGrown(id);
             m_view->flush(chat);
             settle();
@@ -255,7 +245,7 @@ private slots:
         settle();
         const QString before = m_view->card(2)->body().source();
         m_view->hide();
-        grow(chat, QStringLiteral(" to its end"));
+        growLast(chat, QStringLiteral(" to its end"));
         chat.messages.last().state = MessageState::Finished;
         m_view->finish(chat.messages.last());
         QCOMPARE(m_view->card(2)->body().source(), before);

@@ -125,6 +125,7 @@ private slots:
         line.show(message);
         line.QWidget::show();
         QSignalSpy asked(&line, &FiguresLine::taskAsked);
+        QCOMPARE(line.focusPolicy(), Qt::TabFocus);
         line.resize(line.sizeHint().width() * 4, line.heightForWidth(line.sizeHint().width() * 4));
         QTest::keyClick(&line, Qt::Key_Return);
         QCOMPARE(asked.count(), 1);
@@ -135,6 +136,11 @@ private slots:
             for (int x = 2; x < line.width(); x += 8)
                 QTest::mouseClick(&line, Qt::LeftButton, {}, QPoint(x, y));
         QVERIFY(asked.count() > 1);
+        asked.clear();
+        for (int y = 2; y < line.height(); y += 4)
+            for (int x = 2; x < line.width(); x += 8)
+                QTest::mouseClick(&line, Qt::RightButton, {}, QPoint(x, y));
+        QCOMPARE(asked.count(), 0);
     }
 
     void countsEqualTheColouredTokensAndTheFigures() {
