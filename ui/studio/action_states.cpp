@@ -43,6 +43,7 @@ void Studio::keepActionsTrue() {
             updateActions();
     });
     connect(m_bridge.get(), &EngineBridge::tickFinished, this, &Studio::updatePresentActions);
+    updatePresentActions();
     updateActions();
 }
 
@@ -67,7 +68,6 @@ void Studio::updateActions() {
     for (const char* id : {"run.lossless", "run.split"})
         enable(id, !isReplay && m_run.model() != nullptr);
     enable("run.continue", obstacle == SendObstacle::None && m_chatView->canContinueLast());
-    updatePresentActions();
     enable("chat.settings", !isReplay);
     enable("run.record", !isReplay);
     enable("chat.copy_last", hasAnswer);

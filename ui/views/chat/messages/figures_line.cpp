@@ -90,6 +90,9 @@ bool FiguresLine::event(QEvent* event) {
     const auto isOnLink = [&] {
         return linkBox().contains(static_cast<QMouseEvent*>(event)->position());
     };
+    const auto isLeft = [&] {
+        return static_cast<QMouseEvent*>(event)->button() == Qt::LeftButton;
+    };
     const auto isEnter = [&] {
         const int key = static_cast<QKeyEvent*>(event)->key();
         return key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Space;
@@ -99,9 +102,9 @@ bool FiguresLine::event(QEvent* event) {
         setCursor(isOnLink() ? Qt::PointingHandCursor : Qt::ArrowCursor);
         break;
     case QEvent::MouseButtonPress:
-        return isOnLink(); // so that the release comes here
+        return isLeft() && isOnLink(); // so that the release comes here
     case QEvent::MouseButtonRelease:
-        if (isOnLink())
+        if (isLeft() && isOnLink())
             emit taskAsked(m_task);
         break;
     case QEvent::KeyPress:
