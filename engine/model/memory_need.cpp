@@ -84,15 +84,15 @@ double passOf(const ModelConfig& config, const Widths& widths) {
            static_cast<double>(kLogitRows) * config.vocabSize * (widths.stored + sizeof(double));
 }
 
-double slotOf(const ModelConfig& config, double numberBytes) {
-    return 2.0 * config.layerCount * config.kvHeadCount * config.headDim * numberBytes;
+double slotOf(const ModelConfig& config, double rowBytes) {
+    return 2.0 * config.layerCount * config.kvHeadCount * rowBytes;
 }
 
 } // namespace
 
 MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contextLength) {
     const Widths widths = widthsOf(precision);
-    const double slot = slotOf(config, widths.stored);
+    const double slot = slotOf(config, config.headDim * widths.stored);
     return {.weightBytes = bytesOf(weightsOf(config, widths)),
             .cacheBytes = bytesOf(slot * contextLength),
             .scratchBytes = bytesOf(slot * kScratchSlots),
@@ -101,7 +101,7 @@ MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contex
 
 MemoryNeed
 memoryNeed(const ModelConfig& config, std::uint64_t weightBytes, KvType kvType, int contextLength) {
-    const double slot = slotOf(config, static_cast<double>(kvTypeBytes(kvType)));
+    const double slot = slotOf(config, static_cast<double>(kvRowBytes(kvType, config.headDim)));
     return {.weightBytes = weightBytes,
             .cacheBytes = bytesOf(slot * contextLength),
             .scratchBytes = bytesOf(slot * kScratchSlots),

@@ -29,7 +29,7 @@ std::vector<SettingInfo> settings() {
                        {"Automatic", "bfloat16", "float16", "float32"},
                        "How weights are held: auto (as in the file where that is bf16 or f16, else "
                        "f32), bf16, f16 or f32."),
-            kvSetting(),
+            kvSetting(false),
             loadChoice("launch",
                        "Launches",
                        {"pass", "operation"},

@@ -57,6 +57,29 @@ inline float exponential(float x) {
 
 inline float squareRoot(float x) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x))); }
 
+/// One group. `values` [kQuantGroup]; `low` and `high` are its halves.
+inline void
+quantizeGroup(Lanes low, Lanes high, std::int8_t* values, float* scales, std::int32_t* halfSums) {
+    constexpr std::int32_t kInfinityBits = 0x7F800000;
+    constexpr float kSmallest = 1.0e-36F; // below it 127 / highest overflows: such a group is 0
+    const std::int32_t bits = highestMagnitude(low, high);
+    const float highest = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(bits)));
+    const bool isFinite = bits < kInfinityBits;
+    if (!isFinite || highest < kSmallest) {
+        storeBytes(values, broadcast(0.0F));
+        storeBytes(values + kLanes, broadcast(0.0F));
+        scales[0] = isFinite ? 0.0F : kNan;
+        scales[1] = scales[0];
+        halfSums[0] = halfSums[1] = 0;
+        return;
+    }
+    const Lanes inverse = broadcast(127.0F / highest);
+    halfSums[0] = storeBytes(values, product(low, inverse));
+    halfSums[1] = storeBytes(values + kLanes, product(high, inverse));
+    scales[0] = highest / 127.0F;
+    scales[1] = scales[0] * static_cast<float>(halfSums[0] + halfSums[1]);
+}
+
 /// Four chains of sums, vector i in chain i modulo 4; then ((0 + 1) + (2 + 3)), then the lanes.
 inline float sumOfSquares(const float* in, int width) {
     constexpr int kChains = 4;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/kernels/rows/attention/attend_arguments.h"
+
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace engine {
 
-// Numbers of 16 bits, one at a time, where speed does not matter; never included by files
+// Numbers of 8 and 16 bits, one at a time, where speed does not matter; never included by files
 // that are compiled for one instruction set.
 
 inline float floatOfBf16(std::uint16_t bits) {
@@ -53,6 +56,23 @@ inline std::uint16_t f16OfFloat(float value) {
         result = (rounded >> 13) - (112U << 10);
     }
     return static_cast<std::uint16_t>(sign | result);
+}
+
+/// Number `i` of a row of keys or values.
+inline float kvNumber(const std::byte* row, KvElement element, int headDim, int i) {
+    if (element == KvElement::Int8) {
+        float scale = 0.0F;
+        std::memcpy(&scale, row + headDim + i / kQuantGroup * 4, sizeof scale);
+        return static_cast<float>(static_cast<std::int8_t>(row[i])) * scale;
+    }
+    if (element == KvElement::F32) {
+        float number = 0.0F;
+        std::memcpy(&number, row + i * 4, sizeof number);
+        return number;
+    }
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, row + i * 2, sizeof bits);
+    return element == KvElement::BF16 ? floatOfBf16(bits) : floatOfF16(bits);
 }
 
 } // namespace engine

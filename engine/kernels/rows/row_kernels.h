@@ -9,9 +9,6 @@
 
 namespace engine {
 
-/// Values that share one scale in a QuantizedRow.
-inline constexpr int kQuantGroup = 32;
-
 /// The destination of a quantised row: 8 bits for each value, a scale for each group of
 /// kQuantGroup.
 struct QuantizedRow {
@@ -73,6 +70,7 @@ struct RowKernels {
     void (*divideAttention)(int groupSize, int headDim, const AttendSums& sums);
 
     /// Writes `row` [headDim] into a slot as `element`, rounded to nearest even; NaN stays NaN.
+    /// Int8 has the bits of quantizeRow, so what is not finite makes its whole group NaN.
     void (*storeKeyValue)(const float* row, int headDim, KvElement element, void* slot);
 
     /// Summary of a tile of logits [count], whose first one has the id `firstId`.

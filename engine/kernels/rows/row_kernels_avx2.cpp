@@ -224,6 +224,11 @@ inline void storeF16(std::uint16_t* to, Lanes x) {
     _mm_storeu_si128(halves + 1, _mm256_cvtps_ph(x.high, kMode));
 }
 
+inline __m256 widenBytes(const std::int8_t* from, float scale) {
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)), _mm256_set1_ps(scale));
+}
+
 inline __m256i magnitudes(__m256 x) {
     return _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x7FFFFFFF));
 }

@@ -151,6 +151,11 @@ inline void storeF16(std::uint16_t* to, Lanes x) {
                         _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
+inline Lanes widenBytes(const std::int8_t* from, float scale) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes)), _mm512_set1_ps(scale));
+}
+
 /// The bits of the largest magnitude; NaN counts as above infinity.
 inline std::int32_t highestMagnitude(Lanes a, Lanes b) {
     const __m512i mask = _mm512_set1_epi32(0x7FFFFFFF);

@@ -2,6 +2,7 @@
 #include "engine/kernels/rows/narrow_floats.h"
 #include "engine/kernels/rows/row_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -78,15 +79,13 @@ void softCap(float* values, float cap, int width) {
         values[i] = cap * std::tanh(values[i] / cap);
 }
 
-/// The float32 row of a slot, in the plane or, widened, in the scratch memory.
+/// The row of a slot, widened to float32 in the scratch memory.
 const float* rowOf(const AttendArguments& arguments, const void* plane, std::int32_t slot) {
-    const std::int64_t at = static_cast<std::int64_t>(slot) * arguments.headDim;
-    if (arguments.element == KvElement::F32)
-        return static_cast<const float*>(plane) + at;
-    const std::uint16_t* row = static_cast<const std::uint16_t*>(plane) + at;
-    for (int i = 0; i < arguments.headDim; ++i)
-        arguments.scratch[i] =
-            arguments.element == KvElement::BF16 ? floatOfBf16(row[i]) : floatOfF16(row[i]);
+    const int dim = arguments.headDim;
+    const std::byte* row = static_cast<const std::byte*>(plane) +
+                           std::int64_t{slot} * kvRowBytes(arguments.element, dim);
+    for (int i = 0; i < dim; ++i)
+        arguments.scratch[i] = kvNumber(row, arguments.element, dim, i);
     return arguments.scratch;
 }
 
@@ -193,15 +192,6 @@ void toBf16(const float* in, int width, std::uint16_t* out) {
         out[i] = bf16OfFloat(in[i]);
 }
 
-void storeKeyValue(const float* row, int headDim, KvElement element, void* slot) {
-    if (element == KvElement::BF16)
-        toBf16(row, headDim, static_cast<std::uint16_t*>(slot));
-    for (int i = 0; i < headDim && element == KvElement::F16; ++i)
-        static_cast<std::uint16_t*>(slot)[i] = f16OfFloat(row[i]);
-    for (int i = 0; i < headDim && element == KvElement::F32; ++i)
-        static_cast<float*>(slot)[i] = row[i];
-}
-
 void keepIfBetter(float logit, TokenId id, HeadPartial& partial) {
     if (!(logit > partial.logits[kSummaryTop - 1]))
         return;
@@ -264,6 +254,25 @@ void quantizeRow(const float* in, int width, const QuantizedRow& out) {
         quantizeGroup(in + i, count, out.values + i, scales, out.halfSums + 2 * group);
         out.scales[group] = scales[0];
         out.scaledSums[group] = scales[1];
+    }
+}
+
+void storeKeyValue(const float* row, int headDim, KvElement element, void* slot) {
+    if (element == KvElement::BF16)
+        toBf16(row, headDim, static_cast<std::uint16_t*>(slot));
+    for (int i = 0; i < headDim && element == KvElement::F16; ++i)
+        static_cast<std::uint16_t*>(slot)[i] = f16OfFloat(row[i]);
+    for (int i = 0; i < headDim && element == KvElement::F32; ++i)
+        static_cast<float*>(slot)[i] = row[i];
+    std::byte* const to = static_cast<std::byte*>(slot);
+    for (int i = 0; i < headDim && element == KvElement::Int8; i += kQuantGroup) {
+        const int count = std::min(headDim - i, kQuantGroup);
+        std::int8_t values[kQuantGroup];
+        float scales[2];
+        std::int32_t halfSums[2];
+        quantizeGroup(row + i, count, values, scales, halfSums);
+        std::memcpy(to + i, values, static_cast<std::size_t>(count));
+        std::memcpy(to + headDim + i / kQuantGroup * 4, scales, sizeof scales[0]);
     }
 }
 

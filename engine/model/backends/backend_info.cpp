@@ -38,13 +38,21 @@ SettingInfo precisionSetting(std::initializer_list<Precision> precisions) {
                       "The arithmetic; all weights are widened or rounded to it.");
 }
 
-SettingInfo kvSetting() {
+SettingInfo kvSetting(bool hasInt8) {
+    std::vector<std::string> words = {"auto", "f16", "bf16", "f32"};
+    std::vector<std::string> titles = {"Automatic", "float16", "bfloat16", "float32"};
+    if (hasInt8) {
+        words.emplace_back("int8");
+        titles.emplace_back("8-bit");
+    }
     return loadChoice("kv",
                       "Keys and values",
-                      {"auto", "f16", "bf16", "f32"},
-                      {"Automatic", "float16", "bfloat16", "float32"},
-                      "How keys and values are held: f16, bf16 or f32; auto is f32 beside float32 "
-                      "weights, else f16.");
+                      std::move(words),
+                      std::move(titles),
+                      fmt::format("How keys and values are held: f16, bf16{} auto is f32 beside "
+                                  "float32 weights, else f16.",
+                                  hasInt8 ? ", f32 or int8 (.56 of f16's memory, a little rounded);"
+                                          : " or f32;"));
 }
 
 SettingInfo threadsSetting() {

@@ -62,8 +62,8 @@ SettingInfo loadChoice(std::string name,
 /// The arithmetic; the first one is the default.
 SettingInfo precisionSetting(std::initializer_list<Precision> precisions);
 
-/// How keys and values are held: auto, f16, bf16 or f32.
-SettingInfo kvSetting();
+/// How keys and values are held: auto, f16, bf16, f32 or, where a backend has it, int8.
+SettingInfo kvSetting(bool hasInt8);
 
 /// Compute threads.
 SettingInfo threadsSetting();

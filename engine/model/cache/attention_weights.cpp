@@ -12,24 +12,13 @@ namespace engine {
 
 namespace {
 
-template <typename T> T loadNumber(const std::byte* from, std::size_t index) {
-    T number;
-    std::memcpy(&number, from + index * sizeof(T), sizeof(T));
+/// Number `i` of a head's key.
+double numberAt(const std::byte* row, const KvShape& shape, int i) {
+    if (const auto element = kvElement(shape.type))
+        return static_cast<double>(kvNumber(row, *element, shape.headDim, i));
+    double number = 0.0;
+    std::memcpy(&number, row + toSize(i) * sizeof number, sizeof number);
     return number;
-}
-
-double numberAt(const std::byte* from, std::size_t index, KvType type) {
-    switch (type) {
-    case KvType::F32:
-        return static_cast<double>(loadNumber<float>(from, index));
-    case KvType::F64:
-        return loadNumber<double>(from, index);
-    case KvType::BF16:
-        return static_cast<double>(floatOfBf16(loadNumber<std::uint16_t>(from, index)));
-    case KvType::F16:
-        return static_cast<double>(floatOfF16(loadNumber<std::uint16_t>(from, index)));
-    }
-    return 0.0;
 }
 
 /// Scores become weights that add up to 1.
@@ -57,16 +46,17 @@ std::vector<double> attentionWeights(const ModelConfig& config,
         slots.push_back(toSize(slot));
     });
     const std::size_t groupSize = heads / toSize(config.kvHeadCount);
-    const std::size_t capacity = toSize(storage.capacity());
+    const KvShape& shape = storage.shape();
+    const std::size_t capacity = toSize(shape.capacity);
+    const std::size_t rowBytes = kvRowBytes(shape.type, shape.headDim);
     const std::byte* const keys = storage.keys(place.layer);
     std::vector<double> weights(heads * slots.size());
     for (std::size_t head = 0; head < heads; ++head) {
         const auto scores = std::span(weights).subspan(head * slots.size(), slots.size());
         for (std::size_t i = 0; i < slots.size(); ++i) {
-            const std::size_t first = (head / groupSize * capacity + slots[i]) * dim;
+            const std::byte* key = keys + (head / groupSize * capacity + slots[i]) * rowBytes;
             for (std::size_t d = 0; d < dim; ++d)
-                scores[i] +=
-                    query[head * dim + d] * numberAt(keys, first + d, storage.shape().type);
+                scores[i] += query[head * dim + d] * numberAt(key, shape, static_cast<int>(d));
             if (config.attentionSoftCap > 0.0)
                 scores[i] =
                     config.attentionSoftCap * std::tanh(scores[i] / config.attentionSoftCap);

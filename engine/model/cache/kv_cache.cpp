@@ -2,6 +2,7 @@
 #include "engine/model/cache/kv_cache.h"
 
 #include "engine/base/checked_math.h"
+#include "engine/base/to_size.h"
 
 #include <sys/mman.h>
 
@@ -52,29 +53,39 @@ std::string_view kvTypeName(KvType type) {
         return "bfloat16";
     case KvType::F16:
         return "float16";
+    case KvType::Int8:
+        return "int8";
     }
     return "unknown";
 }
 
-std::size_t kvTypeBytes(KvType type) {
+std::optional<KvElement> kvElement(KvType type) {
     switch (type) {
-    case KvType::F64:
-        return 8;
     case KvType::F32:
-        return 4;
+        return KvElement::F32;
     case KvType::BF16:
+        return KvElement::BF16;
     case KvType::F16:
-        return 2;
+        return KvElement::F16;
+    case KvType::Int8:
+        return KvElement::Int8;
+    case KvType::F64:
+        break;
     }
-    return 4;
+    return std::nullopt;
+}
+
+std::size_t kvRowBytes(KvType type, int headDim) {
+    const auto element = kvElement(type);
+    return element ? toSize(kvRowBytes(*element, headDim)) : toSize(headDim) * sizeof(double);
 }
 
 namespace {
 
 /// Bytes of all planes, or nothing when the number does not fit.
 std::optional<std::uint64_t> totalBytes(const KvShape& shape) {
-    std::optional<std::uint64_t> total = kvTypeBytes(shape.type) * 2;
-    for (const int factor : {shape.layerCount, shape.kvHeadCount, shape.headDim, shape.capacity})
+    std::optional<std::uint64_t> total = kvRowBytes(shape.type, shape.headDim) * 2;
+    for (const int factor : {shape.layerCount, shape.kvHeadCount, shape.capacity})
         total = total ? checked::mul(*total, static_cast<std::uint64_t>(factor)) : std::nullopt;
     return total;
 }
@@ -111,7 +122,7 @@ HostKvStorage::HostKvStorage(const KvShape& shape, std::byte* memory, std::size_
     : m_shape(shape)
     , m_memory(memory)
     , m_byteSize(byteSize)
-    , m_headDimBytes(static_cast<std::size_t>(shape.headDim) * kvTypeBytes(shape.type))
+    , m_rowBytes(kvRowBytes(shape.type, shape.headDim))
     , m_planeBytes(byteSize / 2 / static_cast<std::size_t>(shape.layerCount)) {}
 
 HostKvStorage::~HostKvStorage() { munmap(m_memory, m_byteSize); }
@@ -123,14 +134,14 @@ void HostKvStorage::copySlots(std::span<const SlotCopy> copies) {
                      from,
                      to,
                      capacity());
-    const std::size_t headBytes = static_cast<std::size_t>(capacity()) * m_headDimBytes;
+    const std::size_t headBytes = static_cast<std::size_t>(capacity()) * m_rowBytes;
     for (int index = 0; index < 2 * m_shape.layerCount; ++index)
         for (int head = 0; head < m_shape.kvHeadCount; ++head) {
             std::byte* rows = plane(index) + static_cast<std::size_t>(head) * headBytes;
             for (const auto [from, to] : copies)
-                std::memcpy(rows + static_cast<std::size_t>(to) * m_headDimBytes,
-                            rows + static_cast<std::size_t>(from) * m_headDimBytes,
-                            m_headDimBytes);
+                std::memcpy(rows + static_cast<std::size_t>(to) * m_rowBytes,
+                            rows + static_cast<std::size_t>(from) * m_rowBytes,
+                            m_rowBytes);
         }
 }
 

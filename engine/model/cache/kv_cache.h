@@ -3,9 +3,11 @@
 
 #include "engine/base/result.h"
 #include "engine/base/token.h"
+#include "engine/kernels/rows/attention/attend_arguments.h"
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -67,11 +69,16 @@ private:
 };
 
 /// Type of the numbers in a HostKvStorage.
-enum class KvType { F32, F64, BF16, F16 };
+enum class KvType { F32, F64, BF16, F16, Int8 };
 
-std::string_view kvTypeName(KvType type); ///< "float32", "float64", "bfloat16", "float16"
+std::string_view kvTypeName(KvType type); ///< "float32", "float64", "bfloat16", "float16", "int8"
 
-std::size_t kvTypeBytes(KvType type); ///< of one number
+/// As the kernels call it; they have no float64.
+std::optional<KvElement> kvElement(KvType type);
+
+/// Bytes of one head's keys or values of a token; with 8 bits also of their scales, one for each
+/// group of kQuantGroup numbers.
+std::size_t kvRowBytes(KvType type, int headDim);
 
 /// Sizes of the cache of one model.
 struct KvShape {
@@ -82,7 +89,7 @@ struct KvShape {
     KvType type = KvType::F32;
 };
 
-/// Keys and values in host memory: for each layer keys and values [kvHeads, capacity, headDim],
+/// Keys and values in host memory: for each layer keys and values [kvHeads, capacity] of rows,
 /// reserved at once and paged in by the system as it is written.
 class HostKvStorage : public KvStorage {
 public:
@@ -101,7 +108,7 @@ public:
 
     const KvShape& shape() const { return m_shape; }
 
-    /// Keys [kvHeads, capacity, headDim] of a layer, in shape().type.
+    /// Keys [kvHeads, capacity] of a layer, in rows of kvRowBytes().
     std::byte* keys(int layer) { return plane(2 * layer); }
 
     /// Values, laid out alike.
@@ -117,7 +124,7 @@ private:
     KvShape m_shape;
     std::byte* m_memory; // an anonymous mapping of m_byteSize bytes
     std::size_t m_byteSize;
-    std::size_t m_headDimBytes;
+    std::size_t m_rowBytes;
     std::size_t m_planeBytes; // keys or values of one layer
 };
 

@@ -8,23 +8,6 @@
 
 namespace engine::cpu {
 
-namespace {
-
-KvElement elementOf(KvType type) {
-    switch (type) {
-    case KvType::BF16:
-        return KvElement::BF16;
-    case KvType::F16:
-        return KvElement::F16;
-    default:
-        return KvElement::F32;
-    }
-}
-
-std::size_t elementBytes(KvType type) { return type == KvType::F32 ? 4 : 2; }
-
-} // namespace
-
 /// Angles of all rows; those of queries carry the scores' scale along.
 void CpuTransformer::prepareAngles(const AttentionLayout& layout) {
     const double scale = m_config.scoreScale();
@@ -191,7 +174,7 @@ void CpuTransformer::tellAttention(Pass& pass, int layer) {
 /// were neighbours.
 CpuTransformer::ByteRange
 CpuTransformer::sectionBytes(const HostKvStorage& storage, int row, int section) const {
-    const std::size_t slotBytes = toSize(m_config.headDim) * elementBytes(m_kvType);
+    const std::size_t slotBytes = kvRowBytes(m_kvType, m_config.headDim);
     const std::size_t planeBytes = toSize(storage.capacity()) * slotBytes;
     const KeyRun& run = m_space.runs[row == 0 ? 0 : m_space.runEnds[toSize(row) - 1]];
     const std::size_t slot = toSize(run.slot + section * kAttendSectionKeys);
@@ -204,8 +187,8 @@ CpuTransformer::ByteRange CpuTransformer::partBytes(const HostKvStorage& storage
     const auto parts = static_cast<int>(m_space.attendCut.parts.size());
     const AttendPart& part = m_space.attendCut.parts[toSize(index % parts)];
     const ByteRange range = sectionBytes(storage, part.firstRow, std::max(part.section, 0));
-    const std::size_t plane = toSize(index / parts) * toSize(storage.capacity()) *
-                              toSize(m_config.headDim) * elementBytes(m_kvType);
+    const std::size_t plane =
+        toSize(index / parts) * toSize(storage.capacity()) * kvRowBytes(m_kvType, m_config.headDim);
     return {plane + range.first, range.count};
 }
 
@@ -264,8 +247,8 @@ void CpuTransformer::storeRow(Pass& pass, int layer, int row, int kvHead) {
     m_kernels.rows.rotate(key, table.cosines.data() + angles, table.sines.data() + angles, half);
     const std::size_t slot = toSize(kvHead) * toSize(pass.storage.capacity()) +
                              toSize(pass.request.layout.firstSlot() + row);
-    const std::size_t at = slot * toSize(dim) * elementBytes(m_kvType);
-    const KvElement element = elementOf(m_kvType);
+    const std::size_t at = slot * kvRowBytes(m_kvType, dim);
+    const KvElement element = *kvElement(m_kvType);
     m_kernels.rows.storeKeyValue(key, dim, element, pass.storage.keys(layer) + at);
     m_kernels.rows.storeKeyValue(
         m_space.values.row(row) + kvHead * dim, dim, element, pass.storage.values(layer) + at);
@@ -294,7 +277,7 @@ void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
     const std::size_t row = toSize(part.firstRow);
     const std::size_t begin = row == 0 ? 0 : m_space.runEnds[row - 1];
     const std::size_t plane =
-        toSize(kvHead) * toSize(pass.storage.capacity()) * toSize(dim) * elementBytes(m_kvType);
+        toSize(kvHead) * toSize(pass.storage.capacity()) * kvRowBytes(m_kvType, dim);
     AttendArguments arguments{.queries = rowQueries(pass.rows, part.firstRow, kvHead),
                               .keys = pass.storage.keys(layer) + plane,
                               .values = pass.storage.values(layer) + plane,
@@ -302,7 +285,7 @@ void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
                               .runCount = static_cast<std::int32_t>(m_space.runEnds[row] - begin),
                               .groupSize = group * part.rowCount,
                               .headDim = dim,
-                              .element = elementOf(m_kvType),
+                              .element = *kvElement(m_kvType),
                               .scratch = m_space.attendScratch[toSize(thread)].data(),
                               .out = m_space.context.row(part.firstRow) + kvHead * group * dim,
                               .softCap = static_cast<float>(m_config.attentionSoftCap)};

@@ -19,8 +19,12 @@ constexpr std::array<std::pair<WeightForm, const char*>, 5> kForms{{{WeightForm:
                                                                     {WeightForm::Int8, "int8"},
                                                                     {WeightForm::Bf16, "bf16"}}};
 
-constexpr std::array<std::pair<std::optional<KvType>, const char*>, 4> kKvTypes{
-    {{std::nullopt, "auto"}, {KvType::F16, "f16"}, {KvType::BF16, "bf16"}, {KvType::F32, "f32"}}};
+constexpr std::array<std::pair<std::optional<KvType>, const char*>, 5> kKvTypes{
+    {{std::nullopt, "auto"},
+     {KvType::F16, "f16"},
+     {KvType::BF16, "bf16"},
+     {KvType::F32, "f32"},
+     {KvType::Int8, "int8"}}};
 
 template <typename Table> std::vector<std::string> wordsOf(const Table& table) {
     std::vector<std::string> words;
@@ -44,7 +48,7 @@ std::vector<SettingInfo> settings() {
                        {"Automatic", "As in the file", "float32", "8-bit", "bfloat16"},
                        "How weights are held: auto (as file, small models as f32), file (as in the "
                        "file, never below its precision), f32, int8 or bf16."),
-            kvSetting(),
+            kvSetting(true),
             loadChoice("isa",
                        "Instructions",
                        {"auto", "scalar", "avx2", "avx512"},

@@ -416,7 +416,7 @@ Result<std::unique_ptr<Transformer>> makeCpuTransformer(const ModelConfig& confi
     if (options.kvType == KvType::F64 || config.headDim > kMaxHeadDim)
         return Error{ErrorCode::Unsupported,
                      fmt::format("The cpu backend takes heads of up to {} numbers, keys and values "
-                                 "of 16 or 32 bits.",
+                                 "of at most 32 bits.",
                                  kMaxHeadDim),
                      "The plain backend takes others."};
     ENGINE_TRY(const InstructionSet set, chooseInstructionSet(options.instructionSet));

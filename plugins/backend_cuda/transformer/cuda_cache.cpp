@@ -8,8 +8,8 @@ namespace backend_cuda {
 using namespace engine;
 
 std::size_t slotBytes(const KvShape& shape, int headWidth) {
-    return 2 * toSize(shape.layerCount) * toSize(shape.kvHeadCount) * toSize(headWidth) *
-           kvTypeBytes(shape.type);
+    return 2 * toSize(shape.layerCount) * toSize(shape.kvHeadCount) *
+           kvRowBytes(shape.type, headWidth);
 }
 
 Result<std::unique_ptr<CudaCache>>
@@ -36,7 +36,7 @@ void CudaCache::copySlots(std::span<const SlotCopy> copies) {
 }
 
 std::size_t CudaCache::planeBytes() const {
-    return toSize(m_shape.capacity) * toSize(m_headWidth) * kvTypeBytes(m_shape.type);
+    return toSize(m_shape.capacity) * kvRowBytes(m_shape.type, m_headWidth);
 }
 
 CudaCache& cudaStorage(KvCache& cache, const KvShape& shape) {

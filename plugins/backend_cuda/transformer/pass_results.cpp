@@ -121,7 +121,7 @@ Result<void> CudaTransformer::tellAttention(const Piece& piece, const PassArgume
     const AttentionPlace place = *piece.request.attention;
     const std::size_t width = toSize(arguments.headWidth);
     const std::size_t dim = toSize(m_config.headDim);
-    const std::size_t bytes = kvTypeBytes(m_kvType);
+    const std::size_t bytes = kvRowBytes(m_kvType, 1);
     std::vector<std::byte> stored(toSize(arguments.heads) * width * bytes);
     ENGINE_TRY_DO(m_device->download(stored,
                                      reinterpret_cast<const std::byte*>(arguments.queries) +

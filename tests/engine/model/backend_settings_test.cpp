@@ -82,8 +82,10 @@ private slots:
         };
         for (const auto& [word, form] : forms)
             QVERIFY2(read({{"weights", word}}).weights == form, word);
-        const std::pair<const char*, KvType> types[] = {
-            {"f16", KvType::F16}, {"bf16", KvType::BF16}, {"f32", KvType::F32}};
+        const std::pair<const char*, KvType> types[] = {{"f16", KvType::F16},
+                                                        {"bf16", KvType::BF16},
+                                                        {"f32", KvType::F32},
+                                                        {"int8", KvType::Int8}};
         for (const auto& [word, type] : types)
             QVERIFY2(read({{"kv", word}}).kvType == type, word);
         QVERIFY(!read({{"kv", "auto"}}).kvType.has_value());
@@ -96,7 +98,7 @@ private slots:
         for (const auto& [setting, word, choice] : {std::array{"precision", "int3", "float64"},
                                                     {"precision", "", "float64"},
                                                     {"weights", "int3", "int8"},
-                                                    {"kv", "int8", "bf16"}}) {
+                                                    {"kv", "int3", "bf16"}}) {
             const std::string backend = setting == std::string("precision") ? "plain" : "cpu";
             const auto refused = builtIn().options(backend, {{setting, word}});
             QVERIFY2(!refused, setting);

@@ -94,6 +94,9 @@ void MemoryNeedTest::packedNeedIsThatOfTheLoadedModel_data() {
                           << "float16";
     QTest::newRow("bf16") << int(WeightForm::Bf16) << int(KvType::BF16) << true << "bfloat16"
                           << "bfloat16";
+    QTest::newRow("keys and values of 8 bits")
+        << int(WeightForm::Bf16) << int(KvType::Int8) << false << "bfloat16"
+        << "int8";
 }
 
 void MemoryNeedTest::packedNeedIsThatOfTheLoadedModel() {

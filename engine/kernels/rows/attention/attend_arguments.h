@@ -7,8 +7,19 @@
 
 namespace engine {
 
-/// Type of the numbers in which keys and values are kept.
-enum class KvElement : std::int32_t { F32, BF16, F16 };
+/// Values that share one scale where they are quantised to 8 bits.
+inline constexpr int kQuantGroup = 32;
+
+/// Type of the numbers in which keys and values are kept. Int8: the numbers of a row, -127 to 127,
+/// then the float32 scale of each group of kQuantGroup.
+enum class KvElement : std::int32_t { F32, BF16, F16, Int8 };
+
+/// Length of a row of keys or values.
+[[gnu::always_inline]] constexpr int kvRowBytes(KvElement element, int headDim) {
+    if (element == KvElement::Int8)
+        return headDim + (headDim + kQuantGroup - 1) / kQuantGroup * 4;
+    return headDim * (element == KvElement::F32 ? 4 : 2);
+}
 
 /// Neighbouring slots of a cache, ascending in position.
 struct KeyRun {
@@ -50,7 +61,7 @@ struct AttendSums {
 /// that see the same keys may pass their heads together.
 struct AttendArguments {
     const float* queries; // [groupSize, headDim], rotated and scaled
-    const void* keys;     // this kv head's plane [capacity, headDim] of `element`
+    const void* keys;     // this kv head's plane [capacity] of rows of `element`
     const void* values;   // laid out alike
     const KeyRun* runs;   // [runCount], in the order of positions, at least one key in all
     std::int32_t runCount;
@@ -74,7 +85,7 @@ constexpr int attendScratchFloats(int headDim) {
 /// all rows have the same first one.
 struct AttendRows {
     const float* queries; // [rows, groupSize, headDim], rotated and scaled
-    const void* keys;     // this kv head's plane [capacity, headDim] of `element`
+    const void* keys;     // this kv head's plane [capacity] of rows of `element`
     const void* values;   // laid out alike
     const KeyRun* runs;   // [rows]: the keys of each row, at least one, from the same slot on
     std::int32_t rows;

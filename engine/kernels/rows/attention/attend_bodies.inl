@@ -48,7 +48,7 @@ inline void scoreWhole(const float* queries,
                 query[head] = loadPiece(queries + head * dim + at);
 #pragma GCC unroll 8
             for (int key = 0; key < kScoreKeys; ++key) {
-                const Piece numbers = loadRowPiece<kElement>(rows[key], at);
+                const Piece numbers = loadRowPiece<kElement>(rows[key], dim, at);
 #pragma GCC unroll 8
                 for (int head = 0; head < kHeads; ++head)
                     part[head][key] = productPlus(query[head], numbers, part[head][key]);
@@ -111,7 +111,8 @@ inline void addTile(const Strip& strip, const float* weights, int at, float* out
             weight[head] = broadcastPiece(weights[head * kAttendBlockKeys + key]);
 #pragma GCC unroll 8
         for (int i = 0; i < kWidth; ++i) {
-            const Piece values = loadRowPiece<kElement>(strip.rows[key], at + i * kPieceLanes);
+            const Piece values =
+                loadRowPiece<kElement>(strip.rows[key], strip.dim, at + i * kPieceLanes);
 #pragma GCC unroll 8
             for (int head = 0; head < kHeads; ++head)
                 sums[head][i] = productPlus(weight[head], values, sums[head][i]);
@@ -198,11 +199,11 @@ struct Block {
 
 constexpr std::int64_t kLineBytes = 64;
 
-/// Asks for the rows of a strip of a block, long before they are worked on.
-inline void
+/// Asks for the rows of a strip of a block, long before they are worked on. A call that is not
+/// inlined would be dropped by GCC, for which a prefetch has no effect.
+[[gnu::always_inline]] inline void
 fetchStrip(const AttendArguments& arguments, const void* plane, const Block& block, int first) {
-    const std::int64_t bytes =
-        std::int64_t{arguments.headDim} * (arguments.element == KvElement::F32 ? 4 : 2);
+    const std::int64_t bytes = kvRowBytes(arguments.element, arguments.headDim);
     const int end = first + kAttendStripKeys < block.count ? first + kAttendStripKeys : block.count;
     for (int i = first; i < end; ++i) {
         const char* row = static_cast<const char*>(plane) + block.slots[i] * bytes;
@@ -212,7 +213,8 @@ fetchStrip(const AttendArguments& arguments, const void* plane, const Block& blo
 }
 
 /// Asks for the part of what comes after this call that belongs to a strip of its last block.
-inline void fetchAfter(const AttendArguments& arguments, int first, int count) {
+[[gnu::always_inline]] inline void
+fetchAfter(const AttendArguments& arguments, int first, int count) {
     const auto lines = static_cast<std::int64_t>(arguments.next.size()) / kLineBytes;
     const int end = first + kAttendStripKeys < count ? first + kAttendStripKeys : count;
     for (std::int64_t line = lines * first / count; line < lines * end / count; ++line)
@@ -245,7 +247,7 @@ inline void attendBlockAs(Sweep& sweep, const Block& block, const Block& next) {
     }
 }
 
-/// Half precision numbers of whole vectors are widened on the way, where heads share that work.
+/// Narrow numbers of whole vectors are widened on the way, where heads share that work.
 inline void attendBlock(Sweep& sweep, const Block& block, const Block& next) {
     const AttendArguments& arguments = sweep.arguments;
     const bool isDirect = arguments.headDim % kLanes == 0;
@@ -253,6 +255,8 @@ inline void attendBlock(Sweep& sweep, const Block& block, const Block& next) {
         attendBlockAs<KvElement::F16>(sweep, block, next);
     else if (isDirect && arguments.element == KvElement::BF16)
         attendBlockAs<KvElement::BF16>(sweep, block, next);
+    else if (isDirect && arguments.element == KvElement::Int8)
+        attendBlockAs<KvElement::Int8>(sweep, block, next);
     else
         attendBlockAs<KvElement::F32>(sweep, block, next);
 }

@@ -67,14 +67,10 @@ inline void
 widenSection(const RowsSweep& sweep, const void* plane, int first, int count, float* to) {
     const AttendRows& arguments = sweep.arguments;
     const int dim = arguments.headDim;
-    for (int key = 0; key < count; ++key, to += sweep.stride) {
-        const std::int64_t at = std::int64_t{arguments.runs->slot + first + key} * dim;
-        if (arguments.element == KvElement::F32)
-            for (int i = 0; i < dim; i += kLanes)
-                store(to + i, loadUpTo(static_cast<const float*>(plane) + at + i, dim - i));
-        else
-            widenRow(static_cast<const std::uint16_t*>(plane) + at, dim, arguments.element, to);
-    }
+    const std::int64_t rowBytes = kvRowBytes(arguments.element, dim);
+    const char* row = static_cast<const char*>(plane) + (arguments.runs->slot + first) * rowBytes;
+    for (int key = 0; key < count; ++key, row += rowBytes, to += sweep.stride)
+        widenRow(row, dim, arguments.element, to);
 }
 
 /// Scores of kRowKeys keys: what `term` sums is each sixteenth number of the head.

@@ -60,32 +60,56 @@ inline int takeSlots(KeyCursor& cursor, std::int32_t* slots) {
     return count;
 }
 
-inline Piece widenPiece(const std::uint16_t* from, KvElement element) {
-    return element == KvElement::BF16 ? widenBf16(from) : widenF16(from);
+/// The scale of the group that holds number `at` of a row of Int8.
+inline float scaleOf(const void* row, int dim, int at) {
+    float scale;
+    __builtin_memcpy(&scale, static_cast<const char*>(row) + dim + at / kQuantGroup * 4, 4);
+    return scale;
 }
 
-/// To [width rounded up to whole lanes].
-inline void widenRow(const std::uint16_t* from, int width, KvElement element, float* to) {
-    int i = 0;
-    for (; i + kPieceLanes <= width; i += kPieceLanes)
-        storePiece(to + i, widenPiece(from + i, element));
-    if (i == width && i % kLanes == 0)
-        return;
-    std::uint16_t part[kLanes] = {};
-    for (int k = 0; i + k < width; ++k)
-        part[k] = from[i + k];
-    for (int k = 0; (i + k) % kLanes != 0 || k == 0; k += kPieceLanes)
-        storePiece(to + i + k, widenPiece(part + k, element));
-}
-
-/// A register of a strip's row, whose numbers are of kElement.
-template <KvElement kElement> inline Piece loadRowPiece(const void* row, int at) {
+/// A register of a row of `dim` numbers of kElement.
+template <KvElement kElement> inline Piece loadRowPiece(const void* row, int dim, int at) {
     if constexpr (kElement == KvElement::F32)
         return loadPiece(static_cast<const float*>(row) + at);
     else if constexpr (kElement == KvElement::BF16)
         return widenBf16(static_cast<const std::uint16_t*>(row) + at);
-    else
+    else if constexpr (kElement == KvElement::F16)
         return widenF16(static_cast<const std::uint16_t*>(row) + at);
+    else
+        return widenBytes(static_cast<const std::int8_t*>(row) + at, scaleOf(row, dim, at));
+}
+
+/// Widens a row to [dim rounded up to whole lanes]; what is beyond `dim` becomes 0.
+template <KvElement kElement> inline void widenRowOf(const void* row, int dim, float* to) {
+    constexpr int kBytes = kvRowBytes(kElement, kLanes) / kLanes;
+    const int whole = dim / kLanes * kLanes;
+    for (int i = 0; i < whole; i += kPieceLanes)
+        storePiece(to + i, loadRowPiece<kElement>(row, dim, i));
+    if (whole == dim)
+        return;
+    char last[kvRowBytes(kElement, kLanes)] = {}; // a row of kLanes numbers
+    __builtin_memcpy(last,
+                     static_cast<const char*>(row) + whole * kBytes,
+                     static_cast<std::size_t>((dim - whole) * kBytes));
+    if constexpr (kElement == KvElement::Int8) {
+        const float scale = scaleOf(row, dim, whole);
+        __builtin_memcpy(last + kLanes, &scale, sizeof scale);
+    }
+    for (int i = 0; i < kLanes; i += kPieceLanes)
+        storePiece(to + whole + i, loadRowPiece<kElement>(last, kLanes, i));
+}
+
+inline void widenRow(const void* row, int dim, KvElement element, float* to) {
+    switch (element) {
+    case KvElement::F32:
+        return widenRowOf<KvElement::F32>(row, dim, to);
+    case KvElement::BF16:
+        return widenRowOf<KvElement::BF16>(row, dim, to);
+    case KvElement::F16:
+        return widenRowOf<KvElement::F16>(row, dim, to);
+    case KvElement::Int8:
+        return widenRowOf<KvElement::Int8>(row, dim, to);
+    }
 }
 
 /// The rows of some slots of a plane as numbers of kElement: in the plane itself or, widened to
@@ -99,27 +123,44 @@ inline Strip makeStrip(const AttendArguments& arguments,
     strip.dim = arguments.headDim;
     strip.count = count < kAttendStripKeys ? count : kAttendStripKeys;
     const int stride = (strip.dim + kLanes - 1) / kLanes * kLanes;
+    const std::int64_t rowBytes = kvRowBytes(arguments.element, strip.dim);
     for (int i = 0; i < strip.count; ++i) {
-        const std::int64_t at = static_cast<std::int64_t>(slots[i]) * strip.dim;
-        if (arguments.element == KvElement::F32) {
-            strip.rows[i] = static_cast<const float*>(plane) + at;
-            continue;
+        strip.rows[i] = static_cast<const char*>(plane) + slots[i] * rowBytes;
+        if constexpr (kElement == KvElement::F32) {
+            if (arguments.element == KvElement::F32)
+                continue;
+            float* wide = arguments.scratch + i * stride;
+            widenRow(strip.rows[i], strip.dim, arguments.element, wide);
+            strip.rows[i] = wide;
         }
-        const std::uint16_t* narrow = static_cast<const std::uint16_t*>(plane) + at;
-        if constexpr (kElement != KvElement::F32) {
-            strip.rows[i] = narrow;
-            continue;
-        }
-        float* wide = arguments.scratch + i * stride;
-        widenRow(narrow, strip.dim, arguments.element, wide);
-        strip.rows[i] = wide;
     }
     for (int i = strip.count; i % kScoreKeys != 0; ++i)
         strip.rows[i] = strip.rows[strip.count - 1];
     return strip;
 }
 
+/// Writes a row as Int8.
+inline void quantizeKeyValue(const float* row, int dim, void* slot) {
+    for (int i = 0; i < dim; i += kQuantGroup) {
+        const int left = dim - i;
+        const int count = left < kQuantGroup ? left : kQuantGroup;
+        std::int8_t values[kQuantGroup];
+        float scales[2];
+        std::int32_t halfSums[2];
+        quantizeGroup(loadUpTo(row + i, left),
+                      left > kLanes ? loadUpTo(row + i + kLanes, left - kLanes) : broadcast(0.0F),
+                      values,
+                      scales,
+                      halfSums);
+        char* to = static_cast<char*>(slot);
+        __builtin_memcpy(to + i, values, static_cast<std::size_t>(count));
+        __builtin_memcpy(to + dim + i / kQuantGroup * 4, scales, sizeof scales[0]);
+    }
+}
+
 void storeKeyValue(const float* row, int headDim, KvElement element, void* slot) {
+    if (element == KvElement::Int8)
+        return quantizeKeyValue(row, headDim, slot);
     for (int i = 0; i < headDim; i += kLanes) {
         const int left = headDim - i;
         const Lanes x = loadUpTo(row + i, left);

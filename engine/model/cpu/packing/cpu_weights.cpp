@@ -85,8 +85,8 @@ private:
 
     /// Before anything is packed: a model that does not fit is refused at once.
     Result<void> checkMemory(std::size_t heldBytes, KvType kvType) const {
-        const double slot = 2.0 * m_config.layerCount * m_config.kvHeadCount * m_config.headDim *
-                            static_cast<double>(kvTypeBytes(kvType));
+        const double slot = 2.0 * m_config.layerCount * m_config.kvHeadCount *
+                            static_cast<double>(kvRowBytes(kvType, m_config.headDim));
         auto checked = checkMemoryFor(
             static_cast<double>(heldBytes) + slot * m_options.cacheSlots,
             m_options.cacheSlots > 0

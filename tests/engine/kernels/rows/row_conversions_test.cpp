@@ -106,6 +106,7 @@ private slots:
     void whatIsNotFiniteStaysSo();
     void quantisedValuesAreTheNearestOnes();
     void quantisedRowsAreTheSameInEverySet();
+    void keysOfEightBitsAreQuantisedRows();
     void aGroupThatIsNotFiniteIsMarked();
     void aGroupOfNearlyNothingBecomesZero();
 };
@@ -230,6 +231,23 @@ void RowConversionsTest::quantisedRowsAreTheSameInEverySet() {
         QVERIFY(hasSameBits(result.scales, expected.scales));
         QVERIFY(hasSameBits(result.scaledSums, expected.scaledSums));
         QVERIFY(hasSameBits(result.halfSums, expected.halfSums));
+    }
+}
+
+void RowConversionsTest::keysOfEightBitsAreQuantisedRows() {
+    FETCH_KERNELS;
+    for (int width = 1; width <= 130; ++width) {
+        const std::vector<float> row = randomRow(width, static_cast<unsigned>(width), 3.0F);
+        const Quantized expected = quantized(scalarRowKernels(), row);
+        EdgeRow<float> in(row);
+        EdgeRow<std::byte> slot(kvRowBytes(KvElement::Int8, width));
+        kernels.storeKeyValue(in.data(), width, KvElement::Int8, slot.data());
+        for (int i = 0; i < width; ++i) {
+            const float number = kvNumber(slot.data(), KvElement::Int8, width, i);
+            const auto at = static_cast<std::size_t>(i);
+            QCOMPARE(number, expected.values[at] * expected.scales[at / kQuantGroup]);
+            QVERIFY(std::abs(number - row[at]) <= 0.5001F * expected.scales[at / kQuantGroup]);
+        }
     }
 }
 

@@ -137,19 +137,24 @@ private slots:
         const auto plain = std::move(makePlainTransformer(config(), source, {})).value();
         KvCache reference = emptyCache(*plain, 64);
         const auto expected = runChain(*plain, reference, LayerPlan::full(3), someIds(40), 8);
-        std::size_t bytes[2] = {};
-        for (const auto& [type, tolerance] :
-             {std::pair{KvType::F16, 1e-3}, std::pair{KvType::BF16, 6e-3}}) {
+        std::map<KvType, std::size_t> bytes;
+        for (const auto& [type, tolerance] : {std::pair{KvType::F16, 1e-3},
+                                              std::pair{KvType::BF16, 6e-3},
+                                              std::pair{KvType::Int8, 3e-2}}) {
             cpu::Options options;
             options.kvType = type;
             const auto cpu = makeCpu(config(), source, options);
             KvCache cache = emptyCache(*cpu, 64);
-            bytes[type == KvType::BF16] = cache.storage().byteSize();
+            bytes[type] = cache.storage().byteSize();
             const auto found = runChain(*cpu, cache, LayerPlan::full(3), someIds(40), 8);
-            QVERIFY(relativeError(found, expected) <= tolerance);
+            const double error = relativeError(found, expected);
+            QVERIFY2(error <= tolerance, qPrintable(QString::number(error)));
         }
-        QCOMPARE(2 * bytes[0], reference.storage().byteSize());
-        QCOMPARE(bytes[0], bytes[1]);
+        QCOMPARE(2 * bytes[KvType::F16], reference.storage().byteSize());
+        QCOMPARE(bytes[KvType::F16], bytes[KvType::BF16]);
+        const std::size_t dim = static_cast<std::size_t>(config().headDim);
+        QCOMPARE(bytes[KvType::Int8] * 4 * dim,
+                 reference.storage().byteSize() * kvRowBytes(KvType::Int8, config().headDim));
     }
 
     void influenceIsThePlainBackends() {

@@ -57,6 +57,8 @@ struct ExactForm {
 inline std::optional<engine::KvType> exactKvType(int shape) {
     if (shape == 1)
         return engine::KvType::BF16;
+    if (shape == kWideShape)
+        return engine::KvType::Int8;
     return shape == 2 ? std::optional(engine::KvType::F16) : std::nullopt;
 }
 
@@ -124,8 +126,7 @@ inline bool isSameCache(engine::KvCache& a, engine::KvCache& b, engine::Position
     auto& first = dynamic_cast<engine::HostKvStorage&>(a.storage());
     auto& second = dynamic_cast<engine::HostKvStorage&>(b.storage());
     const engine::KvShape& shape = first.shape();
-    const auto slotBytes =
-        static_cast<std::size_t>(shape.headDim) * (shape.type == engine::KvType::F32 ? 4 : 2);
+    const std::size_t slotBytes = engine::kvRowBytes(shape.type, shape.headDim);
     const auto plane = static_cast<std::size_t>(shape.capacity) * slotBytes;
     const std::size_t used = static_cast<std::size_t>(length) * slotBytes;
     for (int layer = 0; layer < shape.layerCount; ++layer)
