@@ -3,10 +3,16 @@
 
 namespace ui {
 
+namespace {
+
+constexpr QChar kWidestDigit = u'4'; // of the fonts of the window
+
+} // namespace
+
 QString textRoom(QString text) {
     for (QChar& letter : text)
         if (letter.isDigit())
-            letter = u'0';
+            letter = kWidestDigit;
     return text;
 }
 

@@ -5,8 +5,8 @@
 
 namespace ui {
 
-/// The text with each digit replaced by 0: texts that differ only in digits take the same room, so
-/// measuring one of them is enough.
+/// The text with each digit replaced by the widest one: texts that differ only in digits take at
+/// most this room, so measuring one of them is enough.
 QString textRoom(QString text);
 
 } // namespace ui

@@ -139,12 +139,14 @@ private slots:
         const auto link = open(record(m_folder,
                                       {{0.45, support::loadedModel()},
                                        {435.0, DecoderChosen{}},
+                                       {400.0, ForecastMade{}},
                                        {430.0, support::promptStarted(1)},
+                                       {430.1, TaskRecognised{}},
                                        {434.0, support::plainStep(1, 0, "a", 20.0)},
                                        {436.0, RecordingStarted{"run.swiftrun"}},
                                        {436.5, support::plainStep(1, 1, "b", 20.0)}}),
                                1.0);
-        QCOMPARE(link->takeEvents().size(), std::size_t(5));
+        QCOMPARE(link->takeEvents().size(), std::size_t(7));
         m_now += std::chrono::milliseconds(499);
         QVERIFY(link->takeEvents().empty());
         m_now += std::chrono::milliseconds(2);

@@ -6,6 +6,8 @@
 #include <QHBoxLayout>
 #include <QtTest>
 
+#include <random>
+
 using namespace ui;
 
 namespace {
@@ -115,6 +117,28 @@ private slots:
                     .boundingRect(QRect(0, 0, m_label->width(), 10'000), Qt::TextWordWrap, words)
                     .height();
             QVERIFY2(m_label->sizeHint().height() >= needed, qPrintable(QString::number(percent)));
+        }
+    }
+
+    void aSentenceHasRoomForAllItsLinesWhateverItsDigitsAre() {
+        open(LiveLabel::Fit::Wrapped, 310);
+        std::mt19937 random(5);
+        for (int turn = 0; turn < 400; ++turn) {
+            QString words = QStringLiteral(
+                "3 candidates checked in one pass: 0 accepted, 1 own. Drafted by recalling text "
+                "seen before, because 1.48 tokens were expected in the time of 0.98 plain steps "
+                "(4.2 ms). Not drafted by the draft adapter: only 1.53 tokens were expected in the "
+                "time of 1.13 plain steps (4.8 ms).");
+            for (QChar& letter : words)
+                if (letter.isDigit() && turn % 2 == 1)
+                    letter = QChar(static_cast<char16_t>(u'0' + random() % 10));
+            m_window->resize(220 + turn / 2, 60);
+            layoutsFor(words);
+            const QFontMetrics metrics(m_label->textFont());
+            const QRect room(0, 0, m_label->width(), 10'000);
+            QVERIFY2(m_label->sizeHint().height() >=
+                         metrics.boundingRect(room, Qt::TextWordWrap, words).height(),
+                     qPrintable(words));
         }
     }
 

@@ -19,20 +19,11 @@ constexpr std::size_t kEventsAtATime = 512;
 constexpr auto kLookAheadTime = std::chrono::milliseconds(5);
 constexpr int kLookAheadEvents = 16; ///< between two looks at the clock
 
-/// No recording holds more events from before its beginning: its context and one answer.
+/// No recording holds more events from before its beginning: its context and the answers at work.
 constexpr int kMostCarried = 16384;
 
 /// Between the beginning of the first picture and the first question.
 constexpr double kLeadSeconds = 1.0;
-
-bool mayBeCarried(const EngineEvent& event) {
-    return event.as<ModelLoaded>() != nullptr || event.as<DecoderChosen>() != nullptr ||
-           event.as<SettingsChanged>() != nullptr || event.as<SamplingChanged>() != nullptr ||
-           event.as<SpanStarted>() != nullptr || event.as<PlanChanged>() != nullptr ||
-           event.as<PhaseChanged>() != nullptr || event.as<Statistics>() != nullptr ||
-           event.as<PromptStarted>() != nullptr || event.as<StepFinished>() != nullptr ||
-           event.as<TextReleased>() != nullptr;
-}
 
 /// Where a recording begins, in seconds.
 struct Beginning {
@@ -66,8 +57,6 @@ Beginning beginningOf(const std::filesystem::path& path) {
             break;
         if (origin && isQuestion)
             return {*origin, std::max(found.time - *origin - kLeadSeconds, 0.0), *asked};
-        if (!origin && !mayBeCarried(found))
-            break;
     }
     return {origin.value_or(first.value_or(0.0)), 0.0, asked.value_or(0)};
 }
