@@ -350,8 +350,9 @@ DEVICE void runJoin(const PassArguments& pass, const Operation& operation) {
         }
         UNROLL
         for (int d = 0; d < kStrip / 32; ++d)
-            if (d * 32 < width)
-                pass.context[static_cast<long long>(unit) * width + d * 32 + laneIndex()] =
+            if (d * 32 + laneIndex() < pass.headDim)
+                pass.context[static_cast<long long>(row) * contextStride(pass) +
+                             unit % pass.heads * pass.headDim + d * 32 + laneIndex()] =
                     sums[d] / total;
     }
 }

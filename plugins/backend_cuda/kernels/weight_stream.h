@@ -31,13 +31,24 @@ DEVICE UnitRange shareOf(int units, int offset) {
 
 DEVICE int unitsOf(const DeviceMatrix& matrix) { return matrix.strips * matrix.slabs; }
 
-DEVICE int slabChunks(const DeviceMatrix& matrix) { return kSlab / chunkColumns(matrix.form); }
-
-/// Chunks of a unit; units are numbered slab by slab.
-DEVICE int chunksOf(const DeviceMatrix& matrix, int unit) {
-    const int most = slabChunks(matrix);
-    const int left = matrix.chunks - unit / matrix.strips * most;
+/// Records of a unit; units are numbered slab by slab.
+DEVICE int recordsOf(const DeviceMatrix& matrix, int slab) {
+    const int most = kSlab / recordColumns(matrix.form);
+    const int left = matrix.records - slab * most;
     return left < most ? left : most;
+}
+
+DEVICE int chunksOf(const DeviceMatrix& matrix, int unit) {
+    return recordsOf(matrix, unit / matrix.strips) * recordChunks(matrix.form);
+}
+
+/// A warp's record, the index-th of a unit.
+DEVICE const char* recordAt(const DeviceMatrix& matrix, int slab, int strip, int index, int warp) {
+    const long long record =
+        static_cast<long long>(slab) * (kSlab / recordColumns(matrix.form)) * matrix.strips +
+        static_cast<long long>(strip) * recordsOf(matrix, slab) + index;
+    return static_cast<const char*>(matrix.weights) +
+           (record * kWarps + warp) * recordBytes(matrix);
 }
 
 /// Where the ring has got to.
@@ -53,14 +64,15 @@ public:
             ask(slot);
     }
 
-    /// The four steps of this thread's next chunk.
-    DEVICE void take(uint4 (&steps)[kSteps]) {
+    /// The steps of this thread's next chunk; behind the two of a chunk that begins a record of
+    /// quantised numbers the scales.
+    template <int Steps> DEVICE void take(uint4 (&steps)[Steps]) {
         if (hasFault(Fault::ShortWait))
             waitCopies<kRing>();
         else
             waitCopies<kRing - 1>();
         UNROLL
-        for (int step = 0; step < kSteps; ++step)
+        for (int step = 0; step < Steps; ++step)
             steps[step] = m_ring[(m_slot * kSteps + step) * kThreads];
     }
 
@@ -81,21 +93,34 @@ private:
                 m_units = shareOf(unitsOf(operation.matrix), operation.offset);
         }
         const DeviceMatrix& matrix = m_pass.operations[m_operation].matrix;
-        const int slab = m_units.next / matrix.strips;
-        const int strip = m_units.next % matrix.strips;
         m_chunks = chunksOf(matrix, m_units.next);
-        const long long chunk = static_cast<long long>(slab) * slabChunks(matrix) * matrix.strips +
-                                static_cast<long long>(strip) * m_chunks;
-        m_next = static_cast<const uint4*>(matrix.weights) +
-                 (chunk * kWarps + warpIndex()) * (kSteps * 32) + laneIndex();
+        m_scaleBytes = matrix.scaleBytes;
+        m_isInHalves = matrix.form == Form::Int8;
+        m_next = recordAt(matrix,
+                          m_units.next / matrix.strips,
+                          m_units.next % matrix.strips,
+                          0,
+                          warpIndex()) +
+                 laneIndex() * 16;
     }
 
     DEVICE void ask(int slot) {
         if (m_operation < m_pass.end) {
+            uint4* to = m_ring + slot * kSteps * kThreads;
+            const bool isSecond = m_isInHalves && m_chunk % 2 != 0;
+            if (m_scaleBytes != 0 && !isSecond) {
+                askScales(to + 2 * kThreads);
+                m_next += 32 * m_scaleBytes;
+            }
             UNROLL
             for (int step = 0; step < kSteps; ++step)
-                copyAsync16(m_ring + (slot * kSteps + step) * kThreads, m_next + step * 32);
-            m_next += kWarps * kSteps * 32;
+                if (step < 2 || m_scaleBytes == 0)
+                    copyAsync<16>(to + step * kThreads, m_next + step * kStepBytes);
+            m_next += (m_scaleBytes == 0 ? kSteps : 2) * kStepBytes;
+            if (isSecond || !m_isInHalves) { // past the records of the other warps
+                const int steps = m_scaleBytes == 0 || m_isInHalves ? kSteps : 2;
+                m_next += (kWarps - 1) * (32 * m_scaleBytes + steps * kStepBytes);
+            }
             if (++m_chunk == m_chunks) {
                 ++m_units.next;
                 findUnit();
@@ -104,11 +129,23 @@ private:
         commitCopies();
     }
 
+    DEVICE void askScales(uint4* to) {
+        const char* from = m_next + laneIndex() * (m_scaleBytes - 16);
+        if (m_scaleBytes == 4)
+            copyAsync<4>(to, from);
+        else if (m_scaleBytes == 8)
+            copyAsync<8>(to, from);
+        else
+            copyAsync<16>(to, from);
+    }
+
     const PassArguments& m_pass;
-    uint4* m_ring; // [slots, steps, threads]
-    const uint4* m_next = nullptr;
+    uint4* m_ring;                // [slots, steps, threads]
+    const char* m_next = nullptr; // of this lane
     UnitRange m_units;
     int m_operation;
+    int m_scaleBytes = 0;
+    bool m_isInHalves = false; // records of two chunks
     int m_chunk = 0;
     int m_chunks = 0;
     int m_slot = 0;

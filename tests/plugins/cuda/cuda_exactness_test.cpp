@@ -2,6 +2,7 @@
 // A row's numbers are the same bits whatever runs with it, on however many blocks, in whatever
 // order their threads take turns.
 #include "tests/plugins/cuda/cuda_support.h"
+#include "tests/support/models/stored_weights.h"
 
 #include <QTest>
 
@@ -16,6 +17,7 @@ using Rows = std::vector<std::vector<double>>;
 struct Scene {
     ModelConfig config = support::unevenConfig();
     support::MemoryWeights weights = support::randomWeights(config, 11);
+    support::StoredWeights fourBit{weights, TensorType::Q4_1};
     LayerPlan plan = LayerPlan::full(config.layerCount);
 };
 
@@ -24,12 +26,14 @@ Scene& scene() {
     return only;
 }
 
+/// `form`: a word of --weights, or "4bit", as which the file has them.
 std::unique_ptr<Transformer>
 make(const std::string& form, int blocks, ThreadOrder order, const std::string& launch = "pass") {
-    return support::makeOn(std::make_shared<EmulatedDevice>(blocks, order),
-                           scene().config,
-                           scene().weights,
-                           {{"weights", form}, {"launch", launch}});
+    const auto device = std::make_shared<EmulatedDevice>(blocks, order);
+    if (form == "4bit")
+        return support::makeOn(device, scene().config, scene().fourBit, {{"launch", launch}});
+    return support::makeOn(
+        device, scene().config, scene().weights, {{"weights", form}, {"launch", launch}});
 }
 
 Rows runChainIn(Transformer& transformer, int count, std::size_t rowsAtOnce) {
@@ -58,7 +62,7 @@ void CudaExactnessTest::blocksAndThreadsDecideNoBit_data() {
     QTest::addColumn<int>("blocks");
     QTest::addColumn<bool>("isDescending");
     QTest::addColumn<unsigned>("seed");
-    for (const char* form : {"bf16", "f32"})
+    for (const char* form : {"bf16", "f32", "int8", "4bit"})
         for (const int blocks : {1, 3}) {
             QTest::addRow("%s, %d blocks, descending", form, blocks)
                 << form << blocks << true << 0U;
@@ -79,7 +83,7 @@ void CudaExactnessTest::blocksAndThreadsDecideNoBit() {
 
 void CudaExactnessTest::seventyRowsAreThoseOfSinglePasses_data() {
     QTest::addColumn<QString>("form");
-    for (const char* form : {"bf16", "f16", "f32"})
+    for (const char* form : {"bf16", "f16", "f32", "int8", "4bit"})
         QTest::newRow(form) << form;
 }
 
@@ -93,9 +97,11 @@ void CudaExactnessTest::seventyRowsAreThoseOfSinglePasses() {
 }
 
 void CudaExactnessTest::launchesOfSingleOperationsGiveTheSameBits() {
-    const auto pass = make("bf16", 2, {});
-    const auto operations = make("bf16", 2, {}, "operation");
-    QVERIFY(runChainIn(*pass, 20, 7) == runChainIn(*operations, 20, 7));
+    for (const char* form : {"bf16", "4bit"}) {
+        const auto pass = make(form, 2, {});
+        const auto operations = make(form, 2, {}, "operation");
+        QVERIFY(runChainIn(*pass, 20, 7) == runChainIn(*operations, 20, 7));
+    }
 }
 
 void CudaExactnessTest::branchesInOtherSlotsEqualTheirChain() {
