@@ -21,6 +21,7 @@ constexpr int kGroup = 32;       // columns that share a scale of the rows
 constexpr unsigned kAllFinite = 0xffffffffU;
 
 constexpr int kMostExperts = 256;
+constexpr int kWidestHead = 256; // numbers
 
 enum class Kind : int { Begin, Linear, Turn, Attend, Join, Choose, AddNormed, HandOut, HeadJoin };
 /// Of numbers in memory: weights, and the first three of keys and values.
@@ -122,7 +123,7 @@ struct PassArguments {
     int heads = 0;
     int kvHeads = 0;
     int headDim = 0;
-    int headWidth = 0; // headDim filled up to 64 or 128
+    int headWidth = 0; // headDim filled up to 64, 128 or 256
     int vocab = 0;
     int vocabStrips = 0;
     int isSilu = 1;

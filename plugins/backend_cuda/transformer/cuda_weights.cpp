@@ -16,7 +16,6 @@ using namespace engine;
 namespace {
 
 constexpr std::size_t kAlignment = 256;
-constexpr int kWidestHead = 128;
 
 /// A tensor's numbers, or none when only sizes are wanted.
 using Numbers = std::vector<float>;
@@ -321,7 +320,9 @@ private:
 
 } // namespace
 
-int headWidthOf(const ModelConfig& config) { return config.headDim <= 64 ? 64 : kWidestHead; }
+int headWidthOf(const ModelConfig& config) {
+    return config.headDim <= 64 ? 64 : config.headDim <= 128 ? 128 : kWidestHead;
+}
 
 TileFormat formatOf(TensorType type, std::optional<Form> wanted) {
     if (!wanted)

@@ -52,7 +52,7 @@ struct DeviceWeights {
     const DeviceLinear& outputHead() const { return head.matrix.outputs == 0 ? embedding : head; }
 };
 
-/// Numbers that a head takes: filled up to 64 or 128.
+/// Numbers that a head takes: filled up to 64, 128 or 256.
 int headWidthOf(const engine::ModelConfig& config);
 
 /// The form that a matrix of this type gets: what was asked for, else the one in which the cpu

@@ -395,10 +395,10 @@ void CudaErrorsTest::anAnswerTakesNoMemoryBesidesWhatWasReserved() {
 
 void CudaErrorsTest::whatKernelsCannotComputeIsRefused() {
     ModelConfig config = support::tinyConfig();
-    config.headDim = 130;
+    config.headDim = 258;
     const auto wide = support::loadOn(
         std::make_shared<EmulatedDevice>(), config, support::randomWeights(config, 1));
-    QVERIFY(!wide && says(wide.error(), {"heads of up to 128", "130"}));
+    QVERIFY(!wide && says(wide.error(), {"heads of up to 256", "258"}));
     QCOMPARE(wide.error().code, ErrorCode::Unsupported);
     // Experts beyond the room that the routing has; no weight is asked for before.
     config = support::expertConfig();

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row's numbers are the same bits whatever runs with it, on however many blocks, in whatever
 // order their threads take turns.
+#include "engine/model/plain/plain_backend.h"
 #include "tests/plugins/cuda/cuda_support.h"
 #include "tests/support/models/stored_weights.h"
 
 #include <QTest>
+
+#include <cmath>
 
 using namespace engine;
 using backend_cuda::EmulatedDevice;
@@ -51,6 +54,8 @@ private slots:
     void blocksAndThreadsDecideNoBit();
     void seventyRowsAreThoseOfSinglePasses_data();
     void seventyRowsAreThoseOfSinglePasses();
+    void wideHeadsAreRightAndExact_data();
+    void wideHeadsAreRightAndExact();
     void launchesOfSingleOperationsGiveTheSameBits();
     void branchesInOtherSlotsEqualTheirChain();
     void rowsBesideEqualTheChain();
@@ -94,6 +99,50 @@ void CudaExactnessTest::seventyRowsAreThoseOfSinglePasses() {
     const Rows single = runChainIn(*transformer, 70, 1);
     for (const std::size_t rows : {5U, 17U, 33U, 70U})
         QVERIFY(runChainIn(*transformer, 70, rows) == single);
+}
+
+void CudaExactnessTest::wideHeadsAreRightAndExact_data() {
+    QTest::addColumn<QString>("kv");
+    QTest::addColumn<int>("headDim");
+    QTest::addColumn<double>("tolerance");
+    QTest::newRow("float16, 256") << "f16" << 256 << 1e-3;
+    QTest::newRow("bfloat16, 256") << "bf16" << 256 << 1e-2;
+    QTest::newRow("float32, 256") << "f32" << 256 << 1e-5;
+    QTest::newRow("float16, 200") << "f16" << 200 << 1e-3;
+    QTest::newRow("float32, 136") << "f32" << 136 << 1e-5;
+}
+
+/// Heads above 128 numbers, over two sections of attention, against the reference in float64.
+void CudaExactnessTest::wideHeadsAreRightAndExact() {
+    QFETCH(const QString, kv);
+    QFETCH(const int, headDim);
+    QFETCH(const double, tolerance);
+    ModelConfig config = support::layeredConfig(2);
+    config.headDim = headDim;
+    const support::MemoryWeights weights = support::randomWeights(config, 3);
+    const auto own = support::makeOn(std::make_shared<EmulatedDevice>(2),
+                                     config,
+                                     weights,
+                                     {{"weights", std::string("f32")}, {"kv", kv.toStdString()}});
+    const auto reference =
+        std::move(makePlainTransformer(config, weights, {.precision = Precision::F64})).value();
+    const LayerPlan plan = LayerPlan::full(config.layerCount);
+    const auto run = [&](Transformer& transformer, std::size_t rowsAtOnce) {
+        KvCache cache = support::emptyCache(transformer, 70);
+        return support::runChain(transformer, cache, plan, support::someIds(70), rowsAtOnce);
+    };
+    const Rows found = run(*own, 70);
+    QVERIFY(found == run(*own, 1));
+    const Rows expected = run(*reference, 70);
+    double difference = 0.0;
+    double size = 0.0;
+    for (std::size_t row = 0; row < expected.size(); ++row)
+        for (std::size_t i = 0; i < expected[row].size(); ++i) {
+            difference += std::pow(found[row][i] - expected[row][i], 2);
+            size += std::pow(expected[row][i], 2);
+        }
+    const double relative = std::sqrt(difference / size);
+    QVERIFY2(relative <= tolerance, qPrintable(QString::number(relative)));
 }
 
 void CudaExactnessTest::launchesOfSingleOperationsGiveTheSameBits() {
