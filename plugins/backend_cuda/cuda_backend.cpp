@@ -3,8 +3,9 @@
 
 #include "engine/base/setting_makers.h"
 #include "engine/base/to_size.h"
+#include "plugins/backend_cuda/checks/load_check.h"
+#include "plugins/backend_cuda/checks/self_test.h"
 #include "plugins/backend_cuda/transformer/cuda_transformer.h"
-#include "plugins/backend_cuda/transformer/load_check.h"
 #include "plugins/backend_cuda/workspaces/pass_spaces.h"
 
 #include <algorithm>
@@ -144,6 +145,8 @@ Result<std::unique_ptr<Transformer>> load(const Machine& machine,
         outline.bytes +
             cacheBytesOf(config, kvTypeOf(own, outline.mainFormat), options.cacheSlots) +
             workspaceBytes(config, outline, options.cacheSlots)));
+    if (!machine.testFolder.empty())
+        ENGINE_TRY_DO(testDeviceOnce(device, machine.testFolder));
     ENGINE_TRY(DeviceWeights weights, uploadWeights(config, source, own.weights, device, options));
     ENGINE_TRY(std::unique_ptr<CudaTransformer> made,
                CudaTransformer::make(device, config, std::move(weights), own, options.cacheSlots));

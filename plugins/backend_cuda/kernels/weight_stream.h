@@ -54,9 +54,9 @@ DEVICE const char* recordAt(const DeviceMatrix& matrix, int slab, int strip, int
 /// Where the ring has got to.
 class WeightStream {
 public:
-    DEVICE WeightStream(const PassArguments& pass, char* shared)
-        : m_pass(pass)
-        , m_ring(reinterpret_cast<uint4*>(shared) + threadIndex()) {
+    /// The ring lies at the beginning of shared memory.
+    DEVICE explicit WeightStream(const PassArguments& pass)
+        : m_pass(pass) {
         m_operation = pass.first - 1;
         m_units = {0, 0};
         findUnit();
@@ -73,7 +73,7 @@ public:
             waitCopies<kRing - 1>();
         UNROLL
         for (int step = 0; step < Steps; ++step)
-            steps[step] = m_ring[(m_slot * kSteps + step) * kThreads];
+            steps[step] = ring(m_slot)[step * kThreads];
     }
 
     /// Asks for the chunk that is a whole ring ahead, behind the products that used this one.
@@ -83,8 +83,12 @@ public:
     }
 
 private:
+    /// This thread's places in a slot, [steps, threads].
+    static DEVICE uint4* ring(int slot) {
+        return reinterpret_cast<uint4*>(sharedMemory()) + slot * kSteps * kThreads + threadIndex();
+    }
+
     DEVICE void findUnit() {
-        m_chunk = 0;
         while (m_units.next >= m_units.end) {
             if (++m_operation >= m_pass.end)
                 return;
@@ -94,8 +98,7 @@ private:
         }
         const DeviceMatrix& matrix = m_pass.operations[m_operation].matrix;
         m_chunks = chunksOf(matrix, m_units.next);
-        m_scaleBytes = matrix.scaleBytes;
-        m_isInHalves = matrix.form == Form::Int8;
+        m_scaleBytes = matrix.form == Form::Int4 ? -matrix.scaleBytes : matrix.scaleBytes;
         m_next = recordAt(matrix,
                           m_units.next / matrix.strips,
                           m_units.next % matrix.strips,
@@ -106,22 +109,24 @@ private:
 
     DEVICE void ask(int slot) {
         if (m_operation < m_pass.end) {
-            uint4* to = m_ring + slot * kSteps * kThreads;
-            const bool isSecond = m_isInHalves && m_chunk % 2 != 0;
-            if (m_scaleBytes != 0 && !isSecond) {
-                askScales(to + 2 * kThreads);
-                m_next += 32 * m_scaleBytes;
+            uint4* to = ring(slot);
+            const bool isPlain = m_scaleBytes == 0;
+            const bool isInHalves = m_scaleBytes > 0; // a record is two chunks
+            const bool isSecond = isInHalves && m_chunks % 2 != 0;
+            const int scaleBytes = isInHalves ? m_scaleBytes : -m_scaleBytes;
+            if (!isPlain && !isSecond) {
+                askScales(to + 2 * kThreads, scaleBytes);
+                m_next += 32 * scaleBytes;
             }
             UNROLL
             for (int step = 0; step < kSteps; ++step)
-                if (step < 2 || m_scaleBytes == 0)
+                if (step < 2 || isPlain)
                     copyAsync<16>(to + step * kThreads, m_next + step * kStepBytes);
-            m_next += (m_scaleBytes == 0 ? kSteps : 2) * kStepBytes;
-            if (isSecond || !m_isInHalves) { // past the records of the other warps
-                const int steps = m_scaleBytes == 0 || m_isInHalves ? kSteps : 2;
-                m_next += (kWarps - 1) * (32 * m_scaleBytes + steps * kStepBytes);
-            }
-            if (++m_chunk == m_chunks) {
+            m_next += (isPlain ? kSteps : 2) * kStepBytes;
+            if (isSecond || !isInHalves) // past the records of the other warps
+                m_next += (kWarps - 1) *
+                          (32 * scaleBytes + (isPlain || isInHalves ? kSteps : 2) * kStepBytes);
+            if (--m_chunks == 0) {
                 ++m_units.next;
                 findUnit();
             }
@@ -129,25 +134,22 @@ private:
         commitCopies();
     }
 
-    DEVICE void askScales(uint4* to) {
-        const char* from = m_next + laneIndex() * (m_scaleBytes - 16);
-        if (m_scaleBytes == 4)
+    DEVICE void askScales(uint4* to, int scaleBytes) {
+        const char* from = m_next + laneIndex() * (scaleBytes - 16);
+        if (scaleBytes == 4)
             copyAsync<4>(to, from);
-        else if (m_scaleBytes == 8)
+        else if (scaleBytes == 8)
             copyAsync<8>(to, from);
         else
             copyAsync<16>(to, from);
     }
 
     const PassArguments& m_pass;
-    uint4* m_ring;                // [slots, steps, threads]
     const char* m_next = nullptr; // of this lane
     UnitRange m_units;
     int m_operation;
-    int m_scaleBytes = 0;
-    bool m_isInHalves = false; // records of two chunks
-    int m_chunk = 0;
-    int m_chunks = 0;
+    int m_scaleBytes = 0; // of a lane; below 0 those of Int4; 0: plain numbers
+    int m_chunks = 0;     // of the unit that are not asked for yet; of Int8 an even number at first
     int m_slot = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <numeric>
 
 using namespace engine;
@@ -46,6 +47,10 @@ driver::Functions madeUpFunctions() {
     functions.deviceName = [](char* name, int, driver::DeviceNumber device) {
         name[0] = 'G';
         name[1] = static_cast<char>('0' + device);
+        return driver::kSuccess;
+    };
+    functions.deviceUuid = [](unsigned char* uuid, driver::DeviceNumber device) {
+        std::fill_n(uuid, driver::kUuidBytes, static_cast<unsigned char>(0xa0 + device));
         return driver::kSuccess;
     };
     functions.deviceAttribute = [](int* value, int attribute, driver::DeviceNumber device) {
@@ -253,6 +258,7 @@ void CudaErrorsTest::anOldGpuIsToldByName() {
     QVERIFY(one.hasValue());
     QCOMPARE(one.value().size(), std::size_t{1});
     QCOMPARE(one.value().front().name, std::string("G1"));
+    QCOMPARE(one.value().front().uuid, std::string("a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1"));
 }
 
 void CudaErrorsTest::kernelsThatAreMissingOrForeignAreTold() {
