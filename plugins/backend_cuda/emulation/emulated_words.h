@@ -13,6 +13,7 @@
 #define KERNEL(threads) void
 #define ARGUMENTS const
 #define UNROLL
+#define KEEP_LOOP
 
 struct alignas(16) uint4 {
     unsigned x, y, z, w;

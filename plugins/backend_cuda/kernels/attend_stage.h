@@ -263,6 +263,7 @@ DEVICE void attendSectionF32(const PassArguments& pass,
                 continue;
             const float* key = keys + static_cast<long long>(slotOf(pass, row, position)) * width;
             float sum = 0.0F;
+            KEEP_LOOP
             for (int d = 0; d < width; d += 4) {
                 const float4 a = loadFresh(reinterpret_cast<const float4*>(query + d));
                 const float4 b = loadFresh(reinterpret_cast<const float4*>(key + d));
@@ -280,6 +281,7 @@ DEVICE void attendSectionF32(const PassArguments& pass,
             score = score == kNothing ? 0.0F : exponential(score - highest);
         const float weights = warpSum(scores[0] + scores[1]);
         float sums[kWidestHead / 32] = {};
+        KEEP_LOOP
         for (int key = 0; key < kSectionKeys; ++key) {
             const int position = part.section * kSectionKeys + key;
             if (position >= pass.counts[row])

@@ -13,6 +13,7 @@
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
 #define ARGUMENTS const __grid_constant__
 #define UNROLL _Pragma("unroll")
+#define KEEP_LOOP _Pragma("unroll 1") // where registers matter more than time
 
 namespace backend_cuda {
 
