@@ -7,7 +7,7 @@ include_guard(GLOBAL)
 set(SWIFT_STUDIO_NVCC "" CACHE FILEPATH
     "nvcc of CUDA 13; empty: in the cache folder, else on PATH; OFF: no kernels")
 set(found_nvcc "${SWIFT_STUDIO_NVCC}")
-# Compiling them takes a processor two minutes, so it is done where they can run, or where it is asked for.
+# Compiling them takes a processor three minutes, so it is done where they can run, or where it is asked for.
 set(SWIFT_STUDIO_CUDA "" CACHE STRING
     "Kernels for NVIDIA GPUs: 1 builds them, 0 does not; empty: where there is such a GPU")
 if(DEFINED ENV{SWIFT_STUDIO_CUDA}) # also where the build was configured without it before
@@ -54,7 +54,7 @@ set(kernel_mark "swift-studio-kernels-${kernel_hash}")
 set(kernel_flags -std=c++20 -O3 --expt-relaxed-constexpr --fmad=false -ftz=false -prec-div=true
     -prec-sqrt=true -Werror all-warnings -Xptxas -warn-spills,-warn-lmem-usage)
 set(kernel_targets "")
-foreach(capability 80 86 90) # of 10.0 and 12.0 the kernel of 64 rows needs two registers too many yet
+foreach(capability 80 86 90 100 120)
     list(APPEND kernel_targets -gencode "arch=compute_${capability},code=sm_${capability}")
 endforeach()
 # For GPUs to come. It asks ahead the fewest chunks (ringSlots), so its shared memory suffices on all of them.

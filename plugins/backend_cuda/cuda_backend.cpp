@@ -3,8 +3,9 @@
 
 #include "engine/base/setting_makers.h"
 #include "engine/base/to_size.h"
+#include "plugins/backend_cuda/checks/load_check.h"
+#include "plugins/backend_cuda/checks/self_test.h"
 #include "plugins/backend_cuda/transformer/cuda_transformer.h"
-#include "plugins/backend_cuda/transformer/load_check.h"
 #include "plugins/backend_cuda/workspaces/pass_spaces.h"
 
 #include <algorithm>
@@ -25,10 +26,10 @@ std::vector<SettingInfo> settings() {
                                           "Number of the GPU to compute on, from 0.");
     return {loadChoice("weights",
                        "Weights",
-                       {"auto", "bf16", "f16", "f32"},
-                       {"Automatic", "bfloat16", "float16", "float32"},
-                       "How weights are held: auto (as in the file where that is bf16 or f16, else "
-                       "f32), bf16, f16 or f32."),
+                       {"auto", "bf16", "f16", "f32", "int8"},
+                       {"Automatic", "bfloat16", "float16", "float32", "8-bit"},
+                       "How weights are held: auto (as in the file, never below its precision), "
+                       "bf16, f16, f32 or int8."),
             kvSetting(false),
             loadChoice("launch",
                        "Launches",
@@ -59,17 +60,16 @@ Result<CudaOptions> optionsOf(const TransformerOptions& options) {
         }
         const auto& word = std::get<std::string>(value);
         if (name == "weights" && word != "auto")
-            own.weights = word == "f32" ? Form::F32 : word == "f16" ? Form::F16 : Form::Bf16;
+            own.weights = word == "f32"    ? Form::F32
+                          : word == "f16"  ? Form::F16
+                          : word == "bf16" ? Form::Bf16
+                                           : Form::Int8;
         else if (name == "kv" && word != "auto")
             own.kvType = word == "f32" ? KvType::F32 : word == "f16" ? KvType::F16 : KvType::BF16;
         else if (name == "launch")
             own.isByOperations = word == "operation";
     }
     return own;
-}
-
-KvType kvTypeOf(const CudaOptions& options, Form form) {
-    return options.kvType.value_or(form == Form::F32 ? KvType::F32 : KvType::F16);
 }
 
 Result<DeviceFacts> factsOf(const Machine& machine, int device) {
@@ -98,17 +98,19 @@ Result<LoadForecast> forecast(const Machine& machine,
     ENGINE_TRY(const CudaOptions own, optionsOf(options));
     ENGINE_TRY(const DeviceFacts facts, factsOf(machine, own.device));
     ENGINE_TRY_DO(checkNetwork(config));
-    const Form form = chosenForm(config, source, own.weights);
-    ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, form));
-    const KvType kvType = kvTypeOf(own, form);
+    ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, own.weights));
+    const KvType kvType = kvTypeOf(own, outline.mainFormat);
     LoadForecast told{memoryNeed(config, outline.bytes, kvType, contextLength),
-                      std::string(formName(form)),
+                      std::string(tileFormatName(outline.mainFormat)),
                       std::string(kvTypeName(kvType)),
                       fmt::format("sm_{}", facts.capability)};
     told.memory.cacheBytes = cacheBytesOf(config, kvType, contextLength);
     told.memory.passBytes = workspaceBytes(config, outline, contextLength);
     told.wideningNote = wideningNote(
-        outline.bytes, storedBytes(source), "this backend has no form as narrow as the file's yet");
+        outline.bytes,
+        storedBytes(source),
+        own.weights ? "that form was asked for"
+                    : "the cuda backend has no smaller form for some of it that loses nothing");
     return told;
 }
 
@@ -124,7 +126,7 @@ Result<void> checkMemory(Device& device, std::uint64_t modelBytes) {
                     static_cast<double>(needed) / 1e9,
                     device.facts().name,
                     static_cast<double>(isFree) / 1e9),
-        "Ask for a shorter --context, for --weights bf16, or for another GPU with "
+        "Ask for a shorter --context, for --weights int8, or for another GPU with "
         "--device."};
 }
 
@@ -136,14 +138,16 @@ Result<std::unique_ptr<Transformer>> load(const Machine& machine,
     ENGINE_TRY(const CudaOptions own, optionsOf(options));
     ENGINE_TRY_DO(factsOf(machine, own.device));
     ENGINE_TRY_DO(checkNetwork(config));
-    const Form form = chosenForm(config, source, own.weights);
-    ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, form));
+    ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, own.weights));
     ENGINE_TRY(const std::shared_ptr<Device> device, machine.open(own.device));
-    ENGINE_TRY_DO(checkMemory(*device,
-                              outline.bytes +
-                                  cacheBytesOf(config, kvTypeOf(own, form), options.cacheSlots) +
-                                  workspaceBytes(config, outline, options.cacheSlots)));
-    ENGINE_TRY(DeviceWeights weights, uploadWeights(config, source, form, device, options));
+    ENGINE_TRY_DO(checkMemory(
+        *device,
+        outline.bytes +
+            cacheBytesOf(config, kvTypeOf(own, outline.mainFormat), options.cacheSlots) +
+            workspaceBytes(config, outline, options.cacheSlots)));
+    if (!machine.testFolder.empty())
+        ENGINE_TRY_DO(testDeviceOnce(device, machine.testFolder));
+    ENGINE_TRY(DeviceWeights weights, uploadWeights(config, source, own.weights, device, options));
     ENGINE_TRY(std::unique_ptr<CudaTransformer> made,
                CudaTransformer::make(device, config, std::move(weights), own, options.cacheSlots));
     ENGINE_TRY_DO(checkLoaded(*made, device->facts().name));
@@ -155,9 +159,7 @@ std::string heldAs(const WeightSource&, const TensorInfo& tensor) {
         return "cannot be computed with";
     if (tensor.shape.size() < 2)
         return "float32";
-    return std::string(formName(tensor.type == TensorType::BF16  ? Form::Bf16
-                                : tensor.type == TensorType::F16 ? Form::F16
-                                                                 : Form::F32));
+    return std::string(tileFormatName(formatOf(tensor.type, std::nullopt)));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "engine/model/backends/backend_registry.h"
 #include "plugins/backend_cuda/device/device.h"
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -16,6 +17,8 @@ struct Machine {
     std::function<engine::Result<std::vector<DeviceFacts>>()> list;
     /// The GPU at this place of the list, ready to compute. Errors: as list(); those of the device.
     std::function<engine::Result<std::shared_ptr<Device>>(int)> open;
+    /// Where a GPU that passed its test leaves a file; empty: none is tested.
+    std::filesystem::path testFolder = {};
 };
 
 /// Adds the backend "cuda" to a registry.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/decoding/statistics/data_files.h"
 #include "plugins/backend_cuda/cuda_backend.h"
 #include "plugins/backend_cuda/device/driver_device.h"
 #include "plugins/backend_cuda/device/kernel_image.h"
@@ -17,7 +18,8 @@ Machine driverMachine(const std::filesystem::path& folder) {
                 ENGINE_TRY(const driver::Functions functions, driver::open());
                 ENGINE_TRY(const std::vector<char> image, readKernelImage(folder));
                 return DriverDevice::open(functions, place, image);
-            }};
+            },
+            engine::defaultDataFolder() / "gpus"};
 }
 
 void registerCudaBackend(engine::BackendRegistry& registry) {

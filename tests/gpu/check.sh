@@ -15,7 +15,7 @@ FOLDER/PART.log; one line tells how each part ended. --table prints what a folde
   facts       the machine, its GPU, driver and clocks
   tokens      decoders make vanilla's tokens on the default model, greedily and drawn
   forms       each form of weights makes the tokens of the same form on the cpu backend
-  speed       shapes of 1b, 7b and 13b parameters: share of the memory bandwidth, cost of rows, prefill
+  speed       shapes of 1b, 3b and 7b parameters: share of the memory bandwidth, cost of rows, prefill
   planted     a model with known skip sets: SWIFT with what it finds, and auto, over vanilla
 
 --backend NAME   another backend than cuda, for instance cpu
@@ -102,7 +102,7 @@ tokens() {
 forms() {
     local length=64 form ids other
     $small && length=4
-    for form in bf16 f32; do
+    for form in auto bf16 f32 int8; do # of a quantised file auto is its own form
         for other in cpu "$backend"; do
             ids="$(run 60 generate --backend "$other" --weights "$form" --kv f32 \
                 --prompt "The most important inventions are" --max-tokens "$length" | tail -n 1)" || return
@@ -113,11 +113,11 @@ forms() {
 
 speed() {
     local shape form rows=1,2,4,8,16,32,64 more=(--pairs 5 --prefill 512 --max-tokens 64)
-    local shapes=(1b 7b 13b)
+    local shapes=(1b 3b 7b)
     $small && shapes=(1b) rows=1,2 more=(--layers 1 --pairs 1 --prefill 8 --cached 8 --max-tokens 2 --roof-mib 64)
     for shape in "${shapes[@]}"; do
-        for form in bf16 f32; do
-            [[ "$form" == f32 && "$shape" == 13b ]] && continue
+        for form in bf16 int8 4bit f32; do
+            [[ "$form" != bf16 && "$shape" == 3b || "$form$shape" == f327b ]] && continue
             run 90 bench --backend "$backend" --shape "$shape" --weights "$form" --rows "$rows" "${more[@]}" |
                 tail -n 1 || return
         done

@@ -323,6 +323,25 @@ void readPlainRow(TileForm form, const std::byte* tile, std::size_t lane, std::s
 
 } // namespace
 
+PackedGroup readPackedGroup(const TileMatrix& matrix, int row, int group) {
+    ENGINE_CHECK(holdsQuants({matrix.form}), "the groups of a matrix that has none");
+    const std::byte* tile = matrix.data + toSize(row / kTileRows) * matrix.tileBytes;
+    const std::size_t lane = toSize(row % kTileRows);
+    const GroupPlace place = groupPlace(matrix, toSize(group));
+    const std::byte* header = tile + place.header;
+    PackedGroup read;
+    read.scale = readScale(matrix.scaleForm, header, place.scale + lane);
+    if (matrix.hasMinima)
+        read.minimum = readScale(matrix.scaleForm, header, place.minimum + lane);
+    for (std::size_t i = 0; i < toSize(matrix.groupColumns); ++i) {
+        const StoredPlace at = storedPlace(matrix.form, lane, i);
+        const auto byte = std::to_integer<int>(tile[place.storedAt + at.byte] >> at.shift);
+        const int stored = matrix.form == TileForm::Int4 ? byte & 15 : byte;
+        read.quants[i] = static_cast<std::int8_t>(stored - matrix.offset);
+    }
+    return read;
+}
+
 void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out) {
     ENGINE_CHECK(row >= 0 && row < matrix.rows && out.size() == toSize(matrix.columns),
                  "row {} of {}, {} numbers of {}",
@@ -330,23 +349,17 @@ void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out) {
                  matrix.rows,
                  out.size(),
                  matrix.columns);
-    const std::byte* tile = matrix.data + toSize(row / kTileRows) * matrix.tileBytes;
-    const std::size_t lane = toSize(row % kTileRows);
-    if (!holdsQuants({matrix.form}))
-        return readPlainRow(matrix.form, tile, lane, out);
+    if (!holdsQuants({matrix.form})) {
+        const std::byte* tile = matrix.data + toSize(row / kTileRows) * matrix.tileBytes;
+        return readPlainRow(matrix.form, tile, toSize(row % kTileRows), out);
+    }
     const std::size_t groupColumns = toSize(matrix.groupColumns);
     for (std::size_t first = 0; first < out.size(); first += groupColumns) {
-        const GroupPlace place = groupPlace(matrix, first / groupColumns);
-        const std::byte* header = tile + place.header;
-        const float scale = readScale(matrix.scaleForm, header, place.scale + lane);
-        const float minimum =
-            matrix.hasMinima ? readScale(matrix.scaleForm, header, place.minimum + lane) : 0.0F;
-        for (std::size_t i = 0; i < std::min(groupColumns, out.size() - first); ++i) {
-            const StoredPlace at = storedPlace(matrix.form, lane, i);
-            const auto byte = std::to_integer<int>(tile[place.storedAt + at.byte] >> at.shift);
-            const int stored = matrix.form == TileForm::Int4 ? byte & 15 : byte;
-            const float value = static_cast<float>(stored - matrix.offset) * scale;
-            out[first + i] = matrix.hasMinima ? value + minimum : value;
+        const PackedGroup group =
+            readPackedGroup(matrix, row, static_cast<int>(first / groupColumns));
+        for (std::size_t i = 0; i < groupColumns; ++i) {
+            const float value = static_cast<float>(group.quants[i]) * group.scale;
+            out[first + i] = matrix.hasMinima ? value + group.minimum : value;
         }
     }
 }

@@ -5,6 +5,7 @@
 #include "engine/kernels/tiles/tile_matrix.h"
 #include "engine/loading/weight_source.h"
 
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -50,6 +51,16 @@ Result<void> packMatrix(const WeightSource& source,
                         const TensorInfo& tensor,
                         const TileFormat& format,
                         std::byte* memory);
+
+/// A group of a quantised row as it is held: number i is scale * quants[i] + minimum.
+struct PackedGroup {
+    std::array<std::int8_t, kGroupColumns> quants = {}; ///< the first groupColumns ones
+    float scale = 0.0F;
+    float minimum = 0.0F; ///< 0 without minima
+};
+
+/// Of a quantised matrix. `group` counts in matrix.groupColumns.
+PackedGroup readPackedGroup(const TileMatrix& matrix, int row, int group);
 
 /// One row as float32, exactly as used in products. Shapes: out [matrix.columns].
 void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out);

@@ -20,7 +20,9 @@ struct DeviceFacts {
     int multiprocessors = 0; ///< blocks of a launch
     int ringSlots = 0;       ///< of the machine code that runs here (ringSlots())
     std::uint64_t memoryBytes = 0;
-    int driverVersion = 0; ///< CUDA version of the driver, as 13000
+    int driverVersion = 0;        ///< CUDA version of the driver, as 13000
+    std::string driverBuild = {}; ///< "580.65.06"; empty: not known
+    std::string uuid = {};        ///< of this very GPU, hexadecimal
 };
 
 /// The kernels of a pass, by the rows that they take.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/backend_cuda/device/driver_device.h"
 
+#include <fmt/ranges.h>
+
 #include <array>
 #include <cstdlib>
+#include <fstream>
 #include <utility>
 
 namespace backend_cuda {
@@ -38,6 +41,10 @@ DeviceFacts factsOf(const driver::Functions& functions, driver::DeviceNumber dev
     functions.deviceTotalMemory(&bytes, device);
     facts.memoryBytes = bytes;
     functions.driverVersion(&facts.driverVersion);
+    std::ifstream("/sys/module/nvidia/version") >> facts.driverBuild;
+    std::array<unsigned char, driver::kUuidBytes> uuid{};
+    functions.deviceUuid(uuid.data(), device);
+    facts.uuid = fmt::format("{:02x}", fmt::join(uuid, ""));
     return facts;
 }
 

@@ -56,6 +56,7 @@ Result<Functions> open(const std::string& library) {
     take(functions.deviceCount, "cuDeviceGetCount");
     take(functions.deviceGet, "cuDeviceGet");
     take(functions.deviceName, "cuDeviceGetName");
+    take(functions.deviceUuid, "cuDeviceGetUuid_v2");
     take(functions.deviceAttribute, "cuDeviceGetAttribute");
     take(functions.deviceTotalMemory, "cuDeviceTotalMem_v2");
     take(functions.retainPrimaryContext, "cuDevicePrimaryCtxRetain");

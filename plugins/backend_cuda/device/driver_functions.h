@@ -28,6 +28,7 @@ constexpr Status kSuccess = 0;
 constexpr Status kOutOfMemory = 2;
 constexpr Status kNoDevice = 100;
 constexpr Status kNoBinaryForGpu = 209;
+constexpr int kUuidBytes = 16;
 constexpr int kMultiprocessorCount = 16; // attributes of a device
 constexpr int kCapabilityMajor = 75;
 constexpr int kCapabilityMinor = 76;
@@ -44,6 +45,7 @@ struct Functions {
     Status (*deviceCount)(int* count) = nullptr;
     Status (*deviceGet)(DeviceNumber* device, int ordinal) = nullptr;
     Status (*deviceName)(char* name, int length, DeviceNumber device) = nullptr;
+    Status (*deviceUuid)(unsigned char* uuid, DeviceNumber device) = nullptr; // [kUuidBytes]
     Status (*deviceAttribute)(int* value, int attribute, DeviceNumber device) = nullptr;
     Status (*deviceTotalMemory)(std::size_t* bytes, DeviceNumber device) = nullptr;
     Status (*retainPrimaryContext)(Context* context, DeviceNumber device) = nullptr;

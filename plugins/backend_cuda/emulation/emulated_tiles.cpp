@@ -74,4 +74,30 @@ void multiplyTiles(const void* const (&operands)[32], void* const (&results)[32]
     }
 }
 
+void multiplyInt8Tiles(const void* const (&operands)[32], void* const (&results)[32], int halves) {
+    std::int8_t a[16][32] = {};
+    std::int8_t b[8][32] = {};
+    for (int lane = 0; lane < 32; ++lane) {
+        const auto* bytes = static_cast<const std::int8_t*>(operands[lane]);
+        const int g = lane / 4;
+        const int t = lane % 4;
+        for (int half = 0; half < halves; ++half)
+            for (int i = 0; i < 4; ++i) {
+                const int column = half * 16 + t * 4 + i;
+                a[g][column] = bytes[half * 8 + i];
+                a[g + 8][column] = bytes[half * 8 + 4 + i];
+                b[g][column] = bytes[(halves * 2 + half) * 4 + i];
+            }
+    }
+    for (int lane = 0; lane < 32; ++lane) {
+        auto* result = static_cast<int*>(results[lane]);
+        for (int i = 0; i < 4; ++i) {
+            const auto& output = a[lane / 4 + i / 2 * 8];
+            const auto& row = b[lane % 4 * 2 + i % 2];
+            for (int k = 0; k < halves * 16; ++k)
+                result[i] += output[k] * row[k];
+        }
+    }
+}
+
 } // namespace backend_cuda::emulation

@@ -13,4 +13,8 @@ float fromHalf(unsigned bits);
 /// run over the columns in order; a GPU has an order of its own.
 void multiplyTiles(const void* const (&operands)[32], void* const (&results)[32], bool isBf16);
 
+/// The same of whole numbers of 8 bits with signs, results int[4] a lane, in the layout of m16n8k16
+/// (`halves` 1: operands of two words and one) or m16n8k32 (2: four and two).
+void multiplyInt8Tiles(const void* const (&operands)[32], void* const (&results)[32], int halves);
+
 } // namespace backend_cuda::emulation

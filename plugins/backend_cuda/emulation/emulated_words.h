@@ -13,6 +13,7 @@
 #define KERNEL(threads) void
 #define ARGUMENTS const
 #define UNROLL
+#define KEEP_LOOP
 
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
@@ -20,6 +21,10 @@ struct alignas(16) uint4 {
 
 struct alignas(8) uint2 {
     unsigned x, y;
+};
+
+struct alignas(8) float2 {
+    float x, y;
 };
 
 struct alignas(16) float4 {
@@ -142,8 +147,24 @@ inline void multiplyBf16(float (&c)[4], uint4 a, uint2 b) { emulateProduct<true>
 
 inline void multiplyHalf(float (&c)[4], uint4 a, uint2 b) { emulateProduct<false>(c, a, b); }
 
-inline void copyAsync16(void* shared, const void* global) {
-    emulation::current->copies.push_back({shared, global, emulation::current->group});
+template <typename A, typename B> void emulateInt8(int (&c)[4], A a, B b) {
+    struct Operands {
+        A a;
+        B b;
+    };
+
+    const Operands in{a, b};
+    emulation::warpWide(&in, &c, [](emulation::Warp& warp) {
+        emulation::multiplyInt8Tiles(warp.operands, warp.results, sizeof(A) / 8);
+    });
+}
+
+inline void multiplyInt8(int (&c)[4], uint4 a, uint2 b) { emulateInt8(c, a, b); }
+
+inline void multiplyInt8(int (&c)[4], uint2 a, unsigned b) { emulateInt8(c, a, b); }
+
+template <int Bytes> void copyAsync(void* shared, const void* global) {
+    emulation::current->copies.push_back({shared, global, Bytes, emulation::current->group});
 }
 
 inline void commitCopies() { ++emulation::current->group; }
@@ -152,7 +173,7 @@ template <int Open> void waitCopies() {
     emulation::Fiber& fiber = *emulation::current;
     std::size_t done = 0;
     for (; done < fiber.copies.size() && fiber.copies[done].group < fiber.group - Open; ++done)
-        std::memcpy(fiber.copies[done].to, fiber.copies[done].from, 16);
+        std::memcpy(fiber.copies[done].to, fiber.copies[done].from, fiber.copies[done].bytes);
     fiber.copies.erase(fiber.copies.begin(), fiber.copies.begin() + static_cast<long>(done));
 }
 

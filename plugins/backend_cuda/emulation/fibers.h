@@ -34,6 +34,7 @@ struct Block {
 struct Copy {
     void* to;
     const void* from;
+    std::size_t bytes;
     int group;
 };
 

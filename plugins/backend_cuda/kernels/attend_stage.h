@@ -51,14 +51,16 @@ template <bool IsBf16> DEVICE void multiplyKv(float (&c)[4], uint4 a, uint2 b) {
 
 /// One part and kv head, by half a block: warp w has the keys 16 w to 16 w + 15 of the section, and
 /// the columns of a product are (row, query head) pairs, 16 at a time. Keys and values are B
-/// operands straight from memory, wherever their slots lie.
+/// operands straight from memory, wherever their slots lie. Values are taken 128 numbers of a head
+/// at a time, so that their sums have registers.
 template <int Dim, bool IsBf16>
 DEVICE void attendSection(const PassArguments& pass,
                           const Operation& operation,
                           const Part& part,
                           int kvHead,
                           float* shared) {
-    constexpr int kD = Dim / 8; // tiles of eight numbers of a head
+    constexpr int kPart = Dim > 128 ? 128 : Dim; // numbers of the values at once
+    constexpr int kD = kPart / 8;                // tiles of eight of them
     const int g = laneIndex() / 4;
     const int t = laneIndex() % 4;
     const int w = warpIndex() % 4;
@@ -136,92 +138,99 @@ DEVICE void attendSection(const PassArguments& pass,
                       pack(s[0][2], s[0][3]),
                       pack(s[1][0], s[1][1]),
                       pack(s[1][2], s[1][3])};
-        float o[kD][4] = {};
-        UNROLL
-        for (int c = 0; c < kD / 8; ++c) {
-            uint4 v[4]; // of the keys 2t, 2t + 1, 2t + 8, 2t + 9
+        for (int from = 0; from < Dim; from += kPart) {
+            float o[kD][4] = {};
             UNROLL
-            for (int i = 0; i < 4; ++i) {
-                const int position = firstKey + i / 2 * 8 + t * 2 + i % 2;
-                v[i] = position < count
-                           ? loadFresh(reinterpret_cast<const uint4*>(
-                                           values +
-                                           static_cast<long long>(slotOf(pass, longest, position)) *
-                                               Dim) +
-                                       g * (kD / 8) + c)
-                           : nothing;
+            for (int c = 0; c < kD / 8; ++c) {
+                uint4 v[4]; // of the keys 2t, 2t + 1, 2t + 8, 2t + 9
+                UNROLL
+                for (int i = 0; i < 4; ++i) {
+                    const int position = firstKey + i / 2 * 8 + t * 2 + i % 2;
+                    const auto* value = reinterpret_cast<const uint4*>(
+                        values +
+                        static_cast<long long>(position < count ? slotOf(pass, longest, position)
+                                                                : 0) *
+                            Dim +
+                        from);
+                    v[i] = position < count ? loadFresh(value + g * (kD / 8) + c) : nothing;
+                }
+                const unsigned even[4] = {v[0].x, v[0].y, v[0].z, v[0].w};
+                const unsigned odd[4] = {v[1].x, v[1].y, v[1].z, v[1].w};
+                const unsigned evenHigh[4] = {v[2].x, v[2].y, v[2].z, v[2].w};
+                const unsigned oddHigh[4] = {v[3].x, v[3].y, v[3].z, v[3].w};
+                UNROLL
+                for (int i = 0; i < 4; ++i) {
+                    multiplyKv<IsBf16>(
+                        o[c * 8 + 2 * i],
+                        a,
+                        {pairLow(even[i], odd[i]), pairLow(evenHigh[i], oddHigh[i])});
+                    multiplyKv<IsBf16>(
+                        o[c * 8 + 2 * i + 1],
+                        a,
+                        {pairHigh(even[i], odd[i]), pairHigh(evenHigh[i], oddHigh[i])});
+                }
             }
-            const unsigned even[4] = {v[0].x, v[0].y, v[0].z, v[0].w};
-            const unsigned odd[4] = {v[1].x, v[1].y, v[1].z, v[1].w};
-            const unsigned evenHigh[4] = {v[2].x, v[2].y, v[2].z, v[2].w};
-            const unsigned oddHigh[4] = {v[3].x, v[3].y, v[3].z, v[3].w};
-            UNROLL
-            for (int i = 0; i < 4; ++i) {
-                multiplyKv<IsBf16>(o[c * 8 + 2 * i],
-                                   a,
-                                   {pairLow(even[i], odd[i]), pairLow(evenHigh[i], oddHigh[i])});
-                multiplyKv<IsBf16>(o[c * 8 + 2 * i + 1],
-                                   a,
-                                   {pairHigh(even[i], odd[i]), pairHigh(evenHigh[i], oddHigh[i])});
-            }
-        }
-        // Warps 1 to 3 hand over in turn; warp 0 joins them in the order of the keys.
-        float* mine = shared + laneIndex();
-        float* mineTotals = mine + kD * 4 * 32;
-        for (int giver = 1; giver < 4; ++giver) {
-            syncHalf(half);
-            if (w == giver) {
+            // Warps 1 to 3 hand over in turn; warp 0 joins them in the order of the keys.
+            float most[2] = {highest[0], highest[1]};
+            float total[2] = {weights[0], weights[1]};
+            float* mine = shared + laneIndex();
+            float* mineTotals = mine + kD * 4 * 32;
+            for (int giver = 1; giver < 4; ++giver) {
+                syncHalf(half);
+                if (w == giver) {
+                    UNROLL
+                    for (int d = 0; d < kD; ++d)
+                        UNROLL
+                    for (int i = 0; i < 4; ++i)
+                        mine[(d * 4 + i) * 32] = o[d][i];
+                    UNROLL
+                    for (int i = 0; i < 2; ++i) {
+                        mineTotals[i * 32] = most[i];
+                        mineTotals[(2 + i) * 32] = total[i];
+                    }
+                }
+                syncHalf(half);
+                if (w != 0)
+                    continue;
+                float keep[2];
+                float take[2];
+                UNROLL
+                for (int i = 0; i < 2; ++i) {
+                    const float other = mineTotals[i * 32];
+                    const float both = larger(other, most[i]);
+                    keep[i] = exponential(most[i] - both);
+                    take[i] = other == kNothing ? 0.0F : exponential(other - both);
+                    total[i] = multiplyAdd(total[i], keep[i], mineTotals[(2 + i) * 32] * take[i]);
+                    most[i] = both;
+                }
                 UNROLL
                 for (int d = 0; d < kD; ++d)
                     UNROLL
                 for (int i = 0; i < 4; ++i)
-                    mine[(d * 4 + i) * 32] = o[d][i];
-                UNROLL
-                for (int i = 0; i < 2; ++i) {
-                    mineTotals[i * 32] = highest[i];
-                    mineTotals[(2 + i) * 32] = weights[i];
-                }
+                    o[d][i] =
+                        multiplyAdd(o[d][i], keep[i / 2], mine[(d * 4 + i) * 32] * take[i / 2]);
             }
-            syncHalf(half);
             if (w != 0)
                 continue;
-            float keep[2];
-            float take[2];
             UNROLL
             for (int i = 0; i < 2; ++i) {
-                const float other = mineTotals[i * 32];
-                const float most = larger(other, highest[i]);
-                keep[i] = exponential(highest[i] - most);
-                take[i] = other == kNothing ? 0.0F : exponential(other - most);
-                weights[i] = multiplyAdd(weights[i], keep[i], mineTotals[(2 + i) * 32] * take[i]);
-                highest[i] = most;
-            }
-            UNROLL
-            for (int d = 0; d < kD; ++d)
+                const int column = i != 0 ? high : low;
+                if (column >= columns)
+                    continue;
+                const int row = i != 0 ? rowHigh : rowLow;
+                const long long place =
+                    (static_cast<long long>(row) * pass.heads + kvHead * group + column % group) *
+                        pass.mostSections +
+                    part.section;
                 UNROLL
-            for (int i = 0; i < 4; ++i)
-                o[d][i] = multiplyAdd(o[d][i], keep[i / 2], mine[(d * 4 + i) * 32] * take[i / 2]);
-        }
-        if (w != 0)
-            continue;
-        UNROLL
-        for (int i = 0; i < 2; ++i) {
-            const int column = i != 0 ? high : low;
-            if (column >= columns)
-                continue;
-            const int row = i != 0 ? rowHigh : rowLow;
-            const long long place =
-                (static_cast<long long>(row) * pass.heads + kvHead * group + column % group) *
-                    pass.mostSections +
-                part.section;
-            UNROLL
-            for (int d = 0; d < kD; ++d)
-                UNROLL
-            for (int j = 0; j < 2; ++j)
-                pass.sums[place * Dim + (2 * t + j) * kD + d] = o[d][2 * i + j];
-            if (t == 0) {
-                pass.totals[place * 2] = highest[i];
-                pass.totals[place * 2 + 1] = weights[i];
+                for (int d = 0; d < kD; ++d)
+                    UNROLL
+                for (int j = 0; j < 2; ++j)
+                    pass.sums[place * Dim + from + (2 * t + j) * kD + d] = o[d][2 * i + j];
+                if (t == 0) {
+                    pass.totals[place * 2] = most[i];
+                    pass.totals[place * 2 + 1] = total[i];
+                }
             }
         }
     }
@@ -254,6 +263,7 @@ DEVICE void attendSectionF32(const PassArguments& pass,
                 continue;
             const float* key = keys + static_cast<long long>(slotOf(pass, row, position)) * width;
             float sum = 0.0F;
+            KEEP_LOOP
             for (int d = 0; d < width; d += 4) {
                 const float4 a = loadFresh(reinterpret_cast<const float4*>(query + d));
                 const float4 b = loadFresh(reinterpret_cast<const float4*>(key + d));
@@ -270,7 +280,8 @@ DEVICE void attendSectionF32(const PassArguments& pass,
         for (float& score : scores)
             score = score == kNothing ? 0.0F : exponential(score - highest);
         const float weights = warpSum(scores[0] + scores[1]);
-        float sums[kStrip / 32] = {};
+        float sums[kWidestHead / 32] = {};
+        KEEP_LOOP
         for (int key = 0; key < kSectionKeys; ++key) {
             const int position = part.section * kSectionKeys + key;
             if (position >= pass.counts[row])
@@ -281,13 +292,13 @@ DEVICE void attendSectionF32(const PassArguments& pass,
             const float* value =
                 values + static_cast<long long>(slotOf(pass, row, position)) * width;
             UNROLL
-            for (int d = 0; d < kStrip / 32; ++d)
+            for (int d = 0; d < kWidestHead / 32; ++d)
                 if (d * 32 < width)
                     sums[d] = multiplyAdd(weight, loadFresh(value + d * 32 + laneIndex()), sums[d]);
         }
         const long long place = head * pass.mostSections + part.section;
         UNROLL
-        for (int d = 0; d < kStrip / 32; ++d)
+        for (int d = 0; d < kWidestHead / 32; ++d)
             if (d * 32 < width)
                 pass.sums[place * width + d * 32 + laneIndex()] = sums[d];
         if (laneIndex() == 0) {
@@ -312,10 +323,14 @@ DEVICE void runAttend(const PassArguments& pass, const Operation& operation, cha
             attendSection<64, false>(pass, operation, part, kvHead, handOver);
         else if (pass.headWidth == 64)
             attendSection<64, true>(pass, operation, part, kvHead, handOver);
-        else if (pass.kvForm == Form::F16)
+        else if (pass.headWidth == 128 && pass.kvForm == Form::F16)
             attendSection<128, false>(pass, operation, part, kvHead, handOver);
-        else
+        else if (pass.headWidth == 128)
             attendSection<128, true>(pass, operation, part, kvHead, handOver);
+        else if (pass.kvForm == Form::F16)
+            attendSection<256, false>(pass, operation, part, kvHead, handOver);
+        else
+            attendSection<256, true>(pass, operation, part, kvHead, handOver);
     }
 }
 
@@ -328,7 +343,7 @@ DEVICE void runJoin(const PassArguments& pass, const Operation& operation) {
         const long long base = static_cast<long long>(unit) * pass.mostSections;
         float highest = kNothing;
         float total = 0.0F;
-        float sums[kStrip / 32] = {};
+        float sums[kWidestHead / 32] = {};
         for (int section = firstSeen(pass, operation, row) / kSectionKeys;
              section * kSectionKeys < pass.counts[row];
              ++section) {
@@ -339,7 +354,7 @@ DEVICE void runJoin(const PassArguments& pass, const Operation& operation) {
             total =
                 multiplyAdd(total, keep, loadFresh(pass.totals + (base + section) * 2 + 1) * take);
             UNROLL
-            for (int d = 0; d < kStrip / 32; ++d)
+            for (int d = 0; d < kWidestHead / 32; ++d)
                 if (d * 32 < width)
                     sums[d] = multiplyAdd(
                         sums[d],
@@ -349,9 +364,10 @@ DEVICE void runJoin(const PassArguments& pass, const Operation& operation) {
             highest = most;
         }
         UNROLL
-        for (int d = 0; d < kStrip / 32; ++d)
-            if (d * 32 < width)
-                pass.context[static_cast<long long>(unit) * width + d * 32 + laneIndex()] =
+        for (int d = 0; d < kWidestHead / 32; ++d)
+            if (d * 32 + laneIndex() < pass.headDim)
+                pass.context[static_cast<long long>(row) * contextStride(pass) +
+                             unit % pass.heads * pass.headDim + d * 32 + laneIndex()] =
                     sums[d] / total;
     }
 }

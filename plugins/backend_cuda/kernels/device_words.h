@@ -13,6 +13,7 @@
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
 #define ARGUMENTS const __grid_constant__
 #define UNROLL _Pragma("unroll")
+#define KEEP_LOOP _Pragma("unroll 1") // where registers matter more than time
 
 namespace backend_cuda {
 
@@ -62,9 +63,31 @@ DEVICE void multiplyHalf(float (&c)[4], uint4 a, uint2 b) {
                  : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y));
 }
 
-DEVICE void copyAsync16(void* shared, const void* global) {
+/// c += a b of a 16 x 32 tile of weights and a 32 x 8 tile of rows, exactly, in the layout of
+/// m16n8k32.
+DEVICE void multiplyInt8(int (&c)[4], uint4 a, uint2 b) {
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, "
+                 "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                 : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y));
+}
+
+/// The same of 16 columns, in the layout of m16n8k16.
+DEVICE void multiplyInt8(int (&c)[4], uint2 a, unsigned b) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, "
+                 "{%4,%5}, {%6}, {%0,%1,%2,%3};"
+                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                 : "r"(a.x), "r"(a.y), "r"(b));
+}
+
+/// Bytes: 4, 8 or 16.
+template <int Bytes> DEVICE void copyAsync(void* shared, const void* global) {
     const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+    if constexpr (Bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(Bytes)
+                     : "memory");
 }
 
 DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }

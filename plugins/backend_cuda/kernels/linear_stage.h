@@ -4,6 +4,7 @@
 // through the same operations in the same order whatever runs beside it.
 #pragma once
 
+#include "plugins/backend_cuda/kernels/quant_stage.h"
 #include "plugins/backend_cuda/kernels/row_stages.h"
 
 namespace backend_cuda {
@@ -31,7 +32,7 @@ stageRows(const PassArguments& pass, const Operation& operation, int slab, char*
                         : operation.input == Input::Context ? pass.context
                                                             : pass.inner;
     const int stride = isStream                            ? pass.hiddenStrips * kStrip
-                       : operation.input == Input::Context ? pass.heads * pass.headWidth
+                       : operation.input == Input::Context ? contextStride(pass)
                                                            : pass.innerStride;
     const int rows = inputRows(pass, operation);
     for (int place = warpIndex(); place < 8 * Tiles; place += kWarps) {
@@ -42,8 +43,9 @@ stageRows(const PassArguments& pass, const Operation& operation, int slab, char*
             scale = inverseRms(pass, rowSquares(pass, pass.squares, row), pass.hidden);
         for (int at = laneIndex() * 4; at < kSlab; at += 128) {
             const int column = slab * kSlab + at;
+            const int left = operation.matrix.columns - column;
             float4 value{0.0F, 0.0F, 0.0F, 0.0F};
-            if (isRow && column < stride) {
+            if (isRow && left > 0) {
                 value = loadFresh(reinterpret_cast<const float4*>(
                     from + static_cast<long long>(row) * stride + column));
                 if (isStream && operation.norm != nullptr) {
@@ -53,9 +55,14 @@ stageRows(const PassArguments& pass, const Operation& operation, int slab, char*
                              value.z * scale * norm.z,
                              value.w * scale * norm.w};
                 }
+                value.y = left > 1 ? value.y : 0.0F;
+                value.z = left > 2 ? value.z : 0.0F;
+                value.w = left > 3 ? value.w : 0.0F;
             }
             const int to = place * kStagedStride + at;
-            if (operation.matrix.form == Form::F32)
+            if (isQuantised(operation.matrix.form))
+                stageQuants<Tiles>(value, place, at, staged);
+            else if (operation.matrix.form == Form::F32)
                 *reinterpret_cast<float4*>(staged + to * 4) = value;
             else if (operation.matrix.form == Form::Bf16)
                 *reinterpret_cast<uint2*>(staged + to * 2) = {packBf16(value.x, value.y),
@@ -119,10 +126,14 @@ template <int Tiles>
 DEVICE void multiplyUnit(const Operation& operation,
                          int unit,
                          int rows,
-                         const char* staged,
+                         char* staged,
                          WeightStream& stream,
                          float (&sums)[Tiles][4]) {
     const int chunks = chunksOf(operation.matrix, unit);
+    if (isQuantised(operation.matrix.form)) {
+        multiplyQuantUnit<Tiles>(operation.matrix, chunks, rows, staged, stream, sums);
+        return;
+    }
     uint4 a[kSteps];
     if (operation.matrix.form == Form::F32) {
         if constexpr (Tiles <= 2) {
@@ -191,8 +202,9 @@ DEVICE void finishStrip(const PassArguments& pass,
             static_cast<long long>(row) * matrix.strips * kStrip + output; // of most outputs
         switch (operation.output) {
         case Output::Projected:
-            if (isRow)
-                pass.projected[at] = sum;
+            if (isRow && output < matrix.outputs)
+                pass.projected[static_cast<long long>(row) * projectedStride(pass) +
+                               operation.firstOutput + output] = sum;
             break;
         case Output::AddToStream:
             addToStream(pass, operation, place, strip, row, sum * operation.scale, space.scratch);

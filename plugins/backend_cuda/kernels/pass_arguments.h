@@ -7,51 +7,74 @@
 
 namespace backend_cuda {
 
-constexpr int kThreads = 256;     // of a block
-constexpr int kWarps = 8;         // of a block
-constexpr int kStrip = 128;       // outputs that a block finishes together
-constexpr int kSlab = 512;        // columns over which a sum is cut
-constexpr int kMaxRows = 64;      // of a launch
-constexpr int kMaxRowsF32 = 16;   // of a launch with float32 weights
-constexpr int kSectionKeys = 64;  // keys over which attention is cut
-constexpr int kTop = 10;          // best tokens of a summary
-constexpr int kRecordBytes = 512; // of one step of a warp: 16 bytes a lane
-constexpr int kSteps = 4;         // of a chunk
+constexpr int kThreads = 256;    // of a block
+constexpr int kWarps = 8;        // of a block
+constexpr int kStrip = 128;      // outputs that a block finishes together
+constexpr int kSlab = 512;       // columns over which a sum is cut
+constexpr int kMaxRows = 64;     // of a launch
+constexpr int kMaxRowsF32 = 16;  // of a launch with float32 weights
+constexpr int kSectionKeys = 64; // keys over which attention is cut
+constexpr int kTop = 10;         // best tokens of a summary
+constexpr int kStepBytes = 512;  // of one step of a warp: 16 bytes a lane
+constexpr int kSteps = 4;        // of a chunk at most
+constexpr int kGroup = 32;       // columns that share a scale of the rows
 constexpr unsigned kAllFinite = 0xffffffffU;
 
 constexpr int kMostExperts = 256;
+constexpr int kWidestHead = 256; // numbers
 
 enum class Kind : int { Begin, Linear, Turn, Attend, Join, Choose, AddNormed, HandOut, HeadJoin };
-/// Of numbers in memory: weights, and keys and values.
-enum class Form : int { F32, Bf16, F16 };
+/// Of numbers in memory: weights, and the first three of keys and values.
+enum class Form : int { F32, Bf16, F16, Int8, Int4 };
 enum class Input : int { Stream, HeadRows, Context, Inner };
 enum class Output : int { Projected, AddToStream, Added, Gate, Router, AddedExpert, Logits };
 
-/// Columns of a chunk: what a warp reads of its 16 outputs in four steps.
-constexpr int chunkColumns(Form form) { return form == Form::F32 ? 32 : 64; }
+constexpr bool isQuantised(Form form) { return form == Form::Int8 || form == Form::Int4; }
 
-/// A matrix in the order in which a pass reads it: [slab][strip][chunk][warp][step][lane][16 B].
-/// Outputs are filled up to whole strips, columns to whole chunks, with zeros.
+/// Columns of a record: what lies together of a warp's 16 outputs.
+constexpr int recordColumns(Form form) {
+    return isQuantised(form) ? 128 : form == Form::F32 ? 32 : 64;
+}
+
+/// Chunks of a record: what a warp reads at once.
+constexpr int recordChunks(Form form) { return form == Form::Int8 ? 2 : 1; }
+
+constexpr int chunkSteps(Form form) { return isQuantised(form) ? 2 : kSteps; }
+
+/// A matrix in the order in which a pass reads it: [slab][strip][record][warp][bytes of a record].
+/// A record is [32 lanes][scaleBytes] and [steps][32 lanes][16 B]. Outputs are filled up to whole
+/// strips, columns to whole records, with zeros. stored_weights.h tells which number lies where.
 struct DeviceMatrix {
     const void* weights = nullptr;
     int outputs = 0;
     int columns = 0;
-    int chunks = 0; // of a strip
+    int records = 0; // of a strip
     int strips = 0;
     int slabs = 0;
     Form form = Form::Bf16;
+    // Of quantised forms, in which a weight is scale * number + minimum:
+    int scaleBytes = 0;    // of a lane and record; 0: not quantised
+    int hasWideScales = 0; // float32; else float16
+    int hasMinima = 0;     // for each group of 32 columns
+    int bySixteens = 0;    // a scale for each 16 columns, and no minima; else for each group
 };
+
+constexpr int recordBytes(const DeviceMatrix& matrix) {
+    return 32 * matrix.scaleBytes +
+           recordChunks(matrix.form) * chunkSteps(matrix.form) * kStepBytes;
+}
 
 struct Operation {
     Kind kind = Kind::Begin;
     Input input = Input::Stream;
     Output output = Output::Projected;
     int layer = 0;
-    int sublayer = 0; // attentions, then MLPs
-    int window = 0;   // keys that a row sees; 0: all
-    int rope = 0;     // which angles
-    int index = 0;    // of a hand-out, or of an expert
-    int offset = 0;   // rotates the blocks' shares
+    int sublayer = 0;    // attentions, then MLPs
+    int window = 0;      // keys that a row sees; 0: all
+    int rope = 0;        // which angles
+    int index = 0;       // of a hand-out, or of an expert
+    int offset = 0;      // rotates the blocks' shares
+    int firstOutput = 0; // where the outputs begin in `projected`
     float scale = 1.0F;
     DeviceMatrix matrix = {};
     const float* bias = nullptr;    // [strips * kStrip] or null
@@ -100,7 +123,7 @@ struct PassArguments {
     int heads = 0;
     int kvHeads = 0;
     int headDim = 0;
-    int headWidth = 0; // headDim filled up to 64 or 128
+    int headWidth = 0; // headDim filled up to 64, 128 or 256
     int vocab = 0;
     int vocabStrips = 0;
     int isSilu = 1;
@@ -149,10 +172,10 @@ struct PassArguments {
     float* squares = nullptr; // [rows, hiddenStrips]
     float* added = nullptr;   // as stream
     float* addedSquares = nullptr;
-    float* projected = nullptr; // [rows, (heads + 2 kvHeads) headWidth, whole strips]
+    float* projected = nullptr; // [rows, projectedStride()]
     float* inner = nullptr;     // [rows, innerStride]
     float* routed = nullptr;    // [rows, kMostExperts] logits, then weights, -1: not chosen
-    float* context = nullptr;   // [rows, heads * headWidth]
+    float* context = nullptr;   // [rows, contextStride()]
     char* queries = nullptr;    // [rows, heads, headWidth] in kvForm
     float* sums = nullptr;      // [rows, heads, mostSections, headWidth]
     float* totals = nullptr;    // [rows, heads, mostSections, 2]: highest, sum of exp
@@ -169,6 +192,16 @@ struct PassArguments {
     unsigned* flag = nullptr;
 };
 
+/// Numbers of a row of `projected`.
+constexpr int projectedStride(const PassArguments& pass) {
+    return ((pass.heads + 2 * pass.kvHeads) * pass.headWidth + kStrip - 1) / kStrip * kStrip;
+}
+
+/// Numbers of a row of `context`.
+constexpr int contextStride(const PassArguments& pass) {
+    return (pass.heads * pass.headDim + 3) / 4 * 4;
+}
+
 constexpr int kPlaceRows = 64;
 constexpr int kPlaceTensors = 4;
 
@@ -179,8 +212,8 @@ constexpr int ringSlots(int capability) {
     return capability == 80 || capability == 87 ? 4 : 2;
 }
 
-/// Dynamic shared memory of a block: the ring, the staged rows or what attention hands over, and
-/// one number a thread.
+/// Dynamic shared memory of a block: the ring, the staged rows (quantised ones take less than
+/// these) or what attention hands over, and one number a thread.
 constexpr int sharedBytes(int tiles, int ringSlots) {
     const int ring = ringSlots * kSteps * kThreads * 16;
     const int staged = 8 * tiles * (kSlab + 8) * (tiles <= 2 ? 4 : 2);

@@ -28,7 +28,7 @@ template <int Tiles> DEVICE void runPass(const PassArguments& pass) {
     char* end = shared + sharedBytes(Tiles, kRing);
     space.isLast = reinterpret_cast<unsigned*>(end - 16);
     space.scratch = reinterpret_cast<float*>(end - 16 - kThreads * 4);
-    WeightStream stream(pass, shared);
+    WeightStream stream(pass);
     unsigned passed = 0;
     for (int place = pass.first; place < pass.end; ++place) {
         const Operation& operation = pass.operations[place];

@@ -6,7 +6,7 @@
 #include "plugins/backend_cuda/kernels/head_stage.h"
 #include "plugins/backend_cuda/kernels/number_math.h"
 #include "plugins/backend_cuda/kernels/pass_arguments.h"
-#include "plugins/backend_cuda/kernels/weight_stream.h"
+#include "plugins/backend_cuda/kernels/stored_weights.h"
 
 namespace backend_cuda {
 
@@ -55,34 +55,6 @@ DEVICE float rowSquares(const PassArguments& pass, const float* squares, int row
 /// 1 / sqrt(mean of squares + epsilon).
 DEVICE float inverseRms(const PassArguments& pass, float squares, int width) {
     return 1.0F / squareRoot(squares / static_cast<float>(width) + pass.epsilon);
-}
-
-/// One number of a matrix as it is stored.
-DEVICE float weightAt(const DeviceMatrix& matrix, int output, int column) {
-    const int columns = chunkColumns(matrix.form);
-    const int slab = column / kSlab;
-    const int strip = output / kStrip;
-    const int most = slabChunks(matrix);
-    const int left = matrix.chunks - slab * most;
-    const int inSlab = left < most ? left : most;
-    const long long chunk = static_cast<long long>(slab) * most * matrix.strips +
-                            static_cast<long long>(strip) * inSlab + column % kSlab / columns;
-    const int warp = output % kStrip / 16;
-    const int inChunk = column % columns;
-    const int high = output % 16 / 8; // the second output of a lane
-    const long long record = (chunk * kWarps + warp) * kSteps;
-    if (matrix.form == Form::F32) {
-        const int lane = output % 8 * 4 + inChunk % 8 / 2;
-        const auto* numbers = static_cast<const float*>(matrix.weights);
-        return numbers[((record + inChunk / 8) * 32 + lane) * 4 + high * 2 + inChunk % 2];
-    }
-    const int lane = output % 8 * 4 + inChunk / 16;
-    const int step = inChunk % 16 / 4;
-    const int pair = inChunk % 4 / 2;
-    const auto* numbers = static_cast<const std::uint16_t*>(matrix.weights);
-    const unsigned bits =
-        numbers[((record + step) * 32 + lane) * 8 + (pair * 2 + high) * 2 + inChunk % 2];
-    return matrix.form == Form::Bf16 ? bf16ToFloat(bits) : halfToFloat(bits);
 }
 
 /// Makes the copies of cache slots that were put off, in their order, each thread its own numbers.
@@ -248,7 +220,7 @@ DEVICE void runHandOut(const PassArguments& pass, const Operation& operation) {
 DEVICE void runTurn(const PassArguments& pass, const Operation& operation, int place) {
     const int heads = pass.heads + 2 * pass.kvHeads;
     const int width = pass.headWidth;
-    const int stride = (heads * width + kStrip - 1) / kStrip * kStrip;
+    const int stride = projectedStride(pass);
     const int half = pass.half[operation.rope];
     for (int unit = blockIndex() * kWarps + warpIndex(); unit < pass.rows * heads;
          unit += gridBlocks() * kWarps) {

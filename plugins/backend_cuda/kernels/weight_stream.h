@@ -31,21 +31,32 @@ DEVICE UnitRange shareOf(int units, int offset) {
 
 DEVICE int unitsOf(const DeviceMatrix& matrix) { return matrix.strips * matrix.slabs; }
 
-DEVICE int slabChunks(const DeviceMatrix& matrix) { return kSlab / chunkColumns(matrix.form); }
-
-/// Chunks of a unit; units are numbered slab by slab.
-DEVICE int chunksOf(const DeviceMatrix& matrix, int unit) {
-    const int most = slabChunks(matrix);
-    const int left = matrix.chunks - unit / matrix.strips * most;
+/// Records of a unit; units are numbered slab by slab.
+DEVICE int recordsOf(const DeviceMatrix& matrix, int slab) {
+    const int most = kSlab / recordColumns(matrix.form);
+    const int left = matrix.records - slab * most;
     return left < most ? left : most;
+}
+
+DEVICE int chunksOf(const DeviceMatrix& matrix, int unit) {
+    return recordsOf(matrix, unit / matrix.strips) * recordChunks(matrix.form);
+}
+
+/// A warp's record, the index-th of a unit.
+DEVICE const char* recordAt(const DeviceMatrix& matrix, int slab, int strip, int index, int warp) {
+    const long long record =
+        static_cast<long long>(slab) * (kSlab / recordColumns(matrix.form)) * matrix.strips +
+        static_cast<long long>(strip) * recordsOf(matrix, slab) + index;
+    return static_cast<const char*>(matrix.weights) +
+           (record * kWarps + warp) * recordBytes(matrix);
 }
 
 /// Where the ring has got to.
 class WeightStream {
 public:
-    DEVICE WeightStream(const PassArguments& pass, char* shared)
-        : m_pass(pass)
-        , m_ring(reinterpret_cast<uint4*>(shared) + threadIndex()) {
+    /// The ring lies at the beginning of shared memory.
+    DEVICE explicit WeightStream(const PassArguments& pass)
+        : m_pass(pass) {
         m_operation = pass.first - 1;
         m_units = {0, 0};
         findUnit();
@@ -53,15 +64,16 @@ public:
             ask(slot);
     }
 
-    /// The four steps of this thread's next chunk.
-    DEVICE void take(uint4 (&steps)[kSteps]) {
+    /// The steps of this thread's next chunk; behind the two of a chunk that begins a record of
+    /// quantised numbers the scales.
+    template <int Steps> DEVICE void take(uint4 (&steps)[Steps]) {
         if (hasFault(Fault::ShortWait))
             waitCopies<kRing>();
         else
             waitCopies<kRing - 1>();
         UNROLL
-        for (int step = 0; step < kSteps; ++step)
-            steps[step] = m_ring[(m_slot * kSteps + step) * kThreads];
+        for (int step = 0; step < Steps; ++step)
+            steps[step] = ring(m_slot)[step * kThreads];
     }
 
     /// Asks for the chunk that is a whole ring ahead, behind the products that used this one.
@@ -71,8 +83,12 @@ public:
     }
 
 private:
+    /// This thread's places in a slot, [steps, threads].
+    static DEVICE uint4* ring(int slot) {
+        return reinterpret_cast<uint4*>(sharedMemory()) + slot * kSteps * kThreads + threadIndex();
+    }
+
     DEVICE void findUnit() {
-        m_chunk = 0;
         while (m_units.next >= m_units.end) {
             if (++m_operation >= m_pass.end)
                 return;
@@ -81,22 +97,36 @@ private:
                 m_units = shareOf(unitsOf(operation.matrix), operation.offset);
         }
         const DeviceMatrix& matrix = m_pass.operations[m_operation].matrix;
-        const int slab = m_units.next / matrix.strips;
-        const int strip = m_units.next % matrix.strips;
         m_chunks = chunksOf(matrix, m_units.next);
-        const long long chunk = static_cast<long long>(slab) * slabChunks(matrix) * matrix.strips +
-                                static_cast<long long>(strip) * m_chunks;
-        m_next = static_cast<const uint4*>(matrix.weights) +
-                 (chunk * kWarps + warpIndex()) * (kSteps * 32) + laneIndex();
+        m_scaleBytes = matrix.form == Form::Int4 ? -matrix.scaleBytes : matrix.scaleBytes;
+        m_next = recordAt(matrix,
+                          m_units.next / matrix.strips,
+                          m_units.next % matrix.strips,
+                          0,
+                          warpIndex()) +
+                 laneIndex() * 16;
     }
 
     DEVICE void ask(int slot) {
         if (m_operation < m_pass.end) {
+            uint4* to = ring(slot);
+            const bool isPlain = m_scaleBytes == 0;
+            const bool isInHalves = m_scaleBytes > 0; // a record is two chunks
+            const bool isSecond = isInHalves && m_chunks % 2 != 0;
+            const int scaleBytes = isInHalves ? m_scaleBytes : -m_scaleBytes;
+            if (!isPlain && !isSecond) {
+                askScales(to + 2 * kThreads, scaleBytes);
+                m_next += 32 * scaleBytes;
+            }
             UNROLL
             for (int step = 0; step < kSteps; ++step)
-                copyAsync16(m_ring + (slot * kSteps + step) * kThreads, m_next + step * 32);
-            m_next += kWarps * kSteps * 32;
-            if (++m_chunk == m_chunks) {
+                if (step < 2 || isPlain)
+                    copyAsync<16>(to + step * kThreads, m_next + step * kStepBytes);
+            m_next += (isPlain ? kSteps : 2) * kStepBytes;
+            if (isSecond || !isInHalves) // past the records of the other warps
+                m_next += (kWarps - 1) *
+                          (32 * scaleBytes + (isPlain || isInHalves ? kSteps : 2) * kStepBytes);
+            if (--m_chunks == 0) {
                 ++m_units.next;
                 findUnit();
             }
@@ -104,13 +134,22 @@ private:
         commitCopies();
     }
 
+    DEVICE void askScales(uint4* to, int scaleBytes) {
+        const char* from = m_next + laneIndex() * (scaleBytes - 16);
+        if (scaleBytes == 4)
+            copyAsync<4>(to, from);
+        else if (scaleBytes == 8)
+            copyAsync<8>(to, from);
+        else
+            copyAsync<16>(to, from);
+    }
+
     const PassArguments& m_pass;
-    uint4* m_ring; // [slots, steps, threads]
-    const uint4* m_next = nullptr;
+    const char* m_next = nullptr; // of this lane
     UnitRange m_units;
     int m_operation;
-    int m_chunk = 0;
-    int m_chunks = 0;
+    int m_scaleBytes = 0; // of a lane; below 0 those of Int4; 0: plain numbers
+    int m_chunks = 0;     // of the unit that are not asked for yet; of Int8 an even number at first
     int m_slot = 0;
 };
 

@@ -22,6 +22,10 @@ bool isOfDevice(const Error& error) { return error.code == ErrorCode::Io; }
 
 } // namespace
 
+KvType kvTypeOf(const CudaOptions& options, const TileFormat& format) {
+    return options.kvType.value_or(format.form == TileForm::F32 ? KvType::F32 : KvType::F16);
+}
+
 Result<void> DeviceLogits::read(int index, std::span<double> out) const {
     std::vector<float> row(toSize(m_vocabSize));
     const float* from = m_rows + toSize(m_places[toSize(index)]) * toSize(m_stride);
@@ -69,7 +73,7 @@ CudaTransformer::CudaTransformer(std::shared_ptr<Device> device,
     : m_device(std::move(device))
     , m_config(std::move(config))
     , m_weights(std::move(weights))
-    , m_kvType(options.kvType.value_or(m_weights.form == Form::F32 ? KvType::F32 : KvType::F16))
+    , m_kvType(kvTypeOf(options, m_weights.mainFormat))
     , m_instructionSet(fmt::format("sm_{}", m_device->facts().capability))
     , m_isByOperations(options.isByOperations)
     , m_logits(std::make_shared<DeviceLogits>(m_device, m_config.vocabSize)) {
@@ -128,7 +132,7 @@ CudaTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, Forw
             result.influence.assign(2 * toSize(m_config.layerCount), 0.0);
         int firstLogit = 0;
         const int rows = request.layout.rowCount();
-        const int atOnce = rowsAtOnce(m_weights.form);
+        const int atOnce = rowsAtOnce(m_weights);
         for (int first = 0; first < rows; first += atOnce) {
             Piece piece{request, storage, result, first, std::min(atOnce, rows - first)};
             ENGINE_TRY_DO(runPiece(piece, logits, firstLogit));
@@ -217,7 +221,7 @@ Result<void> CudaTransformer::reserve(const PassExtent& extent, PassArguments& a
 }
 
 Result<void> CudaTransformer::reserveMost(Position contextLength) {
-    const PassExtent extent = largestExtent(m_weights.form, contextLength);
+    const PassExtent extent = largestExtent(m_weights, contextLength);
     PassArguments unused = m_network;
     ENGINE_TRY_DO(reserve(extent, unused));
     ENGINE_TRY_DO(m_logits->reserve(extent.logitRows));

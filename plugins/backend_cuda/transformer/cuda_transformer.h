@@ -14,11 +14,14 @@ namespace backend_cuda {
 
 /// How the backend shall load a model: TransformerOptions with its own settings read.
 struct CudaOptions {
-    std::optional<Form> weights;          ///< nothing: as the file has them (chosenForm)
+    std::optional<Form> weights;          ///< nothing: as the file has them (formatOf)
     std::optional<engine::KvType> kvType; ///< nothing: float32 beside float32 weights, else float16
     int device = 0;
     bool isByOperations = false; ///< a launch for each operation, with the same bits
 };
+
+/// The type of keys and values beside weights that are mostly of this format.
+engine::KvType kvTypeOf(const CudaOptions& options, const engine::TileFormat& format);
 
 /// The logits of the newest pass, which stay on the GPU until a row is asked for.
 class DeviceLogits final : public engine::LogitStorage {
@@ -69,7 +72,9 @@ public:
 
     engine::Precision precision() const override { return engine::Precision::F32; }
 
-    std::string arithmeticName() const override { return std::string(formName(m_weights.form)); }
+    std::string arithmeticName() const override {
+        return std::string(tileFormatName(m_weights.mainFormat));
+    }
 
     std::string_view kvTypeName() const override { return engine::kvTypeName(m_kvType); }
 

@@ -2,10 +2,12 @@
 #include "plugins/backend_cuda/transformer/cuda_weights.h"
 
 #include "engine/base/to_size.h"
+#include "engine/kernels/aligned_buffer.h"
 #include "plugins/backend_cuda/transformer/weight_packing.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <span>
 
 namespace backend_cuda {
 
@@ -14,7 +16,6 @@ using namespace engine;
 namespace {
 
 constexpr std::size_t kAlignment = 256;
-constexpr int kWidestHead = 128;
 
 /// A tensor's numbers, or none when only sizes are wanted.
 using Numbers = std::vector<float>;
@@ -23,11 +24,10 @@ using Numbers = std::vector<float>;
 /// they take, and once more to fill it.
 class Builder {
 public:
-    Builder(const ModelConfig& config, const WeightSource& source, Form form)
+    Builder(const ModelConfig& config, const WeightSource& source, std::optional<Form> wanted)
         : m_config(config)
-        , m_source(source) {
-        m_made.form = form;
-    }
+        , m_source(source)
+        , m_wanted(wanted) {}
 
     Result<DeviceWeights> outline() {
         ENGINE_TRY_DO(buildAll());
@@ -55,9 +55,9 @@ private:
                 m_options->progress((stored + 1.0) / (layers + 1.0));
         }
         ENGINE_TRY(m_made.finalNorm, norm(finalNormTensor(m_config), 1, m_config.hiddenSize));
-        ENGINE_TRY_DO(plain(embeddingTensor(m_config), m_made.embedding));
+        ENGINE_TRY_DO(single(embeddingTensor(m_config), m_made.embedding));
         if (!m_config.tiedHead)
-            ENGINE_TRY_DO(plain(headTensor(m_config), m_made.head));
+            ENGINE_TRY_DO(single(headTensor(m_config), m_made.head));
         if (m_options != nullptr && m_options->progress)
             m_options->progress(1.0);
         return {};
@@ -92,132 +92,137 @@ private:
         ENGINE_TRY_DO(ownNorm(TensorRole::AttentionPostNorm, 1, hidden, layer.attentionPostNorm));
         ENGINE_TRY_DO(ownNorm(TensorRole::MlpNorm, 1, hidden, layer.mlpNorm));
         ENGINE_TRY_DO(ownNorm(TensorRole::MlpPostNorm, 1, hidden, layer.mlpPostNorm));
-        ENGINE_TRY_DO(queryKeyValue(*find(TensorRole::Query),
-                                    *find(TensorRole::Key),
-                                    *find(TensorRole::Value),
-                                    layer.queryKeyValue));
-        ENGINE_TRY_DO(output(*find(TensorRole::Output), layer.output));
+        const TensorSpec* const projections[] = {
+            find(TensorRole::Query), find(TensorRole::Key), find(TensorRole::Value)};
+        ENGINE_TRY_DO(queryKeyValue(projections, layer.queryKeyValue));
+        ENGINE_TRY_DO(single(*find(TensorRole::Output), layer.output));
         if (const TensorSpec* router = find(TensorRole::Router))
-            ENGINE_TRY_DO(plain(*router, layer.router));
+            ENGINE_TRY_DO(single(*router, layer.router));
         const bool hasExperts = m_config.hasExperts(index);
         for (int i = 0; i < (hasExperts ? m_config.experts.count : 1); ++i) {
             const int expert = hasExperts ? i : -1;
             ENGINE_TRY_DO(gateUp(*find(TensorRole::Gate, expert),
                                  *find(TensorRole::Up, expert),
                                  layer.gateUp.emplace_back()));
-            ENGINE_TRY_DO(plain(*find(TensorRole::Down, expert), layer.down.emplace_back()));
+            ENGINE_TRY_DO(single(*find(TensorRole::Down, expert), layer.down.emplace_back()));
         }
         return {};
     }
 
-    /// Each head filled up to its width.
-    Result<void> queryKeyValue(const TensorSpec& query,
-                               const TensorSpec& key,
-                               const TensorSpec& value,
-                               DeviceLinear& to) {
+    /// Each head filled up to its width. Neighbours of one form are one matrix.
+    Result<void> queryKeyValue(std::span<const TensorSpec* const> specs,
+                               std::vector<DeviceLinear>& to) {
         const int width = headWidthOf(m_config);
         const int dim = m_config.headDim;
-        ENGINE_TRY(const Numbers queries, weight(query));
-        ENGINE_TRY(const Numbers keys, weight(key));
-        ENGINE_TRY(const Numbers values, weight(value));
-        ENGINE_TRY(const Numbers queryBias, bias(query));
-        ENGINE_TRY(const Numbers keyBias, bias(key));
-        ENGINE_TRY(const Numbers valueBias, bias(value));
-        const int heads = m_config.headCount;
-        const int kvHeads = m_config.kvHeadCount;
-        // Which tensor an output belongs to, and which of its rows it is; -1: filling.
-        const auto rowOf = [&](int out) -> std::pair<int, int> {
-            const int head = out / width;
-            if (out % width >= dim || head >= heads + 2 * kvHeads)
-                return {0, -1};
-            if (head < heads)
-                return {0, head * dim + out % width};
-            return {head < heads + kvHeads ? 1 : 2, (head - heads) % kvHeads * dim + out % width};
-        };
-        const Numbers* weights[] = {&queries, &keys, &values};
-        const Numbers* biases[] = {&queryBias, &keyBias, &valueBias};
-        const DeviceMatrix shape =
-            outlineMatrix((heads + 2 * kvHeads) * width, query.inputs, m_made.form);
-        ENGINE_TRY(to.matrix, matrix(shape, query.name, {}, [&](int out) -> const float* {
-                       const auto [tensor, row] = rowOf(out);
-                       return row < 0
-                                  ? nullptr
-                                  : weights[tensor]->data() + toSize(row) * toSize(query.inputs);
-                   }));
-        if (query.hasBias || key.hasBias || value.hasBias) {
-            ENGINE_TRY(to.bias, numbers(toSize(shape.strips) * kStrip, [&](std::size_t out) {
-                           const auto [tensor, row] = rowOf(static_cast<int>(out));
-                           return row < 0 || biases[tensor]->empty()
-                                      ? 0.0F
-                                      : (*biases[tensor])[toSize(row)];
-                       }));
+        int firstOutput = 0;
+        for (std::size_t first = 0, end = 0; first < specs.size(); first = end) {
+            ENGINE_TRY(const TileFormat format, formatOfTensor(*specs[first]));
+            int outputs = 0;
+            for (end = first; end < specs.size(); ++end) {
+                ENGINE_TRY(const TileFormat next, formatOfTensor(*specs[end]));
+                if (next != format)
+                    break;
+                outputs += specs[end]->outputs / dim * width;
+            }
+            const auto tensors = specs.subspan(first, end - first);
+            const auto rowOf = [&](int out) -> TensorRow {
+                std::size_t tensor = 0;
+                int head = out / width;
+                for (; head >= tensors[tensor]->outputs / dim; ++tensor)
+                    head -= tensors[tensor]->outputs / dim;
+                return {tensor, out % width < dim ? head * dim + out % width : -1};
+            };
+            DeviceLinear& made = to.emplace_back();
+            ENGINE_TRY_DO(linear(tensors, format, outputs, rowOf, made));
+            made.firstOutput = firstOutput;
+            firstOutput += outputs;
         }
         return {};
     }
 
-    /// Reads heads that are filled up.
-    Result<void> output(const TensorSpec& spec, DeviceLinear& to) {
-        const int width = headWidthOf(m_config);
-        std::vector<int> columnOf(toSize(m_config.headCount * width), -1);
-        for (int head = 0; head < m_config.headCount; ++head)
-            for (int d = 0; d < m_config.headDim; ++d)
-                columnOf[toSize(head * width + d)] = head * m_config.headDim + d;
-        return single(spec, static_cast<int>(columnOf.size()), columnOf, to);
+    Result<void> single(const TensorSpec& spec, DeviceLinear& to) {
+        ENGINE_TRY(const TileFormat format, formatOfTensor(spec));
+        const TensorSpec* const tensors[] = {&spec};
+        return linear(
+            tensors,
+            format,
+            spec.outputs,
+            [](int out) {
+                return TensorRow{0, out};
+            },
+            to);
     }
 
-    Result<void> plain(const TensorSpec& spec, DeviceLinear& to) {
-        return single(spec, spec.inputs, {}, to);
+    /// By turns 16 outputs of each. Two that have not the same form are held in float32.
+    Result<void> gateUp(const TensorSpec& gate, const TensorSpec& up, DeviceLinear& to) {
+        ENGINE_TRY(TileFormat format, formatOfTensor(gate));
+        ENGINE_TRY(const TileFormat other, formatOfTensor(up));
+        if (format != other)
+            format = {.form = TileForm::F32};
+        const auto rowOf = [&](int out) -> TensorRow {
+            const int row = out / 32 * 16 + out % 16;
+            return {out % 32 < 16 ? 0U : 1U, row < gate.outputs ? row : -1};
+        };
+        const TensorSpec* const tensors[] = {&gate, &up};
+        return linear(tensors, format, (gate.outputs + 15) / 16 * 32, rowOf, to);
     }
 
-    Result<void> single(const TensorSpec& spec,
-                        int columns,
-                        const std::vector<int>& columnOf,
+    /// Which row of which tensor an output is; row -1: filling.
+    struct TensorRow {
+        std::size_t tensor;
+        int row;
+    };
+
+    /// Tensors that are computed together, packed in one format.
+    template <typename RowOf>
+    Result<void> linear(std::span<const TensorSpec* const> specs,
+                        const TileFormat& format,
+                        int outputs,
+                        const RowOf& rowOf,
                         DeviceLinear& to) {
-        ENGINE_TRY(const Numbers weights, weight(spec));
-        ENGINE_TRY(const Numbers biases, bias(spec));
+        std::vector<HostTiles> tiles;
+        std::vector<Numbers> biases;
+        bool hasBias = false;
+        for (const TensorSpec* spec : specs) {
+            ENGINE_TRY(HostTiles packed, pack(*spec, format));
+            tiles.push_back(std::move(packed));
+            ENGINE_TRY(Numbers read, bias(*spec));
+            biases.push_back(std::move(read));
+            hasBias = hasBias || spec->hasBias;
+        }
+        const std::string name = specs.front()->weightName();
         ENGINE_TRY(
             to.matrix,
-            matrix(outlineMatrix(spec.outputs, columns, m_made.form),
-                   spec.name,
-                   columnOf,
-                   [&](int out) { return weights.data() + toSize(out) * toSize(spec.inputs); }));
-        if (spec.hasBias) {
-            ENGINE_TRY(to.bias, numbers(toSize(to.matrix.strips) * kStrip, [&](std::size_t out) {
-                           return out < biases.size() ? biases[out] : 0.0F;
-                       }));
-        }
+            matrix(outlineMatrix(outputs, specs.front()->inputs, format), name, [&](int out) {
+                const auto [tensor, row] = rowOf(out);
+                return row < 0 ? TileRow() : TileRow{&tiles[tensor].matrix, row};
+            }));
+        count(format, matrixBytes(to.matrix));
+        if (!hasBias)
+            return {};
+        ENGINE_TRY(to.bias, numbers(toSize(to.matrix.strips) * kStrip, [&](std::size_t out) {
+                       if (out >= toSize(outputs))
+                           return 0.0F;
+                       const auto [tensor, row] = rowOf(static_cast<int>(out));
+                       return row < 0 || biases[tensor].empty() ? 0.0F
+                                                                : biases[tensor][toSize(row)];
+                   }));
         return {};
     }
 
-    Result<void> gateUp(const TensorSpec& gate, const TensorSpec& up, DeviceLinear& to) {
-        ENGINE_TRY(const Numbers gates, weight(gate));
-        ENGINE_TRY(const Numbers ups, weight(up));
-        ENGINE_TRY(const Numbers gateBias, bias(gate));
-        ENGINE_TRY(const Numbers upBias, bias(up));
-        const auto rowOf = [&](int out) {
-            const int row = out / 32 * 16 + out % 16;
-            return row < gate.outputs ? row : -1;
-        };
-        const DeviceMatrix shape =
-            outlineMatrix((gate.outputs + 15) / 16 * 32, gate.inputs, m_made.form);
-        ENGINE_TRY(to.matrix, matrix(shape, gate.name, {}, [&](int out) -> const float* {
-                       const int row = rowOf(out);
-                       const Numbers& from = out % 32 < 16 ? gates : ups;
-                       return row < 0 ? nullptr : from.data() + toSize(row) * toSize(gate.inputs);
-                   }));
-        if (gate.hasBias || up.hasBias) {
-            ENGINE_TRY(to.bias, numbers(toSize(shape.strips) * kStrip, [&](std::size_t out) {
-                           const int row = rowOf(static_cast<int>(out));
-                           const Numbers& from = out % 32 < 16 ? gateBias : upBias;
-                           return row < 0 || from.empty() ? 0.0F : from[toSize(row)];
-                       }));
+    void count(const TileFormat& format, std::size_t bytes) {
+        std::size_t& sum = m_formBytes[tileFormatName(format)];
+        sum += bytes;
+        m_made.isWide = m_made.isWide || format.form == TileForm::F32;
+        if (sum > m_mostBytes) {
+            m_mostBytes = sum;
+            m_made.mainFormat = format;
         }
-        return {};
     }
 
     /// Of `heads` times `width` numbers, each head filled up; of a whole row up to whole strips.
     Result<const float*> norm(const TensorSpec& spec, int heads, int width) {
-        ENGINE_TRY(const Numbers stored, weight(spec));
+        ENGINE_TRY(const Numbers stored, read(spec.weightName(), spec.shape()));
         const int filled =
             width == m_config.headDim && spec.outputs == heads * width &&
                     (spec.role == TensorRole::QueryNorm || spec.role == TensorRole::KeyNorm)
@@ -230,7 +235,28 @@ private:
         });
     }
 
-    Result<Numbers> weight(const TensorSpec& spec) { return read(spec.weightName(), spec.shape()); }
+    Result<TileFormat> formatOfTensor(const TensorSpec& spec) {
+        ENGINE_TRY(const TensorInfo* tensor, findTensor(m_source, spec.weightName(), spec.shape()));
+        return formatOf(tensor->type, m_wanted);
+    }
+
+    /// A matrix as the cpu backend packs it; empty when only sizes are wanted.
+    struct HostTiles {
+        AlignedBuffer<std::byte> memory;
+        TileMatrix matrix;
+    };
+
+    Result<HostTiles> pack(const TensorSpec& spec, const TileFormat& format) {
+        HostTiles made;
+        ENGINE_TRY(const TensorInfo* tensor, findTensor(m_source, spec.weightName(), spec.shape()));
+        if (m_device == nullptr)
+            return made;
+        made.matrix = engine::outlineMatrix(format, spec.outputs, spec.inputs);
+        made.memory.reserve(engine::matrixBytes(made.matrix));
+        made.matrix.data = made.memory.data();
+        ENGINE_TRY_DO(engine::packMatrix(m_source, *tensor, format, made.memory.data()));
+        return made;
+    }
 
     Result<Numbers> bias(const TensorSpec& spec) {
         if (!spec.hasBias)
@@ -252,20 +278,18 @@ private:
         return m_device == nullptr ? nullptr : m_made.memory.data() + at;
     }
 
-    Result<DeviceMatrix> matrix(DeviceMatrix shape,
-                                const std::string& name,
-                                const std::vector<int>& columnOf,
-                                const OutputNumbers& numbersOf) {
+    Result<DeviceMatrix>
+    matrix(DeviceMatrix shape, const std::string& name, const std::function<TileRow(int)>& rowOf) {
         std::byte* to = take(matrixBytes(shape));
         if (to == nullptr)
             return shape;
-        const std::vector<std::byte> packed = packMatrix(shape, numbersOf, columnOf);
+        const std::vector<std::byte> packed = backend_cuda::packMatrix(shape, rowOf);
         if (packed.empty())
             return Error{ErrorCode::Numeric,
-                         fmt::format("Numbers of tensor {}.weight, or of one that is computed "
-                                     "with it, do not fit into {}.",
+                         fmt::format("Numbers of tensor {}, or of one that is computed with it, "
+                                     "do not fit into {}.",
                                      name,
-                                     formName(shape.form)),
+                                     shape.form == Form::F16 ? "float16" : "bfloat16"),
                          "Load the model with --weights f32."};
         ENGINE_TRY_DO(m_device->upload(to, packed));
         shape.weights = to;
@@ -285,7 +309,10 @@ private:
 
     const ModelConfig& m_config;
     const WeightSource& m_source;
+    std::optional<Form> m_wanted;
     DeviceWeights m_made;
+    std::map<std::string_view, std::size_t> m_formBytes; // by its name
+    std::size_t m_mostBytes = 0;
     Device* m_device = nullptr; // null: only sizes
     const TransformerOptions* m_options = nullptr;
     std::size_t m_end = 0;
@@ -293,35 +320,25 @@ private:
 
 } // namespace
 
-int headWidthOf(const ModelConfig& config) { return config.headDim <= 64 ? 64 : kWidestHead; }
-
-Form chosenForm(const ModelConfig& config, const WeightSource& source, std::optional<Form> wanted) {
-    if (wanted)
-        return *wanted;
-    std::optional<TensorType> type;
-    bool isMixed = false;
-    forEachTensor(config, [&](const TensorSpec& spec) {
-        const TensorInfo* tensor = spec.isNorm() ? nullptr : source.find(spec.weightName());
-        if (tensor == nullptr)
-            return;
-        isMixed = isMixed || (type && *type != tensor->type);
-        type = tensor->type;
-    });
-    if (!isMixed && type == TensorType::BF16)
-        return Form::Bf16;
-    return !isMixed && type == TensorType::F16 ? Form::F16 : Form::F32;
+int headWidthOf(const ModelConfig& config) {
+    return config.headDim <= 64 ? 64 : config.headDim <= 128 ? 128 : kWidestHead;
 }
 
-std::string_view formName(Form form) {
-    switch (form) {
+TileFormat formatOf(TensorType type, std::optional<Form> wanted) {
+    if (!wanted)
+        return tileFormat(type, WeightForm::File);
+    switch (*wanted) {
     case Form::F32:
-        return "float32";
+        return tileFormat(type, WeightForm::F32);
     case Form::Bf16:
-        return "bfloat16";
+        return tileFormat(type, WeightForm::Bf16);
     case Form::F16:
-        return "float16";
+        return {.form = TileForm::F16};
+    case Form::Int8:
+    case Form::Int4: // is never asked for
+        break;
     }
-    return "unknown";
+    return tileFormat(type, WeightForm::Int8);
 }
 
 Result<void> checkNetwork(const ModelConfig& config) {
@@ -343,17 +360,17 @@ Result<void> checkNetwork(const ModelConfig& config) {
 }
 
 Result<DeviceWeights>
-outlineWeights(const ModelConfig& config, const WeightSource& source, Form form) {
-    return Builder(config, source, form).outline();
+outlineWeights(const ModelConfig& config, const WeightSource& source, std::optional<Form> wanted) {
+    return Builder(config, source, wanted).outline();
 }
 
 Result<DeviceWeights> uploadWeights(const ModelConfig& config,
                                     const WeightSource& source,
-                                    Form form,
+                                    std::optional<Form> wanted,
                                     const std::shared_ptr<Device>& device,
                                     const TransformerOptions& options) {
-    ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, form));
-    return Builder(config, source, form).upload(outline.bytes, device, options);
+    ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, wanted));
+    return Builder(config, source, wanted).upload(outline.bytes, device, options);
 }
 
 } // namespace backend_cuda

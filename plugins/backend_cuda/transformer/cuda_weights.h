@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/kernels/tiles/tile_packing.h"
 #include "engine/loading/network/network_tensors.h"
 #include "engine/model/transformer.h"
 #include "plugins/backend_cuda/device/device.h"
@@ -17,12 +18,13 @@ namespace backend_cuda {
 struct DeviceLinear {
     DeviceMatrix matrix;
     const float* bias = nullptr; // [strips * kStrip], or null
+    int firstOutput = 0;         // of those that are computed side by side
 };
 
 /// What one layer of the files is made of. Norms are filled up by zeros; what the network does
 /// without is null.
 struct DeviceLayer {
-    DeviceLinear queryKeyValue; // each head filled up to headWidth
+    std::vector<DeviceLinear> queryKeyValue; // each head filled up to headWidth; one a form
     DeviceLinear output;
     std::vector<DeviceLinear> gateUp; // 16 outputs of each by turns; one, or one an expert
     std::vector<DeviceLinear> down;
@@ -39,7 +41,8 @@ struct DeviceLayer {
 /// them. Without a device: the sizes alone.
 struct DeviceWeights {
     DeviceMemory memory;
-    Form form = Form::F32; // of all matrices
+    engine::TileFormat mainFormat; // that most of the memory has
+    bool isWide = false;           // some matrix is held in float32
     std::size_t bytes = 0;
     DeviceLinear embedding;          // the head too when tied
     std::vector<DeviceLayer> layers; // [stored layers]
@@ -49,30 +52,26 @@ struct DeviceWeights {
     const DeviceLinear& outputHead() const { return head.matrix.outputs == 0 ? embedding : head; }
 };
 
-/// Numbers that a head takes: filled up to 64 or 128.
+/// Numbers that a head takes: filled up to 64, 128 or 256.
 int headWidthOf(const engine::ModelConfig& config);
 
-/// The form that all matrices get: what was asked for, else that of the file if all its matrices
-/// have it and the GPU's products take it, else float32, which loses nothing.
-Form chosenForm(const engine::ModelConfig& config,
-                const engine::WeightSource& source,
-                std::optional<Form> wanted);
-
-/// "float32", "bfloat16", "float16".
-std::string_view formName(Form form);
+/// The form that a matrix of this type gets: what was asked for, else the one in which the cpu
+/// backend holds it, which loses nothing.
+engine::TileFormat formatOf(engine::TensorType type, std::optional<Form> wanted);
 
 /// Refuses networks that the kernels cannot compute yet, each by name. Errors: Unsupported.
 engine::Result<void> checkNetwork(const engine::ModelConfig& config);
 
 /// Finds every tensor and says how much memory the weights take. Errors: NotFound, CorruptFile.
-engine::Result<DeviceWeights>
-outlineWeights(const engine::ModelConfig& config, const engine::WeightSource& source, Form form);
+engine::Result<DeviceWeights> outlineWeights(const engine::ModelConfig& config,
+                                             const engine::WeightSource& source,
+                                             std::optional<Form> wanted);
 
 /// Reads, packs and uploads every tensor. Errors: as outlineWeights; Numeric names a tensor with
 /// numbers that the form cannot hold; NoMemory; Cancelled; those of the device.
 engine::Result<DeviceWeights> uploadWeights(const engine::ModelConfig& config,
                                             const engine::WeightSource& source,
-                                            Form form,
+                                            std::optional<Form> wanted,
                                             const std::shared_ptr<Device>& device,
                                             const engine::TransformerOptions& options);
 

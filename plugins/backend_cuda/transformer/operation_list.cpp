@@ -20,8 +20,8 @@ public:
     void attention(int layer) {
         const DeviceLayer& weights = layerOf(layer);
         m_sublayer = m_layer = layer;
-        Operation& projection = linear(weights.queryKeyValue, Input::Stream, Output::Projected);
-        projection.norm = weights.attentionNorm;
+        for (const DeviceLinear& projection : weights.queryKeyValue)
+            linear(projection, Input::Stream, Output::Projected).norm = weights.attentionNorm;
         Operation& turn = add(Kind::Turn);
         turn.rope = static_cast<int>(m_config.ropeOf(layer));
         turn.norm = weights.queryNorm;
@@ -71,6 +71,7 @@ private:
         Operation& operation = add(Kind::Linear);
         operation.matrix = weights.matrix;
         operation.bias = weights.bias;
+        operation.firstOutput = weights.firstOutput;
         operation.input = input;
         operation.output = output;
         operation.offset = m_units % m_blocks;

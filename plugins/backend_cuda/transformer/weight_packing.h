@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/kernels/tiles/tile_packing.h"
 #include "plugins/backend_cuda/kernels/pass_arguments.h"
 
 #include <cstddef>
@@ -9,21 +10,21 @@
 
 namespace backend_cuda {
 
-/// Strips, slabs and chunks of a matrix of this form; its weights stay null.
-DeviceMatrix outlineMatrix(int outputs, int columns, Form form);
+/// Strips, slabs and records of a matrix of this format; its weights stay null.
+DeviceMatrix outlineMatrix(int outputs, int columns, const engine::TileFormat& format);
 
 /// Of the matrix in memory.
 std::size_t matrixBytes(const DeviceMatrix& matrix);
 
-/// Where the numbers of an output come from: [columns] in the order of the packed columns, or null
-/// for one that is filled up.
-using OutputNumbers = std::function<const float*(int output)>;
+/// A row of a matrix as the cpu backend packs it; without tiles an output that is filled up.
+struct TileRow {
+    const engine::TileMatrix* tiles = nullptr;
+    int row = 0;
+};
 
-/// The matrix as kernels read it. `columnOf` [columns of the matrix] tells which of an output's
-/// numbers stands in a column, -1 for a column that is filled up; empty: each in its place.
-/// Nothing if a number does not fit the form.
+/// The matrix as kernels read it, from tiles of the same format. `rowOf` tells where the numbers of
+/// an output come from. Nothing is rounded. Nothing if a number is infinite in 16 bits.
 std::vector<std::byte> packMatrix(const DeviceMatrix& matrix,
-                                  const OutputNumbers& numbersOf,
-                                  const std::vector<int>& columnOf);
+                                  const std::function<TileRow(int output)>& rowOf);
 
 } // namespace backend_cuda

@@ -25,8 +25,10 @@ int mostUnits(const DeviceWeights& weights) {
     };
     count(weights.outputHead());
     for (const DeviceLayer& layer : weights.layers) {
-        for (const DeviceLinear* linear : {&layer.queryKeyValue, &layer.output, &layer.router})
-            count(*linear);
+        count(layer.output);
+        count(layer.router);
+        for (const DeviceLinear& linear : layer.queryKeyValue)
+            count(linear);
         for (const DeviceLinear& linear : layer.gateUp)
             count(linear);
         for (const DeviceLinear& linear : layer.down)
@@ -37,11 +39,11 @@ int mostUnits(const DeviceWeights& weights) {
 
 int mostStrips(const DeviceWeights& weights) {
     int most = weights.outputHead().matrix.strips;
-    for (const DeviceLayer& layer : weights.layers)
-        most = std::max({most,
-                         layer.queryKeyValue.matrix.strips,
-                         layer.output.matrix.strips,
-                         layer.gateUp.front().matrix.strips});
+    for (const DeviceLayer& layer : weights.layers) {
+        most = std::max({most, layer.output.matrix.strips, layer.gateUp.front().matrix.strips});
+        for (const DeviceLinear& linear : layer.queryKeyValue)
+            most = std::max(most, linear.matrix.strips);
+    }
     return most;
 }
 
@@ -53,7 +55,7 @@ Kernel kernelFor(int rows) {
     return rows <= 16 ? Kernel::Pass16 : rows <= 32 ? Kernel::Pass32 : Kernel::Pass64;
 }
 
-int rowsAtOnce(Form form) { return form == Form::F32 ? kMaxRowsF32 : kMaxRows; }
+int rowsAtOnce(const DeviceWeights& weights) { return weights.isWide ? kMaxRowsF32 : kMaxRows; }
 
 int innerStride(const DeviceWeights& weights) {
     int most = 0;
@@ -64,8 +66,8 @@ int innerStride(const DeviceWeights& weights) {
 
 std::size_t counterCount(const DeviceWeights& weights) { return toSize(mostStrips(weights)) + 1; }
 
-PassExtent largestExtent(Form form, Position contextLength) {
-    const std::size_t rows = toSize(rowsAtOnce(form));
+PassExtent largestExtent(const DeviceWeights& weights, Position contextLength) {
+    const std::size_t rows = toSize(rowsAtOnce(weights));
     const std::size_t positions = toSize(contextLength) + rows; // drafts go beyond the context
     return {.rows = rows,
             .sections = (positions + kSectionKeys - 1) / kSectionKeys,
@@ -84,7 +86,8 @@ spacesOf(const ModelConfig& config, const DeviceWeights& weights, const PassExte
     const std::size_t vocabStrips = toSize(weights.outputHead().matrix.strips);
     PassSpaces spaces;
     spaces.stream = rows * 2 * (strips * kStrip + strips);
-    spaces.projected = rows * toSize(weights.layers.front().queryKeyValue.matrix.strips) * kStrip;
+    const std::size_t projected = (heads + 2 * toSize(config.kvHeadCount)) * width;
+    spaces.projected = rows * ((projected + kStrip - 1) / kStrip * kStrip);
     spaces.inner = rows * (toSize(innerStride(weights)) + toSize(kMostExperts));
     spaces.context = rows * 2 * heads * width;
     spaces.sums = rows * heads * extent.sections * (width + 2);
@@ -101,7 +104,7 @@ std::size_t tableBytes(const ModelConfig& config, const PassExtent& extent) {
     constexpr std::size_t kTables = 20;
     constexpr std::size_t kAlignment = 16;
     const std::size_t operations =
-        3 + toSize(config.layerCount) * (10 + 2 * toSize(config.experts.count));
+        3 + toSize(config.layerCount) * (12 + 2 * toSize(config.experts.count));
     const std::size_t integersOfRow = 5 + kPathSlots; // token, counts and places, path
     const std::size_t floatsOfRow = toSize(config.hiddenSize) + 3 * toSize(config.headDim);
     const std::size_t row = sizeof(HeadResult) + integersOfRow * sizeof(int) +
@@ -112,7 +115,7 @@ std::size_t tableBytes(const ModelConfig& config, const PassExtent& extent) {
 
 std::uint64_t
 workspaceBytes(const ModelConfig& config, const DeviceWeights& weights, Position contextLength) {
-    const PassExtent extent = largestExtent(weights.form, contextLength);
+    const PassExtent extent = largestExtent(weights, contextLength);
     const PassSpaces spaces = spacesOf(config, weights, extent);
     const std::size_t floats = spaces.stream + spaces.projected + spaces.inner + spaces.context +
                                spaces.sums + spaces.partials + spaces.handOuts + spaces.influence +

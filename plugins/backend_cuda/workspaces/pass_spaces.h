@@ -9,7 +9,7 @@ namespace backend_cuda {
 Kernel kernelFor(int rows);
 
 /// Rows of the largest launch.
-int rowsAtOnce(Form form);
+int rowsAtOnce(const DeviceWeights& weights);
 
 /// Numbers of a row between gate and down, whole strips.
 int innerStride(const DeviceWeights& weights);
@@ -29,7 +29,7 @@ struct PassExtent {
 
 /// The extent of a launch with as many rows as one has, behind a context of so many tokens. Logits
 /// of more rows than that, and more hand-outs than a few, are the only ones that take more.
-PassExtent largestExtent(Form form, engine::Position contextLength);
+PassExtent largestExtent(const DeviceWeights& weights, engine::Position contextLength);
 
 /// How large each workspace is, in numbers of its type.
 struct PassSpaces {

@@ -8,6 +8,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <numeric>
 
 using namespace engine;
@@ -46,6 +47,10 @@ driver::Functions madeUpFunctions() {
     functions.deviceName = [](char* name, int, driver::DeviceNumber device) {
         name[0] = 'G';
         name[1] = static_cast<char>('0' + device);
+        return driver::kSuccess;
+    };
+    functions.deviceUuid = [](unsigned char* uuid, driver::DeviceNumber device) {
+        std::fill_n(uuid, driver::kUuidBytes, static_cast<unsigned char>(0xa0 + device));
         return driver::kSuccess;
     };
     functions.deviceAttribute = [](int* value, int attribute, driver::DeviceNumber device) {
@@ -197,6 +202,7 @@ private slots:
     void aFailureOfTheDriverNamesItsError();
     void aGpuThatIsNotThereListsThoseThatAre();
     void tooLittleMemoryTellsBothNumbers();
+    void aGpuWithRoomForWeightsAndCacheAloneIsRefused_data();
     void aGpuWithRoomForWeightsAndCacheAloneIsRefused();
     void anAnswerTakesNoMemoryBesidesWhatWasReserved_data();
     void anAnswerTakesNoMemoryBesidesWhatWasReserved();
@@ -252,6 +258,7 @@ void CudaErrorsTest::anOldGpuIsToldByName() {
     QVERIFY(one.hasValue());
     QCOMPARE(one.value().size(), std::size_t{1});
     QCOMPARE(one.value().front().name, std::string("G1"));
+    QCOMPARE(one.value().front().uuid, std::string("a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1"));
 }
 
 void CudaErrorsTest::kernelsThatAreMissingOrForeignAreTold() {
@@ -313,26 +320,35 @@ void CudaErrorsTest::tooLittleMemoryTellsBothNumbers() {
                                         support::randomWeights(support::tinyConfig(), 1));
     QVERIFY(!loaded && says(loaded.error(), {"0.27 GB", "0.02 GB", "emulated GPU"}));
     QCOMPARE(loaded.error().code, ErrorCode::NoMemory);
+    QVERIFY(loaded.error().hint.find("--weights int8") != std::string::npos);
+}
+
+void CudaErrorsTest::aGpuWithRoomForWeightsAndCacheAloneIsRefused_data() {
+    QTest::addColumn<QString>("form");
+    QTest::newRow("as in the file") << "auto";
+    QTest::newRow("8-bit") << "int8";
 }
 
 /// The forecast counts the workspaces, and a load needs as much memory and no more.
 void CudaErrorsTest::aGpuWithRoomForWeightsAndCacheAloneIsRefused() {
+    QFETCH(const QString, form);
+    const SettingValues settings = {{"weights", form.toStdString()}};
     constexpr Position kContext = 300;
     constexpr std::uint64_t kLeftFree = std::uint64_t{256} << 20U;
     const ModelConfig config = support::tinyConfig();
     const support::MemoryWeights weights = support::randomWeights(config, 1);
     const MemoryNeed need =
-        support::memoryOn(std::make_shared<EmulatedDevice>(), config, weights, kContext);
+        support::memoryOn(std::make_shared<EmulatedDevice>(), config, weights, kContext, settings);
     const std::uint64_t wanted = need.weightBytes + need.cacheBytes + need.passBytes + kLeftFree;
     for (const std::uint64_t missing : {need.passBytes, std::uint64_t{1}}) {
         const auto little = std::make_shared<FaultyDevice>(1000000, wanted - missing);
-        const auto refused = support::loadOn(little, config, weights, {}, kContext);
+        const auto refused = support::loadOn(little, config, weights, settings, kContext);
         QVERIFY(!refused && says(refused.error(), {"needs", "emulated GPU"}));
         QCOMPARE(refused.error().code, ErrorCode::NoMemory);
         QCOMPARE(little->allocations(), 0);
     }
     const auto enough = std::make_shared<FaultyDevice>(1000000, wanted);
-    QVERIFY(support::loadOn(enough, config, weights, {}, kContext).hasValue());
+    QVERIFY(support::loadOn(enough, config, weights, settings, kContext).hasValue());
 }
 
 void CudaErrorsTest::anAnswerTakesNoMemoryBesidesWhatWasReserved_data() {
@@ -340,6 +356,7 @@ void CudaErrorsTest::anAnswerTakesNoMemoryBesidesWhatWasReserved_data() {
     QTest::addColumn<int>("rowsAtOnce");
     QTest::newRow("float32") << "f32" << kMaxRowsF32;
     QTest::newRow("bfloat16") << "bf16" << kMaxRows;
+    QTest::newRow("8-bit") << "int8" << kMaxRows;
 }
 
 /// A prompt in pieces, then a draft of as many rows as run at once, at the end of the context.
@@ -384,10 +401,10 @@ void CudaErrorsTest::anAnswerTakesNoMemoryBesidesWhatWasReserved() {
 
 void CudaErrorsTest::whatKernelsCannotComputeIsRefused() {
     ModelConfig config = support::tinyConfig();
-    config.headDim = 130;
+    config.headDim = 258;
     const auto wide = support::loadOn(
         std::make_shared<EmulatedDevice>(), config, support::randomWeights(config, 1));
-    QVERIFY(!wide && says(wide.error(), {"heads of up to 128", "130"}));
+    QVERIFY(!wide && says(wide.error(), {"heads of up to 256", "258"}));
     QCOMPARE(wide.error().code, ErrorCode::Unsupported);
     // Experts beyond the room that the routing has; no weight is asked for before.
     config = support::expertConfig();

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row's numbers are the same bits whatever runs with it, on however many blocks, in whatever
 // order their threads take turns.
+#include "engine/model/plain/plain_backend.h"
 #include "tests/plugins/cuda/cuda_support.h"
+#include "tests/support/models/stored_weights.h"
 
 #include <QTest>
+
+#include <cmath>
 
 using namespace engine;
 using backend_cuda::EmulatedDevice;
@@ -16,6 +20,7 @@ using Rows = std::vector<std::vector<double>>;
 struct Scene {
     ModelConfig config = support::unevenConfig();
     support::MemoryWeights weights = support::randomWeights(config, 11);
+    support::StoredWeights fourBit{weights, TensorType::Q4_1};
     LayerPlan plan = LayerPlan::full(config.layerCount);
 };
 
@@ -24,12 +29,14 @@ Scene& scene() {
     return only;
 }
 
+/// `form`: a word of --weights, or "4bit", as which the file has them.
 std::unique_ptr<Transformer>
 make(const std::string& form, int blocks, ThreadOrder order, const std::string& launch = "pass") {
-    return support::makeOn(std::make_shared<EmulatedDevice>(blocks, order),
-                           scene().config,
-                           scene().weights,
-                           {{"weights", form}, {"launch", launch}});
+    const auto device = std::make_shared<EmulatedDevice>(blocks, order);
+    if (form == "4bit")
+        return support::makeOn(device, scene().config, scene().fourBit, {{"launch", launch}});
+    return support::makeOn(
+        device, scene().config, scene().weights, {{"weights", form}, {"launch", launch}});
 }
 
 Rows runChainIn(Transformer& transformer, int count, std::size_t rowsAtOnce) {
@@ -47,6 +54,8 @@ private slots:
     void blocksAndThreadsDecideNoBit();
     void seventyRowsAreThoseOfSinglePasses_data();
     void seventyRowsAreThoseOfSinglePasses();
+    void wideHeadsAreRightAndExact_data();
+    void wideHeadsAreRightAndExact();
     void launchesOfSingleOperationsGiveTheSameBits();
     void branchesInOtherSlotsEqualTheirChain();
     void rowsBesideEqualTheChain();
@@ -58,7 +67,7 @@ void CudaExactnessTest::blocksAndThreadsDecideNoBit_data() {
     QTest::addColumn<int>("blocks");
     QTest::addColumn<bool>("isDescending");
     QTest::addColumn<unsigned>("seed");
-    for (const char* form : {"bf16", "f32"})
+    for (const char* form : {"bf16", "f32", "int8", "4bit"})
         for (const int blocks : {1, 3}) {
             QTest::addRow("%s, %d blocks, descending", form, blocks)
                 << form << blocks << true << 0U;
@@ -79,7 +88,7 @@ void CudaExactnessTest::blocksAndThreadsDecideNoBit() {
 
 void CudaExactnessTest::seventyRowsAreThoseOfSinglePasses_data() {
     QTest::addColumn<QString>("form");
-    for (const char* form : {"bf16", "f16", "f32"})
+    for (const char* form : {"bf16", "f16", "f32", "int8", "4bit"})
         QTest::newRow(form) << form;
 }
 
@@ -92,10 +101,56 @@ void CudaExactnessTest::seventyRowsAreThoseOfSinglePasses() {
         QVERIFY(runChainIn(*transformer, 70, rows) == single);
 }
 
+void CudaExactnessTest::wideHeadsAreRightAndExact_data() {
+    QTest::addColumn<QString>("kv");
+    QTest::addColumn<int>("headDim");
+    QTest::addColumn<double>("tolerance");
+    QTest::newRow("float16, 256") << "f16" << 256 << 1e-3;
+    QTest::newRow("bfloat16, 256") << "bf16" << 256 << 1e-2;
+    QTest::newRow("float32, 256") << "f32" << 256 << 1e-5;
+    QTest::newRow("float16, 200") << "f16" << 200 << 1e-3;
+    QTest::newRow("float32, 136") << "f32" << 136 << 1e-5;
+}
+
+/// Heads above 128 numbers, over two sections of attention, against the reference in float64.
+void CudaExactnessTest::wideHeadsAreRightAndExact() {
+    QFETCH(const QString, kv);
+    QFETCH(const int, headDim);
+    QFETCH(const double, tolerance);
+    ModelConfig config = support::layeredConfig(2);
+    config.headDim = headDim;
+    const support::MemoryWeights weights = support::randomWeights(config, 3);
+    const auto own = support::makeOn(std::make_shared<EmulatedDevice>(2),
+                                     config,
+                                     weights,
+                                     {{"weights", std::string("f32")}, {"kv", kv.toStdString()}});
+    const auto reference =
+        std::move(makePlainTransformer(config, weights, {.precision = Precision::F64})).value();
+    const LayerPlan plan = LayerPlan::full(config.layerCount);
+    const auto run = [&](Transformer& transformer, std::size_t rowsAtOnce) {
+        KvCache cache = support::emptyCache(transformer, 70);
+        return support::runChain(transformer, cache, plan, support::someIds(70), rowsAtOnce);
+    };
+    const Rows found = run(*own, 70);
+    QVERIFY(found == run(*own, 1));
+    const Rows expected = run(*reference, 70);
+    double difference = 0.0;
+    double size = 0.0;
+    for (std::size_t row = 0; row < expected.size(); ++row)
+        for (std::size_t i = 0; i < expected[row].size(); ++i) {
+            difference += std::pow(found[row][i] - expected[row][i], 2);
+            size += std::pow(expected[row][i], 2);
+        }
+    const double relative = std::sqrt(difference / size);
+    QVERIFY2(relative <= tolerance, qPrintable(QString::number(relative)));
+}
+
 void CudaExactnessTest::launchesOfSingleOperationsGiveTheSameBits() {
-    const auto pass = make("bf16", 2, {});
-    const auto operations = make("bf16", 2, {}, "operation");
-    QVERIFY(runChainIn(*pass, 20, 7) == runChainIn(*operations, 20, 7));
+    for (const char* form : {"bf16", "4bit"}) {
+        const auto pass = make(form, 2, {});
+        const auto operations = make(form, 2, {}, "operation");
+        QVERIFY(runChainIn(*pass, 20, 7) == runChainIn(*operations, 20, 7));
+    }
 }
 
 void CudaExactnessTest::branchesInOtherSlotsEqualTheirChain() {

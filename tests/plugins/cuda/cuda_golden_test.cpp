@@ -57,6 +57,8 @@ class CudaGoldenTest : public QObject {
 private slots:
     void numbersMatch_data();
     void numbersMatch();
+    void numbersOfGgufFilesMatch_data();
+    void numbersOfGgufFilesMatch();
 };
 
 void CudaGoldenTest::numbersMatch_data() {
@@ -71,7 +73,7 @@ void CudaGoldenTest::numbersMatch_data() {
             const auto files = ModelFiles::open(path.toStdString());
             if (!files || !files.value().config()) // refused families: see model_config_test
                 continue;
-            for (const char* form : {"f32", "bf16"})
+            for (const char* form : {"f32", "bf16", "int8"})
                 QTest::addRow("%s/%s, %s", qPrintable(folder), qPrintable(name), form)
                     << path << QString(form);
         }
@@ -94,10 +96,11 @@ void CudaGoldenTest::numbersMatch() {
         KvCache cache = support::emptyCache(*transformer, static_cast<Position>(ids.size()));
         return support::runChain(*transformer, cache, plan, ids, 16);
     };
-    // Of the model in float32; with bfloat16 the network itself is another one.
+    // Of the model in float32; rounded to other forms the network itself is another one.
     const auto isNear = [&](const std::vector<std::vector<double>>& found, const QString& name) {
         const Distance distance = distanceOf(found, golden.numbers(name));
-        const bool isIt = form == "f32" ? distance.largest <= 2e-4 : distance.relative <= 0.05;
+        const bool isIt = form == "f32" ? distance.largest <= 2e-4
+                                        : distance.relative <= (form == "bf16" ? 0.05 : 0.12);
         if (!isIt)
             qWarning() << name << distance.largest << distance.relative;
         return isIt;
@@ -124,6 +127,39 @@ void CudaGoldenTest::numbersMatch() {
             golden.integers("tree.ids"));
         QVERIFY(isNear(tree, "tree.logits"));
     }
+}
+
+void CudaGoldenTest::numbersOfGgufFilesMatch_data() {
+    QTest::addColumn<QString>("path");
+    if (!support::hasGoldenData())
+        QSKIP("the golden data does not lie beside the checkout");
+    for (const QString folder : {"gguf/", "families/gguf/"})
+        for (const QString& name : QDir(support::goldenPath(folder)).entryList({"*.gguf"}))
+            QTest::newRow(qPrintable(name)) << support::goldenPath(folder + name);
+}
+
+/// In the forms of the files. The golden numbers are those of the same weights, but of rows that
+/// are not rounded to 8 bits; and with other rows another expert may be chosen.
+void CudaGoldenTest::numbersOfGgufFilesMatch() {
+    QFETCH(const QString, path);
+    const ModelFiles files = ModelFiles::open(path.toStdString()).value();
+    const auto weights = files.weights();
+    QVERIFY(weights.hasValue());
+    const ModelConfig config = files.config().value();
+    const GoldenTensors golden(QString(path).replace(".gguf", ".golden.safetensors"));
+    const std::vector<int> ids = golden.integers("ids");
+    const auto transformer =
+        support::makeOn(std::make_shared<backend_cuda::EmulatedDevice>(), config, *weights.value());
+    if (path.contains("longrope")) // its factors are chosen by the length of the context
+        QSKIP("needs a context");
+    KvCache cache = support::emptyCache(*transformer, static_cast<Position>(ids.size()));
+    const Distance distance = distanceOf(
+        support::runChain(*transformer, cache, LayerPlan::full(config.layerCount), ids, ids.size()),
+        golden.numbers("logits"));
+    const bool isPlain = path.endsWith("_F32.gguf");
+    QVERIFY2(isPlain ? distance.largest <= 5e-4
+                     : distance.relative <= (config.experts.count > 0 ? 0.15 : 0.05),
+             qPrintable(QString("%1 %2").arg(distance.largest).arg(distance.relative)));
 }
 
 QTEST_GUILESS_MAIN(CudaGoldenTest)

@@ -2,8 +2,11 @@
 // Every decoder there is gives vanilla's tokens on an emulated GPU.
 #include "tests/plugins/cuda/cuda_support.h"
 #include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/models/stored_weights.h"
 
 #include <QTest>
+
+#include <map>
 
 using namespace engine;
 
@@ -49,36 +52,46 @@ private slots:
     void everyDecoderGivesVanillasTokens();
 
 private:
-    std::unique_ptr<Transformer> m_transformer;
+    std::map<QString, std::unique_ptr<Transformer>> m_transformers; // by form
 };
 
 void CudaLosslessTest::initTestCase() {
     ModelConfig config = support::layeredConfig(6);
+    config.hiddenSize = 64; // whole groups, as files with 4-bit numbers have them
+    config.headDim = 16;
+    config.mlpSize = 96;
     support::MemoryWeights weights = support::randomWeights(config, 4);
     for (int layer = 1; layer < 5; ++layer)
         support::quietenLayer(weights, layer, 0.1F); // or no draft would ever be accepted
-    m_transformer = support::makeOn(std::make_shared<backend_cuda::EmulatedDevice>(1),
-                                    config,
-                                    weights,
-                                    {{"weights", std::string("bf16")}});
+    const auto device = std::make_shared<backend_cuda::EmulatedDevice>(1);
+    for (const char* form : {"bf16", "int8"})
+        m_transformers[form] =
+            support::makeOn(device, config, weights, {{"weights", std::string(form)}});
+    m_transformers["4bit"] =
+        support::makeOn(device, config, support::StoredWeights(weights, TensorType::Q4_1));
 }
 
 void CudaLosslessTest::everyDecoderGivesVanillasTokens_data() {
     QTest::addColumn<QString>("decoder");
+    QTest::addColumn<QString>("form");
     QTest::addColumn<double>("temperature");
     for (const std::string& name : support::decoderNames())
         // This backend has no draft adapters and no copies.
         if (name != "vanilla" && name != "tuned" && name != "low_precision")
-            for (const double temperature : {0.0, 0.8})
-                QTest::addRow("%s, temperature %.1f", name.c_str(), temperature)
-                    << QString::fromStdString(name) << temperature;
+            for (const auto& [form, temperature] :
+                 std::initializer_list<std::pair<const char*, double>>{
+                     {"bf16", 0.0}, {"bf16", 0.8}, {"int8", 0.0}, {"4bit", 0.8}})
+                QTest::addRow("%s, %s, temperature %.1f", name.c_str(), form, temperature)
+                    << QString::fromStdString(name) << form << temperature;
 }
 
 void CudaLosslessTest::everyDecoderGivesVanillasTokens() {
     QFETCH(const QString, decoder);
     QFETCH(const double, temperature);
-    const Answer vanilla = answerOf(*m_transformer, "vanilla", temperature);
-    const Answer found = answerOf(*m_transformer, decoder.toStdString(), temperature);
+    QFETCH(const QString, form);
+    Transformer& transformer = *m_transformers.at(form);
+    const Answer vanilla = answerOf(transformer, "vanilla", temperature);
+    const Answer found = answerOf(transformer, decoder.toStdString(), temperature);
     QCOMPARE(found.tokens, vanilla.tokens);
     QVERIFY(found.drafted > 0);
 }

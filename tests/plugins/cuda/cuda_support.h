@@ -39,12 +39,15 @@ loadOn(const std::shared_ptr<backend_cuda::Device>& device,
 inline engine::MemoryNeed memoryOn(const std::shared_ptr<backend_cuda::Device>& device,
                                    const engine::ModelConfig& config,
                                    const engine::WeightSource& weights,
-                                   engine::Position contextLength) {
+                                   engine::Position contextLength,
+                                   const engine::SettingValues& settings = {}) {
     engine::BackendRegistry registry("");
     backend_cuda::registerBackend(registry, machineOf(device));
+    engine::TransformerOptions options;
+    options.settings = settings;
     return registry.info("cuda")
         .value()
-        .forecast(config, weights, {}, contextLength)
+        .forecast(config, weights, options, contextLength)
         .value()
         .memory;
 }
@@ -60,13 +63,14 @@ makeOn(const std::shared_ptr<backend_cuda::Device>& device,
     return std::move(loaded).value();
 }
 
-/// Matrices of several slabs, strips and heads, none of which fills anything evenly.
+/// Matrices of several slabs, strips and heads, none of which fills anything but groups of 32
+/// columns evenly.
 inline engine::ModelConfig unevenConfig() {
     engine::ModelConfig config = tinyConfig();
     config.layerCount = 2;
     config.layerWindows = {0, 20};
     config.hiddenSize = 192;
-    config.mlpSize = 1040;
+    config.mlpSize = 1056;
     config.headCount = 4;
     config.headDim = 80;
     config.vocabSize = 513;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host makes of plans and layouts before anything is launched.
+#include "engine/kernels/aligned_buffer.h"
 #include "plugins/backend_cuda/transformer/operation_list.h"
 #include "plugins/backend_cuda/transformer/pass_tables.h"
 #include "plugins/backend_cuda/transformer/weight_packing.h"
@@ -115,13 +116,24 @@ void CudaTablesTest::aRangeOfLayersHasNoOthers() {
 }
 
 void CudaTablesTest::aMatrixThatOverflowsIsNotPacked() {
-    const std::vector<float> numbers = {1.0F, 70000.0F};
-    const auto pack = [&](Form form) {
-        return packMatrix(outlineMatrix(1, 2, form), [&](int) { return numbers.data(); }, {});
+    support::MemoryWeights weights;
+    weights.add("large", {1, 2}, {1.0F, 70000.0F});
+    const auto pack = [&](const TileFormat& format) {
+        TileMatrix tiles = engine::outlineMatrix(format, 1, 2);
+        AlignedBuffer<std::byte> memory;
+        memory.reserve(engine::matrixBytes(tiles));
+        tiles.data = memory.data();
+        ENGINE_CHECK(engine::packMatrix(weights, *weights.find("large"), format, memory.data()),
+                     "packed tiles");
+        return backend_cuda::packMatrix(backend_cuda::outlineMatrix(1, 2, format), [&tiles](int) {
+            return TileRow{&tiles, 0};
+        });
     };
-    QVERIFY(pack(Form::F16).empty());
-    QCOMPARE(pack(Form::Bf16).size(), matrixBytes(outlineMatrix(1, 2, Form::Bf16)));
-    QCOMPARE(matrixBytes(outlineMatrix(129, 65, Form::Bf16)), std::size_t{2 * 2 * 8 * 2048});
+    const TileFormat bf16{.form = TileForm::Bf16};
+    QVERIFY(pack({.form = TileForm::F16}).empty());
+    QCOMPARE(pack(bf16).size(), backend_cuda::matrixBytes(backend_cuda::outlineMatrix(1, 2, bf16)));
+    QCOMPARE(backend_cuda::matrixBytes(backend_cuda::outlineMatrix(129, 65, bf16)),
+             std::size_t{2 * 2 * 8 * 2048});
 }
 
 QTEST_GUILESS_MAIN(CudaTablesTest)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/backend_cuda/transformer/load_check.h"
+#include "plugins/backend_cuda/checks/load_check.h"
 
 #include "engine/base/to_size.h"
 

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/backend_cuda/checks/self_test.h"
+
+#include "engine/base/to_size.h"
+#include "engine/decoding/statistics/data_files.h"
+#include "engine/model/plain/plain_backend.h"
+#include "plugins/backend_cuda/checks/made_up_weights.h"
+#include "plugins/backend_cuda/device/kernel_image.h"
+#include "plugins/backend_cuda/transformer/cuda_transformer.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace backend_cuda {
+
+using namespace engine;
+
+namespace {
+
+/// A stored type, the form that it gets, and how far from the reference its logits may be: root of
+/// the mean square over that of the numbers.
+struct TestedForm {
+    TensorType stored;
+    std::optional<Form> wanted;
+    KvType kvType;
+    double tolerance;
+};
+
+constexpr TestedForm kForms[] = {{TensorType::F32, Form::F32, KvType::F32, 1e-5},
+                                 {TensorType::F32, Form::Bf16, KvType::BF16, 3e-2},
+                                 {TensorType::F32, Form::F16, KvType::F16, 5e-3},
+                                 {TensorType::F32, Form::Int8, KvType::F16, 5e-2},
+                                 {TensorType::Q4_0, std::nullopt, KvType::F16, 5e-2},
+                                 {TensorType::Q4_K, std::nullopt, KvType::F16, 5e-2},
+                                 {TensorType::Q6_K, std::nullopt, KvType::F16, 5e-2}};
+
+constexpr int kRows = 43; // so many and each part below take another of the four kernels
+
+/// Several slabs and strips, and columns that every type can have.
+ModelConfig testedConfig() {
+    ModelConfig config;
+    config.architecture = "llama";
+    config.layerCount = 2;
+    config.hiddenSize = 256;
+    config.mlpSize = 1280;
+    config.headCount = 4;
+    config.kvHeadCount = 2;
+    config.headDim = 64;
+    config.vocabSize = 700;
+    config.contextLength = 512;
+    config.normEpsilon = 1e-5;
+    config.layerWindows = {0, 0};
+    return config;
+}
+
+/// The same GPU with half its multiprocessors.
+class HalfDevice final : public Device {
+public:
+    explicit HalfDevice(std::shared_ptr<Device> device)
+        : m_device(std::move(device))
+        , m_facts(m_device->facts()) {
+        m_facts.multiprocessors = (m_facts.multiprocessors + 1) / 2;
+    }
+
+    const DeviceFacts& facts() const override { return m_facts; }
+
+    Result<std::uint64_t> freeBytes() override { return m_device->freeBytes(); }
+
+    Result<std::byte*> allocate(std::size_t bytes) override { return m_device->allocate(bytes); }
+
+    void release(std::byte* memory) override { m_device->release(memory); }
+
+    Result<void> fillWithZeros(std::byte* memory, std::size_t bytes) override {
+        return m_device->fillWithZeros(memory, bytes);
+    }
+
+    Result<void> upload(std::byte* to, std::span<const std::byte> from) override {
+        return m_device->upload(to, from);
+    }
+
+    Result<void> download(std::span<std::byte> to, const std::byte* from) override {
+        return m_device->download(to, from);
+    }
+
+    Result<void> launch(Kernel kernel, int blocks, const PassArguments& arguments) override {
+        return m_device->launch(kernel, blocks, arguments);
+    }
+
+private:
+    std::shared_ptr<Device> m_device;
+    DeviceFacts m_facts;
+};
+
+/// Logits of all rows, one row behind the other, computed in passes of these layouts.
+Result<std::vector<double>> logitsOf(Transformer& transformer,
+                                     const std::vector<AttentionLayout>& layouts) {
+    ENGINE_TRY(KvCache cache, transformer.makeCache(kRows));
+    const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
+    std::vector<double> all;
+    int first = 0;
+    for (const AttentionLayout& layout : layouts) {
+        std::vector<TokenId> tokens;
+        for (int i = 0; i < layout.rowCount(); ++i, ++first)
+            tokens.push_back((first * 7919 + 1) % transformer.config().vocabSize);
+        std::vector<int> rows(tokens.size());
+        std::iota(rows.begin(), rows.end(), 0);
+        ENGINE_TRY(
+            ForwardResult result,
+            transformer.forward(
+                {.plan = plan, .layout = layout, .tokens = tokens, .logitRows = rows}, cache));
+        for (const int row : rows) {
+            ENGINE_TRY(const std::span<double> logits, result.logits.row(row));
+            all.insert(all.end(), logits.begin(), logits.end());
+        }
+    }
+    return all;
+}
+
+std::vector<AttentionLayout> chainOf(std::initializer_list<int> parts) {
+    std::vector<AttentionLayout> layouts;
+    int first = 0;
+    for (const int rows : parts) {
+        layouts.push_back(AttentionLayout::chain(first, rows));
+        first += rows;
+    }
+    return layouts;
+}
+
+Error untrusted(const DeviceFacts& facts, const std::string& form, std::string_view what) {
+    return Error{ErrorCode::Io,
+                 fmt::format("The GPU {} fails the test on a made-up network ({}): {}, so its "
+                             "answers cannot be trusted.",
+                             facts.name,
+                             form,
+                             what),
+                 "Try another driver of NVIDIA, or compute with --backend cpu."};
+}
+
+Result<void> testForm(const std::shared_ptr<Device>& device, const TestedForm& form) {
+    const ModelConfig config = testedConfig();
+    const MadeUpWeights weights(config, form.stored);
+    const auto make = [&](const std::shared_ptr<Device>& on,
+                          bool isByOperations) -> Result<std::unique_ptr<CudaTransformer>> {
+        ENGINE_TRY(DeviceWeights uploaded, uploadWeights(config, weights, form.wanted, on, {}));
+        return CudaTransformer::make(
+            on, config, std::move(uploaded), {form.wanted, form.kvType, 0, isByOperations}, kRows);
+    };
+    ENGINE_TRY(const auto transformer, make(device, false));
+    const std::string name = transformer->arithmeticName();
+    ENGINE_TRY(const std::vector<double> expected, logitsOf(*transformer, chainOf({kRows})));
+    const auto check = [&](Transformer& other,
+                           const std::vector<AttentionLayout>& layouts,
+                           std::string_view what) -> Result<void> {
+        ENGINE_TRY(const std::vector<double> found, logitsOf(other, layouts));
+        if (found != expected)
+            return untrusted(device->facts(), name, what);
+        return {};
+    };
+    ENGINE_TRY_DO(check(
+        *transformer, chainOf({1, 7, 9, 26}), "its rows depend on those that are computed beside"));
+    std::vector<int> parents(toSize(kRows - 20));
+    std::iota(parents.begin(), parents.end(), -1);
+    ENGINE_TRY_DO(check(*transformer,
+                        {AttentionLayout::chain(0, 20), AttentionLayout::tree(20, parents)},
+                        "a tree's branch is not the chain of its tokens"));
+    ENGINE_TRY(const auto byOperations, make(device, true));
+    ENGINE_TRY_DO(check(*byOperations,
+                        chainOf({kRows}),
+                        "whole passes differ from their operations one after the other"));
+    ENGINE_TRY(const auto onHalf, make(std::make_shared<HalfDevice>(device), false));
+    ENGINE_TRY_DO(
+        check(*onHalf, chainOf({kRows}), "its rows depend on the number of multiprocessors"));
+    ENGINE_TRY(const auto reference,
+               makePlainTransformer(config, weights, {.precision = Precision::F64}));
+    ENGINE_TRY(const std::vector<double> right, logitsOf(*reference, chainOf({kRows})));
+    double difference = 0.0;
+    double size = 0.0;
+    for (std::size_t i = 0; i < right.size(); ++i) {
+        difference += (expected[i] - right[i]) * (expected[i] - right[i]);
+        size += right[i] * right[i];
+    }
+    if (!(std::sqrt(difference / size) <= form.tolerance)) // nor what is no number
+        return untrusted(device->facts(), name, "its numbers are wrong");
+    return {};
+}
+
+} // namespace
+
+Result<void> testDevice(const std::shared_ptr<Device>& device) {
+    for (const TestedForm& form : kForms) {
+        Result<void> tested = testForm(device, form);
+        if (!tested && tested.error().code == ErrorCode::Numeric)
+            return untrusted(device->facts(), "any form", tested.error().message);
+        ENGINE_TRY_DO(std::move(tested));
+    }
+    return {};
+}
+
+std::string testNameOf(const DeviceFacts& facts) {
+    return fmt::format("{}-{}-{}.txt",
+                       facts.uuid,
+                       facts.driverBuild.empty() ? std::to_string(facts.driverVersion)
+                                                 : facts.driverBuild,
+                       kernelImageMark());
+}
+
+Result<void> testDeviceOnce(const std::shared_ptr<Device>& device,
+                            const std::filesystem::path& folder) {
+    const std::filesystem::path file = folder / testNameOf(device->facts());
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored))
+        return {};
+    ENGINE_TRY_DO(testDevice(device));
+    (void)storeDataFile(file, fmt::format("{} passed the test.\n", device->facts().name));
+    return {};
+}
+
+} // namespace backend_cuda

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "plugins/backend_cuda/device/device.h"
+
+#include <filesystem>
+
+namespace backend_cuda {
+
+/// Believes a GPU only after it has computed a made-up network: in each form of weights all rows
+/// must be the same bits in launches of many and of few rows, as a chain and as a tree, by whole
+/// passes and by operations, and on half the blocks; and they must be near the reference in
+/// float64. Errors: Io names the GPU, the form and what differs; NoMemory; those of the device.
+engine::Result<void> testDevice(const std::shared_ptr<Device>& device);
+
+/// The same once for each GPU, driver and build: a GPU that passed leaves a file in the folder. If
+/// that cannot be written, the next load tests again.
+engine::Result<void> testDeviceOnce(const std::shared_ptr<Device>& device,
+                                    const std::filesystem::path& folder);
+
+/// The file's name.
+std::string testNameOf(const DeviceFacts& facts);
+
+} // namespace backend_cuda
