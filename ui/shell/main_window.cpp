@@ -309,6 +309,8 @@ bool MainWindow::event(QEvent* event) {
     const bool isDone = QMainWindow::event(event);
     if (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Show)
         keepOnScreen();
+    if (event->type() == QEvent::Show)
+        moveOntoScreen();
     return isDone;
 }
 
@@ -322,14 +324,19 @@ void MainWindow::keepOnScreen() {
     setMinimumSize(needed.boundedTo(room));
     if (!isVisible())
         return;
-    if (size() != before) {
-        const QRect seen = screen()->availableGeometry();
-        const QRect frame = frameGeometry();
-        move(std::max(seen.left(), std::min(frame.left(), seen.right() + 1 - frame.width())),
-             std::max(seen.top(), std::min(frame.top(), seen.bottom() + 1 - frame.height())));
-    }
+    if (size() != before)
+        moveOntoScreen();
     if (needed.boundedTo(room) != needed && needed != m_fitted && !m_isFitting)
         QTimer::singleShot(0, this, &MainWindow::fitDocks);
+}
+
+/// Qt restores a window that fills the screen a title bar lower, even where there are none; its
+/// last line would be cut off.
+void MainWindow::moveOntoScreen() {
+    const QRect seen = screen()->availableGeometry();
+    const QRect frame = frameGeometry();
+    move(std::max(seen.left(), std::min(frame.left(), seen.right() + 1 - frame.width())),
+         std::max(seen.top(), std::min(frame.top(), seen.bottom() + 1 - frame.height())));
 }
 
 void MainWindow::fitDocks() {

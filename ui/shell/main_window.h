@@ -103,6 +103,7 @@ private:
     QSize room() const;
     void layOutAgain();
     void keepOnScreen();
+    void moveOntoScreen();
     void fitDocks();
 
     Theme& m_theme;

@@ -210,7 +210,7 @@ private:
             return Error{
                 ErrorCode::CorruptFile,
                 fmt::format("{} is no GGUF file: it does not begin with \"GGUF\" (byte 0); "
-                            "{}",
+                            "{}.",
                             m_file.path().string(),
                             guessContents(text)),
                 "Give the path of a GGUF file or of a model folder."};
@@ -219,13 +219,14 @@ private:
         if (version == 2 || version == 3)
             return {};
         const bool isBigEndian = version == 0x02000000U || version == 0x03000000U;
-        return Error{ErrorCode::Unsupported,
-                     isBigEndian ? fmt::format("{} is a big-endian GGUF file (byte 4)",
-                                               m_file.path().string())
-                                 : fmt::format("{} is of GGUF version {} (byte 4); supported: 2, 3",
-                                               m_file.path().string(),
-                                               version),
-                     "Convert the model again with a current converter."};
+        return Error{
+            ErrorCode::Unsupported,
+            isBigEndian
+                ? fmt::format("{} is a big-endian GGUF file (byte 4).", m_file.path().string())
+                : fmt::format("{} is of GGUF version {} (byte 4); supported: 2, 3.",
+                              m_file.path().string(),
+                              version),
+            "Convert the model again with a current converter."};
     }
 
     Result<void> readAlignment() {

@@ -307,7 +307,7 @@ void GgufFileTest::aTextFileGivesOneClearSentence() {
     const auto opened = GgufFile::open(folder.write("text.gguf", "Dear reader,\nthis is text.\n"));
     QVERIFY(!opened);
     QVERIFY(opened.error().message.ends_with(
-        "is no GGUF file: it does not begin with \"GGUF\" (byte 0); it looks like text"));
+        "is no GGUF file: it does not begin with \"GGUF\" (byte 0); it looks like text."));
 }
 
 void GgufFileTest::aFileCutShortWhileOpenIsAnError() {

@@ -158,6 +158,18 @@ private slots:
         QVERIFY(seen.width() >= 400 && seen.height() >= 300);
     }
 
+    /// Without a window manager nothing makes room for a title bar.
+    void aWindowThatFillsTheScreenKeepsItsLastLine() {
+        const QRect room = QGuiApplication::primaryScreen()->availableGeometry();
+        show();
+        m_window->resize(room.size() - (m_window->frameGeometry().size() - m_window->size()));
+        m_window->move(room.topLeft());
+        m_window->keepLayout();
+        build();
+        show();
+        QCOMPARE(m_window->frameGeometry().bottom(), room.bottom());
+    }
+
     void aDamagedGeometryIsLeftAside() {
         m_settings->setValue(QStringLiteral("window/geometry"), QByteArray("nonsense"));
         m_settings->setValue(QStringLiteral("window/workspace"), QStringLiteral("nowhere"));

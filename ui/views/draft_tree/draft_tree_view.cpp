@@ -126,7 +126,7 @@ void DraftTreeView::refreshView(Topics) {
         return;
     }
     const DraftComb comb = makeDraftComb(*shown.step, textBefore(*shown.answer, *shown.step));
-    setSubtitle(tr("decode step %1 of the answer").arg(shown.step->step + 1));
+    setSubtitle(tr("step %1").arg(shown.step->step + 1));
     const QString why = choiceSentence(*shown.step);
     const QString whole = treeSentence(*shown.step, comb);
     tell(why.isEmpty() ? whole : whole + QLatin1Char(' ') + why,

@@ -57,7 +57,7 @@ void MaskView::refreshView(Topics) {
         return;
     }
     m_model->show(shown.step, textBefore(*shown.answer, *shown.step));
-    setSubtitle(tr("decode step %1").arg(shown.step->step + 1));
+    setSubtitle(tr("step %1").arg(shown.step->step + 1));
 }
 
 FigureTable MaskView::table() const {

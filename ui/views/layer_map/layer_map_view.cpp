@@ -391,6 +391,7 @@ void LayerMapView::updateCard() {
 
 void LayerMapView::pinCard(const Cell& cell) {
     m_pinnedCell = m_pinnedCell == cell ? std::nullopt : std::optional(cell);
+    m_grid->setPinned(m_pinnedCell);
     m_message.clear();
     updateNotice();
     updateLegends();

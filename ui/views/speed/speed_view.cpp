@@ -161,7 +161,8 @@ void SpeedView::updateHeader() {
     if (const QString six = equationText(m_expected); isWide() && !six.isEmpty()) {
         told << six;
         if (store().decoder() != nullptr && !store().decoder()->hasDraftRatio)
-            told << tr("c = 1 − r: –, because not all drafts are made by leaving layers out");
+            told << tr("no c\u00A0=\u00A01\u00A0−\u00A0r, because not all drafts are made by "
+                       "leaving layers out");
     }
     const QString dot = QStringLiteral(" \u00B7 ");
     m_told = told.join(dot);
@@ -213,7 +214,12 @@ void SpeedView::updateReferences() {
         }
     }
     m_plot->setReferences(std::move(lines));
-    const SpanFigures chat = store().speed().chat();
+    const SpeedLog& log = store().speed();
+    const SpanFigures chat = log.chat();
+    const bool isNowNamed = m_form == SpeedForm::Full && !log.now().isEmpty();
+    m_plot->setSeriesLabel(
+        Newest,
+        {isNowNamed ? tr("now %1").arg(speedText(log.now())) : QString(), true, LabelSide::Beside});
     m_plot->setSeriesLabel(Chat,
                            {chat.isDrafting() ? tr("this chat %1").arg(speedText(chat)) : QString(),
                             true,

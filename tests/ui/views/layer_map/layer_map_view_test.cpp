@@ -259,6 +259,16 @@ private slots:
         QCOMPARE(m_view->model().state().skipped, start().skipped);
     }
 
+    void aPinnedCellStaysMarkedWhenThePointerIsElsewhere() {
+        beginWithAPlan();
+        moveTo(1, 2);
+        key(Qt::Key_Return);
+        m_view->grid().setFocus(Qt::MouseFocusReason);
+        QCOMPARE(m_view->grid().current(), std::optional(Cell{Sublayer::Mlp, 2}));
+        key(Qt::Key_Return);
+        QCOMPARE(m_view->grid().current(), std::nullopt);
+    }
+
     void theSearchCanGoOn() {
         beginWithAPlan();
         QVERIFY(!button(QStringLiteral("Resume the search"))->isVisible());

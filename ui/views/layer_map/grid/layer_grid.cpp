@@ -92,8 +92,13 @@ std::optional<Cell> LayerGrid::current() const {
         return m_hovered;
     const QModelIndex index = m_table.currentIndex();
     if (!index.isValid() || !m_table.hasFocus() || !m_isByKeyboard)
-        return std::nullopt;
+        return m_pinned;
     return LayerMapModel::cellAt(index);
+}
+
+void LayerGrid::setPinned(std::optional<Cell> cell) {
+    m_pinned = cell;
+    noteCurrent();
 }
 
 QSize LayerGrid::sizeHint() const {

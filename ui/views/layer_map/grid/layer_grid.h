@@ -22,8 +22,10 @@ public:
 
     bool isMini() const { return m_geometry.isMini; }
 
-    /// Under the pointer, else under the keyboard's focus.
+    /// Under the pointer, else under the keyboard's focus, else the pinned one.
     std::optional<Cell> current() const;
+
+    void setPinned(std::optional<Cell> cell);
 
     /// In this widget's coordinates.
     QRect cellRect(const Cell& cell) const { return m_geometry.cell(cell); }
@@ -56,6 +58,7 @@ private:
     QTableView m_table;
     GridGeometry m_geometry;
     std::optional<Cell> m_hovered;
+    std::optional<Cell> m_pinned;
     bool m_isByKeyboard = false;        ///< the keyboard was used last, so its cell counts
     std::optional<Cell> m_shownCurrent; // that was painted as such
 };
