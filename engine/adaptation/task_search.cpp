@@ -102,8 +102,12 @@ Result<void> TaskSearch::advance(const ScoredWindow& window, SearchReport& repor
     return advanceByOnePass(window, report);
 }
 
+/// A start set that waits is scored anyway. Whether a larger r does well enough hangs on no other
+/// score, so the set of a smaller one is scored again before it only where few tokens flattered it.
 bool TaskSearch::mustRescore(const ScoredWindow& window) const {
-    return m_settings.rescores && m_incumbent.window != window.id && !m_waiting && !isOver();
+    const bool canWait = m_waiting && (m_waiting->plan == m_incumbent.plan ||
+                                       m_incumbent.tokens >= window.expected.size());
+    return m_settings.rescores && m_incumbent.window != window.id && !canWait && !isOver();
 }
 
 Result<void> TaskSearch::advanceByOnePass(const ScoredWindow& window, SearchReport& report) {
@@ -111,9 +115,9 @@ Result<void> TaskSearch::advanceByOnePass(const ScoredWindow& window, SearchRepo
         return measureWaiting(window, report);
     if (isOver())
         return {};
-    if (m_waiting)
-        return measureWaiting(window, report);
-    return mustRescore(window) ? rescore(window, report) : measureCandidate(window, report);
+    if (mustRescore(window))
+        return rescore(window, report);
+    return m_waiting ? measureWaiting(window, report) : measureCandidate(window, report);
 }
 
 Result<TrialRecord>
@@ -145,7 +149,7 @@ Result<void> TaskSearch::measureWaiting(const ScoredWindow& window, SearchReport
         count(record.isBest);
     if (record.isBest) {
         const double ratio = isInstalled ? m_incumbent.ratio : m_optimisation.ratio();
-        m_incumbent = {trial.plan, record.score, ratio, window.id};
+        m_incumbent = {trial.plan, record.score, ratio, window.id, window.expected.size()};
         if (!isInstalled)
             reportPlan("larger r", report);
     }
@@ -159,6 +163,7 @@ Result<void> TaskSearch::rescore(const ScoredWindow& window, SearchReport& repor
     ENGINE_TRY(TrialRecord record, measure(trial, window, false));
     m_incumbent.score = record.score;
     m_incumbent.window = window.id;
+    m_incumbent.tokens = window.expected.size();
     record.isBest = true;
     this->report(std::move(record), report);
     settleIfDone(report);
@@ -176,7 +181,7 @@ Result<void> TaskSearch::measureCandidate(const ScoredWindow& window, SearchRepo
     if (record.isBest) {
         const double ratio = m_optimisation.ratio();
         const bool isLarger = ratio > m_incumbent.ratio;
-        m_incumbent = {trial.plan, record.score, ratio, window.id};
+        m_incumbent = {trial.plan, record.score, ratio, window.id, window.expected.size()};
         reportPlan(isLarger ? "larger r" : "better", report);
     }
     this->report(std::move(record), report);

@@ -79,8 +79,8 @@ public:
     /// Settings that need no new search.
     void adopt(const SearchSettings& settings) { m_settings = settings; }
 
-    /// One optimisation step: scores one set, and on a new window the incumbent first. Errors:
-    /// those of a pass; Cancelled.
+    /// One optimisation step: scores one set, and on a new window the incumbent first, while r
+    /// grows only if it was scored on fewer tokens. Errors: those of a pass; Cancelled.
     Result<void> advance(const ScoredWindow& window, SearchReport& report);
 
     /// The same, but ends after one pass of the model: on a new window only the incumbent is
@@ -99,6 +99,7 @@ private:
         double score = 0.0; ///< on the window of that id
         double ratio = 0.0;
         std::uint64_t window = 0;
+        std::size_t tokens = 0; ///< of that window
     };
 
     /// A set that is scored before others are proposed.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace ui {
 
@@ -11,13 +12,16 @@ FigureTable LinePlot::table() const {
     const PlotState& state = m_drawing->state;
     FigureTable table;
     table.header << (state.xAxis.title.isEmpty() ? QStringLiteral("x") : state.xAxis.title);
-    // One row for each x: the series of a view mostly share theirs.
-    std::map<double, QStringList> rows;
+    // One row for each x: the series of a view mostly share theirs. Where a series has several
+    // points at one x, each has a row.
+    std::map<std::pair<double, int>, QStringList> rows;
     for (std::size_t i = 0; i < state.series.size(); ++i) {
         table.header << state.series[i]->form.name;
         const PointPyramid& points = state.series[i]->points;
+        int before = 0; // at this x
         for (std::size_t k = 0; k < points.size(); ++k) {
-            QStringList& row = rows[points.at(k).x];
+            before = k > 0 && points.at(k).x == points.at(k - 1).x ? before + 1 : 0;
+            QStringList& row = rows[{points.at(k).x, before}];
             row.resize(static_cast<qsizetype>(state.series.size()) + 1);
             row[0] = numberCell(points.at(k).x);
             row[static_cast<qsizetype>(i) + 1] = numberCell(points.at(k).y);

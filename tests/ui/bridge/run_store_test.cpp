@@ -80,6 +80,49 @@ private slots:
         QCOMPARE(store.search().bestSets().front().trial->score, 0.5);
     }
 
+    void whatMeasuresTheSetInUseIsNoStepOfItsOwn() {
+        RunStore store;
+        const PlanOutline start = outline({1}, {});
+        const PlanOutline better = outline({2}, {1});
+        const auto measured = [&](const char* kind, double score, const PlanOutline& plan) {
+            TrialFinished made = trial(kind, 0, score, score, plan);
+            made.counts = false;
+            apply(store, made);
+        };
+        apply(store, PlanChanged{1, start, 0.25, "start"});
+        measured("start", 0.5, start);
+        QCOMPARE(store.search().countedTrials(), 0);
+        QCOMPARE(store.search().trials().back().place, 0);
+        apply(store, PhaseChanged{DecoderPhase::Optimise});
+        apply(store, trial("random", 1, 0.75, 0.75, better));
+        apply(store, PlanChanged{2, better, 0.5, "better"});
+        apply(store, promptStarted(1));
+        measured("rescore", 0.25, better);
+        apply(store, trial("start", 2, 0.125, 0.25, start)); // of a larger ratio: it counts
+        const SearchLog& search = store.search();
+        QCOMPARE(search.countedTrials(), 2);
+        std::vector<int> places;
+        for (const TrialPoint& each : search.trials())
+            places.push_back(each.place);
+        QCOMPARE(places, (std::vector<int>{0, 1, 1, 2}));
+        QCOMPARE(search.bestSets()[0].place, 0);
+        QCOMPARE(search.bestSets()[1].place, 1);
+        QCOMPARE(search.phases().back().firstPlace, 0);
+        QCOMPARE(search.answerPlaces(), std::vector<int>{1});
+        QCOMPARE(search.attention(1).skipped + search.attention(1).kept, 2);
+    }
+
+    /// The settings of the paper score no start set, so its first score comes with another window.
+    void aFirstScoreIsNoScoreAgain() {
+        RunStore store;
+        const PlanOutline start = outline({1}, {});
+        apply(store, PlanChanged{1, start, 0.25, "start"});
+        apply(store, trial("rescore", 0, 0.5, 0.5, start));
+        apply(store, trial("rescore", 0, 0.75, 0.75, start));
+        QCOMPARE(store.search().trials()[0].kind, std::string("start"));
+        QCOMPARE(store.search().trials()[1].kind, std::string("rescore"));
+    }
+
     void tasksNeverShareACurve() {
         RunStore store;
         const PlanOutline one = outline({1}, {});

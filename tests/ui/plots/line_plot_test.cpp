@@ -420,6 +420,15 @@ private slots:
         QCOMPARE(table.rows[1][2].toDouble(), 15.0);
     }
 
+    void theTableHasEachOfSeveralPointsAtOneX() {
+        ShownPlot shown;
+        for (const double y : {10.0, 30.0, 20.0})
+            shown.plot.append(0, {1.0, y});
+        const FigureTable table = shown.plot.table();
+        QCOMPARE(table.rows.size(), 3u);
+        QCOMPARE(table.rows[1], QStringList({"1", "30"}));
+    }
+
     void screenReadersAreNotFloodedButGetTheNewest() {
         ShownPlot shown;
         shown.plot.setSummary("Speed 1.0.");

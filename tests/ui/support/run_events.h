@@ -108,6 +108,7 @@ inline engine::TrialFinished
 trial(std::string kind, int index, double score, double best, engine::PlanOutline plan) {
     engine::TrialFinished finished;
     finished.trialKind = std::move(kind);
+    finished.counts = finished.trialKind != "rescore";
     finished.index = index;
     finished.score = score;
     finished.best = best;

@@ -18,7 +18,7 @@ bool SearchLog::apply(const EngineEvent& event) {
     }
     if (const auto* phase = event.as<PhaseChanged>()) {
         Course& course = courseOf(phase->task);
-        course.phases.push_back({static_cast<int>(course.trials.size()), event.time, phase->phase});
+        course.phases.push_back({course.counted, event.time, phase->phase});
         return true;
     }
     if (const auto* started = event.as<PromptStarted>()) {
@@ -43,10 +43,8 @@ bool SearchLog::apply(const EngineEvent& event) {
 }
 
 void BestSet::measureBy(const TrialFinished& newest) {
-    if (!trial) {
-        firstScore = newest.score;
-        firstKind = newest.trialKind;
-    }
+    if (!trial)
+        kind = newest.trialKind;
     trial = newest;
 }
 
@@ -67,7 +65,7 @@ void SearchLog::beginAnswer(const std::string& task) {
         m_courses.insert(std::move(unnamed));
     }
     Course& course = courseOf(task);
-    course.answerPlaces.push_back(static_cast<int>(course.trials.size()));
+    course.answerPlaces.push_back(course.counted);
 }
 
 /// Events of older recordings name no task.
@@ -84,24 +82,26 @@ SearchLog::Course& SearchLog::show(const std::string& task) {
 }
 
 /// The engine reports a plan after the trial that found it, so a trial waits for its plan. A trial
-/// that measures a plan reported earlier belongs to the newest best set.
+/// that measures a plan reported earlier belongs to the newest best set. The first one that does is
+/// no score again, whatever the search calls it.
 void SearchLog::Course::addTrial(const TrialFinished& trial, double time) {
-    TrialPoint point{.place = static_cast<int>(trials.size()) + 1,
+    const bool measuresBest = !bestSets.empty() && bestSets.back().change.plan == trial.plan;
+    const bool isFirst = measuresBest && !bestSets.back().trial;
+    if (trial.counts) {
+        ++counted;
+        bayesian += trial.trialKind == "bayesian" ? 1 : 0;
+        learn(trial);
+    }
+    TrialPoint point{.place = counted,
                      .time = time,
-                     .kind = trial.trialKind,
+                     .kind = isFirst && trial.trialKind == "rescore" ? "start" : trial.trialKind,
                      .counts = trial.counts,
                      .score = trial.score,
                      .best = trial.best,
                      .isBest = trial.isBest};
     trials.push_back(std::move(point));
     latest = trial;
-    if (trial.counts) {
-        ++counted;
-        bayesian += trial.trialKind == "bayesian" ? 1 : 0;
-    }
-    if (trial.trialKind != "rescore")
-        learn(trial);
-    if (!bestSets.empty() && bestSets.back().change.plan == trial.plan)
+    if (measuresBest)
         bestSets.back().measureBy(trial);
 }
 
@@ -111,7 +111,7 @@ void SearchLog::Course::addPlan(const PlanChanged& change, double time) {
         bestSets.back().change.plan == change.plan)
         return;
     BestSet set;
-    set.place = static_cast<int>(trials.size());
+    set.place = counted;
     set.time = time;
     set.change = change;
     if (latest && latest->plan == change.plan)

@@ -14,10 +14,10 @@ namespace ui {
 
 /// A scored candidate, as a point of the matchness curve. A plain value.
 struct TrialPoint {
-    int place = 0;     ///< trials and re-scores of this log so far, this one included; from 1
-    double time = 0.0; ///< seconds since the session began
-    std::string kind;  ///< "start", "random", "bayesian", "rescore", "manual", ...
-    bool counts = true;
+    int place = 0;      ///< the search step: see SearchLog
+    double time = 0.0;  ///< seconds since the session began
+    std::string kind;   ///< "start", "random", "bayesian", "rescore", "manual", ...
+    bool counts = true; ///< false: it measures the set in use, and is no step of its own
     double score = 0.0;
     double best = 0.0; ///< the best score after this trial
     bool isBest = false;
@@ -25,20 +25,19 @@ struct TrialPoint {
 
 /// The best set, valid from one trial on. A plain value.
 struct BestSet {
-    int place = 0; ///< trials before it, TrialPoint::place of the one that found it
+    int place = 0; ///< the search step that found it; 0 = it was there before the first
     double time = 0.0;
     engine::PlanChanged change;
     std::optional<engine::TrialFinished> trial; ///< the newest trial that measured it; none
                                                 ///< while unmeasured
-    std::optional<double> firstScore;           ///< of the first one
-    std::string firstKind;                      ///< likewise
+    std::string kind;                           ///< of the first trial that measured it
 
     void measureBy(const engine::TrialFinished& newest);
 };
 
 /// The decoder's phase from one trial on.
 struct PhaseSpan {
-    int firstPlace = 0; ///< trials before it
+    int firstPlace = 0; ///< search steps before it
     double time = 0.0;
     engine::DecoderPhase phase = engine::DecoderPhase::Plain;
 };
@@ -62,7 +61,11 @@ struct SublayerScores {
 
 /// The searches of a decoder, one for each task: trials, best sets, phases. What it gives belongs
 /// to one task, the one that was searched or got a plan last, so that no curve mixes two. It starts
-/// again with another model or decoder; only the forecast stays with the model. Thread: UI.
+/// again with another model or decoder; only the forecast stays with the model.
+///
+/// A search step, a set tried and a trial are one thing everywhere in the window: a trial that
+/// counts. What only measures the set in use, for the first time or on other tokens, belongs to the
+/// step before it; before the first one this is step 0. Thread: UI.
 class SearchLog {
 public:
     bool apply(const engine::EngineEvent& event);
@@ -73,13 +76,14 @@ public:
     /// Tasks that have trials or plans.
     int taskCount() const;
 
+    /// Those that do not count, too.
     const std::vector<TrialPoint>& trials() const { return shown().trials; }
 
     const std::vector<BestSet>& bestSets() const { return shown().bestSets; }
 
     const std::vector<PhaseSpan>& phases() const { return shown().phases; }
 
-    /// Number of trials before each answer began: the borders between instances.
+    /// Number of search steps before each answer began: the borders between instances.
     const std::vector<int>& answerPlaces() const { return shown().answerPlaces; }
 
     /// The set that drafts use now or, if it was found beside them, the best one so far; null
@@ -106,7 +110,7 @@ public:
     /// Layers of the sets, 0 before the first.
     int layerCount() const { return static_cast<int>(shown().attention.size()); }
 
-    /// What the trials show about a layer's attention or MLP, without re-scores.
+    /// What the search steps show about a layer's attention or MLP.
     const SublayerScores& attention(int layer) const {
         return shown().attention[static_cast<std::size_t>(layer)];
     }
@@ -115,7 +119,7 @@ public:
         return shown().mlp[static_cast<std::size_t>(layer)];
     }
 
-    /// Number of trials: all, and those that the surrogate suggested.
+    /// Number of search steps: all, and those that the surrogate suggested.
     int countedTrials() const { return shown().counted; }
 
     int bayesianTrials() const { return shown().bayesian; }

@@ -78,6 +78,7 @@ bool SpeedLog::apply(const EngineEvent& event) {
     }
     if (const auto* started = event.as<PromptStarted>()) {
         m_isHidden = started->promptId >= kFirstHiddenPrompt;
+        m_hasHiddenDrafted = false;
         if (m_isHidden)
             return false;
         m_answer = {};
@@ -129,8 +130,10 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
                      .searchMs = step.searchMs,
                      .otherMs = step.otherMs};
     noteBaseline(point);
-    if (m_isHidden)
+    if (m_isHidden) {
+        m_hasHiddenDrafted |= !point.isPlain;
         return;
+    }
     add(m_answer, point);
     m_points.push_back(point);
     m_isLastOpen = true;

@@ -86,6 +86,9 @@ public:
 
     SpanFigures chat() const { return {m_chat, baselineMs()}; }
 
+    /// Whether the newest prompt is hidden, as those of a search are, and has drafted.
+    bool isDraftingHidden() const { return m_isHidden && m_hasHiddenDrafted; }
+
     /// Milliseconds of one plain step; none until two were measured.
     std::optional<double> baselineMs() const;
 
@@ -116,6 +119,7 @@ private:
     engine::DecodeMetrics m_chat;     // as told
     std::int64_t m_firstOfAnswer = 0; // number of its first point
     bool m_isHidden = false;          // the newest prompt is hidden
+    bool m_hasHiddenDrafted = false;  // that one
     bool m_isLastOpen = false;        // the totals after the last point are not reported yet
     int m_number = 0;
 };

@@ -164,7 +164,7 @@ void HistoryView::updateInfo() {
     setSubtitle(ofTask(store().search(), tr("one column each time the best set changed")));
     m_info->setText(tr("Step %1 of %2 · %3 · change %4 of %5")
                         .arg(QString::number(column.step),
-                             QString::number(store().search().trials().size()),
+                             QString::number(store().search().countedTrials()),
                              columnWords(column),
                              QString::number(current() + 1),
                              QString::number(count())));

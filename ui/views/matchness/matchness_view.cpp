@@ -30,37 +30,13 @@ ViewInfo matchnessInfo() {
             Topic::Search | Topic::Decoder | Topic::Model | Topic::Selection};
 }
 
-struct Look {
-    TrialLook look;
-    Marker marker;
-    ColourName colour;
-};
-
-constexpr std::array<Look, 6> kLooks = {
-    {{TrialLook::Random, Marker::HollowCircle, &Colours::axis},
-     {TrialLook::Bayesian, Marker::FilledDiamond, &Colours::accent},
-     {TrialLook::Start, Marker::HollowTriangle, &Colours::text},
-     {TrialLook::Manual, Marker::HollowSquare, &Colours::text},
-     {TrialLook::Rescore, Marker::Cross, &Colours::muted},
-     {TrialLook::Other, Marker::Plus, &Colours::muted}}};
-
-QString lookName(TrialLook look) {
-    switch (look) {
-    case TrialLook::Random:
-        return MatchnessView::tr("random");
-    case TrialLook::Bayesian:
-        return MatchnessView::tr("Bayesian");
-    case TrialLook::Start:
-        return MatchnessView::tr("start set");
-    case TrialLook::Manual:
-        return MatchnessView::tr("by hand");
-    case TrialLook::Rescore:
-        return MatchnessView::tr("scored again");
-    case TrialLook::Other:
-        break;
-    }
-    return MatchnessView::tr("other");
-}
+/// Of the kinds of trials, in the order of their series.
+constexpr std::array kLooks = {TrialLook::Random,
+                               TrialLook::Bayesian,
+                               TrialLook::Start,
+                               TrialLook::Manual,
+                               TrialLook::Rescore,
+                               TrialLook::Other};
 
 } // namespace
 
@@ -77,9 +53,11 @@ MatchnessView::MatchnessView(const ViewContext& context, QWidget* parent)
 
 void MatchnessView::makePlot() {
     m_plot = new LinePlot(theme(), tr("Matchness of each candidate set"), this);
-    for (const Look& look : kLooks)
-        m_series[static_cast<std::size_t>(look.look)] = m_plot->addSeries(
-            {lookName(look.look), look.colour, LineForm::None, Dash::Solid, look.marker});
+    for (const TrialLook look : kLooks) {
+        const TrialSign sign = trialSign(look);
+        m_series[static_cast<std::size_t>(look)] =
+            m_plot->addSeries({sign.name, sign.colour, LineForm::None, Dash::Solid, sign.marker});
+    }
     m_bestSeries = m_plot->addSeries({tr("current set"), &Colours::text, LineForm::Step});
     AxisForm x;
     x.title = tr("search step");
@@ -110,12 +88,13 @@ void MatchnessView::useSearch() {
 }
 
 QWidget* MatchnessView::makeLegend(QWidget* parent) {
-    return new MarkerLegend(
-        theme(),
-        {{lookName(TrialLook::Random), Marker::HollowCircle, &Colours::axis},
-         {lookName(TrialLook::Bayesian), Marker::FilledDiamond, &Colours::accent},
-         {tr("current set"), Marker::None, &Colours::text}},
-        parent);
+    std::vector<MarkerLegend::Entry> entries;
+    for (const TrialLook look : {TrialLook::Random, TrialLook::Bayesian, TrialLook::Start}) {
+        const TrialSign sign = trialSign(look);
+        entries.push_back({sign.name, sign.marker, sign.colour});
+    }
+    entries.push_back({tr("current set"), Marker::None, &Colours::text});
+    return new MarkerLegend(theme(), std::move(entries), parent);
 }
 
 void MatchnessView::refreshView(Topics changed) {
@@ -138,7 +117,7 @@ void MatchnessView::refreshView(Topics changed) {
     if (!trials.empty())
         m_plot->setSummary(tr("The current set has matchness %1 after %2 search steps.")
                                .arg(QString::number(trials.back().best, 'f', 3))
-                               .arg(trials.size()));
+                               .arg(store().search().countedTrials()));
     m_plot->refresh();
 }
 

@@ -33,13 +33,12 @@ bool isAccelerating(const SearchLog& search) {
     return !search.phases().empty() && search.phases().back().phase == DecoderPhase::Accelerate;
 }
 
-/// The number of trials after `first` up to `last`, by kind, as texts that add up.
+/// The number of search steps after `first` up to `last`, by kind, as texts that add up.
 QString countsText(const SearchLog& search, int first, int last) {
     std::array<int, 6> counts{};
-    for (int i = first; i < last; ++i) {
-        const TrialPoint& trial = search.trials()[static_cast<std::size_t>(i)];
-        counts[static_cast<std::size_t>(trialLook(trial.kind))] += trial.counts ? 1 : 0;
-    }
+    for (const TrialPoint& trial : search.trials())
+        if (trial.counts && trial.place > first && trial.place <= last)
+            ++counts[static_cast<std::size_t>(trialLook(trial.kind))];
     const std::array<std::pair<TrialLook, QString>, 5> names = {
         {{TrialLook::Random, tr("%1 random")},
          {TrialLook::Bayesian, tr("%1 Bayesian")},
@@ -87,9 +86,8 @@ PhaseBand bandOf(const SearchLog& search, const PhaseSpan& phase, int last) {
 std::vector<PhaseSpan> phasesWithTrials(const SearchLog& search) {
     std::vector<PhaseSpan> kept;
     const auto& phases = search.phases();
-    const auto trials = static_cast<int>(search.trials().size());
     for (std::size_t i = 0; i < phases.size(); ++i) {
-        const int next = i + 1 < phases.size() ? phases[i + 1].firstPlace : trials;
+        const int next = i + 1 < phases.size() ? phases[i + 1].firstPlace : search.countedTrials();
         PhaseSpan span = phases[i];
         if (span.phase == DecoderPhase::Accumulate)
             span.phase = DecoderPhase::Optimise;
@@ -114,9 +112,27 @@ TrialLook trialLook(const std::string& kind) {
     return kind == "rescore" ? TrialLook::Rescore : TrialLook::Other;
 }
 
+TrialSign trialSign(TrialLook look) {
+    switch (look) {
+    case TrialLook::Random:
+        return {tr("random"), Marker::HollowCircle, &Colours::axis};
+    case TrialLook::Bayesian:
+        return {tr("Bayesian"), Marker::FilledDiamond, &Colours::accent};
+    case TrialLook::Start:
+        return {tr("start"), Marker::HollowTriangle, &Colours::text};
+    case TrialLook::Manual:
+        return {tr("by hand"), Marker::HollowSquare, &Colours::text};
+    case TrialLook::Rescore:
+        return {tr("scored again"), Marker::Cross, &Colours::muted};
+    case TrialLook::Other:
+        break;
+    }
+    return {tr("other"), Marker::Plus, &Colours::muted};
+}
+
 SearchSpan searchSpan(const SearchLog& search) {
     SearchSpan span;
-    span.trials = static_cast<int>(search.trials().size());
+    span.trials = search.countedTrials();
     span.shown =
         isAccelerating(search) ? std::max(span.trials, kSmallestRoom) : roomFor(span.trials);
     span.lead = span.shown * kLeadPart;
@@ -165,7 +181,7 @@ const engine::TrialFinished* shownTrial(const SearchLog& search, std::optional<i
 
 std::optional<int> historyIndexAt(const SearchLog& search, double place) {
     const auto& sets = search.bestSets();
-    if (sets.empty() || place > static_cast<double>(search.trials().size()))
+    if (sets.empty() || place > search.countedTrials())
         return std::nullopt;
     int index = 0;
     for (std::size_t i = 0; i < sets.size() && sets[i].place <= place + 0.5; ++i)

@@ -17,7 +17,16 @@ enum class TrialLook { Random, Bayesian, Start, Manual, Rescore, Other };
 
 TrialLook trialLook(const std::string& kind);
 
-/// The x axis of the search: trials from 1, room on the left for the phase before the first one,
+/// How a kind of trials is named and marked wherever it is shown. A plain value.
+struct TrialSign {
+    QString name;
+    Marker marker = Marker::None;
+    ColourName colour = &Colours::muted;
+};
+
+TrialSign trialSign(TrialLook look);
+
+/// The x axis of the search: its steps from 1, room on the left for the phase before the first one,
 /// and on the right for what follows the last. A plain value.
 struct SearchSpan {
     int trials = 0;

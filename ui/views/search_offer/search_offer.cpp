@@ -42,7 +42,7 @@ QString idleReason(const RunStore& store) {
         reason = tr("In the parameters of %1, \"%2\" is off.")
                      .arg(title, QString::fromStdString(off->title)) +
                  QLatin1Char(' ');
-    const auto tried = static_cast<qint64>(store.search().trials().size());
+    const qint64 tried = store.search().countedTrials();
     if (tried > 0)
         return reason + countText(tried,
                                   tr("%1 has tried 1 skip set and uses none now.").arg(title),

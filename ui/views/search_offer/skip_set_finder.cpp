@@ -134,26 +134,29 @@ void SkipSetFinder::beginSearch(const DecoderInfo& decoder, const SettingValues&
     if (!wanted.values.empty())
         m_bridge.send(std::move(wanted));
     m_stage = Stage::Searching;
-    m_trialsBefore = m_run.search().trials().size();
+    m_trialsBefore = m_run.search().countedTrials();
     submit();
 }
 
 void SkipSetFinder::submit() {
     m_question.promptId = ++m_promptId;
-    m_trialsOfAnswer = m_run.search().trials().size();
+    m_trialsOfAnswer = m_run.search().countedTrials();
     if (!m_bridge.send(m_question))
         end(tr("The engine accepts no commands at the moment. Try again soon."));
+}
+
+int SkipSetFinder::triedNow() const {
+    return std::max(m_run.search().countedTrials() - m_trialsBefore, 0);
 }
 
 void SkipSetFinder::tellProgress() {
     const auto& trials = m_run.search().trials();
     if (trials.empty())
         return;
-    m_sentence =
-        countText(static_cast<qint64>(trials.size() - std::min(m_trialsBefore, trials.size())),
-                  tr("Searching: 1 set tried, best matchness %2. Esc stops."),
-                  tr("Searching: %1 sets tried, best matchness %2. Esc stops."))
-            .replace(QLatin1String("%2"), shareText(trials.back().best));
+    m_sentence = countText(triedNow(),
+                           tr("Searching: 1 set tried, best matchness %2. Esc stops."),
+                           tr("Searching: %1 sets tried, best matchness %2. Esc stops."))
+                     .replace(QLatin1String("%2"), shareText(trials.back().best));
     emit changed();
 }
 
@@ -161,7 +164,7 @@ void SkipSetFinder::tellProgress() {
 void SkipSetFinder::onFinished(const PromptFinished& finished) {
     if (finished.promptId != m_promptId)
         return;
-    const bool hasTried = m_run.search().trials().size() > m_trialsOfAnswer;
+    const bool hasTried = m_run.search().countedTrials() > m_trialsOfAnswer;
     if (!m_isOver && !m_isStopped && hasTried) {
         submit();
         return;
@@ -185,8 +188,7 @@ void SkipSetFinder::onFailed(const EngineFailed& failure) {
 QString SkipSetFinder::outcome() const {
     const SearchLog& search = m_run.search();
     const BestSet* set = search.current();
-    const qint64 tried = static_cast<qint64>(search.trials().size() -
-                                             std::min(m_trialsBefore, search.trials().size()));
+    const int tried = triedNow();
     if (set == nullptr || search.trials().empty() || tried == 0)
         return tr("No set could be tried, because the answer is too short. Ask for a longer one.");
     const SkipSet& skipped = set->change.plan.skipped;

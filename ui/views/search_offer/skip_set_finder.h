@@ -54,6 +54,7 @@ private:
     void giveUp(const QString& sentence);
     void end(const QString& sentence);
     QString outcome() const;
+    int triedNow() const;
 
     EngineBridge& m_bridge;
     const RunStore& m_run;
@@ -62,9 +63,9 @@ private:
     engine::SubmitPrompt m_question;
     engine::SettingValues m_settingsBefore; ///< of those that are changed for the search
     std::uint64_t m_promptId = 0;
-    std::size_t m_trialsBefore = 0;   ///< of the search, when it began
-    std::size_t m_trialsOfAnswer = 0; ///< when the present answer began
-    bool m_isOver = false;            ///< the search itself; its answer is being stopped
+    int m_trialsBefore = 0;   ///< of the search, when it began
+    int m_trialsOfAnswer = 0; ///< when the present answer began
+    bool m_isOver = false;    ///< the search itself; its answer is being stopped
     bool m_isStopped = false;
 };
 

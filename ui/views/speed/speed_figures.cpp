@@ -212,6 +212,9 @@ QString averageStepSentence(const SpeedLog& log) {
     for (const SpanFigures& span : {log.answer(), log.chat()})
         if (span.isDrafting())
             return averageStepSentence(sharesOf(span));
+    if (log.isDraftingHidden())
+        return tr("Only a search for a skip set has drafted here. Its steps are part of no answer, "
+                  "so there are no times to show.");
     const auto drafts = [](const SpeedPoint& point) { return !point.isPlain; };
     if (log.marks().empty() || std::ranges::none_of(log.points(), drafts))
         return tr("No step has drafted yet, so there are no times to show.");

@@ -6,12 +6,16 @@
 #include "ui/views/layer_map/history/history_painting.h"
 #include "ui/views/layer_map/history_view.h"
 #include "ui/views/layer_map/layer_map_view.h"
+#include "ui/views/matchness/matchness_view.h"
+#include "ui/views/matchness/strip_view.h"
 
+#include <QPainter>
 #include <QPushButton>
 #include <QtTest>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 using namespace support;
 using namespace ui;
@@ -28,7 +32,7 @@ class LayerMapHistoryTest : public QObject {
         m_run->install(m_run->plan({1, 3}, {2}), "start");
         m_run->tryPlan(m_run->plan({1, 3}, {2}), "start", 10, false);
         for (int i = 0; i < changes; ++i) {
-            m_run->tryPlan(m_run->plan({2}, {3}), "random", 5, false);
+            m_run->tryPlan(m_run->plan({2}, {4}), "random", 5, false);
             m_run->tryPlan(m_run->plan({3}, {3}), "random", 6, false);
             m_run->tryPlan(m_run->plan({1 + i % 4}, {1 + (i + 1) % 4}),
                            i % 2 == 0 ? "random" : "bayesian",
@@ -103,13 +107,95 @@ private slots:
         QCOMPARE(m_view->columns().geometry(), before);
     }
 
-    void aRescoreLeavesTheHistoryAsItWas() {
+    void aSetThatIsScoredAgainHasOneScoreInAllViews() {
+        MatchnessView plot(m_run->context());
+        MatchnessStripView strip(m_run->context());
+        plot.show();
+        strip.show();
         search(2);
-        const auto before = m_view->columns().columns();
-        m_run->tryPlan(m_run->store.search().current()->change.plan, "rescore", 3, false);
+        m_run->tryPlan(m_run->store.search().current()->change.plan, "rescore", 16, false);
         m_run->bridge->tick();
-        QCOMPARE(m_run->store.search().current()->trial->score, 3.0 / 32.0);
-        QCOMPARE(m_view->columns().columns(), before);
+        const HistoryColumn& column = m_view->columns().columns().back();
+        QCOMPARE(column.step, 7);
+        QCOMPARE(column.score, std::optional(0.5));
+        QCOMPARE(column.kind, std::string("bayesian"));
+        QVERIFY(columnWords(column).startsWith(QStringLiteral("matchness 0.500, Bayesian")));
+        QCOMPARE(strip.countsText(), QStringLiteral("16 match, 16 miss"));
+        m_run->selection.setHistoryIndex(2);
+        m_run->bridge->markChanged(Topic::Selection);
+        m_run->bridge->tick();
+        QCOMPARE(plot.plot().cursor()->label, QStringLiteral("step 7: 16 / 32 = 0.500"));
+    }
+
+    /// The start set is measured before the first step; a set that is scored again makes none.
+    void allViewsCountTheSameTrials() {
+        MatchnessView plot(m_run->context());
+        LayerMapView map(m_run->context());
+        plot.show();
+        map.show();
+        m_run->begin();
+        const engine::PlanOutline start = m_run->plan({1, 3}, {2});
+        m_run->engine->say(engine::PhaseChanged{engine::DecoderPhase::Optimise});
+        engine::TrialFinished measured = trial("start", 0, 0.5, 0.5, start);
+        measured.counts = false;
+        measured.isBeside = true;
+        m_run->engine->say(measured);
+        engine::PlanChanged change{0, start, 0.1, "start"};
+        change.isBeside = true;
+        m_run->engine->say(change);
+        for (const char* kind : {"start", "random", "rescore", "random", "bayesian"})
+            m_run->engine->say(trial(kind, 1, 0.25, 0.5, m_run->plan({2}, {3})));
+        m_run->bridge->tick();
+        const SearchLog& search = m_run->store.search();
+        QCOMPARE(search.countedTrials(), 4);
+        QVERIFY(plot.subtitle().endsWith(QStringLiteral("4 sets tried")));
+        QVERIFY(
+            plot.plot().accessibleDescription().endsWith(QStringLiteral("after 4 search steps.")));
+        QCOMPARE(searchBands(search, searchSpan(search)).back().name,
+                 QStringLiteral("optimise: 2 random + 1 Bayesian + 1 start"));
+        QStringList words;
+        for (const LiveLabel* label : m_view->findChildren<LiveLabel*>())
+            words << label->text();
+        QVERIFY2(words.join(' ').contains(QStringLiteral("Step 0 of 4")),
+                 qPrintable(words.join(' ')));
+        QCOMPARE(map.table().rows.front()[6], QStringLiteral("4"));
+        QCOMPARE(plot.table().rows.front().front(), QStringLiteral("0"));
+    }
+
+    void kindsOfTrialsHaveTheNamesOfThePlot() {
+        HistoryColumn column;
+        column.score = 0.5;
+        for (const auto& [kind, name] : std::map<std::string, QString>{{"random", "random"},
+                                                                       {"bayesian", "Bayesian"},
+                                                                       {"start", "start"},
+                                                                       {"manual", "by hand"},
+                                                                       {"stream", "stream"}}) {
+            column.kind = kind;
+            QVERIFY(
+                columnWords(column).startsWith(QStringLiteral("matchness 0.500, %1 ").arg(name)));
+        }
+    }
+
+    /// A triangle is widest at its foot, where a dash is not.
+    void aStartSetIsATriangle() {
+        search(0);
+        QPixmap picture(200, 120);
+        picture.fill(Qt::white);
+        QPainter painter(&picture);
+        const auto geometry = HistoryGeometry::make(m_run->theme, picture.rect(), 1, 6);
+        paintMarkers(painter, geometry, m_view->columns().columns(), m_run->theme);
+        painter.end();
+        const QImage image = picture.toImage();
+        std::vector<int> widths;
+        for (int y = 0; y < image.height(); ++y) {
+            int inked = 0;
+            for (int x = 0; x < image.width(); ++x)
+                inked += image.pixelColor(x, y).lightness() < 200 ? 1 : 0;
+            if (inked > 0)
+                widths.push_back(inked);
+        }
+        QVERIFY(widths.size() >= 4);
+        QVERIFY(widths.back() > widths.front());
     }
 
     /// With the settings of the paper no trial is spent on the start set, until one proposes it.
@@ -124,7 +210,7 @@ private slots:
         QCOMPARE(columns.size(), std::size_t(1));
         QCOMPARE(columns[0].step, 0);
         QCOMPARE(columns[0].kind, std::string("start"));
-        QCOMPARE(columns[0].score, std::optional(10.0 / 32.0));
+        QCOMPARE(columns[0].score, std::optional(12.0 / 32.0));
         QVERIFY(!columnWords(columns[0]).contains(QStringLiteral("Bayesian")));
     }
 

@@ -117,6 +117,15 @@ private slots:
         QVERIFY(!stage.selection.historyIndex());
     }
 
+    void theLegendHasAllMarksOfASearch() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        const std::unique_ptr<QWidget> legend(view.makeLegend(nullptr));
+        QCOMPARE(legend->accessibleName(),
+                 QStringLiteral("Legend: random, Bayesian, start, current set"));
+        QCOMPARE(view.table().header.mid(1, 3), QStringList({"random", "Bayesian", "start"}));
+    }
+
     void anotherModelBeginsAnew() {
         ViewStage stage;
         MatchnessView view(stage.context());

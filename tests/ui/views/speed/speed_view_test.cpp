@@ -185,6 +185,18 @@ private slots:
         QVERIFY(view.bars().sentence().startsWith("No step of this chat has drafted yet"));
     }
 
+    /// The draft tree beside it shows the steps of a search, which asks out of sight.
+    void aSearchThatHasDraftedIsNotSaidToHaveDraftedNothing() {
+        ViewStage stage;
+        sayBaseline(stage);
+        stage.say(promptStarted(kFirstHiddenPrompt + 1));
+        const SpeedLog& log = stage.store.speed();
+        stage.say(draftStep(kFirstHiddenPrompt + 1, 0, {"a"}, 1, "b"));
+        QVERIFY(averageStepSentence(log).startsWith("Only a search for a skip set has drafted"));
+        stage.say(promptStarted(2));
+        QVERIFY(averageStepSentence(log).startsWith("No step has drafted yet"));
+    }
+
     void theRawLineStaysBesideTheOneOfTheLastTwoSeconds() {
         ViewStage stage;
         SpeedView view(stage.context());

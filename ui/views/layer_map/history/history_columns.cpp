@@ -19,7 +19,7 @@ namespace {
 std::string kindOf(const BestSet& set) {
     const std::string& reason = set.change.reason;
     const bool isFound = reason == "better" || reason == "larger r" || reason == "manual";
-    return isFound || set.firstKind.empty() ? set.firstKind : "start";
+    return isFound ? set.kind : "start";
 }
 
 } // namespace
@@ -27,9 +27,11 @@ std::string kindOf(const BestSet& set) {
 std::vector<HistoryColumn> historyColumns(const SearchLog& search) {
     std::vector<HistoryColumn> columns;
     columns.reserve(search.bestSets().size());
-    // A later re-score belongs to the present, not to the place in the history.
     for (const BestSet& set : search.bestSets())
-        columns.push_back({set.place, set.firstScore, kindOf(set), leftOutBy(set.change.plan)});
+        columns.push_back({set.place,
+                           set.trial ? std::optional(set.trial->score) : std::nullopt,
+                           kindOf(set),
+                           leftOutBy(set.change.plan)});
     return columns;
 }
 

@@ -15,8 +15,8 @@ namespace ui {
 
 /// One best set of the history. A plain value.
 struct HistoryColumn {
-    int step = 0;                ///< trials before it, the one that found it included
-    std::optional<double> score; ///< when it was found; none while unmeasured
+    int step = 0;                ///< BestSet::place
+    std::optional<double> score; ///< when it was measured last; none while unmeasured
     std::string kind;            ///< of the trial that measured it; empty = none
     engine::SkipSet skipped;
 

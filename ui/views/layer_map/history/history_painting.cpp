@@ -2,7 +2,9 @@
 #include "ui/views/layer_map/history/history_painting.h"
 
 #include "ui/language/tr.h"
+#include "ui/plots/drawing/markers.h"
 #include "ui/views/layer_map/grid/grid_geometry.h"
+#include "ui/views/matchness/search_figures.h"
 
 #include <QFontMetrics>
 #include <QPainter>
@@ -16,39 +18,17 @@ namespace {
 
 constexpr double kTallestRow = 8.0;    // pixels
 constexpr double kTallestBlock = 60.0; // of few layers
+constexpr int kMarkerSize = 5;         // pixels at 100 %
+constexpr double kPitchWithMarkers = 12.0;
 
 QString scoreText(const HistoryColumn& column) {
     return column.score ? QString::number(*column.score, 'f', 3) : QStringLiteral("–");
 }
 
+/// Kinds without a look of their own have the name that their decoder gave them.
 QString kindName(const std::string& kind) {
-    if (kind == "bayesian")
-        return tr("Bayesian");
-    if (kind == "random")
-        return tr("random");
-    if (kind == "start")
-        return tr("start");
-    if (kind == "manual")
-        return tr("manual");
-    return kind.empty() ? tr("not measured") : QString::fromStdString(kind);
-}
-
-void paintMarker(QPainter& painter, QPointF centre, double size, const std::string& kind) {
-    const double half = size / 2.0;
-    if (kind == "bayesian") {
-        const QPointF corners[] = {{centre.x(), centre.y() - half},
-                                   {centre.x() + half, centre.y()},
-                                   {centre.x(), centre.y() + half},
-                                   {centre.x() - half, centre.y()}};
-        painter.drawConvexPolygon(corners, 4);
-    } else if (kind == "manual") {
-        painter.drawRect(QRectF(centre.x() - half + 1, centre.y() - half + 1, size - 2, size - 2));
-    } else if (kind == "start" || kind.empty()) {
-        painter.drawLine(QPointF(centre.x() - half, centre.y()),
-                         QPointF(centre.x() + half, centre.y()));
-    } else {
-        painter.drawEllipse(centre, half - 0.5, half - 0.5);
-    }
+    const TrialLook look = trialLook(kind);
+    return look == TrialLook::Other ? QString::fromStdString(kind) : trialSign(look).name;
 }
 
 /// The middle of a column's text, which stays within the columns.
@@ -153,31 +133,26 @@ void paintMarkers(QPainter& painter,
                   const std::vector<HistoryColumn>& columns,
                   const Theme& theme) {
     const Colours& colours = theme.colours();
-    const double size = std::clamp(geometry.scale.pitch() - 1.0, 2.0, 8.0);
     const double middle = geometry.markersTop + geometry.lineHeight / 2.0;
     const QFontMetrics metrics(theme.font(TextRole::Figure));
     const double aside = metrics.horizontalAdvance(QStringLiteral("0.000")) / 2.0 + 9.0;
-    painter.save();
-    painter.setRenderHint(QPainter::Antialiasing);
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const std::string& kind = columns[i].kind;
-        const bool isFilled = kind == "bayesian" || kind == "manual";
-        const QColor colour = kind == "bayesian" ? colours.accent
-                              : kind == "manual" ? colours.text
-                                                 : colours.muted;
+        if (kind.empty())
+            continue;
+        const TrialSign sign = trialSign(trialLook(kind));
+        const QColor colour = colours.*sign.colour;
         const double x =
             geometry.scale.centre(static_cast<int>(i)) - (geometry.isWide ? aside : 0.0);
-        if (size < 5.0) {
-            // A dot, whose height and colour show the kind where there is no room for a shape.
-            const double height = isFilled ? 7.0 : 3.0;
-            painter.fillRect(QRectF(x - size / 2.0, middle - height / 2.0, size, height), colour);
+        if (geometry.scale.pitch() >= kPitchWithMarkers) {
+            drawMarker(painter, sign.marker, {x, middle}, theme.scaled(kMarkerSize), colour);
             continue;
         }
-        painter.setPen(isFilled ? QPen(Qt::NoPen) : QPen(colour, 1.0));
-        painter.setBrush(isFilled ? QBrush(colour) : QBrush(Qt::NoBrush));
-        paintMarker(painter, {x, middle}, size, kind);
+        // A dot, whose height and colour show the kind where there is no room for a shape.
+        const double width = std::clamp(geometry.scale.pitch() - 1.0, 2.0, 5.0);
+        const double height = kind == "bayesian" || kind == "manual" ? 7.0 : 3.0;
+        painter.fillRect(QRectF(x - width / 2.0, middle - height / 2.0, width, height), colour);
     }
-    painter.restore();
 }
 
 void paintHistoryNames(QPainter& painter,

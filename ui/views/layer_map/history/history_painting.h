@@ -19,8 +19,7 @@ void paintCellsAsRectangles(QPainter& painter,
                             const std::vector<HistoryColumn>& columns,
                             const Colours& colours);
 
-/// A marker for each column by the kind of its trial: hollow circle random, filled diamond
-/// Bayesian, square manual, dash start or unmeasured.
+/// A marker for each column by the kind of its trial, as in the plot of matchness.
 void paintMarkers(QPainter& painter,
                   const HistoryGeometry& geometry,
                   const std::vector<HistoryColumn>& columns,

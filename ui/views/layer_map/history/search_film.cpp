@@ -29,8 +29,7 @@ QString say(const char* text) { return QCoreApplication::translate("SearchFilm",
 } // namespace
 
 SearchFilm::SearchFilm(const Theme& theme, const RunStore& store, int width)
-    : m_columns(historyColumns(store.search()))
-    , m_trials(store.search().trials()) {
+    : m_columns(historyColumns(store.search())) {
     m_theme.setChoice(theme.lastingChoice());
     m_theme.setTextPercent(width * 100 / kWidthAt100);
     m_size = {width, m_theme.scaled(kHeading + kMap + kGap + kHistory)};
@@ -40,7 +39,7 @@ SearchFilm::SearchFilm(const Theme& theme, const RunStore& store, int width)
     m_state.lockedLayers = store.lockedLayers(m_state.layerCount);
     m_state.silentCopies = silentCopies(store, m_state.layerCount);
     const int first = m_columns.front().step;
-    const int last = std::max(m_columns.back().step, static_cast<int>(m_trials.size()));
+    const int last = std::max(m_columns.back().step, store.search().countedTrials());
     const int stride = std::max(1, (last - first + kMostFrames) / kMostFrames);
     for (int trials = first; trials < last; trials += stride)
         m_moments.push_back(trials);

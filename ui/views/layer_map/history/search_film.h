@@ -38,7 +38,6 @@ private:
 
     Theme m_theme;
     std::vector<HistoryColumn> m_columns;
-    std::vector<TrialPoint> m_trials;
     std::vector<int> m_moments; ///< [frames] trials
     LayerMapState m_state;
     LayerMapModel m_model;
