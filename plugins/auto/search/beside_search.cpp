@@ -177,9 +177,7 @@ Result<void> BesideSearch::replayBest(Target& target, const StepCosts& costs) {
     return {};
 }
 
-/// What the search says of its course in sentences is left out: they speak of drafts. So is the
-/// start set's score on the fewest tokens, which is compared with no other: each set is scored on
-/// more, and then the start set is scored again.
+/// What the search says of its course in sentences is left out: they speak of drafts.
 Result<void> BesideSearch::tryOne(Target& target,
                                   int comparisons,
                                   const std::stop_token& stop,
@@ -192,11 +190,8 @@ Result<void> BesideSearch::tryOne(Target& target,
         },
         context.expected,
         stop};
-    const bool isTold = m_state->search.isScored() || comparisons > kShortestBesideWindow;
     SearchReport made;
     ENGINE_TRY_DO(m_state->search.advanceByOnePass(scored, made));
-    if (!isTold)
-        made.trials.clear();
     for (TrialRecord& trial : made.trials) {
         trial.isBeside = true;
         report.trials.push_back(std::move(trial));

@@ -111,16 +111,12 @@ class AutoBesideTest : public QObject {
 
 private slots:
 
-    /// Its score on the fewest tokens is not told: no other is compared with it.
-    void theFirstAnswerAlreadyShowsASetAndThePauseItsScore() {
+    void theFirstAnswerAlreadyShowsASetAndItsScore() {
         Talk talk(model());
         talk.answer(150);
         QVERIFY(!talk.plans.empty());
-        talk.pause(20);
         QVERIFY(!talk.trials.empty());
-        for (const TrialRecord& trial : talk.trials)
-            QCOMPARE(trial.ticks.size(), std::size_t{32});
-        QCOMPARE(talk.trials.front().kind, std::string("rescore"));
+        QCOMPARE(talk.trials.front().kind, std::string("start"));
         QVERIFY(talk.trials.front().plan == talk.plans.front().plan);
     }
 
@@ -159,7 +155,7 @@ private slots:
             QVERIFY2(talk.searchMs <= 0.02 * talk.decodeMs + overdrawn + 1e-9,
                      qPrintable(QString("%1 of %2 ms").arg(talk.searchMs).arg(talk.decodeMs)));
         }
-        QVERIFY(!talk.trials.empty()); // the second one: the first is not told
+        QVERIFY(talk.trials.size() >= 2);
         QVERIFY(talk.searchMs > 0.0);
     }
 
