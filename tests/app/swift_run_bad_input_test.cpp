@@ -165,8 +165,8 @@ void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
     const QStringList fast = generate.mid(0, 5);
     QTest::newRow("unknown weights")
         << fast + QStringList{"--weights", "int3"} << usage << QStringList{"int3", "int8"};
-    QTest::newRow("unknown keys") << fast + QStringList{"--kv", "int8"} << usage
-                                  << QStringList{"int8", "bf16"};
+    QTest::newRow("unknown keys") << fast + QStringList{"--kv", "int3"} << usage
+                                  << QStringList{"int3", "bf16"};
     QTest::newRow("unknown instructions")
         << fast + QStringList{"--isa", "sse9"} << usage << QStringList{"sse9", "avx2"};
     QTest::newRow("float64 of cpu")

@@ -98,6 +98,17 @@ private slots:
         QVERIFY(isSubtitleInItsRoom());
     }
 
+    void ofWordsThatAreNearlyGoneNothingIsLeft() {
+        const QString words = QStringLiteral("how fast each answer was, against the full model");
+        m_view->setSubtitle(words);
+        for (int width = 120; width <= 600; width += 4) {
+            m_title->resize(width, 28);
+            const auto letters = subtitle()->shownText().size();
+            QVERIFY2(letters == 0 || letters >= 10, qPrintable(subtitle()->shownText()));
+            QCOMPARE(subtitle()->toolTip(), letters == words.size() ? QString() : words);
+        }
+    }
+
     void wordsAreCutAnewWhenABadgeTakesTheirRoom() {
         const QString words = QStringLiteral("how fast each answer was, against the full model");
         m_view->setSubtitle(words);

@@ -15,6 +15,12 @@
 
 namespace ui {
 
+namespace {
+
+constexpr int kFewestLetters = 10; ///< of words that were cut, with the ellipsis
+
+} // namespace
+
 DockTitle::DockTitle(const Theme& theme, const QString& title, View* view, QWidget* parent)
     : QWidget(parent)
     , m_theme(theme)
@@ -132,12 +138,16 @@ void DockTitle::fitName() {
 }
 
 /// Text that does not fit is cut with an ellipsis; the tool tip has the full text.
+/// Of words that are nearly gone, nothing is left.
 void DockTitle::cutWords() {
     const QString whole = m_view->subtitle();
     m_subtitle->setText(whole);
-    const QString tip = m_subtitle->isCut() ? whole : QString();
+    const bool isCut = m_subtitle->isCut();
+    const QString tip = isCut ? whole : QString();
     if (m_subtitle->toolTip() != tip)
         m_subtitle->setToolTip(tip);
+    if (isCut && m_subtitle->shownText().size() < kFewestLetters)
+        m_subtitle->setText({});
 }
 
 void DockTitle::resizeEvent(QResizeEvent* event) {
