@@ -134,14 +134,7 @@ void CudaExactnessTest::wideHeadsAreRightAndExact() {
     const Rows found = run(*own, 70);
     QVERIFY(found == run(*own, 1));
     const Rows expected = run(*reference, 70);
-    double difference = 0.0;
-    double size = 0.0;
-    for (std::size_t row = 0; row < expected.size(); ++row)
-        for (std::size_t i = 0; i < expected[row].size(); ++i) {
-            difference += std::pow(found[row][i] - expected[row][i], 2);
-            size += std::pow(expected[row][i], 2);
-        }
-    const double relative = std::sqrt(difference / size);
+    const double relative = support::relativeError(found, expected);
     QVERIFY2(relative <= tolerance, qPrintable(QString::number(relative)));
 }
 

@@ -13,19 +13,6 @@ using namespace engine;
 
 namespace {
 
-/// The root of the mean square of the difference, over that of the numbers.
-double relativeError(const std::vector<std::vector<double>>& found,
-                     const std::vector<std::vector<double>>& expected) {
-    double difference = 0.0;
-    double size = 0.0;
-    for (std::size_t row = 0; row < expected.size(); ++row)
-        for (std::size_t i = 0; i < expected[row].size(); ++i) {
-            difference += std::pow(found[row][i] - expected[row][i], 2);
-            size += std::pow(expected[row][i], 2);
-        }
-    return std::sqrt(difference / size);
-}
-
 /// The error allowed for rounding to the narrowest numbers of a pass.
 double toleranceOf(const Transformer& transformer) {
     const auto isHeldAs = [&](std::string_view name) {
@@ -62,7 +49,7 @@ void BackendConformance::numbersAreThoseOfTheReference() {
         std::move(tree.begin(), tree.end(), std::back_inserter(numbers));
         return numbers;
     };
-    const double error = relativeError(numbersOf(*own), numbersOf(*reference));
+    const double error = support::relativeError(numbersOf(*own), numbersOf(*reference));
     QVERIFY2(error <= toleranceOf(*own), qPrintable(QString::number(error)));
 }
 
@@ -93,7 +80,7 @@ void BackendConformance::attentionIsThatOfTheReference() {
         const std::size_t keys = window > 0 ? static_cast<std::size_t>(window) : 33;
         const std::vector<double> found = weightsOf(*own, layer);
         QCOMPARE(found.size(), static_cast<std::size_t>(config.headCount) * keys);
-        const double error = relativeError({found}, {weightsOf(*reference, layer)});
+        const double error = support::relativeError({found}, {weightsOf(*reference, layer)});
         QVERIFY2(error <= toleranceOf(*own), qPrintable(QString::number(error)));
         for (auto head = found.begin(); head != found.end(); head += static_cast<long>(keys))
             QVERIFY(std::abs(std::accumulate(head, head + static_cast<long>(keys), -1.0)) < 1e-9);

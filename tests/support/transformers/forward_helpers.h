@@ -3,6 +3,7 @@
 
 #include "engine/model/transformer.h"
 
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -69,6 +70,19 @@ inline std::vector<std::vector<double>> runChain(engine::Transformer& transforme
         tokens = tokens.subspan(piece.size());
     }
     return logits;
+}
+
+/// The root of the mean square of the difference, over that of the numbers.
+inline double relativeError(const std::vector<std::vector<double>>& found,
+                            const std::vector<std::vector<double>>& expected) {
+    double difference = 0.0;
+    double size = 0.0;
+    for (std::size_t row = 0; row < expected.size(); ++row)
+        for (std::size_t i = 0; i < expected[row].size(); ++i) {
+            difference += std::pow(found[row][i] - expected[row][i], 2);
+            size += std::pow(expected[row][i], 2);
+        }
+    return std::sqrt(difference / size);
 }
 
 inline engine::KvCache emptyCache(const engine::Transformer& transformer,

@@ -17,6 +17,7 @@
 using namespace engine;
 using support::emptyCache;
 using support::logitsOf;
+using support::relativeError;
 using support::runChain;
 
 namespace {
@@ -44,19 +45,6 @@ makeCpu(const ModelConfig& network, const WeightSource& source, cpu::Options opt
     auto made = makeCpuTransformer(network, source, options);
     ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
     return std::move(made).value();
-}
-
-/// The root of the mean square of the difference, over that of the numbers.
-double relativeError(const std::vector<std::vector<double>>& found,
-                     const std::vector<std::vector<double>>& expected) {
-    double difference = 0.0;
-    double size = 0.0;
-    for (std::size_t row = 0; row < expected.size(); ++row)
-        for (std::size_t i = 0; i < expected[row].size(); ++i) {
-            difference += std::pow(found[row][i] - expected[row][i], 2);
-            size += std::pow(expected[row][i], 2);
-        }
-    return std::sqrt(difference / size);
 }
 
 } // namespace
