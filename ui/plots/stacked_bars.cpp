@@ -42,8 +42,9 @@ void StackedBars::setBars(std::vector<Bar> bars, const QString& sentence) {
     const auto isNamedAlike = [](const Bar& one, const Bar& other) {
         return one.name == other.name;
     };
+    const QFontMetrics small(m_theme.font(TextRole::Small));
     const bool isShapedAlike = std::ranges::equal(m_bars, bars, isNamedAlike) &&
-                               textRoom(m_sentence) == textRoom(sentence);
+                               textRoom(m_sentence, small) == textRoom(sentence, small);
     m_bars = std::move(bars);
     m_sentence = sentence;
     setAccessibleDescription(sentence);
@@ -126,7 +127,7 @@ StackedBars::Layout StackedBars::measure(int width) const {
         layout.sentenceHeight = small
                                     .boundingRect(QRect(0, 0, width - 2 * layout.inset, 10'000),
                                                   Qt::TextWordWrap,
-                                                  textRoom(m_sentence))
+                                                  textRoom(m_sentence, small))
                                     .height();
     layout.height = layout.sentenceTop + layout.sentenceHeight + m_theme.scaled(8);
     return layout;

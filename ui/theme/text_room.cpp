@@ -3,16 +3,12 @@
 
 namespace ui {
 
-namespace {
-
-constexpr QChar kWidestDigit = u'4'; // of the fonts of the window
-
-} // namespace
-
-QString textRoom(QString text) {
+QString textRoom(QString text, const QFontMetrics& metrics) {
+    const bool isFour = metrics.horizontalAdvance(u'4') > metrics.horizontalAdvance(u'0');
+    const QChar widest = isFour ? u'4' : u'0'; // of the fonts of the window
     for (QChar& letter : text)
         if (letter.isDigit())
-            letter = kWidestDigit;
+            letter = widest;
     return text;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/icons/icons.h"
+#include "ui/theme/text_room.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
@@ -25,6 +26,17 @@ private slots:
         const QIcon icon = makeIcon(IconName::Search, Qt::red, Qt::gray);
         QVERIFY(icon.pixmap(QSize(0, 0)).isNull());
         QVERIFY(!icon.pixmap(QSize(16, 16)).isNull());
+    }
+
+    void roomOfATextIsThatOfTheWidestDigitOfItsFont() {
+        Theme theme;
+        for (int role = 0; role <= static_cast<int>(TextRole::Title); ++role) {
+            const QFontMetrics metrics(theme.font(static_cast<TextRole>(role)));
+            for (QChar digit = u'0'; digit <= u'9'; digit = QChar(digit.unicode() + 1))
+                QVERIFY2(metrics.horizontalAdvance(textRoom(digit, metrics)) >=
+                             metrics.horizontalAdvance(digit),
+                         qPrintable(QStringLiteral("role %1, %2").arg(role).arg(digit)));
+        }
     }
 
     void textIsLegibleOnEveryGround_data() {

@@ -74,7 +74,7 @@ void LiveLabel::setRuns(std::vector<Run> runs) {
         return;
     m_runs = std::move(runs);
     update();
-    QString measured = textRoom(text());
+    QString measured = textRoom(text(), QFontMetrics(textFont()));
     if (measured == m_measured)
         return;
     m_measured = std::move(measured);
@@ -165,8 +165,10 @@ void LiveLabel::takeLines(int lines) {
 
 int LiveLabel::neededWidth() const {
     int width = 0;
-    for (const Run& run : m_runs)
-        width += QFontMetrics(fontOf(run)).horizontalAdvance(textRoom(run.text));
+    for (const Run& run : m_runs) {
+        const QFontMetrics metrics(fontOf(run));
+        width += metrics.horizontalAdvance(textRoom(run.text, metrics));
+    }
     return width;
 }
 
