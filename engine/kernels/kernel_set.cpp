@@ -4,7 +4,9 @@
 namespace engine {
 
 KernelSet kernelSet(InstructionSet set) {
-    if (set == InstructionSet::Avx512 && avx512RowKernels() != nullptr)
+    if (set == InstructionSet::Amx && avx512RowKernels() != nullptr)
+        return {InstructionSet::Amx, *avx512RowKernels(), multiplyTilesAmx};
+    if (set >= InstructionSet::Avx512 && avx512RowKernels() != nullptr)
         return {InstructionSet::Avx512, *avx512RowKernels(), multiplyTilesAvx512};
     if (set >= InstructionSet::Avx2 && avx2RowKernels() != nullptr)
         return {InstructionSet::Avx2, *avx2RowKernels(), multiplyTilesAvx2};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/kernels/processor.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <array>
 #include <fstream>
 
@@ -8,7 +11,20 @@ namespace engine {
 
 namespace {
 
-constexpr std::array kSets = {InstructionSet::Scalar, InstructionSet::Avx2, InstructionSet::Avx512};
+constexpr std::array kSets = {
+    InstructionSet::Scalar, InstructionSet::Avx2, InstructionSet::Avx512, InstructionSet::Amx};
+
+/// Whether the system lets this process use the tile registers: for them it keeps 8 KiB more of
+/// each thread that does. Source: the kernel's Documentation/arch/x86/xstate.rst.
+bool mayUseAmx() {
+    constexpr int kRequestPermission = 0x1023;
+    constexpr int kTileData = 18;
+    static const bool isAllowed = __builtin_cpu_supports("amx-tile") &&
+                                  __builtin_cpu_supports("amx-int8") &&
+                                  __builtin_cpu_supports("amx-bf16") &&
+                                  syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+    return isAllowed;
+}
 
 } // namespace
 
@@ -20,6 +36,8 @@ std::string_view instructionSetName(InstructionSet set) {
         return "avx2";
     case InstructionSet::Avx512:
         return "avx512";
+    case InstructionSet::Amx:
+        return "amx";
     }
     return "scalar";
 }
@@ -33,7 +51,9 @@ InstructionSet bestInstructionSet() {
         __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16");
-    return hasAvx512 ? InstructionSet::Avx512 : InstructionSet::Avx2;
+    if (!hasAvx512)
+        return InstructionSet::Avx2;
+    return mayUseAmx() ? InstructionSet::Amx : InstructionSet::Avx512;
 }
 
 Result<InstructionSet> chooseInstructionSet(std::string_view name) {
@@ -51,7 +71,7 @@ Result<InstructionSet> chooseInstructionSet(std::string_view name) {
     }
     return Error{ErrorCode::InvalidInput,
                  fmt::format("\"{}\" is not an instruction set.", name),
-                 "Choose scalar, avx2 or avx512."};
+                 "Choose scalar, avx2, avx512 or amx."};
 }
 
 std::string processorName() {

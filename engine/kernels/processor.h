@@ -14,12 +14,14 @@ enum class InstructionSet {
     Scalar, ///< any x86-64
     Avx2,   ///< AVX2, FMA and F16C
     Avx512, ///< AVX-512 F, BW, DQ, VL, VNNI and BF16
+    Amx,    ///< the tile registers of AMX, with INT8 and BF16
 };
 
-/// "scalar", "avx2" or "avx512".
+/// "scalar", "avx2", "avx512" or "amx".
 std::string_view instructionSetName(InstructionSet set);
 
-/// The best one that this processor has.
+/// The best one that this processor has and the system lets this process use: it asks for AMX at
+/// the first call.
 InstructionSet bestInstructionSet();
 
 /// The instruction set with this name; an empty name takes the best one. Errors: InvalidInput for

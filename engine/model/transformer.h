@@ -138,7 +138,8 @@ public:
     /// Type of the keys and values in its caches, as "float16".
     virtual std::string_view kvTypeName() const { return precisionName(precision()); }
 
-    /// Instructions that the kernels use, as "avx512"; empty when the backend does not choose.
+    /// Instructions that the kernels use, as "avx512" or "amx"; empty when the backend does not
+    /// choose.
     virtual std::string_view instructionSet() const { return {}; }
 
     /// Nodes of a draft tree that it is worth verifying at once when nobody says otherwise: on a

@@ -146,6 +146,7 @@ void OlderProcessorTest::forcedInstructionsAreRefusedInOneSentence_data() {
     QTest::addColumn<QString>("set");
     QTest::newRow("AVX2") << "avx2";
     QTest::newRow("AVX-512") << "avx512";
+    QTest::newRow("AMX") << "amx";
 }
 
 void OlderProcessorTest::forcedInstructionsAreRefusedInOneSentence() {

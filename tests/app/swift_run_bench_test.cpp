@@ -260,7 +260,7 @@ void SwiftRunBenchTest::theCpuBackendHoldsAShapeAsItIsStored() {
     QCOMPARE(done["backend"].toString(), QString("cpu"));
     QCOMPARE(done["precision"].toString(), QString("4-bit, scale and minimum per 32"));
     QCOMPARE(done["kv"].toString(), QString("float16"));
-    QVERIFY((QStringList{"scalar", "avx2", "avx512"}.contains(done["isa"].toString())));
+    QVERIFY((QStringList{"scalar", "avx2", "avx512", "amx"}.contains(done["isa"].toString())));
     // Half a byte a weight, two half-precision numbers for 32.
     const double weights = 2048.0 * (64 * 2 * 36 + 3 * 5632) + 2 * 2048.0 * 32000;
     QVERIFY(std::abs(done["weight_bytes"].toDouble() / (0.625 * weights) - 1) < 1e-3);

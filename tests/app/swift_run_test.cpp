@@ -397,7 +397,7 @@ void SwiftRunTest::theCpuBackendAnswersUnlessAnotherOneIsNamed() {
     QCOMPARE(metrics["backend"].toString(), QString("cpu"));
     QCOMPARE(metrics["precision"].toString(), QString("4-bit"));
     QCOMPARE(metrics["kv"].toString(), QString("float16"));
-    QVERIFY((QStringList{"scalar", "avx2", "avx512"}.contains(metrics["isa"].toString())));
+    QVERIFY((QStringList{"scalar", "avx2", "avx512", "amx"}.contains(metrics["isa"].toString())));
     const QByteArray told = run(generate).errors; // the tiny model is held as float32
     QVERIFY2(told.contains("; cpu ") && told.contains("float32, keys and values float32"),
              told.constData());

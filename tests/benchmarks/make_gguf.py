@@ -7,7 +7,8 @@
 LIKE is a GGUF file of a LLaMA whose tokenizer and chat template are taken. SHAPE is "same" for the
 weights of LIKE, rounded anew, or 1b or 3b for made-up weights: one layer of normal noise, stored as
 often as the shape has layers, so an answer is nonsense but takes its true time. FORM is q4_0, q4_1,
-q8_0 or bf16; embeddings are never below 8 bits. Needs "pip install gguf".
+q8_0 or bf16, where embeddings are never below 8 bits, or q4_k_m: 4 bits, and 6 for the embeddings and for the
+values and last matrices of every other layer, as most published files have them. Needs "pip install gguf".
 """
 import sys
 
@@ -25,12 +26,72 @@ try:
 except ImportError:
     fail("the package gguf is missing: pip install gguf.")
 
+Type = gguf.GGMLQuantizationType
 FORMS = {
-    "q4_0": gguf.GGMLQuantizationType.Q4_0,
-    "q4_1": gguf.GGMLQuantizationType.Q4_1,
-    "q8_0": gguf.GGMLQuantizationType.Q8_0,
-    "bf16": gguf.GGMLQuantizationType.BF16,
+    "q4_0": Type.Q4_0,
+    "q4_1": Type.Q4_1,
+    "q8_0": Type.Q8_0,
+    "bf16": Type.BF16,
+    "q4_k_m": Type.Q4_K,
 }
+BLOCK = 256
+
+
+def halves(numbers):
+    """The bytes of a float16 for each block, [blocks, 2]."""
+    return numbers.astype(numpy.float16).reshape(-1, 1).view(numpy.uint8)
+
+
+def shares(numbers, whole):
+    """Numbers of a block as fractions of it, 0 where it is 0."""
+    return numpy.divide(numbers, whole[:, None], out=numpy.zeros_like(numbers), where=whole[:, None] > 0)
+
+
+def nearest(numbers, lowest, highest):
+    return numpy.clip(numpy.rint(numbers), lowest, highest).astype(numpy.int32)
+
+
+def to_q4_k(values):
+    """Rounds to 4 bits between each group's least and largest number; both have 6 bits of a block's."""
+    groups = values.reshape(-1, 8, 32)
+    least = numpy.minimum(groups.min(axis=2), 0)
+    steps = (groups.max(axis=2) - least) / 15
+    step, low = steps.max(axis=1) / 63, -least.min(axis=1) / 63
+    scales, minima = nearest(shares(steps, step), 0, 63), nearest(shares(-least, low), 0, 63)
+    size = scales * step[:, None]
+    above = groups + (minima * low[:, None])[:, :, None]
+    stored = nearest(
+        numpy.divide(above, size[:, :, None], out=numpy.zeros_like(above), where=size[:, :, None] > 0), 0, 15
+    )
+    pairs = numpy.concatenate(
+        [
+            scales[:, :4] | scales[:, 4:] >> 4 << 6,
+            minima[:, :4] | minima[:, 4:] >> 4 << 6,
+            (scales[:, 4:] & 15) | (minima[:, 4:] & 15) << 4,
+        ],
+        axis=1,
+    )
+    nibbles = (stored[:, 0::2] | stored[:, 1::2] << 4).reshape(-1, 128)
+    parts = (halves(step), halves(low), pairs.astype(numpy.uint8), nibbles.astype(numpy.uint8))
+    return numpy.concatenate(parts, axis=1)
+
+
+def to_q6_k(values):
+    """Rounds to 6 bits, with a scale of 8 bits of the block's for every 16 numbers."""
+    groups = values.reshape(-1, 16, 16)
+    steps = numpy.abs(groups).max(axis=2) / 31
+    step = steps.max(axis=1) / 127
+    scales = nearest(shares(steps, step), 0, 127)
+    size = (scales * step[:, None])[:, :, None]
+    stored = nearest(numpy.divide(groups, size, out=numpy.zeros_like(groups), where=size > 0), -32, 31) + 32
+    quarters = stored.reshape(-1, 2, 4, 32)  # of each half
+    low = numpy.concatenate(
+        [quarters[:, :, 0] & 15 | (quarters[:, :, 2] & 15) << 4, quarters[:, :, 1] & 15 | (quarters[:, :, 3] & 15) << 4],
+        axis=2,
+    )
+    high = sum(quarters[:, :, i] >> 4 << 2 * i for i in range(4))
+    parts = (low.reshape(-1, 128), high.reshape(-1, 64), scales)
+    return numpy.concatenate([part.astype(numpy.uint8) for part in parts] + [halves(step)], axis=1)
 
 
 def copy_fields(reader, writer, wanted):
@@ -56,9 +117,25 @@ class Tensors:
             self.writer.add_tensor(name, values)
             return
         form = self.form
-        if name == "token_embd.weight" and form != gguf.GGMLQuantizationType.BF16:
-            form = gguf.GGMLQuantizationType.Q8_0
+        if form == Type.Q4_K:
+            return self.add_mixed(name, values)
+        if name == "token_embd.weight" and form != Type.BF16:
+            form = Type.Q8_0
         self.writer.add_tensor(name, gguf.quants.quantize(values, form), raw_dtype=form)
+
+    def add_mixed(self, name, values):
+        """Rows that are no whole blocks take the nearest form of 32 numbers, as llama.cpp does."""
+        part = name.split(".")
+        isFine = part[0] == "token_embd" or (
+            part[2] in ("attn_v", "ffn_down") and int(part[1]) % 2 == 0
+        )
+        if values.shape[1] % BLOCK != 0:
+            form = Type.Q8_0 if isFine else Type.Q5_0
+            self.writer.add_tensor(name, gguf.quants.quantize(values, form), raw_dtype=form)
+            return
+        form, pack = (Type.Q6_K, to_q6_k) if isFine else (Type.Q4_K, to_q4_k)
+        rows = pack(values).reshape(values.shape[0], -1)
+        self.writer.add_tensor(name, rows, raw_dtype=form)
 
 
 def write_same(reader, tensors):
@@ -105,7 +182,7 @@ def write_made_up(shape, vocabulary, writer, tensors):
 
 def main():
     if len(sys.argv) != 5 or sys.argv[2] not in ("same", *SHAPES) or sys.argv[3] not in FORMS:
-        fail("give LIKE, same|1b|3b, q4_0|q4_1|q8_0|bf16 and OUT.")
+        fail("give LIKE, same|1b|3b, q4_0|q4_1|q8_0|bf16|q4_k_m and OUT.")
     like, shape, form, out = sys.argv[1:]
     try:
         reader = gguf.GGUFReader(like)

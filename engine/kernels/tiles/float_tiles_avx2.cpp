@@ -125,7 +125,7 @@ void multiplyTilesAvx2(const TileMatrix& matrix,
                        int firstTile,
                        int tileCount,
                        const TileOutput& out) {
-    if (matrix.form == TileForm::Int8 || matrix.form == TileForm::Int4)
+    if (holdsQuants(matrix.form))
         multiplyQuantTilesAvx2(matrix, input, firstTile, tileCount, out);
     else
         multiplyFloatTilesAvx2(matrix, input, firstTile, tileCount, out);

@@ -112,7 +112,7 @@ void multiplyTilesAvx512(const TileMatrix& matrix,
                          int firstTile,
                          int tileCount,
                          const TileOutput& out) {
-    if (matrix.form == TileForm::Int8 || matrix.form == TileForm::Int4)
+    if (holdsQuants(matrix.form))
         multiplyQuantTilesAvx512(matrix, input, firstTile, tileCount, out);
     else
         multiplyFloatTilesAvx512(matrix, input, firstTile, tileCount, out);

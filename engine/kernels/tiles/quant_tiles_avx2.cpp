@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/kernels/tiles/quant_kernels.h"
 #include "engine/kernels/tiles/tile_loop.h"
 
 #include <immintrin.h>
@@ -9,16 +10,22 @@ namespace {
 
 constexpr FetchRows kFetch{.near = 1, .far = 16}; // far: none. Measured on Zen 3
 
-/// The contents of stored bytes: two 4-bit numbers; values below 32; signed values plus 128.
-enum class Bytes { Halves, Small, Signed };
+__m256 widenHalves(const std::byte* halves) {
+    return _mm256_cvtph_ps(_mm_load_si128(reinterpret_cast<const __m128i*>(halves)));
+}
 
-/// `part` counts eight numbers.
-template <ScaleForm Form> __m256 loadScales(const std::byte* header, int part) {
+/// Eight scales or minima of a group; `part` counts eights from the header's begin, `half` is their
+/// half of the tile.
+template <ScaleForm Form, int FactorBytes>
+__m256 loadScales(const std::byte* header, int part, int half, bool isMinimum) {
     if constexpr (Form == ScaleForm::F32)
         return _mm256_load_ps(reinterpret_cast<const float*>(header + part * 32));
+    else if constexpr (Form == ScaleForm::F16)
+        return widenHalves(header + part * 16);
     else
-        return _mm256_cvtph_ps(
-            _mm_load_si128(reinterpret_cast<const __m128i*>(header + part * 16)));
+        return _mm256_mul_ps(widenHalves(header + FactorBytes + (isMinimum ? 32 : 0) + half * 16),
+                             _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(
+                                 reinterpret_cast<const __m128i*>(header + part * 8)))));
 }
 
 __m256i fourQuants(const std::int8_t* quants) {
@@ -39,10 +46,21 @@ void computeHere(__m256i& value) { __asm__("" : "+x"(value)); }
 /// The lower and the upper eight rows of a tile share each activation. Sums within a group are
 /// integers and therefore exact; groups are added in order of columns, exactly as with the wider
 /// vectors.
-template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct QuantKernel {
-    static constexpr int kGroupHeader = (Scale == ScaleForm::F32 ? 64 : 32) * (HasMinima ? 2 : 1);
-    static constexpr int kChunkGroups = kGroupHeader < 64 ? 2 : 1;
-    static constexpr int kGroupBytes = Kind == Bytes::Halves ? 256 : GroupColumns * 16;
+template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> struct QuantKernel {
+    using Lines = GroupLines<Form, GroupColumns>;
+    /// Stored numbers are 128 above the values.
+    static constexpr bool kIsSigned =
+        Form == TileForm::Table4 || (Form == TileForm::Int8 && !HasMinima);
+    static constexpr bool kIsNested = Scale == ScaleForm::Nested;
+    static constexpr int kKinds = HasMinima ? 2 : 1;
+    static constexpr int kNumberBytes = Scale == ScaleForm::F32 ? 64 : 32; // of 16 scales
+    static constexpr int kChunkGroups = kIsNested                    ? kNestedColumns / GroupColumns
+                                        : kNumberBytes * kKinds < 64 ? 2
+                                                                     : 1;
+    static constexpr int kFactorBytes = kChunkGroups * kTileRows * kKinds; // if nested
+    static constexpr int kHeaderBytes =
+        kIsNested ? kFactorBytes + 64 : kChunkGroups * kNumberBytes * kKinds;
+    static constexpr int kGroupBytes = Lines::kAll * 64;
     static constexpr int kMostRows = 4;
     static constexpr int kSums = 4; // tiles at once: more sums than that leave the registers
 
@@ -66,13 +84,16 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
             const int inChunk = static_cast<int>(group % kChunkGroups);
             if (inChunk == 0) {
                 header = stored;
-                stored += kChunkGroups * kGroupHeader;
+                stored += kHeaderBytes;
             }
             for (int line = 0; line < kGroupBytes; line += 64)
                 fetchAhead<Rows, kFetch>(stored + line);
             __m256i dots[2][Rows];
-            groupDots<Rows>(
-                stored, in.quants + row * in.stride + group * GroupColumns, in.stride, dots);
+            groupDots<Rows>(matrix,
+                            stored,
+                            in.quants + row * in.stride + group * GroupColumns,
+                            in.stride,
+                            dots);
             for (int half = 0; half < 2; ++half)
                 addGroup<Rows>(run, group, {header, inChunk, half}, dots[half], sums[half]);
             stored += kGroupBytes;
@@ -99,10 +120,15 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
                          __m256 (&sums)[Rows]) {
         const TileInput& in = run.input;
         const auto row = static_cast<std::size_t>(run.row);
-        const __m256 scale = loadScales<Scale>(place.header, 2 * place.inChunk + place.half);
+        const int part = 2 * place.inChunk + place.half;
+        const __m256 scale = loadScales<Scale, kFactorBytes>(place.header, part, place.half, false);
+        __m256 minimum = _mm256_setzero_ps();
+        if constexpr (HasMinima)
+            minimum = loadScales<Scale, kFactorBytes>(
+                place.header, 2 * kChunkGroups + part, place.half, true);
         for (int m = 0; m < Rows; ++m) {
             const std::size_t at = row + static_cast<std::size_t>(m);
-            if constexpr (Kind != Bytes::Signed && !HasMinima)
+            if constexpr (!kIsSigned && !HasMinima)
                 dots[m] = _mm256_add_epi32(
                     dots[m], _mm256_set1_epi32(in.offsets[at * in.offsetStride + group]));
             const __m256 dot = _mm256_mul_ps(
@@ -112,24 +138,26 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
             sums[m] = _mm256_fmadd_ps(scale, dot, sums[m]);
             if constexpr (HasMinima)
                 sums[m] = _mm256_fmadd_ps(
-                    loadScales<Scale>(place.header,
-                                      2 * (kChunkGroups + place.inChunk) + place.half),
-                    _mm256_set1_ps(in.sums[at * in.groupStride + group]),
-                    sums[m]);
+                    minimum, _mm256_set1_ps(in.sums[at * in.groupStride + group]), sums[m]);
         }
     }
 
     /// Signed: the whole sum; otherwise the offset is still to be added, where there is one.
     template <int Rows>
-    static void groupDots(const std::byte* stored,
+    static void groupDots([[maybe_unused]] const TileMatrix& matrix,
+                          const std::byte* stored,
                           const std::int8_t* quants,
                           std::size_t stride,
                           __m256i (&dots)[2][Rows]) {
         for (int half = 0; half < 2; ++half)
             for (int m = 0; m < Rows; ++m)
                 dots[half][m] = _mm256_setzero_si256();
-        if constexpr (Kind == Bytes::Halves)
+        if constexpr (Form == TileForm::Int4)
             addHalves<Rows>(stored, quants, stride, dots);
+        else if constexpr (Form == TileForm::Int6)
+            addSixBits<0, Rows>(stored, quants, stride, dots);
+        else if constexpr (Form == TileForm::Table4)
+            addLookedUp<Rows>(matrix.table, stored, quants, stride, dots);
         else
             addBytes<Rows>(stored, quants, stride, dots);
     }
@@ -141,7 +169,7 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
                           std::size_t stride,
                           __m256i (&dots)[2][Rows]) {
         const __m256i mask = _mm256_set1_epi8(15);
-        for (int v = 0; v < 4; ++v) {
+        for (int v = 0; v < Lines::kHalves; ++v) {
             __m256i low[2];
             __m256i high[2];
             for (int half = 0; half < 2; ++half) {
@@ -153,7 +181,7 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
             for (int m = 0; m < Rows; ++m) {
                 const std::int8_t* at = quants + static_cast<std::size_t>(m) * stride + 4 * v;
                 const __m256i first = fourQuants(at);
-                const __m256i second = fourQuants(at + 16);
+                const __m256i second = fourQuants(at + GroupColumns / 2);
                 for (int half = 0; half < 2; ++half) {
                     __m256i& sum = dots[half][m];
                     sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(low[half], first));
@@ -168,8 +196,91 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
                 dots[half][m] = _mm256_madd_epi16(dots[half][m], _mm256_set1_epi16(1));
     }
 
+    /// The bits 4 and 5 of vector `Vector` of a group.
+    template <int Vector> static __m256i highBits(const std::byte* stored, int half) {
+        __m256i bits = loadBytes(stored + (Lines::kHalves + Vector / 4) * 64 + half * 32);
+        if constexpr (Vector % 4 == 0)
+            bits = _mm256_slli_epi16(bits, 4);
+        else if constexpr (Vector % 4 == 1)
+            bits = _mm256_slli_epi16(bits, 2);
+        else if constexpr (Vector % 4 == 3)
+            bits = _mm256_srli_epi16(bits, 2);
+        return _mm256_and_si256(bits, _mm256_set1_epi8(48));
+    }
+
+    /// From line `Line` on, as far as lines hold low bits. Sixteen bits hold two sums of two
+    /// products: 4 * 63 * 127 = 32,004.
+    template <int Line, int Rows>
+    static void addSixBits(const std::byte* stored,
+                           const std::int8_t* quants,
+                           std::size_t stride,
+                           __m256i (&dots)[2][Rows]) {
+        if constexpr (Line < Lines::kHalves) {
+            const __m256i mask = _mm256_set1_epi8(15);
+            for (int half = 0; half < 2; ++half) {
+                __m256i bytes = loadBytes(stored + Line * 64 + half * 32);
+                computeHere(bytes);
+                __m256i low =
+                    _mm256_or_si256(_mm256_and_si256(bytes, mask), highBits<Line>(stored, half));
+                computeHere(low);
+                __m256i high = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(bytes, 4), mask),
+                                               highBits<Line + Lines::kHalves>(stored, half));
+                computeHere(high);
+                for (int m = 0; m < Rows; ++m) {
+                    const std::int8_t* at =
+                        quants + static_cast<std::size_t>(m) * stride + 4 * Line;
+                    const __m256i products = _mm256_add_epi16(
+                        _mm256_maddubs_epi16(low, fourQuants(at)),
+                        _mm256_maddubs_epi16(high, fourQuants(at + GroupColumns / 2)));
+                    dots[half][m] = _mm256_add_epi32(
+                        dots[half][m], _mm256_madd_epi16(products, _mm256_set1_epi16(1)));
+                    computeHere(dots[half][m]);
+                }
+            }
+            addSixBits<Line + 1, Rows>(stored, quants, stride, dots);
+        }
+    }
+
     /// Two products of a signed byte, 2 * 128 * 127, fill sixteen bits: its size meets the
     /// activation with its sign.
+    template <int Rows>
+    static void addSigned(__m256i weights,
+                          const std::int8_t* quants,
+                          std::size_t stride,
+                          __m256i (&sums)[Rows]) {
+        const __m256i sizes = _mm256_abs_epi8(weights);
+        for (int m = 0; m < Rows; ++m) {
+            const __m256i four = _mm256_sign_epi8(
+                fourQuants(quants + static_cast<std::size_t>(m) * stride), weights);
+            sums[m] = _mm256_add_epi32(
+                sums[m],
+                _mm256_madd_epi16(_mm256_maddubs_epi16(sizes, four), _mm256_set1_epi16(1)));
+            computeHere(sums[m]);
+        }
+    }
+
+    template <int Rows>
+    static void addLookedUp(const std::uint8_t* numbers,
+                            const std::byte* stored,
+                            const std::int8_t* quants,
+                            std::size_t stride,
+                            __m256i (&dots)[2][Rows]) {
+        const __m256i mask = _mm256_set1_epi8(15);
+        const __m256i table = _mm256_xor_si256(
+            _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(numbers))),
+            _mm256_set1_epi8(-128));
+        for (int v = 0; v < Lines::kHalves; ++v)
+            for (int half = 0; half < 2; ++half) {
+                __m256i bytes = loadBytes(stored + v * 64 + half * 32);
+                computeHere(bytes);
+                const __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(bytes, mask));
+                const __m256i high =
+                    _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), mask));
+                addSigned<Rows>(low, quants + 4 * v, stride, dots[half]);
+                addSigned<Rows>(high, quants + GroupColumns / 2 + 4 * v, stride, dots[half]);
+            }
+    }
+
     template <int Rows>
     static void addBytes(const std::byte* stored,
                          const std::int8_t* quants,
@@ -177,49 +288,34 @@ template <Bytes Kind, int GroupColumns, ScaleForm Scale, bool HasMinima> struct 
                          __m256i (&dots)[2][Rows]) {
         for (int v = 0; v < GroupColumns / 4; ++v)
             for (int half = 0; half < 2; ++half) {
-                __m256i weights = loadBytes(stored + v * 64 + half * 32);
-                if constexpr (Kind == Bytes::Signed)
-                    weights = _mm256_xor_si256(weights, _mm256_set1_epi8(-128));
-                const __m256i sizes = Kind == Bytes::Signed ? _mm256_abs_epi8(weights) : weights;
+                const __m256i weights = loadBytes(stored + v * 64 + half * 32);
+                if constexpr (kIsSigned) {
+                    addSigned<Rows>(_mm256_xor_si256(weights, _mm256_set1_epi8(-128)),
+                                    quants + 4 * v,
+                                    stride,
+                                    dots[half]);
+                    continue;
+                }
                 for (int m = 0; m < Rows; ++m) {
-                    __m256i four =
+                    const __m256i four =
                         fourQuants(quants + static_cast<std::size_t>(m) * stride + 4 * v);
-                    if constexpr (Kind == Bytes::Signed)
-                        four = _mm256_sign_epi8(four, weights);
-                    dots[half][m] = _mm256_add_epi32(
-                        dots[half][m],
-                        _mm256_madd_epi16(_mm256_maddubs_epi16(sizes, four), _mm256_set1_epi16(1)));
+                    dots[half][m] =
+                        _mm256_add_epi32(dots[half][m],
+                                         _mm256_madd_epi16(_mm256_maddubs_epi16(weights, four),
+                                                           _mm256_set1_epi16(1)));
                     computeHere(dots[half][m]);
                 }
             }
     }
+
+    static void multiply(const TileMatrix& matrix,
+                         const TileInput& input,
+                         int firstTile,
+                         int tileCount,
+                         const TileOutput& out) {
+        multiplyWith<QuantKernel>(matrix, input, firstTile, tileCount, out);
+    }
 };
-
-template <Bytes Kind, ScaleForm Scale>
-void multiplyScaled(const TileMatrix& matrix,
-                    const TileInput& input,
-                    int firstTile,
-                    int tileCount,
-                    const TileOutput& out) {
-    if (matrix.hasMinima)
-        multiplyWith<QuantKernel<Kind, kGroupColumns, Scale, true>>(
-            matrix, input, firstTile, tileCount, out);
-    else
-        multiplyWith<QuantKernel<Kind, kGroupColumns, Scale, false>>(
-            matrix, input, firstTile, tileCount, out);
-}
-
-template <Bytes Kind>
-void multiplyKind(const TileMatrix& matrix,
-                  const TileInput& input,
-                  int firstTile,
-                  int tileCount,
-                  const TileOutput& out) {
-    if (matrix.scaleForm == ScaleForm::F16)
-        multiplyScaled<Kind, ScaleForm::F16>(matrix, input, firstTile, tileCount, out);
-    else
-        multiplyScaled<Kind, ScaleForm::F32>(matrix, input, firstTile, tileCount, out);
-}
 
 } // namespace
 
@@ -228,15 +324,7 @@ void multiplyQuantTilesAvx2(const TileMatrix& matrix,
                             int firstTile,
                             int tileCount,
                             const TileOutput& out) {
-    if (matrix.groupColumns == 16)
-        multiplyWith<QuantKernel<Bytes::Signed, 16, ScaleForm::F32, false>>(
-            matrix, input, firstTile, tileCount, out);
-    else if (matrix.form == TileForm::Int4)
-        multiplyKind<Bytes::Halves>(matrix, input, firstTile, tileCount, out);
-    else if (matrix.offset == 128)
-        multiplyKind<Bytes::Signed>(matrix, input, firstTile, tileCount, out);
-    else
-        multiplyKind<Bytes::Small>(matrix, input, firstTile, tileCount, out);
+    quantKernel<QuantKernel>(matrix)(matrix, input, firstTile, tileCount, out);
 }
 
 } // namespace engine

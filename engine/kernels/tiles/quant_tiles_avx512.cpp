@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/kernels/tiles/quant_bodies_avx512.inl"
 #include "engine/kernels/tiles/tile_loop.h"
-
-#include <immintrin.h>
 
 namespace engine {
 
 namespace {
 
 constexpr FetchRows kFetch{.near = 2, .far = 3}; // measured on Zen 4
-
-template <ScaleForm Form> __m512 loadScales(const std::byte* header, int group) {
-    if constexpr (Form == ScaleForm::F32)
-        return _mm512_load_ps(header + group * 64);
-    else
-        return _mm512_cvtph_ps(
-            _mm256_load_si256(reinterpret_cast<const __m256i*>(header + group * 32)));
-}
 
 /// Adds the products of four columns' weights and activations, which are the same for all lanes. By
 /// hand, because g++ 12 reads the activations with an instruction of their own.
@@ -31,9 +22,10 @@ inline __m512i addFour(__m512i dots, __m512i weights, const std::int8_t* quants)
 template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> struct QuantKernel {
     static constexpr int kMostRows = 8;
     static constexpr int kSums = 8; // each with a whole and a real number, of 32 registers
-    static constexpr int kVectors = Form == TileForm::Int4 ? GroupColumns / 8 : GroupColumns / 4;
-    static constexpr int kGroupHeader = (Scale == ScaleForm::F32 ? 64 : 32) * (HasMinima ? 2 : 1);
-    static constexpr int kChunkGroups = kGroupHeader < 64 ? 2 : 1;
+    using Lines = GroupLines<Form, GroupColumns>;
+    static constexpr int kVectors = Lines::kAll;
+    using Scales = ChunkScales<Scale, GroupColumns, HasMinima>;
+    static constexpr int kChunkGroups = Scales::kGroups;
 
     template <int Rows, int Tiles> static void run(const TileRun& run) {
         for (int t = 0; t < Tiles; ++t)
@@ -49,19 +41,22 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
         for (int m = 0; m < Rows; ++m)
             sums[m] = _mm512_setzero_ps();
         for (int group = 0; group < groups; group += kChunkGroups) {
-            const std::byte* header = at;
+            const Scales scales(at);
             if constexpr (Rows > 2)
-                for (int line = 0; line < kChunkGroups * (kGroupHeader + kVectors * 64); line += 64)
+                for (int line = 0; line < Scales::kHeaderBytes; line += 64)
                     fetchAhead<Rows, kFetch>(at + line);
-            at += kChunkGroups * kGroupHeader;
+            at += Scales::kHeaderBytes;
 #pragma GCC unroll 2
             for (int i = 0; i < kChunkGroups; ++i) {
-                if (kChunkGroups > 1 && group + i == groups)
+                if (kChunkGroups == 2 && group + i == groups)
                     break;
+                if constexpr (Rows > 2)
+                    for (int line = 0; line < kVectors; ++line)
+                        fetchAhead<Rows, kFetch>(at + line * 64);
                 __m512i dots[Rows];
                 groupDots<Rows>(run, group + i, at, dots);
                 at += kVectors * 64;
-                addGroup<Rows>(run, group + i, header, i, dots, sums);
+                addGroup<Rows>(run, group + i, scales, i, dots, sums);
             }
         }
         for (int m = 0; m < Rows; ++m)
@@ -71,12 +66,13 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
     template <int Rows>
     static void addGroup(const TileRun& run,
                          int group,
-                         const std::byte* header,
+                         const Scales& scales,
                          int inChunk,
                          const __m512i (&dots)[Rows],
                          __m512 (&sums)[Rows]) {
         const TileInput& in = run.input;
-        const __m512 scale = loadScales<Scale>(header, inChunk);
+        const __m512 scale = scales.scale(inChunk);
+        const __m512 minimum = HasMinima ? scales.minimum(inChunk) : _mm512_setzero_ps();
         for (int m = 0; m < Rows; ++m) {
             const std::size_t at = static_cast<std::size_t>(run.row + m) * in.groupStride;
             const __m512 inputScale = _mm512_set1_ps(
@@ -85,7 +81,7 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
             sums[m] = _mm512_fmadd_ps(scale, dot, sums[m]);
             if constexpr (HasMinima)
                 sums[m] =
-                    _mm512_fmadd_ps(loadScales<Scale>(header, kChunkGroups + inChunk),
+                    _mm512_fmadd_ps(minimum,
                                     _mm512_set1_ps(in.sums[at + static_cast<std::size_t>(group)]),
                                     sums[m]);
         }
@@ -103,39 +99,43 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
             dots[m] = _mm512_set1_epi32(
                 in.offsets[row * in.offsetStride + static_cast<std::size_t>(group)]);
         }
-        for (int v = 0; v < kVectors; ++v) {
-            if constexpr (Rows == 2)
-                fetchAhead<Rows, kFetch>(stored + v * 64);
-            const __m512i bytes = _mm512_load_si512(stored + v * 64);
-            if constexpr (Form == TileForm::Int4) {
-                const __m512i low = _mm512_and_si512(bytes, _mm512_set1_epi8(15));
-                const __m512i high =
-                    _mm512_and_si512(_mm512_srli_epi16(bytes, 4), _mm512_set1_epi8(15));
-                for (int m = 0; m < Rows; ++m) {
-                    dots[m] = addFour(dots[m], low, quants[m] + 4 * v);
-                    dots[m] = addFour(dots[m], high, quants[m] + GroupColumns / 2 + 4 * v);
-                }
-            } else {
+        if constexpr (Rows == 2)
+            for (int line = 0; line < kVectors; ++line)
+                fetchAhead<Rows, kFetch>(stored + line * 64);
+        addLines<0, Rows>(run.matrix, stored, quants, dots);
+    }
+
+    /// From line `Line` on, as far as lines hold low bits.
+    template <int Line, int Rows>
+    static void addLines(const TileMatrix& matrix,
+                         const std::byte* stored,
+                         const std::int8_t* (&quants)[Rows],
+                         __m512i (&dots)[Rows]) {
+        if constexpr (Form == TileForm::Int8) {
+            if constexpr (Line < kVectors) {
+                const __m512i bytes = _mm512_load_si512(stored + Line * 64);
                 for (int m = 0; m < Rows; ++m)
-                    dots[m] = addFour(dots[m], bytes, quants[m] + 4 * v);
+                    dots[m] = addFour(dots[m], bytes, quants[m] + 4 * Line);
+                addLines<Line + 1, Rows>(matrix, stored, quants, dots);
             }
+        } else if constexpr (Line < Lines::kHalves) {
+            const auto [low, high] = widenHalves<Form, GroupColumns, Line>(matrix, stored);
+            for (int m = 0; m < Rows; ++m) {
+                dots[m] = addFour(dots[m], low, quants[m] + 4 * Line);
+                dots[m] = addFour(dots[m], high, quants[m] + GroupColumns / 2 + 4 * Line);
+            }
+            addLines<Line + 1, Rows>(matrix, stored, quants, dots);
         }
     }
-};
 
-template <TileForm Form, int GroupColumns, ScaleForm Scale>
-void multiplyScaled(const TileMatrix& matrix,
-                    const TileInput& input,
-                    int firstTile,
-                    int tileCount,
-                    const TileOutput& out) {
-    if (matrix.hasMinima)
-        multiplyWith<QuantKernel<Form, GroupColumns, Scale, true>>(
-            matrix, input, firstTile, tileCount, out);
-    else
-        multiplyWith<QuantKernel<Form, GroupColumns, Scale, false>>(
-            matrix, input, firstTile, tileCount, out);
-}
+    static void multiply(const TileMatrix& matrix,
+                         const TileInput& input,
+                         int firstTile,
+                         int tileCount,
+                         const TileOutput& out) {
+        multiplyWith<QuantKernel>(matrix, input, firstTile, tileCount, out);
+    }
+};
 
 } // namespace
 
@@ -144,20 +144,7 @@ void multiplyQuantTilesAvx512(const TileMatrix& matrix,
                               int firstTile,
                               int tileCount,
                               const TileOutput& out) {
-    const bool isF16 = matrix.scaleForm == ScaleForm::F16;
-    if (matrix.groupColumns == 16)
-        multiplyWith<QuantKernel<TileForm::Int8, 16, ScaleForm::F32, false>>(
-            matrix, input, firstTile, tileCount, out);
-    else if (matrix.form == TileForm::Int4)
-        isF16 ? multiplyScaled<TileForm::Int4, 32, ScaleForm::F16>(
-                    matrix, input, firstTile, tileCount, out)
-              : multiplyScaled<TileForm::Int4, 32, ScaleForm::F32>(
-                    matrix, input, firstTile, tileCount, out);
-    else
-        isF16 ? multiplyScaled<TileForm::Int8, 32, ScaleForm::F16>(
-                    matrix, input, firstTile, tileCount, out)
-              : multiplyScaled<TileForm::Int8, 32, ScaleForm::F32>(
-                    matrix, input, firstTile, tileCount, out);
+    quantKernel<QuantKernel>(matrix)(matrix, input, firstTile, tileCount, out);
 }
 
 } // namespace engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/kernels/tiles/group_place.h"
+#include "engine/kernels/tiles/packing/group_place.h"
 #include "engine/loading/gguf/quantized_blocks.h"
 
 #include <cmath>
@@ -55,19 +55,6 @@ float bf16Product(const Lane& at) {
     return even + odd;
 }
 
-int storedAt(const Lane& at, const std::byte* stored, std::size_t inGroup) {
-    if (at.matrix.form == TileForm::Int8)
-        return std::to_integer<int>(stored[inGroup / 4 * 64 + at.lane * 4 + inGroup % 4]);
-    const std::size_t half = inGroup % 16;
-    const std::byte byte = stored[half / 4 * 64 + at.lane * 4 + half % 4];
-    return std::to_integer<int>(inGroup < 16 ? byte & std::byte{15} : byte >> 4);
-}
-
-float scaleAt(const TileMatrix& matrix, const std::byte* scales, std::size_t place) {
-    return matrix.scaleForm == ScaleForm::F32 ? read<float>(scales, place)
-                                              : floatFromHalf(read<std::uint16_t>(scales, place));
-}
-
 float quantProduct(const Lane& at) {
     const TileMatrix& matrix = at.matrix;
     const auto groupColumns = static_cast<std::size_t>(matrix.groupColumns);
@@ -77,16 +64,16 @@ float quantProduct(const Lane& at) {
     float sum = 0.0F;
     for (std::size_t group = 0; group < groups; ++group) {
         const GroupPlace place = groupPlace(matrix, group);
-        const std::byte* header = at.tile + place.header;
+        const auto [scale, minimum] =
+            readGroupScale(matrix, at.tile + place.header, place.inChunk, at.lane);
         std::int32_t dot = at.input.offsets[at.row * at.input.offsetStride + group];
         for (std::size_t i = 0; i < groupColumns; ++i)
-            dot += storedAt(at, at.tile + place.storedAt, i) * quants[group * groupColumns + i];
+            dot += static_cast<int>(readStored(matrix, at.tile + place.storedAt, at.lane, i)) *
+                   quants[group * groupColumns + i];
         const float scaled = static_cast<float>(dot) * scales[group * groupColumns / kGroupColumns];
-        sum = std::fma(scaleAt(matrix, header, place.scale + at.lane), scaled, sum);
+        sum = std::fma(scale, scaled, sum);
         if (matrix.hasMinima)
-            sum = std::fma(scaleAt(matrix, header, place.minimum + at.lane),
-                           at.input.sums[at.row * at.input.groupStride + group],
-                           sum);
+            sum = std::fma(minimum, at.input.sums[at.row * at.input.groupStride + group], sum);
     }
     return sum;
 }
@@ -99,6 +86,8 @@ float product(const Lane& at) {
     case TileForm::Bf16:
         return bf16Product(at);
     case TileForm::Int8:
+    case TileForm::Int6:
+    case TileForm::Table4:
     case TileForm::Int4:
         return quantProduct(at);
     }

@@ -26,6 +26,16 @@ void setScale(QuantGroup& group, float scale) { group.scales = {scale, scale}; }
 
 void setMinimum(QuantGroup& group, float minimum) { group.minima = {minimum, minimum}; }
 
+void setScales(QuantGroup& group, const NestedScales& scales) {
+    group.nestedScales = scales;
+    group.scales = scales.products();
+}
+
+void setMinima(QuantGroup& group, const NestedScales& minima) {
+    group.nestedMinima = minima;
+    group.minima = minima.products();
+}
+
 /// The 32 numbers of 16 bytes: low halves first, then high ones.
 void readHalves(const std::byte* quants, QuantGroup& group) {
     for (std::size_t j = 0; j < 16; ++j) {
@@ -60,17 +70,18 @@ void readQ8Zero(const std::byte* block, QuantGroup& group) {
 }
 
 struct ScaleAndMinimum {
-    float scale = 0;
-    float minimum = 0;
+    std::int8_t scale = 0;
+    std::int8_t minimum = 0;
 };
 
 /// The six-bit pair of group j out of the 12 bytes that hold eight pairs.
 ScaleAndMinimum sixBitPair(const std::byte* s, std::size_t j) {
     if (j < 4)
-        return {static_cast<float>(byteOf(s, j) & 63U), static_cast<float>(byteOf(s, j + 4) & 63U)};
+        return {static_cast<std::int8_t>(byteOf(s, j) & 63U),
+                static_cast<std::int8_t>(byteOf(s, j + 4) & 63U)};
     const unsigned scale = (byteOf(s, j + 4) & 15U) | ((byteOf(s, j - 4) >> 6U) << 4U);
     const unsigned minimum = (byteOf(s, j + 4) >> 4U) | ((byteOf(s, j) >> 6U) << 4U);
-    return {static_cast<float>(scale), static_cast<float>(minimum)};
+    return {static_cast<std::int8_t>(scale), static_cast<std::int8_t>(minimum)};
 }
 
 /// Q4_K and Q5_K: eight groups; `high` holds bit 4 of group j as its bit j, or null.
@@ -82,8 +93,8 @@ void readSixBitBlock(const std::byte* block,
     const float minimum = halfOf(block + 2);
     for (std::size_t j = 0; j < 8; ++j) {
         const ScaleAndMinimum pair = sixBitPair(block + 4, j);
-        setScale(groups[j], scale * pair.scale);
-        setMinimum(groups[j], -(minimum * pair.minimum));
+        setScales(groups[j], {scale, {pair.scale, pair.scale}});
+        setMinima(groups[j], {-minimum, {pair.minimum, pair.minimum}});
         const std::byte* chunk = quants + (j / 2) * 32;
         for (std::size_t l = 0; l < 32; ++l) {
             unsigned q = j % 2 == 0 ? byteOf(chunk, l) & 15U : byteOf(chunk, l) >> 4U;
@@ -110,9 +121,11 @@ void readQ6K(const std::byte* block, QuantGroup* groups) {
             group.stored[l] =
                 static_cast<std::uint8_t>(nibble | (((byteOf(high, l) >> highShift) & 3U) << 4U));
         }
-        for (std::size_t i = 0; i < 2; ++i)
-            group.scales[i] = d * static_cast<float>(static_cast<std::int8_t>(
-                                      byteOf(block, 192 + half * 8 + quarter * 2 + i)));
+        const std::size_t at = 192 + half * 8 + quarter * 2;
+        setScales(group,
+                  {d,
+                   {static_cast<std::int8_t>(byteOf(block, at)),
+                    static_cast<std::int8_t>(byteOf(block, at + 1))}});
         setMinimum(group, 0.0F);
     }
 }
@@ -144,21 +157,20 @@ void readQ3K(const std::byte* block, QuantGroup* groups) {
     const std::byte* scales = block + 96;
     const float d = halfOf(block + 108);
     for (std::size_t j = 0; j < 8; ++j) {
+        NestedScales nested{d, {}};
         for (std::size_t i = 0; i < 2; ++i) {
             const std::size_t k = 2 * j + i;
             const unsigned low = (byteOf(scales, k % 8) >> (k < 8 ? 0U : 4U)) & 15U;
             const unsigned upper = (byteOf(scales, 8 + k % 4) >> (2 * (k / 4))) & 3U;
-            groups[j].scales[i] = d * (static_cast<float>(low | upper << 4U) - 32.0F);
+            nested.factors[i] = static_cast<std::int8_t>(static_cast<int>(low | upper << 4U) - 32);
         }
+        setScales(groups[j], nested);
         for (std::size_t l = 0; l < 32; ++l)
             groups[j].stored[l] = static_cast<std::uint8_t>(twoBits(block + 32, j, l) |
                                                             ((byteOf(high, l) >> j) & 1U) << 2U);
         setMinimum(groups[j], 0.0F);
     }
 }
-
-/// Values that four bits stand for, 128 above themselves.
-using FourBitValues = std::array<std::uint8_t, 16>;
 
 constexpr FourBitValues kNonlinear = {
     1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241};
@@ -184,7 +196,8 @@ void readIq4Xs(const std::byte* block, QuantGroup* groups) {
     for (std::size_t j = 0; j < 8; ++j) {
         const unsigned low = (byteOf(block, 4 + j / 2) >> (j % 2 == 0 ? 0U : 4U)) & 15U;
         const unsigned bits = low | ((high >> (2 * j)) & 3U) << 4U;
-        setScale(groups[j], d * (static_cast<float>(bits) - 32.0F));
+        const auto factor = static_cast<std::int8_t>(static_cast<int>(bits) - 32);
+        setScales(groups[j], {d, {factor, factor}});
         readLookedUp(block + 8 + j * 16, kNonlinear, groups[j]);
     }
 }
@@ -216,18 +229,20 @@ QuantTraits quantTraits(TensorType type) {
     case TensorType::Q2_K:
         return {.bits = 2, .hasMinima = true, .fitsHalf = false, .scaleValues = 16};
     case TensorType::Q3_K:
-        return {.bits = 3, .offset = 4, .fitsHalf = false, .scaleValues = 16};
+        return {.bits = 3, .offset = 4, .fitsHalf = false, .isNested = true, .scaleValues = 16};
     case TensorType::IQ4_NL:
-        return {.bits = 8, .offset = 128};
+        return {.bits = 8, .offset = 128, .table = &kNonlinear};
     case TensorType::IQ4_XS:
+        return {
+            .bits = 8, .offset = 128, .fitsHalf = false, .isNested = true, .table = &kNonlinear};
     case TensorType::MXFP4:
-        return {.bits = 8, .offset = 128, .fitsHalf = false};
+        return {.bits = 8, .offset = 128, .fitsHalf = false, .table = &kMicroscaled};
     case TensorType::Q4_K:
-        return {.bits = 4, .hasMinima = true, .fitsHalf = false};
+        return {.bits = 4, .hasMinima = true, .fitsHalf = false, .isNested = true};
     case TensorType::Q5_K:
-        return {.bits = 5, .hasMinima = true, .fitsHalf = false};
+        return {.bits = 5, .hasMinima = true, .fitsHalf = false, .isNested = true};
     case TensorType::Q6_K:
-        return {.bits = 6, .offset = 32, .fitsHalf = false, .scaleValues = 16};
+        return {.bits = 6, .offset = 32, .fitsHalf = false, .isNested = true, .scaleValues = 16};
     default:
         break;
     }

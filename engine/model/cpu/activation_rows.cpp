@@ -8,20 +8,10 @@
 
 namespace engine::cpu {
 
-namespace {
-
-constexpr std::size_t kKinds = 5;
-
-bool readsQuants(const TileMatrix& matrix) {
-    return matrix.form == TileForm::Int8 || matrix.form == TileForm::Int4;
-}
-
-} // namespace
-
 void InputForms::add(const TileMatrix& matrix) {
     if (matrix.form == TileForm::Bf16)
         m_wantsBf16 = true;
-    if (!readsQuants(matrix) || kindOf(matrix) >= 0)
+    if (!holdsQuants(matrix.form) || kindOf(matrix) >= 0)
         return;
     ENGINE_CHECK(m_kindCount < static_cast<int>(kMostKinds), "too many kinds of weights together");
     m_kinds[static_cast<std::size_t>(m_kindCount++)] = {matrix.offset, matrix.groupColumns};
@@ -51,8 +41,14 @@ void ActivationRows::reserve(int rows, int width) {
     m_quants.reserve(count * stride);
     m_scales.reserve(count * m_groups);
     m_scaledSums.reserve(count * m_groups);
+    m_columnStride =
+        (count + 15) / 16 * 16 + 16; // an odd number of lines, or they share cache sets
+    if (m_columnStride % 32 == 0)
+        m_columnStride += 16;
+    m_scaleColumns.reserve(m_groups * m_columnStride);
+    m_sumColumns.reserve(m_groups * m_columnStride);
     m_halfSums.reserve(count * 2 * m_groups);
-    m_offsets.reserve(kKinds * count * 2 * m_groups);
+    m_offsets.reserve(InputForms::kMostKinds * count * 2 * m_groups);
 }
 
 void ActivationRows::prepareColumns(int index,
@@ -81,6 +77,11 @@ void ActivationRows::prepareColumns(int index,
         m_values.data() + at,
         width,
         {m_quants.data() + at, m_scales.data() + group, m_scaledSums.data() + group, halves});
+    for (std::size_t i = 0; i < groups; ++i) {
+        const std::size_t place = (firstGroup + i) * m_columnStride + row;
+        m_scaleColumns.data()[place] = m_scales.data()[group + i];
+        m_sumColumns.data()[place] = m_scaledSums.data()[group + i];
+    }
     for (int kind = 0; kind < forms.kindCount(); ++kind) {
         const auto [offset, groupColumns] = forms.kind(kind);
         std::int32_t* const offsets =
@@ -107,8 +108,11 @@ TileInput ActivationRows::input(const TileMatrix& matrix,
                     .sums = m_scaledSums.data() + first * m_groups,
                     .stride = m_stride,
                     .groupStride = m_groups,
+                    .scaleColumns = m_scaleColumns.data() + first,
+                    .sumColumns = m_sumColumns.data() + first,
+                    .columnStride = m_columnStride,
                     .rows = rowCount};
-    if (readsQuants(matrix)) {
+    if (holdsQuants(matrix.form)) {
         const int kind = forms.kindOf(matrix);
         input.offsets =
             m_offsets.data() + (static_cast<std::size_t>(kind * m_rows) + first) * 2 * m_groups;

@@ -33,9 +33,10 @@ public:
     /// Of a quantised matrix that was added.
     int kindOf(const TileMatrix& matrix) const;
 
-private:
-    static constexpr std::size_t kMostKinds = 5; // offsets 0, 8, 16, 128; 128 by sixteens
+    /// Offsets 0, 8, 16 and 128; by sixteens 4, 32 and 128.
+    static constexpr std::size_t kMostKinds = 7;
 
+private:
     bool m_wantsBf16 = false;
     int m_kindCount = 0;
     std::array<OffsetKind, kMostKinds> m_kinds = {};
@@ -81,12 +82,15 @@ private:
     int m_width = 0;
     std::size_t m_stride = 0; // elements of a row
     std::size_t m_groups = 0; // groups of 32 of a row
+    std::size_t m_columnStride = 0;
     AlignedBuffer<float> m_values;
     AlignedBuffer<std::uint16_t> m_bf16;
     AlignedBuffer<float> m_rounded; // the numbers of m_bf16
     AlignedBuffer<std::int8_t> m_quants;
     AlignedBuffer<float> m_scales;          // [rows, groups]
     AlignedBuffer<float> m_scaledSums;      // [rows, groups]
+    AlignedBuffer<float> m_scaleColumns;    // [groups, m_columnStride]
+    AlignedBuffer<float> m_sumColumns;      // [groups, m_columnStride]
     AlignedBuffer<std::int32_t> m_halfSums; // [rows, 2 * groups]
     AlignedBuffer<std::int32_t> m_offsets;  // [kinds, rows, 2 * groups]
 };

@@ -51,8 +51,8 @@ std::vector<SettingInfo> settings() {
             kvSetting(true),
             loadChoice("isa",
                        "Instructions",
-                       {"auto", "scalar", "avx2", "avx512"},
-                       {"Automatic", "scalar", "AVX2", "AVX-512"},
+                       {"auto", "scalar", "avx2", "avx512", "amx"},
+                       {"Automatic", "scalar", "AVX2", "AVX-512", "AMX"},
                        "Instructions that are used; auto takes the best this processor has."),
             threadsSetting(),
             precisionSetting({Precision::F32})};

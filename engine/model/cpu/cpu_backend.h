@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/system_memory.h"
-#include "engine/kernels/tiles/tile_packing.h"
+#include "engine/kernels/tiles/packing/tile_packing.h"
 #include "engine/model/backends/backend_registry.h"
 
 #include <optional>
@@ -16,7 +16,8 @@ struct Options {
     WeightForm weights = WeightForm::Auto;
     /// Nothing: float32 beside float32 weights, else half precision.
     std::optional<KvType> kvType = std::nullopt;
-    std::string instructionSet = {}; ///< "scalar", "avx2", "avx512"; empty = the best there is
+    std::string instructionSet =
+        {}; ///< "scalar", "avx2", "avx512", "amx"; empty = the best there is
     PackedCacheOptions packedCache = {};
     Position cacheSlots = 0;
     /// Bytes that a copy for drafts may count on; a test may bring its own.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/kernels/tiles/tile_packing.h"
+#include "engine/kernels/tiles/packing/tile_packing.h"
 #include "engine/loading/network/network_tensors.h"
 #include "engine/model/transformer.h"
 #include "plugins/backend_cuda/device/device.h"

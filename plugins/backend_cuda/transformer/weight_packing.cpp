@@ -15,8 +15,9 @@ namespace {
 
 constexpr int kWarpOutputs = 16;
 
-Form formOf(TileForm form) {
-    switch (form) {
+/// Its quantised forms are fewer: what is neither 4 bits with groups of 32 is held as 8 bits.
+Form formOf(const TileFormat& format) {
+    switch (format.form) {
     case TileForm::F32:
         return Form::F32;
     case TileForm::F16:
@@ -24,9 +25,11 @@ Form formOf(TileForm form) {
     case TileForm::Bf16:
         return Form::Bf16;
     case TileForm::Int8:
+    case TileForm::Int6:
+    case TileForm::Table4:
         return Form::Int8;
     case TileForm::Int4:
-        return Form::Int4;
+        return format.groupColumns == kGroup ? Form::Int4 : Form::Int8;
     }
     return Form::F32;
 }
@@ -118,9 +121,9 @@ DeviceMatrix outlineMatrix(int outputs, int columns, const TileFormat& format) {
     DeviceMatrix matrix;
     matrix.outputs = outputs;
     matrix.columns = columns;
-    matrix.form = formOf(format.form);
+    matrix.form = formOf(format);
     if (isQuantised(matrix.form)) {
-        matrix.hasWideScales = format.scaleForm == ScaleForm::F32 ? 1 : 0;
+        matrix.hasWideScales = format.scaleForm == ScaleForm::F16 ? 0 : 1;
         matrix.hasMinima = format.hasMinima ? 1 : 0;
         matrix.bySixteens = format.groupColumns == kGroup ? 0 : 1;
         matrix.scaleBytes = (matrix.hasMinima != 0 || matrix.bySixteens != 0 ? 4 : 2) *

@@ -138,8 +138,10 @@ void GoldenModelsTest::initTestCase() {
             m_backends << QString::fromStdString(name);
             continue;
         }
-        for (const InstructionSet set :
-             {InstructionSet::Scalar, InstructionSet::Avx2, InstructionSet::Avx512})
+        for (const InstructionSet set : {InstructionSet::Scalar,
+                                         InstructionSet::Avx2,
+                                         InstructionSet::Avx512,
+                                         InstructionSet::Amx})
             if (set <= bestInstructionSet())
                 m_backends << QString("cpu ") + instructionSetName(set).data();
     }

@@ -166,21 +166,15 @@ void MemoryNeedTest::widerWeightsThanInTheFileAreExplained_data() {
     row(TensorType::Q2_K,
         WeightForm::File,
         "the cpu backend holds Q2_K as float32: it has no smaller form that loses nothing.");
-    row(TensorType::Q3_K,
-        WeightForm::File,
-        "the cpu backend holds Q3_K as 8-bit, scale per 16: it has no smaller form that loses "
-        "nothing.");
-    row(TensorType::IQ4_XS,
-        WeightForm::File,
-        "the cpu backend holds IQ4_XS as 8-bit, scale per 32: it has no smaller form that loses "
-        "nothing.");
     row(TensorType::Q4_K,
         WeightForm::Auto,
         "the cpu backend holds Q4_K as float32, which is fastest for a model this small.");
     row(TensorType::BF16,
         WeightForm::F32,
         "the cpu backend holds BF16 as float32, as was asked for.");
+    row(TensorType::Q3_K, WeightForm::File, none);
     row(TensorType::Q4_K, WeightForm::File, none);
+    row(TensorType::IQ4_XS, WeightForm::File, none);
     row(TensorType::Q8_0, WeightForm::File, none);
     row(TensorType::BF16, WeightForm::File, none);
     row(TensorType::F32, WeightForm::Auto, none);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/kernels/aligned_buffer.h"
-#include "engine/kernels/tiles/tile_packing.h"
+#include "engine/kernels/tiles/packing/tile_packing.h"
 
 #include <algorithm>
 #include <cstring>

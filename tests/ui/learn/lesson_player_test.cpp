@@ -328,10 +328,12 @@ private slots:
         LessonPanel panel(m_theme, m_catalog, *m_player);
         panel.begin(m_catalog.lessons.front());
         m_player->goTo(m_player->stepCount() - 1);
+        QCOMPARE(panel.nextButton().text(), "Next lesson");
         panel.nextButton().click();
         QCOMPARE(m_player->lesson()->order, 2);
         panel.begin(m_catalog.lessons.back());
         m_player->goTo(m_player->stepCount() - 1);
+        QCOMPARE(panel.nextButton().text(), "All lessons");
         panel.nextButton().click();
         QVERIFY(m_player->lesson() == nullptr);
     }

@@ -258,13 +258,17 @@ void LessonPanel::goOn() {
         m_player.goTo(m_player.stepIndex() + 1);
         return;
     }
+    if (const Lesson* next = nextLesson())
+        begin(*next);
+    else
+        m_player.leave();
+}
+
+const Lesson* LessonPanel::nextLesson() const {
     const int order = m_player.lesson()->order;
     const auto next = std::ranges::find_if(
         m_catalog.lessons, [&](const Lesson& lesson) { return lesson.order == order + 1; });
-    if (next == m_catalog.lessons.end())
-        m_player.leave();
-    else
-        begin(*next);
+    return next == m_catalog.lessons.end() ? nullptr : &*next;
 }
 
 void LessonPanel::showPage() {
@@ -303,7 +307,9 @@ void LessonPanel::showStep() {
     m_show->setVisible(!step.solution.empty());
     m_back->setEnabled(m_player.stepIndex() > 0);
     const bool isLast = m_player.stepIndex() + 1 == m_player.stepCount();
-    m_next->setText(isLast ? tr("Next lesson") : tr("Next"));
+    m_next->setText(!isLast                   ? tr("Next")
+                    : nextLesson() != nullptr ? tr("Next lesson")
+                                              : tr("All lessons"));
     showCheck();
     showReply();
     m_place->setText(tr("Step %1 of %2").arg(m_player.stepIndex() + 1).arg(m_player.stepCount()));

@@ -90,6 +90,7 @@ private:
     void showReply();
     void fillList();
     void goOn();
+    const engine::Lesson* nextLesson() const; ///< null behind the last one
     void restyle();
 
     const Theme& m_theme;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/kernels/huge_memory.h"
-#include "engine/kernels/tiles/tile_packing.h"
+#include "engine/kernels/tiles/packing/tile_packing.h"
 #include "engine/model/cpu/cpu_backend.h"
 #include "engine/model/layer_weights.h"
 

@@ -29,9 +29,7 @@ constexpr double kFreePart = 2.0;
 constexpr std::size_t kGroup = 32;
 constexpr std::size_t kGroupBytes = 20; // of Q4_1
 
-bool isPlain(const TileMatrix& matrix) {
-    return matrix.form != TileForm::Int8 && matrix.form != TileForm::Int4;
-}
+bool isPlain(const TileMatrix& matrix) { return !holdsQuants(matrix.form); }
 
 bool isWorthACopy(const Weights& weights) { return isPlain({.form = weights.mainFormat().form}); }
 

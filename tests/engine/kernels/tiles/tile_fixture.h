@@ -3,7 +3,7 @@
 
 #include "engine/kernels/processor.h"
 #include "engine/kernels/rows/row_kernels.h"
-#include "engine/kernels/tiles/tile_packing.h"
+#include "engine/kernels/tiles/packing/tile_packing.h"
 #include "engine/loading/gguf/quantized_blocks.h"
 
 #include <cstring>

@@ -23,6 +23,8 @@ std::vector<Variant> variants() {
         found.push_back({InstructionSet::Avx2, multiplyTilesAvx2});
     if (bestInstructionSet() >= InstructionSet::Avx512)
         found.push_back({InstructionSet::Avx512, multiplyTilesAvx512});
+    if (bestInstructionSet() >= InstructionSet::Amx)
+        found.push_back({InstructionSet::Amx, multiplyTilesAmx});
     return found;
 }
 
@@ -38,7 +40,10 @@ struct Rows {
         , quants(values.size())
         , scales(toSize(count) * groups)
         , scaledSums(scales.size())
-        , offsets(toSize(count) * sumGroups) {
+        , scaleColumns(scales.size())
+        , sumColumns(scales.size())
+        , offsets(toSize(count) * sumGroups)
+        , rows(toSize(count)) {
         std::mt19937 random(seed);
         std::normal_distribution<float> normal;
         const RowKernels& kernels = scalarRowKernels();
@@ -56,6 +61,10 @@ struct Rows {
                                  scales.data() + row * groups,
                                  scaledSums.data() + row * groups,
                                  halves.data()});
+            for (std::size_t group = 0; group < groups; ++group) {
+                scaleColumns[group * rows + row] = scales[row * groups + group];
+                sumColumns[group * rows + row] = scaledSums[row * groups + group];
+            }
             for (std::size_t group = 0; group < sumGroups; ++group) {
                 const std::size_t halvesOfGroup = 2 * groups / sumGroups;
                 int sum = 0;
@@ -77,6 +86,9 @@ struct Rows {
                 .offsets = offsets.data() + at * sumGroups,
                 .stride = stride,
                 .groupStride = groups,
+                .scaleColumns = scaleColumns.data() + at,
+                .sumColumns = sumColumns.data() + at,
+                .columnStride = rows,
                 .offsetStride = sumGroups,
                 .rows = count};
     }
@@ -96,8 +108,9 @@ struct Rows {
     std::vector<std::uint16_t> bf16;
     std::vector<float> rounded;
     std::vector<std::int8_t> quants;
-    std::vector<float> scales, scaledSums;
+    std::vector<float> scales, scaledSums, scaleColumns, sumColumns;
     std::vector<std::int32_t> offsets;
+    std::size_t rows;
 };
 
 std::vector<float>
@@ -163,13 +176,14 @@ private slots:
         QFETCH(const int, wanted);
         const BlockSource source(static_cast<TensorType>(type), 100, 256, 13);
         const PackedTensor packed(source, static_cast<WeightForm>(wanted));
-        const Rows activations(19, packed.matrix, 256, 6);
+        const int most = 37; // two blocks of the widest kernels and some more
+        const Rows activations(most, packed.matrix, 256, 6);
         const std::size_t stride = toSize(tileCount(packed.matrix) * kTileRows);
         for (const Variant& variant : variants()) {
             std::vector<std::vector<float>> alone;
-            for (int row = 0; row < 19; ++row)
+            for (int row = 0; row < most; ++row)
                 alone.push_back(product(variant, packed.matrix, activations.input(row, 1)));
-            for (int count = 2; count <= 19; ++count) {
+            for (int count = 2; count <= most; count += count < 19 ? 1 : 6) {
                 const std::vector<float> out =
                     product(variant, packed.matrix, activations.input(0, count));
                 for (std::size_t row = 0; row < toSize(count); ++row)

@@ -49,6 +49,16 @@ void compare(
             QCOMPARE(a[row * strideA + i], b[row * strideB + i]);
 }
 
+/// Scales and sums stand there a second time, column by column.
+void compareTurned(const TileInput& input) {
+    for (std::size_t row = 0; row < kRows; ++row)
+        for (std::size_t group = 0; group < kGroups; ++group) {
+            const std::size_t at = group * input.columnStride + row;
+            QCOMPARE(input.scaleColumns[at], input.scales[row * input.groupStride + group]);
+            QCOMPARE(input.sumColumns[at], input.sums[row * input.groupStride + group]);
+        }
+}
+
 } // namespace
 
 class ActivationRowsTest : public QObject {
@@ -91,6 +101,8 @@ private slots:
             compare(a.quants, a.stride, b.quants, b.stride, kStride);
             compare(a.scales, a.groupStride, b.scales, b.groupStride, kGroups);
             compare(a.sums, a.groupStride, b.sums, b.groupStride, kGroups);
+            for (const TileInput& input : {a, b})
+                compareTurned(input);
             compare(a.offsets,
                     a.offsetStride,
                     b.offsets,

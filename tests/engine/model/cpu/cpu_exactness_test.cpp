@@ -48,7 +48,7 @@ constexpr NamedForm kWideForms[] = {{"Q4_K", {TensorType::Q4_K, WeightForm::File
                                     {"Q3_K", {TensorType::Q3_K, WeightForm::File}}};
 
 constexpr InstructionSet kSets[] = {
-    InstructionSet::Scalar, InstructionSet::Avx2, InstructionSet::Avx512};
+    InstructionSet::Scalar, InstructionSet::Avx2, InstructionSet::Avx512, InstructionSet::Amx};
 
 void addRows(int shape, std::span<const NamedForm> forms) {
     for (const NamedForm& form : forms)
@@ -86,9 +86,10 @@ void attendBySlots(const AttendArguments& arguments) {
 
 KernelSet brokenSet(InstructionSet set) {
     KernelSet broken = kernelSet(set);
-    broken.multiplyTiles = set == InstructionSet::Avx512 ? changeWithTheRows<multiplyTilesAvx512>
-                           : set == InstructionSet::Avx2 ? changeWithTheRows<multiplyTilesAvx2>
-                                                         : changeWithTheRows<multiplyTilesScalar>;
+    broken.multiplyTiles = set == InstructionSet::Amx      ? changeWithTheRows<multiplyTilesAmx>
+                           : set == InstructionSet::Avx512 ? changeWithTheRows<multiplyTilesAvx512>
+                           : set == InstructionSet::Avx2   ? changeWithTheRows<multiplyTilesAvx2>
+                                                           : changeWithTheRows<multiplyTilesScalar>;
     return broken;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/kernels/tiles/tile_packing.h"
+#include "engine/kernels/tiles/packing/tile_packing.h"
 
 #include "engine/base/to_size.h"
-#include "engine/kernels/tiles/group_place.h"
+#include "engine/kernels/tiles/packing/group_place.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/loading/gguf/quant_groups.h"
 #include "engine/loading/gguf/quantized_blocks.h"
@@ -17,60 +17,19 @@ namespace engine {
 
 namespace {
 
-constexpr std::size_t kLine = 64;
-
 std::size_t roundUp(std::size_t value, std::size_t unit) {
     return (value + unit - 1) / unit * unit;
 }
-
-bool holdsQuants(const TileFormat& format) {
-    return format.form == TileForm::Int8 || format.form == TileForm::Int4;
-}
-
-std::size_t scaleBytes(ScaleForm form) { return form == ScaleForm::F32 ? 4 : 2; }
 
 /// Whether the tile keeps the file's own quantised numbers.
 bool isPackedByGroups(TensorType type) {
     return isQuantised(type) && quantTraits(type).fitsTiles();
 }
 
-/// The position of a column's stored number in its group: its byte, and its shift.
-struct StoredPlace {
-    std::size_t byte;
-    unsigned shift;
-};
-
-StoredPlace storedPlace(TileForm form, std::size_t lane, std::size_t inGroup) {
-    if (form == TileForm::Int8)
-        return {inGroup / 4 * kLine + lane * 4 + inGroup % 4, 0};
-    const std::size_t half = inGroup % 16;
-    return {half / 4 * kLine + lane * 4 + half % 4, inGroup < 16 ? 0U : 4U};
-}
-
 /// The position of a plain number, in elements.
 std::size_t plainPlace(TileForm form, std::size_t lane, std::size_t column) {
     return form == TileForm::Bf16 ? column / 2 * 2 * kTileRows + lane * 2 + column % 2
                                   : column * kTileRows + lane;
-}
-
-void writeScale(ScaleForm form, std::byte* scales, std::size_t place, float value) {
-    if (form == ScaleForm::F32) {
-        std::memcpy(scales + place * 4, &value, 4);
-        return;
-    }
-    const std::uint16_t half = halfFromFloat(value);
-    std::memcpy(scales + place * 2, &half, 2);
-}
-
-float readScale(ScaleForm form, const std::byte* scales, std::size_t place) {
-    if (form == ScaleForm::F32) {
-        float value = 0.0F;
-        std::memcpy(&value, scales + place * 4, 4);
-        return value;
-    }
-    std::uint16_t half = 0;
-    std::memcpy(&half, scales + place * 2, 2);
-    return floatFromHalf(half);
 }
 
 /// Eight bits per value, with a scale from the largest magnitude.
@@ -102,14 +61,14 @@ public:
 
     /// Errors: Numeric. `raw` is the row as stored.
     Result<void> pack(int row, std::span<const std::byte> raw) {
-        if (holdsQuants({m_matrix.form}) && isPackedByGroups(m_tensor.type))
+        if (holdsQuants(m_matrix.form) && isPackedByGroups(m_tensor.type))
             return packGroups(row, raw);
         dequantize(m_tensor.type, raw, m_values);
         const auto bad = std::find_if_not(
             m_values.begin(), m_values.end(), [](float value) { return std::isfinite(value); });
         if (bad != m_values.end())
             return notFinite(row);
-        if (!holdsQuants({m_matrix.form})) {
+        if (!holdsQuants(m_matrix.form)) {
             packPlain(row);
             return {};
         }
@@ -180,14 +139,11 @@ private:
         for (std::size_t part = 0; part < parts; ++part) {
             const GroupPlace place = groupPlace(m_matrix, index * parts + part);
             for (std::size_t i = 0; i < columns; ++i) {
-                const StoredPlace at = storedPlace(m_matrix.form, lane, i);
-                tile[place.storedAt + at.byte] |=
-                    static_cast<std::byte>((values.stored[part * columns + i] + raise) << at.shift);
+                const int stored = values.stored[part * columns + i] + raise;
+                writeStored(
+                    m_matrix, tile + place.storedAt, lane, i, static_cast<unsigned>(stored));
             }
-            std::byte* header = tile + place.header;
-            writeScale(m_matrix.scaleForm, header, place.scale + lane, values.scales[part]);
-            if (m_matrix.hasMinima)
-                writeScale(m_matrix.scaleForm, header, place.minimum + lane, values.minima[part]);
+            writeGroupScale(m_matrix, tile + place.header, place.inChunk, lane, values, part);
         }
     }
 
@@ -212,13 +168,17 @@ TileFormat tileFormat(TensorType type, WeightForm wanted) {
     }
     const QuantTraits traits = quantTraits(type);
     TileFormat format{.form = TileForm::Int8,
-                      .scaleForm = traits.fitsHalf ? ScaleForm::F16 : ScaleForm::F32,
+                      .scaleForm = traits.isNested   ? ScaleForm::Nested
+                                   : traits.fitsHalf ? ScaleForm::F16
+                                                     : ScaleForm::F32,
                       .groupColumns = traits.scaleValues,
                       .hasMinima = traits.hasMinima,
                       .offset = traits.offset};
-    if (traits.bits == 4 && isAsStored)
-        format.form = TileForm::Int4;
-    else if (traits.bits > 5 || traits.scaleValues < kQuantGroupValues)
+    if (traits.bits <= 6 && isAsStored)
+        format.form = traits.bits <= 4 ? TileForm::Int4 : TileForm::Int6;
+    else if (traits.table != nullptr && isAsStored)
+        format = {TileForm::Table4, format.scaleForm, kGroupColumns, false, 128, traits.table};
+    else if (!traits.hasMinima)
         format.offset = 128;
     return format;
 }
@@ -235,8 +195,15 @@ std::string_view tileFormatName(const TileFormat& format) {
         return format.groupColumns == 16 ? "8-bit, scale per 16"
                : format.hasMinima        ? "8-bit, scale and minimum per 32"
                                          : "8-bit, scale per 32";
+    case TileForm::Int6:
+        return format.groupColumns == 16 ? "6-bit, scale per 16"
+               : format.hasMinima        ? "6-bit, scale and minimum per 32"
+                                         : "6-bit, scale per 32";
+    case TileForm::Table4:
     case TileForm::Int4:
-        return format.hasMinima ? "4-bit, scale and minimum per 32" : "4-bit, scale per 32";
+        return format.groupColumns == 16 ? "4-bit, scale per 16"
+               : format.hasMinima        ? "4-bit, scale and minimum per 32"
+                                         : "4-bit, scale per 32";
     }
     return "";
 }
@@ -250,6 +217,7 @@ TileMatrix outlineMatrix(const TileFormat& format, int rows, int columns) {
     matrix.groupColumns = format.groupColumns;
     matrix.hasMinima = format.hasMinima;
     matrix.offset = format.offset;
+    matrix.table = format.table == nullptr ? nullptr : format.table->data();
     const std::size_t values = toSize(matrix.columns) * kTileRows;
     switch (format.form) {
     case TileForm::F32:
@@ -260,14 +228,26 @@ TileMatrix outlineMatrix(const TileFormat& format, int rows, int columns) {
         matrix.tileBytes = values * 2;
         break;
     case TileForm::Int8:
+    case TileForm::Int6:
+    case TileForm::Table4:
     case TileForm::Int4: {
-        const std::size_t groupHeader =
-            kTileRows * scaleBytes(format.scaleForm) * (format.hasMinima ? 2U : 1U);
+        const std::size_t kinds = format.hasMinima ? 2U : 1U; // of numbers in a header
         const std::size_t groups = toSize(matrix.columns / format.groupColumns);
-        matrix.chunkGroups = groupHeader < kLine ? static_cast<int>(kLine / groupHeader) : 1;
-        matrix.headerBytes = groupHeader * toSize(matrix.chunkGroups);
-        matrix.groupBytes =
-            toSize(format.groupColumns) * kTileRows / (format.form == TileForm::Int8 ? 1U : 2U);
+        if (format.scaleForm == ScaleForm::Nested) {
+            ENGINE_CHECK(matrix.columns % kNestedColumns == 0, "{} columns", matrix.columns);
+            matrix.chunkGroups = kNestedColumns / format.groupColumns;
+            matrix.headerBytes = toSize(matrix.chunkGroups) * kTileRows * kinds + kLineBytes;
+        } else {
+            const std::size_t groupHeader =
+                kTileRows * kinds * (format.scaleForm == ScaleForm::F32 ? 4U : 2U);
+            matrix.chunkGroups =
+                groupHeader < kLineBytes ? static_cast<int>(kLineBytes / groupHeader) : 1;
+            matrix.headerBytes = groupHeader * toSize(matrix.chunkGroups);
+        }
+        const std::size_t bits = format.form == TileForm::Int8   ? 8
+                                 : format.form == TileForm::Int6 ? 6
+                                                                 : 4;
+        matrix.groupBytes = toSize(format.groupColumns) * kTileRows * bits / 8;
         matrix.tileBytes = roundUp(groups, toSize(matrix.chunkGroups)) /
                                toSize(matrix.chunkGroups) * matrix.headerBytes +
                            groups * matrix.groupBytes;
@@ -324,20 +304,17 @@ void readPlainRow(TileForm form, const std::byte* tile, std::size_t lane, std::s
 } // namespace
 
 PackedGroup readPackedGroup(const TileMatrix& matrix, int row, int group) {
-    ENGINE_CHECK(holdsQuants({matrix.form}), "the groups of a matrix that has none");
+    ENGINE_CHECK(holdsQuants(matrix.form), "the groups of a matrix that has none");
     const std::byte* tile = matrix.data + toSize(row / kTileRows) * matrix.tileBytes;
     const std::size_t lane = toSize(row % kTileRows);
     const GroupPlace place = groupPlace(matrix, toSize(group));
-    const std::byte* header = tile + place.header;
     PackedGroup read;
-    read.scale = readScale(matrix.scaleForm, header, place.scale + lane);
-    if (matrix.hasMinima)
-        read.minimum = readScale(matrix.scaleForm, header, place.minimum + lane);
+    const auto [scale, minimum] = readGroupScale(matrix, tile + place.header, place.inChunk, lane);
+    read.scale = scale;
+    read.minimum = minimum;
     for (std::size_t i = 0; i < toSize(matrix.groupColumns); ++i) {
-        const StoredPlace at = storedPlace(matrix.form, lane, i);
-        const auto byte = std::to_integer<int>(tile[place.storedAt + at.byte] >> at.shift);
-        const int stored = matrix.form == TileForm::Int4 ? byte & 15 : byte;
-        read.quants[i] = static_cast<std::int8_t>(stored - matrix.offset);
+        const unsigned stored = readStored(matrix, tile + place.storedAt, lane, i);
+        read.quants[i] = static_cast<std::int8_t>(static_cast<int>(stored) - matrix.offset);
     }
     return read;
 }
@@ -349,7 +326,7 @@ void readPackedRow(const TileMatrix& matrix, int row, std::span<float> out) {
                  matrix.rows,
                  out.size(),
                  matrix.columns);
-    if (!holdsQuants({matrix.form})) {
+    if (!holdsQuants(matrix.form)) {
         const std::byte* tile = matrix.data + toSize(row / kTileRows) * matrix.tileBytes;
         return readPlainRow(matrix.form, tile, toSize(row % kTileRows), out);
     }

@@ -3,6 +3,7 @@
 
 #include "engine/kernels/huge_memory.h"
 #include "engine/kernels/tiles/tile_matrix.h"
+#include "engine/loading/gguf/quant_groups.h"
 #include "engine/loading/weight_source.h"
 
 #include <array>
@@ -27,6 +28,7 @@ struct TileFormat {
     int groupColumns = kGroupColumns;
     bool hasMinima = false;
     int offset = 0;
+    const FourBitValues* table = nullptr;
 
     bool operator==(const TileFormat&) const = default;
 };

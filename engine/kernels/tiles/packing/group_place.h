@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Not for files of one instruction set: an inline function compiled there could be the one that the
+// linker keeps for all.
+#pragma once
+
+#include "engine/base/to_size.h"
+#include "engine/kernels/tiles/tile_matrix.h"
+#include "engine/loading/gguf/quant_groups.h"
+
+#include <algorithm>
+
+namespace engine {
+
+/// The position of a group's scales and stored bytes within its tile.
+struct GroupPlace {
+    std::size_t header;   ///< bytes
+    std::size_t inChunk;  ///< of the groups that share the header
+    std::size_t storedAt; ///< bytes
+};
+
+inline GroupPlace groupPlace(const TileMatrix& matrix, std::size_t group) {
+    const auto chunkGroups = static_cast<std::size_t>(matrix.chunkGroups);
+    const std::size_t chunk = group / chunkGroups;
+    return {chunk * (matrix.headerBytes + chunkGroups * matrix.groupBytes),
+            group % chunkGroups,
+            (chunk + 1) * matrix.headerBytes + group * matrix.groupBytes};
+}
+
+inline constexpr std::size_t kLineBytes = 64;
+
+/// Some bits of a stored number: of which byte of the group, above which bits of that byte.
+struct BitsPlace {
+    std::size_t byte;
+    unsigned shift;
+};
+
+/// All bits of Int8, the lowest four of the others.
+inline BitsPlace lowBits(const TileMatrix& matrix, std::size_t lane, std::size_t inGroup) {
+    const std::size_t half = toSize(matrix.groupColumns) / 2;
+    const bool isHigh = matrix.form != TileForm::Int8 && inGroup >= half;
+    const std::size_t column = isHigh ? inGroup - half : inGroup;
+    return {column / 4 * kLineBytes + lane * 4 + column % 4, isHigh ? 4U : 0U};
+}
+
+/// The highest two bits of Int6.
+inline BitsPlace highBits(const TileMatrix& matrix, std::size_t lane, std::size_t inGroup) {
+    const std::size_t vector = inGroup / 4;
+    const std::size_t line = toSize(matrix.groupColumns) / 8 + vector / 4;
+    return {line * kLineBytes + lane * 4 + inGroup % 4, 2 * static_cast<unsigned>(vector % 4)};
+}
+
+/// Writes the number of column `inGroup` of a group for one output row, `lane` 0 to 15, into bytes
+/// of zeros. `group`: the group's bytes.
+inline void writeStored(const TileMatrix& matrix,
+                        std::byte* group,
+                        std::size_t lane,
+                        std::size_t inGroup,
+                        unsigned stored) {
+    if (matrix.form == TileForm::Table4) {
+        const std::uint8_t* const end = matrix.table + 16;
+        stored = static_cast<unsigned>(std::find(matrix.table, end, stored) - matrix.table);
+    }
+    const BitsPlace low = lowBits(matrix, lane, inGroup);
+    const unsigned mask = matrix.form == TileForm::Int8 ? 255U : 15U;
+    group[low.byte] |= static_cast<std::byte>((stored & mask) << low.shift);
+    if (matrix.form != TileForm::Int6)
+        return;
+    const BitsPlace high = highBits(matrix, lane, inGroup);
+    group[high.byte] |= static_cast<std::byte>(stored >> 4U << high.shift);
+}
+
+/// Reads it.
+inline unsigned readStored(const TileMatrix& matrix,
+                           const std::byte* stored,
+                           std::size_t lane,
+                           std::size_t inGroup) {
+    const BitsPlace low = lowBits(matrix, lane, inGroup);
+    const unsigned bits = std::to_integer<unsigned>(stored[low.byte]) >> low.shift;
+    if (matrix.form == TileForm::Int8)
+        return bits;
+    if (matrix.form == TileForm::Table4)
+        return matrix.table[bits & 15U];
+    if (matrix.form == TileForm::Int4)
+        return bits & 15U;
+    const BitsPlace high = highBits(matrix, lane, inGroup);
+    return (bits & 15U) | (std::to_integer<unsigned>(stored[high.byte]) >> high.shift & 3U) << 4U;
+}
+
+/// A group's scale and minimum for one output row. Minimum: 0 if the matrix has none.
+struct GroupScale {
+    float scale;
+    float minimum;
+};
+
+/// `header`: of the group's chunk, `inChunk` as in GroupPlace, `lane` 0 to 15.
+GroupScale readGroupScale(const TileMatrix& matrix,
+                          const std::byte* header,
+                          std::size_t inChunk,
+                          std::size_t lane);
+
+/// Writes those of values 0-15 (`part` 0) or 16-31 (1) of a file's group.
+void writeGroupScale(const TileMatrix& matrix,
+                     std::byte* header,
+                     std::size_t inChunk,
+                     std::size_t lane,
+                     const QuantGroup& values,
+                     std::size_t part);
+
+} // namespace engine
