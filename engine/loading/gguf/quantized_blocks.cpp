@@ -157,6 +157,19 @@ struct FourBitFit {
     float error = 0.0F;                     // sum of squares; infinite: no halves
 };
 
+using Rounded = std::array<float, kRounded>;
+
+/// By halves, which the compiler can do with several numbers at once.
+float sumOf(Rounded numbers) {
+    for (std::size_t i = 0; i < 16; ++i)
+        numbers[i] += numbers[i + 16];
+    for (std::size_t i = 0; i < 8; ++i)
+        numbers[i] += numbers[i + 8];
+    for (std::size_t i = 0; i < 4; ++i)
+        numbers[i] += numbers[i + 4];
+    return (numbers[0] + numbers[2]) + (numbers[1] + numbers[3]);
+}
+
 FourBitFit fitFourBits(const float* values, float wantedScale, float wantedLeast) {
     FourBitFit fit{halfFromFloat(wantedScale), halfFromFloat(wantedLeast)};
     const float scale = floatFromHalf(fit.scale);
@@ -166,41 +179,62 @@ FourBitFit fitFourBits(const float* values, float wantedScale, float wantedLeast
         return fit;
     }
     const float inverse = scale > 0.0F ? 1.0F / scale : 0.0F;
-    std::array<float, 8> errors = {}; // side by side, which is quicker than one behind the other
+    Rounded errors;
     for (std::size_t i = 0; i < kRounded; ++i) {
-        const float wanted = std::clamp((values[i] - least) * inverse, 0.0F, 15.0F) + 0.5F;
-        fit.steps[i] = static_cast<float>(static_cast<int>(wanted));
-        const float off = values[i] - (least + scale * fit.steps[i]);
-        errors[i % errors.size()] += off * off;
+        const float wanted = (values[i] - least) * inverse;
+        const float atLeast = wanted > 0.0F ? wanted : 0.0F;
+        const float inside = atLeast < 15.0F ? atLeast : 15.0F;
+        const auto step = static_cast<float>(static_cast<int>(inside + 0.5F));
+        const float off = values[i] - (least + scale * step);
+        fit.steps[i] = step;
+        errors[i] = off * off;
     }
-    for (const float error : errors)
-        fit.error += error;
+    fit.error = sumOf(errors);
     return fit;
 }
 
 /// The same with the line through these steps that comes nearest to the values.
 FourBitFit refitFourBits(const float* values, const FourBitFit& fit) {
-    float stepMean = 0.0F;
-    float mean = 0.0F;
+    Rounded numbers;
+    std::copy_n(values, kRounded, numbers.begin());
+    const float stepMean = sumOf(fit.steps) / kRounded;
+    const float mean = sumOf(numbers) / kRounded;
+    Rounded both;
+    Rounded squares;
     for (std::size_t i = 0; i < kRounded; ++i) {
-        stepMean += fit.steps[i] / kRounded;
-        mean += values[i] / kRounded;
+        const float step = fit.steps[i] - stepMean;
+        both[i] = step * (values[i] - mean);
+        squares[i] = step * step;
     }
-    float both = 0.0F;
-    float square = 0.0F;
-    for (std::size_t i = 0; i < kRounded; ++i) {
-        both += (fit.steps[i] - stepMean) * (values[i] - mean);
-        square += (fit.steps[i] - stepMean) * (fit.steps[i] - stepMean);
-    }
-    const float scale = square > 0.0F ? both / square : 0.0F;
+    const float square = sumOf(squares);
+    const float scale = square > 0.0F ? sumOf(both) / square : 0.0F;
     return fitFourBits(values, scale, mean - scale * stepMean);
+}
+
+struct Range {
+    float least;
+    float most;
+};
+
+Range rangeOf(const float* values) {
+    std::array<float, 8> least;
+    std::array<float, 8> most;
+    std::copy_n(values, least.size(), least.begin());
+    std::copy_n(values, most.size(), most.begin());
+    for (const float* at = values + 8; at < values + kRounded; at += 8)
+        for (std::size_t i = 0; i < 8; ++i) {
+            least[i] = at[i] < least[i] ? at[i] : least[i];
+            most[i] = at[i] > most[i] ? at[i] : most[i];
+        }
+    return {*std::min_element(least.begin(), least.end()),
+            *std::max_element(most.begin(), most.end())};
 }
 
 } // namespace
 
 bool roundToQ4_1(const float* values, std::byte* block) {
-    const auto [low, high] = std::minmax_element(values, values + kRounded);
-    FourBitFit best = fitFourBits(values, (*high - *low) / 15.0F, *low);
+    const auto [low, high] = rangeOf(values);
+    FourBitFit best = fitFourBits(values, (high - low) / 15.0F, low);
     if (std::isinf(best.error))
         return false;
     if (best.error > 0.0F)
@@ -208,10 +242,11 @@ bool roundToQ4_1(const float* values, std::byte* block) {
             best = next;
     std::memcpy(block, &best.scale, 2);
     std::memcpy(block + 2, &best.least, 2);
+    std::array<std::uint8_t, kRounded> steps;
+    for (std::size_t i = 0; i < kRounded; ++i)
+        steps[i] = static_cast<std::uint8_t>(static_cast<int>(best.steps[i]));
     for (std::size_t i = 0; i < kRounded / 2; ++i)
-        block[4 + i] =
-            static_cast<std::byte>(static_cast<unsigned>(best.steps[i]) |
-                                   static_cast<unsigned>(best.steps[i + kRounded / 2]) << 4U);
+        block[4 + i] = static_cast<std::byte>(steps[i] | steps[i + kRounded / 2] << 4U);
     return true;
 }
 

@@ -7,7 +7,8 @@
 #include "engine/kernels/tiles/tile_matrix.h"
 #include "engine/loading/gguf/quant_groups.h"
 
-#include <algorithm>
+#include <array>
+#include <cstring>
 
 namespace engine {
 
@@ -49,27 +50,37 @@ inline BitsPlace highBits(const TileMatrix& matrix, std::size_t lane, std::size_
     return {line * kLineBytes + lane * 4 + inGroup % 4, 2 * static_cast<unsigned>(vector % 4)};
 }
 
-/// Writes the number of column `inGroup` of a group for one output row, `lane` 0 to 15, into bytes
-/// of zeros. `group`: the group's bytes.
+/// Writes the numbers of a group for one output row, `lane` 0 to 15. `group`: the group's bytes;
+/// `stored` [matrix.groupColumns], places in the table for Table4.
 inline void writeStored(const TileMatrix& matrix,
                         std::byte* group,
                         std::size_t lane,
-                        std::size_t inGroup,
-                        unsigned stored) {
-    if (matrix.form == TileForm::Table4) {
-        const std::uint8_t* const end = matrix.table + 16;
-        stored = static_cast<unsigned>(std::find(matrix.table, end, stored) - matrix.table);
-    }
-    const BitsPlace low = lowBits(matrix, lane, inGroup);
-    const unsigned mask = matrix.form == TileForm::Int8 ? 255U : 15U;
-    group[low.byte] |= static_cast<std::byte>((stored & mask) << low.shift);
-    if (matrix.form != TileForm::Int6)
+                        const std::uint8_t* stored) {
+    constexpr std::uint32_t kLow = 0x0F0F0F0FU;
+    constexpr std::uint32_t kHigh = 0x03030303U;
+    std::array<std::uint32_t, kGroupColumns / 4> fours = {}; // columns side by side
+    const std::size_t vectors = toSize(matrix.groupColumns) / 4;
+    std::memcpy(fours.data(), stored, vectors * 4);
+    const auto put = [&](std::size_t line, std::uint32_t four) {
+        std::memcpy(group + line * kLineBytes + lane * 4, &four, 4);
+    };
+    if (matrix.form == TileForm::Int8) {
+        for (std::size_t i = 0; i < vectors; ++i)
+            put(i, fours[i]);
         return;
-    const BitsPlace high = highBits(matrix, lane, inGroup);
-    group[high.byte] |= static_cast<std::byte>(stored >> 4U << high.shift);
+    }
+    const std::size_t halves = vectors / 2;
+    for (std::size_t i = 0; i < halves; ++i)
+        put(i, (fours[i] & kLow) | (fours[i + halves] & kLow) << 4U);
+    for (std::size_t i = 0; matrix.form == TileForm::Int6 && i < vectors; i += 4) {
+        std::uint32_t high = 0;
+        for (std::size_t k = 0; k < 4; ++k)
+            high |= (fours[i + k] >> 4U & kHigh) << 2U * k;
+        put(halves + i / 4, high);
+    }
 }
 
-/// Reads it.
+/// The number of column `inGroup`, looked up for Table4.
 inline unsigned readStored(const TileMatrix& matrix,
                            const std::byte* stored,
                            std::size_t lane,

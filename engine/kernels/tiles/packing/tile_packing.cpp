@@ -57,7 +57,12 @@ public:
         , m_matrix(outlineMatrix(
               format, static_cast<int>(tensor.rows()), static_cast<int>(tensor.columns())))
         , m_memory(memory)
-        , m_values(m_tensor.columns()) {}
+        , m_raise(isPackedByGroups(tensor.type) ? format.offset - quantTraits(tensor.type).offset
+                                                : 0)
+        , m_values(m_tensor.columns()) {
+        for (std::uint8_t i = 0; m_matrix.table != nullptr && i < 16; ++i)
+            m_places[m_matrix.table[i]] = i;
+    }
 
     /// Errors: Numeric. `raw` is the row as stored.
     Result<void> pack(int row, std::span<const std::byte> raw) {
@@ -126,23 +131,20 @@ private:
         return {};
     }
 
-    /// 32 values, which are one or two groups of the tile. Numbers of the file may lie lower than
-    /// the format's by a fixed amount.
+    /// 32 values, which are one or two groups of the tile.
     void write(int row, std::size_t index, const QuantGroup& values) {
         std::byte* tile = tileOf(row);
         const std::size_t lane = toSize(row % kTileRows);
-        const int raise = isPackedByGroups(m_tensor.type)
-                              ? m_matrix.offset - quantTraits(m_tensor.type).offset
-                              : 0;
         const std::size_t columns = toSize(m_matrix.groupColumns);
         const std::size_t parts = kGroupColumns / columns;
+        std::array<std::uint8_t, kGroupColumns> stored;
+        for (std::size_t i = 0; i < stored.size(); ++i)
+            stored[i] = static_cast<std::uint8_t>(values.stored[i] + m_raise);
+        for (std::size_t i = 0; m_matrix.table != nullptr && i < stored.size(); ++i)
+            stored[i] = m_places[stored[i]];
         for (std::size_t part = 0; part < parts; ++part) {
             const GroupPlace place = groupPlace(m_matrix, index * parts + part);
-            for (std::size_t i = 0; i < columns; ++i) {
-                const int stored = values.stored[part * columns + i] + raise;
-                writeStored(
-                    m_matrix, tile + place.storedAt, lane, i, static_cast<unsigned>(stored));
-            }
+            writeStored(m_matrix, tile + place.storedAt, lane, stored.data() + part * columns);
             writeGroupScale(m_matrix, tile + place.header, place.inChunk, lane, values, part);
         }
     }
@@ -150,7 +152,9 @@ private:
     const TensorInfo& m_tensor;
     TileMatrix m_matrix;
     std::byte* m_memory;
-    std::vector<float> m_values; // [columns]
+    int m_raise;                                 // of a stored number above the file's
+    std::array<std::uint8_t, 256> m_places = {}; // in the table, of each number
+    std::vector<float> m_values;                 // [columns]
 };
 
 } // namespace
