@@ -208,7 +208,7 @@ void multiplyQuantTilesAmx(const TileMatrix& matrix,
                            int tileCount,
                            const TileOutput& out) {
     if (input.rows < kLeastRows)
-        return multiplyQuantTilesAvx512(matrix, input, firstTile, tileCount, out);
+        return multiplyFewQuantRowsAmx(matrix, input, firstTile, tileCount, out);
     quantKernel<AmxQuants>(matrix)(matrix, input, firstTile, tileCount, out);
 }
 

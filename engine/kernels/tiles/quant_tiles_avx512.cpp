@@ -8,6 +8,10 @@ namespace {
 
 constexpr FetchRows kFetch{.near = 2, .far = 3}; // measured on Zen 4
 
+/// Measured on Sapphire Rapids, two cores at 29 GB/s: one row of 4-bit weights takes .78 of the
+/// time without, one of 8-bit ones the same.
+constexpr FetchRows kAmxFetch{.near = 1, .far = 3, .nearBytes = 2048};
+
 /// Adds the products of four columns' weights and activations, which are the same for all lanes. By
 /// hand, because g++ 12 reads the activations with an instruction of their own.
 inline __m512i addFour(__m512i dots, __m512i weights, const std::int8_t* quants) {
@@ -19,7 +23,8 @@ inline __m512i addFour(__m512i dots, __m512i weights, const std::int8_t* quants)
 }
 
 /// Sums within a group are integers and therefore exact; groups are added in order of columns.
-template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> struct QuantKernel {
+template <FetchRows Fetch, TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima>
+struct QuantKernel {
     static constexpr int kMostRows = 8;
     static constexpr int kSums = 8; // each with a whole and a real number, of 32 registers
     using Lines = GroupLines<Form, GroupColumns>;
@@ -44,7 +49,7 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
             const Scales scales(at);
             if constexpr (Rows > 2)
                 for (int line = 0; line < Scales::kHeaderBytes; line += 64)
-                    fetchAhead<Rows, kFetch>(at + line);
+                    fetchAhead<Rows, Fetch>(at + line);
             at += Scales::kHeaderBytes;
 #pragma GCC unroll 2
             for (int i = 0; i < kChunkGroups; ++i) {
@@ -52,7 +57,7 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
                     break;
                 if constexpr (Rows > 2)
                     for (int line = 0; line < kVectors; ++line)
-                        fetchAhead<Rows, kFetch>(at + line * 64);
+                        fetchAhead<Rows, Fetch>(at + line * 64);
                 __m512i dots[Rows];
                 groupDots<Rows>(run, group + i, at, dots);
                 at += kVectors * 64;
@@ -99,9 +104,9 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
             dots[m] = _mm512_set1_epi32(
                 in.offsets[row * in.offsetStride + static_cast<std::size_t>(group)]);
         }
-        if constexpr (Rows == 2)
+        if constexpr (Rows <= 2)
             for (int line = 0; line < kVectors; ++line)
-                fetchAhead<Rows, kFetch>(stored + line * 64);
+                fetchAhead<Rows, Fetch>(stored + line * 64);
         addLines<0, Rows>(run.matrix, stored, quants, dots);
     }
 
@@ -137,6 +142,12 @@ template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima> stru
     }
 };
 
+template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima>
+using Avx512Kernel = QuantKernel<kFetch, Form, GroupColumns, Scale, HasMinima>;
+
+template <TileForm Form, int GroupColumns, ScaleForm Scale, bool HasMinima>
+using FewRowsKernel = QuantKernel<kAmxFetch, Form, GroupColumns, Scale, HasMinima>;
+
 } // namespace
 
 void multiplyQuantTilesAvx512(const TileMatrix& matrix,
@@ -144,7 +155,15 @@ void multiplyQuantTilesAvx512(const TileMatrix& matrix,
                               int firstTile,
                               int tileCount,
                               const TileOutput& out) {
-    quantKernel<QuantKernel>(matrix)(matrix, input, firstTile, tileCount, out);
+    quantKernel<Avx512Kernel>(matrix)(matrix, input, firstTile, tileCount, out);
+}
+
+void multiplyFewQuantRowsAmx(const TileMatrix& matrix,
+                             const TileInput& input,
+                             int firstTile,
+                             int tileCount,
+                             const TileOutput& out) {
+    quantKernel<FewRowsKernel>(matrix)(matrix, input, firstTile, tileCount, out);
 }
 
 } // namespace engine

@@ -12,11 +12,13 @@ namespace {
 /// Number of tiles that all groups of rows process before the next ones are read from memory.
 constexpr int kTilesInCache = 4;
 
-/// From how many rows on a kernel prefetches the lines of a tile's stream into the first cache, and
-/// from how many on into the second one, where that is better. It depends on the processor.
+/// From how many rows on a kernel prefetches the lines of a tile's stream into the first cache, how
+/// many bytes ahead, and from how many rows on 8 KiB ahead into the second one, where that is
+/// better. It depends on the processor.
 struct FetchRows {
     int near;
     int far;
+    int nearBytes = 4096;
 };
 
 /// Prefetches a line of a tile's stream that is needed much later: the hardware prefetcher stops at
@@ -26,7 +28,7 @@ template <int Rows, FetchRows From> static inline void fetchAhead(const std::byt
     if constexpr (Rows >= From.far)
         __builtin_prefetch(line + 8192, 0, 2);
     else if constexpr (Rows >= From.near)
-        __builtin_prefetch(line + 4096, 0, 3);
+        __builtin_prefetch(line + From.nearBytes, 0, 3);
 }
 
 /// One run of a kernel: `row` is its first row.
