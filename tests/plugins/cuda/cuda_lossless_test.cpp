@@ -75,14 +75,18 @@ void CudaLosslessTest::everyDecoderGivesVanillasTokens_data() {
     QTest::addColumn<QString>("decoder");
     QTest::addColumn<QString>("form");
     QTest::addColumn<double>("temperature");
+    const bool takesAll = qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") == 1;
+    int taken = 0;
     for (const std::string& name : support::decoderNames())
         // This backend has no draft adapters and no copies.
         if (name != "vanilla" && name != "tuned" && name != "low_precision")
             for (const auto& [form, temperature] :
                  std::initializer_list<std::pair<const char*, double>>{
-                     {"bf16", 0.0}, {"bf16", 0.8}, {"int8", 0.0}, {"4bit", 0.8}})
-                QTest::addRow("%s, %s, temperature %.1f", name.c_str(), form, temperature)
-                    << QString::fromStdString(name) << form << temperature;
+                     {"bf16", 0.0}, {"4bit", 0.8}, {"int8", 0.0}, {"bf16", 0.8}})
+                // In a sample each decoder takes two of them, its neighbour the other two.
+                if (const int turn = taken++; takesAll || (turn + turn / 4) % 2 == 0)
+                    QTest::addRow("%s, %s, temperature %.1f", name.c_str(), form, temperature)
+                        << QString::fromStdString(name) << form << temperature;
 }
 
 void CudaLosslessTest::everyDecoderGivesVanillasTokens() {
