@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kWarpOutputs = 16;
 
-/// Its quantised forms are fewer: what is neither 4 bits with groups of 32 is held as 8 bits.
+/// There are fewer quantised forms here: what is not 4 bits in groups of 32 is held as 8 bits.
 Form formOf(const TileFormat& format) {
     switch (format.form) {
     case TileForm::F32:
