@@ -141,7 +141,7 @@ void multiplyTilesAmx(const TileMatrix& matrix,
         return multiplyQuantTilesAmx(matrix, input, firstTile, tileCount, out);
     case TileForm::F16:
     case TileForm::F32:
-        return multiplyPlainTilesAmx(matrix, input, firstTile, tileCount, out);
+        return multiplyFloatTilesAvx512(matrix, input, firstTile, tileCount, out);
     }
 }
 

@@ -7,8 +7,7 @@ namespace engine {
 
 namespace {
 
-constexpr FetchRows kFetch{.near = 2, .far = 3};                       // measured on Zen 4
-constexpr FetchRows kAmxFetch{.near = 1, .far = 3, .nearBytes = 2048}; // as of quantised weights
+constexpr FetchRows kFetch{.near = 2, .far = 3}; // measured on Zen 4
 
 template <TileForm Form> __m512 loadColumn(const std::byte* tile, int column) {
     const std::size_t at = static_cast<std::size_t>(column) * kTileRows;
@@ -20,7 +19,7 @@ template <TileForm Form> __m512 loadColumn(const std::byte* tile, int column) {
 }
 
 /// One fused multiply and add for each column, in order.
-template <FetchRows Fetch, TileForm Form> struct FloatKernel {
+template <TileForm Form> struct FloatKernel {
     static constexpr int kMostRows = 8;
     static constexpr int kSums = 24;
 
@@ -36,7 +35,7 @@ template <FetchRows Fetch, TileForm Form> struct FloatKernel {
                 const std::byte* tile =
                     run.tile + static_cast<std::size_t>(t) * run.matrix.tileBytes;
                 if (Form == TileForm::F32 || column % 2 == 0)
-                    fetchAhead<Rows, Fetch>(tile + column * (Form == TileForm::F32 ? 64 : 32));
+                    fetchAhead<Rows, kFetch>(tile + column * (Form == TileForm::F32 ? 64 : 32));
                 const __m512 weights = loadColumn<Form>(tile, column);
                 for (int m = 0; m < Rows; ++m)
                     sums[t][m] = _mm512_fmadd_ps(
@@ -93,18 +92,6 @@ struct Bf16Kernel {
     }
 };
 
-template <FetchRows Fetch>
-void multiplyPlain(const TileMatrix& matrix,
-                   const TileInput& input,
-                   int firstTile,
-                   int tileCount,
-                   const TileOutput& out) {
-    if (matrix.form == TileForm::F16)
-        multiplyWith<FloatKernel<Fetch, TileForm::F16>>(matrix, input, firstTile, tileCount, out);
-    else
-        multiplyWith<FloatKernel<Fetch, TileForm::F32>>(matrix, input, firstTile, tileCount, out);
-}
-
 } // namespace
 
 void multiplyFloatTilesAvx512(const TileMatrix& matrix,
@@ -114,16 +101,10 @@ void multiplyFloatTilesAvx512(const TileMatrix& matrix,
                               const TileOutput& out) {
     if (matrix.form == TileForm::Bf16)
         multiplyWith<Bf16Kernel>(matrix, input, firstTile, tileCount, out);
+    else if (matrix.form == TileForm::F16)
+        multiplyWith<FloatKernel<TileForm::F16>>(matrix, input, firstTile, tileCount, out);
     else
-        multiplyPlain<kFetch>(matrix, input, firstTile, tileCount, out);
-}
-
-void multiplyPlainTilesAmx(const TileMatrix& matrix,
-                           const TileInput& input,
-                           int firstTile,
-                           int tileCount,
-                           const TileOutput& out) {
-    multiplyPlain<kAmxFetch>(matrix, input, firstTile, tileCount, out);
+        multiplyWith<FloatKernel<TileForm::F32>>(matrix, input, firstTile, tileCount, out);
 }
 
 void multiplyTilesAvx512(const TileMatrix& matrix,

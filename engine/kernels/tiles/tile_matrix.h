@@ -107,7 +107,6 @@ void multiplyFloatTilesAvx2(const TileMatrix&, const TileInput&, int, int, const
 void multiplyQuantTilesAvx2(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
 void multiplyFloatTilesAvx512(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
 void multiplyQuantTilesAvx512(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
-void multiplyPlainTilesAmx(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
 void multiplyQuantTilesAmx(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
 void multiplyFewQuantRowsAmx(const TileMatrix&, const TileInput&, int, int, const TileOutput&);
 

@@ -82,8 +82,9 @@ void CudaLosslessTest::everyDecoderGivesVanillasTokens_data() {
         if (name != "vanilla" && name != "tuned" && name != "low_precision")
             for (const auto& [form, temperature] :
                  std::initializer_list<std::pair<const char*, double>>{
-                     {"bf16", 0.0}, {"4bit", 0.8}, {"int8", 0.0}, {"bf16", 0.8}})
-                // In a sample each decoder takes two of them, its neighbour the other two.
+                     {"bf16", 0.0}, {"int8", 0.0}, {"4bit", 0.8}, {"bf16", 0.8}})
+                // In a sample each decoder takes one greedy and one drawn run, its neighbour the
+                // others.
                 if (const int turn = taken++; takesAll || (turn + turn / 4) % 2 == 0)
                     QTest::addRow("%s, %s, temperature %.1f", name.c_str(), form, temperature)
                         << QString::fromStdString(name) << form << temperature;
