@@ -39,7 +39,7 @@ endif()
 # Some files are compiled together, because reading the same headers for each costs more than the
 # files themselves. Off in the debug preset, where one file at a time is changed.
 option(SWIFT_STUDIO_UNITY "Compile several files of the engine and the programs at a time" OFF)
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 30)
 
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)

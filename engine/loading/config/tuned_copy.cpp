@@ -9,7 +9,7 @@ namespace engine {
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = 16'000'000;
+constexpr std::uint64_t kMostConfigBytes = 16'000'000;
 constexpr int kMostMasks = 64;
 
 /// The number of this name, from 1 to `most`; 0 for one that cannot be used, which is noted.
@@ -31,7 +31,7 @@ void adoptTuning(const std::filesystem::path& folder, ModelConfig& config) {
     std::error_code failure;
     if (!std::filesystem::is_regular_file(path, failure))
         return;
-    const auto document = readJsonFile(path.string(), {.maxBytes = kMostBytes});
+    const auto document = readJsonFile(path.string(), {.maxBytes = kMostConfigBytes});
     if (!document) {
         config.notes.push_back(fmt::format("{}: {} The decoders draft as with other models.",
                                            kTuningFile,

@@ -19,14 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostBytes = 256'000'000;
+constexpr std::uint64_t kMostAdapterBytes = 256'000'000;
 constexpr std::int64_t kVersion = 1;
 constexpr std::int64_t kMostLayers = 4;
 constexpr std::uint64_t kMostFingerprints = 64;
 constexpr std::uint64_t kScaleColumns = 32; // of a row of 8-bit numbers share a scale
 constexpr const char* kDescription = "swift_studio_draft_adapter";
 constexpr const char* kHeadIds = "head.ids";
-constexpr const char* kFetchAgain = "Make the adapter again, or choose another one.";
+constexpr const char* kMakeAgain = "Make the adapter again, or choose another one.";
 
 /// Reads one file.
 class AdapterReader {
@@ -51,9 +51,9 @@ public:
     /// The text that makes a file of tensors an adapter. openSafetensors() checks the rest.
     Result<std::string> readDescription() const {
         ENGINE_TRY(const ByteReader file, ByteReader::open(m_path));
-        if (file.size() > kMostBytes)
+        if (file.size() > kMostAdapterBytes)
             return unsupported(fmt::format(
-                "an adapter has at most {} bytes, this file {}", kMostBytes, file.size()));
+                "an adapter has at most {} bytes, this file {}", kMostAdapterBytes, file.size()));
         std::uint64_t length = 0;
         ENGINE_TRY_DO(file.readAt(
             0, std::as_writable_bytes(std::span(&length, 1)), "the length of the header"));
@@ -75,13 +75,13 @@ private:
     Error corrupt(std::string_view problem) const {
         return {ErrorCode::CorruptFile,
                 fmt::format("{}: {}.", readable(m_path.string(), 400), problem),
-                kFetchAgain};
+                kMakeAgain};
     }
 
     Error unsupported(std::string_view problem) const {
         return {ErrorCode::Unsupported,
                 fmt::format("{}: {}.", readable(m_path.string(), 400), problem),
-                kFetchAgain};
+                kMakeAgain};
     }
 
     /// A whole number of an object, within a range.

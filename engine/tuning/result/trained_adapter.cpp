@@ -24,7 +24,7 @@ DescriptionJson sizesJson(const DraftSizes& sizes) {
             {"theta", sizes.ropeTheta}};
 }
 
-DescriptionJson metricsJson(const TrainingResult& result) {
+DescriptionJson adapterMetricsJson(const TrainingResult& result) {
     DescriptionJson tasks = DescriptionJson::object();
     for (const auto& [task, hits] : result.best.byTask)
         tasks[task] = {{"acceptance", acceptanceOf(hits)},
@@ -97,7 +97,7 @@ std::string adapterDescriptionOf(const DraftAdapter& adapter,
         {"about", adapter.about},
         {"data", dataJson(origin)},
         {"training", trainingJson(result, origin.plan)},
-        {"metrics", metricsJson(result)},
+        {"metrics", adapterMetricsJson(result)},
         {"date", origin.date}};
     return description.dump(-1, ' ', true, DescriptionJson::error_handler_t::replace);
 }

@@ -21,12 +21,12 @@ namespace {
 
 constexpr int kSettleMs = 200;
 
-double numberIn(const SettingValue& value) {
+double numberOf(const SettingValue& value) {
     const double* number = std::get_if<double>(&value);
     return number != nullptr ? *number : 0.0;
 }
 
-QString textIn(const SettingValue& value) {
+QString textOf(const SettingValue& value) {
     const std::string* text = std::get_if<std::string>(&value);
     return text != nullptr ? QString::fromStdString(*text) : QString();
 }
@@ -76,7 +76,7 @@ public:
     void setValue(const SettingValue& value) override {
         const QSignalBlocker quietSlider(m_slider);
         const QSignalBlocker quietSpin(m_spin);
-        m_spin->setValue(numberIn(value));
+        m_spin->setValue(numberOf(value));
         m_slider->setValue(m_scale.positionOf(m_spin->value()));
     }
 
@@ -149,7 +149,7 @@ public:
 
     SettingValue value() const override { return m_box->isChecked() ? 1.0 : 0.0; }
 
-    void setValue(const SettingValue& value) override { m_box->setChecked(numberIn(value) != 0.0); }
+    void setValue(const SettingValue& value) override { m_box->setChecked(numberOf(value) != 0.0); }
 
     QWidget* mainControl() const override { return m_box; }
 
@@ -175,7 +175,7 @@ public:
     SettingValue value() const override { return m_box->currentText().toStdString(); }
 
     void setValue(const SettingValue& value) override {
-        m_box->setCurrentIndex(m_box->findText(textIn(value)));
+        m_box->setCurrentIndex(m_box->findText(textOf(value)));
     }
 
     QWidget* mainControl() const override { return m_box; }
@@ -202,8 +202,8 @@ public:
     SettingValue value() const override { return m_line->text().toStdString(); }
 
     void setValue(const SettingValue& value) override {
-        if (m_line->text() != textIn(value))
-            m_line->setText(textIn(value));
+        if (m_line->text() != textOf(value))
+            m_line->setText(textOf(value));
         m_line->setCursorPosition(0);
         m_line->setModified(false);
     }
