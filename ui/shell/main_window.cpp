@@ -181,6 +181,7 @@ void MainWindow::showWorkspace(int index) {
     for (Workspace* workspace : m_workspaces)
         workspace->showFloating(workspace == currentWorkspace());
     m_bridge.refreshPictures(); // a view that was hidden may still hide where the focus belongs
+    tellWhatHasNoRoom();
     currentWorkspace()->focusHome();
 }
 
@@ -349,14 +350,18 @@ void MainWindow::fitDocks() {
     const int beside =
         m_modes->minimumSizeHint().width() + (hasCompanion ? m_companion->width() : 0);
     const QSize left = room() - QSize(beside, above);
-    QStringList hidden;
     for (Workspace* workspace : m_workspaces)
-        hidden += workspace->fitInto(left);
-    hidden.removeDuplicates(); // both workspaces have some of them
+        workspace->fitInto(left);
     layOut();
     m_isFitting = false;
     m_fitted = minimumSizeHint();
     keepOnScreen();
+    tellWhatHasNoRoom();
+}
+
+/// Only the workspace on the screen counts: a dock that Chat has no room for may stand in Inspect.
+void MainWindow::tellWhatHasNoRoom() {
+    const QStringList hidden = currentWorkspace()->withoutRoom();
     if (std::exchange(m_withoutRoom, hidden) == hidden)
         return;
     m_messages->withdraw(QStringLiteral("no_room"));

@@ -105,6 +105,7 @@ private:
     void keepOnScreen();
     void moveOntoScreen();
     void fitDocks();
+    void tellWhatHasNoRoom();
 
     Theme& m_theme;
     QSettings& m_settings;
@@ -118,7 +119,7 @@ private:
     MessageBar* m_messages;
     StatusStrip* m_status;
     std::vector<Workspace*> m_workspaces;
-    QStringList m_withoutRoom; ///< titles of the docks that are hidden for want of room
+    QStringList m_withoutRoom; ///< titles of the docks that the last notice names
     QSize m_fitted;            ///< pixels that the content needed after docks were hidden
     bool m_isFitting = false;
     std::function<bool()> m_mayClose;

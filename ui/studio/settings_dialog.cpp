@@ -2,6 +2,7 @@
 #include "ui/studio/settings_dialog.h"
 
 #include "ui/language/language.h"
+#include "ui/shell/widgets/column_scroll.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -9,9 +10,12 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QScreen>
 #include <QSettings>
 #include <QSpinBox>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace ui {
 
@@ -46,7 +50,8 @@ SettingsDialog::SettingsDialog(const Theme& theme,
                                AnswerDefaults& answers,
                                QSettings& settings,
                                const Places& places)
-    : QDialog(&window) {
+    : QDialog(&window)
+    , m_theme(theme) {
     setWindowTitle(tr("Settings"));
     setMinimumWidth(theme.scaled(480));
     auto* themes = new QComboBox(this);
@@ -83,7 +88,9 @@ SettingsDialog::SettingsDialog(const Theme& theme,
            "the skip sets. The text of an answer never depends on it."));
     tasks->setChecked(answers.recognisesTasks());
     connect(tasks, &QCheckBox::toggled, &answers, &AnswerDefaults::setRecognisesTasks);
-    auto* form = new QFormLayout;
+    m_form = new QWidget;
+    auto* form = new QFormLayout(m_form);
+    form->setContentsMargins({});
     form->setHorizontalSpacing(theme.scaled(16));
     form->setVerticalSpacing(theme.scaled(10));
     form->addRow(tr("Language"), languageBox(settings, places.translations, this));
@@ -104,18 +111,27 @@ SettingsDialog::SettingsDialog(const Theme& theme,
     rows->setContentsMargins(
         theme.scaled(20), theme.scaled(20), theme.scaled(20), theme.scaled(16));
     rows->setSpacing(theme.scaled(16));
-    rows->addLayout(form);
-    rows->addStretch();
+    m_scroll = new ColumnScroll(this); // on a low screen, or with large text
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setWidget(m_form);
+    rows->addWidget(m_scroll, 1);
     rows->addWidget(buttons);
 }
 
-/// Places may take several lines in the width that there is, and all of them are read.
+/// Places may take several lines in the width that there is. All of them are read without scrolling
+/// where the screen is high enough.
 bool SettingsDialog::event(QEvent* event) {
     const bool isTaken = QDialog::event(event);
     const bool isLaidOut =
         event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize;
-    if (const int height = isLaidOut ? layout()->totalHeightForWidth(width()) : minimumHeight();
-        height != minimumHeight())
+    if (!isLaidOut || m_scroll == nullptr)
+        return isTaken;
+    const int beside = layout()->totalMinimumSize().height() - m_scroll->minimumSizeHint().height();
+    const int wanted =
+        beside + m_form->layout()->totalHeightForWidth(m_scroll->viewport()->width());
+    const int title = m_theme.scaled(32); // of the desktop's frame
+    const int height = std::min(wanted, screen()->availableSize().height() - title);
+    if (height != minimumHeight())
         setMinimumHeight(height);
     return isTaken;
 }

@@ -8,6 +8,8 @@
 
 namespace ui {
 
+class ColumnScroll;
+
 /// Settings of the window, not of a run: language, theme, text size, keys, whether tasks are
 /// recognised, and where files are stored. A language is for the next start, every other choice
 /// takes effect at once.
@@ -33,6 +35,11 @@ signals:
 
 protected:
     bool event(QEvent* event) override;
+
+private:
+    const Theme& m_theme;
+    QWidget* m_form = nullptr;
+    ColumnScroll* m_scroll = nullptr;
 };
 
 } // namespace ui

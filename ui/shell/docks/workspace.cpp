@@ -317,16 +317,20 @@ void Workspace::stackHidden(const QSize& room) {
     });
 }
 
-QStringList Workspace::fitInto(const QSize& room) {
+void Workspace::fitInto(const QSize& room) {
     std::erase_if(m_withoutRoom, [](const QDockWidget* dock) { return !dock->isHidden(); });
     if (m_unfitted.isEmpty() && leastSize().boundedTo(room) != leastSize())
         m_unfitted = saveState(kLayoutVersion);
     giveWay(Qt::Horizontal, room.width());
     giveWay(Qt::Vertical, room.height());
     stackHidden(room);
+}
+
+QStringList Workspace::withoutRoom() const {
     QStringList titles;
     for (const QDockWidget* dock : m_withoutRoom)
-        titles << dock->windowTitle();
+        if (dock->isHidden()) // else the user has brought it back
+            titles << dock->windowTitle();
     return titles;
 }
 

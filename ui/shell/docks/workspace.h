@@ -73,8 +73,10 @@ public:
     /// helps: for the width one side after the other, for the height those that yield it before the
     /// others. The dock that the user showed last stays. Those from the right and from below become
     /// tabs behind docks at the right, if there is room for them; the others are hidden.
-    /// Returns the titles of all that have no room by now.
-    QStringList fitInto(const QSize& room);
+    void fitInto(const QSize& room);
+
+    /// The titles of the docks that fitInto() has hidden for want of room.
+    QStringList withoutRoom() const;
 
     /// Undoes what fitInto() has done; what the user has shown, hidden or set afloat stays so.
     void bringBack();

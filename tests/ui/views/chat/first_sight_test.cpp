@@ -3,6 +3,7 @@
 #include "tests/ui/support/figures_run.h"
 #include "ui/views/chat/panels/first_sight.h"
 
+#include <QLabel>
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
@@ -21,7 +22,9 @@ class FirstSightTest : public QObject {
     std::unique_ptr<ViewStage> m_stage;
 
     std::unique_ptr<FirstSight> make() {
-        return std::make_unique<FirstSight>(m_stage->theme, m_stage->store, *m_settings);
+        auto made = std::make_unique<FirstSight>(m_stage->theme, m_stage->store, *m_settings);
+        made->resize(800, 900);
+        return made;
     }
 
     static EngineEvent finished(std::uint64_t id, FinishReason reason = FinishReason::EndToken) {
@@ -52,6 +55,26 @@ private slots:
                      "whole model several at a time, so this answer came 1.3")),
                  qPrintable(sight->text()));
         QVERIFY(sight->text().contains(QStringLiteral("not a word changed")));
+    }
+
+    /// Large text on a small screen would cover the answer that is explained.
+    void inALowWindowTheSentenceIsATooltip() {
+        for (const int height : {500, 900}) {
+            QWidget window;
+            window.resize(800, height);
+            m_settings->clear();
+            FirstSight sight(m_stage->theme, m_stage->store, *m_settings, &window);
+            sight.showAgain();
+            QString shown;
+            QString tip;
+            for (const QLabel* label : sight.findChildren<QLabel*>()) {
+                shown += label->text();
+                tip += label->toolTip();
+            }
+            QCOMPARE(shown.contains(QStringLiteral("guessed cheaply")), height == 900);
+            QCOMPARE(tip.contains(QStringLiteral("guessed cheaply")), height == 500);
+            QVERIFY(sight.findChild<QPushButton*>() != nullptr);
+        }
     }
 
     /// Its number equals that of the answer below it.

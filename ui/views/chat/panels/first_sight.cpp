@@ -12,6 +12,9 @@ namespace {
 
 const QString kSeenKey = QStringLiteral("first_sight/seen");
 
+/// Pixels at 100 % of a window in which the sentence leaves room for the answer that it explains.
+constexpr int kRoomForSentence = 560;
+
 /// A smaller gain is not worth a number.
 constexpr double kGainWorthTelling = 1.03;
 
@@ -77,7 +80,8 @@ void FirstSight::tell() {
     Notice notice;
     notice.kind = Notice::Kind::Info;
     notice.id = QStringLiteral("first_sight");
-    notice.headline = tr("What you see:");
+    notice.isBrief = window()->height() < m_theme.scaled(kRoomForSentence);
+    notice.headline = notice.isBrief ? tr("How this answer was made") : tr("What you see:");
     notice.sentence = answerSentence(m_run);
     notice.choices.push_back({tr("Watch one round"),
                               [this] {
