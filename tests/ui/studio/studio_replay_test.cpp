@@ -5,9 +5,11 @@
 #include "ui/views/speed/speed_figures.h"
 
 #include <QFileDialog>
+#include <QLabel>
 #include <QPushButton>
 #include <QTemporaryDir>
 
+#include <algorithm>
 #include <map>
 
 using namespace engine;
@@ -67,6 +69,11 @@ private slots:
         QTRY_VERIFY(replay.bridge().isOver());
         QCOMPARE(replay.session().branch().first().text, QStringLiteral("abc ab"));
         QCOMPARE(replay.session().branch().last().text, lastAnswer().text);
+        const auto says = [&](const QString& sentence) {
+            return std::ranges::count(
+                replay.window().findChildren<QLabel*>(), sentence, &QLabel::text);
+        };
+        QVERIFY(says(QStringLiteral("A replay has no chats beside the recorded one.")) == 1);
         QCOMPARE(replay.run().speed().chat().sums, studio().run().speed().chat().sums);
         const auto expected = tables(studio());
         const auto found = tables(replay);

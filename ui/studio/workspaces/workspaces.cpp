@@ -92,6 +92,8 @@ void Studio::makeChatWorkspace() {
         m_window->messages().show({Notice::Kind::Error, QStringLiteral("decoder"), sentence});
     });
     m_chatsPanel = new ChatsPanel(m_theme, *m_chats);
+    if (m_bridge->isReplay())
+        m_chatsPanel->setNoChatsText(tr("A replay has no chats beside the recorded one."));
     connect(m_chatsPanel, &ChatsPanel::chatChosen, m_session.get(), &ChatSession::openChat);
     connect(m_chatsPanel, &ChatsPanel::messageChosen, m_session.get(), &ChatSession::openMessage);
     connect(m_chatsPanel, &ChatsPanel::newChatAsked, this, [this](const QString& folder) {

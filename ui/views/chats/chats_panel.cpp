@@ -51,7 +51,8 @@ ChatsPanel::ChatsPanel(const Theme& theme, ChatStore& store, QWidget* parent)
     , m_store(store)
     , m_catalog(new ChatCatalog(store, this))
     , m_model(new ChatListModel(
-          store, [] { return QDateTime::currentDateTime(); }, this)) {
+          store, [] { return QDateTime::currentDateTime(); }, this))
+    , m_noChats(tr("Your chats will be listed here. Write a message to start the first one.")) {
     setAttribute(Qt::WA_StyledBackground);
     setAcceptDrops(true);
     setProperty("ground", QStringLiteral("panel"));
@@ -361,10 +362,13 @@ void ChatsPanel::updateEmptyText() {
     const bool isAll = m_model->scope().kind == ChatScope::Kind::All;
     m_empty->setText(isSearch && isAll ? tr("No chat contains these words.")
                      : isSearch        ? tr("No chat in this folder contains these words.")
-                     : isAll
-                         ? tr("Your chats will be listed here. Write a message to start the first "
-                              "one.")
-                         : tr("There are no chats in this folder."));
+                     : isAll           ? m_noChats
+                                       : tr("There are no chats in this folder."));
+}
+
+void ChatsPanel::setNoChatsText(const QString& sentence) {
+    m_noChats = sentence;
+    updateEmptyText();
 }
 
 void ChatsPanel::restyle() {

@@ -35,6 +35,9 @@ public:
 
     ChatId currentChat() const { return m_currentId; }
 
+    /// Shown instead of the usual sentence where the user has no chat.
+    void setNoChatsText(const QString& sentence);
+
     /// Puts the cursor into the filter.
     void focusFilter();
 
@@ -95,6 +98,7 @@ private:
     QListView* m_list = nullptr;
     ChatRowDelegate* m_delegate = nullptr;
     QLabel* m_empty = nullptr;
+    QString m_noChats;
     RemovalBar* m_removals = nullptr;
     ChatId m_currentId = 0;
     bool m_isLoaded = false;

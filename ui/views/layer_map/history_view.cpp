@@ -153,7 +153,8 @@ void HistoryView::updateInfo() {
     m_backToLive->setVisible(isBack);
     m_info->setVisible(count() > 0);
     m_reason->setVisible(count() == 0);
-    m_useSearch->setVisible(count() == 0 && !searchOffer(store()).action.isEmpty());
+    const SearchOffer offer = searchOffer(store(), context().bridge.isReplay());
+    m_useSearch->setVisible(count() == 0 && !offer.action.isEmpty());
     if (count() == 0) {
         updateEmpty();
         return;
@@ -173,7 +174,7 @@ void HistoryView::updateInfo() {
 
 /// Why there is no column, and how to get some.
 void HistoryView::updateEmpty() {
-    const SearchOffer offer = searchOffer(store());
+    const SearchOffer offer = searchOffer(store(), context().bridge.isReplay());
     setBadge({});
     setSubtitle({});
     m_useSearch->setText(offer.action);

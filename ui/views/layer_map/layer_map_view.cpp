@@ -260,7 +260,7 @@ void LayerMapView::updateEmpty() {
     offer.canFind = !isReplay && searching != nullptr && !m_isFinding;
     offer.canLoad = canLoad && !m_isFinding;
     if (m_finding.isEmpty())
-        offer.reason = searchOffer(store()).reason;
+        offer.reason = searchOffer(store(), isReplay).reason;
     if (!m_message.isEmpty())
         offer.note = m_message;
     else if (!m_finding.isEmpty())

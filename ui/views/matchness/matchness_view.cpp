@@ -71,7 +71,7 @@ void MatchnessView::makePlot() {
 
 /// What the picture will show, or why it stays empty and how to fill it.
 void MatchnessView::showEmptyNote() {
-    const SearchOffer offer = searchOffer(store());
+    const SearchOffer offer = searchOffer(store(), context().bridge.isReplay());
     const QString what = tr("Matchness is the share of an answer's first γ tokens that a draft "
                             "predicts correctly.");
     const QString when = !m_problem.isEmpty()     ? m_problem

@@ -85,7 +85,7 @@ void MatchnessStripView::refreshView(Topics) {
 
 QString MatchnessStripView::emptyNote() const {
     const SearchLog& search = store().search();
-    const QString reason = searchOffer(store()).reason;
+    const QString reason = searchOffer(store(), context().bridge.isReplay()).reason;
     if (!search.trials().empty())
         return search.bestSets().empty() && !reason.isEmpty()
                    ? reason

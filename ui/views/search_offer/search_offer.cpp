@@ -63,7 +63,7 @@ const DecoderInfo* searchingDecoder(const RunStore& store) {
     return found == decoders.end() ? nullptr : &*found;
 }
 
-SearchOffer searchOffer(const RunStore& store) {
+SearchOffer searchOffer(const RunStore& store, bool isReplay) {
     const DecoderInfo* decoder = store.decoder();
     const bool searches = decoder != nullptr && (isSearching(*decoder) || searchesBeside(store));
     if (store.model() == nullptr || decoder == nullptr || searches)
@@ -76,6 +76,8 @@ SearchOffer searchOffer(const RunStore& store) {
                        : idleReason(store);
     if (offer.reason.isEmpty())
         return {};
+    if (isReplay)
+        return offer;
     if (const DecoderInfo* searching = searchingDecoder(store)) {
         const QString other = QString::fromStdString(searching->title);
         offer.reason += QLatin1Char(' ') + tr("%1 searches on every answer.").arg(other);

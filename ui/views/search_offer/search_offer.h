@@ -10,15 +10,15 @@ namespace ui {
 /// What views of the search show while there is no search. A plain value.
 struct SearchOffer {
     QString reason; ///< why there is no search; empty: the next answer starts one
-    QString action; ///< "Use SWIFT"; empty: no decoder would search
+    QString action; ///< "Use SWIFT"; empty: no decoder would search, or none can be chosen
 };
 
 /// The decoder that takes a skip set and searches for one; null when there is none.
 const engine::DecoderInfo* searchingDecoder(const RunStore& store);
 
 /// For the chosen decoder; empty before a model is loaded, and while a search runs beside its
-/// drafts.
-SearchOffer searchOffer(const RunStore& store);
+/// drafts. A replay has no decoder to choose.
+SearchOffer searchOffer(const RunStore& store, bool isReplay = false);
 
 /// Its initial settings in the window: its profile "guided", if it has one, and the set that was
 /// found beside the answers to begin with, if there is one.

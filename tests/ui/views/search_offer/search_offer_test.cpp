@@ -215,6 +215,26 @@ private slots:
         visibleButton(history, QStringLiteral("Use SWIFT"))->click();
         QVERIFY(shownWords(history).contains(QStringLiteral("a recording is shown")));
     }
+
+    void aReplayOffersNoDecoder() {
+        auto link = std::make_unique<ScriptedLink>();
+        link->recording = std::make_unique<Playback>(
+            0.0, Playback::kAllAtOnce, [] { return std::chrono::steady_clock::time_point{}; });
+        ModelLoaded loaded = loadedModel(6);
+        loaded.decoders = {choosingDecoder(), searchingDecoderInfo()};
+        link->say(loaded);
+        link->say(DecoderChosen{choosingDecoder(), {}});
+        begin({choosingDecoder()});
+        RunStore store;
+        EngineBridge bridge(std::move(link), store);
+        HistoryView history({m_run->theme, store, bridge, m_run->selection, m_run->undo});
+        history.resize(900, 300);
+        history.show();
+        bridge.tick();
+        QVERIFY(shownWords(history).contains(QStringLiteral("On this model it has tried none.")));
+        QVERIFY(!shownWords(history).contains(QStringLiteral("SWIFT searches")));
+        QVERIFY(visibleButton(history, QStringLiteral("Use SWIFT")) == nullptr);
+    }
 };
 
 QTEST_MAIN(SearchOfferTest)
