@@ -30,7 +30,7 @@ ModelReport report(std::uint64_t freeBytes) {
             .layerCount = 30,
             .types = "bf16",
             .arithmetic = "bfloat16",
-            .tokenizer = "BPE, 49152 tokens",
+            .tokenizer = "GPT2 (smollm, 49152 tokens)",
             .chatTemplate = {},
             .licence = {},
             .modelContextLength = 4096,
@@ -98,6 +98,8 @@ private slots:
     void namesBreakAfterTheirPointsAndNumbersDoNot() {
         QCOMPARE(breakable(QStringLiteral("tokenizer.chat_template 92.1 MiB")),
                  QStringLiteral("tokenizer.\u200bchat_\u200btemplate 92.1 MiB"));
+        QCOMPARE(breakable(QStringLiteral("Q8_0, Q4_K_M and F32")),
+                 QStringLiteral("Q8_0, Q4_K_M and F32"));
     }
 
     void aProposedModelIsInspectedAndLoadedAsTheOptionsSay() {
@@ -168,6 +170,7 @@ private slots:
         m_panel->showReport(report(8 * kGiB));
         QVERIFY(button("Load anyway") != nullptr);
         const auto lists = m_panel->findChildren<FigureList*>();
+        QCOMPARE(value(*lists.first(), "Tokenizer"), QString("GPT2 (smollm, 49,152 tokens)"));
         const FigureList::Row sum = lists.last()->rows().back();
         QCOMPARE(sum.name, QString("Needed, of 8.0 GiB free"));
         QCOMPARE(sum.value, QString("15.5 GiB"));

@@ -19,14 +19,21 @@ QLabel* makeLabel(const QString& text, const QFont& font, const QColor& colour) 
 } // namespace
 
 QString breakable(const QString& text) {
-    QString made;
-    for (qsizetype i = 0; i < text.size(); ++i) {
-        made += text[i];
-        const bool isInNumber = text[i] == u'.' && i + 1 < text.size() && text[i + 1].isDigit();
-        if (QStringLiteral("._/").contains(text[i]) && !isInNumber)
-            made += QChar(0x200b);
+    constexpr qsizetype kShortWord = 12;
+    QStringList words = text.split(QLatin1Char(' '));
+    for (QString& word : words) {
+        if (word.size() <= kShortWord)
+            continue;
+        QString made;
+        for (qsizetype i = 0; i < word.size(); ++i) {
+            made += word[i];
+            const bool isInNumber = word[i] == u'.' && i + 1 < word.size() && word[i + 1].isDigit();
+            if (QStringLiteral("._/").contains(word[i]) && !isInNumber)
+                made += QChar(0x200b);
+        }
+        word = made;
     }
-    return made;
+    return words.join(QLatin1Char(' '));
 }
 
 FigureList::FigureList(const Theme& theme, TextRole valueRole, QWidget* parent)

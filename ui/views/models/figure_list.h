@@ -9,8 +9,8 @@
 
 namespace ui {
 
-/// Names such as "tokenizer.chat_template" may break after their punctuation, so that they fit into
-/// a narrow dock.
+/// Long names such as "tokenizer.chat_template" may break after their punctuation, so that they fit
+/// into a narrow dock; short ones such as "Q8_0" stay whole.
 QString breakable(const QString& text);
 
 /// Names at the left, figures or words at the right, one below the other. Thread: UI.

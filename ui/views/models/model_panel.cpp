@@ -13,6 +13,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QVBoxLayout>
 
 namespace ui {
@@ -37,6 +38,17 @@ QString shownPath(const QString& path) {
 }
 
 QString orNone(const QString& text) { return text.isEmpty() ? QObject::tr("none") : text; }
+
+/// The engine's description with its count of tokens written as the other numbers here.
+QString tokenizerText(QString text) {
+    static const QRegularExpression count(QStringLiteral("\\((.*, )(\\d+) tokens\\)$"));
+    const QRegularExpressionMatch found = count.match(text);
+    if (found.hasMatch())
+        text.replace(found.capturedStart(2),
+                     found.capturedLength(2),
+                     numberText(found.captured(2).toLongLong()));
+    return orNone(text);
+}
 
 } // namespace
 
@@ -387,7 +399,7 @@ void ModelPanel::showFacts() {
                 {tr("Held in memory as"), m_report->arithmetic},
                 {tr("Context of training"),
                  tr("%1 tokens").arg(numberText(m_report->modelContextLength))},
-                {tr("Tokenizer"), orNone(m_report->tokenizer)},
+                {tr("Tokenizer"), tokenizerText(m_report->tokenizer)},
                 {tr("Chat template"), orNone(m_report->chatTemplate)}};
         for (const QString& note : m_report->notes)
             rows.push_back({.name = tr("Note"), .value = note, .isSentence = true});
@@ -400,7 +412,7 @@ void ModelPanel::showFacts() {
             {tr("Backend"), backendText(model)},
             {tr("Context"), tr("%1 tokens").arg(numberText(model.contextLength))},
             {tr("Keys and values"), orNone(QString::fromStdString(model.kvType))},
-            {tr("Tokenizer"), orNone(QString::fromStdString(model.tokenizer))},
+            {tr("Tokenizer"), tokenizerText(QString::fromStdString(model.tokenizer))},
             {tr("Chat template"), orNone(QString::fromStdString(model.chatTemplate))}};
     }
     m_facts->setRows(std::move(rows));
