@@ -3,6 +3,7 @@
 
 #include "engine/session/recording/event_json.h"
 
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QSettings>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr const char* kEverywhereKey = "answers/everywhere";
 constexpr const char* kRecognisesTasksKey = "answers/recognise_tasks";
-constexpr const char* kModelKey = "answers/models/%1";
+constexpr const char* kModelsGroup = "answers/models/";
 
 constexpr QLatin1String kSystemPrompt("system_prompt");
 constexpr QLatin1String kMaxTokens("max_tokens");
@@ -35,7 +36,25 @@ QString textOf(const QJsonObject& json) {
 
 /// A path has slashes, which would split the key into groups.
 QString modelKey(const QString& path) {
-    return QLatin1String(kModelKey).arg(QString::fromLatin1(QUrl::toPercentEncoding(path)));
+    return QLatin1String(kModelsGroup) + QString::fromLatin1(QUrl::toPercentEncoding(path));
+}
+
+/// The key of this model's defaults. One that was moved keeps those of its former place: where the
+/// path has none, those of a model of the same name count that is gone from its own path.
+QString keptKey(const QSettings& settings, const QString& path) {
+    const QString own = modelKey(path);
+    if (settings.contains(own))
+        return own;
+    const QString name = QFileInfo(path).fileName();
+    for (const QString& key : settings.allKeys()) {
+        if (!key.startsWith(QLatin1String(kModelsGroup)))
+            continue;
+        const QString encoded = key.mid(QLatin1String(kModelsGroup).size());
+        const QFileInfo former(QUrl::fromPercentEncoding(encoded.toLatin1()));
+        if (former.fileName() == name && !former.exists())
+            return key;
+    }
+    return own;
 }
 
 QJsonValue valueToJson(const SettingValue& value) {
@@ -115,7 +134,7 @@ ModelDefaults AnswerDefaults::ofModel(const QString& path) const {
     ModelDefaults defaults;
     if (path.isEmpty())
         return defaults;
-    const QJsonObject json = objectOf(m_settings.value(modelKey(path)));
+    const QJsonObject json = objectOf(m_settings.value(keptKey(m_settings, path)));
     defaults.answers = answerSettingsFromJson(json);
     defaults.decoder = json.value(QLatin1String("decoder")).toString().toStdString();
     const QJsonObject values = json.value(QLatin1String("decoder_settings")).toObject();
@@ -138,9 +157,8 @@ void AnswerDefaults::setOfModel(const QString& path, const ModelDefaults& defaul
     }
     if (defaults.sampling)
         json.insert(QLatin1String("sampling"), samplingText(*defaults.sampling));
-    if (defaults.isEmpty())
-        m_settings.remove(modelKey(path));
-    else
+    m_settings.remove(keptKey(m_settings, path));
+    if (!defaults.isEmpty())
         m_settings.setValue(modelKey(path), textOf(json));
     emit changed();
 }

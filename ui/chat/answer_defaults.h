@@ -66,7 +66,7 @@ public:
     AnswerSettings everywhere() const;
     void setEverywhere(const AnswerSettings& settings);
 
-    /// By the path that the model was loaded from.
+    /// By the path that the model was loaded from; a model that was moved keeps its defaults.
     ModelDefaults ofModel(const QString& path) const;
 
     /// Empty defaults are removed.

@@ -157,6 +157,25 @@ private slots:
         QVERIFY(m_chat->defaults.ofModel(path).isEmpty());
     }
 
+    void aModelThatWasMovedKeepsItsDefaults() {
+        const QDir folder(m_folder->path());
+        QVERIFY(folder.mkpath(QStringLiteral("old")) && folder.mkpath(QStringLiteral("new")));
+        const QString before = folder.filePath(QStringLiteral("old/tiny.gguf"));
+        const QString after = folder.filePath(QStringLiteral("new/tiny.gguf"));
+        QFile model(before);
+        QVERIFY(model.open(QIODevice::WriteOnly));
+        ModelDefaults defaults;
+        defaults.answers.systemPrompt = QStringLiteral("Be brief.");
+        m_chat->defaults.setOfModel(before, defaults);
+        QVERIFY(m_chat->defaults.ofModel(after).isEmpty()); // two models of one name
+        QVERIFY(model.rename(after));
+        QCOMPARE(m_chat->defaults.ofModel(after).answers, defaults.answers);
+        QVERIFY(
+            m_chat->defaults.ofModel(folder.filePath(QStringLiteral("new/other.gguf"))).isEmpty());
+        m_chat->defaults.setOfModel(after, {});
+        QVERIFY(m_chat->defaults.ofModel(after).isEmpty());
+    }
+
     void aDraftBelongsToItsChatAndOutlivesARestart() {
         m_chat->loadModel();
         session().send(QStringLiteral("hello"));
