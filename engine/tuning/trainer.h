@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,7 @@ struct StepTerms {
     double rate = 0.0;       ///< of AdamW
     double streamLoss = 0.0; ///< weight of the loss of streams
     double overlap = 0.0;    ///< weight of the loss of acceptance beside that of likelihood, 0 to 1
+    std::stop_token stop = {}; ///< asked for between texts
 };
 
 struct StepLosses {
@@ -164,8 +166,8 @@ public:
     /// One step of the optimiser on all these texts; they are cut into parts by memory alone.
     /// Losses are means over the step's rows of each depth, weighted by depth. Texts without a
     /// token of an answer behind their second row change nothing and have no loss. Spans that do
-    /// not fit together are a bug (ENGINE_CHECK). Errors: Numeric for a loss that is not finite:
-    /// the weights are then those before the step; NoMemory.
+    /// not fit together are a bug (ENGINE_CHECK). Errors: Numeric for a loss that is not finite,
+    /// Cancelled for a step that was stopped: the weights are then those before it; NoMemory.
     virtual Result<StepLosses> step(std::span<const TrainingText> texts,
                                     const StepTerms& terms) = 0;
 

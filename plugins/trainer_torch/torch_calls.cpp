@@ -34,6 +34,11 @@ engine::Error notFinite(std::string_view what) {
             "Go on from an earlier state with a lower rate."};
 }
 
+engine::Error stoppedStep() {
+    return {
+        engine::ErrorCode::Cancelled, "The step was stopped.", "The weights are those before it."};
+}
+
 engine::Error torchFailure(const c10::Error& failure) {
     const std::string_view message = failure.what_without_backtrace();
     if (message.find("DefaultCPUAllocator") != std::string_view::npos)

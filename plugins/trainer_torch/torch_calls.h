@@ -35,6 +35,9 @@ engine::Error noMemoryForTraining();
 /// Numeric: the loss or the gradient is not finite.
 engine::Error notFinite(std::string_view what);
 
+/// Cancelled: the stop was asked for in the middle of a step.
+engine::Error stoppedStep();
+
 /// NoMemory for an allocation that failed; otherwise Internal.
 engine::Error torchFailure(const c10::Error& failure);
 

@@ -81,6 +81,8 @@ private:
             return losses;
         const auto weights = rowWeights(m_plan, chainTotals(packs, m_plan.unroll));
         for (const Pack& pack : packs) {
+            if (terms.stop.stop_requested())
+                return stoppedStep();
             const PackLoss loss = packLoss(m_training,
                                            m_optimiser.weights(),
                                            m_reader.read(pack, texts, m_plan.unroll),

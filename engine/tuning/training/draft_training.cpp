@@ -151,6 +151,7 @@ private:
         const double startMs = m_work.nowMs();
         std::vector<TrainingRows> rows;
         std::int64_t answerRows = 0;
+        const auto before = m_order.place();
         for (const int text : m_order.next()) {
             ENGINE_TRY(const AnswerRows stored, m_work.rows.read(m_texts[toSize(text)]));
             rows.emplace_back(stored, m_work.rows.hiddenSize());
@@ -161,7 +162,12 @@ private:
             texts.push_back(each.view());
         StepTerms terms = m_now.place.schedule.at(m_now.place.step);
         terms.rate *= m_now.place.rateFactor;
+        terms.stop = m_work.stop;
         const auto losses = m_work.trainer.step(texts, terms);
+        if (!losses && losses.error().code == ErrorCode::Cancelled) {
+            m_order.moveTo(before); // the step is made anew when the training goes on
+            return {};
+        }
         if (!losses)
             return goBack(losses.error());
         ++m_now.place.step;

@@ -8,7 +8,6 @@
 #include "plugins/trainer_torch/recipes/space_rows.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace trainer_torch {
 
@@ -48,7 +47,7 @@ RecipeLosses runLayerSkip(const RecipeWork& work,
     for (const TrainingText& text : texts)
         losses.rows += static_cast<std::int64_t>(answerRows(text).size());
     const double each = 1.0 / static_cast<double>(std::max<std::int64_t>(1, losses.rows));
-    for (std::size_t i = 0; i < texts.size() && std::isfinite(losses.total); ++i) {
+    for (std::size_t i = 0; i < texts.size() && isGoingOn(work, losses); ++i) {
         const TrainingText& text = texts[i];
         const std::vector<std::int64_t> rows = wide(answerRows(text));
         if (rows.empty())

@@ -60,8 +60,11 @@ private:
     RecipeWork work(const TensorMap& trained) const { return {m_plan, m_network, m_rows, trained}; }
 
     Result<StepLosses> runStep(std::span<const TrainingText> texts, const StepTerms& terms) {
-        const RecipeLosses found =
-            runRecipe(work(m_optimiser.weights()), texts, m_optimiser.steps(), true);
+        RecipeWork stoppable = work(m_optimiser.weights());
+        stoppable.stop = terms.stop;
+        const RecipeLosses found = runRecipe(stoppable, texts, m_optimiser.steps(), true);
+        if (terms.stop.stop_requested())
+            return stoppedStep();
         StepLosses losses;
         if (found.rows == 0)
             return losses;

@@ -7,12 +7,18 @@
 
 #include <c10/core/GradMode.h>
 
+#include <cmath>
+
 namespace trainer_torch {
 
 using namespace engine;
 
 std::uint64_t textKey(const ModelTrainerPlan& plan, std::int64_t step, std::size_t text) {
     return counterKey(counterKey(plan.seed, static_cast<std::uint64_t>(step)), text);
+}
+
+bool isGoingOn(const RecipeWork& work, const RecipeLosses& losses) {
+    return std::isfinite(losses.total) && !work.stop.stop_requested();
 }
 
 RecipeLosses runRecipe(const RecipeWork& work,

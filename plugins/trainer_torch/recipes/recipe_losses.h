@@ -5,6 +5,7 @@
 #include "plugins/trainer_torch/model/model_pass.h"
 
 #include <span>
+#include <stop_token>
 
 namespace trainer_torch {
 
@@ -24,15 +25,21 @@ struct RecipeWork {
     const RowMaker& rows;
     const TensorMap& trained;
     double mostKept = kKeptBytes; ///< see ModelPass
+    std::stop_token stop = {};
 };
 
 /// The losses of step `step` on these texts; with gradients, they are added to those of the trained
 /// tensors. All that is drawn is a function of seed, step and the text's place among the texts. It
-/// ends early, without the gradients of the later texts, where a loss is not finite.
+/// ends early, without the gradients of the later texts, where a loss is not finite or the stop is
+/// asked for.
 RecipeLosses runRecipe(const RecipeWork& work,
                        std::span<const engine::TrainingText> texts,
                        std::int64_t step,
                        bool hasGradients);
+
+/// Whether the next text of a step is to be computed: the losses so far are finite, and nobody has
+/// asked for the stop.
+bool isGoingOn(const RecipeWork& work, const RecipeLosses& losses);
 
 /// The key of all that is drawn for one text in one step.
 std::uint64_t textKey(const engine::ModelTrainerPlan& plan, std::int64_t step, std::size_t text);

@@ -6,7 +6,6 @@
 #include "plugins/trainer_torch/recipes/space_rows.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace trainer_torch {
 
@@ -35,7 +34,7 @@ RecipeLosses runSpace(const RecipeWork& work,
     const auto shareOf = [](std::int64_t count) {
         return 1.0 / static_cast<double>(std::max<std::int64_t>(1, count));
     };
-    for (std::size_t i = 0; i < all.size() && std::isfinite(losses.total); ++i) {
+    for (std::size_t i = 0; i < all.size() && isGoingOn(work, losses); ++i) {
         const SpaceRows& text = all[i];
         if (text.labels.empty())
             continue;

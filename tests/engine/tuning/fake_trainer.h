@@ -39,6 +39,8 @@ public:
                                             const engine::StepTerms& terms) override {
         if (stepping)
             stepping();
+        if (terms.stop.stop_requested())
+            return engine::Error{engine::ErrorCode::Cancelled, "The step was stopped.", ""};
         const int call = calls++;
         if (fails && fails(call, m_steps))
             return engine::Error{engine::ErrorCode::Numeric, "The loss is not finite.", ""};

@@ -93,6 +93,7 @@ private slots:
     void oneThatIsKilledTwiceDoesSo();
     void aStoppedTrainingEndsLikeAnUndisturbedOne_data();
     void aStoppedTrainingEndsLikeAnUndisturbedOne();
+    void oneThatIsStoppedInTheMiddleOfAStepDoesSo();
     void oneThatIsStoppedInAnEvaluationDoesSo();
     void oneThatHadGoneBackDoesSo();
     void aNumberOfStepsThatTimeHasDecidedStays();
@@ -170,6 +171,25 @@ void ResumedTrainingTest::aStoppedTrainingEndsLikeAnUndisturbedOne() {
     TrainingRun undisturbed;
     QVERIFY(endsLike(run, undisturbed));
     QCOMPARE(run.trainer->steps.size(), toSize(20 - step)); // nothing is made again
+}
+
+void ResumedTrainingTest::oneThatIsStoppedInTheMiddleOfAStepDoesSo() {
+    TrainingRun run;
+    std::stop_source source;
+    run.prepares = [&](FakeTrainer& trainer) {
+        trainer.stepping = [&] {
+            if (trainer.stepCount() == 7)
+                source.request_stop();
+        };
+    };
+    const auto stopped = run.start(source.get_token());
+    QVERIFY(!stopped.hasValue());
+    QCOMPARE(stopped.error().code, ErrorCode::Cancelled);
+    QCOMPARE(run.trainer->steps.size(), std::size_t{7});
+    run.prepares = {};
+    TrainingRun undisturbed;
+    QVERIFY(endsLike(run, undisturbed));
+    QCOMPARE(run.trainer->steps.size(), std::size_t{13}); // the step at work is made anew
 }
 
 void ResumedTrainingTest::oneThatIsStoppedInAnEvaluationDoesSo() {

@@ -20,7 +20,7 @@ using trainer_support::OwnedText;
 
 namespace {
 
-constexpr StepTerms kTerms = {.rate = 4e-3};
+const StepTerms kTerms = {.rate = 4e-3};
 constexpr TokenId kMask = 31;
 constexpr int kWords = 24; ///< tokens that sentences are made of
 
@@ -165,6 +165,7 @@ private slots:
     void aRestoredStateGoesOnWithTheSameBits();
     void textsWithoutAnswersChangeNothing();
     void aLossThatIsNotFiniteChangesNothing();
+    void aStepThatIsStoppedChangesNothing();
     void foreignStatesAreRefused();
     void modelsThatCannotBeComputedAreRefused_data();
     void modelsThatCannotBeComputedAreRefused();
@@ -357,6 +358,23 @@ void ModelTrainerTest::aLossThatIsNotFiniteChangesNothing() {
     stepOn(*fresh, texts);
     stepOn(*trainer, texts);
     QVERIFY(trainer->state() == fresh->state());
+}
+
+void ModelTrainerTest::aStepThatIsStoppedChangesNothing() {
+    const ModelConfig config = learningConfig();
+    const std::vector<OwnedText> texts = sentences(config, 4);
+    std::stop_source source;
+    source.request_stop();
+    StepTerms terms = kTerms;
+    terms.stop = source.get_token();
+    for (const TuningRecipe recipe : {TuningRecipe::LayerSkip, TuningRecipe::Space}) {
+        const auto trainer = made(planOf(recipe), config);
+        const NamedArrays before = trainer->state();
+        const auto stopped = trainer->step(trainer_support::shown(texts), terms);
+        QVERIFY(!stopped.hasValue());
+        QCOMPARE(stopped.error().code, ErrorCode::Cancelled);
+        QVERIFY(trainer->state() == before);
+    }
 }
 
 void ModelTrainerTest::foreignStatesAreRefused() {

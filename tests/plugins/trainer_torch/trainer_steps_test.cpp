@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kHidden = 32;
 constexpr int kVocab = 48;
-constexpr StepTerms kTerms = {.rate = 5e-3, .streamLoss = 0.5, .overlap = 0.2};
+const StepTerms kTerms = {.rate = 5e-3, .streamLoss = 0.5, .overlap = 0.2};
 
 TrainerPlan tinyPlan() {
     TrainerPlan plan;
@@ -96,6 +96,7 @@ private slots:
     void bfloat16ComesClose();
     void textsWithoutAnswersChangeNothing();
     void aLossThatIsNotFiniteChangesNothing();
+    void aStepThatIsStoppedChangesNothing();
     void foreignStatesAreRefused_data();
     void foreignStatesAreRefused();
     void plansThatDoNotFitAreRefused();
@@ -249,6 +250,21 @@ void TrainerStepsTest::aLossThatIsNotFiniteChangesNothing() {
     stepOn(*fresh, texts);
     stepOn(*trainer, texts);
     QVERIFY(trainer->state() == fresh->state());
+}
+
+void TrainerStepsTest::aStepThatIsStoppedChangesNothing() {
+    const TrainerModel model = tinyModel();
+    const std::vector<OwnedText> texts = sentences(model, 2);
+    const auto trainer = makeTrainer(tinyPlan(), model);
+    const NamedArrays before = trainer->state();
+    std::stop_source source;
+    source.request_stop();
+    StepTerms terms = kTerms;
+    terms.stop = source.get_token();
+    const auto stopped = trainer->step(trainer_support::shown(texts), terms);
+    QVERIFY(!stopped.hasValue());
+    QCOMPARE(stopped.error().code, ErrorCode::Cancelled);
+    QVERIFY(trainer->state() == before);
 }
 
 void TrainerStepsTest::foreignStatesAreRefused_data() {
