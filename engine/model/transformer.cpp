@@ -114,10 +114,22 @@ void checkStreams(const ModelConfig& config, const ForwardRequest& request) {
                  wanted);
 }
 
-void checkOutputs(TransformerKey key, const ForwardRequest& request) {
+void checkOutputs(const ModelConfig& config, TransformerKey key, const ForwardRequest& request) {
     for (const std::span<const int> wanted : {request.logitRows, request.summaryRows})
         for (const int row : wanted)
             ENGINE_CHECK(row >= 0 && row < request.layout.rowCount(), "logits of row {}", row);
+    int end = 0;
+    for (const TokenSpan& span : request.headSpans) {
+        ENGINE_CHECK(span.first >= end && span.first < span.end && span.end <= config.headSize() &&
+                         span.first % kHeadBlock == 0 &&
+                         (span.end % kHeadBlock == 0 || span.end == config.headSize()),
+                     "the tokens [{}, {}) of a head of {} behind {}",
+                     span.first,
+                     span.end,
+                     config.headSize(),
+                     end);
+        end = span.end;
+    }
     int next = request.firstLayer;
     for (const HandOut& handOut : request.handOuts) {
         ENGINE_CHECK(handOut.layer >= next && handOut.layer < request.layersEnd(),
@@ -163,7 +175,7 @@ void checkForwardRequest(const ModelConfig& config,
     else
         checkTokens(config, request);
     checkStreams(config, request);
-    checkOutputs(key, request);
+    checkOutputs(config, key, request);
 }
 
 Error nonFiniteError(std::string_view where, std::string_view tensor, Position position) {

@@ -42,6 +42,17 @@ struct AttentionPlace {
     int row;
 };
 
+/// Tokens [first, end) of the vocabulary. A plain value.
+struct TokenSpan {
+    int first;
+    int end;
+
+    bool operator==(const TokenSpan&) const = default;
+};
+
+/// Where spans of a head begin and end: at multiples of it, or with the vocabulary.
+inline constexpr int kHeadBlock = 16;
+
 /// What one forward pass shall do. All spans are guests: they must live until the call returns.
 struct ForwardRequest {
     const LayerPlan& plan;
@@ -64,6 +75,10 @@ struct ForwardRequest {
     /// Rows whose HeadSummary is wanted, from the same head. A backend with a fused head makes it
     /// without full logits.
     std::span<const int> summaryRows = {};
+    /// The only tokens that matter to a draft, ascending and apart from each other; empty: all. A
+    /// backend that leavesTokensOut() reads no other rows of the head: summaries are over these
+    /// tokens alone, and the logit of any other one is -infinity.
+    std::span<const TokenSpan> headSpans = {};
     /// Layers behind which the residual stream is wanted, ascending; each goes to rows of its own.
     std::span<const HandOut> handOuts = {};
     /// Whether the influence of the sublayers that run is wanted (SublayerInfluence).
@@ -127,6 +142,9 @@ public:
 
     /// Whether passes can tell the weights of attention.
     virtual bool tellsAttention() const { return false; }
+
+    /// Whether passes keep to ForwardRequest::headSpans; if not, they compute the whole head.
+    virtual bool leavesTokensOut() const { return false; }
 
     /// Memory that the weights take, bytes.
     virtual std::size_t weightBytes() const = 0;

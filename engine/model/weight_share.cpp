@@ -16,13 +16,13 @@ SublayerWeights sublayerWeights(const ModelConfig& config, int layer) {
             .mlp = mlp};
 }
 
-double weightShare(const LayerPlan& plan, const ModelConfig& config) {
+double weightShare(const LayerPlan& plan, const ModelConfig& config, double headPart) {
     ENGINE_CHECK(plan.layerCount() == config.layerCount,
                  "a plan of {} layers for a model of {}",
                  plan.layerCount(),
                  config.layerCount);
     const double head = static_cast<double>(config.hiddenSize) * config.vocabSize;
-    double read = head;
+    double read = headPart * head;
     double all = head;
     for (int layer = 0; layer < config.layerCount; ++layer) {
         const auto [attention, mlp] = sublayerWeights(config, layer);
@@ -34,8 +34,8 @@ double weightShare(const LayerPlan& plan, const ModelConfig& config) {
     return read / all;
 }
 
-double weightShare(const LayerPlan& plan, const Transformer& transformer) {
-    const double share = weightShare(plan, transformer.config());
+double weightShare(const LayerPlan& plan, const Transformer& transformer, double headPart) {
+    const double share = weightShare(plan, transformer.config(), headPart);
     return plan.weights == WeightSet::Copy ? share * transformer.copyShare() : share;
 }
 

@@ -90,7 +90,7 @@ void AutoDecoder::forecast() {
         return;
     const auto rounds = static_cast<double>(replay->rounds.size());
     const LayerPlan& best = *m_beside.best();
-    const PassShares shares = PassShares::of(best, m_target.transformer().config());
+    const PassShares shares = PassShares::of(best, m_target.transformer().config(), headPart());
     DraftForecast made{.matchness = static_cast<double>(replay->matches) / replay->rows,
                        .draftCost = m_costs.relativeDraftCost(shares.draft),
                        .verifyCost = 0.0,

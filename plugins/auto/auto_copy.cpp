@@ -76,7 +76,7 @@ Result<void> AutoDecoder::countCopy() {
         engine::matchness(
             m_target.transformer(), m_target.cache(), plan, newestWindow(), MatchnessKeys::Target));
     const double score = believedScore(matchness);
-    const PassShares shares{.draft = weightShare(plan, m_target.transformer())};
+    const PassShares shares{.draft = weightShare(plan, m_target.transformer(), headPart())};
     const Promise promise =
         bestChain(DraftPass::of(score, shares, m_costs), m_costs, m_settings.maxNodes);
     if (promise.rate() > 1.0 + m_settings.margin) {

@@ -209,6 +209,7 @@ Result<Draft> AutoDecoder::draft(Choice& choice) {
         ENGINE_TRY(Draft made,
                    drafter.draft(m_target,
                                  {.maxNodes = m_settings.maxNodes,
+                                  .vocabularyShare = m_settings.vocabularyShare,
                                   .costs = &m_costs,
                                   .rate = std::max(m_recent.rate(), 1.0),
                                   .free = &choice.free}));

@@ -111,6 +111,7 @@ private:
     engine::Result<void> measurePrice();
     engine::Result<double> passMs(const engine::LayerPlan& plan, int rowCount);
     int treeRows();
+    double headPart() const;
     engine::Result<void> priceOne(double slowdown);
     void spend(double ms);
     void pay(double plainSteps);

@@ -26,7 +26,8 @@ AutoSettings AutoSettings::make(const SettingValues& values) {
             flagOf(values, "low_precision"),
             numberOf(values, "probing"),
             flagOf(values, "search_beside"),
-            flagOf(values, "remember")};
+            flagOf(values, "remember"),
+            numberOf(values, "draft_vocabulary")};
 }
 
 DecoderInfo autoInfo() {
@@ -73,6 +74,7 @@ DecoderInfo autoInfo() {
                     "",
                     "Draft with a copy of the weights in 4 bits if that pays: of a model that is "
                     "held in 16 or 32 bits, where twice the copy's memory is free."),
+        draftVocabularySetting(kDraftVocabulary),
         stepSetting(
             numberSetting("probing", "Time for probing", 0.005, {0.0, 1.0}),
             "",

@@ -21,6 +21,7 @@ struct AutoSettings {
     double probing;
     bool searchesBeside;
     bool remembers;
+    double vocabularyShare; ///< see DraftTerms
 
     static AutoSettings make(const engine::SettingValues& values);
 };

@@ -79,7 +79,8 @@ void AutoDecoder::judge() {
                     .presentRate = presentRate,
                     .leastRate = 1.0 + m_settings.margin,
                     .maxNodes = m_settings.maxNodes,
-                    .elapsed = m_elapsed});
+                    .elapsed = m_elapsed,
+                    .headPart = headPart()});
 }
 
 /// Tries a plan if the purse allows it and a search is worth its time; now and then even if not.
@@ -154,6 +155,11 @@ Result<double> AutoDecoder::passMs(const LayerPlan& plan, int rowCount) {
 /// Rows of a verification as SWIFT makes it.
 int AutoDecoder::treeRows() {
     return std::min(m_target.transformer().preferredTreeNodes() + 1, kMostPricedRows);
+}
+
+/// Of the output head, that a draft pass reads.
+double AutoDecoder::headPart() const {
+    return DraftHead::keptShare(m_target.transformer(), m_settings.vocabularyShare);
 }
 
 /// Measures a pass whose price is missing, that of SWIFT's trees last. `slowdown`: how much longer

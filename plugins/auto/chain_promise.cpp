@@ -23,13 +23,13 @@ bool isPureExit(const LayerPlan& plan) {
 
 } // namespace
 
-PassShares PassShares::of(const LayerPlan& plan, const ModelConfig& config) {
-    PassShares shares{.draft = weightShare(plan, config)};
+PassShares PassShares::of(const LayerPlan& plan, const ModelConfig& config, double headPart) {
+    PassShares shares{.draft = weightShare(plan, config, headPart)};
     if (!isPureExit(plan))
         return shares;
     LayerPlan headAlone = plan;
     headAlone.exitAfterLayer = -1;
-    shares.last = shares.draft - weightShare(headAlone, config);
+    shares.last = shares.draft - weightShare(headAlone, config, headPart);
     shares.verify = 1.0 - shares.last;
     return shares;
 }

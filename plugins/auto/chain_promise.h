@@ -27,8 +27,9 @@ struct PassShares {
     double verify = 1.0; ///< the verification: all weights, unless it resumes behind an exit
 
     /// The shares of a plan. The verification resumes if the plan runs the first layers completely
-    /// and nothing else.
-    static PassShares of(const engine::LayerPlan& plan, const engine::ModelConfig& config);
+    /// and nothing else. `headPart`: see engine::weightShare().
+    static PassShares
+    of(const engine::LayerPlan& plan, const engine::ModelConfig& config, double headPart = 1.0);
 
     bool resumes() const { return last > 0.0; }
 };

@@ -48,6 +48,7 @@ Result<DecodeStep> LayerSkipDecoder::round() {
                                {.rule = m_settings.rule,
                                 .sharesNoise = m_settings.sharesNoise,
                                 .maxDepth = m_settings.maxLength,
+                                .vocabularyShare = m_settings.vocabularyShare,
                                 .stopRule = &stopRule()}));
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.rule));
     step.tables.push_back(exitTable());

@@ -25,6 +25,7 @@ std::vector<SettingInfo> commonInfos() {
             "model's."),
         verificationSetting(),
         sharedNoiseSetting(),
+        draftVocabularySetting(1.0), // the paper's drafts read the whole head
         answerSetting(flagSetting("fused_start", "Draft from the prompt", true),
                       "",
                       "The first round reads the last 128 prompt tokens on its way, instead of "
@@ -117,6 +118,7 @@ Result<LayerSkipSettings> LayerSkipSettings::make(LengthMethod method,
     ENGINE_TRY(made.exitLayers, exitLayersOf(values, config));
     made.rule = verifyRuleOf(values);
     made.sharesNoise = flagOf(values, "shared_noise");
+    made.vocabularyShare = numberOf(values, "draft_vocabulary");
     made.startsFromPrompt = flagOf(values, "fused_start");
     if (method == LengthMethod::Adaptive)
         made.threshold = thresholdOptions(values);

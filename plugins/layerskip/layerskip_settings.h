@@ -20,6 +20,7 @@ struct LayerSkipSettings {
     int exitLayers = 1; ///< E, from 1 to one less than the model has
     engine::VerifyRule rule = engine::VerifyRule::Match;
     bool sharesNoise = true;
+    double vocabularyShare = 1.0; ///< see DraftTerms
     bool startsFromPrompt = true;
     int length = 6;     ///< fixed, or where the finite states start; up to maxLength
     int maxLength = 18; ///< of a draft, whatever the method

@@ -56,6 +56,7 @@ public:
 
 private:
     void use(const SettingValues& values) {
+        m_vocabularyShare = numberOf(values, "draft_vocabulary");
         m_rule = ConfidenceStopRule(numberOf(values, "epsilon"), integerOf(values, "max_draft"));
     }
 
@@ -66,7 +67,9 @@ private:
             makePiece();
         if (!m_isReady)
             return measured(m_target.verify(Draft::empty({DraftEndReason::Nothing})), {});
-        ENGINE_TRY(Draft draft, m_drafter.draft(m_target, {.stopRule = &m_rule}));
+        ENGINE_TRY(
+            Draft draft,
+            m_drafter.draft(m_target, {.vocabularyShare = m_vocabularyShare, .stopRule = &m_rule}));
         const DraftChoice choice = choiceOf(draft);
         return measured(m_target.verify(std::move(draft)), choice);
     }
@@ -91,7 +94,11 @@ private:
         m_drafter.use(m_copyPlan, m_plan.id());
     }
 
-    double passShare() const { return weightShare(m_copyPlan, m_target.transformer()); }
+    double passShare() const {
+        const Transformer& transformer = m_target.transformer();
+        return weightShare(
+            m_copyPlan, transformer, DraftHead::keptShare(transformer, m_vocabularyShare));
+    }
 
     Result<DecodeStep> measured(Result<DecodeStep> made, const DraftChoice& choice) {
         if (!made)
@@ -127,6 +134,7 @@ private:
     NumberedPlan m_plan;
     ConfidenceStopRule m_rule{0.0, 1};
     StepCosts m_costs;
+    double m_vocabularyShare = 1.0;
     bool m_isReady = false;   // the copy is complete
     bool m_isRefused = false; // by this answer
 };
@@ -161,6 +169,7 @@ DecoderInfo lowPrecisionInfo() {
         stepSetting(numberSetting("epsilon", "Confidence threshold ε", 0.4, {0.0, 1.0}),
                     "",
                     "A draft ends behind a token that the copy finds less likely than this."),
+        draftVocabularySetting(kDraftVocabulary),
     };
     return info;
 }

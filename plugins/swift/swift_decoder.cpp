@@ -177,7 +177,10 @@ void SwiftDecoder::usePlan() {
     const TaskSearch& search = m_state->search;
     if (m_drafter.planId() == 0 || m_drafter.plan() != search.plan()) {
         m_worth = search.isScored() ? DraftWorth(search.bestScore()) : DraftWorth();
-        m_passShare = weightShare(search.plan(), m_target.transformer().config());
+        m_passShare = weightShare(
+            search.plan(),
+            m_target.transformer().config(),
+            DraftHead::keptShare(m_target.transformer(), m_settings.draft.vocabularyShare));
     }
     m_drafter.use(search.plan(), m_state->planId);
 }

@@ -203,6 +203,7 @@ std::vector<SettingInfo> addedDraftSettings() {
                     "A draft ends, and gets no sibling, where its time would give more tokens when "
                     "spent otherwise, as measured in this run. How many steps an answer takes then "
                     "depends on the machine, its text does not."),
+        draftVocabularySetting(kDraftVocabulary),
         sharedNoiseSetting(),
         answerSetting(flagSetting("free_draft", "Free drafts first", false),
                       "",
@@ -222,6 +223,7 @@ SettingValues withoutAdditions() {
     return {{"tree_nodes", kWidestTree},
             {"calibrate", 0.0},
             {"weigh", 0.0},
+            {"draft_vocabulary", 1.0},
             {"rows_per_trial", 1.0},
             {"trials_to_double", 0.0},
             {"search_share", 0.0},
@@ -296,8 +298,9 @@ DecoderInfo swiftInfo() {
          "large as suits the backend, the best set is scored again on "
          "new windows, the search starts again when acceptance falls, r is lowered when it stays "
          "low, short answers give short windows, a draft goes on where unsure tokens were "
-         "accepted, and no further than its time pays, "
-         "drafts share the noise of sampling.",
+         "accepted, and no further than its time pays, it chooses from frequent tokens and those "
+         "of "
+         "the text, drafts share the noise of sampling.",
          {}},
         paperProfile(),
         codeProfile(),

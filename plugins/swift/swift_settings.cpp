@@ -109,6 +109,7 @@ SwiftSettings::make(const SettingValues& values, bool isGreedy, int preferredTre
     made.draft.maxNodes = nodes == 0 ? preferredTreeNodes : nodes;
     made.draft.rule = verifyRuleOf(values);
     made.draft.sharesNoise = flagOf(values, "shared_noise");
+    made.draft.vocabularyShare = numberOf(values, "draft_vocabulary");
     made.epsilon = flagOf(values, "early_stop") ? numberOf(values, "epsilon") : 0.0;
     made.calibrates = flagOf(values, "calibrate");
     made.searchShare = numberOf(values, "search_share");

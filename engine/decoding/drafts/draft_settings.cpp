@@ -54,6 +54,15 @@ VerifyRule verifyRuleOf(const SettingValues& values) {
     return textOf(values, "verification") == kRejection ? VerifyRule::Rejection : VerifyRule::Match;
 }
 
+SettingInfo draftVocabularySetting(double initial) {
+    return stepSetting(
+        numberSetting("draft_vocabulary", "Draft vocabulary", initial, {0.01, 1.0}),
+        "",
+        "Share of the vocabulary that a draft chooses from, beside the tokens of the text so far: "
+        "the first tokens, which are the frequent ones. Draft passes read no other rows of the "
+        "output head. 1 = all tokens.");
+}
+
 SettingInfo sharedNoiseSetting() {
     return stepSetting(
         flagSetting("shared_noise", "Shared noise", true),

@@ -45,6 +45,13 @@ std::vector<SettingInfo> thresholdSettings(const AdaptiveThresholdOptions& initi
 /// The values of those.
 AdaptiveThresholdOptions thresholdOf(const SettingValues& values);
 
+/// "draft_vocabulary", see DraftTerms::vocabularyShare.
+SettingInfo draftVocabularySetting(double initial);
+
+/// Its value where nothing says otherwise. On the default model drafts of less miss too many
+/// tokens, and those of more gain little.
+inline constexpr double kDraftVocabulary = 0.25;
+
 /// "margin", for decoders that weigh a draft against the time it takes.
 SettingInfo marginSetting();
 

@@ -45,6 +45,7 @@ struct DraftTerms {
     /// takes the most probable token instead (for comparison).
     bool sharesNoise = true;
     int maxDepth = std::numeric_limits<int>::max(); ///< tokens in a row
+    double vocabularyShare = 1.0;                   ///< that a draft chooses from, see DraftHead
     /// Asked behind each draft pass whether the draft ends there; null = no.
     const DraftStopRule* stopRule = nullptr;
 

@@ -22,6 +22,8 @@ Result<Draft> ExitDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     const Position firstOutput = target.outputPosition();
     ENGINE_CHECK(!m_options.addBeside || terms.rule == VerifyRule::Match,
                  "drawn tokens are joined by others under the rule Rejection");
+    m_head.use(terms.vocabularyShare);
+    m_headSpans = m_head.spans(target); // what is drafted is in it
     beginRows(target);
     bool isDropped = false;
     for (bool isOver = false; !isOver;) {
@@ -121,6 +123,7 @@ Result<void> ExitDrafter::runPass(Target& target, const AttentionLayout& layout,
          .tokens = m_tokens,
          .logitRows = needs.logits ? headRow : std::span<const int>(),
          .summaryRows = needs.summary ? headRow : std::span<const int>(),
+         .headSpans = m_headSpans,
          .handOuts = m_handOuts},
         target.cache(),
         m_pass));

@@ -71,6 +71,8 @@ private:
     Position m_nextSlot = 0;           // where it writes
     Position m_rootSlot = 0;           // of the pending token
     ForwardResult m_pass;
+    DraftHead m_head;
+    std::span<const TokenSpan> m_headSpans;
 };
 
 } // namespace engine

@@ -10,6 +10,8 @@ Result<Draft> SelfDrafter::makeDraft(Target& target, const DraftTerms& terms) {
     const ChainLimit limit = chainLimit(target, terms);
     if (limit.tokens <= 0)
         return Draft::empty(limit.end);
+    m_head.use(terms.vocabularyShare);
+    const auto head = m_head.spans(target); // what is drafted is in it
     DraftEnd end = limit.end;
     const Position firstOutput = target.outputPosition();
     std::vector<DraftLevel> levels;
@@ -26,7 +28,8 @@ Result<Draft> SelfDrafter::makeDraft(Target& target, const DraftTerms& terms) {
              .layout = layout,
              .tokens = std::span(&token, 1),
              .logitRows = maker.needsLogits() ? rows : std::span<const int>(),
-             .summaryRows = rows},
+             .summaryRows = rows,
+             .headSpans = head},
             target.cache(),
             m_pass));
         ENGINE_TRY(DraftLevel level, maker.make(m_pass, firstOutput + steps));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/decoding/drafts/drafter.h"
+#include "engine/decoding/round/draft_head.h"
 
 #include <cstdint>
 #include <vector>
@@ -43,6 +44,7 @@ private:
 
     DraftDraws* m_draws;
     LayerPlan m_plan;
+    DraftHead m_head;
     std::uint64_t m_planId = 0;
     ForwardResult m_pass;      // of the newest draft pass, its memory used again
     std::uint64_t m_round = 0; // keys the draws of recursive rejection

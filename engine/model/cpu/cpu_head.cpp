@@ -3,14 +3,16 @@
 #include "engine/model/cpu/cpu_transformer.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 namespace engine::cpu {
 
 namespace {
 
-HeadSummary summaryOf(const HeadTotal& total, int vocabSize) {
+HeadSummary summaryOf(const HeadTotal& total, int tokens) {
     HeadSummary summary;
-    summary.count = std::min(HeadSummary::kMost, vocabSize);
+    summary.count = std::min(HeadSummary::kMost, tokens);
     for (std::size_t i = 0; i < toSize(summary.count); ++i) {
         summary.ids[i] = total.ids[i];
         summary.logits[i] = total.logits[i];
@@ -25,16 +27,27 @@ int placeOf(std::span<const int> rows, int row) {
 
 } // namespace
 
-void CpuTransformer::planHeadReads(CutWeights& into) const {
-    const TileMatrix& matrix = into.weights.outputHead().matrix;
-    const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
+/// The head in pieces for the threads, and what each of them reads first.
+void CpuTransformer::cutHead(std::span<const TokenSpan> spans) {
+    const TileMatrix& matrix = m_used->weights.outputHead().matrix;
+    const TokenSpan all{0, matrix.rows};
+    const int most = spans.empty() ? kHeadTiles : kShortHeadTiles;
+    m_space.headPieces.clear();
+    for (const TokenSpan& span : spans.empty() ? std::span(&all, 1) : spans) {
+        const int endTile = (span.end + kTileRows - 1) / kTileRows;
+        for (int tile = span.first / kTileRows; tile < endTile; tile += most)
+            m_space.headPieces.push_back({tile, std::min(most, endTile - tile)});
+    }
+    const int pieces = static_cast<int>(m_space.headPieces.size());
     const int threads = m_pool->threads();
-    into.headReads.resize(toSize(threads) * WorkerPool::kReadsPerThread);
+    m_space.headReads.assign(toSize(threads) * WorkerPool::kReadsPerThread, {});
     for (int thread = 0; thread < threads; ++thread) {
         const auto [first, end] = WorkerPool::shareOf(thread, pieces, threads);
         if (first < end)
-            into.headReads[toSize(thread) * WorkerPool::kReadsPerThread] = {
-                matrix.data + toSize(first * kHeadTiles) * matrix.tileBytes, matrix.tileBytes};
+            m_space.headReads[toSize(thread) * WorkerPool::kReadsPerThread] = {
+                matrix.data +
+                    toSize(m_space.headPieces[toSize(first)].firstTile) * matrix.tileBytes,
+                matrix.tileBytes};
     }
 }
 
@@ -59,14 +72,16 @@ void CpuTransformer::runHead(Pass& pass) {
         m_space.normed.prepare(index, m_used->head.forms(), m_kernels.rows);
     });
     const TileMatrix& matrix = m_used->weights.outputHead().matrix;
-    const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
+    const int pieces = static_cast<int>(m_space.headPieces.size());
+    if (!request.headSpans.empty()) // what is left out
+        std::fill_n(
+            pass.logits, request.logitRows.size() * vocab, -std::numeric_limits<float>::infinity());
     m_space.partials.resize(std::max(m_space.partials.size(), toSize(rows) * toSize(pieces)));
     const TileInput input = m_space.normed.input(matrix, m_used->head.forms(), rows);
     constexpr std::size_t kPieceLogits = std::size_t{kHeadTiles} * kTileRows;
     const auto runPiece = [&](int piece, int thread) {
-        const int firstTile = piece * kHeadTiles;
+        const auto [firstTile, tiles] = m_space.headPieces[toSize(piece)];
         const int first = firstTile * kTileRows;
-        const int tiles = std::min(kHeadTiles, tileCount(matrix) - firstTile);
         std::vector<float>& scratch = m_space.logitScratch[toSize(thread)];
         if (scratch.size() < toSize(rows) * kPieceLogits)
             scratch.resize(toSize(rows) * kPieceLogits);
@@ -98,8 +113,14 @@ void CpuTransformer::finishLogits(float* logits, int count) const {
 
 void CpuTransformer::finishHead(Pass& pass) {
     const ForwardRequest& request = pass.request;
-    const TileMatrix& matrix = m_used->weights.outputHead().matrix;
-    const int pieces = (tileCount(matrix) + kHeadTiles - 1) / kHeadTiles;
+    const int pieces = static_cast<int>(m_space.headPieces.size());
+    int tokens = m_config.headSize();
+    if (!request.headSpans.empty())
+        tokens = std::accumulate(
+            request.headSpans.begin(),
+            request.headSpans.end(),
+            0,
+            [](int sum, const TokenSpan& span) { return sum + span.end - span.first; });
     pass.result.summaries.resize(request.summaryRows.size());
     for (std::size_t place = 0; place < m_space.headRows.size(); ++place) {
         const int row = m_space.headRows[place];
@@ -112,7 +133,7 @@ void CpuTransformer::finishHead(Pass& pass) {
         }
         for (std::size_t i = 0; i < request.summaryRows.size(); ++i)
             if (request.summaryRows[i] == row)
-                pass.result.summaries[i] = summaryOf(total, m_config.headSize());
+                pass.result.summaries[i] = summaryOf(total, tokens);
     }
 }
 

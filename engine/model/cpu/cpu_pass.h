@@ -5,7 +5,9 @@
 #include "engine/model/expert_choice.h"
 
 #include <array>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace engine::cpu {
@@ -42,6 +44,12 @@ struct ExpertRows {
 /// Some tiles of an expert's matrices, for the rows of one entry of Workspace::expertRows.
 struct ExpertPiece {
     int entry;
+    int firstTile;
+    int tileCount;
+};
+
+/// Tiles of the head that follow each other and are summarised together.
+struct HeadPiece {
     int firstTile;
     int tileCount;
 };
@@ -117,11 +125,13 @@ struct Workspace {
     std::vector<std::vector<float>> attendScratch; // [threads]: the kernel's, then a section's sums
     std::vector<std::vector<AttendTotal>> totalScratch; // [threads, 2 * group]
     std::vector<std::vector<float>> logitScratch;       // [threads]
-    std::vector<HeadPartial> partials;                  // [rows, tiles]
+    std::vector<HeadPartial> partials;                  // [rows, headPieces]
     std::vector<std::uint8_t> isRowFinite;              // [rows]
     std::vector<double> rowInfluence;                   // [rows]
     std::vector<Operation> operations;
     std::vector<int> headRows; // rows whose head is wanted, each once
+    std::vector<HeadPiece> headPieces;
+    std::vector<std::span<const std::byte>> headReads; // as WorkerPool::NextReads
 };
 
 } // namespace engine::cpu

@@ -33,7 +33,7 @@ CpuTransformer::CpuTransformer(ModelConfig config,
                                const KernelSet& kernels,
                                std::shared_ptr<WorkerPool> pool)
     : m_config(std::move(config))
-    , m_full{.weights = std::move(weights), .layers = {}, .head = {}, .headReads = {}}
+    , m_full{.weights = std::move(weights), .layers = {}, .head = {}}
     , m_packedCache(options.packedCache)
     , m_freeMemory(options.freeMemory)
     , m_kernels(kernels)
@@ -81,7 +81,6 @@ void CpuTransformer::cut(CutWeights& into) const {
         }
     }
     into.head = LinearGroup({&into.weights.outputHead()}, threads);
-    planHeadReads(into);
 }
 
 Result<KvCache> CpuTransformer::makeCache(Position capacity) const {
@@ -161,6 +160,7 @@ CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, Forwa
         result.influence.assign(2 * toSize(m_config.layerCount), 0.0);
     reserve(pass.rows);
     compile(request);
+    cutHead(request.headSpans);
     readInput(pass);
     prepareAngles(request.layout);
     m_space.runsWindow = -1;
@@ -200,7 +200,7 @@ const Operation* CpuTransformer::readerOf(std::size_t operation) const {
 
 /// What the threads read first then.
 WorkerPool::NextReads CpuTransformer::readsOf(const Operation* reader) const {
-    return reader == nullptr ? WorkerPool::NextReads(m_used->headReads)
+    return reader == nullptr ? WorkerPool::NextReads(m_space.headReads)
                              : firstGroupOf(*reader).firstReads();
 }
 

@@ -62,6 +62,8 @@ public:
 
     bool tellsAttention() const override { return true; }
 
+    bool leavesTokensOut() const override { return true; }
+
 private:
     CpuTransformer(ModelConfig config,
                    Weights weights,
@@ -74,7 +76,6 @@ private:
         Weights weights;
         std::vector<LayerOperations> layers; // [layers]
         LinearGroup head;
-        std::vector<std::span<const std::byte>> headReads; // as WorkerPool::NextReads
     };
 
     struct ByteRange {
@@ -136,7 +137,7 @@ private:
     void handOut(const Pass& pass, HiddenRows& to);
     KvShape kvShape(Position capacity) const;
     void cut(CutWeights& into) const;
-    void planHeadReads(CutWeights& into) const;
+    void cutHead(std::span<const TokenSpan> spans);
     void runHead(Pass& pass);
     void finishHead(Pass& pass);
 
@@ -195,7 +196,10 @@ private:
     std::shared_ptr<WorkerPool> m_pool; // that of the model that this one drafts for
 };
 
-/// Tiles of the vocabulary that are summarised together: 512 logits.
+/// Tiles of the vocabulary that are summarised together: 512 logits; of a head that leaves tokens
+/// out fewer, so that the threads share them evenly.
 inline constexpr int kHeadTiles = 32;
+inline constexpr int kShortHeadTiles = 8;
+static_assert(kHeadBlock == kTileRows);
 
 } // namespace engine::cpu

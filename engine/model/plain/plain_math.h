@@ -2,11 +2,13 @@
 #pragma once
 
 #include "engine/loading/model_config.h"
+#include "engine/model/transformer.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numbers>
 #include <span>
 #include <vector>
@@ -103,6 +105,20 @@ template <typename Real> bool allFinite(std::span<const Real> values) {
         if (!std::isfinite(value))
             return false;
     return true;
+}
+
+/// Sets the logits of all other tokens to -infinity; no spans = there are no others. Shapes: logits
+/// [rows, vocab].
+template <typename Real>
+void leaveTokensOut(std::span<Real> logits, std::size_t vocab, std::span<const TokenSpan> spans) {
+    if (spans.empty())
+        return;
+    std::vector<bool> isKept(vocab);
+    for (const TokenSpan& span : spans)
+        std::fill(isKept.begin() + span.first, isKept.begin() + span.end, true);
+    for (std::size_t i = 0; i < logits.size(); ++i)
+        if (!isKept[i % vocab])
+            logits[i] = -std::numeric_limits<Real>::infinity();
 }
 
 /// What a gated MLP makes of its two halves. Shapes: gate, up, returned [n].

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 
@@ -42,6 +43,8 @@ public:
     std::size_t weightBytes() const override { return m_weights.byteSize(); }
 
     bool tellsAttention() const override { return true; }
+
+    bool leavesTokensOut() const override { return true; }
 
     Result<KvCache> makeCache(Position capacity) const override {
         ENGINE_TRY(auto storage, HostKvStorage::make(kvShape(capacity)));
@@ -425,18 +428,16 @@ void PlainTransformer<Real>::runHead(Pass& pass, ForwardResult& result) const {
     const std::size_t width = toSize(m_config.hiddenSize);
     const HeadRows wanted(pass.request.logitRows, pass.request.summaryRows);
     std::vector<Real> rows; // [wanted.rows, hidden]
-    for (const int row : wanted.rows) {
-        const Real* from = pass.stream.data() + toSize(row) * width;
-        rows.insert(rows.end(), from, from + width);
-    }
+    for (const int row : wanted.rows)
+        std::copy_n(pass.stream.data() + toSize(row) * width, width, std::back_inserter(rows));
     std::vector<Real> logits = apply(m_weights.outputHead(), normalise(rows, m_weights.finalNorm));
     const std::size_t vocab = toSize(m_config.headSize());
-    if (m_config.logitScale != 1.0)
-        for (Real& logit : logits)
+    for (Real& logit : logits) {
+        if (m_config.logitScale != 1.0)
             logit *= static_cast<Real>(m_config.logitScale);
-    if (m_config.logitSoftCap > 0.0)
-        for (Real& logit : logits)
+        if (m_config.logitSoftCap > 0.0)
             logit = softCap(logit, static_cast<Real>(m_config.logitSoftCap));
+    }
     for (std::size_t i = 0; i < logits.size(); ++i)
         if (!std::isfinite(logits[i])) {
             const int row = wanted.rows[i / vocab];
@@ -444,6 +445,7 @@ void PlainTransformer<Real>::runHead(Pass& pass, ForwardResult& result) const {
                 "the output head", m_weights.outputHead().name, pass.request.layout.position(row));
             return;
         }
+    leaveTokensOut(std::span(logits), vocab, pass.request.headSpans);
     std::vector<double> wide(vocab);
     for (const int place : wanted.summaryPlaces) {
         std::copy_n(logits.data() + toSize(place) * vocab, vocab, wide.begin());

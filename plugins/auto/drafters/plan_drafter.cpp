@@ -41,10 +41,16 @@ Result<Draft> PlanDrafter::makeDraft(Target& target, const DraftTerms& terms) {
         m_exitDrafter.use({.exitLayers = m_plan.plan.exitAfterLayer + 1,
                            .planId = m_plan.id,
                            .addBeside = [&](DraftTree& chain) { beside.addTo(chain); }});
-        return m_exitDrafter.draft(target, {.maxDepth = terms.maxNodes, .stopRule = &stopRule});
+        return m_exitDrafter.draft(target,
+                                   {.maxDepth = terms.maxNodes,
+                                    .vocabularyShare = terms.vocabularyShare,
+                                    .stopRule = &stopRule});
     }
     ENGINE_TRY(Draft made,
-               m_drafter.draft(target, {.maxNodes = terms.maxNodes, .stopRule = &stopRule}));
+               m_drafter.draft(target,
+                               {.maxNodes = terms.maxNodes,
+                                .vocabularyShare = terms.vocabularyShare,
+                                .stopRule = &stopRule}));
     beside.addTo(made.tree);
     return made;
 }

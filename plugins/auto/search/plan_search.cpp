@@ -82,6 +82,7 @@ double PlanSearch::believedAcceptance(double harm) const {
 void PlanSearch::judge(const SearchTerms& terms) {
     m_influence = terms.influence;
     m_elapsed = terms.elapsed;
+    m_headPart = terms.headPart;
     m_horizon = std::max(kHorizon, m_elapsed);
     if (m_idle > 0.0 && m_elapsed >= m_restartAt) {
         m_idle /= 2.0;
@@ -95,7 +96,7 @@ void PlanSearch::judge(const SearchTerms& terms) {
     double bestMerit = 0.0;
     for (int index = 0; index < kRatios && m_choices.space().dims() > 0; ++index) {
         const LayerPlan plan = m_choices.leastInfluence(m_influence, ratioAt(index));
-        const double cost = terms.costs.relativeDraftCost(weightShare(plan, m_config));
+        const double cost = terms.costs.relativeDraftCost(weightShare(plan, m_config, m_headPart));
         const double acceptance = believedAcceptance(harmOf(plan, m_influence));
         const Promise believed = bestChain({acceptance, cost}, terms.costs, terms.maxNodes);
         const Promise possible = bestChain({1.0, cost}, terms.costs, terms.maxNodes);
@@ -107,7 +108,8 @@ void PlanSearch::judge(const SearchTerms& terms) {
         m_believed = believed;
         m_ratio = index;
     }
-    const DraftPass half = DraftPass::of(1.0, PassShares::of(halfPlan(), m_config), terms.costs);
+    const DraftPass half =
+        DraftPass::of(1.0, PassShares::of(halfPlan(), m_config, m_headPart), terms.costs);
     m_possibleExit = bestChain(half, terms.costs, terms.maxNodes).rate() - terms.leastRate;
     const double present = std::max(terms.presentRate, terms.leastRate);
     const bool isMore = m_ratio >= 0 && m_believed.rate() > kWorthLooking * present;
@@ -147,7 +149,7 @@ LayerPlan PlanSearch::halfPlan() const {
 
 Candidate PlanSearch::candidate(LayerPlan plan, std::string_view kind) const {
     Candidate made{std::move(plan), kind};
-    made.shares = PassShares::of(made.plan, m_config);
+    made.shares = PassShares::of(made.plan, m_config, m_headPart);
     made.ratio = made.isExit() ? 0.0 : m_choices.ratioOf(made.plan);
     return made;
 }

@@ -32,7 +32,8 @@ struct SearchTerms {
     double presentRate = 1.0; ///< of the skip set in use; 1 without one
     double leastRate = 1.0;   ///< no draft is made below this rate
     int maxNodes = 0;
-    double elapsed = 0.0; ///< since the decoder was made, in plain steps
+    double elapsed = 0.0;  ///< since the decoder was made, in plain steps
+    double headPart = 1.0; ///< that drafts read, see engine::weightShare()
 };
 
 /// Which kinds of plans the settings allow.
@@ -117,6 +118,7 @@ private:
     double m_savable = 0.0; // share of the time, beyond what is saved now
     double m_horizon = kHorizon;
     double m_elapsed = 0.0;
+    double m_headPart = 1.0;
 
     double m_evidence = 1.0; // measured over expected loss of agreement
     double m_idle = 0.0;     // trials without success

@@ -2,6 +2,7 @@
 #include "plugins/auto/search/round_replay.h"
 
 #include "engine/decoding/drafts/draft_settings.h"
+#include "engine/decoding/round/draft_head.h"
 #include "engine/model/weight_share.h"
 
 #include <algorithm>
@@ -114,15 +115,18 @@ Result<Replay> replayAnswer(Target& target,
                    {.plan = plan, .layout = layout, .tokens = tokens, .summaryRows = rows},
                    target.cache()));
     ENGINE_TRY(const SiblingSchedule siblings, SiblingSchedule::parse(kSwiftSiblings));
-    return replayRounds(pass.summaries,
-                        target.outputArgmax().subspan(from + 1, tokens.size()),
-                        {.epsilon = kSwiftEpsilon,
-                         .longest = kSwiftLongestDraft,
-                         .siblings = siblings,
-                         .maxNodes = target.transformer().preferredTreeNodes(),
-                         .share = weightShare(plan, target.transformer().config())},
-                        costs,
-                        worth);
+    return replayRounds(
+        pass.summaries,
+        target.outputArgmax().subspan(from + 1, tokens.size()),
+        {.epsilon = kSwiftEpsilon,
+         .longest = kSwiftLongestDraft,
+         .siblings = siblings,
+         .maxNodes = target.transformer().preferredTreeNodes(),
+         .share = weightShare(plan,
+                              target.transformer().config(),
+                              DraftHead::keptShare(target.transformer(), kDraftVocabulary))},
+        costs,
+        worth);
 }
 
 } // namespace automatic

@@ -246,6 +246,7 @@ void SwiftProfilesTest::oursIsTheDefaultAndEachAdditionIsASettingOfItsOwn() {
             added.insert(name);
     QCOMPARE(added,
              (std::set<std::string>{"calibrate",
+                                    "draft_vocabulary",
                                     "lower_below",
                                     "rescore",
                                     "restart_drop",

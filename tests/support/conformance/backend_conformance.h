@@ -112,6 +112,10 @@ private slots:
     void onlyAskedSummariesAreGiven_data() { addVariants(); }
 
     void onlyAskedSummariesAreGiven();
+
+    void tokensThatAreLeftOutAreNotChosen_data() { addVariants(); }
+
+    void tokensThatAreLeftOutAreNotChosen();
     void wrongRequestsAreBugs();
 
     // What a pass leaves with its backend (conformance_handles.cpp).

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace support {
 
@@ -241,6 +242,56 @@ void BackendConformance::onlyAskedSummariesAreGiven() {
         for (int i = 0; i < 2; ++i)
             QCOMPARE(rowOf(result, i),
                      all[static_cast<std::size_t>(logitRows[static_cast<std::size_t>(i)])]);
+    }
+}
+
+void BackendConformance::tokensThatAreLeftOutAreNotChosen() {
+    const auto transformer = makeTiny(variant());
+    const LayerPlan plan = LayerPlan::full(3);
+    const std::vector<TokenId> ids = conformanceIds(20);
+    const AttentionLayout layout = AttentionLayout::chain(0, 20);
+    KvCache cache = emptyCache(*transformer, 20);
+    const auto all = logitsOf(*transformer, cache, plan, layout, ids);
+    const std::vector<TokenSpan> spans = {{16, 48}, {64, 80}, {144, 160}};
+    const std::vector<int> logitRows = {4, 19};
+    const std::vector<int> rows = {0, 19};
+    auto found = transformer->forward({.plan = plan,
+                                       .layout = layout,
+                                       .tokens = ids,
+                                       .logitRows = logitRows,
+                                       .summaryRows = rows,
+                                       .headSpans = spans},
+                                      cache);
+    QVERIFY(found.hasValue());
+    const auto kept = [&](int row) {
+        std::vector<double> logits = all[static_cast<std::size_t>(row)];
+        for (int id = 0; id < 160 && transformer->leavesTokensOut(); ++id)
+            if (std::ranges::none_of(
+                    spans, [id](TokenSpan span) { return id >= span.first && id < span.end; }))
+                logits[static_cast<std::size_t>(id)] = -std::numeric_limits<double>::infinity();
+        return logits;
+    };
+    for (int i = 0; i < 2; ++i) {
+        const auto place = static_cast<std::size_t>(i);
+        QCOMPARE(rowOf(found.value(), i), kept(logitRows[place]));
+        const HeadSummary wanted = summarise(kept(rows[place]));
+        QCOMPARE(found.value().summaries[place].ids, wanted.ids);
+        QCOMPARE(found.value().summaries[place].logits, wanted.logits);
+        QVERIFY(std::abs(found.value().summaries[place].logSumExp - wanted.logSumExp) < 1e-5);
+    }
+    // The next pass has its whole head again.
+    auto whole = transformer->forward(
+        {.plan = plan, .layout = layout, .tokens = ids, .logitRows = logitRows}, cache);
+    QVERIFY(whole.hasValue());
+    for (int i = 0; i < 2; ++i)
+        QCOMPARE(rowOf(whole.value(), i),
+                 all[static_cast<std::size_t>(logitRows[static_cast<std::size_t>(i)])]);
+    for (const TokenSpan wrong : {TokenSpan{8, 32}, {16, 30}, {16, 16}, {144, 176}}) {
+        const std::vector<TokenSpan> wrongs = {wrong};
+        QVERIFY_EXCEPTION_THROWN(
+            (void)transformer->forward(
+                {.plan = plan, .layout = layout, .tokens = ids, .headSpans = wrongs}, cache),
+            EngineBug);
     }
 }
 
