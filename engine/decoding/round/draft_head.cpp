@@ -31,10 +31,14 @@ std::span<const TokenSpan> DraftHead::spans(const Target& target) {
     if (keptTokens(target.transformer(), m_wanted) == target.transformer().config().vocabSize)
         return {};
     const auto tokens = target.cachedTokens();
-    if (m_isKept.empty() || m_used != m_wanted || tokens.size() < m_seen)
+    const bool goesOn = m_used == m_wanted && !m_isKept.empty() && tokens.size() >= m_seen.size() &&
+                        std::equal(m_seen.begin(), m_seen.end(), tokens.begin());
+    if (!goesOn)
         begin(target);
-    for (; m_seen < tokens.size(); ++m_seen)
-        keep(tokens[m_seen]);
+    for (const TokenId token : tokens.subspan(m_seen.size())) {
+        keep(token);
+        m_seen.push_back(token);
+    }
     for (const TokenId token : target.unread())
         keep(token);
     for (const TokenId token : target.endIds())
@@ -49,7 +53,7 @@ std::span<const TokenSpan> DraftHead::spans(const Target& target) {
 void DraftHead::begin(const Target& target) {
     m_vocabSize = target.transformer().config().vocabSize;
     m_used = m_wanted;
-    m_seen = 0;
+    m_seen.clear();
     m_isKept.assign(toSize((m_vocabSize + kHeadBlock - 1) / kHeadBlock), 0);
     const int first = keptTokens(target.transformer(), m_wanted);
     std::fill_n(m_isKept.begin(), first / kHeadBlock, std::uint8_t{1});

@@ -36,7 +36,7 @@ private:
 
     double m_wanted = 1.0;
     double m_used = 1.0;                ///< of the blocks that are kept now
-    std::size_t m_seen = 0;             ///< cached tokens that are kept
+    std::vector<TokenId> m_seen;        ///< cached tokens that are kept
     std::vector<std::uint8_t> m_isKept; ///< [blocks of the vocabulary]
     bool m_hasNew = false;
     int m_vocabSize = 0;

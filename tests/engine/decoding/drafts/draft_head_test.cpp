@@ -145,6 +145,11 @@ void DraftHeadTest::anotherTextBeginsAnew() {
     QVERIFY(target.begin({.tokens = other, .maxTokens = 20}, {}).hasValue());
     QVERIFY(!isKept(head.spans(target), 5900));
     QVERIFY(isKept(head.spans(target), 5500));
+    const std::vector<TokenId> longer = {5400, 5300, 7, 8, 9, 10, 11, 5200, 12};
+    QVERIFY(target.begin({.tokens = longer, .maxTokens = 20}, {}).hasValue());
+    const auto spans = head.spans(target);
+    QVERIFY(isKept(spans, 5400) && isKept(spans, 5300) && isKept(spans, 5200));
+    QVERIFY(!isKept(spans, 5500));
     head.use(1.0);
     QVERIFY(head.spans(target).empty());
 }
