@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When auto searches beside its drafts, and what it says of the set that was found.
+#include "engine/decoding/drafts/draft_settings.h"
 #include "plugins/auto/auto_decoder.h"
 
 #include <algorithm>
@@ -90,7 +91,9 @@ void AutoDecoder::forecast() {
         return;
     const auto rounds = static_cast<double>(replay->rounds.size());
     const LayerPlan& best = *m_beside.best();
-    const PassShares shares = PassShares::of(best, m_target.transformer().config(), headPart());
+    const Transformer& transformer = m_target.transformer();
+    const PassShares shares = PassShares::of(
+        best, transformer.config(), DraftHead::keptShare(transformer, kDraftVocabulary));
     DraftForecast made{.matchness = static_cast<double>(replay->matches) / replay->rows,
                        .draftCost = m_costs.relativeDraftCost(shares.draft),
                        .verifyCost = 0.0,

@@ -360,12 +360,15 @@ void MainWindow::fitDocks() {
 }
 
 /// Only the workspace on the screen counts: a dock that Chat has no room for may stand in Inspect.
+/// Who comes back to a workspace is not told again.
 void MainWindow::tellWhatHasNoRoom() {
-    const QStringList hidden = currentWorkspace()->withoutRoom();
-    if (std::exchange(m_withoutRoom, hidden) == hidden)
+    const Workspace* shown = currentWorkspace();
+    const QStringList hidden = shown->withoutRoom();
+    const bool isTold = std::exchange(m_withoutRoom[shown], hidden) == hidden;
+    if (std::exchange(m_toldOf, shown) == shown && isTold)
         return;
     m_messages->withdraw(QStringLiteral("no_room"));
-    if (!hidden.isEmpty() && !menuBar()->isHidden()) // its hint names a menu
+    if (!isTold && !hidden.isEmpty() && !menuBar()->isHidden()) // its hint names a menu
         m_messages->show({Notice::Kind::Info,
                           QStringLiteral("no_room"),
                           tr("No room for: %1.").arg(shortList(hidden)),

@@ -10,6 +10,7 @@
 #include <QMainWindow>
 
 #include <functional>
+#include <map>
 #include <vector>
 
 class QSettings;
@@ -119,8 +120,9 @@ private:
     MessageBar* m_messages;
     StatusStrip* m_status;
     std::vector<Workspace*> m_workspaces;
-    QStringList m_withoutRoom; ///< titles of the docks that the last notice names
-    QSize m_fitted;            ///< pixels that the content needed after docks were hidden
+    std::map<const Workspace*, QStringList> m_withoutRoom; ///< titles of docks, as told last
+    const Workspace* m_toldOf = nullptr;                   ///< whose notice may be open
+    QSize m_fitted; ///< pixels that the content needed after docks were hidden
     bool m_isFitting = false;
     std::function<bool()> m_mayClose;
     std::function<bool(const QKeyEvent&)> m_takesKey;

@@ -48,8 +48,8 @@ AdaptiveThresholdOptions thresholdOf(const SettingValues& values);
 /// "draft_vocabulary", see DraftTerms::vocabularyShare.
 SettingInfo draftVocabularySetting(double initial);
 
-/// Its value where nothing says otherwise. On the default model drafts of less miss too many
-/// tokens, and those of more gain little.
+/// Its value where nothing says otherwise: on the lesson model made of the default one a sixth and
+/// two fifths were about as fast.
 inline constexpr double kDraftVocabulary = 0.25;
 
 /// "margin", for decoders that weigh a draft against the time it takes.

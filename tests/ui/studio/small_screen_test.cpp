@@ -234,6 +234,9 @@ private slots:
             isTold = isTold || told != nullptr;
         }
         QVERIFY(isTold);
+        window().showWorkspace(0); // what was told there is not told again
+        settle();
+        QVERIFY(m_stage->notice("no_room") == nullptr);
     }
 
     void plotsOfInspectForWhichThereIsNoRoomBecomeTabs() {

@@ -50,6 +50,14 @@ struct RecordedLink : ScriptedLink {
     bool send(EngineCommand) override { return false; }
 };
 
+/// A model whose decoder is Auto, beside one that searches.
+void sayAuto(ScriptedLink& link) {
+    ModelLoaded loaded = loadedModel(6);
+    loaded.decoders = {choosingDecoder(), searchingDecoderInfo()};
+    link.say(loaded);
+    link.say(DecoderChosen{choosingDecoder(), {}});
+}
+
 QPushButton* visibleButton(const QWidget& view, const QString& text) {
     for (QPushButton* button : view.findChildren<QPushButton*>())
         if (button->text() == text && button->isVisibleTo(&view))
@@ -201,10 +209,7 @@ private slots:
 
     void aRecordingSaysThatNothingCanBeChosen() {
         auto link = std::make_unique<RecordedLink>();
-        ModelLoaded loaded = loadedModel(6);
-        loaded.decoders = {choosingDecoder(), searchingDecoderInfo()};
-        link->say(loaded);
-        link->say(DecoderChosen{choosingDecoder(), {}});
+        sayAuto(*link);
         begin({choosingDecoder()});
         RunStore store;
         EngineBridge bridge(std::move(link), store);
@@ -220,10 +225,7 @@ private slots:
         auto link = std::make_unique<ScriptedLink>();
         link->recording = std::make_unique<Playback>(
             0.0, Playback::kAllAtOnce, [] { return std::chrono::steady_clock::time_point{}; });
-        ModelLoaded loaded = loadedModel(6);
-        loaded.decoders = {choosingDecoder(), searchingDecoderInfo()};
-        link->say(loaded);
-        link->say(DecoderChosen{choosingDecoder(), {}});
+        sayAuto(*link);
         begin({choosingDecoder()});
         RunStore store;
         EngineBridge bridge(std::move(link), store);
