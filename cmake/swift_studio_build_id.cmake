@@ -25,4 +25,12 @@ function(define_build_id)
     get_property(build_id GLOBAL PROPERTY SWIFT_STUDIO_BUILD_ID)
     set_property(SOURCE ${ARGN} APPEND PROPERTY
         COMPILE_DEFINITIONS "SWIFT_STUDIO_BUILD_ID=\"${build_id}\"")
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+# add_module_build_id(TARGET): lets a run-time module tell its build.
+function(add_module_build_id target)
+    set(source "${CMAKE_SOURCE_DIR}/plugins/module_build_id.cpp")
+    define_build_id("${source}")
+    target_sources(${target} PRIVATE "${source}")
 endfunction()

@@ -69,8 +69,6 @@ Result<void> callRegistration(const std::filesystem::path& path,
 
 } // namespace
 
-std::string_view buildId() { return SWIFT_STUDIO_BUILD_ID; }
-
 ModuleFolder::ModuleFolder(const std::filesystem::path& folder, std::string kind)
     : m_kind(std::move(kind)) {
     std::error_code failure;

@@ -45,10 +45,3 @@ private:
 Error moduleFailure(std::string_view module, std::string_view what);
 
 } // namespace engine
-
-/// Defines the function with which a module reports its build.
-#define ENGINE_MODULE_BUILD_ID                                                                     \
-    extern "C" __attribute__((visibility("default"))) const char* swiftStudioModuleBuildId() {     \
-        return SWIFT_STUDIO_BUILD_ID;                                                              \
-    }                                                                                              \
-    static_assert(true)

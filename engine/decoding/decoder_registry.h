@@ -71,15 +71,14 @@ private:
     std::vector<std::string> m_opened;
 };
 
-/// What a decoder module exports besides its build id, both made by ENGINE_DECODER_MODULE.
+/// What a decoder module exports besides its build id, made by ENGINE_DECODER_MODULE.
 using RegisterDecodersFunction = void (*)(DecoderRegistry&);
 
 } // namespace engine
 
-/// Defines the two functions a decoder module must export; `registration` is a function that takes
+/// Defines the function that a decoder module must export; `registration` is a function that takes
 /// the DecoderRegistry and adds one or more decoders.
 #define ENGINE_DECODER_MODULE(registration)                                                        \
-    ENGINE_MODULE_BUILD_ID;                                                                        \
     extern "C" __attribute__((visibility("default"))) void swiftStudioRegisterDecoders(            \
         ::engine::DecoderRegistry& registry) {                                                     \
         registration(registry);                                                                    \

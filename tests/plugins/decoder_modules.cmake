@@ -15,8 +15,6 @@ function(add_test_decoder name source)
     add_dependencies(decoder_registry_test test_decoder_${name})
 endfunction()
 
-define_build_id(decoder_modules/faulty_decoder.cpp decoder_modules/broken_registration.cpp
-    decoder_modules/showing_decoder.cpp)
 add_test_decoder(faulty decoder_modules/faulty_decoder.cpp)
 add_test_decoder(showing decoder_modules/showing_decoder.cpp)
 foreach(fault throwing silent usurper bad_default bad_profile)
@@ -39,8 +37,10 @@ math(EXPR block_end "${block_end} + 1")
 string(SUBSTRING "${guide_text}" 0 ${block_end} example_source)
 set(example_file "${CMAKE_CURRENT_BINARY_DIR}/echo_decoder.cpp")
 file(CONFIGURE OUTPUT "${example_file}" CONTENT "@example_source@" @ONLY)
-define_build_id("${example_file}")
 add_test_decoder(echo "${example_file}")
+foreach(module faulty showing throwing silent usurper bad_default bad_profile echo)
+    add_module_build_id(test_decoder_${module})
+endforeach()
 
 file(RELATIVE_PATH relative_test_decoder_dir "${CMAKE_SOURCE_DIR}" "${test_decoder_dir}")
 target_compile_definitions(decoder_registry_test PRIVATE

@@ -22,6 +22,8 @@ QString errorText(const engine::Error& error) {
                                                      : error.message + ' ' + error.hint);
 }
 
+QString menuText(QString text) { return text.replace(u'&', QLatin1String("&&")); }
+
 QString decimalText(double value) { return QString::number(value, 'f', 2); }
 
 QString shareText(double share) {

@@ -24,6 +24,9 @@ QString factorText(double factor);
 /// The same text, in which no line breaks within a figure such as ".97".
 QString unbrokenFigures(QString text);
 
+/// The same text for a menu or a button, where a single ampersand would mark a key.
+QString menuText(QString text);
+
 /// "1,024"; in a language other than English "1 024". Decimals have a point in every language, as
 /// in papers, tables and exported files.
 QString numberText(qint64 number);

@@ -35,10 +35,10 @@ constexpr std::array kTuningStates = {
 
 /// Letters and digits of the model's name, and a hash of its path: two models may have one name.
 QString folderNameOf(const TuningModel& model) {
-    constexpr qsizetype kLongest = 40;
+    constexpr qsizetype kNameLength = 40;
     constexpr qsizetype kHashDigits = 8;
     QString name;
-    for (const QChar letter : model.name.left(kLongest))
+    for (const QChar letter : model.name.left(kNameLength))
         name += letter.isLetterOrNumber() && letter.unicode() < 128 ? letter.toLower() : u'-';
     QByteArray key = model.path.toUtf8();
     if (model.isPlanted)

@@ -72,15 +72,14 @@ private:
     std::map<std::string, Entry> m_entries;
 };
 
-/// What a backend module exports besides its build id, both made by ENGINE_BACKEND_MODULE.
+/// What a backend module exports besides its build id, made by ENGINE_BACKEND_MODULE.
 using RegisterBackendFunction = void (*)(BackendRegistry&);
 
 } // namespace engine
 
-/// Defines the two functions a backend module must export; `registration` is a function that takes
+/// Defines the function that a backend module must export; `registration` is a function that takes
 /// the BackendRegistry and adds the backend.
 #define ENGINE_BACKEND_MODULE(registration)                                                        \
-    ENGINE_MODULE_BUILD_ID;                                                                        \
     extern "C" __attribute__((visibility("default"))) void swiftStudioRegisterBackend(             \
         ::engine::BackendRegistry& registry) {                                                     \
         registration(registry);                                                                    \

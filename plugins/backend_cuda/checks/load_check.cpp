@@ -12,31 +12,31 @@ using namespace engine;
 
 namespace {
 
-constexpr int kRows = 9;
+constexpr int kRowsOfCheck = 9;
 constexpr int kFirstOfTree = 4;
 
 /// What one way of computing the tokens gave.
-struct Numbers {
-    std::vector<double> streams; // [kRows, hidden], behind the last layer
+struct CheckedNumbers {
+    std::vector<double> streams; // [kRowsOfCheck, hidden], behind the last layer
     std::vector<double> logits;  // of the last row
 };
 
 std::vector<TokenId> checkTokens(int vocabSize) {
     std::vector<TokenId> tokens;
-    for (int i = 0; i < kRows; ++i)
+    for (int i = 0; i < kRowsOfCheck; ++i)
         tokens.push_back((i * 7919 + 1) % vocabSize);
     return tokens;
 }
 
 /// Runs the tokens in passes of these layouts.
-Result<Numbers> run(Transformer& transformer, const std::vector<AttentionLayout>& layouts) {
+Result<CheckedNumbers> run(Transformer& transformer, const std::vector<AttentionLayout>& layouts) {
     const ModelConfig& config = transformer.config();
-    ENGINE_TRY(KvCache cache, transformer.makeCache(kRows));
+    ENGINE_TRY(KvCache cache, transformer.makeCache(kRowsOfCheck));
     const std::vector<TokenId> tokens = checkTokens(config.vocabSize);
     const LayerPlan plan = LayerPlan::full(config.layerCount);
     HiddenRows hidden;
     const HandOut handOut{config.layerCount - 1, &hidden};
-    Numbers numbers;
+    CheckedNumbers numbers;
     int first = 0;
     for (const AttentionLayout& layout : layouts) {
         const int count = layout.rowCount();
@@ -54,13 +54,15 @@ Result<Numbers> run(Transformer& transformer, const std::vector<AttentionLayout>
         numbers.logits.assign(logits.begin(), logits.end());
         first += count;
     }
-    numbers.streams.resize(toSize(kRows) * toSize(config.hiddenSize));
+    numbers.streams.resize(toSize(kRowsOfCheck) * toSize(config.hiddenSize));
     ENGINE_TRY_DO(hidden.read(0, numbers.streams));
     return numbers;
 }
 
-Error differenceOf(std::string_view device, const Numbers& found, const Numbers& expected) {
-    const std::size_t width = expected.streams.size() / kRows;
+Error differenceOf(std::string_view device,
+                   const CheckedNumbers& found,
+                   const CheckedNumbers& expected) {
+    const std::size_t width = expected.streams.size() / kRowsOfCheck;
     std::size_t at = 0;
     while (at < expected.streams.size() && found.streams[at] == expected.streams[at])
         ++at;
@@ -79,13 +81,13 @@ Error differenceOf(std::string_view device, const Numbers& found, const Numbers&
 
 Result<void> checkLoaded(Transformer& transformer, std::string_view device) {
     // A chain whose second half is a tree without branches: the same keys, in the same slots.
-    std::vector<int> parents(kRows - kFirstOfTree);
+    std::vector<int> parents(kRowsOfCheck - kFirstOfTree);
     std::iota(parents.begin(), parents.end(), -1);
     const std::vector<std::vector<AttentionLayout>> ways = {
-        {AttentionLayout::chain(0, kRows)},
-        {AttentionLayout::chain(0, 1), AttentionLayout::chain(1, kRows - 1)},
+        {AttentionLayout::chain(0, kRowsOfCheck)},
+        {AttentionLayout::chain(0, 1), AttentionLayout::chain(1, kRowsOfCheck - 1)},
         {AttentionLayout::chain(0, kFirstOfTree), AttentionLayout::tree(kFirstOfTree, parents)}};
-    std::vector<Numbers> found;
+    std::vector<CheckedNumbers> found;
     for (const std::vector<AttentionLayout>& way : ways) {
         auto numbers = run(transformer, way);
         if (!numbers && numbers.error().code == ErrorCode::Numeric)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/base/run_time_module.h"
 #include "engine/base/to_size.h"
 #include "plugins/trainer_torch/checks/model_checks.h"
 #include "plugins/trainer_torch/network/draft_block.h"
@@ -10,8 +9,6 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
-
-ENGINE_MODULE_BUILD_ID;
 
 namespace trainer_torch {
 

@@ -3,8 +3,6 @@
 
 #include <stdexcept>
 
-extern "C" const char* swiftStudioModuleBuildId() { return SWIFT_STUDIO_BUILD_ID; }
-
 extern "C" void swiftStudioRegisterBackend(engine::BackendRegistry& registry) {
     engine::BackendInfo info;
     info.name = "throwing";

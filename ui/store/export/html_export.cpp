@@ -17,7 +17,7 @@ struct HtmlExports {
 
 // A file for any browser, so it has colours of its own. Tokens have the light theme's colours, each
 // with a mark besides the colour. The policy does not let a browser load or run anything.
-constexpr const char* kHead = R"(<!DOCTYPE html>
+constexpr const char* kPageHead = R"(<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -140,7 +140,7 @@ QString escapedText(QString text) {
 
 QString chatPage(const Chat& chat, bool hasOrigin, const FormulaWriter& writeFormula) {
     const QString title = escapedText(chat.record.title.simplified());
-    QString html = QString::fromLatin1(kHead) + QStringLiteral("<title>") + title +
+    QString html = QString::fromLatin1(kPageHead) + QStringLiteral("<title>") + title +
                    QStringLiteral("</title>\n</head>\n<body>\n<h1>") + title +
                    QStringLiteral("</h1>\n");
     if (hasOrigin)

@@ -21,7 +21,7 @@ constexpr qint64 kPassBytes = qint64(800) << 20;
 
 /// A state has weights, two moments and their average as float32; three states are kept.
 constexpr qint64 kStateBytesPerWeight = 16;
-constexpr qint64 kStates = 3;
+constexpr qint64 kStatesKept = 3;
 
 /// The new model has 16 bits for a weight.
 constexpr qint64 kResultBytesPerWeight = 2;
@@ -56,7 +56,7 @@ TuningCosts costsOf(const TuningChoice& choice, const TuningRun& run, int cores)
         costs.memoryBytes =
             weights * (choice.isFull ? kFullBytesPerWeight : kLoraBytesPerWeight) + kPassBytes;
         costs.resultBytes = weights * kResultBytesPerWeight;
-        costs.diskBytes += trained * kStateBytesPerWeight * kStates + costs.resultBytes;
+        costs.diskBytes += trained * kStateBytesPerWeight * kStatesKept + costs.resultBytes;
     }
     // How fast a layer beside the model learns is not guessed.
     const bool isKnown = costs.isMeasured || (choice.changesModel() && weights > 0);

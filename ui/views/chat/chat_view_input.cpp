@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/chat/attachment_file.h"
+#include "ui/shell/figure_text.h"
 #include "ui/views/chat/attachment_row.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
@@ -178,9 +179,8 @@ void ChatView::showSystemPrompt() {
     const QString text =
         prompt.isEmpty() ? tr("No system prompt") : tr("System prompt (%1): %2").arg(place, prompt);
     const int room = width() - theme().scaled(48);
-    m_systemPrompt->setText(m_systemPrompt->fontMetrics()
-                                .elidedText(text, Qt::ElideRight, room)
-                                .replace(u'&', QLatin1String("&&")));
+    m_systemPrompt->setText(
+        menuText(m_systemPrompt->fontMetrics().elidedText(text, Qt::ElideRight, room)));
     m_systemPrompt->setToolTip(
         tr("Edit the system prompt, the longest answer and where answers stop"));
 }

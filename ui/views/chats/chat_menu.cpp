@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/chats/chat_menu.h"
 
+#include "ui/shell/figure_text.h"
+
 #include <QCoreApplication>
 #include <QMenu>
 
@@ -11,9 +13,6 @@ namespace {
 struct ChatMenu {
     Q_DECLARE_TR_FUNCTIONS(ChatMenu)
 };
-
-/// An ampersand in a name is no mnemonic.
-QString menuText(QString name) { return name.replace(QLatin1Char('&'), QLatin1String("&&")); }
 
 void addFolders(QMenu& menu,
                 const ChatRecord& chat,

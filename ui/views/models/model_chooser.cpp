@@ -2,6 +2,7 @@
 #include "ui/views/models/model_chooser.h"
 
 #include "ui/icons/icons.h"
+#include "ui/shell/figure_text.h"
 #include "ui/views/models/model_report.h"
 
 #include <QMenu>
@@ -22,9 +23,6 @@ constexpr int kWidest = 360; // pixels at scale 1
 constexpr int kInset = 8;
 constexpr int kGap = 8;
 constexpr int kChevron = 12;
-
-/// An ampersand in a model's name is no mnemonic.
-QString menuText(QString text) { return text.replace(QLatin1Char('&'), QLatin1String("&&")); }
 
 } // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/skip_sets/skip_sets_view.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/skip_sets/compare/comparison_pane.h"
@@ -318,9 +319,8 @@ void SkipSetsView::fillCompareMenu() {
     if (!chosen)
         return;
     const auto offer = [this](const QString& title, const SkipSet& set) {
-        m_compareMenu->addAction(QString(title).replace(u'&', QStringLiteral("&&")),
-                                 this,
-                                 [this, sets = TitledSkipSet{title, set}] { compareWith(sets); });
+        m_compareMenu->addAction(
+            menuText(title), this, [this, sets = TitledSkipSet{title, set}] { compareWith(sets); });
     };
     if (const auto inUse = setInUse())
         offer(tr("The set in use"), *inUse);

@@ -26,7 +26,7 @@ constexpr double kSpanBefore = 0.15;    ///< share of the newest span's time tha
                                         ///< the span before
 constexpr double kNearlyEqual = 0.06;   ///< largest difference of expected speedups that share a
                                         ///< line
-constexpr int kHeadroom = 18;           ///< for the names of spans
+constexpr int kRoomForSpans = 18;       ///< for the names of spans
 constexpr int kWideFrom = 420;          ///< pixels at 100 %: room for equation 6 above the picture
                                         ///< and for what is expected in full words
 
@@ -105,7 +105,7 @@ void SpeedView::makePlot() {
     m_plot->addSeries(
         {tr("newest"), &Colours::accent, LineForm::Line, Dash::Solid, Marker::None, true});
     m_plot->setSeriesShown(Chat, m_form == SpeedForm::Full);
-    m_plot->setHeadroom(kHeadroom);
+    m_plot->setHeadroom(kRoomForSpans);
     m_plot->setEmptyNote({tr("Nothing decoded yet"),
                           tr("The first answer shows its speed here, compared with plain steps of "
                              "the full model that are measured during the answer."),

@@ -5,7 +5,7 @@
 #include "ui/views/experiments/report/verdict_band.h"
 #include "ui/views/tune/page/empty_tune.h"
 #include "ui/views/tune/recipe/output_field.h"
-#include "ui/views/tune/recipe/recipe_choice.h"
+#include "ui/views/tune/recipe/tuning_recipe_choice.h"
 
 #include <QCheckBox>
 #include <QLineEdit>
@@ -24,7 +24,7 @@ class TuneCopyTest : public QObject, protected TuneStage {
         QTest::mouseClick(&recipeChoice().button(recipe), Qt::LeftButton, {}, {5, 5});
     }
 
-    RecipeChoice& recipeChoice() { return recipe().recipe(); }
+    TuningRecipeChoice& recipeChoice() { return recipe().recipe(); }
 
     QString usual(const char* key) {
         return script().path(QStringLiteral("models/Tiny-")) + QLatin1String(key);

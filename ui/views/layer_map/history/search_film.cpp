@@ -18,7 +18,7 @@ namespace {
 constexpr int kWidthAt100 = 960; ///< of a film whose text has 100 %
 constexpr int kHeading = 36;     ///< pixels at 100 %
 constexpr int kMap = 130;
-constexpr int kGap = 16;
+constexpr int kGapOfMap = 16;
 constexpr int kHistory = 330;
 constexpr int kFrameMs = 120;
 constexpr int kBetterMs = 700; ///< a better set stays longer
@@ -32,7 +32,7 @@ SearchFilm::SearchFilm(const Theme& theme, const RunStore& store, int width)
     : m_columns(historyColumns(store.search())) {
     m_theme.setChoice(theme.lastingChoice());
     m_theme.setTextPercent(width * 100 / kWidthAt100);
-    m_size = {width, m_theme.scaled(kHeading + kMap + kGap + kHistory)};
+    m_size = {width, m_theme.scaled(kHeading + kMap + kGapOfMap + kHistory)};
     if (m_columns.empty())
         return;
     m_state.layerCount = store.search().current()->change.plan.layerCount;
@@ -92,7 +92,7 @@ FilmFrame SearchFilm::frame(int index) {
             paintCell(painter, grid.cell(cell), m_model.look(cell), colours);
         }
     QRect below = whole;
-    below.setTop(map.bottom() + m_theme.scaled(kGap));
+    below.setTop(map.bottom() + m_theme.scaled(kGapOfMap));
     // As many columns as there will be, so that none moves.
     const HistoryGeometry history =
         HistoryGeometry::make(m_theme, below, static_cast<int>(m_columns.size()), state.layerCount);

@@ -212,7 +212,7 @@ void LensCellPanel::showChoice() {
     m_branch->setEnabled(chosen && m_obstacle.isEmpty());
     m_branch->setText(
         chosen ? tr("&Branch from \u201C%1\u201D")
-                     .arg(visibleTokenText(QString::fromStdString(chosen->text)).replace('&', "&&"))
+                     .arg(menuText(visibleTokenText(QString::fromStdString(chosen->text))))
                : tr("This is what was written"));
     m_branch->setToolTip(
         m_obstacle.isEmpty()

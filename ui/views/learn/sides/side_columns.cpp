@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kSideInset = 14; ///< pixels at 100 %
 constexpr int kGutter = 73;
-constexpr int kLineHeight = 24;
+constexpr int kHeightOfLine = 24;
 
 TokenMark markOf(const EmittedToken& token, int round) {
     TokenMark mark;
@@ -60,7 +60,7 @@ int SideColumns::gutterWidth() const { return m_theme.scaled(kGutter); }
 
 int SideColumns::columnWidth() const { return (viewport()->width() - gutterWidth()) / 2; }
 
-int SideColumns::lineHeight() const { return m_theme.scaled(kLineHeight); }
+int SideColumns::lineHeight() const { return m_theme.scaled(kHeightOfLine); }
 
 int SideColumns::count() const {
     return static_cast<int>(std::max(m_columns[0].size(), m_columns[1].size()));

@@ -13,7 +13,8 @@ namespace ui {
 
 namespace {
 
-constexpr int kDeepest = 5; ///< as deep as the Hugging Face cache and the folders of other programs
+constexpr int kDeepestFolder =
+    5; ///< as deep as the Hugging Face cache and the folders of other programs
 constexpr qsizetype kMostFolders = 512;
 constexpr qsizetype kMostModels = 500;
 
@@ -48,7 +49,7 @@ void look(const QString& path, int depth, FoundModels& found) {
     for (const QString& name : folder.entryList({QStringLiteral("*.gguf")}, QDir::Files))
         if (!isLaterPart(name))
             found.models.append(folder.filePath(name));
-    if (depth < kDeepest)
+    if (depth < kDeepestFolder)
         for (const QString& name :
              folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot | QDir::NoSymLinks))
             look(folder.filePath(name), depth + 1, found);

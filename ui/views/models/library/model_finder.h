@@ -14,9 +14,9 @@ struct FoundModels {
     QStringList folders; ///< the folder and those below it that were looked at, to be watched
 };
 
-/// Searches a folder, kDeepest levels deep, without following links to folders and without opening
-/// a file. For a model in several GGUF files, only the first one counts. Thread: any; may take long
-/// where a disk is slow.
+/// Searches a folder, kDeepestFolder levels deep, without following links to folders and without
+/// opening a file. For a model in several GGUF files, only the first one counts. Thread: any; may
+/// take long where a disk is slow.
 FoundModels findModels(const QString& folder);
 
 } // namespace ui

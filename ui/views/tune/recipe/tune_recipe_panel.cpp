@@ -10,7 +10,7 @@
 #include "ui/tuning/model/tuning_costs.h"
 #include "ui/views/models/model_report.h"
 #include "ui/views/tune/recipe/output_field.h"
-#include "ui/views/tune/recipe/recipe_choice.h"
+#include "ui/views/tune/recipe/tuning_recipe_choice.h"
 #include "ui/views/tune/tune_words.h"
 
 #include <QCheckBox>
@@ -69,7 +69,7 @@ TuneRecipePanel::TuneRecipePanel(const Theme& theme, const TuningSession& sessio
             m_answers->setValue(kFewestAnswers);
     });
     connect(m_output, &OutputField::changed, this, &TuneRecipePanel::showStart);
-    connect(m_recipe, &RecipeChoice::chosen, this, &TuneRecipePanel::recipeAsked);
+    connect(m_recipe, &TuningRecipeChoice::chosen, this, &TuneRecipePanel::recipeAsked);
     connect(m_start, &QPushButton::clicked, this, [this] { emit startAsked(choice()); });
     connect(&session, &TuningSession::changed, this, &TuneRecipePanel::showSession);
     connect(&theme, &Theme::changed, this, &TuneRecipePanel::restyle);
@@ -136,7 +136,7 @@ void TuneRecipePanel::showFact(const Fact& fact, const QString& value) {
 
 void TuneRecipePanel::buildForm(QVBoxLayout& form) {
     addTitle(form, tr("What to train"));
-    m_recipe = new RecipeChoice(m_theme);
+    m_recipe = new TuningRecipeChoice(m_theme);
     form.addWidget(m_recipe);
     buildPrompts(form);
     buildLength(form);

@@ -16,7 +16,7 @@ namespace ui {
 class ColumnScroll;
 class LiveLabel;
 class OutputField;
-class RecipeChoice;
+class TuningRecipeChoice;
 class SegmentedControl;
 
 /// What is trained, from which prompts, how long, what it costs and what becomes of it; and Start.
@@ -42,7 +42,7 @@ public:
 
     QSpinBox& selfPrompts() { return *m_selfPrompts; }
 
-    RecipeChoice& recipe() { return *m_recipe; }
+    TuningRecipeChoice& recipe() { return *m_recipe; }
 
     SegmentedControl& trained() { return *m_trained; }
 
@@ -93,7 +93,7 @@ private:
     const TuningSession& m_session;
     ColumnScroll* m_scroll = nullptr;
     QWidget* m_form = nullptr;
-    RecipeChoice* m_recipe = nullptr;
+    TuningRecipeChoice* m_recipe = nullptr;
     PromptSources* m_sources = nullptr;
     QSpinBox* m_selfPrompts = nullptr;
     QCheckBox* m_chats = nullptr;

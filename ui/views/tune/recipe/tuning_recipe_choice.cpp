@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/views/tune/recipe/recipe_choice.h"
+#include "ui/views/tune/recipe/tuning_recipe_choice.h"
 
 #include "ui/views/tune/recipe/recipe_words.h"
 
@@ -11,7 +11,7 @@
 
 namespace ui {
 
-RecipeChoice::RecipeChoice(const Theme& theme, QWidget* parent)
+TuningRecipeChoice::TuningRecipeChoice(const Theme& theme, QWidget* parent)
     : QWidget(parent)
     , m_theme(theme) {
     auto* column = new QVBoxLayout(this);
@@ -29,23 +29,23 @@ RecipeChoice::RecipeChoice(const Theme& theme, QWidget* parent)
         connect(button, &QRadioButton::clicked, this, [this, recipe] { emit chosen(recipe); });
     }
     m_buttons.front()->setChecked(true);
-    connect(&theme, &Theme::changed, this, &RecipeChoice::restyle);
+    connect(&theme, &Theme::changed, this, &TuningRecipeChoice::restyle);
     restyle();
 }
 
-TuningRecipe RecipeChoice::recipe() const {
+TuningRecipe TuningRecipeChoice::recipe() const {
     const auto checked = std::ranges::find_if(m_buttons, &QRadioButton::isChecked);
     return static_cast<TuningRecipe>(checked - m_buttons.begin());
 }
 
-void RecipeChoice::setRecipe(TuningRecipe recipe) { button(recipe).setChecked(true); }
+void TuningRecipeChoice::setRecipe(TuningRecipe recipe) { button(recipe).setChecked(true); }
 
-QRadioButton& RecipeChoice::button(TuningRecipe recipe) const {
+QRadioButton& TuningRecipeChoice::button(TuningRecipe recipe) const {
     return *m_buttons[static_cast<std::size_t>(recipe)];
 }
 
 /// A note stands below its button's text.
-void RecipeChoice::restyle() {
+void TuningRecipeChoice::restyle() {
     layout()->setContentsMargins(0, 0, 0, 0);
     layout()->setSpacing(m_theme.scaled(2));
     for (QLabel* note : m_notes)

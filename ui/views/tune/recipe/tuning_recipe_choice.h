@@ -15,11 +15,11 @@ namespace ui {
 
 /// What is to be trained: the recipes below each other, each with a sentence. One tab stop; the
 /// arrow keys choose. Thread: UI.
-class RecipeChoice : public QWidget {
+class TuningRecipeChoice : public QWidget {
     Q_OBJECT
 
 public:
-    explicit RecipeChoice(const Theme& theme, QWidget* parent = nullptr);
+    explicit TuningRecipeChoice(const Theme& theme, QWidget* parent = nullptr);
 
     TuningRecipe recipe() const;
 
