@@ -19,6 +19,7 @@ struct PromptRow {
     long drafted = 0;                      ///< draft steps
     std::optional<double> tokensPerSecond; ///< without the reading of the prompt
     std::optional<double> speed;           ///< over vanilla on the same prompt
+    bool isUnsteady = false;               ///< no speed, because vanilla's own changed beside it
     QString draftedBy;                     ///< words, see draftedByText()
 
     /// Accepted over drafted; none when nothing was drafted.

@@ -91,12 +91,16 @@ private slots:
             stream.answer(prompt);
             if (prompt % 4 == 3)
                 stream.endBlock(prompt - 3, prompt == 3 ? 0.5 : 0.01);
-            if (prompt == 3)
+            if (prompt == 3) {
                 QVERIFY(!reader.read().value().tasks[0].speedup);
+                QVERIFY(reader.read().value().tasks[0].isUnsteady);
+            }
         }
         const RunProgress progress = reader.read().value();
-        for (const PromptFigures& prompt : progress.prompts)
+        for (const PromptFigures& prompt : progress.prompts) {
             QCOMPARE(prompt.speedup().has_value(), prompt.prompt >= 4);
+            QCOMPARE(prompt.isUnsteady(), prompt.prompt < 4);
+        }
         QVERIFY(!progress.tasks[0].speedup); // the median of both blocks is beyond 5 %
     }
 

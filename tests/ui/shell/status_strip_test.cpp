@@ -209,6 +209,11 @@ private slots:
         const QFontMetrics metrics(m_stage->theme.font(TextRole::Small));
         const int state = metrics.horizontalAdvance(link.note().state);
         QVERIFY(link.minimumSizeHint().width() > state); // the title is cut, never the state
+        QVERIFY(link.shownTitle() != link.note().title);
+        for (const char* title : {"mine", "a", "film", "why so?", "Paper 13B"}) {
+            m_strip->setWork({QString::fromLatin1(title), QStringLiteral("prompt 3"), false});
+            QCOMPARE(link.shownTitle(), link.note().title);
+        }
         QSignalSpy clicked(&link, &QAbstractButton::clicked);
         link.setFocus();
         QTest::keyClick(&link, Qt::Key_Space);

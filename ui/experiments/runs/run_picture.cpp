@@ -61,6 +61,7 @@ std::vector<PromptRow> rowsOf(const RunFacts& facts, const engine::RunProgress& 
         row.drafted = static_cast<long>(prompt.decoding.draftSteps);
         row.tokensPerSecond = prompt.tokensPerSecond();
         row.speed = prompt.speedup();
+        row.isUnsteady = prompt.isUnsteady();
         row.draftedBy = draftedByText(prompt.drafters, prompt.draftedUntil, prompt.firstTokens);
         rows.push_back(std::move(row));
     }

@@ -38,22 +38,31 @@ void WorkLink::setNote(const WorkNote& note) {
     update();
 }
 
+/// Advances are rounded, here and below, but texts are cut where they are a fraction wider than
+/// their room.
+int WorkLink::titleWidth() const {
+    return QFontMetrics(m_theme.font(TextRole::Small)).horizontalAdvance(m_note.title) + 1;
+}
+
 int WorkLink::widthFor(int titleWidth) const {
     const QFontMetrics metrics(m_theme.font(TextRole::Small));
     return m_theme.scaled(kSquare) + 3 * m_theme.scaled(kBetween) + titleWidth +
-           metrics.horizontalAdvance(m_note.state) + 3; // advances are rounded
+           metrics.horizontalAdvance(m_note.state) + 1;
+}
+
+QString WorkLink::shownTitle() const {
+    return QFontMetrics(m_theme.font(TextRole::Small))
+        .elidedText(m_note.title, Qt::ElideMiddle, width() - widthFor(0));
 }
 
 QSize WorkLink::sizeHint() const {
     const QFontMetrics metrics(m_theme.font(TextRole::Small));
-    const int title = metrics.horizontalAdvance(m_note.title);
-    return {widthFor(std::min(title, m_theme.scaled(kMostTitle))), metrics.height()};
+    return {widthFor(std::min(titleWidth(), m_theme.scaled(kMostTitle))), metrics.height()};
 }
 
 QSize WorkLink::minimumSizeHint() const {
     const QFontMetrics metrics(m_theme.font(TextRole::Small));
-    const int title = metrics.horizontalAdvance(m_note.title);
-    return {widthFor(std::min(title, m_theme.scaled(kLeastTitle))), metrics.height()};
+    return {widthFor(std::min(titleWidth(), m_theme.scaled(kLeastTitle))), metrics.height()};
 }
 
 void WorkLink::paintEvent(QPaintEvent*) {
@@ -71,8 +80,7 @@ void WorkLink::paintEvent(QPaintEvent*) {
                      m_note.isError ? colours.error : colours.accent);
     painter.setFont(m_theme.font(TextRole::Small));
     const QFontMetrics metrics = painter.fontMetrics();
-    const int room = width() - widthFor(0);
-    const QString title = metrics.elidedText(m_note.title, Qt::ElideMiddle, room);
+    const QString title = shownTitle();
     QRect line = rect().adjusted(square + gap, 0, 0, 0);
     painter.setPen(colours.muted);
     painter.drawText(line, Qt::AlignVCenter | Qt::TextSingleLine, title);

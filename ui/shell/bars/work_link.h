@@ -31,10 +31,14 @@ public:
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
+    /// As much of the title as there is room for.
+    QString shownTitle() const;
+
 protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    int titleWidth() const;
     int widthFor(int titleWidth) const;
 
     const Theme& m_theme;

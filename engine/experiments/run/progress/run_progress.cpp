@@ -53,10 +53,12 @@ std::optional<double> PromptFigures::tokensPerSecond() const {
 }
 
 std::optional<double> PromptFigures::speedup() const {
-    if (tokens == 0 || vanillaTokens == 0 || ms <= 0.0 || !isSteady(vanillaMoved))
+    if (tokens == 0 || vanillaTokens == 0 || ms <= 0.0 || isUnsteady())
         return std::nullopt;
     return vanillaMs / static_cast<double>(vanillaTokens) / (ms / static_cast<double>(tokens));
 }
+
+bool PromptFigures::isUnsteady() const { return tokens > 0 && !isSteady(vanillaMoved); }
 
 Result<RunProgressReader> RunProgressReader::open(const std::filesystem::path& path) {
     auto folder = RunFolder::open(path);
@@ -230,8 +232,8 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
         if (vanilla[place].second > 0)
             task.vanillaMsPerToken =
                 vanilla[place].first / static_cast<double>(vanilla[place].second);
-        if (samples[place].numerators.empty() ||
-            (!moves[place].empty() && !isSteady(medianOf(moves[place]))))
+        task.isUnsteady = !moves[place].empty() && !isSteady(medianOf(moves[place]));
+        if (samples[place].numerators.empty() || task.isUnsteady)
             continue;
         auto& [known, estimate] = m_estimates[task.task];
         if (std::exchange(known, answers[place]) != answers[place])

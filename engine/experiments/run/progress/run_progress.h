@@ -32,6 +32,9 @@ struct PromptFigures {
     /// Vanilla's time for a token over the subject's; none until both have answered, and none if
     /// vanilla moved too far.
     std::optional<double> speedup() const;
+
+    /// Whether it has no speedup because vanilla moved too far beside it.
+    bool isUnsteady() const;
 };
 
 struct TaskFigures {
@@ -44,6 +47,7 @@ struct TaskFigures {
     /// The median of the prompts' own speedups, with its interval over prompts; the report's
     /// figure. None if vanilla moved too far on this task.
     std::optional<RatioEstimate> speedup = {};
+    bool isUnsteady = false;        ///< vanilla moved too far on this task
     double vanillaMsPerToken = 0.0; ///< 0 = not measured
 };
 

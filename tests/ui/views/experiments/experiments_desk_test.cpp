@@ -150,9 +150,13 @@ private slots:
     /// The tests' platform has no other programs.
     void aReportThatNoProgramOpensIsNamed() {
         const QString id = addJob("done");
-        desk().queue().run(id);
         desk().showJob(id);
+        page().button(Action::RunOrPause).setFocus();
+        desk().queue().run(id);
         QTRY_COMPARE(desk().queue().job(id)->state, JobState::Finished);
+        QVERIFY(!page().button(Action::RunOrPause).isVisible());
+        QVERIFY(page().button(Action::OpenReport).hasFocus() ||
+                page().button(Action::RunAgain).hasFocus()); // a button that goes passes it on
         page().button(Action::OpenReport).click();
         QVERIFY(m_desk->messages.isShown(QStringLiteral("experiments")));
         QVERIFY(

@@ -196,6 +196,21 @@ private slots:
         QVERIFY(table.columnWidth(PromptTableModel::DraftedBy) > 100);
     }
 
+    void aFigureThatIsNotThereSaysWhyWhileTheRunGoesOn() {
+        m_stream->answer(0, 1.5);
+        show();
+        QCOMPARE(prompts().subtitle(), QStringLiteral("1 answered"));
+        m_stream->endBlock(0, 0.5);
+        show();
+        const TaskTile& tile = m_page->tasks().tiles()[0];
+        QVERIFY(tile.speed.isEmpty());
+        QVERIFY(tile.caption.startsWith(QStringLiteral("no speed: vanilla's own changed")));
+        QVERIFY(tile.caption.contains(QStringLiteral("M "))); // is exact whatever vanilla does
+        QCOMPARE(prompts().subtitle(),
+                 QStringLiteral(
+                     "1 answered; 1 has no speed, because vanilla's own changed by more than 5 %"));
+    }
+
     void theTableShowsTheSliceThatIsTyped() {
         for (int prompt = 0; prompt < 4; ++prompt)
             m_stream->answer(prompt, prompt < 2 ? 1.5 : 0.9);

@@ -147,7 +147,7 @@ void ExperimentsPage::showJob(const ExperimentJob& job, const RunPicturePtr& pic
     m_header->setTitle(job.title);
     m_header->setSentence(sentenceOf(job, picture.get()));
     m_header->setProgress(job.isAtWork() && isRead ? progressShare(*picture) : std::nullopt);
-    showButtons(job, m_isStream, isRead && picture->hasReport);
+    m_header->changeButtons([&] { showButtons(job, m_isStream, isRead && picture->hasReport); });
     const QString unread = picture != nullptr ? picture->problem : QString();
     showFailure(job.state == JobState::Failed ? job.sentence : unread,
                 job.state == JobState::Failed);

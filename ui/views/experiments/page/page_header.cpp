@@ -8,6 +8,8 @@
 #include <QProgressBar>
 #include <QPushButton>
 
+#include <algorithm>
+
 namespace ui {
 
 PageHeader::PageHeader(const Theme& theme, QWidget* parent)
@@ -45,7 +47,19 @@ QPushButton* PageHeader::addButton(const QString& text, bool isMain) {
     if (isMain)
         button->setProperty("kind", QStringLiteral("primary"));
     m_row->addWidget(button);
+    m_buttons.insert(isMain ? m_buttons.begin() : m_buttons.end(), button);
     return button;
+}
+
+void PageHeader::changeButtons(const std::function<void()>& change, QWidget* otherwise) {
+    const QWidget* focused = focusWidget();
+    const bool hadFocus = focused != nullptr && focused->hasFocus();
+    change();
+    if (!hadFocus || !focused->isHidden())
+        return;
+    const auto shown = std::ranges::find_if_not(m_buttons, &QWidget::isHidden);
+    if (QWidget* next = shown != m_buttons.end() ? *shown : otherwise)
+        next->setFocus(Qt::OtherFocusReason);
 }
 
 void PageHeader::restyle() {

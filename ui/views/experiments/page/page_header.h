@@ -5,7 +5,9 @@
 
 #include <QWidget>
 
+#include <functional>
 #include <optional>
+#include <vector>
 
 class QHBoxLayout;
 class QProgressBar;
@@ -31,6 +33,10 @@ public:
     /// Adds a button at the right end; `isMain` fills it.
     QPushButton* addButton(const QString& text, bool isMain = false);
 
+    /// Calls `change`, which shows and hides buttons. One that goes leaves the keyboard to another,
+    /// the main one first, or to `otherwise`.
+    void changeButtons(const std::function<void()>& change, QWidget* otherwise = nullptr);
+
 protected:
     void paintEvent(QPaintEvent* event) override;
 
@@ -42,6 +48,7 @@ private:
     LiveLabel* m_title;
     LiveLabel* m_sentence;
     QProgressBar* m_progress;
+    std::vector<QPushButton*> m_buttons; // main ones first
 };
 
 } // namespace ui

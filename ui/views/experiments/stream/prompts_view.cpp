@@ -164,12 +164,19 @@ void PromptsView::showCounts() {
         chip.button->setEnabled(count > 0 || i == 0);
     }
     const auto shown = m_slice->rowCount();
-    setSubtitle(
+    QString answered =
         rows.empty() ? tr("none is answered yet")
         : m_slice->slice().isEmpty()
             ? countText(static_cast<qint64>(rows.size()), tr("1 answered"), tr("%1 answered"))
             : tr("%1 of %2 in this slice")
-                  .arg(numberText(shown), numberText(static_cast<qint64>(rows.size()))));
+                  .arg(numberText(shown), numberText(static_cast<qint64>(rows.size())));
+    if (const auto unsteady = std::ranges::count_if(rows, &PromptRow::isUnsteady))
+        answered +=
+            QStringLiteral("; ") +
+            countText(unsteady,
+                      tr("1 has no speed, because vanilla's own changed by more than 5 %"),
+                      tr("%1 have no speed, because vanilla's own changed by more than 5 %"));
+    setSubtitle(answered);
     placeChips();
     m_search->setEnabled(shown > 0);
     m_export->setEnabled(shown > 0);

@@ -34,9 +34,9 @@ QString captionOf(const engine::TaskFigures& task, const TaskTile& tile) {
             return tr("M %1, and a round costs %2 plain steps")
                 .arg(decimalText(*tokens), decimalText(*price));
     }
-    if (tile.state == TaskTile::State::Unsteady)
-        return tr("vanilla's own speed changed by more than 5 %, so there is no figure");
     QStringList parts;
+    if (tile.state == TaskTile::State::Unsteady || task.isUnsteady)
+        parts << tr("no speed: vanilla's own changed by more than 5 %");
     if (task.plan) {
         if (task.plan->score > 0.0)
             parts << tr("matchness %1").arg(shareText(task.plan->score));

@@ -194,13 +194,11 @@ void TunePage::showSession() {
     const QStringList& remarks = m_session.run().remarks;
     m_remark->setVisible(!remarks.isEmpty() && m_session.isAtWork());
     m_remark->setText(remarks.isEmpty() ? QString() : remarks.back());
-    showButtons();
+    m_header->changeButtons([this] { showButtons(); }, m_firstPlot);
     showNotice();
 }
 
 void TunePage::showButtons() {
-    const QWidget* focused = m_header->focusWidget();
-    const bool hadFocus = focused != nullptr && focused->hasFocus();
     const TuningState state = m_session.state();
     const bool isAtWork = m_session.isAtWork();
     QPushButton& stop = button(Action::Stop);
@@ -224,8 +222,6 @@ void TunePage::showButtons() {
     const bool isUsed = state == TuningState::Finished && m_session.isResultUsed();
     button(Action::Remove).setVisible(isUsed);
     showLoading(isUsed);
-    if (hadFocus && focused->isHidden())
-        passFocus();
 }
 
 /// The model with its new layer, or the new model.
@@ -242,16 +238,6 @@ void TunePage::showLoading(bool isLayerUsed) {
                                                        : tr("Load it all the same"));
     load.setToolTip(tr("%1, with the decoder %2")
                         .arg(QDir::toNativeSeparators(copy), recipeName(m_session.recipe())));
-}
-
-/// A button that goes leaves the keyboard to another one, or to the first picture.
-void TunePage::passFocus() {
-    for (const auto& [action, button] : m_buttons)
-        if (!button->isHidden()) {
-            button->setFocus(Qt::OtherFocusReason);
-            return;
-        }
-    m_firstPlot->setFocus(Qt::OtherFocusReason);
 }
 
 /// Why it failed, or why none can begin.

@@ -65,7 +65,6 @@ private:
     void showSession();
     void showButtons();
     void showLoading(bool isLayerUsed);
-    void passFocus();
     void showNotice();
     void restyle();
 
