@@ -100,6 +100,39 @@ private slots:
         QCOMPARE(m_workspace->dockWidgetArea(dock("upper")), Qt::RightDockWidgetArea);
     }
 
+    void aWorkspaceThatIsShownLaterHasItsSizesAsWell() {
+        show();
+        m_workspace->resizeDocks({dock("list")}, {333}, Qt::Horizontal);
+        QTRY_COMPARE(dock("list")->width(), 333);
+        m_workspace->saveLayout(*m_settings);
+        build();
+        QVERIFY(m_workspace->restoreLayout(*m_settings));
+        m_workspace->hide();
+        show();
+        // What is not on the screen has a size of its own, in which Qt lays it out.
+        m_workspace->resize(400, 300);
+        m_workspace->layout()->activate();
+        m_workspace->resizeDocks({dock("list")}, {1}, Qt::Horizontal);
+        m_workspace->show();
+        QTRY_COMPARE(dock("list")->width(), 333);
+    }
+
+    void whatWasNotShownIsNotSaved() {
+        m_workspace->saveLayout(*m_settings);
+        QVERIFY(m_settings->allKeys().isEmpty());
+        show();
+        dock("list")->hide();
+        m_workspace->saveLayout(*m_settings);
+        const QByteArray kept =
+            m_settings->value(QStringLiteral("layout/test_workspace")).toByteArray();
+        build();
+        QVERIFY(m_workspace->restoreLayout(*m_settings));
+        m_workspace->resize(200, 100);
+        m_workspace->layout()->activate();
+        m_workspace->saveLayout(*m_settings);
+        QCOMPARE(m_settings->value(QStringLiteral("layout/test_workspace")).toByteArray(), kept);
+    }
+
     void aLayoutOfAnotherVersionIsLeftAside() {
         show();
         dock("list")->hide();

@@ -107,6 +107,7 @@ void Workspace::resetLayout() {
     m_hiddenFloating.clear();
     m_withoutRoom.clear();
     m_unfitted.clear();
+    m_kept = {};
     // One that is removed while it floats keeps floating.
     for (QDockWidget* dock : m_docks)
         dock->setFloating(false);
@@ -116,18 +117,25 @@ void Workspace::resetLayout() {
         placeDock(dock);
     if (m_arrange)
         m_arrange(*this);
-    m_hasDefaultSizes = isVisible();
-    if (m_hasDefaultSizes)
+    m_hasSizes = isVisible();
+    if (m_hasSizes)
         sizeDocks();
 }
 
-/// Sizes are meaningful only at the window's real size.
+/// Sizes are meaningful only at the window's real size: before, Qt fits a saved layout into
+/// whatever size the hidden workspace happens to have.
 void Workspace::showEvent(QShowEvent* event) {
     QMainWindow::showEvent(event);
-    if (std::exchange(m_hasDefaultSizes, true))
+    if (std::exchange(m_hasSizes, true))
         return;
     layout()->activate();
-    sizeDocks();
+    if (m_kept.state.isEmpty())
+        sizeDocks();
+    else if (m_unfitted.isEmpty())
+        useKept();
+    else
+        m_unfitted = m_kept.state;
+    m_kept = {};
 }
 
 /// In a low window, the docks below leave the centre the height it needs, as far as possible.
@@ -157,23 +165,30 @@ void Workspace::sizeDocks() {
 }
 
 bool Workspace::restoreLayout(const QSettings& settings) {
-    const QByteArray kept = settings.value(layoutKey(*this)).toByteArray();
-    if (kept.isEmpty())
+    m_kept = {settings.value(layoutKey(*this)).toByteArray(),
+              settings.value(floatingKey(*this)).toStringList()};
+    if (m_kept.state.isEmpty())
         return false;
-    if (!restoreState(kept, kLayoutVersion)) {
+    if (!useKept()) {
         resetLayout();
         return false;
     }
-    const QStringList hidden = settings.value(floatingKey(*this)).toStringList();
+    return true;
+}
+
+bool Workspace::useKept() {
+    if (!restoreState(m_kept.state, kLayoutVersion))
+        return false;
     for (QDockWidget* dock : m_docks)
-        if (dock->isFloating() && hidden.contains(dock->objectName()))
+        if (dock->isFloating() && m_kept.hiddenFloating.contains(dock->objectName()))
             dock->show();
     clampToScreens();
-    m_hasDefaultSizes = true;
     return true;
 }
 
 void Workspace::saveLayout(QSettings& settings) const {
+    if (!m_hasSizes)
+        return;
     settings.setValue(layoutKey(*this), saveState(kLayoutVersion));
     QStringList hidden;
     for (const QDockWidget* dock : m_hiddenFloating)

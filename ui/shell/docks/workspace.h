@@ -21,7 +21,7 @@ class Workspace : public QMainWindow {
 public:
     /// Must change whenever docks are added or removed: a layout saved by an older program is then
     /// ignored and the default one is built.
-    static constexpr int kLayoutVersion = 7;
+    static constexpr int kLayoutVersion = 8;
 
     struct Dock {
         QString id;
@@ -55,6 +55,7 @@ public:
     /// used.
     bool restoreLayout(const QSettings& settings);
 
+    /// One that was never shown leaves what is saved as it is.
     void saveLayout(QSettings& settings) const;
 
     /// Hidden with the workspace, shown again with it: floating docks are windows of their own.
@@ -90,6 +91,11 @@ protected:
 private:
     using Group = std::vector<QDockWidget*>;
 
+    struct Kept {
+        QByteArray state;
+        QStringList hiddenFloating; ///< docks
+    };
+
     std::vector<Group> groupsAlong(Qt::Orientation orientation) const;
     QSize leastSize() const;
     void giveWay(Qt::Orientation orientation, int room);
@@ -99,6 +105,7 @@ private:
     int heightBelow(int wanted) const;
     void placeDock(QDockWidget* dock);
     void clampToScreens();
+    bool useKept();
 
     const Theme& m_theme;
     std::vector<Dock> m_places;
@@ -110,7 +117,8 @@ private:
     std::function<void(Workspace&)> m_arrange;
     std::function<void(View*, const QPoint&)> m_showMenu;
     QPointer<QWidget> m_home;
-    bool m_hasDefaultSizes = false; // wait for the first time it is shown at its real size
+    bool m_hasSizes = false; // wait for the first time it is shown at its real size
+    Kept m_kept;             ///< the saved layout, until then
 };
 
 } // namespace ui
