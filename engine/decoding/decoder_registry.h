@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/modules/run_time_module.h"
 #include "engine/base/result.h"
-#include "engine/base/run_time_module.h"
 #include "engine/decoding/decoder.h"
 #include "engine/decoding/decoder_info.h"
 #include "engine/decoding/target.h"

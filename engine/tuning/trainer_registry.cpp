@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tuning/trainer_registry.h"
 
-#include "engine/base/run_time_module.h"
+#include "engine/base/modules/run_time_module.h"
 
 namespace engine {
 

@@ -105,6 +105,7 @@ void Studio::start() {
     if (m_transport != nullptr)
         m_transport->setFocus();
     m_chats->open();
+    openKeptChat();
     m_bridge->start();
     if (m_desk != nullptr)
         m_desk->begin();

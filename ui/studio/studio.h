@@ -206,6 +206,8 @@ private:
     std::vector<Command> parameterCommands();
     std::vector<Command> dockCommands();
     void showDock(const QString& id);
+    void keepOpenChat();
+    void openKeptChat();
     void showPrompts();
     void keepAsPrompt(const QString& text);
     void saveModelDefaults();

@@ -6,11 +6,28 @@
 
 #include <algorithm>
 
-// What the user saves for later: prompts, and the defaults of a model.
+// What is kept for later: the open chat, prompts, and the defaults of a model.
 
 namespace ui {
 
 using namespace engine;
+
+/// The chat on the screen; 0 = a new one.
+constexpr const char* kChatKey = "session/chat";
+
+void Studio::keepOpenChat() {
+    if (m_options.replayName.isEmpty())
+        m_settings.setValue(kChatKey, m_session->chat().record.id);
+}
+
+/// A first message begins a chat of its own. After a crash no chat is opened, as no model is
+/// loaded.
+void Studio::openKeptChat() {
+    const ChatId id = m_settings.value(kChatKey).toLongLong();
+    if (id != 0 && m_options.replayName.isEmpty() && m_options.firstMessage.isEmpty() &&
+        !endedBadly())
+        m_session->openChat(id);
+}
 
 void Studio::showPrompts() {
     auto* dialog = new PromptsDialog(m_theme, m_prompts, m_window.get());

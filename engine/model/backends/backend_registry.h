@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/modules/run_time_module.h"
 #include "engine/base/result.h"
-#include "engine/base/run_time_module.h"
 #include "engine/model/backends/backend_info.h"
 #include "engine/model/transformer.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tuning/model/tuned_model.h"
 
-#include "engine/base/run_time_module.h"
+#include "engine/base/modules/run_time_module.h"
 #include "engine/loading/files/atomic_file.h"
 #include "engine/loading/files/part_file.h"
 #include "engine/loading/json/json_document.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tuning/result/trained_adapter.h"
 
-#include "engine/base/run_time_module.h"
+#include "engine/base/modules/run_time_module.h"
 #include "engine/base/to_size.h"
 #include "engine/tuning/result/run_origin_json.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/base/run_time_module.h"
+#include "engine/base/modules/run_time_module.h"
 #include "engine/base/to_size.h"
 #include "engine/tuning/trainer_registry.h"
 #include "plugins/trainer_torch/checks/trainer_checks.h"

@@ -29,6 +29,14 @@ class StudioLibraryTest : public QObject {
 
     ChatsPanel& panel() { return *window().findChild<ChatsPanel*>(); }
 
+    /// The store answers in order, so whatever was asked for before has arrived, too.
+    qsizetype countChats() {
+        qsizetype count = -1;
+        chats().listChats(this, [&](const QList<ChatRecord>& list) { count = list.size(); });
+        waitUntil([&] { return count >= 0; });
+        return count;
+    }
+
     void drop(const QStringList& paths) {
         QMimeData files;
         QList<QUrl> urls;
@@ -53,6 +61,47 @@ private slots:
     }
 
     void cleanup() { m_stage.reset(); }
+
+    void theOpenChatComesBackAtTheNextStart() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        const ChatId chat = m_stage->studio->session().chat().record.id;
+        QVERIFY(chat != 0);
+        m_stage->studio->closeNow();
+        m_stage->studio.reset();
+        m_stage->open();
+        QTRY_COMPARE(m_stage->studio->session().chat().record.id, chat);
+        QCOMPARE(m_stage->studio->session().branch().front().text, QStringLiteral("a question"));
+
+        m_stage->studio->session().newChat();
+        m_stage->studio->closeNow();
+        m_stage->studio.reset();
+        m_stage->open();
+        QCOMPARE(countChats(), 1);
+        QCOMPARE(m_stage->studio->session().chat().record.id, ChatId{0}); // as it was left
+    }
+
+    void aFirstMessageAndACrashBeginANewChat() {
+        QSettings settings(m_stage->options.settingsPath, QSettings::IniFormat);
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        const ChatId chat = m_stage->studio->session().chat().record.id;
+        m_stage->studio->closeNow();
+        m_stage->studio.reset();
+        m_stage->options.firstMessage = QStringLiteral("another question");
+        m_stage->open();
+        m_stage->loadModel();
+        QTRY_VERIFY(m_stage->studio->session().chat().record.id > chat);
+        m_stage->options.firstMessage.clear();
+        m_stage->studio.reset();
+        settings.setValue(QStringLiteral("session/open"), true);
+        settings.sync();
+        m_stage->open();
+        QCOMPARE(countChats(), 2);
+        QCOMPARE(m_stage->studio->session().chat().record.id, ChatId{0});
+    }
 
     void aModelThatIsDroppedIsProposed() {
         drop({"/models/some.gguf"});

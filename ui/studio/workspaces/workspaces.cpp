@@ -159,7 +159,10 @@ void Studio::makeChatWorkspace() {
         if (id == m_session->chat().record.id)
             m_session->newChat();
     });
-    const auto showCurrent = [this] { m_chatsPanel->setCurrentChat(m_session->chat().record.id); };
+    const auto showCurrent = [this] {
+        m_chatsPanel->setCurrentChat(m_session->chat().record.id);
+        keepOpenChat();
+    };
     connect(m_session.get(), &ChatSession::shown, this, showCurrent);
     connect(m_session.get(), &ChatSession::messageAdded, this, showCurrent);
     m_window->addWorkspace(workspace, tr("Chat"), IconName::Chat);

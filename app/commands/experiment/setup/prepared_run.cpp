@@ -5,7 +5,7 @@
 #include "app/commands/experiment/shards/shard_model.h"
 #include "app/commands/experiment/shards/shard_variants.h"
 #include "app/program_paths.h"
-#include "engine/base/run_time_module.h"
+#include "engine/base/modules/run_time_module.h"
 #include "engine/base/time/utc_time.h"
 
 #include <algorithm>

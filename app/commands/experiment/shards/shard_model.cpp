@@ -2,7 +2,7 @@
 #include "app/commands/experiment/shards/shard_model.h"
 
 #include "app/program_paths.h"
-#include "engine/base/run_time_module.h"
+#include "engine/base/modules/run_time_module.h"
 #include "engine/base/system_memory.h"
 #include "engine/kernels/memory_roof.h"
 #include "engine/kernels/processor.h"

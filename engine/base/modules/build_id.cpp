@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/base/run_time_module.h"
+#include "engine/base/modules/run_time_module.h"
 
 namespace engine {
 
