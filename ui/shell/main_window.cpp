@@ -178,6 +178,7 @@ void MainWindow::showWorkspace(int index) {
         return;
     m_stack->setCurrentIndex(index);
     m_modes->setCurrent(index);
+    m_settings.setValue(kWorkspaceKey, currentWorkspace()->objectName()); // a crash keeps it, too
     for (Workspace* workspace : m_workspaces)
         workspace->showFloating(workspace == currentWorkspace());
     m_bridge.refreshPictures(); // a view that was hidden may still hide where the focus belongs
@@ -204,8 +205,9 @@ void MainWindow::finish() {
     }
     for (Workspace* workspace : m_workspaces)
         workspace->restoreLayout(m_settings);
+    const QString last = m_settings.value(kWorkspaceKey).toString();
     showWorkspace(0);
-    showWorkspace(m_settings.value(kWorkspaceKey).toString());
+    showWorkspace(last);
 }
 
 void MainWindow::addViewActions() {
@@ -380,7 +382,6 @@ void MainWindow::keepLayout() {
     for (Workspace* workspace : m_workspaces)
         workspace->bringBack();
     m_settings.setValue(kGeometryKey, saveGeometry());
-    m_settings.setValue(kWorkspaceKey, currentWorkspace()->objectName());
     for (const Workspace* workspace : m_workspaces)
         workspace->saveLayout(m_settings);
 }

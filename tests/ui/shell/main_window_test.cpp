@@ -170,6 +170,13 @@ private slots:
         QCOMPARE(m_window->frameGeometry().bottom(), room.bottom());
     }
 
+    void theWorkspaceIsKeptAlsoWhereTheProgramDoesNotEndByItself() {
+        show();
+        press(Qt::Key_2, Qt::ControlModifier);
+        QCOMPARE(current(), QStringLiteral("second"));
+        QCOMPARE(m_settings->value(QStringLiteral("window/workspace")).toString(), current());
+    }
+
     void aDamagedGeometryIsLeftAside() {
         m_settings->setValue(QStringLiteral("window/geometry"), QByteArray("nonsense"));
         m_settings->setValue(QStringLiteral("window/workspace"), QStringLiteral("nowhere"));
