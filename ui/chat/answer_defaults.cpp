@@ -20,6 +20,7 @@ namespace {
 
 constexpr const char* kEverywhereKey = "answers/everywhere";
 constexpr const char* kRecognisesTasksKey = "answers/recognise_tasks";
+constexpr const char* kLastRunKey = "run/choices";
 constexpr const char* kModelsGroup = "answers/models/";
 
 constexpr QLatin1String kSystemPrompt("system_prompt");
@@ -117,6 +118,36 @@ AnswerSettings answerSettingsFromJson(const QJsonObject& json) {
     return settings;
 }
 
+namespace {
+
+ModelDefaults defaultsFromText(const QVariant& text) {
+    const QJsonObject json = objectOf(text);
+    ModelDefaults defaults;
+    defaults.answers = answerSettingsFromJson(json);
+    defaults.decoder = json.value(QLatin1String("decoder")).toString().toStdString();
+    const QJsonObject values = json.value(QLatin1String("decoder_settings")).toObject();
+    for (auto value = values.begin(); value != values.end(); ++value)
+        defaults.decoderSettings[value.key().toStdString()] = valueFromJson(value.value());
+    defaults.sampling = samplingFrom(json.value(QLatin1String("sampling")).toString());
+    return defaults;
+}
+
+QString textOf(const ModelDefaults& defaults) {
+    QJsonObject json = answerSettingsToJson(defaults.answers);
+    if (!defaults.decoder.empty()) {
+        json.insert(QLatin1String("decoder"), QString::fromStdString(defaults.decoder));
+        QJsonObject values;
+        for (const auto& [name, value] : defaults.decoderSettings)
+            values.insert(QString::fromStdString(name), valueToJson(value));
+        json.insert(QLatin1String("decoder_settings"), values);
+    }
+    if (defaults.sampling)
+        json.insert(QLatin1String("sampling"), samplingText(*defaults.sampling));
+    return textOf(json);
+}
+
+} // namespace
+
 AnswerDefaults::AnswerDefaults(QSettings& settings, QObject* parent)
     : QObject(parent)
     , m_settings(settings) {}
@@ -131,36 +162,25 @@ void AnswerDefaults::setEverywhere(const AnswerSettings& settings) {
 }
 
 ModelDefaults AnswerDefaults::ofModel(const QString& path) const {
-    ModelDefaults defaults;
-    if (path.isEmpty())
-        return defaults;
-    const QJsonObject json = objectOf(m_settings.value(keptKey(m_settings, path)));
-    defaults.answers = answerSettingsFromJson(json);
-    defaults.decoder = json.value(QLatin1String("decoder")).toString().toStdString();
-    const QJsonObject values = json.value(QLatin1String("decoder_settings")).toObject();
-    for (auto value = values.begin(); value != values.end(); ++value)
-        defaults.decoderSettings[value.key().toStdString()] = valueFromJson(value.value());
-    defaults.sampling = samplingFrom(json.value(QLatin1String("sampling")).toString());
-    return defaults;
+    return path.isEmpty() ? ModelDefaults()
+                          : defaultsFromText(m_settings.value(keptKey(m_settings, path)));
 }
 
 void AnswerDefaults::setOfModel(const QString& path, const ModelDefaults& defaults) {
     if (path.isEmpty())
         return;
-    QJsonObject json = answerSettingsToJson(defaults.answers);
-    if (!defaults.decoder.empty()) {
-        json.insert(QLatin1String("decoder"), QString::fromStdString(defaults.decoder));
-        QJsonObject values;
-        for (const auto& [name, value] : defaults.decoderSettings)
-            values.insert(QString::fromStdString(name), valueToJson(value));
-        json.insert(QLatin1String("decoder_settings"), values);
-    }
-    if (defaults.sampling)
-        json.insert(QLatin1String("sampling"), samplingText(*defaults.sampling));
     m_settings.remove(keptKey(m_settings, path));
     if (!defaults.isEmpty())
-        m_settings.setValue(modelKey(path), textOf(json));
+        m_settings.setValue(modelKey(path), textOf(defaults));
     emit changed();
+}
+
+ModelDefaults AnswerDefaults::ofLastRun() const {
+    return defaultsFromText(m_settings.value(QLatin1String(kLastRunKey)));
+}
+
+void AnswerDefaults::setOfLastRun(const ModelDefaults& choices) {
+    m_settings.setValue(QLatin1String(kLastRunKey), textOf(choices));
 }
 
 bool AnswerDefaults::recognisesTasks() const {

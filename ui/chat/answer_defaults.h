@@ -72,6 +72,11 @@ public:
     /// Empty defaults are removed.
     void setOfModel(const QString& path, const ModelDefaults& defaults);
 
+    /// The choices of the last run: its decoder with the settings that the user had changed, and
+    /// the sampling of models without defaults of their own.
+    ModelDefaults ofLastRun() const;
+    void setOfLastRun(const ModelDefaults& choices);
+
     /// The settings in effect for a chat with these settings of its own and this model ("" = none).
     ResolvedAnswerSettings resolve(const AnswerSettings& chat, const QString& modelPath) const;
 

@@ -30,10 +30,6 @@ namespace {
 /// Set while the window is open. If it is found at a start, the program did not end normally.
 constexpr const char* kOpenKey = "session/open";
 constexpr const char* kModelKey = "session/model";
-constexpr const char* kDecoderKey = "run/decoder";
-constexpr const char* kTemperatureKey = "run/temperature";
-constexpr const char* kTopPKey = "run/top_p";
-constexpr const char* kTopKKey = "run/top_k";
 
 } // namespace
 
@@ -208,7 +204,7 @@ void Studio::tellRefusedModules(const ModelLoaded& loaded) {
 
 void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
     const std::string wanted = firstDecoder(loaded);
-    m_bridge->send(ChooseDecoder{wanted, startingSettings(m_run, wanted)});
+    m_bridge->send(ChooseDecoder{wanted, settingsAtStart(loaded, wanted)});
     if (!m_options.decoder.isEmpty() && m_options.decoder.toStdString() != wanted)
         m_window->messages().show({Notice::Kind::Warning,
                                    QStringLiteral("decoder"),
@@ -264,39 +260,13 @@ void Studio::closeNow() {
 
 /// The user's last choice; at first Auto, or SWIFT if there is no Auto.
 std::string Studio::firstDecoder(const ModelLoaded& loaded) const {
-    const std::string kept = m_settings.value(kDecoderKey).toString().toStdString();
+    const std::string kept = m_answerDefaults.ofLastRun().decoder;
     const std::string asked = m_options.decoder.toStdString();
     for (const std::string& wanted : {asked, kept, std::string("auto"), std::string("swift")})
         for (const DecoderInfo& decoder : loaded.decoders)
             if (decoder.name == wanted)
                 return wanted;
     return "vanilla";
-}
-
-/// Greedy answers of small models repeat themselves, so chats are sampled unless the user chooses
-/// otherwise.
-SamplingOptions Studio::keptSampling() const {
-    SamplingOptions sampling;
-    sampling.temperature = m_settings.value(kTemperatureKey, 0.7).toDouble();
-    sampling.topP = m_settings.value(kTopPKey, 0.9).toDouble();
-    sampling.topK = m_settings.value(kTopKKey, 0).toInt();
-    sampling.seed = 1;
-    return sampling.validate() ? sampling : SamplingOptions();
-}
-
-void Studio::keepGeneralSampling(const SamplingOptions& sampling) {
-    m_generalSampling = sampling;
-    m_settings.setValue(kTemperatureKey, sampling.temperature);
-    m_settings.setValue(kTopPKey, sampling.topP);
-    m_settings.setValue(kTopKKey, sampling.topK);
-}
-
-void Studio::keepChoices(const EngineEvent& event) {
-    if (const auto* changed = event.as<SamplingChanged>(); changed && !hasOwnSampling()) {
-        keepGeneralSampling(changed->sampling);
-    } else if (const auto* chosen = event.as<DecoderChosen>(); chosen && m_hasChosenDecoder) {
-        m_settings.setValue(kDecoderKey, QString::fromStdString(chosen->info.name));
-    }
 }
 
 void Studio::connectFinder() {

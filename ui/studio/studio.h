@@ -226,6 +226,9 @@ private:
     void keepGeneralSampling(const engine::SamplingOptions& sampling);
     bool hasOwnSampling() const;
     void keepChoices(const engine::EngineEvent& event);
+    void keepDecoder(const engine::DecoderInfo& decoder, const engine::SettingValues& settings);
+    engine::SettingValues settingsAtStart(const engine::ModelLoaded& loaded,
+                                          const std::string& decoder) const;
 
     StudioOptions m_options;
     QSettings m_settings;

@@ -3,6 +3,7 @@
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/panels/prompts_dialog.h"
+#include "ui/views/controls/decoder_switch.h"
 
 #include <algorithm>
 
@@ -27,6 +28,70 @@ void Studio::openKeptChat() {
     if (id != 0 && m_options.replayName.isEmpty() && m_options.firstMessage.isEmpty() &&
         !endedBadly())
         m_session->openChat(id);
+}
+
+/// Greedy answers of small models repeat themselves, so chats are sampled unless the user chooses
+/// otherwise.
+SamplingOptions Studio::keptSampling() const {
+    SamplingOptions usual;
+    usual.temperature = 0.7;
+    usual.topP = 0.9;
+    SamplingOptions sampling = m_answerDefaults.ofLastRun().sampling.value_or(usual);
+    sampling.seed = 1;
+    return sampling;
+}
+
+/// Without what was meant for one model's tokens or for one answer.
+void Studio::keepGeneralSampling(const SamplingOptions& sampling) {
+    m_generalSampling = sampling;
+    ModelDefaults choices = m_answerDefaults.ofLastRun();
+    choices.sampling = sampling;
+    choices.sampling->logitBias.clear();
+    choices.sampling->grammar = {};
+    m_answerDefaults.setOfLastRun(choices);
+}
+
+void Studio::keepChoices(const EngineEvent& event) {
+    if (const auto* changed = event.as<SamplingChanged>(); changed && !hasOwnSampling())
+        keepGeneralSampling(changed->sampling);
+    else if (const auto* chosen = event.as<DecoderChosen>(); chosen && m_hasChosenDecoder)
+        keepDecoder(chosen->info, chosen->settings);
+    else if (const auto* set = event.as<SettingsChanged>();
+             set && m_hasChosenDecoder && m_run.decoder() != nullptr)
+        keepDecoder(*m_run.decoder(), set->settings);
+}
+
+/// Texts are left out: they name files, which may be gone.
+void Studio::keepDecoder(const DecoderInfo& decoder, const SettingValues& settings) {
+    ModelDefaults choices = m_answerDefaults.ofLastRun();
+    choices.decoder = decoder.name;
+    choices.decoderSettings.clear();
+    const SettingValues usual = startingSettings(m_run, decoder.name);
+    for (const SettingInfo& setting : decoder.settings) {
+        const auto value = settings.find(setting.name);
+        const auto started = usual.find(setting.name);
+        if (value != settings.end() && setting.kind != SettingKind::Text &&
+            value->second != (started != usual.end() ? started->second : setting.initial))
+            choices.decoderSettings[setting.name] = value->second;
+    }
+    m_answerDefaults.setOfLastRun(choices);
+}
+
+/// As the user left them, unless the start asks for a decoder.
+SettingValues Studio::settingsAtStart(const ModelLoaded& loaded, const std::string& decoder) const {
+    SettingValues settings = startingSettings(m_run, decoder);
+    const ModelDefaults kept = m_answerDefaults.ofLastRun();
+    if (!m_options.decoder.isEmpty() || kept.decoder != decoder)
+        return settings;
+    const auto info = std::ranges::find(loaded.decoders, decoder, &DecoderInfo::name);
+    if (info == loaded.decoders.end())
+        return settings;
+    for (const auto& [name, value] : kept.decoderSettings) {
+        const SettingInfo* setting = findSetting(info->settings, name);
+        if (setting != nullptr && checkSetting(*setting, value))
+            settings[name] = value;
+    }
+    return settings;
 }
 
 void Studio::showPrompts() {

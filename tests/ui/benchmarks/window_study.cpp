@@ -286,7 +286,9 @@ int run(const Arguments& arguments) {
     const QTemporaryDir folder;
     const ui::StudioOptions options = optionsIn(folder);
     QSettings(options.settingsPath, QSettings::IniFormat)
-        .setValue(QStringLiteral("run/decoder"), QString::fromStdString(arguments.decoder));
+        .setValue(
+            QStringLiteral("run/choices"),
+            QStringLiteral(R"({"decoder": "%1"})").arg(QString::fromStdString(arguments.decoder)));
     ui::Studio studio(ui::makeSessionLink({.moduleFolder = arguments.modules}), options);
     Load load(studio, arguments.decoder);
     show(studio, arguments);

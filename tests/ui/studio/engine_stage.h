@@ -138,8 +138,9 @@ private:
         options.modelPath = modelPath();
         options.lessonPath = m_lessonPath;
         // As if it had been chosen the last time.
-        QSettings(options.settingsPath, QSettings::IniFormat)
-            .setValue(QStringLiteral("run/decoder"), QStringLiteral("swift"));
+        QSettings settings(options.settingsPath, QSettings::IniFormat);
+        if (const QString key = QStringLiteral("run/choices"); !settings.contains(key))
+            settings.setValue(key, QStringLiteral(R"({"decoder": "swift"})"));
         return options;
     }
 

@@ -82,6 +82,42 @@ private slots:
         QCOMPARE(m_stage->studio->session().chat().record.id, ChatId{0}); // as it was left
     }
 
+    void whatWasSetComesBackAtTheNextStart() {
+        m_stage->loadModel();
+        SamplingOptions sampling;
+        sampling.temperature = 0.4;
+        sampling.minP = 0.05;
+        sampling.repetitionPenalty = 1.2;
+        sampling.logitBias = {{7, -1.0}}; // a token of this model
+        m_stage->say(SamplingChanged{sampling});
+        DecoderChosen chosen;
+        chosen.info = swiftDecoder();
+        for (const SettingInfo& setting : chosen.info.settings)
+            chosen.settings[setting.name] = setting.initial;
+        m_stage->say(chosen);
+        SettingsChanged changed{chosen.settings};
+        changed.settings["gamma"] = 8.0;
+        changed.settings["siblings"] = "2"; // a text may name a file that is gone
+        m_stage->say(changed);
+        m_stage->settle();
+        m_stage->studio->closeNow();
+        m_stage->studio.reset();
+
+        m_stage->open();
+        m_stage->loadModel();
+        const auto* decoder = m_stage->engine->lastSent<ChooseDecoder>();
+        QVERIFY(decoder != nullptr);
+        QCOMPARE(decoder->name, std::string("swift"));
+        QCOMPARE(numberOf(decoder->settings, "gamma"), 8.0);
+        QVERIFY(!decoder->settings.contains("siblings"));
+        const auto* again = m_stage->engine->lastSent<ChangeSampling>();
+        QVERIFY(again != nullptr);
+        QCOMPARE(again->sampling.temperature, 0.4);
+        QCOMPARE(again->sampling.minP, 0.05);
+        QCOMPARE(again->sampling.repetitionPenalty, 1.2);
+        QVERIFY(again->sampling.logitBias.empty());
+    }
+
     void aFirstMessageAndACrashBeginANewChat() {
         QSettings settings(m_stage->options.settingsPath, QSettings::IniFormat);
         m_stage->loadModel();
