@@ -338,6 +338,8 @@ void applyLooks(ui::Studio& studio, const Arguments& arguments) {
     const std::string usual = arguments.screenshot.empty() ? "" : "1440x900";
     if (const auto size = sizeOf(arguments.size.empty() ? usual : arguments.size))
         studio.window().resize(*size);
+    if (!arguments.screenshot.empty())
+        studio.window().resetLayouts();
 }
 
 /// The exit code of a start whose requests the open window took over; none for the first.

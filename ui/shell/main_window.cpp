@@ -293,6 +293,7 @@ void MainWindow::layOutAgain() {
     for (Workspace* workspace : m_workspaces)
         workspace->bringBack();
     m_fitted = {};
+    m_fittedRoom = {};
     // Layouts know their new sizes once all widgets have their fonts.
     QTimer::singleShot(0, this, &MainWindow::fitDocks);
 }
@@ -302,7 +303,11 @@ void MainWindow::setReducedMotion(bool isReduced) {
     m_settings.setValue(kMotionKey, isReduced);
 }
 
-/// Pixels that the content may take: what the window has, or what its screen would give it.
+void MainWindow::resetLayouts() {
+    for (Workspace* workspace : m_workspaces)
+        workspace->resetLayout();
+}
+
 QSize MainWindow::room() const {
     const QSize frame = frameGeometry().size() - geometry().size();
     return size().expandedTo(screen()->availableGeometry().size() - frame);
@@ -314,6 +319,10 @@ bool MainWindow::event(QEvent* event) {
         keepOnScreen();
     if (event->type() == QEvent::Show)
         moveOntoScreen();
+    // On a larger screen, or larger than its screen, the window has room for docks that gave way.
+    if (event->type() == QEvent::Resize && m_fittedRoom.isValid() &&
+        room().boundedTo(m_fittedRoom) != room())
+        layOutAgain();
     return isDone;
 }
 
@@ -357,6 +366,7 @@ void MainWindow::fitDocks() {
     layOut();
     m_isFitting = false;
     m_fitted = minimumSizeHint();
+    m_fittedRoom = room();
     keepOnScreen();
     tellWhatHasNoRoom();
 }

@@ -51,6 +51,12 @@ public:
 
     Workspace* currentWorkspace() const;
 
+    /// Pixels that the content may take: what the window has, or what its screen would give it.
+    QSize room() const;
+
+    /// Gives all workspaces their default layouts, in the room that there is now.
+    void resetLayouts();
+
     void showWorkspace(int index);
 
     /// By its objectName(); another name changes nothing.
@@ -101,7 +107,6 @@ private:
     void addViewActions();
     void addThemeActions(QMenu& themes);
     void fillDockMenu(QMenu& docks);
-    QSize room() const;
     void layOutAgain();
     void keepOnScreen();
     void moveOntoScreen();
@@ -122,7 +127,8 @@ private:
     std::vector<Workspace*> m_workspaces;
     std::map<const Workspace*, QStringList> m_withoutRoom; ///< titles of docks, as told last
     const Workspace* m_toldOf = nullptr;                   ///< whose notice may be open
-    QSize m_fitted; ///< pixels that the content needed after docks were hidden
+    QSize m_fitted;     ///< pixels that the content needed after docks were hidden
+    QSize m_fittedRoom; ///< pixels that it might take then
     bool m_isFitting = false;
     std::function<bool()> m_mayClose;
     std::function<bool(const QKeyEvent&)> m_takesKey;

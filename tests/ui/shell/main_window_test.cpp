@@ -205,6 +205,16 @@ private slots:
         QVERIFY(dock->isVisible());
     }
 
+    void aDockThatGaveWayComesBackWhereThereIsMoreRoom() {
+        const QSize screen = QGuiApplication::primaryScreen()->availableGeometry().size();
+        QDockWidget* dock = workspace("first")->dock(QStringLiteral("first_dock"));
+        dock->widget()->setMinimumHeight(screen.height() + 100);
+        show();
+        QTRY_VERIFY(!dock->isVisible());
+        m_window->resize(screen + QSize(100, 400)); // or the same on a larger screen
+        QTRY_VERIFY(dock->isVisible());
+    }
+
     void theDockMenuOffersTheDocksOfTheWorkspaceShown() {
         show();
         QMenu* view = m_window->menu(MainWindow::tr("&View"));

@@ -47,6 +47,19 @@ class SmallWindowTest : public QObject {
 
 private slots:
 
+    /// As the program does for a picture: the screen of this platform is lower than the picture.
+    void aPictureHasTheDocksOfItsOwnSize() {
+        StudioStage stage;
+        stage.open();
+        MainWindow& window = stage.studio->window();
+        QDockWidget* matchness = window.findChild<QDockWidget*>(QStringLiteral("chat.matchness"));
+        QVERIFY(!matchness->isVisible());
+        window.resize(1440, 900);
+        window.resetLayouts();
+        QVERIFY(matchness->isVisible());
+        QVERIFY(window.findChild<QDockWidget*>(QStringLiteral("chat.draft_tree"))->isEnabled());
+    }
+
     void init() {
         m_stage = std::make_unique<StudioStage>();
         m_stage->open();

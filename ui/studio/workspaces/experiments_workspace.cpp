@@ -55,7 +55,7 @@ void Studio::makeExperimentsWorkspace() {
         Qt::RightDockWidgetArea,
         {296, 220});
     workspace->setArrangement([this](Workspace& docks) {
-        if (docks.screen()->availableGeometry().width() >= m_theme.scaled(kRoomForBothSides))
+        if (m_window->room().width() >= m_theme.scaled(kRoomForBothSides))
             return;
         const auto join = [&docks](const char* front, const char* behind) {
             QDockWidget* shown = docks.dock(QLatin1String(front));

@@ -136,7 +136,7 @@ void Studio::makeChatWorkspace() {
                         {296, 0},
                         false});
     workspace->setArrangement([this](Workspace& docks) {
-        const int room = docks.screen()->availableGeometry().height();
+        const int room = m_window->room().height();
         if (room < m_theme.scaled(kRoomForSharedDocks))
             for (const char* name : {"chat.matchness", "chat.draft_tree"})
                 docks.dock(QLatin1String(name))->hide();
