@@ -241,7 +241,8 @@ makeCuda() {
     moveIntoPlace "$made" "$SWIFT_STUDIO_CACHE/cuda-13.0.88"
 }
 
-# Hidden symbols: sentencepiece's protobuf must not meet the other one inside LibTorch. Its own CMake files compile each of forty small files alone, which takes three times as long as these two.
+# Hidden symbols: sentencepiece's protobuf must not meet the other one inside LibTorch. Its own CMake
+# files compile each of forty small files alone, which takes three times as long as these two.
 makeSentencepiece() {
     local made="$workFolder/sentencepiece-made" build="$workFolder/sentencepiece-build"
     local tree="$workFolder/sentencepiece-0.2.1/sentencepiece" output name

@@ -57,7 +57,9 @@ private slots:
         window.resize(1440, 900);
         window.resetLayouts();
         QVERIFY(matchness->isVisible());
-        QVERIFY(window.findChild<QDockWidget*>(QStringLiteral("chat.draft_tree"))->isEnabled());
+        const Workspace& chat = *window.currentWorkspace();
+        QVERIFY(chat.tabifiedDockWidgets(chat.dock(QStringLiteral("chat.layer_map")))
+                    .contains(chat.dock(QStringLiteral("chat.draft_tree"))));
     }
 
     void init() {
