@@ -2,6 +2,7 @@
 #include "engine/kernels/worker_pool.h"
 
 #include "engine/base/result.h"
+#include "engine/kernels/processor_share.h"
 
 #include <sys/resource.h>
 
@@ -235,14 +236,21 @@ bool WorkerPool::worksAlone() {
     return m_isAlone;
 }
 
-/// First the thread's own share, then the rest of the others' shares.
-WorkerPool::Outcome WorkerPool::workOn(std::uint32_t number, std::uint32_t parts, int thread) {
+/// First the thread's own share, then the rest of the others' shares. A thread that is asked for
+/// its processor leaves its rest to them.
+WorkerPool::Outcome WorkerPool::workOn(std::uint32_t number,
+                                       std::uint32_t parts,
+                                       int thread,
+                                       const ProcessorLender* lender) {
     Outcome outcome;
+    const auto isAsked = [&] { return lender != nullptr && lender->isAsked(); };
     const int count = threads();
     for (int step = 0; step < count; ++step) {
         const int owner = (thread + step) % count;
-        for (int part = takePart(number, parts, owner, step == 0); part >= 0;
-             part = takePart(number, parts, owner, step == 0)) {
+        while (!isAsked()) {
+            const int part = takePart(number, parts, owner, step == 0);
+            if (part < 0)
+                break;
             m_announced.task.call(m_announced.task.object, part, thread);
             ++outcome.doneParts;
         }
@@ -278,12 +286,15 @@ void WorkerPool::workerLoop(int thread) {
     std::uint32_t number = 0;
     Fetching fetching;
     Crowd crowd;
+    const int count = static_cast<int>(m_shares.size()); // not all of them may have started
+    ProcessorLender lender(thread + 1 == count && count >= processorShare().processors);
     while (true) {
-        const std::uint64_t announced = waitForTask(number, fetching, crowd);
+        const std::uint64_t announced = waitForTask(number, fetching, crowd, lender);
         if (m_isEnding)
             return;
         number = static_cast<std::uint32_t>(announced >> 32U);
-        const Outcome outcome = workOn(number, static_cast<std::uint32_t>(announced), thread);
+        const Outcome outcome =
+            workOn(number, static_cast<std::uint32_t>(announced), thread, &lender);
         if (outcome.doneParts > 0) {
             m_done.parts.fetch_add(outcome.doneParts);
             if (m_done.isAwaited.load())
@@ -294,13 +305,18 @@ void WorkerPool::workerLoop(int thread) {
 }
 
 /// Number and parts of the newest task, once it is no longer the one `seen`.
-std::uint64_t WorkerPool::waitForTask(std::uint32_t seen, Fetching& fetching, Crowd& crowd) {
+std::uint64_t WorkerPool::waitForTask(std::uint32_t seen,
+                                      Fetching& fetching,
+                                      Crowd& crowd,
+                                      ProcessorLender& lender) {
     const auto begin = Clock::now();
     bool hasLooked = false;
     const auto isNew = [&](std::uint64_t announced) {
         return static_cast<std::uint32_t>(announced >> 32U) != seen;
     };
     while (true) {
+        if (lender.isAsked())
+            lender.lend();
         for (int i = 0; i < kPausesPerLook; ++i) {
             const std::uint64_t now = m_announced.numberAndParts.load(std::memory_order_acquire);
             if (isNew(now))
@@ -312,9 +328,13 @@ std::uint64_t WorkerPool::waitForTask(std::uint32_t seen, Fetching& fetching, Cr
         if (spun >= m_spinTime || (isLook && crowd.isThere(begin + spun)))
             break;
     }
+    lender.setAwake(false);
     m_sleepers.value.fetch_add(1);
     m_wakeNumber.value.wait(seen);
     m_sleepers.value.fetch_sub(1);
+    lender.setAwake(true);
+    if (lender.isAsked())
+        lender.lend();
     return m_announced.numberAndParts.load(std::memory_order_acquire);
 }
 

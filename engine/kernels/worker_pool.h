@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/locks/processor_loan.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -20,7 +22,9 @@ namespace engine {
 /// thread would take time from the thread it waits for. Each thread starts with an equal,
 /// contiguous share of the parts, so that it reads memory as one stream and rarely meets the
 /// others. A thread that has finished takes parts from the end of another's share, so a thread that
-/// loses its processor delays the others by at most its current part. Thread: one caller at a time.
+/// loses its processor delays the others by at most its current part. If the threads take all
+/// processors, the last one lends its own to whoever asks (ProcessorLoan). Thread: one caller at a
+/// time.
 class WorkerPool {
 public:
     /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep. If
@@ -89,10 +93,14 @@ private:
 
     void runTask(const Task& task);
     void runSome(const Task& task);
-    Outcome workOn(std::uint32_t number, std::uint32_t parts, int thread);
+    Outcome workOn(std::uint32_t number,
+                   std::uint32_t parts,
+                   int thread,
+                   const ProcessorLender* lender = nullptr);
     int takePart(std::uint32_t number, std::uint32_t parts, int owner, bool isOwn);
     void workerLoop(int thread);
-    std::uint64_t waitForTask(std::uint32_t seen, Fetching& fetching, Crowd& crowd);
+    std::uint64_t
+    waitForTask(std::uint32_t seen, Fetching& fetching, Crowd& crowd, ProcessorLender& lender);
     void waitForWorkers(Fetching& fetching);
     void noteSleep(std::chrono::steady_clock::time_point begin);
     bool worksAlone();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/engine_session.h"
 
+#include "engine/base/locks/processor_loan.h"
 #include "engine/session/worker/session_worker.h"
 
 #include <atomic>
@@ -31,6 +32,7 @@ struct EngineSession::Running {
     const SessionOptions options;
     SessionChannels channels;
     std::atomic<std::uint64_t> commandCount = 0;
+    ProcessorLoan loan;
     std::jthread thread; // last: it uses all the others
 };
 
@@ -58,7 +60,12 @@ bool EngineSession::waitForEvents(std::chrono::milliseconds timeout) {
     return m_running->channels.events.waitForContent(timeout);
 }
 
+void EngineSession::borrowProcessor() { m_running->loan.take(); }
+
+void EngineSession::returnProcessor() { m_running->loan.giveBack(); }
+
 void EngineSession::close() {
+    returnProcessor(); // the engine's thread ends when all who compute have ended
     m_running->channels.control.close();
     m_running->channels.commands.close();
     m_running->channels.events.close();

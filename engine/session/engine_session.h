@@ -62,6 +62,12 @@ public:
     /// Waits until there are events to take, at most for `timeout`. Returns whether there are any.
     bool waitForEvents(std::chrono::milliseconds timeout);
 
+    /// Asks for one of the processors that the engine computes on, for the milliseconds until
+    /// returnProcessor(): the engine goes on with the others (engine::ProcessorLoan). Waits for it
+    /// at most two milliseconds, and not at all while nothing is computed.
+    void borrowProcessor();
+    void returnProcessor();
+
     /// Stops running work within one forward pass, drops waiting commands and ends the thread.
     /// Events not taken yet can still be taken.
     void close();

@@ -49,6 +49,8 @@ void EngineBridge::markChanged(Topics topics) {
 }
 
 void EngineBridge::tick() {
+    if (m_timer.isActive()) // else nothing returns it
+        m_link->borrowProcessor();
     m_tickClock.start();
     m_tickMs = m_clock.elapsed();
     m_isDelivering = true;
@@ -107,6 +109,7 @@ void EngineBridge::refreshPictures() {
 bool EngineBridge::event(QEvent* event) {
     if (event->type() != tickEnd())
         return QObject::event(event);
+    m_link->returnProcessor();
     if (!m_tickClock.isValid())
         return true;
     const double costMs = static_cast<double>(m_tickClock.nsecsElapsed()) * 1e-6;

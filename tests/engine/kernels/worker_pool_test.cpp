@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/kernels/processor_share.h"
 #include "engine/kernels/worker_pool.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -170,6 +172,38 @@ private slots:
             aloneInTurn = byWorker == 0 ? aloneInTurn + 1 : 0;
         }
         QCOMPARE(aloneInTurn, 50);
+    }
+
+    /// Only a pool that takes all processors lends one.
+    void theLastThreadLendsItsProcessorAndTheOthersDoItsParts() {
+        const int threads = std::max(2, processorShare().processors);
+        WorkerPool pool(threads);
+        ProcessorLoan loan;
+        for (int round = 0; round < 20; ++round) {
+            std::vector<std::atomic<int>> done(64);
+            std::atomic<bool> isLent = true;
+            const auto work = [&](int part, int thread) {
+                ++done[static_cast<std::size_t>(part)];
+                if (thread + 1 == threads)
+                    isLent = false;
+            };
+            loan.take();
+            for (int task = 0; task < 100; ++task)
+                pool.run(64, work);
+            QVERIFY(isLent);
+            loan.giveBack();
+            for (int task = 0; task < 100; ++task)
+                pool.run(64, work);
+            for (const std::atomic<int>& count : done)
+                QCOMPARE(count.load(), 200);
+        }
+        // It works again: there is no task without it but for a while.
+        std::atomic<bool> hasWorked = false;
+        while (!hasWorked)
+            pool.run(64, [&](int, int thread) {
+                if (thread + 1 == threads)
+                    hasWorked = true;
+            });
     }
 
     void aPoolCanGoWithoutEverHavingWorked() {

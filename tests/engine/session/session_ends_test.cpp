@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stops and closes in every state of a session, and random sequences of commands.
+#include "engine/base/locks/processor_loan.h"
 #include "tests/engine/session/session_fixture.h"
 #include "tests/support/temporary_folder.h"
 
@@ -60,6 +61,7 @@ private slots:
     void unloadingEndsAPromptFirst();
     void closeEndsEverythingAtOnce_data();
     void closeEndsEverythingAtOnce();
+    void closeReturnsABorrowedProcessor();
     void aClosedSessionTakesNoCommands();
     void tooManyCommandsAreRefusedButStopsAct();
     void randomCommandsLeaveAWorkingSession();
@@ -226,6 +228,25 @@ void SessionEndsTest::closeEndsEverythingAtOnce() {
             fixture.session.send(endlessPrompt(id));
     fixture.session.close();
     QVERIFY(fixture.passes.count() < kEndless / 2); // no answer was made to its end
+}
+
+/// The step goes on when its processor is returned.
+void SessionEndsTest::closeReturnsABorrowedProcessor() {
+    Latch lent;
+    Fixture fixture({.onStep = [&lent](int, const std::stop_token& stop) -> Result<void> {
+        ProcessorLender lender(true);
+        while (!lender.isAsked() && !stop.stop_requested())
+            std::this_thread::yield();
+        lent.set();
+        lender.lend();
+        return {};
+    }});
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(endlessPrompt(1));
+    fixture.session.borrowProcessor();
+    lent.wait();
+    fixture.session.close();
+    QVERIFY(!fixture.session.send(endlessPrompt(2)));
 }
 
 void SessionEndsTest::aClosedSessionTakesNoCommands() {

@@ -180,6 +180,18 @@ private slots:
         QCOMPARE(told.size(), qsizetype(2));
     }
 
+    void aTickHasAProcessorOfTheEngineUntilItIsOnTheScreen() {
+        QList<bool> had;
+        QObject::connect(&m_stage->bridge, &EngineBridge::tickFinished, &m_stage->bridge, [&] {
+            had.append(m_stage->engine->hasProcessor);
+        });
+        m_stage->bridge.tick(); // by hand: nothing would return it
+        m_stage->bridge.start();
+        QTRY_COMPARE(had.size(), qsizetype(2));
+        QCOMPARE(had, QList<bool>({false, true}));
+        QTRY_VERIFY(!m_stage->engine->hasProcessor);
+    }
+
     void theTimerEmptiesTheLink() {
         m_stage->bridge.start();
         m_stage->engine->say(engine::Remark{"a"});

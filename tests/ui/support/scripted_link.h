@@ -23,6 +23,10 @@ public:
 
     std::vector<engine::EngineEvent> takeEvents() override { return std::exchange(waiting, {}); }
 
+    void borrowProcessor() override { hasProcessor = true; }
+
+    void returnProcessor() override { hasProcessor = false; }
+
     bool takeRewind() override { return std::exchange(goesBack, false); }
 
     ui::Playback* playback() override { return recording.get(); }
@@ -73,6 +77,7 @@ public:
     std::vector<engine::EngineCommand> sent;
     std::vector<engine::EngineEvent> waiting;
     double time = 0.0;
+    bool hasProcessor = false;               ///< one of the engine's, at the moment
     bool goesBack = false;                   ///< with the next tick everything begins anew
     std::unique_ptr<ui::Playback> recording; ///< set: the link is a replay
 };

@@ -22,6 +22,11 @@ public:
     /// The events since the last call, in order.
     virtual std::vector<engine::EngineEvent> takeEvents() = 0;
 
+    /// Around the making of a picture: the engine lends one of its processors meanwhile.
+    virtual void borrowProcessor() {}
+
+    virtual void returnProcessor() {}
+
     /// No more events will come.
     virtual bool isOver() const { return false; }
 

@@ -14,6 +14,10 @@ public:
 
     std::vector<engine::EngineEvent> takeEvents() override { return m_session.takeEvents(); }
 
+    void borrowProcessor() override { m_session.borrowProcessor(); }
+
+    void returnProcessor() override { m_session.returnProcessor(); }
+
 private:
     engine::EngineSession m_session;
 };
