@@ -98,7 +98,8 @@ void AutoDecoder::forecast() {
                        .draftCost = m_costs.relativeDraftCost(shares.draft),
                        .verifyCost = 0.0,
                        .tokensPerRound = 0.0,
-                       .tokens = replay->rows};
+                       .tokens = replay->rows,
+                       .searchShare = kSwiftSearchShare};
     for (const ReplayedRound& round : replay->rounds) {
         made.verifyCost += m_costs.relativeCost(round.rows) / rounds;
         made.draftSteps += round.draftSteps / rounds;

@@ -131,7 +131,7 @@ std::vector<SettingInfo> addedSearchSettings() {
             "After the quick trials, the rows between two trials double every so many trials; 0 = "
             "they stay the same."),
         trialSetting(
-            numberSetting("search_share", "Share of the search", 0.25, {0.0, 10.0}),
+            numberSetting("search_share", "Share of the search", kSwiftSearchShare, {0.0, 10.0}),
             "",
             "The most time that trials take, as a share of the time of drafting and verifying; 0 = "
             "any. On small models a trial costs several steps."),

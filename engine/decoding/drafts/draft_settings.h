@@ -20,6 +20,10 @@ inline constexpr double kSwiftEpsilon = 0.8;
 inline constexpr int kSwiftLongestDraft = 25;
 inline constexpr const char* kSwiftSiblings = "1,3,5,10";
 
+/// The most time that its trials take while it searches, as a share of the time of drafting and
+/// verifying. Not of the paper.
+inline constexpr double kSwiftSearchShare = 0.25;
+
 /// "max_draft": from 1 to `most`.
 SettingInfo longestDraftSetting(int initial, int most);
 

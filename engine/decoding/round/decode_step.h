@@ -88,9 +88,13 @@ struct DraftForecast {
     double draftSteps = 0.0;     ///< of a round; mean
     double tokensPerRound = 1.0; ///< M
     int tokens = 0;              ///< that it was measured on
+    double searchShare = 0.0;    ///< of the time of a round, that a search takes besides
 
     /// The speed over plain decoding: equation 6 of arXiv 2410.06916 with measured c and v.
     double speedup() const { return tokensPerRound / (draftSteps * draftCost + verifyCost); }
+
+    /// The same while the search goes on, as it does in the next answers.
+    double searchingSpeedup() const { return speedup() / (1.0 + searchShare); }
 
     bool operator==(const DraftForecast&) const = default;
 };

@@ -422,6 +422,7 @@ template <typename V> void visitFields(V& visit, DraftForecast& r) {
     visit("draft_steps", r.draftSteps);
     visit("tokens_per_round", r.tokensPerRound);
     visit("tokens", r.tokens);
+    visit("search_share", r.searchShare);
 }
 
 template <typename V> void visitFields(V& visit, ForecastMade& r) { visit("forecast", r.forecast); }

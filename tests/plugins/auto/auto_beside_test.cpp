@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SWIFT's search beside Auto's own drafts: what it may cost, what it tells, and that no token hangs
 // on it. Costs are invented, so no clock of the machine is asked.
+#include "engine/decoding/drafts/draft_settings.h"
 #include "engine/decoding/statistics/skip_set_memory.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/temporary_folder.h"
@@ -275,6 +276,7 @@ private slots:
         QVERIFY(told.speedup() < 1.0);
         QCOMPARE(told.speedup(),
                  told.tokensPerRound / (told.draftSteps * told.draftCost + told.verifyCost));
+        QCOMPARE(told.searchingSpeedup(), told.speedup() / (1.0 + kSwiftSearchShare));
     }
 
     /// In an answer other work may slow passes down; what they cost is compared within the pause.

@@ -28,30 +28,35 @@ QString forecastSentence(const RunStore& store) {
     const DraftForecast* forecast = store.search().forecast();
     if (forecast == nullptr)
         return {};
-    const double speedup = forecast->speedup();
-    QString about = tr("SWIFT would run at about %1 here").arg(factorText(speedup));
+    const double searching = forecast->searchingSpeedup();
+    const double settled = forecast->speedup();
+    QString about = tr("SWIFT would run at about %1 here").arg(factorText(searching));
+    if (forecast->searchShare > 0.0) // older recordings leave the search out
+        about = tr("%1 while it searches, and at %2 afterwards").arg(about, factorText(settled));
     if (forecast->tokens > 0) // older recordings do not say it
-        about =
-            tr("%1, measured on %2 tokens and without its search").arg(about).arg(forecast->tokens);
-    if (speedup < 1.0 - kAboutTheSame)
+        about = tr("%1, as measured on %2 tokens").arg(about).arg(forecast->tokens);
+    if (settled < 1.0 - kAboutTheSame)
         return tr("%1: skipping layers does not pay on this model. The text would be the same.")
             .arg(about);
-    if (speedup > 1.0 + kAboutTheSame)
-        return tr("%1: skipping layers pays on this model.").arg(about);
-    return tr("%1: skipping layers neither gains nor costs much.").arg(about);
+    if (settled <= 1.0 + kAboutTheSame)
+        return tr("%1: skipping layers neither gains nor costs much.").arg(about);
+    if (searching < 1.0)
+        return tr("%1: skipping layers pays only when its search has ended.").arg(about);
+    return tr("%1: skipping layers pays on this model.").arg(about);
 }
 
 QString forecastAction(const RunStore& store, const QString& action) {
     const DraftForecast* forecast = store.search().forecast();
-    return forecast == nullptr ? action
-                               : tr("%1: about %2").arg(action, factorText(forecast->speedup()));
+    return forecast == nullptr
+               ? action
+               : tr("%1: about %2").arg(action, factorText(forecast->searchingSpeedup()));
 }
 
 QString forecastCheck(const RunStore& store) {
     const DraftForecast* forecast = store.search().forecast();
     if (forecast == nullptr)
         return {};
-    const QString forecastText = factorText(forecast->speedup());
+    const QString forecastText = factorText(forecast->searchingSpeedup());
     const SpanFigures chat = store.speed().chat();
     const auto measured = chat.isDrafting() ? chat.speedup() : std::nullopt;
     return measured
@@ -66,7 +71,7 @@ QString besideSentence(const RunStore& store) {
     return forecast == nullptr
                ? tr("%1: what SWIFT would gain with it is not measured yet.").arg(found)
                : tr("%1: SWIFT would run at about %2 with it.")
-                     .arg(found, factorText(forecast->speedup()));
+                     .arg(found, factorText(forecast->searchingSpeedup()));
 }
 
 } // namespace ui

@@ -37,14 +37,15 @@ DecoderInfo besideDecoder() {
 
 const SettingValues kBesideOn = {{"skip_layers", 1.0}, {"search_beside", 1.0}};
 
-/// M = 2, c = .9, v = 1.6 with one draft: 2 / 2.5 = .8.
+/// M = 2, c = .9, v = 1.6 with one draft: 2 / 2.5 = .8, and .64 with the search.
 DraftForecast loss() {
     return {.matchness = 1.0,
             .draftCost = 0.9,
             .verifyCost = 1.6,
             .draftSteps = 1.0,
             .tokensPerRound = 2.0,
-            .tokens = 64};
+            .tokens = 64,
+            .searchShare = 0.25};
 }
 
 } // namespace
@@ -101,7 +102,7 @@ private slots:
         say(ForecastMade{loss()});
         QCOMPARE(map.notice(),
                  QStringLiteral("Found beside the chat and not used: SWIFT would run at about "
-                                "0.80× with it."));
+                                "0.64× with it."));
         QVERIFY(map.shownSet() == std::optional(m_run->plan({2}, {3})));
     }
 
@@ -127,15 +128,15 @@ private slots:
         findOne();
         say(ForecastMade{loss()});
         QCOMPARE(note->text(),
-                 QStringLiteral("SWIFT would run at about 0.80× here, measured on 64 tokens and "
-                                "without its search: skipping layers does not pay on this model. "
-                                "The text would be the same."));
+                 QStringLiteral("SWIFT would run at about 0.64× here while it searches, and at "
+                                "0.80× afterwards, as measured on 64 tokens: skipping layers does "
+                                "not pay on this model. The text would be the same."));
         QPushButton* use = nullptr;
         for (QPushButton* button : parameters.findChildren<QPushButton*>())
             if (button->text().startsWith(QStringLiteral("Use SWIFT")))
                 use = button;
         QVERIFY(use != nullptr && use->isVisibleTo(&parameters));
-        QCOMPARE(use->text(), QStringLiteral("Use SWIFT: about 0.80×"));
+        QCOMPARE(use->text(), QStringLiteral("Use SWIFT: about 0.64×"));
         use->click();
         const auto* chosen = m_run->engine->lastSent<ChooseDecoder>();
         QVERIFY(chosen != nullptr);
@@ -146,7 +147,23 @@ private slots:
         say(DecoderChosen{searchingDecoderInfo(), support::searchingSettings()});
         QVERIFY(!use->isVisibleTo(&parameters));
         QCOMPARE(note->text(),
-                 QStringLiteral("The forecast is about 0.80×; the next answer measures it."));
+                 QStringLiteral("The forecast is about 0.64×; the next answer measures it."));
+    }
+
+    void whatPaysOnlyBehindTheSearchSaysSo() {
+        DraftForecast gain = loss();
+        gain.verifyCost = 0.9; // 1.11, and .89 with the search
+        say(ForecastMade{gain});
+        QVERIFY(forecastSentence(m_run->store)
+                    .endsWith(QStringLiteral("pays only when its search has ended.")));
+        gain.searchShare = 0.05; // 1.06
+        say(ForecastMade{gain});
+        QVERIFY(forecastSentence(m_run->store).endsWith(QStringLiteral("pays on this model.")));
+        gain.searchShare = 0.0; // as in an older recording
+        say(ForecastMade{gain});
+        QCOMPARE(forecastSentence(m_run->store),
+                 QStringLiteral("SWIFT would run at about 1.11× here, as measured on 64 tokens: "
+                                "skipping layers pays on this model."));
     }
 
     void behindAnAnswerWithSwiftTheMeasuredSpeedStandsBesideTheForecast() {
@@ -155,17 +172,17 @@ private slots:
         sayBaseline(stage);
         sayAnswer(stage);
         const QString check = forecastCheck(stage.store);
-        QVERIFY2(check.startsWith(QStringLiteral("The forecast was about 0.80×; measured in this "
+        QVERIFY2(check.startsWith(QStringLiteral("The forecast was about 0.64×; measured in this "
                                                  "chat: 1.3")),
                  qPrintable(check));
     }
 
     void theSwitchBesideTheInputTellsItToo() {
         DecoderSwitch choice(m_run->context());
-        QVERIFY(!choice.segment(2)->toolTip().contains(QStringLiteral("0.80")));
+        QVERIFY(!choice.segment(2)->toolTip().contains(QStringLiteral("0.64")));
         say(ForecastMade{loss()});
-        QVERIFY(choice.segment(2)->toolTip().contains(QStringLiteral("about 0.80×")));
-        QVERIFY(!choice.segment(1)->toolTip().contains(QStringLiteral("0.80")));
+        QVERIFY(choice.segment(2)->toolTip().contains(QStringLiteral("about 0.64×")));
+        QVERIFY(!choice.segment(1)->toolTip().contains(QStringLiteral("0.64")));
     }
 
     void aForecastLastsUntilThereIsAnotherModel() {
