@@ -35,10 +35,11 @@ QString forecastSentence(const RunStore& store) {
         about = tr("%1 while it searches, and at %2 afterwards").arg(about, factorText(settled));
     if (forecast->tokens > 0) // older recordings do not say it
         about = tr("%1, as measured on %2 tokens").arg(about).arg(forecast->tokens);
-    if (settled < 1.0 - kAboutTheSame)
+    const bool gains = settled > 1.0 + kAboutTheSame;
+    if (!gains && searching < 1.0 - kAboutTheSame)
         return tr("%1: skipping layers does not pay on this model. The text would be the same.")
             .arg(about);
-    if (settled <= 1.0 + kAboutTheSame)
+    if (!gains)
         return tr("%1: skipping layers neither gains nor costs much.").arg(about);
     if (searching < 1.0)
         return tr("%1: skipping layers pays only when its search has ended.").arg(about);

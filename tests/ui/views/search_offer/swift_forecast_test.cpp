@@ -156,6 +156,11 @@ private slots:
         say(ForecastMade{gain});
         QVERIFY(forecastSentence(m_run->store)
                     .endsWith(QStringLiteral("pays only when its search has ended.")));
+        gain.verifyCost = 1.1; // 1.00, and .80 with the search
+        say(ForecastMade{gain});
+        QVERIFY(
+            forecastSentence(m_run->store).contains(QStringLiteral("does not pay on this model")));
+        gain.verifyCost = 0.9;
         gain.searchShare = 0.05; // 1.06
         say(ForecastMade{gain});
         QVERIFY(forecastSentence(m_run->store).endsWith(QStringLiteral("pays on this model.")));
