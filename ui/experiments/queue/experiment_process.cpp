@@ -84,8 +84,7 @@ void ExperimentProcess::onFinished(int exitCode, QProcess::ExitStatus status) {
         const QString sentence = hasReason ? errorSentence(m_errors) : QString();
         emit ended(End::Failed,
                    !sentence.isEmpty() ? sentence
-                   : isCrash           ? tr("The experiment's process was killed. What it had "
-                                            "finished is kept; resume it to go on.")
+                   : isCrash           ? tr("The experiment's process was killed.")
                              : tr("The experiment ended with exit code %1.").arg(exitCode));
     }
 }

@@ -130,6 +130,10 @@ private slots:
         swift.profiles[1].name = "ours";
         engine::DecoderInfo vanilla;
         vanilla.name = "vanilla";
+        engine::DecoderInfo automatic;
+        automatic.name = "auto";
+        m_page->setDecoders({automatic, swift});
+        QCOMPARE(m_page->choice().decoder, std::string("swift")); // which layers are not needed?
         m_page->setDecoders({vanilla, swift});
         auto* decoder = control<QComboBox>(QStringLiteral("Decoder that answers beside vanilla"));
         QCOMPARE(decoder->count(), 1);

@@ -200,7 +200,8 @@ void DataPage::setDecoders(const std::vector<engine::DecoderInfo>& decoders) {
     for (const engine::DecoderInfo& decoder : m_decoders)
         m_decoder->addItem(QString::fromStdString(decoder.title),
                            QString::fromStdString(decoder.name));
-    const int place = m_decoder->findData(before.isEmpty() ? QStringLiteral("auto") : before);
+    // Prompts of one's own ask which layers they can do without, which SWIFT finds out.
+    const int place = m_decoder->findData(before.isEmpty() ? QStringLiteral("swift") : before);
     m_decoder->setCurrentIndex(std::max(0, place));
     showProfiles();
 }

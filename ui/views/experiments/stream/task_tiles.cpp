@@ -97,7 +97,8 @@ void paintMap(QPainter& painter, const QRect& room, const TaskTile& tile, const 
                 look.isSkipped = isSkipped(*tile.set, {kind, layer});
                 paintCell(painter, cell, look, colours);
             } else {
-                painter.setPen(colours.border);
+                const bool isOnColour = tile.state == TaskTile::State::Running;
+                painter.setPen(isOnColour ? colours.muted : colours.border);
                 painter.setBrush(Qt::NoBrush);
                 painter.drawRect(cell.adjusted(0, 1, -2, -3));
             }
