@@ -76,7 +76,7 @@ void addRun(const RunPicture& picture, Rows& rows) {
                      1));
     if (progress.vanillaMoved)
         add(rows,
-            HardwarePanel::tr("Vanilla moved by"),
+            HardwarePanel::tr("Vanilla moved by, median"),
             HardwarePanel::tr("%1 %").arg(100.0 * *progress.vanillaMoved, 0, 'f', 1));
     addLeftOut(progress, rows);
 }
