@@ -11,7 +11,7 @@ namespace ui {
 class Playback;
 
 /// The far side of the bridge: the engine's session, a recording, or a test's script.
-/// Thread: UI; never waits.
+/// Thread: UI; never waits, but for borrowProcessor().
 class EngineLink {
 public:
     virtual ~EngineLink() = default;
@@ -22,7 +22,8 @@ public:
     /// The events since the last call, in order.
     virtual std::vector<engine::EngineEvent> takeEvents() = 0;
 
-    /// Around the making of a picture: the engine lends one of its processors meanwhile.
+    /// Around the making of a picture: the engine lends one of its processors meanwhile. Waits for
+    /// it at most two milliseconds.
     virtual void borrowProcessor() {}
 
     virtual void returnProcessor() {}

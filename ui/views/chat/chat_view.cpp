@@ -228,7 +228,7 @@ void ChatView::connectConversation() {
 }
 
 int ChatView::leastIntervalMs() const {
-    constexpr int kTextMs = 66;
+    constexpr int kTextMs = 2 * EngineBridge::kTickMs;
     const MessageCard* card = m_conversation->card(m_session.answeringId());
     return card == nullptr || card->message().text.isEmpty() ? 0 : kTextMs;
 }

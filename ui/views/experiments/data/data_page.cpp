@@ -200,7 +200,8 @@ void DataPage::setDecoders(const std::vector<engine::DecoderInfo>& decoders) {
     for (const engine::DecoderInfo& decoder : m_decoders)
         m_decoder->addItem(QString::fromStdString(decoder.title),
                            QString::fromStdString(decoder.name));
-    // Prompts of one's own ask which layers they can do without, which SWIFT finds out.
+    // Most people open their prompts to see which layers these can do without. SWIFT finds that
+    // out.
     const int place = m_decoder->findData(before.isEmpty() ? QStringLiteral("swift") : before);
     m_decoder->setCurrentIndex(std::max(0, place));
     showProfiles();
