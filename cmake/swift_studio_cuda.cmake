@@ -34,21 +34,10 @@ if(wants_kernels AND NOT found_nvcc AND NOT "${SWIFT_STUDIO_NVCC}" STREQUAL "OFF
         endif()
     endif()
 endif()
-
-# What tells the kernels of this build from others: a hash of their sources.
-file(GLOB kernel_files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugins/backend_cuda/kernels/*.h"
-    "${CMAKE_SOURCE_DIR}/plugins/backend_cuda/kernels/*.cu")
-list(SORT kernel_files)
-set(kernel_text "")
-foreach(kernel_file ${kernel_files})
-    file(SHA256 "${kernel_file}" kernel_hash)
-    string(APPEND kernel_text "${kernel_hash} ")
-    set_property(DIRECTORY "${CMAKE_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-        "${kernel_file}")
-endforeach()
-string(SHA256 kernel_hash "${kernel_text}")
-string(SUBSTRING "${kernel_hash}" 0 16 kernel_hash)
-set(kernel_mark "swift-studio-kernels-${kernel_hash}")
+set(nvcc_version "")
+if(found_nvcc)
+    execute_process(COMMAND "${found_nvcc}" --version OUTPUT_VARIABLE nvcc_version ERROR_QUIET)
+endif()
 
 # Warnings are errors, and so are registers that do not suffice.
 set(kernel_flags -std=c++20 -O3 --expt-relaxed-constexpr --fmad=false -ftz=false -prec-div=true
@@ -59,6 +48,22 @@ foreach(capability 80 86 90 100 120)
 endforeach()
 # For GPUs to come. It asks ahead the fewest chunks (ringSlots), so its shared memory suffices on all of them.
 list(APPEND kernel_targets -gencode "arch=compute_86,code=compute_86")
+
+# What tells the kernels of this build from others: a hash of their sources, and of how and by what they are
+# compiled.
+file(GLOB kernel_files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugins/backend_cuda/kernels/*.h"
+    "${CMAKE_SOURCE_DIR}/plugins/backend_cuda/kernels/*.cu")
+list(SORT kernel_files)
+set(kernel_text "${kernel_flags} ${kernel_targets} ${found_nvcc} ${nvcc_version} ")
+foreach(kernel_file ${kernel_files})
+    file(SHA256 "${kernel_file}" kernel_hash)
+    string(APPEND kernel_text "${kernel_hash} ")
+    set_property(DIRECTORY "${CMAKE_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+        "${kernel_file}")
+endforeach()
+string(SHA256 kernel_hash "${kernel_text}")
+string(SUBSTRING "${kernel_hash}" 0 16 kernel_hash)
+set(kernel_mark "swift-studio-kernels-${kernel_hash}")
 
 # add_kernel_image(NAME SOURCE): NAME.fatbin in the module folder, for all targets, with the mark behind.
 function(add_kernel_image name source)
@@ -73,11 +78,10 @@ function(add_kernel_image name source)
     set(image "${SWIFT_STUDIO_MODULE_DIR}/${name}.fatbin")
     set(made "${CMAKE_CURRENT_BINARY_DIR}/${name}")
     file(MAKE_DIRECTORY "${SWIFT_STUDIO_MODULE_DIR}")
-    file(WRITE "${made}.mark" "${kernel_mark}")
     add_custom_command(OUTPUT "${image}"
         COMMAND "${found_nvcc}" ${kernel_flags} ${kernel_targets} -I "${CMAKE_SOURCE_DIR}"
             -fatbin -o "${made}.plain" "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
-        COMMAND sh -c "cat '${made}.plain' '${made}.mark' > '${image}'"
+        COMMAND sh -c "{ cat '${made}.plain' && printf %s '${kernel_mark}'; } > '${image}'"
         DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${kernel_files}
         COMMENT "Compiling ${name} for NVIDIA GPUs (some minutes)" VERBATIM)
     add_custom_target(${name} ALL DEPENDS "${image}")

@@ -9,9 +9,6 @@ namespace engine {
 
 namespace {
 
-/// What decoders that draft reserve behind the context.
-constexpr int kScratchSlots = 1025;
-
 /// Rows of a piece of a prompt, the widest pass without logits.
 constexpr int kPromptRows = 128;
 

@@ -10,6 +10,9 @@
 
 namespace engine {
 
+/// Slots that decoders which draft reserve behind the context.
+inline constexpr int kScratchSlots = 1025;
+
 /// What running a model takes, in bytes, told from its sizes before any weight is read. The
 /// program itself and its libraries come on top (about 15 MB, with LibTorch 150), and while a load
 /// runs a few MB that are read at once. A plain value.

@@ -105,6 +105,7 @@ Result<LoadForecast> forecast(const Machine& machine,
                       std::string(kvTypeName(kvType)),
                       fmt::format("sm_{}", facts.capability)};
     told.memory.cacheBytes = cacheBytesOf(config, kvType, contextLength);
+    told.memory.scratchBytes = cacheBytesOf(config, kvType, kScratchSlots);
     told.memory.passBytes = workspaceBytes(config, outline, contextLength);
     told.wideningNote = wideningNote(
         outline.bytes,
@@ -140,17 +141,18 @@ Result<std::unique_ptr<Transformer>> load(const Machine& machine,
     ENGINE_TRY_DO(checkNetwork(config));
     ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, own.weights));
     ENGINE_TRY(const std::shared_ptr<Device> device, machine.open(own.device));
-    ENGINE_TRY_DO(checkMemory(
-        *device,
-        outline.bytes +
-            cacheBytesOf(config, kvTypeOf(own, outline.mainFormat), options.cacheSlots) +
-            workspaceBytes(config, outline, options.cacheSlots)));
+    ENGINE_TRY_DO(checkMemory(*device,
+                              outline.bytes +
+                                  cacheBytesOf(config,
+                                               kvTypeOf(own, outline.mainFormat),
+                                               options.cacheSlots + kScratchSlots) +
+                                  workspaceBytes(config, outline, options.cacheSlots)));
     if (!machine.testFolder.empty())
         ENGINE_TRY_DO(testDeviceOnce(device, machine.testFolder));
     ENGINE_TRY(DeviceWeights weights, uploadWeights(config, source, own.weights, device, options));
     ENGINE_TRY(std::unique_ptr<CudaTransformer> made,
                CudaTransformer::make(device, config, std::move(weights), own, options.cacheSlots));
-    ENGINE_TRY_DO(checkLoaded(*made, device->facts().name));
+    ENGINE_TRY_DO(checkLoaded(*made, device->facts().name, machine.checkedRows));
     return std::unique_ptr<Transformer>(std::move(made));
 }
 
@@ -170,6 +172,7 @@ void registerBackend(BackendRegistry& registry, const Machine& machine) {
     info.title = "NVIDIA GPU";
     info.summary = "NVIDIA GPUs; never run on one yet";
     info.settings = settings();
+    info.hasOwnMemory = true;
     info.forecast = [machine](const ModelConfig& config,
                               const WeightSource& source,
                               const TransformerOptions& options,

@@ -19,6 +19,9 @@ struct Machine {
     std::function<engine::Result<std::shared_ptr<Device>>(int)> open;
     /// Where a GPU that passed its test leaves a file; empty: none is tested.
     std::filesystem::path testFolder = {};
+    /// Tokens that a loaded model computes before it is believed: more than attention cuts its keys
+    /// over, so that sections are joined.
+    int checkedRows = kSectionKeys + 8;
 };
 
 /// Adds the backend "cuda" to a registry.

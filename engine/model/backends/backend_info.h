@@ -30,6 +30,9 @@ struct BackendInfo {
     /// `settings`. All act when a model is loaded.
     std::vector<SettingInfo> settings = {};
 
+    /// Whether weights, keys and values lie in memory of its own, not in the computer's.
+    bool hasOwnMemory = false;
+
     /// What loading would make of a model, without reading its weights. Errors: Unsupported for
     /// what the backend cannot compute; those of looking for the tensors that the config calls for.
     std::function<Result<LoadForecast>(const ModelConfig& config,

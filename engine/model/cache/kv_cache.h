@@ -34,6 +34,9 @@ public:
 
     /// Memory reserved for all slots, bytes; pages are touched only as slots are written.
     virtual std::size_t byteSize() const = 0;
+
+    /// Whether that is memory of the computer, not that of a GPU, which gives all of it at once.
+    virtual bool isInHostMemory() const { return true; }
 };
 
 /// The keys and values of one sequence: slots [0, length()) belong to its tokens, in order.

@@ -11,10 +11,11 @@ namespace engine {
 
 namespace {
 
-MemoryFacts memoryFactsOf(const LoadForecast& forecast) {
+/// What is free on a GPU is not known before something is loaded there.
+MemoryFacts memoryFactsOf(const LoadForecast& forecast, bool hasOwnMemory) {
     const MemoryNeed& need = forecast.memory;
     const double freeBytes = availableMemoryBytes();
-    const bool isKnown = freeBytes < std::numeric_limits<double>::max();
+    const bool isKnown = !hasOwnMemory && freeBytes < std::numeric_limits<double>::max();
     return {.weightBytes = need.weightBytes,
             .cacheBytes = need.cacheBytes,
             .scratchBytes = need.scratchBytes,
@@ -47,7 +48,7 @@ Result<ModelInspected> inspectModel(const std::filesystem::path& moduleFolder,
     inspected.model.backend = backend.name;
     ENGINE_TRY(const LoadForecast forecast,
                backend.forecast(config, *weights, options, contextLength));
-    inspected.memory = memoryFactsOf(forecast);
+    inspected.memory = memoryFactsOf(forecast, backend.hasOwnMemory);
     inspected.model.arithmetic = forecast.arithmeticName;
     inspected.model.instructionSet = forecast.instructionSet;
     inspected.model.kvType = forecast.kvTypeName;

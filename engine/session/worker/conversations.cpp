@@ -2,19 +2,22 @@
 #include "engine/session/worker/conversations.h"
 
 #include "engine/base/system_memory.h"
+#include "engine/model/memory_need.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace engine {
 
 namespace {
 
-/// Bytes that caches may still take. The system counts a cache's memory only where it was written,
-/// so the rest of each existing cache is subtracted.
+/// Bytes that caches like this one may still take. The system counts a cache's memory only where it
+/// was written, so the rest of each existing cache is subtracted. A GPU refuses by itself.
 double freeBytes(const std::map<std::uint64_t, Conversation>& all,
-                 double cacheBytes,
+                 const KvStorage& cache,
                  int contextLength,
                  std::uint64_t limitBytes) {
+    const auto cacheBytes = static_cast<double>(cache.byteSize());
     double reserved = 0.0;
     double unwritten = 0.0;
     for (const auto& [id, conversation] : all)
@@ -23,8 +26,10 @@ double freeBytes(const std::map<std::uint64_t, Conversation>& all,
             reserved += cacheBytes;
             unwritten += cacheBytes * std::clamp(1.0 - part, 0.0, 1.0);
         }
-    return limitBytes > 0 ? static_cast<double>(limitBytes) - reserved
-                          : availableMemoryBytes() - unwritten;
+    if (limitBytes > 0)
+        return static_cast<double>(limitBytes) - reserved;
+    return cache.isInHostMemory() ? availableMemoryBytes() - unwritten
+                                  : std::numeric_limits<double>::max();
 }
 
 } // namespace
@@ -60,6 +65,19 @@ Conversation* Conversations::inPause() {
     return nullptr;
 }
 
+bool Conversations::freeIdle(const std::function<void(std::uint64_t)>& onFreed) {
+    Conversation* idle = nullptr;
+    for (auto& [id, conversation] : m_all)
+        if (conversation.slot.decoder() != nullptr && !conversation.prompt &&
+            (!idle || conversation.lastTurn < idle->lastTurn))
+            idle = &conversation;
+    if (idle == nullptr)
+        return false;
+    idle->slot.drop();
+    onFreed(idle->id);
+    return true;
+}
+
 Result<void> Conversations::makeRoom(const Conversation& wanting,
                                      const SessionModel& model,
                                      std::uint64_t limitBytes,
@@ -67,17 +85,18 @@ Result<void> Conversations::makeRoom(const Conversation& wanting,
     const auto hasCache = [](const auto& item) { return item.second.slot.decoder() != nullptr; };
     if (wanting.slot.decoder() != nullptr || std::none_of(m_all.begin(), m_all.end(), hasCache))
         return {};
-    // Only reserved to be measured: nothing is written to it.
-    ENGINE_TRY(const KvCache cache, model.transformer->makeCache(model.contextLength));
-    const auto cacheBytes = static_cast<double>(cache.storage().byteSize());
-    const auto free = [&] { return freeBytes(m_all, cacheBytes, model.contextLength, limitBytes); };
-    while (free() < cacheBytes && std::any_of(m_all.begin(), m_all.end(), hasCache)) {
-        Conversation* idle = nullptr;
-        for (auto& [id, conversation] : m_all)
-            if (conversation.slot.decoder() != nullptr && !conversation.prompt &&
-                (!idle || conversation.lastTurn < idle->lastTurn))
-                idle = &conversation;
-        if (idle == nullptr)
+    // Only reserved to be measured: nothing is written to it. A GPU that is full refuses it.
+    const int slots = model.contextLength + kScratchSlots;
+    auto cache = model.transformer->makeCache(slots);
+    while (!cache && cache.error().code == ErrorCode::NoMemory && freeIdle(onFreed))
+        cache = model.transformer->makeCache(slots);
+    if (!cache)
+        return std::move(cache).error();
+    const KvStorage& storage = cache.value().storage();
+    const auto cacheBytes = static_cast<double>(storage.byteSize());
+    const auto free = [&] { return freeBytes(m_all, storage, model.contextLength, limitBytes); };
+    while (free() < cacheBytes && std::any_of(m_all.begin(), m_all.end(), hasCache))
+        if (!freeIdle(onFreed))
             return Error{ErrorCode::NoMemory,
                          fmt::format("There is not enough memory for one more conversation: its "
                                      "keys and values need {:.1f} MB, {:.1f} MB are free.",
@@ -85,9 +104,6 @@ Result<void> Conversations::makeRoom(const Conversation& wanting,
                                      std::max(0.0, free()) / 1e6),
                          "Wait for the end of another answer, or load the model with a shorter "
                          "context."};
-        idle->slot.drop();
-        onFreed(idle->id);
-    }
     return {};
 }
 

@@ -74,9 +74,9 @@ public:
     void touch(Conversation& conversation) { conversation.lastTurn = ++m_turns; }
 
     /// Makes room for the cache of one more conversation: frees the caches of idle ones, the one
-    /// that was idle longest first, as long as less than `limitBytes` (0 = what the system has) is
-    /// left; calls `onFreed` for each. Nothing is done for a conversation that has its cache, and
-    /// for the only one. Errors: NoMemory if no cache is left to be freed.
+    /// that was idle longest first, as long as less than `limitBytes` (0 = what the system or the
+    /// GPU has) is left; calls `onFreed` for each. Nothing is done for a conversation that has its
+    /// cache, and for the only one. Errors: NoMemory if no cache is left to be freed.
     Result<void> makeRoom(const Conversation& wanting,
                           const SessionModel& model,
                           std::uint64_t limitBytes,
@@ -88,6 +88,9 @@ public:
     }
 
 private:
+    /// Frees the cache that was idle longest; false: none is idle.
+    bool freeIdle(const std::function<void(std::uint64_t conversation)>& onFreed);
+
     DecoderRegistry& m_registry;
     std::map<std::uint64_t, Conversation> m_all;
     std::uint64_t m_turns = 0;

@@ -26,7 +26,12 @@ DecoderSlot::choose(const std::string& name, const SettingValues& given, Decoder
     ENGINE_TRY(SettingValues settings, resolveSettings(info, given));
     std::unique_ptr<Decoder> decoder;
     if (ground.model != nullptr) {
-        ENGINE_TRY(decoder, make(name, settings, ground));
+        auto made = make(name, settings, ground);
+        if (!made && made.error().code == ErrorCode::NoMemory && m_decoder) {
+            drop(); // a GPU may have no room for both caches
+            made = make(name, settings, ground);
+        }
+        ENGINE_TRY(decoder, std::move(made));
     }
     drop();
     m_decoder = std::move(decoder);

@@ -24,8 +24,8 @@ struct DecoderGround {
     SkipSetMemory* memory = nullptr;
 };
 
-/// The chosen decoder with its settings and its totals. A failed change changes nothing. Thread:
-/// engine.
+/// The chosen decoder with its settings and its totals. A failed change changes nothing, but for a
+/// lack of memory it may have dropped the decoder. Thread: engine.
 class DecoderSlot {
 public:
     explicit DecoderSlot(DecoderRegistry& registry)
@@ -94,7 +94,11 @@ public:
     /// The task of the last phase; empty before the first.
     std::string task() const { return m_phase ? m_phase->second : std::string(); }
 
-    bool isInPhase(DecoderPhase phase) const { return m_phase && m_phase->first == phase; }
+    /// The task whose search is under way; none in any other phase.
+    std::optional<std::string> searchedTask() const {
+        return m_phase && m_phase->first == DecoderPhase::Optimise ? std::optional(m_phase->second)
+                                                                   : std::nullopt;
+    }
 
     /// Null while there is none.
     Decoder* decoder() const { return m_decoder.get(); }

@@ -12,27 +12,27 @@ using namespace engine;
 
 namespace {
 
-constexpr int kRowsOfCheck = 9;
 constexpr int kFirstOfTree = 4;
 
 /// What one way of computing the tokens gave.
 struct CheckedNumbers {
-    std::vector<double> streams; // [kRowsOfCheck, hidden], behind the last layer
+    std::vector<double> streams; // [rows, hidden], behind the last layer
     std::vector<double> logits;  // of the last row
 };
 
-std::vector<TokenId> checkTokens(int vocabSize) {
+std::vector<TokenId> checkTokens(int vocabSize, int rows) {
     std::vector<TokenId> tokens;
-    for (int i = 0; i < kRowsOfCheck; ++i)
+    for (int i = 0; i < rows; ++i)
         tokens.push_back((i * 7919 + 1) % vocabSize);
     return tokens;
 }
 
 /// Runs the tokens in passes of these layouts.
-Result<CheckedNumbers> run(Transformer& transformer, const std::vector<AttentionLayout>& layouts) {
+Result<CheckedNumbers>
+run(Transformer& transformer, int rows, const std::vector<AttentionLayout>& layouts) {
     const ModelConfig& config = transformer.config();
-    ENGINE_TRY(KvCache cache, transformer.makeCache(kRowsOfCheck));
-    const std::vector<TokenId> tokens = checkTokens(config.vocabSize);
+    ENGINE_TRY(KvCache cache, transformer.makeCache(rows));
+    const std::vector<TokenId> tokens = checkTokens(config.vocabSize, rows);
     const LayerPlan plan = LayerPlan::full(config.layerCount);
     HiddenRows hidden;
     const HandOut handOut{config.layerCount - 1, &hidden};
@@ -54,15 +54,15 @@ Result<CheckedNumbers> run(Transformer& transformer, const std::vector<Attention
         numbers.logits.assign(logits.begin(), logits.end());
         first += count;
     }
-    numbers.streams.resize(toSize(kRowsOfCheck) * toSize(config.hiddenSize));
+    numbers.streams.resize(toSize(rows) * toSize(config.hiddenSize));
     ENGINE_TRY_DO(hidden.read(0, numbers.streams));
     return numbers;
 }
 
 Error differenceOf(std::string_view device,
+                   std::size_t width,
                    const CheckedNumbers& found,
                    const CheckedNumbers& expected) {
-    const std::size_t width = expected.streams.size() / kRowsOfCheck;
     std::size_t at = 0;
     while (at < expected.streams.size() && found.streams[at] == expected.streams[at])
         ++at;
@@ -79,17 +79,18 @@ Error differenceOf(std::string_view device,
 
 } // namespace
 
-Result<void> checkLoaded(Transformer& transformer, std::string_view device) {
+Result<void> checkLoaded(Transformer& transformer, std::string_view device, int rows) {
+    ENGINE_CHECK(rows > kFirstOfTree, "a check of {} rows", rows);
     // A chain whose second half is a tree without branches: the same keys, in the same slots.
-    std::vector<int> parents(kRowsOfCheck - kFirstOfTree);
+    std::vector<int> parents(toSize(rows - kFirstOfTree));
     std::iota(parents.begin(), parents.end(), -1);
     const std::vector<std::vector<AttentionLayout>> ways = {
-        {AttentionLayout::chain(0, kRowsOfCheck)},
-        {AttentionLayout::chain(0, 1), AttentionLayout::chain(1, kRowsOfCheck - 1)},
+        {AttentionLayout::chain(0, rows)},
+        {AttentionLayout::chain(0, 1), AttentionLayout::chain(1, rows - 1)},
         {AttentionLayout::chain(0, kFirstOfTree), AttentionLayout::tree(kFirstOfTree, parents)}};
     std::vector<CheckedNumbers> found;
     for (const std::vector<AttentionLayout>& way : ways) {
-        auto numbers = run(transformer, way);
+        auto numbers = run(transformer, rows, way);
         if (!numbers && numbers.error().code == ErrorCode::Numeric)
             return {};
         if (!numbers)
@@ -97,7 +98,8 @@ Result<void> checkLoaded(Transformer& transformer, std::string_view device) {
         found.push_back(std::move(numbers).value());
         if (found.back().streams != found.front().streams ||
             found.back().logits != found.front().logits)
-            return differenceOf(device, found.back(), found.front());
+            return differenceOf(
+                device, toSize(transformer.config().hiddenSize), found.back(), found.front());
     }
     return {};
 }

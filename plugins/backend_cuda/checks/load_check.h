@@ -7,10 +7,12 @@
 
 namespace backend_cuda {
 
-/// Believes a GPU only after it has computed a few tokens of the model itself in three ways: nine
-/// rows at once, one and eight, and four with a tree of five behind them. The streams of the last
-/// layer and the last logits must be the same bits. Errors: Io names the GPU and the rows; those of
-/// the device. Numbers that are not finite prove nothing and are left to the passes that meet them.
-engine::Result<void> checkLoaded(engine::Transformer& transformer, std::string_view device);
+/// Believes a GPU only after it has computed so many tokens (at least five) of the model itself in
+/// three ways: all at once, one and the others, and four with a tree of the others behind them. The
+/// streams of the last layer and the last logits must be the same bits. Errors: Io names the GPU
+/// and the rows; those of the device. Numbers that are not finite prove nothing and are left to the
+/// passes that meet them.
+engine::Result<void>
+checkLoaded(engine::Transformer& transformer, std::string_view device, int rows);
 
 } // namespace backend_cuda

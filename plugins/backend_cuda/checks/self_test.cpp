@@ -34,7 +34,11 @@ constexpr TestedForm kForms[] = {{TensorType::F32, Form::F32, KvType::F32, 1e-5}
                                  {TensorType::Q4_K, std::nullopt, KvType::F16, 5e-2},
                                  {TensorType::Q6_K, std::nullopt, KvType::F16, 5e-2}};
 
-constexpr int kRows = 43; // so many and each part below take another of the four kernels
+/// More than attention cuts its keys over, and in parts that take each of the four kernels.
+constexpr int kRows = 107;
+constexpr std::initializer_list<int> kParts = {1, 7, 9, 26, 64};
+constexpr int kBeforeTree = 20;
+constexpr int kKept = 60; // tokens of a draft
 
 /// Several slabs and strips, and columns that every type can have.
 ModelConfig testedConfig() {
@@ -91,28 +95,59 @@ private:
     DeviceFacts m_facts;
 };
 
-/// Logits of all rows, one row behind the other, computed in passes of these layouts.
+/// Appends the logits of a pass, one row behind the other. Its tokens are those of the text from
+/// place `first` on.
+Result<void> addLogits(Transformer& transformer,
+                       KvCache& cache,
+                       const AttentionLayout& layout,
+                       int first,
+                       std::vector<double>& all) {
+    const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
+    std::vector<TokenId> tokens;
+    for (int i = first; i < first + layout.rowCount(); ++i)
+        tokens.push_back((i * 7919 + 1) % transformer.config().vocabSize);
+    std::vector<int> rows(tokens.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    ENGINE_TRY(ForwardResult result,
+               transformer.forward(
+                   {.plan = plan, .layout = layout, .tokens = tokens, .logitRows = rows}, cache));
+    for (const int row : rows) {
+        ENGINE_TRY(const std::span<double> logits, result.logits.row(row));
+        all.insert(all.end(), logits.begin(), logits.end());
+    }
+    return {};
+}
+
+/// Logits of the whole text, computed in passes of these layouts.
 Result<std::vector<double>> logitsOf(Transformer& transformer,
                                      const std::vector<AttentionLayout>& layouts) {
     ENGINE_TRY(KvCache cache, transformer.makeCache(kRows));
-    const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
     std::vector<double> all;
-    int first = 0;
-    for (const AttentionLayout& layout : layouts) {
-        std::vector<TokenId> tokens;
-        for (int i = 0; i < layout.rowCount(); ++i, ++first)
-            tokens.push_back((first * 7919 + 1) % transformer.config().vocabSize);
-        std::vector<int> rows(tokens.size());
-        std::iota(rows.begin(), rows.end(), 0);
-        ENGINE_TRY(
-            ForwardResult result,
-            transformer.forward(
-                {.plan = plan, .layout = layout, .tokens = tokens, .logitRows = rows}, cache));
-        for (const int row : rows) {
-            ENGINE_TRY(const std::span<double> logits, result.logits.row(row));
-            all.insert(all.end(), logits.begin(), logits.end());
-        }
-    }
+    for (const AttentionLayout& layout : layouts)
+        ENGINE_TRY_DO(addLogits(transformer, cache, layout, layout.firstSlot(), all));
+    return all;
+}
+
+/// The same with a part of the text drafted beside a wrong token (the one before it, once more) and
+/// kept, so that the cache moves it before the rest is read.
+Result<std::vector<double>> keptLogitsOf(Transformer& transformer) {
+    ENGINE_TRY(KvCache cache, transformer.makeCache(kRows));
+    std::vector<double> all;
+    ENGINE_TRY_DO(addLogits(transformer, cache, AttentionLayout::chain(0, kBeforeTree), 0, all));
+    cache.commit(kBeforeTree);
+    std::vector<int> parents(toSize(kKept + 1));
+    std::iota(parents.begin(), parents.end(), -1);
+    parents[1] = -1;
+    std::vector<double> drafted;
+    ENGINE_TRY_DO(addLogits(
+        transformer, cache, AttentionLayout::tree(kBeforeTree, parents), kBeforeTree - 1, drafted));
+    all.insert(all.end(), drafted.begin() + transformer.config().vocabSize, drafted.end());
+    std::vector<Position> slots(toSize(kKept));
+    std::iota(slots.begin(), slots.end(), kBeforeTree + 1);
+    cache.keepPath(slots);
+    const int first = cache.length();
+    ENGINE_TRY_DO(
+        addLogits(transformer, cache, AttentionLayout::chain(first, kRows - first), first, all));
     return all;
 }
 
@@ -148,28 +183,29 @@ Result<void> testForm(const std::shared_ptr<Device>& device, const TestedForm& f
     ENGINE_TRY(const auto transformer, make(device, false));
     const std::string name = transformer->arithmeticName();
     ENGINE_TRY(const std::vector<double> expected, logitsOf(*transformer, chainOf({kRows})));
-    const auto check = [&](Transformer& other,
-                           const std::vector<AttentionLayout>& layouts,
+    const auto check = [&](Result<std::vector<double>> logits,
                            std::string_view what) -> Result<void> {
-        ENGINE_TRY(const std::vector<double> found, logitsOf(other, layouts));
+        ENGINE_TRY(const std::vector<double> found, std::move(logits));
         if (found != expected)
             return untrusted(device->facts(), name, what);
         return {};
     };
-    ENGINE_TRY_DO(check(
-        *transformer, chainOf({1, 7, 9, 26}), "its rows depend on those that are computed beside"));
-    std::vector<int> parents(toSize(kRows - 20));
+    ENGINE_TRY_DO(check(logitsOf(*transformer, chainOf(kParts)),
+                        "its rows depend on those that are computed beside"));
+    std::vector<int> parents(toSize(kRows - kBeforeTree));
     std::iota(parents.begin(), parents.end(), -1);
-    ENGINE_TRY_DO(check(*transformer,
-                        {AttentionLayout::chain(0, 20), AttentionLayout::tree(20, parents)},
+    ENGINE_TRY_DO(check(logitsOf(*transformer,
+                                 {AttentionLayout::chain(0, kBeforeTree),
+                                  AttentionLayout::tree(kBeforeTree, parents)}),
                         "a tree's branch is not the chain of its tokens"));
+    ENGINE_TRY_DO(
+        check(keptLogitsOf(*transformer), "a draft that was kept is not the chain of its tokens"));
     ENGINE_TRY(const auto byOperations, make(device, true));
-    ENGINE_TRY_DO(check(*byOperations,
-                        chainOf({kRows}),
+    ENGINE_TRY_DO(check(logitsOf(*byOperations, chainOf({kRows})),
                         "whole passes differ from their operations one after the other"));
     ENGINE_TRY(const auto onHalf, make(std::make_shared<HalfDevice>(device), false));
-    ENGINE_TRY_DO(
-        check(*onHalf, chainOf({kRows}), "its rows depend on the number of multiprocessors"));
+    ENGINE_TRY_DO(check(logitsOf(*onHalf, chainOf({kRows})),
+                        "its rows depend on the number of multiprocessors"));
     ENGINE_TRY(const auto reference,
                makePlainTransformer(config, weights, {.precision = Precision::F64}));
     ENGINE_TRY(const std::vector<double> right, logitsOf(*reference, chainOf({kRows})));

@@ -8,9 +8,10 @@
 namespace backend_cuda {
 
 /// Believes a GPU only after it has computed a made-up network: in each form of weights all rows
-/// must be the same bits in launches of many and of few rows, as a chain and as a tree, by whole
-/// passes and by operations, and on half the blocks; and they must be near the reference in
-/// float64. Errors: Io names the GPU, the form and what differs; NoMemory; those of the device.
+/// must be the same bits in launches of many and of few rows, as a chain, as a tree and behind a
+/// draft that was kept, by whole passes and by operations, and on half the blocks; and they must be
+/// near the reference in float64. Errors: Io names the GPU, the form and what differs; NoMemory;
+/// those of the device.
 engine::Result<void> testDevice(const std::shared_ptr<Device>& device);
 
 /// The same once for each GPU, driver and build: a GPU that passed leaves a file in the folder. If

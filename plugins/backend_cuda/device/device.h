@@ -32,8 +32,8 @@ enum class Kernel { Pass8, Pass16, Pass32, Pass64 };
 constexpr int tilesOf(Kernel kernel) { return 1 << static_cast<int>(kernel); }
 
 /// Everything that the transformer asks of a GPU; all of it happens in the order in which it was
-/// asked for. Errors of all calls: Io with the driver's name of the error. Behind one of these the
-/// device is lost. Thread: engine.
+/// asked for. Errors of all calls: NoMemory; Io with the driver's name of the error. Behind one by
+/// which the device is lost every later call answers with the same. Thread: engine.
 class Device {
 public:
     virtual ~Device() = default;

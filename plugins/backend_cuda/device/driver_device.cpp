@@ -17,6 +17,8 @@ using engine::Result;
 namespace {
 
 constexpr const char* kCpuHint = "Compute with --backend cpu.";
+constexpr const char* kRoomHint = "Ask for a shorter --context, for --weights bf16, or end other "
+                                  "programs that use the GPU.";
 
 driver::Address addressOf(const std::byte* memory) {
     return static_cast<driver::Address>(reinterpret_cast<std::uintptr_t>(memory));
@@ -111,7 +113,7 @@ DriverDevice::open(const driver::Functions& functions, int place, const std::vec
 
 Result<void> DriverDevice::load(const std::vector<char>& image) {
     ENGINE_TRY_DO(check(m_functions.retainPrimaryContext(&m_context, m_device), "opening it"));
-    enter();
+    ENGINE_TRY_DO(enter());
     ENGINE_TRY_DO(check(m_functions.streamCreate(&m_stream, 1), "opening it")); // 1: its own order
     const driver::Status loaded = m_functions.moduleLoad(&m_module, image.data());
     if (loaded == driver::kNoBinaryForGpu)
@@ -146,29 +148,49 @@ Result<void> DriverDevice::load(const std::vector<char>& image) {
     return {};
 }
 
-DriverDevice::~DriverDevice() {
+DriverDevice::~DriverDevice() { leave(); }
+
+/// Makes the context that of the calling thread. Errors: the one by which it was lost.
+Result<void> DriverDevice::enter() {
+    if (m_lost)
+        return *m_lost;
+    return check(m_functions.setCurrentContext(m_context), "entering it");
+}
+
+/// Gives all of it back, once.
+void DriverDevice::leave() {
     if (m_context == nullptr)
         return;
-    enter();
+    m_functions.setCurrentContext(m_context);
     if (m_module != nullptr)
         m_functions.moduleUnload(m_module);
     if (m_stream != nullptr)
         m_functions.streamDestroy(m_stream);
     m_functions.releasePrimaryContext(m_device);
+    m_context = nullptr;
 }
 
-Result<void> DriverDevice::check(driver::Status status, std::string_view doing) const {
+Result<void> DriverDevice::check(driver::Status status, std::string_view doing) {
     if (status == driver::kSuccess)
         return {};
-    return Error{
+    if (status == driver::kOutOfMemory)
+        return Error{ErrorCode::NoMemory,
+                     fmt::format("The GPU {} has no room for the kernels.", m_facts.name),
+                     kRoomHint};
+    Error error{
         ErrorCode::Io,
         fmt::format(
             "The GPU {} failed at {} ({}).", m_facts.name, doing, m_functions.nameOf(status)),
-        "Load the model again, or compute with --backend cpu."};
+        "Load the model again, start the program again, or compute with --backend cpu."};
+    if (driver::losesContext(status)) {
+        m_lost = error;
+        leave();
+    }
+    return error;
 }
 
 Result<std::uint64_t> DriverDevice::freeBytes() {
-    enter();
+    ENGINE_TRY_DO(enter());
     std::size_t isFree = 0;
     std::size_t total = 0;
     ENGINE_TRY_DO(check(m_functions.memoryInfo(&isFree, &total), "telling its free memory"));
@@ -176,7 +198,7 @@ Result<std::uint64_t> DriverDevice::freeBytes() {
 }
 
 Result<std::byte*> DriverDevice::allocate(std::size_t bytes) {
-    enter();
+    ENGINE_TRY_DO(enter());
     driver::Address memory = 0;
     const driver::Status status = m_functions.allocate(&memory, bytes);
     if (status == driver::kOutOfMemory) {
@@ -188,27 +210,26 @@ Result<std::byte*> DriverDevice::allocate(std::size_t bytes) {
                                  m_facts.name,
                                  bytes,
                                  isFree),
-                     "Ask for a shorter --context, for --weights bf16, or end other programs that "
-                     "use the GPU."};
+                     kRoomHint};
     }
     ENGINE_TRY_DO(check(status, "giving memory"));
     return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(memory));
 }
 
 void DriverDevice::release(std::byte* memory) {
-    enter();
-    m_functions.release(addressOf(memory)); // behind a lost context nothing can be done
+    if (enter()) // what was in a lost context is gone with it
+        m_functions.release(addressOf(memory));
 }
 
 Result<void> DriverDevice::fillWithZeros(std::byte* memory, std::size_t bytes) {
-    enter();
+    ENGINE_TRY_DO(enter());
     return check(m_functions.fill(addressOf(memory), 0, bytes, m_stream), "clearing memory");
 }
 
 Result<void> DriverDevice::upload(std::byte* to, std::span<const std::byte> from) {
     if (from.empty())
         return {};
-    enter();
+    ENGINE_TRY_DO(enter());
     ENGINE_TRY_DO(check(m_functions.copyToDevice(addressOf(to), from.data(), from.size(), m_stream),
                         "receiving data"));
     // Where a GPU reads the host's memory itself, the driver need not have taken its copy yet.
@@ -216,7 +237,7 @@ Result<void> DriverDevice::upload(std::byte* to, std::span<const std::byte> from
 }
 
 Result<void> DriverDevice::download(std::span<std::byte> to, const std::byte* from) {
-    enter();
+    ENGINE_TRY_DO(enter());
     if (!to.empty())
         ENGINE_TRY_DO(check(m_functions.copyToHost(to.data(), addressOf(from), to.size(), m_stream),
                             "a pass"));
@@ -224,7 +245,7 @@ Result<void> DriverDevice::download(std::span<std::byte> to, const std::byte* fr
 }
 
 Result<void> DriverDevice::launch(Kernel kernel, int blocks, const PassArguments& arguments) {
-    enter();
+    ENGINE_TRY_DO(enter());
     PassArguments own = arguments;
     void* pointers[] = {&own};
     const auto shared = static_cast<unsigned>(sharedBytes(tilesOf(kernel), m_facts.ringSlots));

@@ -4,6 +4,7 @@
 #include "plugins/backend_cuda/device/device.h"
 #include "plugins/backend_cuda/device/driver_functions.h"
 
+#include <optional>
 #include <vector>
 
 namespace backend_cuda {
@@ -13,11 +14,12 @@ namespace backend_cuda {
 engine::Result<std::vector<DeviceFacts>> listDevices(const driver::Functions& functions);
 
 /// A GPU through NVIDIA's driver: one stream of the process' primary context, which is shared with
-/// other libraries and never reset.
+/// other libraries and never reset. An error that loses the context gives it back at once, so that
+/// the next device has a new one, and answers every later call.
 class DriverDevice final : public Device {
 public:
     /// The GPU at this place of listDevices(); `image` is what readKernelImage() gave. Errors: as
-    /// listDevices(); Unsupported for an image without code for this GPU; Io.
+    /// listDevices(); Unsupported for an image without code for this GPU; NoMemory; Io.
     static engine::Result<std::shared_ptr<Device>>
     open(const driver::Functions& functions, int place, const std::vector<char>& image);
 
@@ -41,10 +43,9 @@ private:
         , m_facts(std::move(facts)) {}
 
     engine::Result<void> load(const std::vector<char>& image);
-    engine::Result<void> check(driver::Status status, std::string_view doing) const;
-
-    /// Makes the context that of the calling thread.
-    void enter() const { m_functions.setCurrentContext(m_context); }
+    engine::Result<void> check(driver::Status status, std::string_view doing);
+    engine::Result<void> enter();
+    void leave();
 
     driver::Functions m_functions;
     DeviceFacts m_facts;
@@ -53,6 +54,7 @@ private:
     driver::Stream m_stream = nullptr;
     driver::Module m_module = nullptr;
     driver::Function m_kernels[4] = {};
+    std::optional<engine::Error> m_lost; // by which the context was lost
 };
 
 } // namespace backend_cuda

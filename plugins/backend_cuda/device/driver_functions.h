@@ -38,6 +38,17 @@ constexpr int kFunctionMaxDynamicShared = 8; // attribute of a function
 constexpr int kOldestVersion = 13000;        // of CUDA, of the driver
 constexpr int kOldestCapability = 80;
 
+/// Errors behind which every call in the same context answers with the same error: of the GPU's
+/// memory or links, of a kernel that went wrong, and of a context that is gone.
+constexpr bool losesContext(Status status) {
+    constexpr Status kLosing[] = {
+        214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
+    for (const Status losing : kLosing)
+        if (status == losing)
+            return true;
+    return false;
+}
+
 /// All of them; a null pointer stands for none. Made-up ones serve tests.
 struct Functions {
     Status (*init)(unsigned flags) = nullptr;

@@ -186,7 +186,7 @@ inline unsigned arrive(unsigned* counter) {
 
 inline unsigned readAcquire(const unsigned* from) { return *from; }
 
-inline void pause() { emulation::yield(); }
+inline void pause(unsigned) { emulation::yield(); }
 
 inline void lowerTo(unsigned* place, unsigned value) {
     if (value < *place)

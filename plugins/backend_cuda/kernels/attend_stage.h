@@ -344,8 +344,10 @@ DEVICE void runJoin(const PassArguments& pass, const Operation& operation) {
         float highest = kNothing;
         float total = 0.0F;
         float sums[kWidestHead / 32] = {};
+        const bool isCut = hasFault(Fault::LostSections) && pass.rows > 8;
+        const int end = isCut ? kSectionKeys : pass.counts[row];
         for (int section = firstSeen(pass, operation, row) / kSectionKeys;
-             section * kSectionKeys < pass.counts[row];
+             section * kSectionKeys < end;
              ++section) {
             const float other = loadFresh(pass.totals + (base + section) * 2);
             const float most = larger(other, highest);

@@ -32,8 +32,11 @@ DEVICE int gridBlocks() { return static_cast<int>(gridDim.x); }
 
 DEVICE void syncBlock() { __syncthreads(); }
 
-/// The four warps of one half of the block wait for each other.
-DEVICE void syncHalf(int half) { asm volatile("bar.sync %0, 128;" ::"r"(half + 1) : "memory"); }
+/// The four warps of one half of the block wait for each other, the lanes of each first.
+DEVICE void syncHalf(int half) {
+    __syncwarp();
+    asm volatile("bar.sync %0, 128;" ::"r"(half + 1) : "memory");
+}
 
 template <typename Number> DEVICE Number shuffleXor(Number value, int mask) {
     return __shfl_xor_sync(0xffffffffU, value, mask);
@@ -113,7 +116,12 @@ DEVICE unsigned readAcquire(const unsigned* from) {
     return value;
 }
 
-DEVICE void pause() {}
+/// Between two looks at what other blocks write. A look takes half a microsecond or more: so many
+/// are seconds, and give the launch up with an error of the driver.
+DEVICE void pause(unsigned looks) {
+    if (looks == 1U << 24U)
+        asm volatile("trap;");
+}
 
 DEVICE void lowerTo(unsigned* place, unsigned value) { atomicMin(place, value); }
 

@@ -10,7 +10,9 @@ enum class Fault : int {
     ShortWait,
     ShortGridBarrier,
     CutByRows,
-    EarlyFinish
+    EarlyFinish,
+    LostMoves,
+    LostSections
 };
 
 } // namespace backend_cuda

@@ -6,7 +6,8 @@
 
 namespace backend_cuda {
 
-/// All blocks wait for each other. The counter grows from launch to launch.
+/// All blocks wait for each other; where some never come, the launch is given up. The counter grows
+/// from launch to launch.
 DEVICE void gridBarrier(const PassArguments& pass, unsigned& passed) {
     syncBlock();
     if (threadIndex() == 0) {
@@ -15,8 +16,8 @@ DEVICE void gridBarrier(const PassArguments& pass, unsigned& passed) {
         passed += blocks;
         const unsigned wanted =
             pass.barrierStart + passed - (hasFault(Fault::ShortGridBarrier) ? 1U : 0U);
-        while (static_cast<int>(readAcquire(pass.barrier) - wanted) < 0)
-            pause();
+        for (unsigned looks = 0; static_cast<int>(readAcquire(pass.barrier) - wanted) < 0; ++looks)
+            pause(looks);
     }
     syncBlock();
 }

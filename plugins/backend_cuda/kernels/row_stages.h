@@ -66,7 +66,7 @@ DEVICE void moveSlots(const PassArguments& pass) {
          at < planes * words;
          at += static_cast<long long>(gridBlocks()) * kThreads) {
         auto* plane = reinterpret_cast<unsigned*>(pass.cache + at / words * pass.capacity * bytes);
-        for (int i = 0; i < pass.moveCount; ++i)
+        for (int i = 0; i < pass.moveCount && !hasFault(Fault::LostMoves); ++i)
             plane[pass.moves[i].to * words + at % words] =
                 plane[pass.moves[i].from * words + at % words];
     }

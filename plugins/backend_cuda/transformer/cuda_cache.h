@@ -29,10 +29,12 @@ public:
     /// Of one kv head of one layer.
     std::size_t planeBytes() const;
 
-    /// The copies that were put off, in their order; they are forgotten when a pass has made them.
+    /// The copies that were put off, in their order; they are forgotten when a launch makes them.
     const std::vector<Move>& moves() const { return m_moves; }
 
     void forgetMoves() { m_moves.clear(); }
+
+    bool isInHostMemory() const override { return false; }
 
 private:
     engine::KvShape m_shape;

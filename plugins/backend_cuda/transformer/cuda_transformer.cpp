@@ -184,7 +184,6 @@ Result<void> CudaTransformer::runPiece(Piece& piece, float* logits, int firstLog
                            .wantsInfluence = request.wantsInfluence},
                           arguments));
     ENGINE_TRY_DO(launchAll(piece, arguments));
-    piece.cache.forgetMoves();
     ENGINE_TRY_DO(takeResults(piece, arguments));
     ENGINE_TRY_DO(takeHandOuts(piece, arguments));
     return takeInfluence(piece, arguments);
@@ -320,8 +319,9 @@ CudaTransformer::launch(const Piece& piece, PassArguments arguments, int first, 
     arguments.first = first;
     arguments.end = end;
     arguments.barrierStart = m_barriersPassed;
+    ENGINE_TRY_DO(m_device->launch(kernelFor(piece.count), blocks, arguments));
     m_barriersPassed += static_cast<unsigned>(blocks * (end - first)); // goes round
-    return m_device->launch(kernelFor(piece.count), blocks, arguments);
+    return {};
 }
 
 Result<void> CudaTransformer::launchAll(Piece& piece, PassArguments arguments) {
@@ -336,6 +336,7 @@ Result<void> CudaTransformer::launchAll(Piece& piece, PassArguments arguments) {
         if (!isAttention && !m_isByOperations && place + 1 < count)
             continue;
         ENGINE_TRY_DO(launch(piece, arguments, first, place + 1));
+        piece.cache.forgetMoves(); // the first launch makes them
         first = place + 1;
         if (isAttention)
             ENGINE_TRY_DO(tellAttention(piece, arguments));

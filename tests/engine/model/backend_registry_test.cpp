@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/backends/backend_registry.h"
+#include "engine/session/loading/model_inspection.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>
@@ -35,6 +36,7 @@ private slots:
     void modulesAreListedByTheirFileNames();
     void aModuleRegistersItselfWhenAskedFor();
     void aModuleDescribesItself();
+    void whatIsFreeIsToldOfTheComputersMemoryAlone();
     void anUnknownNameListsTheChoices();
     void aNameCannotLeadOutOfTheFolder();
     void aModuleThatIsRefusedSaysWhy_data();
@@ -89,6 +91,16 @@ void BackendRegistryTest::aModuleDescribesItself() {
     const auto options = registry.options("good", {{"device", "1"}});
     QCOMPARE(textOf(options.value().settings, "device"), std::string("1"));
     QVERIFY(mentions(registry.options("cpu", {{"device", "1"}}).error(), "--backend good"));
+}
+
+/// A backend with memory of its own is not told to fit because the computer has enough.
+void BackendRegistryTest::whatIsFreeIsToldOfTheComputersMemoryAlone() {
+    InspectModel question{.path = SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf", .backend = "plain"};
+    QVERIFY(inspectModel(TEST_MODULE_DIR, question).value().memory.freeBytes > 0);
+    question.backend = "good";
+    const auto elsewhere = inspectModel(TEST_MODULE_DIR, question);
+    QVERIFY(elsewhere.hasValue());
+    QCOMPARE(elsewhere.value().memory.freeBytes, std::uint64_t{0});
 }
 
 void BackendRegistryTest::anUnknownNameListsTheChoices() {

@@ -20,7 +20,8 @@ namespace {
 constexpr int kEndless = 1 << 19;
 
 // The stub's cache has one id for each token of its context, here of 2^20 tokens.
-constexpr std::uint64_t kCacheBytes = (1U << 20U) * sizeof(TokenId);
+constexpr Position kCacheSlots = 1 << 20;
+constexpr std::uint64_t kCacheBytes = std::uint64_t{kCacheSlots} * sizeof(TokenId);
 
 SubmitPrompt
 promptIn(std::uint64_t conversation, std::uint64_t id, int maxTokens, const std::string& text) {
@@ -60,6 +61,9 @@ private slots:
     void aLoadWaitsForAllPromptsBeforeIt();
     void theCacheThatWasIdleLongestMakesRoom();
     void withoutAnIdleCacheAPromptIsRefused();
+    void onAFullGpuAnIdleCacheMakesRoom();
+    void onAFullGpuAnotherDecoderTakesThePlaceOfTheOld();
+    void aDecoderThatDoesNotFitOnTheGpuLeavesTheOldChoice();
     void aClosedConversationBeginsAnew();
     void aRecordingTellsConversationsApart();
     void eventsOfTheOnlyConversationAreWrittenAsBefore();
@@ -261,6 +265,48 @@ void SessionConversationsTest::withoutAnIdleCacheAPromptIsRefused() {
     QVERIFY(fixture.finish(1) != nullptr);
     fixture.session.send(promptIn(1, 3, 5, "abc"));
     QCOMPARE(fixture.finish(3)->tokens, expectedAnswer("abc", 5));
+}
+
+/// One cache fits, and the second one cannot even be made to be measured.
+void SessionConversationsTest::onAFullGpuAnIdleCacheMakesRoom() {
+    Fixture fixture({.gpuSlots = kCacheSlots + kCacheSlots / 2});
+    QVERIFY(fixture.loadModel());
+    for (const std::uint64_t conversation : {0, 1, 0}) {
+        const std::uint64_t id = fixture.all<PromptFinished>().size() + 1;
+        fixture.session.send(promptIn(conversation, id, 5, "abcdef"));
+        const PromptFinished* finished = fixture.finish(id);
+        QVERIFY(finished != nullptr);
+        QCOMPARE(finished->tokens, expectedAnswer("abcdef", 5));
+        QCOMPARE(startOf(fixture, id)->reusedTokens, 0);
+    }
+    std::vector<std::uint64_t> freed;
+    for (const EngineEvent& event : fixture.events)
+        if (event.as<Remark>() != nullptr)
+            freed.push_back(event.conversation);
+    QCOMPARE(freed, (std::vector<std::uint64_t>{0, 1}));
+}
+
+void SessionConversationsTest::onAFullGpuAnotherDecoderTakesThePlaceOfTheOld() {
+    Fixture fixture({.gpuSlots = kCacheSlots + kCacheSlots / 2});
+    QVERIFY(fixture.loadModel()); // and makes vanilla
+    fixture.session.send(ChooseDecoder{"drafting"});
+    fixture.session.send(promptIn(0, 1, 5, "abcdef"));
+    QVERIFY(fixture.finish(1) != nullptr);
+    QVERIFY(fixture.all<EngineFailed>().empty());
+    QCOMPARE(fixture.all<DecoderChosen>().back().info.name, std::string("drafting"));
+}
+
+void SessionConversationsTest::aDecoderThatDoesNotFitOnTheGpuLeavesTheOldChoice() {
+    Fixture fixture({.gpuSlots = kCacheSlots + 1}); // drafting wants some more
+    QVERIFY(fixture.loadModel());
+    fixture.session.send(ChooseDecoder{"drafting"});
+    QVERIFY(fixture.fails("choose_decoder"));
+    QCOMPARE(fixture.all<EngineFailed>().at(0).error.code, ErrorCode::NoMemory);
+    fixture.session.send(promptIn(0, 1, 5, "abcdef"));
+    const PromptFinished* finished = fixture.finish(1);
+    QVERIFY(finished != nullptr);
+    QCOMPARE(finished->tokens, expectedAnswer("abcdef", 5));
+    QCOMPARE(fixture.all<DecoderChosen>().back().info.name, std::string("vanilla"));
 }
 
 void SessionConversationsTest::aClosedConversationBeginsAnew() {

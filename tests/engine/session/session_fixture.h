@@ -48,6 +48,7 @@ struct DecoderScript {
     /// A piece of work in the pause behind an answer.
     std::function<engine::Result<std::optional<engine::SearchReport>>(const std::stop_token&)>
         onIdle = {};
+    engine::Position gpuSlots = 0; ///< see StubTransformer
 };
 
 /// Drafts with a plan that skips a layer, and tells of a search as a decoder of the plugins does.
@@ -275,13 +276,15 @@ private:
         if (command.path == "thrower")
             throw std::runtime_error("the loader threw");
         engine::SessionModel model;
-        model.transformer =
-            std::make_unique<test_support::StubTransformer>([this]() -> engine::Result<void> {
+        model.transformer = std::make_unique<test_support::StubTransformer>(
+            [this]() -> engine::Result<void> {
                 if (script.onPass)
                     script.onPass();
                 passes.add();
                 return {};
-            });
+            },
+            1 << 20,
+            script.gpuSlots);
         model.tokenizer = std::make_unique<test_support::ByteTokenizer>();
         ENGINE_TRY(auto chatTemplate, engine::ChatTemplate::compile(kTemplate, "a test"));
         model.chatTemplate = std::move(chatTemplate);

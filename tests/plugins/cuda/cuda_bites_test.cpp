@@ -50,6 +50,7 @@ private slots:
     void everyFaultIsFound_data();
     void everyFaultIsFound();
     void theCheckAtLoadRefusesSumsThatDependOnRows();
+    void theCheckAtLoadJoinsSections();
     void threadsThatWaitForNothingAreAnError();
 };
 
@@ -87,6 +88,22 @@ void CudaBitesTest::theCheckAtLoadRefusesSumsThatDependOnRows() {
                                          "differently") != std::string::npos,
              loaded.error().message.c_str());
     QVERIFY(!loaded.error().hint.empty());
+}
+
+/// With as many rows as it has on a GPU: the first of a second section is computed beside many rows
+/// in one way and beside few in another.
+void CudaBitesTest::theCheckAtLoadJoinsSections() {
+    backend_cuda::emulation::plantedFault = Fault::LostSections;
+    backend_cuda::Machine machine = support::machineOf(std::make_shared<EmulatedDevice>());
+    machine.checkedRows = backend_cuda::Machine().checkedRows;
+    BackendRegistry registry("");
+    backend_cuda::registerBackend(registry, machine);
+    const ModelConfig config = support::tinyConfig();
+    const auto loaded =
+        registry.find("cuda").value()(config, support::randomWeights(config, 11), {});
+    QVERIFY(!loaded);
+    QVERIFY2(loaded.error().message.find("computes row 64 of the last layer") != std::string::npos,
+             loaded.error().message.c_str());
 }
 
 void CudaBitesTest::threadsThatWaitForNothingAreAnError() {

@@ -1,113 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a GPU, its driver or its memory does wrong is one sentence, and nothing is lost by it.
+// Whatever a GPU or its memory does wrong is one sentence, and nothing is lost by it.
 #include "engine/base/to_size.h"
-#include "plugins/backend_cuda/device/driver_device.h"
-#include "plugins/backend_cuda/device/kernel_image.h"
 #include "tests/plugins/cuda/cuda_support.h"
-#include "tests/support/temporary_folder.h"
 
 #include <QTest>
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 using namespace engine;
 using namespace backend_cuda;
+using support::says;
 
 namespace {
 
-/// A driver that says what a test wants.
-struct MadeUp {
-    int version = 13000;
-    driver::Status started = driver::kSuccess;
-    std::vector<int> capabilities = {90};
-    int sharedBytes = 232448;
-    driver::Status loaded = driver::kSuccess;
-    driver::Status finished = driver::kSuccess;
-    int retained = 0;
-};
-
-MadeUp madeUp;
-
-driver::Functions madeUpFunctions() {
-    driver::Functions functions;
-    functions.init = [](unsigned) { return madeUp.started; };
-    functions.driverVersion = [](int* version) {
-        *version = madeUp.version;
-        return driver::kSuccess;
-    };
-    functions.deviceCount = [](int* count) {
-        *count = static_cast<int>(madeUp.capabilities.size());
-        return driver::kSuccess;
-    };
-    functions.deviceGet = [](driver::DeviceNumber* device, int ordinal) {
-        *device = ordinal;
-        return driver::kSuccess;
-    };
-    functions.deviceName = [](char* name, int, driver::DeviceNumber device) {
-        name[0] = 'G';
-        name[1] = static_cast<char>('0' + device);
-        return driver::kSuccess;
-    };
-    functions.deviceUuid = [](unsigned char* uuid, driver::DeviceNumber device) {
-        std::fill_n(uuid, driver::kUuidBytes, static_cast<unsigned char>(0xa0 + device));
-        return driver::kSuccess;
-    };
-    functions.deviceAttribute = [](int* value, int attribute, driver::DeviceNumber device) {
-        const int capability = madeUp.capabilities[static_cast<std::size_t>(device)];
-        *value = attribute == driver::kCapabilityMajor   ? capability / 10
-                 : attribute == driver::kCapabilityMinor ? capability % 10
-                 : attribute == driver::kMaxSharedBytes  ? madeUp.sharedBytes
-                                                         : 1;
-        return driver::kSuccess;
-    };
-    functions.deviceTotalMemory = [](std::size_t* bytes, driver::DeviceNumber) {
-        *bytes = 1 << 20;
-        return driver::kSuccess;
-    };
-    functions.retainPrimaryContext = [](driver::Context* context, driver::DeviceNumber) {
-        *context = reinterpret_cast<driver::Context>(&madeUp);
-        ++madeUp.retained;
-        return driver::kSuccess;
-    };
-    functions.releasePrimaryContext = [](driver::DeviceNumber) {
-        --madeUp.retained;
-        return driver::kSuccess;
-    };
-    functions.setCurrentContext = [](driver::Context) { return driver::kSuccess; };
-    functions.streamCreate = [](driver::Stream*, unsigned) { return driver::kSuccess; };
-    functions.streamDestroy = [](driver::Stream) { return driver::kSuccess; };
-    functions.moduleLoad = [](driver::Module*, const void*) { return madeUp.loaded; };
-    functions.moduleFunction = [](driver::Function*, driver::Module, const char*) {
-        return driver::kSuccess;
-    };
-    functions.functionSetAttribute = [](driver::Function, int, int) { return driver::kSuccess; };
-    functions.copyToHost = [](void*, driver::Address, std::size_t, driver::Stream) {
-        return driver::kSuccess;
-    };
-    functions.streamSynchronize = [](driver::Stream) { return madeUp.finished; };
-    functions.memoryInfo = [](std::size_t* isFree, std::size_t* total) {
-        *isFree = *total = 1000;
-        return driver::kSuccess;
-    };
-    functions.allocate = [](driver::Address*, std::size_t) { return driver::kOutOfMemory; };
-    functions.errorName = [](driver::Status, const char** name) {
-        *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
-        return driver::kSuccess;
-    };
-    return functions;
-}
-
-bool says(const Error& error, std::initializer_list<const char*> words) {
-    for (const char* word : words)
-        if (error.message.find(word) == std::string::npos) {
-            qWarning("%s", error.message.c_str());
-            return false;
-        }
-    return !error.hint.empty();
-}
-
-/// An emulated GPU with little memory, or one that fails from some call on.
+/// An emulated GPU with little memory, one that fails from some call on, or one that finds no
+/// memory for a single call.
 class FaultyDevice final : public Device {
 public:
     explicit FaultyDevice(int callsThatWork, std::uint64_t isFree = std::uint64_t{1} << 32U)
@@ -141,11 +51,16 @@ public:
 
     Result<void> download(std::span<std::byte> to, const std::byte* from) override {
         ENGINE_TRY_DO(work());
+        if (std::exchange(isDownloadRefused, false))
+            return full();
         return m_device.download(to, from);
     }
 
     Result<void> launch(Kernel kernel, int blocks, const PassArguments& arguments) override {
         ENGINE_TRY_DO(work());
+        if (std::exchange(isLaunchRefused, false))
+            return full();
+        movesMade += arguments.moveCount;
         return m_device.launch(kernel, blocks, arguments);
     }
 
@@ -155,7 +70,13 @@ public:
 
     int allocations() const { return m_allocations; }
 
+    bool isDownloadRefused = false; // the next one
+    bool isLaunchRefused = false;   // the same
+    int movesMade = 0;              // by all launches
+
 private:
+    static Error full() { return Error{ErrorCode::NoMemory, "The GPU is full.", "Wait."}; }
+
     Result<void> work() {
         if (m_left-- > 0)
             return {};
@@ -169,14 +90,18 @@ private:
     std::uint64_t m_free;
 };
 
-Result<void> passOn(Transformer& transformer, KvCache& cache) {
+/// A token behind those in the cache, which stays as it is.
+Result<void> passOn(Transformer& transformer,
+                    KvCache& cache,
+                    std::optional<AttentionPlace> attention = std::nullopt) {
     const TokenId token = 5;
     const int row = 0;
     ENGINE_TRY(ForwardResult result,
                transformer.forward({.plan = LayerPlan::full(transformer.config().layerCount),
-                                    .layout = AttentionLayout::chain(0, 1),
+                                    .layout = AttentionLayout::chain(cache.length(), 1),
                                     .tokens = std::span(&token, 1),
-                                    .logitRows = std::span(&row, 1)},
+                                    .logitRows = std::span(&row, 1),
+                                    .attention = attention},
                                    cache));
     ENGINE_TRY_DO(result.logits.row(0));
     return {};
@@ -189,17 +114,6 @@ class CudaErrorsTest : public QObject {
 
 private slots:
 
-    void init() { madeUp = {}; }
-
-    void aMissingDriverIsToldByItsLibrary();
-    void anOldDriverIsToldByItsVersion();
-    void aDriverThatDoesNotStartIsToldByItsError();
-    void withoutGpusTheHiddenOnesAreMentioned();
-    void anOldGpuIsToldByName();
-    void kernelsThatAreMissingOrForeignAreTold();
-    void aGpuWithoutCodeIsTold();
-    void tooLittleSharedMemoryIsToldAtLoad();
-    void aFailureOfTheDriverNamesItsError();
     void aGpuThatIsNotThereListsThoseThatAre();
     void tooLittleMemoryTellsBothNumbers();
     void aGpuWithRoomForWeightsAndCacheAloneIsRefused_data();
@@ -209,101 +123,9 @@ private slots:
     void whatKernelsCannotComputeIsRefused();
     void everyFailureAtLoadIsCleanedUp();
     void aLostGpuStaysLostUntilTheNextLoad();
+    void aPassThatIsRefusedCanBeAskedForAgain();
+    void movesAreMadeOnceThoughTheirPassFails();
 };
-
-void CudaErrorsTest::aMissingDriverIsToldByItsLibrary() {
-    const auto opened = driver::open("libthere_is_no_such_driver.so.1");
-    QVERIFY(!opened);
-    QCOMPARE(opened.error().code, ErrorCode::Unsupported);
-    QVERIFY(says(opened.error(), {"No NVIDIA driver", "libthere_is_no_such_driver.so.1"}));
-    // Any other library has not its functions.
-    const auto foreign = driver::open("libm.so.6");
-    QVERIFY(!foreign && says(foreign.error(), {"too old", "cuInit"}));
-}
-
-void CudaErrorsTest::anOldDriverIsToldByItsVersion() {
-    madeUp.version = 12020;
-    const auto started = driver::start(madeUpFunctions());
-    QVERIFY(!started);
-    QCOMPARE(started.error().code, ErrorCode::Unsupported);
-    QVERIFY(says(started.error(), {"12.2", "13.0", "580", "535"}));
-}
-
-void CudaErrorsTest::aDriverThatDoesNotStartIsToldByItsError() {
-    madeUp.started = 999;
-    const auto started = driver::start(madeUpFunctions());
-    QVERIFY(!started && says(started.error(), {"does not start", "CUDA_ERROR"}));
-    madeUp.started = driver::kNoDevice;
-    QVERIFY(driver::start(madeUpFunctions()).hasValue()); // the list says it
-}
-
-void CudaErrorsTest::withoutGpusTheHiddenOnesAreMentioned() {
-    madeUp.capabilities.clear();
-    qunsetenv("CUDA_VISIBLE_DEVICES");
-    const auto none = listDevices(madeUpFunctions());
-    QVERIFY(!none && says(none.error(), {"finds no GPU"}));
-    qputenv("CUDA_VISIBLE_DEVICES", "");
-    const auto hidden = listDevices(madeUpFunctions());
-    qunsetenv("CUDA_VISIBLE_DEVICES");
-    QVERIFY(!hidden && says(hidden.error(), {"CUDA_VISIBLE_DEVICES is \"\""}));
-    QCOMPARE(hidden.error().code, ErrorCode::Unsupported);
-}
-
-void CudaErrorsTest::anOldGpuIsToldByName() {
-    madeUp.capabilities = {75};
-    const auto old = listDevices(madeUpFunctions());
-    QVERIFY(!old && says(old.error(), {"G0", "7.5", "8.0"}));
-    madeUp.capabilities = {75, 90}; // the other one is used
-    const auto one = listDevices(madeUpFunctions());
-    QVERIFY(one.hasValue());
-    QCOMPARE(one.value().size(), std::size_t{1});
-    QCOMPARE(one.value().front().name, std::string("G1"));
-    QCOMPARE(one.value().front().uuid, std::string("a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1"));
-}
-
-void CudaErrorsTest::kernelsThatAreMissingOrForeignAreTold() {
-    const test_support::TemporaryFolder folder;
-    const auto missing = readKernelImage(folder.path());
-    QVERIFY(!missing && says(missing.error(), {"without kernels", kImageName}));
-    folder.write(kImageName, "code of another build");
-    const auto foreign = readKernelImage(folder.path());
-    QVERIFY(!foreign && says(foreign.error(), {"another build", kImageName}));
-    folder.write(kImageName, "code" + std::string(kernelImageMark()));
-    const auto own = readKernelImage(folder.path());
-    QVERIFY(own.hasValue());
-    QCOMPARE(std::string(own.value().begin(), own.value().end()), std::string("code"));
-}
-
-void CudaErrorsTest::aGpuWithoutCodeIsTold() {
-    madeUp.loaded = driver::kNoBinaryForGpu;
-    const auto opened = DriverDevice::open(madeUpFunctions(), 0, {});
-    QVERIFY(!opened && says(opened.error(), {"no code", "G0", "9.0"}));
-    QCOMPARE(opened.error().code, ErrorCode::Unsupported);
-    QCOMPARE(madeUp.retained, 0);
-}
-
-void CudaErrorsTest::tooLittleSharedMemoryIsToldAtLoad() {
-    madeUp.sharedBytes = 101376; // of 8.6; for 9.0 the kernels take more
-    const auto opened = DriverDevice::open(madeUpFunctions(), 0, {});
-    QVERIFY(!opened && says(opened.error(), {"G0", "shared memory", "101376"}));
-    QCOMPARE(opened.error().code, ErrorCode::Unsupported);
-    QCOMPARE(madeUp.retained, 0);
-    madeUp.capabilities = {86};
-    QVERIFY(DriverDevice::open(madeUpFunctions(), 0, {}).hasValue());
-}
-
-void CudaErrorsTest::aFailureOfTheDriverNamesItsError() {
-    const auto device = DriverDevice::open(madeUpFunctions(), 0, {});
-    QVERIFY(device.hasValue());
-    const auto full = device.value()->allocate(4000);
-    QVERIFY(!full && says(full.error(), {"4000", "1000", "G0"}));
-    QCOMPARE(full.error().code, ErrorCode::NoMemory);
-    madeUp.finished = 700;
-    std::byte number;
-    const auto failed = device.value()->download({&number, 1}, nullptr);
-    QVERIFY(!failed && says(failed.error(), {"G0", "a pass", "CUDA_ERROR_ILLEGAL_ADDRESS"}));
-    QCOMPARE(failed.error().code, ErrorCode::Io);
-}
 
 void CudaErrorsTest::aGpuThatIsNotThereListsThoseThatAre() {
     const auto loaded = support::loadOn(std::make_shared<EmulatedDevice>(),
@@ -339,8 +161,8 @@ void CudaErrorsTest::aGpuWithRoomForWeightsAndCacheAloneIsRefused() {
     const support::MemoryWeights weights = support::randomWeights(config, 1);
     const MemoryNeed need =
         support::memoryOn(std::make_shared<EmulatedDevice>(), config, weights, kContext, settings);
-    const std::uint64_t wanted = need.weightBytes + need.cacheBytes + need.passBytes + kLeftFree;
-    for (const std::uint64_t missing : {need.passBytes, std::uint64_t{1}}) {
+    const std::uint64_t wanted = need.totalBytes() + kLeftFree;
+    for (const std::uint64_t missing : {need.passBytes, need.scratchBytes, std::uint64_t{1}}) {
         const auto little = std::make_shared<FaultyDevice>(1000000, wanted - missing);
         const auto refused = support::loadOn(little, config, weights, settings, kContext);
         QVERIFY(!refused && says(refused.error(), {"needs", "emulated GPU"}));
@@ -348,7 +170,12 @@ void CudaErrorsTest::aGpuWithRoomForWeightsAndCacheAloneIsRefused() {
         QCOMPARE(little->allocations(), 0);
     }
     const auto enough = std::make_shared<FaultyDevice>(1000000, wanted);
-    QVERIFY(support::loadOn(enough, config, weights, settings, kContext).hasValue());
+    const auto loaded = support::loadOn(enough, config, weights, settings, kContext);
+    QVERIFY(loaded.hasValue());
+    // The scratch is what decoders reserve behind the context.
+    const KvCache cache = support::emptyCache(*loaded.value(), kContext + kScratchSlots);
+    QCOMPARE(std::uint64_t{cache.storage().byteSize()}, need.cacheBytes + need.scratchBytes);
+    QVERIFY(!cache.storage().isInHostMemory());
 }
 
 void CudaErrorsTest::anAnswerTakesNoMemoryBesidesWhatWasReserved_data() {
@@ -461,6 +288,37 @@ void CudaErrorsTest::aLostGpuStaysLostUntilTheNextLoad() {
     const auto anew = support::makeOn(device, config, weights);
     KvCache cache = support::emptyCache(*anew, 8);
     QVERIFY(passOn(*anew, cache).hasValue());
+}
+
+/// A launch that never was has not moved the barrier.
+void CudaErrorsTest::aPassThatIsRefusedCanBeAskedForAgain() {
+    const auto device = std::make_shared<FaultyDevice>(1000000);
+    const ModelConfig config = support::tinyConfig();
+    const auto transformer = support::makeOn(device, config, support::randomWeights(config, 1));
+    KvCache cache = support::emptyCache(*transformer, 8);
+    device->isLaunchRefused = true;
+    const auto refused = passOn(*transformer, cache);
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::NoMemory);
+    const auto again = passOn(*transformer, cache);
+    QVERIFY2(again.hasValue(), again ? "" : again.error().message.c_str());
+}
+
+/// What is moved twice may have been written to in between.
+void CudaErrorsTest::movesAreMadeOnceThoughTheirPassFails() {
+    const auto device = std::make_shared<FaultyDevice>(1000000);
+    const ModelConfig config = support::tinyConfig();
+    const auto transformer = support::makeOn(device, config, support::randomWeights(config, 1));
+    KvCache cache = support::emptyCache(*transformer, 8);
+    const Position kept = 1;
+    cache.keepPath(std::span(&kept, 1));
+    device->isDownloadRefused = true; // of the attention, behind the first of two launches
+    const auto refused = passOn(*transformer, cache, AttentionPlace{0, 0});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::NoMemory);
+    QCOMPARE(device->movesMade, 1);
+    QVERIFY(passOn(*transformer, cache).hasValue());
+    QCOMPARE(device->movesMade, 1);
 }
 
 QTEST_GUILESS_MAIN(CudaErrorsTest)

@@ -64,6 +64,8 @@ private slots:
 
     void aGpuIsTestedOnceForEachDriver();
     void sumsThatDependOnRowsAreFound();
+    void whatOnlyLongTextsShowIsFound_data();
+    void whatOnlyLongTextsShowIsFound();
     void wrongNumbersAreFound();
     void aLoadRefusesAGpuThatFails();
 };
@@ -96,6 +98,22 @@ void CudaSelfTestTest::sumsThatDependOnRowsAreFound() {
                  std::string::npos,
              tested.error().message.c_str());
     QVERIFY(!tested.error().hint.empty());
+}
+
+void CudaSelfTestTest::whatOnlyLongTextsShowIsFound_data() {
+    QTest::addColumn<int>("fault");
+    QTest::newRow("moves that are not made") << static_cast<int>(Fault::LostMoves);
+    QTest::newRow("sections that are left out") << static_cast<int>(Fault::LostSections);
+}
+
+void CudaSelfTestTest::whatOnlyLongTextsShowIsFound() {
+    QFETCH(const int, fault);
+    emulation::plantedFault = static_cast<Fault>(fault);
+    const auto tested = testDevice(std::make_shared<EmulatedDevice>(2));
+    QVERIFY(!tested);
+    QVERIFY2(tested.error().message.find("fails the test on a made-up network") !=
+                 std::string::npos,
+             tested.error().message.c_str());
 }
 
 /// They are the same in every way of computing them.

@@ -6,18 +6,34 @@
 #include "tests/support/models/tiny_model.h"
 #include "tests/support/transformers/forward_helpers.h"
 
+#include <QDebug>
+
+#include <initializer_list>
 #include <memory>
 #include <string>
 
 namespace support {
 
-/// A machine whose one GPU is this one.
+/// A machine whose one GPU is this one. It checks a load with few rows, as many are slow here.
 inline backend_cuda::Machine machineOf(const std::shared_ptr<backend_cuda::Device>& device) {
     return {
-        [device] {
-            return engine::Result<std::vector<backend_cuda::DeviceFacts>>({device->facts()});
-        },
-        [device](int) { return engine::Result<std::shared_ptr<backend_cuda::Device>>(device); }};
+        .list =
+            [device] {
+                return engine::Result<std::vector<backend_cuda::DeviceFacts>>({device->facts()});
+            },
+        .open =
+            [device](int) { return engine::Result<std::shared_ptr<backend_cuda::Device>>(device); },
+        .checkedRows = 9};
+}
+
+/// Whether an error has all these words in its message, and a hint.
+inline bool says(const engine::Error& error, std::initializer_list<const char*> words) {
+    for (const char* word : words)
+        if (error.message.find(word) == std::string::npos) {
+            qWarning("%s", error.message.c_str());
+            return false;
+        }
+    return !error.hint.empty();
 }
 
 /// Loads a model into the backend on this device, for a context of so many tokens.

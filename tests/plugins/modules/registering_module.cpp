@@ -15,6 +15,7 @@ static void registerRefusing(engine::BackendRegistry& registry) {
     info.name = TEST_MODULE_NAME;
     info.summary = "only a test";
     info.settings = {engine::loadChoice("device", "Device", {"0", "1"}, {}, "Which one computes.")};
+    info.hasOwnMemory = true;
     info.forecast = &engine::widenedForecast;
     info.devices = [] { return engine::Error{engine::ErrorCode::Unsupported, "Needs more.", ""}; };
     registry.add(std::move(info), &refuse);

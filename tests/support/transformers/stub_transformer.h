@@ -14,11 +14,25 @@
 
 namespace test_support {
 
-/// Its slots hold the tokens themselves.
+/// Its slots hold the tokens themselves. With `gpuSlots`, those that a made-up GPU still has, it
+/// takes its own from them at once and gives them back at the end.
 class StubStorage final : public engine::KvStorage {
 public:
-    explicit StubStorage(engine::Position capacity)
-        : tokens(static_cast<std::size_t>(capacity), engine::kNoToken) {}
+    explicit StubStorage(engine::Position capacity,
+                         std::shared_ptr<engine::Position> gpuSlots = nullptr)
+        : tokens(static_cast<std::size_t>(capacity), engine::kNoToken)
+        , m_gpuSlots(std::move(gpuSlots)) {
+        if (m_gpuSlots)
+            *m_gpuSlots -= capacity;
+    }
+
+    ~StubStorage() override {
+        if (m_gpuSlots)
+            *m_gpuSlots += capacity();
+    }
+
+    StubStorage(const StubStorage&) = delete;
+    StubStorage& operator=(const StubStorage&) = delete;
 
     engine::Position capacity() const override {
         return static_cast<engine::Position>(tokens.size());
@@ -31,7 +45,12 @@ public:
 
     std::size_t byteSize() const override { return tokens.size() * sizeof(engine::TokenId); }
 
+    bool isInHostMemory() const override { return m_gpuSlots == nullptr; }
+
     std::vector<engine::TokenId> tokens;
+
+private:
+    std::shared_ptr<engine::Position> m_gpuSlots;
 };
 
 /// Counts passes for a test on another thread. Thread: any.
@@ -70,9 +89,13 @@ public:
     static constexpr int kVocabSize = 128;
 
     /// `onPass` may be called before each pass, from the engine's thread; its error is the pass's.
+    /// With `gpuSlots` above 0, all caches together may have so many slots.
     explicit StubTransformer(std::function<engine::Result<void>()> onPass = {},
-                             int contextLength = 1 << 20)
+                             int contextLength = 1 << 20,
+                             engine::Position gpuSlots = 0)
         : m_onPass(std::move(onPass)) {
+        if (gpuSlots > 0)
+            m_gpuSlots = std::make_shared<engine::Position>(gpuSlots);
         m_config.architecture = "stub";
         m_config.layerCount = 4;
         m_config.hiddenSize = m_config.mlpSize = m_config.headCount = m_config.headDim = 8;
@@ -88,7 +111,9 @@ public:
     engine::Precision precision() const override { return engine::Precision::F64; }
 
     engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override {
-        return engine::KvCache(std::make_unique<StubStorage>(capacity));
+        if (m_gpuSlots && capacity > *m_gpuSlots)
+            return engine::Error{engine::ErrorCode::NoMemory, "The GPU is full.", ""};
+        return engine::KvCache(std::make_unique<StubStorage>(capacity, m_gpuSlots));
     }
 
     engine::Result<void> forwardInto(const engine::ForwardRequest& request,
@@ -150,6 +175,7 @@ private:
     std::shared_ptr<engine::HostLogits<double>> m_logits =
         std::make_shared<engine::HostLogits<double>>(kVocabSize);
     std::function<engine::Result<void>()> m_onPass;
+    std::shared_ptr<engine::Position> m_gpuSlots; // that are left; null: any number
 };
 
 } // namespace test_support
