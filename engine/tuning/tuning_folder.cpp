@@ -162,7 +162,7 @@ TuningFolder::open(const fs::path& output, const RunPlanTexts& plan, EarlierWork
     if (was && earlier == EarlierWork::Refuse)
         return Error{ErrorCode::InvalidInput,
                      fmt::format("{} holds an earlier run.", path.string()),
-                     "Go on with it by --resume, or begin anew with --overwrite."};
+                     "Go on with --resume, or begin anew with --overwrite."};
     if (was)
         ENGINE_TRY_DO(checkEarlier(plan, *was, earlier));
     if (earlier == EarlierWork::KeepRows)

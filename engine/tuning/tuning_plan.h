@@ -70,7 +70,7 @@ struct TuningPlan {
     /// Of the minutes, the part in which answers are collected.
     static constexpr double kCollectShare = 0.35;
 
-    /// Shapes: none. The JSON text of what decides the rows, and of all of it; `model` and
+    /// The JSON text of what decides the rows, and of all of it; `model` and
     /// `prompts` are hashes, `context` the tokens that fit. Equal texts, equal results.
     std::string rowsText(const std::string& model, const std::string& prompts, int context) const;
     std::string allText(const std::string& model, const std::string& prompts, int context) const;

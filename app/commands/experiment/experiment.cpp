@@ -43,16 +43,19 @@ Result<void>
 preview(const ExperimentOptions& options, const Console& console, std::stop_token stop) {
     ENGINE_TRY(const PreparedRun run, prepareRun(options, stop));
     ENGINE_TRY(const RunCost cost, previewRun(run, stop));
+    const std::string time = durationWords(cost.minutes * 60.0);
     if (!console.isJson())
-        console.line(fmt::format("{}: {} answers in {} part{}, at most {} tokens; about {} if all "
-                                 "of it runs on this machine, at {:.0f} tokens/s.",
+        console.line(fmt::format("{}: {} answers in {} part{}, at most {} tokens; {}{} if all "
+                                 "of it runs on this machine, at {:.{}f} tokens/s.",
                                  run.recipe.title,
                                  cost.answers,
                                  cost.shards,
                                  cost.shards == 1 ? "" : "s",
                                  cost.tokens,
-                                 durationWords(cost.minutes * 60.0),
-                                 cost.tokensPerSecond));
+                                 time.starts_with("less") ? "" : "about ",
+                                 time,
+                                 cost.tokensPerSecond,
+                                 cost.tokensPerSecond < 10.0 ? 1 : 0));
     console.jsonLine({{"event", "preview"},
                       {"recipe", run.recipe.name},
                       {"size", run.recipe.run->size},

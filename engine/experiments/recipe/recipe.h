@@ -56,7 +56,7 @@ struct RecipeStage {
     bool isTwice = true;           ///< every prompt in the variants' order, then in reverse order
     bool isSplitByTask = true;     ///< a shard holds prompts of one task
     bool isSplitByVariant = false; ///< a shard holds one variant and vanilla
-    bool isForFirstTask = false;   ///< it asks prompts of the first task alone
+    bool isForFirstTask = false;   ///< asks prompts of the data's first task that is run, alone
     bool reusesPrompts = false;    ///< asks the prompts of the stage before, not the next ones
     std::optional<int> maxTokens = {}; ///< instead of the size's
     RecipeSampling sampling = {};

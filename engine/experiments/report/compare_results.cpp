@@ -79,7 +79,7 @@ public:
             verdict.headline = fmt::format(
                 "{} of {} numbers moved beyond their intervals.", m_moved.size(), m_compared);
             verdict.cause = m_moved.front();
-            if (m_moved.size() > 1)
+            if (!m_largest.empty() && m_largest != m_moved.front())
                 verdict.cause += fmt::format(" Most of all: {}", m_largest);
         }
         return verdict;
@@ -146,7 +146,7 @@ private:
     std::vector<std::string> m_missing;
 };
 
-/// The facts that differ, as "A: ...; B: ...".
+/// Facts that differ, or that only one has, say whose they are: "A: ...; B: ...".
 void addFacts(const ExperimentResult& before,
               const ExperimentResult& after,
               ExperimentResult& made) {
@@ -158,6 +158,10 @@ void addFacts(const ExperimentResult& before,
         else
             made.measured.emplace_back(name, fmt::format("A: {}; B: {}", value, other->second));
     }
+    const std::map<std::string, std::string> known(before.measured.begin(), before.measured.end());
+    for (const auto& [name, value] : after.measured)
+        if (!known.contains(name))
+            made.measured.emplace_back(name, "B: " + value);
 }
 
 } // namespace

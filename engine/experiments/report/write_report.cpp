@@ -6,24 +6,11 @@
 #include "engine/experiments/report/writers/svg.h"
 #include "engine/loading/files/atomic_file.h"
 
-#include <algorithm>
-
 namespace engine {
 
 namespace {
 
 constexpr double kPrintedWidth = 720.0;
-
-/// The id as the name of a file: nothing but letters, digits, '-' and '_'.
-std::string fileName(const std::string& id) {
-    std::string name = id.substr(0, 64);
-    for (char& letter : name) {
-        const bool isPlain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                             (letter >= '0' && letter <= '9') || letter == '-' || letter == '_';
-        letter = isPlain ? letter : '_';
-    }
-    return name.empty() ? "unnamed" : name;
-}
 
 Result<void> makeFolder(const std::filesystem::path& folder) {
     std::error_code problem;
@@ -47,16 +34,14 @@ Result<void> writeReport(const std::filesystem::path& folder,
         ENGINE_TRY_DO(makeFolder(figures));
     for (const ResultFigure& figure : result.figures) {
         const Drawing drawing = drawFigure(figure, {.width = kPrintedWidth});
-        const std::string name = fileName(figure.id);
         ENGINE_TRY(const std::string pdf, pdfDocument(drawing, lightPalette()));
-        ENGINE_TRY_DO(
-            writeFileAtomically(figures / (name + ".svg"), svgDocument(drawing, lightPalette())));
-        ENGINE_TRY_DO(writeFileAtomically(figures / (name + ".pdf"), pdf));
+        ENGINE_TRY_DO(writeFileAtomically(figures / (figure.id + ".svg"),
+                                          svgDocument(drawing, lightPalette())));
+        ENGINE_TRY_DO(writeFileAtomically(figures / (figure.id + ".pdf"), pdf));
     }
     for (const ResultTable& table : result.tables) {
-        const std::string name = fileName(table.id);
-        ENGINE_TRY_DO(writeFileAtomically(folder / (name + ".csv"), tableCsv(table)));
-        ENGINE_TRY_DO(writeFileAtomically(folder / (name + ".tex"), tableLatex(table)));
+        ENGINE_TRY_DO(writeFileAtomically(folder / (table.id + ".csv"), tableCsv(table)));
+        ENGINE_TRY_DO(writeFileAtomically(folder / (table.id + ".tex"), tableLatex(table)));
     }
     if (!result.origins.empty())
         ENGINE_TRY_DO(writeFileAtomically(folder / "tokens.tex", originsLatex(result.origins)));

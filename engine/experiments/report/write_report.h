@@ -23,6 +23,9 @@ std::string reportHtml(const ExperimentResult& result, const std::string& config
 
 std::string reportMarkdown(const ExperimentResult& result, const std::string& configuration);
 
+/// Whether a column has numbers.
+bool hasValues(const ResultTable& table, std::size_t column);
+
 /// A table as comma-separated values (RFC 4180): a column with an interval is followed by its
 /// bounds. Cells that a spreadsheet would take for a formula begin with an apostrophe.
 std::string tableCsv(const ResultTable& table);

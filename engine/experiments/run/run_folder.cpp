@@ -153,7 +153,7 @@ Result<RunFolder> RunFolder::create(const fs::path& path,
     if (isEarlier && !mayOverwrite)
         return Error{ErrorCode::InvalidInput,
                      fmt::format("{} holds a run already.", path.string()),
-                     "Go on with it by --resume, name another folder, or give --overwrite to "
+                     "Go on with --resume, name another folder, or give --overwrite to "
                      "delete that run."};
     if (!isEmpty && !isEarlier)
         for (const fs::directory_entry& entry : fs::directory_iterator(path)) {

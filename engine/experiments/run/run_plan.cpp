@@ -149,6 +149,17 @@ private:
         }
         if (m_tasks.empty())
             return Error{ErrorCode::InvalidInput, "There are no prompts to run.", ""};
+        const bool needsFirst =
+            std::any_of(m_recipe.stages.begin(),
+                        m_recipe.stages.end(),
+                        [](const RecipeStage& stage) { return stage.isForFirstTask; });
+        const auto place = [this](const std::string& task) {
+            return std::find(m_known.begin(), m_known.end(), task);
+        };
+        if (needsFirst) // the first task is that of the stream, not the preferred one
+            std::sort(m_tasks.begin(), m_tasks.end(), [&](const auto& a, const auto& b) {
+                return place(a) < place(b);
+            });
         return {};
     }
 

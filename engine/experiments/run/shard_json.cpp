@@ -37,6 +37,7 @@ template <typename V> void visitMembers(V& visit, ShardTrial& r) {
     visit("variant", r.variant);
     visit("task", r.task);
     visit("prompt", r.prompt);
+    visit("pass", r.pass);
     visit("index", r.index);
     visit("kind", r.kind);
     visit("score", r.score);
@@ -73,7 +74,6 @@ template <typename V> void visitMembers(V& visit, ShardRound& r) {
     visit("draft_ms", r.draftMs);
     visit("verify_ms", r.verifyMs);
     visit("search_ms", r.searchMs);
-    visit("other_ms", r.otherMs);
 }
 
 template <typename V> void visitMembers(V& visit, ShardLeftOut& r) {

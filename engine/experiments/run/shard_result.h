@@ -47,6 +47,7 @@ struct ShardTrial {
     std::string variant = {};
     std::string task = {};
     int prompt = 0;
+    int pass = 0;  ///< as ShardAnswer::pass; 0 in files of earlier versions
     int index = 0; ///< from 1
     std::string kind = {};
     double score = 0.0;
@@ -86,7 +87,6 @@ struct ShardRound {
     double draftMs = 0.0;
     double verifyMs = 0.0;
     double searchMs = 0.0;
-    double otherMs = 0.0;
 };
 
 /// A prompt that could not be asked, such as one that is longer than the context.

@@ -347,6 +347,22 @@ private slots:
         QCOMPARE(cluster.runs(), (QMap<int, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}}));
     }
 
+    void aStopThatCannotCancelTheJobsSaysThatTheyGoOn() {
+        Cluster cluster(2);
+        qputenv("FAKE_SLURM_FATES", "1:1:wait");
+        qputenv("FAKE_SLURM_FAULTS", "scancel=refuse");
+        cluster.onState = [&](const ShardState& state) {
+            if (state.phase == ShardPhase::Finished)
+                cluster.stop.request_stop();
+        };
+        const auto stopped = cluster.run();
+        QVERIFY(!stopped);
+        QCOMPARE(stopped.error().code, ErrorCode::Cancelled);
+        QCOMPARE(stopped.error().message,
+                 std::string("The run was stopped; its jobs could not be cancelled and go on."));
+        QVERIFY(cluster.remarks.last().contains("Unable to contact slurm controller"));
+    }
+
     void jobsThatAnEarlierProcessHasLeftAreTakenOver() {
         Cluster cluster(5);
         // Its number was never written down: it is found by its name.

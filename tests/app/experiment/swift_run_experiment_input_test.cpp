@@ -13,6 +13,24 @@ using support::kTinyModel;
 using support::kTwoTaskPrompts;
 using support::ProgramRun;
 
+namespace {
+
+/// A search that decodes with every set, and no answers.
+QByteArray searchOf(int trials) {
+    QByteArray recipe = R"({
+      "format": "swift-experiment", "version": 1, "name": "find", "title": "Find",
+      "summary": "It searches.",
+      "stages": [{"name": "find", "baseline": false, "twice": false, "variants": [
+        {"name": "found", "search": {"method": "self_sd", "trials": TRIALS, "max_tokens": 8}}]}],
+      "sizes": {"quick": {"prompts_per_task": 1, "max_tokens": 8}},
+      "verdict": {"kind": "none"}
+    })";
+    recipe.replace("TRIALS", QByteArray::number(trials));
+    return recipe;
+}
+
+} // namespace
+
 class SwiftRunExperimentInputTest : public QObject {
     Q_OBJECT
 
@@ -21,6 +39,9 @@ private slots:
     void init() { m_folder = std::make_unique<ExperimentFolder>(); }
 
     void aPreviewCountsAndRunsNothing();
+    void aPreviewCountsTheTimeToReadThePrompts();
+    void aPreviewCountsWhatEverySetOfASearchReads();
+    void aPreviewOfSecondsDoesNotSayAbout();
     void badInputIsOneSentence_data();
     void badInputIsOneSentence();
     void withoutSlurmNoRunIsBegunOnACluster();
@@ -40,6 +61,49 @@ void SwiftRunExperimentInputTest::aPreviewCountsAndRunsNothing() {
     QCOMPARE(line["tokens"].toInt(), 3 * 2 * 8 * 5); // four prompts with five turns
     QVERIFY(line["minutes"].toDouble() > 0.0);
     QVERIFY(!QFile::exists(m_folder->out()));
+}
+
+void SwiftRunExperimentInputTest::aPreviewCountsTheTimeToReadThePrompts() {
+    const QByteArray prompt = "the" + QByteArray(" the").repeated(299);
+    const ProgramRun run = ExperimentFolder::experiment(
+        {m_folder->write("mine.swiftexp", kSmallRecipe),
+         "--preview",
+         "--data",
+         m_folder->write("long.jsonl", "{\"prompt\":\"" + prompt + "\",\"task\":\"a\"}\n"),
+         "--model",
+         kTinyModel,
+         "--backend",
+         "plain",
+         "--raw",
+         "--json"});
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    const QJsonObject line = run.jsonLines().back();
+    QVERIFY(line["prompt_tokens"].toDouble() > 30.0 * line["tokens"].toDouble());
+    const double answering = line["tokens"].toDouble() / line["tokens_per_second"].toDouble();
+    QVERIFY(line["minutes"].toDouble() * 60.0 > 2.0 * answering);
+}
+
+void SwiftRunExperimentInputTest::aPreviewCountsWhatEverySetOfASearchReads() {
+    const ProgramRun four = m_folder->run({"--preview"}, searchOf(4));
+    QVERIFY2(four.exitCode == app::kSuccess, four.errors.constData());
+    const ProgramRun one = m_folder->run({"--preview"}, searchOf(1));
+    QVERIFY2(one.exitCode == app::kSuccess, one.errors.constData());
+    constexpr int probes = 3; // sets that are tried before the trials
+    const auto told = [](const ProgramRun& run, const QString& name) {
+        const QJsonObject line = run.jsonLines().back();
+        return line[name].toInt();
+    };
+    QCOMPARE(told(four, "tokens"), (4 + probes) * 2 * 8);
+    QVERIFY(told(one, "prompt_tokens") > 0);
+    QCOMPARE(told(four, "prompt_tokens") * (1 + probes), told(one, "prompt_tokens") * (4 + probes));
+}
+
+void SwiftRunExperimentInputTest::aPreviewOfSecondsDoesNotSayAbout() {
+    const ProgramRun run = ExperimentFolder::experiment(m_folder->arguments({"--preview"}).mid(1));
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    QVERIFY2(run.output.contains("; less than a minute if all of it runs on this machine"),
+             run.output.constData());
+    QVERIFY(!run.output.contains(" 0 tokens/s"));
 }
 
 void SwiftRunExperimentInputTest::badInputIsOneSentence_data() {

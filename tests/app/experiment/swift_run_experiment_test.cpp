@@ -165,12 +165,15 @@ void SwiftRunExperimentTest::trialsHaveTheirRatioThoughAnotherVariantAnswersInBe
                                                          m_folder->out()});
     QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
     std::set<int> tried;
+    std::set<int> passes;
     const auto result = m_folder->opened().result(0).value();
     for (const auto& trial : result.trials) {
         tried.insert(trial.prompt);
+        passes.insert(trial.pass);
         QVERIFY(trial.ratio > 0.0);
     }
     QCOMPARE(tried.size(), std::size_t{2}); // also behind another variant's answer
+    QCOMPARE(passes, (std::set<int>{0, 1}));
 }
 
 void SwiftRunExperimentTest::aFinishedRunIsNotRunAgain() {

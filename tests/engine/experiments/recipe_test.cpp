@@ -162,6 +162,16 @@ private slots:
                 std::string::npos);
     }
 
+    void theFirstTaskOfAStreamIsTheFirstOfItsData() {
+        Recipe recipe = quick();
+        recipe.preferred = {"a", "b"};
+        QCOMPARE(planRun(recipe, kTasks, {RunModel{}}).value().shards[0].task,
+                 std::optional<std::string>("a"));
+        recipe.stages[0].isForFirstTask = true;
+        QCOMPARE(planRun(recipe, kTasks, {RunModel{}}).value().shards[0].task,
+                 std::optional<std::string>("b"));
+    }
+
     void aTaskThatTheDataLacksIsRefused() {
         Recipe recipe = quick();
         recipe.tasks = {"poems"};

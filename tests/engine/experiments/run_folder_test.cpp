@@ -67,7 +67,8 @@ ShardResult someResult(const RunFolder& run) {
     result.runHash = run.plan().runHash;
     result.machine.host = "here";
     result.answers = {someAnswer()};
-    result.trials = {{.variant = "swift", .kind = "random", .score = 0.5, .isBest = true}};
+    result.trials = {
+        {.variant = "swift", .pass = 1, .kind = "random", .score = 0.5, .isBest = true}};
     result.plans = {{.variant = "swift", .attention = {1, 2}, .mlp = {3}, .reason = "better"}};
     result.rounds = {{.variant = "swift", .tokens = {"a", "b"}, .ranks = {1, 0}}};
     result.failures = {{"other", "It failed."}};
@@ -147,6 +148,7 @@ private slots:
         QCOMPARE(read.value().answers[0].decodeMs, someAnswer().decodeMs);
         QCOMPARE(read.value().answers[0].differsAt, std::optional<int>(0));
         QCOMPARE(read.value().answers[0].isEqual, std::optional<bool>(false));
+        QCOMPARE(read.value().trials[0].pass, 1);
     }
 
     void aDamagedShardIsNamedAndCountsAsDamaged() {

@@ -73,7 +73,8 @@ private slots:
         QCOMPARE(progress.prompts.size(), std::size_t{2});
         QVERIFY(std::abs(*progress.prompts[1].speedup() - 2.0) < 1e-9);
         QVERIFY(std::abs(*progress.prompts[1].tokensPerSecond() - 200.0) < 1e-6);
-        QVERIFY(std::abs(*progress.secondsLeft - 2.0 / 4.0 * 10.0) < 1e-9);
+        const double ms = 400.0 + 400.0 / 1.5 + 400.0 + 400.0 / 2.0; // of four answers
+        QVERIFY(std::abs(*progress.secondsLeft - ms / 1e3 / 4.0 * 10.0) < 1e-9);
         const TaskFigures& story = progress.tasks[0];
         QCOMPARE(story.done, 2);
         QVERIFY(std::abs(story.speedup->ratio - 1.75) < 1e-9);
@@ -81,6 +82,35 @@ private slots:
         QVERIFY(std::abs(*story.decoding.acceptance() - 0.8) < 1e-9);
         QCOMPARE(progress.tasks[1].done, 0);
         QVERIFY(!progress.tasks[1].speedup);
+    }
+
+    void whatWasDoneBeforeTheFirstAnswerIsNotDoneAgain() {
+        const TemporaryFolder folder;
+        const MadeUpStream stream(folder.path() / "run", {"story"}, 2);
+        ShardAnswer answer;
+        answer.variant = "vanilla";
+        answer.tokens = 10;
+        answer.promptMs = 500.0;
+        answer.decodeMs = 1500.0;
+        answer.startedAt = 1800.0;
+        auto journal = stream.folder.begin(0);
+        QVERIFY(journal);
+        QVERIFY(journal.value().add(ShardRecord(answer)));
+        const RunProgress progress = readerOf(stream).read().value();
+        QCOMPARE(progress.planned, 5L);
+        QVERIFY(std::abs(*progress.secondsLeft - 4 * 2.0) < 1e-9);
+    }
+
+    void aFinishedPartPlansNoAnswersToPromptsThatWereLeftOut() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 2);
+        stream.answer(0);
+        stream.leaveOut(1, "It is too long.");
+        QCOMPARE(readerOf(stream).read().value().planned, 5L);
+        stream.finish();
+        const RunProgress progress = readerOf(stream).read().value();
+        QCOMPARE(progress.planned, 2L);
+        QCOMPARE(*progress.secondsLeft, 0.0);
     }
 
     void aBlockWhoseBaselineMovedHasNoSpeedup() {

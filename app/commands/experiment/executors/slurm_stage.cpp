@@ -161,8 +161,8 @@ void SlurmStage::explain(int shard, const SlurmTaskStates& states) {
                          notes.ended),
              "Mend the cause, then go on with --resume: what is finished is kept."});
     else
-        m_reports.onRemark(
-            fmt::format("Part {} is run again. It ended so: {}.", shard + 1, notes.ended));
+        m_reports.onRemark(fmt::format(
+            "Part {} is run again, because it ended like this: {}.", shard + 1, notes.ended));
 }
 
 void SlurmStage::holdIfPaused(bool isPaused) {
@@ -199,9 +199,11 @@ Result<void> SlurmStage::show() {
 }
 
 Error SlurmStage::cancel() {
+    bool goesOn = false;
     if (const auto jobs = m_board.liveJobs(); !jobs.empty()) {
         const auto done = m_commands.cancel(jobs);
-        if (!done)
+        goesOn = !done;
+        if (goesOn)
             m_reports.onRemark(done.error().message +
                                " Its jobs go on, and --resume takes them over.");
         else
@@ -210,8 +212,9 @@ Error SlurmStage::cancel() {
     if (const auto shown = show(); !shown)
         return shown.error();
     return {ErrorCode::Cancelled,
-            "The run was stopped; its jobs are cancelled.",
-            "Go on with it by --resume: what is finished is kept."};
+            fmt::format("The run was stopped; its jobs {}.",
+                        goesOn ? "could not be cancelled and go on" : "are cancelled"),
+            "Go on with --resume: what is finished is kept."};
 }
 
 } // namespace app

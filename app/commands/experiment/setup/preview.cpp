@@ -4,6 +4,9 @@
 #include "app/commands/experiment/shards/shard_model.h"
 #include "app/commands/options/text_options.h"
 #include "app/data/answering.h"
+#include "engine/experiments/offline_search.h"
+
+#include <algorithm>
 
 namespace app {
 
@@ -15,12 +18,22 @@ constexpr int kMeasuredTokens = 32;
 /// A trial of matchness is one pass over a window, which costs about as much as two tokens.
 constexpr long kTokensOfTrial = 2;
 
-/// What one search asks of the model, in tokens.
-long tokensOfSearch(const RecipeSearch& search, std::size_t prompts) {
+/// What is asked of a model, in tokens.
+struct TokenCost {
+    long made = 0;
+    long read = 0; ///< of prompts
+};
+
+/// `promptTokens`: of the first turns of its prompts; it takes no others.
+TokenCost
+tokensOfSearch(const RecipeSearch& search, int layers, std::size_t prompts, long promptTokens) {
     const long windows = static_cast<long>(prompts);
-    if (search.method == "self_sd")
-        return search.trials * windows * search.maxTokens;
-    return windows * (search.maxTokens + search.trials * kTokensOfTrial);
+    if (search.method == "self_sd") { // every set reads and answers all prompts anew
+        const long sets = search.trials + static_cast<long>(probePlans(layers).size());
+        return {sets * windows * search.maxTokens, sets * promptTokens};
+    }
+    // The windows are read twice: by vanilla, which answers, and into the cache of the trials.
+    return {windows * (search.maxTokens + search.trials * kTokensOfTrial), 2 * promptTokens};
 }
 
 struct Rates {
@@ -32,11 +45,12 @@ struct Rates {
 Result<Rates> measure(const DataModel& model,
                       const std::vector<DataRecord>& prompts,
                       const std::stop_token& stop) {
-    ENGINE_TRY(auto vanilla,
-               makeVanillaDecoder(*model.loaded.transformer, {}, model.contextLength));
     const AnswerRequest request{.model = model, .maxTokens = kMeasuredTokens, .stop = stop};
     Answers measured;
     for (int answer = 0; answer < 2; ++answer) {
+        // A decoder of its own, because one that knows the prompt would read nothing.
+        ENGINE_TRY(auto vanilla,
+                   makeVanillaDecoder(*model.loaded.transformer, {}, model.contextLength));
         DataRecord record = prompts.front();
         record.turns.resize(1);
         ENGINE_TRY(measured, answerRecord(*vanilla, record, request));
@@ -47,43 +61,82 @@ Result<Rates> measure(const DataModel& model,
                  measured.promptMs / static_cast<double>(std::max(1L, measured.promptTokens))};
 }
 
-} // namespace
+struct PromptLength {
+    long first = 0; ///< tokens of its first turn
+    long all = 0;
+};
 
-Result<RunCost> previewRun(const PreparedRun& run, const std::stop_token& stop) {
-    ENGINE_TRY(const ModelOptions options,
-               modelOptionsOf(*run.recipe.run, run.plan.models.front()));
-    ENGINE_TRY(const DataModel model, loadDataModel(options, run.recipe.run->isRaw, stop));
-    ENGINE_TRY(const Rates rates, measure(model, run.prompts, stop));
-    std::vector<long> lengths; // [prompts] tokens of all turns
-    for (const DataRecord& prompt : run.prompts) {
-        long tokens = 0;
+Result<std::vector<PromptLength>> lengthsOf(const DataModel& model,
+                                            const std::vector<DataRecord>& prompts) {
+    std::vector<PromptLength> lengths;
+    for (const DataRecord& prompt : prompts) {
+        PromptLength length;
         for (const std::string& turn : prompt.turns) {
             ENGINE_TRY(const auto ids, model.encoder->encode({{{"user", turn}, {}}}));
-            tokens += static_cast<long>(ids.size());
+            length.all += static_cast<long>(ids.size());
+            if (&turn == &prompt.turns.front())
+                length.first = length.all;
         }
-        lengths.push_back(tokens);
+        lengths.push_back(length);
     }
-    RunCost cost;
+    return lengths;
+}
+
+/// What the shards of one model cost.
+Result<void>
+addModel(const PreparedRun& run, int index, const std::stop_token& stop, RunCost& cost) {
+    const RunModel& planned = run.plan.models[static_cast<std::size_t>(index)];
+    ENGINE_TRY(const ModelOptions options, modelOptionsOf(*run.recipe.run, planned));
+    ENGINE_TRY(const DataModel model, loadDataModel(options, run.recipe.run->isRaw, stop));
+    ENGINE_TRY(const Rates rates, measure(model, run.prompts, stop));
+    ENGINE_TRY(const std::vector<PromptLength> lengths, lengthsOf(model, run.prompts));
     const int usual = run.recipe.sizes.begin()->second.maxTokens;
+    TokenCost sum;
     for (const PlannedShard& shard : run.plan.shards) {
+        if (shard.model != index)
+            continue;
         ++cost.shards;
         const int longest = run.recipe.stage(shard.stage)->maxTokens.value_or(usual);
+        long firstTurns = 0;
         for (std::size_t place = 0; place < shard.prompts.size(); ++place) {
             const auto at = static_cast<std::size_t>(shard.prompts[place]);
             const long times = answersTo(run.recipe, run.plan, shard, place);
             cost.answers += times;
-            cost.tokens += times * longest * static_cast<long>(run.prompts[at].turns.size());
-            cost.promptTokens += times * lengths[at];
+            sum.made += times * longest * static_cast<long>(run.prompts[at].turns.size());
+            sum.read += times * lengths[at].all;
+            firstTurns += lengths[at].first;
         }
-        for (const std::string& name : shard.variants)
-            if (const RunVariant* variant = run.plan.variant(name);
-                variant != nullptr && variant->search)
-                cost.tokens += tokensOfSearch(*variant->search, shard.prompts.size());
+        for (const std::string& name : shard.variants) {
+            const RunVariant* variant = run.plan.variant(name);
+            if (variant == nullptr || !variant->search)
+                continue;
+            const TokenCost own =
+                tokensOfSearch(*variant->search, planned.layers, shard.prompts.size(), firstTurns);
+            sum.made += own.made;
+            sum.read += own.read;
+        }
     }
-    const double ms = static_cast<double>(cost.tokens) * rates.msPerToken +
-                      static_cast<double>(cost.promptTokens) * rates.msPerPromptToken;
-    cost.minutes = ms / 60e3;
-    cost.tokensPerSecond = 1e3 / std::max(1e-6, rates.msPerToken);
+    cost.tokens += sum.made;
+    cost.promptTokens += sum.read;
+    cost.minutes += (static_cast<double>(sum.made) * rates.msPerToken +
+                     static_cast<double>(sum.read) * rates.msPerPromptToken) /
+                    60e3;
+    if (index == 0)
+        cost.tokensPerSecond = 1e3 / std::max(1e-6, rates.msPerToken);
+    return {};
+}
+
+} // namespace
+
+Result<RunCost> previewRun(const PreparedRun& run, const std::stop_token& stop) {
+    RunCost cost;
+    for (int model = 0; model < static_cast<int>(run.plan.models.size()); ++model) {
+        const bool isUsed = std::any_of(run.plan.shards.begin(),
+                                        run.plan.shards.end(),
+                                        [&](const auto& shard) { return shard.model == model; });
+        if (isUsed)
+            ENGINE_TRY_DO(addModel(run, model, stop, cost));
+    }
     return cost;
 }
 

@@ -13,11 +13,11 @@ struct RunCost {
     long tokens = 0;       ///< if every answer has the full length, the searches' own included
     long promptTokens = 0; ///< read, each as often as it is asked
     double minutes = 0.0;  ///< as if every token took the time of vanilla's
-    double tokensPerSecond = 0.0; ///< of vanilla, as measured
+    double tokensPerSecond = 0.0; ///< of vanilla, as measured with the first model
 };
 
-/// Counts, and measures vanilla on the first prompt for a few seconds. Errors: those of loading the
-/// model and of the prompt; Cancelled.
+/// Counts, and measures vanilla on the first prompt with each model for a few seconds. Errors:
+/// those of loading the models and of the prompt; Cancelled.
 engine::Result<RunCost> previewRun(const PreparedRun& run, const std::stop_token& stop);
 
 } // namespace app

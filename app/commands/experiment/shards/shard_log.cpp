@@ -112,6 +112,7 @@ void ShardLog::add(const TrialRecord& trial) {
     made.variant = m_variant;
     made.task = m_task;
     made.prompt = m_prompt;
+    made.pass = m_pass;
     made.index = trial.index;
     made.kind = trial.kind;
     made.score = trial.score;

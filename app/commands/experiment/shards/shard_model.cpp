@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::size_t kRoofBytes = std::size_t{1} << 28U;
 constexpr const char* kOtherModel =
-    "Give the model's files of then back, or begin the run anew in another folder.";
+    "Put the model's files back as they were when the run began, or begin the run anew in another "
+    "folder.";
 
 std::string hostName() {
     std::array<char, 256> name{};

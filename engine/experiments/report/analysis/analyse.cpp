@@ -97,6 +97,25 @@ void addMachines(const RunData& data, Facts& facts) {
     facts.add("Program", builds);
 }
 
+std::string samplingWords(const RecipeSampling& sampling) {
+    if (sampling.temperature <= 0.0)
+        return "greedy";
+    return fmt::format("temperature {}, top-p {}", sampling.temperature, sampling.topP) +
+           (sampling.topK > 0 ? fmt::format(", top-k {}", sampling.topK) : std::string());
+}
+
+/// Once if all stages agree, else that of each.
+std::string samplingOf(const Recipe& recipe) {
+    std::set<std::string> all;
+    std::vector<std::string> each;
+    for (const RecipeStage& stage : recipe.stages) {
+        const std::string words = samplingWords(stage.sampling);
+        all.insert(words);
+        each.push_back(fmt::format("{}: {}", readableName(stage.name), words));
+    }
+    return all.size() == 1 ? *all.begin() : fmt::format("{}", fmt::join(each, "; "));
+}
+
 void addCounts(const Recipe& recipe, const RunData& data, Facts& facts) {
     std::set<int> prompts;
     std::set<std::uint64_t> seeds;
@@ -114,14 +133,9 @@ void addCounts(const Recipe& recipe, const RunData& data, Facts& facts) {
                   stage->isTwice && !recipe.isStream
                       ? std::string("each prompt: vanilla and the variants, then in reverse order")
                       : fmt::format("each prompt: vanilla before or after the variants, in turn; "
-                                    "vanilla answers the first of every {} once more behind them",
+                                    "vanilla answers the first of every {} once more after them",
                                     kPromptsOfBlock));
-    if (stage)
-        facts.add("Sampling",
-                  stage->sampling.temperature > 0.0 ? fmt::format("temperature {}, top-p {}",
-                                                                  stage->sampling.temperature,
-                                                                  stage->sampling.topP)
-                                                    : std::string("greedy"));
+    facts.add("Sampling", samplingOf(recipe));
 }
 
 /// How much of a stream there is, and where it was stopped.

@@ -246,6 +246,8 @@ void RunData::addShard(const ShardResult& shard) {
     }
     place.seed = planned.seed;
     for (const ShardTrial& trial : shard.trials) {
+        if (trial.pass != 0) // the same search once more
+            continue;
         place.at = trial.at;
         m_trials.push_back({placeOf(trial), &trial});
     }

@@ -128,7 +128,7 @@ void fillMatrix(const RunData& data, const FigureWish& wish, ResultFigure& figur
 
 void fillLayerGrids(const RunData& data, const FigureWish& wish, ResultFigure& figure) {
     const std::string stage = stageOfSets(data, wish);
-    const bool isFilm = wish.x == "time" || wish.x == "prompt" || wish.x == "plan";
+    const bool isFilm = wish.x == "time" || wish.x == "prompt";
     figure.x.title = "layers";
     figure.y.names = {"attention", "MLP"};
     if (isFilm) {

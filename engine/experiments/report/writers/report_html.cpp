@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace engine {
 
 namespace {
@@ -21,12 +19,6 @@ std::string paragraph(std::string_view text, std::string_view kind = {}) {
         return {};
     return kind.empty() ? fmt::format("<p>{}</p>\n", escapedXml(text))
                         : fmt::format("<p class=\"{}\">{}</p>\n", kind, escapedXml(text));
-}
-
-bool isNumeric(const ResultTable& table, std::size_t column) {
-    return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-        return column < row.size() && row[column].value.has_value();
-    });
 }
 
 /// The words for a reader who does not see the mark and the colour of the band.
@@ -62,7 +54,7 @@ std::string tableHtml(const ResultTable& table) {
     std::string text = "<div class=\"wide\"><table><thead><tr>";
     for (std::size_t i = 0; i < table.columns.size(); ++i)
         text += fmt::format("<th scope=\"col\"{}>{}</th>",
-                            isNumeric(table, i) ? " class=\"n\"" : "",
+                            hasValues(table, i) ? " class=\"n\"" : "",
                             escapedXml(table.columns[i]));
     text += "</tr></thead><tbody>\n";
     std::string head; // of the row before: the same once more is set back
@@ -75,7 +67,7 @@ std::string tableHtml(const ResultTable& table) {
                     "<th scope=\"row\"{}>{}</th>", cell == head ? " class=\"again\"" : "", cell);
             else
                 text +=
-                    fmt::format("<td{}>{}</td>", isNumeric(table, i) ? " class=\"n\"" : "", cell);
+                    fmt::format("<td{}>{}</td>", hasValues(table, i) ? " class=\"n\"" : "", cell);
         }
         text += "</tr>\n";
         head = row.empty() ? std::string() : escapedXml(row[0].text);

@@ -11,13 +11,13 @@
 
 namespace engine {
 
-namespace {
-
 bool hasValues(const ResultTable& table, std::size_t column) {
     return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
         return column < row.size() && row[column].value.has_value();
     });
 }
+
+namespace {
 
 bool hasIntervals(const ResultTable& table, std::size_t column) {
     return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {

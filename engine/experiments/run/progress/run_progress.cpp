@@ -142,8 +142,9 @@ void RunProgressReader::sumUp(RunProgress& progress) const {
     std::map<int, PromptFigures> prompts;
     for (const ShardState& state : progress.shards) {
         const Shard& shard = m_shards[static_cast<std::size_t>(state.shard)];
-        progress.planned += shard.answers;
-        progress.answers += static_cast<long>(shard.known.answers.size());
+        const auto given = static_cast<long>(shard.known.answers.size());
+        progress.planned += shard.isFinished ? given : shard.answers; // some may be left out
+        progress.answers += given;
         for (const ShardAnswer& answer : shard.known.answers) {
             PromptFigures& prompt = prompts[answer.prompt];
             prompt.prompt = answer.prompt;
@@ -222,7 +223,8 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
     }
     for (const Shard& shard : m_shards)
         for (const ShardTrial& trial : shard.known.trials)
-            if (const auto place = places.find(trial.task); place != places.end())
+            if (const auto place = places.find(trial.task);
+                trial.pass == 0 && place != places.end())
                 ++progress.tasks[place->second].trials;
     for (const ShardPlan& plan : progress.plans)
         if (const auto place = places.find(plan.task); place != places.end())
@@ -242,17 +244,24 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
     }
 }
 
-/// The answers to come take as long as those that were given.
+/// The answers to come take as long as those that were given, and as many parts are at work at once
+/// as now. Offline searches and pauses are part of no answer.
 void RunProgressReader::tellTime(RunProgress& progress) const {
+    double ms = 0.0;
     for (const Shard& shard : m_shards) {
         const double begun =
             shard.known.answers.empty() ? 0.0 : shard.known.answers.back().startedAt;
         progress.seconds += shard.isFinished ? shard.known.seconds : begun;
+        for (const ShardAnswer& answer : shard.known.answers)
+            ms += answer.promptMs + answer.decodeMs;
     }
-    if (progress.answers > 0 && progress.seconds > 0.0)
+    const auto atWork =
+        std::ranges::count(progress.shards, ShardPhase::Running, &ShardState::phase);
+    if (progress.answers > 0)
         progress.secondsLeft =
-            progress.seconds / static_cast<double>(progress.answers) *
-            static_cast<double>(std::max(0L, progress.planned - progress.answers));
+            ms / 1e3 / static_cast<double>(progress.answers) *
+            static_cast<double>(std::max(0L, progress.planned - progress.answers)) /
+            static_cast<double>(std::max<std::ptrdiff_t>(1, atWork));
 }
 
 } // namespace engine

@@ -54,9 +54,9 @@ struct TaskFigures {
 /// Where a run stands. A plain value.
 struct RunProgress {
     long answers = 0;     ///< given so far, those of vanilla included
-    long planned = 0;     ///< answers of the whole run
+    long planned = 0;     ///< answers of the whole run; a finished part plans those it has given
     double seconds = 0.0; ///< of work so far
-    std::optional<double> secondsLeft = {};
+    std::optional<double> secondsLeft = {};  ///< for the answers to come, without searches
     std::vector<ShardState> shards = {};     ///< on a cluster as its executor tells them
     std::vector<TaskFigures> tasks = {};     ///< in the order in which they are asked
     std::vector<PromptFigures> prompts = {}; ///< those begun, by line

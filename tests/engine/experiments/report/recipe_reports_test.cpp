@@ -115,6 +115,16 @@ private slots:
         QVERIFY(parseResultJson(resultJson(result), "result.json").hasValue());
         QVERIFY(reportHtml(result, "{}").size() > 2000);
     }
+
+    /// A second pass is there to compare with vanilla.
+    void everyStageWithoutABaselineAsksOnce() {
+        for (const std::string& name : recipeNames()) {
+            const auto recipe = readRecipeFile(fmt::format("{}/{}.json", kRecipes, name));
+            QVERIFY2(recipe, name.c_str());
+            for (const RecipeStage& stage : recipe.value().stages)
+                QVERIFY2(stage.hasBaseline || !stage.isTwice, name.c_str());
+        }
+    }
 };
 
 QTEST_APPLESS_MAIN(RecipeReportsTest)

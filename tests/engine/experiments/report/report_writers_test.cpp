@@ -342,6 +342,24 @@ private slots:
         after.recipe = "another";
         QCOMPARE(compareResults(before, after).error().code, ErrorCode::InvalidInput);
     }
+
+    void aComparisonTellsItsLargestMoveOnceAndTheFactsOfBoth() {
+        ExperimentResult before = sampleResult();
+        before.tables[0].columns.push_back("M");
+        before.tables[0].rows[0].push_back({"3.20", about(3.2)});
+        before.tables[0].rows[1].push_back({"–"});
+        ExperimentResult after = before;
+        after.tables[0].rows[0][1] = {"2.50×", about(2.5)};
+        after.tables[0].rows[0][3] = {"3.60", about(3.6)};
+        after.measured.emplace_back("Seed", "2");
+        const auto compared = compareResults(before, after);
+        QVERIFY(compared.hasValue());
+        const std::string& cause = compared.value().verdict.cause;
+        QVERIFY2(cause.find("1.25× ± .05 became 2.50×.") != std::string::npos, cause.c_str());
+        QVERIFY2(cause.find("Most of all") == std::string::npos, cause.c_str());
+        QCOMPARE(compared.value().measured.back().first, std::string("Seed"));
+        QCOMPARE(compared.value().measured.back().second, std::string("B: 2"));
+    }
 };
 
 QTEST_APPLESS_MAIN(ReportWritersTest)

@@ -9,6 +9,10 @@
 
 #include <array>
 #include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace engine {
 
@@ -62,6 +66,27 @@ std::optional<Estimate> plain(std::optional<double> value, std::size_t count) {
     return Estimate{*value, {}, {}, static_cast<int>(count)};
 }
 
+/// The answers of a variant to a prompt, those under all seeds together: they are no prompts of
+/// their own. Without those that cannot be compared with vanilla's.
+std::vector<AnsweredPrompt> promptsOf(const Selection& selection, bool hasPrompt = false) {
+    std::vector<AnsweredPrompt> prompts; // in the order of their first answers
+    std::map<std::pair<const ReportVariant*, int>, std::size_t> places;
+    for (const AnsweredPrompt* run : selection.runs) {
+        if (msPerToken(run->vanilla, hasPrompt) <= 0.0 || msPerToken(run->own, hasPrompt) <= 0.0)
+            continue;
+        const auto [place, isNew] =
+            places.try_emplace({run->place.variant, run->place.prompt}, prompts.size());
+        if (isNew) {
+            prompts.push_back(*run);
+            continue;
+        }
+        AnsweredPrompt& known = prompts[place->second];
+        known.own.insert(known.own.end(), run->own.begin(), run->own.end());
+        known.vanilla.insert(known.vanilla.end(), run->vanilla.begin(), run->vanilla.end());
+    }
+    return prompts;
+}
+
 /// Vanilla's time for a token over the own one, by prompt.
 std::optional<Estimate> speedupOf(const Selection& selection, bool hasPrompt, bool isCumulative) {
     if (!isSteady(vanillaMoved(selection)))
@@ -69,14 +94,10 @@ std::optional<Estimate> speedupOf(const Selection& selection, bool hasPrompt, bo
     std::vector<double> vanilla;
     std::vector<double> own;
     bool isVanilla = true;
-    for (const AnsweredPrompt* run : selection.runs) {
-        const double reference = msPerToken(run->vanilla, hasPrompt);
-        const double ms = msPerToken(run->own, hasPrompt);
-        if (reference <= 0.0 || ms <= 0.0)
-            continue;
-        isVanilla = isVanilla && run->place.variant->isVanilla;
-        vanilla.push_back(reference);
-        own.push_back(ms);
+    for (const AnsweredPrompt& prompt : promptsOf(selection, hasPrompt)) {
+        isVanilla = isVanilla && prompt.place.variant->isVanilla;
+        vanilla.push_back(msPerToken(prompt.vanilla, hasPrompt));
+        own.push_back(msPerToken(prompt.own, hasPrompt));
     }
     if (own.empty())
         return std::nullopt;
@@ -129,8 +150,12 @@ std::optional<Estimate> measured(std::string_view name, const Selection& selecti
         return speedupOf(selection, true, false);
     if (name == "cumulative_speedup")
         return speedupOf(selection, false, true);
-    if (name == "prompts")
-        return plain(static_cast<double>(selection.runs.size()), selection.runs.size());
+    if (name == "prompts") {
+        std::set<int> prompts;
+        for (const AnsweredPrompt* run : selection.runs)
+            prompts.insert(run->place.prompt);
+        return plain(static_cast<double>(prompts.size()), prompts.size());
+    }
     if (const auto found = SelectionSums(selection).value(name))
         return plain(found->value, static_cast<std::size_t>(std::max(found->count, 0)));
     return std::nullopt;
@@ -173,17 +198,14 @@ std::string numberText(NumberForm form, const Estimate& value) {
 std::optional<Estimate> ratioOfTimes(const Selection& selection) {
     double vanilla = 0.0;
     double own = 0.0;
-    for (const AnsweredPrompt* run : selection.runs) {
-        const double reference = msPerToken(run->vanilla);
-        const double ms = msPerToken(run->own);
-        if (reference > 0.0 && ms > 0.0) {
-            vanilla += reference;
-            own += ms;
-        }
+    const std::vector<AnsweredPrompt> prompts = promptsOf(selection);
+    for (const AnsweredPrompt& prompt : prompts) {
+        vanilla += msPerToken(prompt.vanilla);
+        own += msPerToken(prompt.own);
     }
     if (own <= 0.0 || !isSteady(vanillaMoved(selection)))
         return std::nullopt;
-    return Estimate{vanilla / own, {}, {}, static_cast<int>(selection.runs.size())};
+    return Estimate{vanilla / own, {}, {}, static_cast<int>(prompts.size())};
 }
 
 std::string measureLabel(std::string_view name) {

@@ -34,6 +34,8 @@ SelectionSums::SelectionSums(const Selection& selection) {
             m_decoding.add(answer->decoding);
             m_decodeMs += answer->decodeMs;
             m_tokens += answer->tokens;
+            if (answer->pass == 0) // a second pass searches once more
+                m_searchMs += answer->decoding.searchMs;
             ++m_answers;
             m_compared += answer->isEqual.has_value();
             m_equal += answer->isEqual.value_or(false);
@@ -202,8 +204,7 @@ std::optional<Estimate> SelectionSums::ofSearch(std::string_view name) const {
     if (name == "bayesian_trials")
         return Estimate{static_cast<double>(kind("bayesian")), {}, {}, trials};
     if (name == "search_seconds")
-        return Estimate{
-            m_decoding.searchMs > 0.0 ? m_decoding.searchMs / 1e3 : m_trialSeconds, {}, {}, trials};
+        return Estimate{m_searchMs > 0.0 ? m_searchMs / 1e3 : m_trialSeconds, {}, {}, trials};
     return std::nullopt;
 }
 

@@ -34,6 +34,7 @@ private:
 
     DecodeMetrics m_decoding;
     double m_decodeMs = 0.0;
+    double m_searchMs = 0.0; ///< of first passes alone
     long m_tokens = 0;
     int m_answers = 0;
     int m_compared = 0; ///< answers beside one of vanilla

@@ -74,6 +74,8 @@ private:
             "Acceptance, M and whether the texts are equal still hold. Repeat on a quiet machine."};
     }
 
+    static bool isClearGain(const Estimate& value) { return value.low.value_or(value.value) > 1.0; }
+
     ExperimentVerdict gain() const {
         const std::vector<Measurement> all = m_context.ranked("speedup");
         const auto subject = std::find_if(all.begin(), all.end(), [&](const Measurement& one) {
@@ -95,7 +97,7 @@ private:
                                  all.front().variant->label,
                                  measureText("speedup", all.front().value));
         const std::string equal = " " + equalSentence(m_context.data);
-        if (value.low.value_or(value.value) > 1.0)
+        if (isClearGain(value))
             return {
                 VerdictKind::Gain,
                 fmt::format(
@@ -163,24 +165,26 @@ private:
         const bool isSpeed = measureInfo(m_context.wish.measure).isOverVanilla;
         const std::string& name = first.variant->label;
         std::string cause = leftOutWords();
+        const auto text = [&](const Measurement& one) {
+            return measureText(m_context.wish.measure, one.value);
+        };
+        if (!isSpeed && all.size() > 1 && text(first) == text(all.back()))
+            return {VerdictKind::Finding,
+                    fmt::format("All have the same {}: {}.", m_context.measureWords(), text(first)),
+                    cause + costSentence(m_context.of(*first.variant))};
         if (all.size() > 1)
-            cause += fmt::format("The next is {} with {}, the last {} with {}. ",
-                                 all[1].variant->label,
-                                 measureText(m_context.wish.measure, all[1].value),
-                                 all.back().variant->label,
-                                 measureText(m_context.wish.measure, all.back().value));
+            cause += fmt::format("The next is {} with {}", all[1].variant->label, text(all[1]));
+        if (all.size() > 2)
+            cause +=
+                fmt::format(", the last {} with {}", all.back().variant->label, text(all.back()));
+        if (all.size() > 1)
+            cause += ". ";
         const bool overlaps = all.size() > 1 && first.value.low && all[1].value.high &&
                               *first.value.low <= *all[1].value.high;
         if (overlaps)
             cause += "The intervals of the first two overlap, so their order may be chance. ";
-        const Selection own = m_context.of(*first.variant);
-        if (isSpeed && first.value.low.value_or(first.value.value) <= 1.0)
-            return {VerdictKind::NoGain,
-                    fmt::format("None gains here: the best is {} with {} of vanilla{}.",
-                                name,
-                                measureText(m_context.wish.measure, first.value),
-                                intervalWords(first.value)),
-                    cause + noGainSentence(own)};
+        if (isSpeed && !isClearGain(first.value))
+            return bestByChance(all, cause);
         return {isSpeed ? VerdictKind::Gain : VerdictKind::Finding,
                 fmt::format(
                     "{}: {}{}{}.",
@@ -189,7 +193,35 @@ private:
                     measureText(m_context.wish.measure, first.value),
                     isSpeed ? " over vanilla" : "",
                     intervalWords(first.value)),
-                cause + costSentence(own)};
+                cause + costSentence(m_context.of(*first.variant))};
+    }
+
+    /// Of speeds whose highest one may be no gain; another one may be.
+    ExperimentVerdict bestByChance(const std::vector<Measurement>& all,
+                                   const std::string& cause) const {
+        const auto words = [&](const Measurement& one, const char* of) {
+            return measureText(m_context.wish.measure, one.value) + of + intervalWords(one.value);
+        };
+        const Measurement& first = all.front();
+        const Selection own = m_context.of(*first.variant);
+        const auto clear = std::find_if(
+            all.begin(), all.end(), [](const Measurement& one) { return isClearGain(one.value); });
+        if (clear != all.end())
+            return {VerdictKind::Gain,
+                    fmt::format("{} gains {}; higher, but perhaps by chance, is {} with {}.",
+                                clear->variant->label,
+                                words(*clear, " over vanilla"),
+                                first.variant->label,
+                                words(first, "")),
+                    cause + costSentence(m_context.of(*clear->variant))};
+        const bool isOpen = first.value.high.value_or(first.value.value) >= 1.0;
+        return {
+            VerdictKind::NoGain,
+            fmt::format("{}: the best is {} with {}.",
+                        isOpen ? "None shows a gain that can be told from none" : "None gains here",
+                        first.variant->label,
+                        words(first, " of vanilla")),
+            cause + (isOpen ? costSentence(own) : noGainSentence(own))};
     }
 
     /// The variants that cannot be ranked by their speed.

@@ -17,12 +17,15 @@ ExperimentVerdict plainVerdict(const VerdictContext& context) {
     for (const AnsweredPrompt* run : all.runs)
         answers += run->own.size();
     const auto best = measured("best_matchness", all);
+    const auto trials = measured("trials", all);
+    const std::string tried =
+        fmt::format("{} sets were tried", trials ? measureText("trials", *trials) : "0");
     if (answers == 0 && (!best || best->value > 1.0)) // the score is a speed
-        return {VerdictKind::Finding, fmt::format("{} sets were tried.", all.trials.size()), ""};
+        return {VerdictKind::Finding, tried + ".", ""};
     if (best && (context.isAboutSets || answers == 0))
         return {VerdictKind::Finding,
-                fmt::format("{} sets were tried; the best one predicts {} of the tokens.",
-                            all.trials.size(),
+                fmt::format("{}; the best one predicts {} of the tokens.",
+                            tried,
                             measureText("best_matchness", *best)),
                 equalSentence(context.data)};
     return {VerdictKind::Finding,
@@ -132,7 +135,7 @@ ExperimentVerdict driftVerdict(const VerdictContext& context) {
                              other->label,
                              measureText("speedup", *otherSpeed));
     return {otherLost > lost ? VerdictKind::Gain : VerdictKind::NoGain,
-            fmt::format("Behind the first task acceptance goes from {} to {} with {}, and from "
+            fmt::format("After the first task, acceptance goes from {} to {} with {}, and from "
                         "{} to {} with {}.",
                         measureText("acceptance", *first),
                         measureText("acceptance", *then),

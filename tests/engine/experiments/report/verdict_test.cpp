@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sentence above the pictures claims, and why.
+#include "engine/experiments/report/analysis/analyse.h"
+#include "tests/engine/experiments/report/sample_run.h"
+
+#include <QTest>
+
+using namespace engine;
+using test_support::SampleRun;
+using test_support::SampleVariant;
+
+namespace {
+
+const SampleVariant kSwift = {"swift", 1.25, 3.2, 0.9, 0.5, 1.25};
+const SampleVariant kSlow = {"swift", 0.8, 2.0, 0.8, 0.95, 1.25};
+
+ExperimentVerdict verdictOf(const SampleRun& run) {
+    return analyse(run.recipe, run.plan, run.shards).verdict;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// A run that asks for its best variant. That of the name "noisy" gains on three of five prompts.
+SampleRun runOf(const std::vector<SampleVariant>& variants) {
+    SampleRun run;
+    run.speedOf = [](const SampleVariant& variant, const std::string&, int prompt) {
+        constexpr double kNoisy[] = {0.8, 1.5, 1.6, 0.9, 1.5};
+        return variant.name == "noisy" ? kNoisy[prompt] : variant.speedup;
+    };
+    run.add({"math"}, 5, variants);
+    run.recipe.verdict.kind = "best";
+    return run;
+}
+
+SampleVariant named(const std::string& name, double speedup) {
+    SampleVariant variant = kSwift;
+    variant.name = name;
+    variant.speedup = speedup;
+    return variant;
+}
+
+} // namespace
+
+class VerdictTest : public QObject {
+    Q_OBJECT
+
+private slots:
+
+    void aGainNamesTheNumberAndItsReason() {
+        SampleRun run;
+        run.add({"math"}, 4, {kSwift});
+        run.recipe.verdict.variant = "swift";
+        const ExperimentVerdict verdict = verdictOf(run);
+        QCOMPARE(verdict.kind, VerdictKind::Gain);
+        QVERIFY2(
+            contains(verdict.headline, "SWIFT gains 1.25× over vanilla (1.25 to 1.25, 4 prompts)"),
+            verdict.headline.c_str());
+        QVERIFY2(contains(verdict.cause, "a draft pass costs .50") ||
+                     contains(verdict.cause, "A draft pass costs .50"),
+                 verdict.cause.c_str());
+        QVERIFY(contains(verdict.cause, "(352 of 392)")); // 44 of 49, eight answers
+        QVERIFY(contains(verdict.cause, "No token differs in 8 answers."));
+    }
+
+    void noGainSaysWhichNumberIsToBlame_data() {
+        QTest::addColumn<SampleVariant>("variant");
+        QTest::addColumn<QString>("reason");
+        QTest::newRow("drafts are too dear")
+            << kSlow << "because a draft pass costs .95 of a plain step";
+        QTest::newRow("verifying is too dear")
+            << SampleVariant{"swift", 0.9, 2.0, 0.9, 0.3, 1.6}
+            << "because verifying a round costs more than its tokens bring";
+        QTest::newRow("hardly any token more")
+            << SampleVariant{"swift", 0.9, 1.1, 0.0, 0.0, 1.2}
+            << "because a round gives hardly more than one token";
+    }
+
+    void noGainSaysWhichNumberIsToBlame() {
+        QFETCH(SampleVariant, variant);
+        QFETCH(QString, reason);
+        SampleRun run;
+        run.add({"math"}, 4, {variant});
+        run.recipe.verdict.variant = "swift";
+        const ExperimentVerdict verdict = verdictOf(run);
+        QCOMPARE(verdict.kind, VerdictKind::NoGain);
+        QVERIFY(contains(verdict.headline, "SWIFT does not gain on this model"));
+        QVERIFY2(contains(verdict.cause, reason.toStdString()), verdict.cause.c_str());
+    }
+
+    /// Each task is fastest with its own set, and the speeds of both sets spread over one range.
+    void ownSetsThatMayWinByChanceAreAFindingAndNoGain() {
+        SampleRun run;
+        SampleVariant first = kSwift;
+        first.name = "set of translation";
+        first.setTask = "translation";
+        SampleVariant second = first;
+        second.name = "set of story";
+        second.setTask = "story";
+        double noise = 0.0;
+        run.speedOf = [&](const SampleVariant& variant, const std::string& task, int prompt) {
+            return 1.3 + noise * prompt + (variant.setTask == task ? 0.01 : 0.0);
+        };
+        SampleRun steady = run;
+        steady.add({"translation", "story"}, 4, {first, second});
+        steady.recipe.verdict.kind = "diagonal";
+        QCOMPARE(verdictOf(steady).kind, VerdictKind::Gain);
+        noise = 0.05;
+        run.add({"translation", "story"}, 4, {first, second});
+        run.recipe.verdict.kind = "diagonal";
+        const ExperimentVerdict verdict = verdictOf(run);
+        QCOMPARE(verdict.kind, VerdictKind::Finding);
+        QVERIFY(contains(verdict.cause, "overlap for Translation and Story"));
+    }
+
+    void aDecoderThatNeverDraftsCannotShowAPaper() {
+        SampleRun run;
+        run.add({"math"}, 2, {kSwift});
+        for (ShardAnswer& answer : run.shards[0].answers)
+            if (answer.variant == "swift") {
+                answer.decoding = {};
+                answer.decoding.plainRounds = SampleRun::kTokens;
+            }
+        run.recipe.verdict = {"better", "speedup", "swift", "vanilla", {}};
+        const ExperimentVerdict verdict = verdictOf(run);
+        QVERIFY2(contains(verdict.cause,
+                          "It never drafted: every step was a plain one. So this model cannot show "
+                          "Table 2 of arXiv 2410.06916."),
+                 verdict.cause.c_str());
+    }
+
+    void aClearGainIsToldThoughAnotherIsHigherByChance() {
+        const ExperimentVerdict verdict =
+            verdictOf(runOf({named("clear", 1.2), named("noisy", 0.0)}));
+        QCOMPARE(verdict.kind, VerdictKind::Gain);
+        QVERIFY2(
+            verdict.headline.starts_with(
+                "Clear gains 1.20× over vanilla (1.20 to 1.20, 5 prompts); higher, but perhaps "
+                "by chance, is Noisy with 1.50× ("),
+            verdict.headline.c_str());
+    }
+
+    void aBestThatMayGainIsNotSaidToGainNothing() {
+        const ExperimentVerdict open = verdictOf(runOf({named("noisy", 0.0), named("slow", 0.7)}));
+        QCOMPARE(open.kind, VerdictKind::NoGain);
+        QVERIFY2(open.headline.starts_with("None shows a gain that can be told from none: the best "
+                                           "is Noisy with 1.50× of vanilla ("),
+                 open.headline.c_str());
+        QVERIFY(!contains(open.cause, "No gain here"));
+        const ExperimentVerdict none = verdictOf(runOf({named("slow", 0.7)}));
+        QCOMPARE(none.kind, VerdictKind::NoGain);
+        QVERIFY2(
+            none.headline.starts_with("None gains here: the best is Slow with 0.70× of vanilla"),
+            none.headline.c_str());
+    }
+
+    void equalValuesHaveNoHighest() {
+        SampleRun run = runOf({named("one", 1.2), named("two", 1.1)});
+        run.recipe.verdict.measure = "M";
+        const ExperimentVerdict verdict = verdictOf(run);
+        QCOMPARE(verdict.kind, VerdictKind::Finding);
+        QVERIFY2(verdict.headline.starts_with("All have the same M: 3.2"),
+                 verdict.headline.c_str());
+    }
+
+    void ofTwoOnlyTheNextIsNamed() {
+        const ExperimentVerdict verdict = verdictOf(runOf({named("one", 1.2), named("two", 1.1)}));
+        QVERIFY2(verdict.cause.starts_with("The next is Two with 1.10×. "), verdict.cause.c_str());
+    }
+
+    void aSetThatIsScoredAgainIsTriedOnce() {
+        SampleRun run;
+        run.add({"math"}, 1, {kSwift});
+        run.shards[0].answers.clear();
+        for (const char* kind : {"random", "bayesian", "rescore"})
+            run.shards[0].trials.push_back(
+                {.variant = "swift", .task = "math", .kind = kind, .score = 0.5, .best = 0.5});
+        run.recipe.verdict.kind = "none";
+        QCOMPARE(verdictOf(run).headline,
+                 std::string("2 sets were tried; the best one predicts .50 of the tokens."));
+    }
+};
+
+QTEST_APPLESS_MAIN(VerdictTest)
+#include "verdict_test.moc"
