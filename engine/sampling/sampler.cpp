@@ -34,13 +34,18 @@ Distribution Sampler::distribution(std::span<const double> logits) const {
     return distribution;
 }
 
-TokenId drawByNoise(const Distribution& p, std::uint64_t seed, Position outputPosition) {
-    ENGINE_CHECK(!p.ids.empty(), "a draw from no tokens");
-    NoiseRanking ranking(seed, outputPosition, 1);
+std::vector<TokenId>
+drawSeveralByNoise(const Distribution& p, int count, std::uint64_t seed, Position outputPosition) {
+    NoiseRanking ranking(seed, outputPosition, count);
     for (std::size_t i = 0; i < p.ids.size(); ++i)
         if (p.probabilities[i] > 0.0)
             ranking.offer(p.ids[i], std::log(p.probabilities[i]));
-    const std::vector<TokenId> best = ranking.best();
+    return ranking.best();
+}
+
+TokenId drawByNoise(const Distribution& p, std::uint64_t seed, Position outputPosition) {
+    ENGINE_CHECK(!p.ids.empty(), "a draw from no tokens");
+    const std::vector<TokenId> best = drawSeveralByNoise(p, 1, seed, outputPosition);
     return best.empty() ? p.ids.front() : best.front();
 }
 

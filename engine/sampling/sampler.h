@@ -24,6 +24,10 @@ TokenId argmax(std::span<const double> logits);
 /// law is exactly p. Tokens without probability are never drawn. Shapes: p not empty.
 TokenId drawByNoise(const Distribution& p, std::uint64_t seed, Position outputPosition);
 
+/// At most `count` different tokens of `p`, best first: what drawing without putting back gives.
+std::vector<TokenId>
+drawSeveralByNoise(const Distribution& p, int count, std::uint64_t seed, Position outputPosition);
+
 /// Turns logits into a distribution and a token, reproducibly: a draw depends only on (logits,
 /// seed, output position), so verified drafts give vanilla's own tokens. Thread: any; no state
 /// besides the options.

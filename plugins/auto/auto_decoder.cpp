@@ -44,7 +44,7 @@ AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
     , m_memory(context.memory)
     , m_entries{Entry{&m_skip}, Entry{&m_exit}, Entry{&m_copy}}
     , m_search(context.transformer.config())
-    , m_beside(context.transformer.config(), m_settings.remembers ? context.memory : nullptr) {
+    , m_beside(context.transformer.config()) {
     m_target.useClock(context.clock);
     m_free.use(m_settings.sources);
     useCopy();
@@ -52,11 +52,11 @@ AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
 
 Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(readPrompt(prompt, work));
-    const SkipSetMemory* wanted = m_settings.remembers ? m_memory : nullptr;
+    SkipSetMemory* const wanted = m_settings.remembers ? m_memory : nullptr;
     if (m_free.isRemembering() != (wanted != nullptr))
         note(m_free.remember(wanted));
     m_free.begin(prompt, m_target.sampler().options());
-    m_beside.begin(prompt.task);
+    m_beside.begin(prompt.task, wanted);
     m_isInPause = false;
     m_isCopyRefused = m_isCopyRefused && !m_isCopyLater;
     m_pausePlainMs = 0.0;

@@ -119,8 +119,10 @@ void ClaspDecoder::watch(const DecodeStep& step) {
     usePresent("back");
 }
 
+/// Without the rows that a search follows: a new set was fitted to them.
 int ClaspDecoder::windowLength() const {
-    return std::min(static_cast<int>(m_target.output().size()) - 1, kWindow);
+    return std::min(static_cast<int>(m_target.output().size()) - 1 - m_settings.references,
+                    kWindow);
 }
 
 /// With a set in use the next one is looked for when it can be checked against it.
@@ -233,23 +235,26 @@ Result<void> ClaspDecoder::check(std::vector<Promising> sets) {
 }
 
 Result<Matchness> ClaspDecoder::score(const LayerPlan& plan) {
-    const int count = windowLength();
-    const auto inputs = m_target.output().last(static_cast<std::size_t>(count) + 1);
-    const auto expected = m_target.outputArgmax().last(static_cast<std::size_t>(count));
+    const auto count = static_cast<std::size_t>(windowLength());
+    const auto followed = static_cast<std::size_t>(m_settings.references);
+    const auto inputs = m_target.output().last(count + followed + 1).first(count);
+    const auto expected = m_target.outputArgmax().last(count + followed).first(count);
     if (m_target.stop().stop_requested())
         return Error{ErrorCode::Cancelled, "Checking a skip set was cancelled.", ""};
     return matchness(m_target.transformer(),
                      m_target.cache(),
                      plan,
-                     {m_target.length() - count,
-                      {inputs.begin(), inputs.end() - 1},
+                     {m_target.length() - static_cast<Position>(count + followed),
+                      {inputs.begin(), inputs.end()},
                       {expected.begin(), expected.end()}},
                      MatchnessKeys::Target);
 }
 
 void ClaspDecoder::reportTrial(const Promising& set, Matchness matchness, double ms, bool isNew) {
     m_trials += isNew ? 1 : 0;
-    const auto expected = m_target.outputArgmax().last(matchness.matches.size());
+    const std::size_t count = matchness.matches.size();
+    const auto followed = static_cast<std::size_t>(m_settings.references);
+    const auto expected = m_target.outputArgmax().last(count + followed).first(count);
     TrialRecord record;
     record.kind = isNew ? "stream" : "rescore";
     record.counts = isNew;

@@ -30,8 +30,6 @@ public:
     /// Fills a block that slides up to `length` guesses, and another one when it is exhausted.
     void refill(int length, bool slides, const Filler& filler);
 
-    std::span<const Guess> guesses() const { return m_guesses; }
-
     /// The first `length` guesses as a chain, up to the first end id.
     engine::DraftTree chain(int length, std::span<const engine::TokenId> endIds) const;
 

@@ -2,6 +2,7 @@
 #include "engine/base/setting_makers.h"
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/drafts/draft_settings.h"
+#include "engine/decoding/drafts/draft_worth.h"
 #include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/round/numbered_plan.h"
 #include "engine/decoding/statistics/step_costs.h"
@@ -70,7 +71,7 @@ private:
         ENGINE_TRY(
             Draft draft,
             m_drafter.draft(m_target, {.vocabularyShare = m_vocabularyShare, .stopRule = &m_rule}));
-        const DraftChoice choice = choiceOf(draft);
+        const DraftChoice choice = choiceOf("copy", draft, m_costs, passShare());
         return measured(m_target.verify(std::move(draft)), choice);
     }
 
@@ -113,19 +114,6 @@ private:
 
     void observe(const DecodeStep& step) override {
         m_costs.record(step.verifiedRows, step.verifyMs);
-    }
-
-    /// What views show beside the draft tree: who drafted, and what was expected of it.
-    DraftChoice choiceOf(const Draft& draft) const {
-        DraftChoice choice{.drafter = draft.tree.size() > 0 ? "copy" : "none",
-                           .nodes = draft.tree.size(),
-                           .plainMs = m_costs.oneRowMs()};
-        double path = 1.0;
-        for (const double confidence : draft.tree.confidences())
-            choice.expectedTokens += path *= confidence;
-        choice.expectedCost = m_costs.relativeCost(draft.tree.size() + 1) +
-                              draft.tree.draftSteps() * m_costs.relativeDraftCost(passShare());
-        return choice;
     }
 
     CopyUse m_copyUse;

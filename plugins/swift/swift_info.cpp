@@ -236,10 +236,12 @@ SettingValues withoutAdditions() {
 SettingProfile paperProfile() {
     SettingProfile profile{
         "paper",
-        "The paper's algorithm and nothing else: a trial after every step until S, patience or the "
+        "The paper's algorithm without our additions: a trial after every step until S, patience "
+        "or the "
         "stop score ends the search; drafts of up to 25 steps in a tree that holds all their "
         "siblings; the most probable token is drafted. The uniform set is scored first, so that "
-        "candidates have something to beat.",
+        "candidates have something to beat. The Bayesian search computes with fewer points and "
+        "draws, as that of code.",
         withoutAdditions()};
     profile.values["start"] = std::string("uniform");
     profile.values["shared_noise"] = 0.0;

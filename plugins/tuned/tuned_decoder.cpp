@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/setting_makers.h"
 #include "engine/decoding/decoder_registry.h"
+#include "engine/decoding/drafts/draft_worth.h"
 #include "engine/decoding/statistics/step_costs.h"
 #include "engine/decoding/target_decoder.h"
 #include "engine/decoding/trained/feature_drafter.h"
@@ -46,6 +47,7 @@ public:
     Result<bool> readAhead(const Prompt& prompt, const PromptWork& work) override {
         if (!m_drafter)
             return m_target.readAhead(prompt, work);
+        m_drafter->forget();
         const PromptWork watched = m_drafter->watch(m_target, prompt.tokens, work);
         const auto isRead = m_target.readAhead(prompt, watched);
         ENGINE_TRY_DO(m_drafter->take());
@@ -76,7 +78,7 @@ private:
         if (m_drafter->isOff() && !std::exchange(m_wasOff, true))
             note("The draft adapter gave numbers that are not finite, so it is not used for the "
                  "rest of this answer.");
-        const DraftChoice choice = choiceOf(draft);
+        const DraftChoice choice = choiceOf("tuned", draft, m_costs, m_drafter->share(m_target));
         return verify(std::move(draft), choice);
     }
 
@@ -93,20 +95,6 @@ private:
             m_costs.recordDraft(m_drafter->share(m_target), step.draftMs / passes);
         step.choice = choice;
         return step;
-    }
-
-    /// What views show beside the draft tree: who drafted, and what was expected of it.
-    DraftChoice choiceOf(const Draft& draft) const {
-        DraftChoice choice{.drafter = draft.tree.size() > 0 ? "tuned" : "none",
-                           .nodes = draft.tree.size(),
-                           .plainMs = m_costs.oneRowMs()};
-        double path = 1.0;
-        for (const double confidence : draft.tree.confidences())
-            choice.expectedTokens += path *= confidence;
-        choice.expectedCost =
-            m_costs.relativeCost(draft.tree.size() + 1) +
-            draft.tree.draftSteps() * m_costs.relativeDraftCost(m_drafter->share(m_target));
-        return choice;
     }
 
     std::optional<FeatureDrafter> m_drafter;

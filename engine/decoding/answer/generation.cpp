@@ -228,7 +228,8 @@ Result<std::string> Answer::lastText() {
 /// Whether the grammar wants more behind the text, to which what a stop string has cut off does not
 /// belong.
 Result<bool> Answer::isInsideGrammar() const {
-    if (m_request.grammar.isOff() || m_request.vocabulary == nullptr)
+    if (m_request.grammar.isOff() || m_request.vocabulary == nullptr ||
+        m_result.reason == FinishReason::EndToken) // it stands only where the grammar can end
         return false;
     std::string text;
     const auto& endIds = m_request.limits.endIds;

@@ -4,7 +4,6 @@
 #include "engine/base/counter_random.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace engine {
@@ -39,16 +38,7 @@ RoundDraws::RoundDraws(std::uint64_t seed, std::uint64_t round)
 
 std::vector<TokenId>
 RoundDraws::drawSeveral(const Distribution& q, int count, Position outputPosition) {
-    std::vector<double> scores;
-    scores.reserve(q.ids.size());
-    for (std::size_t i = 0; i < q.ids.size(); ++i)
-        scores.push_back(
-            std::log(q.probabilities[i]) +
-            counterGumbel(m_key, static_cast<std::uint64_t>(outputPosition), q.ids[i]));
-    std::vector<TokenId> ids;
-    for (const std::size_t place : bestPlaces(scores, count))
-        ids.push_back(q.ids[place]);
-    return ids;
+    return drawSeveralByNoise(q, count, m_key, outputPosition);
 }
 
 Result<DraftLevel> DraftLevelMaker::make(ForwardResult& pass, Position outputPosition) const {

@@ -79,4 +79,17 @@ double WeighedStopRule::rowCost(int rows) const {
                     0.0);
 }
 
+DraftChoice
+choiceOf(std::string_view drafter, const Draft& draft, const StepCosts& costs, double share) {
+    const int nodes = draft.tree.size();
+    DraftChoice choice{
+        .drafter = nodes > 0 ? drafter : "none", .nodes = nodes, .plainMs = costs.oneRowMs()};
+    double path = 1.0;
+    for (const double confidence : draft.tree.confidences())
+        choice.expectedTokens += path *= confidence;
+    choice.expectedCost =
+        costs.relativeCost(nodes + 1) + draft.tree.draftSteps() * costs.relativeDraftCost(share);
+    return choice;
+}
+
 } // namespace engine

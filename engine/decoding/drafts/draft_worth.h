@@ -3,6 +3,7 @@
 
 #include "engine/decoding/drafts/draft_stop_rule.h"
 #include "engine/decoding/round/decode_step.h"
+#include "engine/decoding/round/draft.h"
 #include "engine/decoding/statistics/calibrated_threshold.h"
 #include "engine/decoding/statistics/confidence_rates.h"
 #include "engine/decoding/statistics/step_costs.h"
@@ -84,5 +85,10 @@ private:
     mutable int m_steps = 0;     // draft passes so far
     mutable int m_siblings = 0;  // kept so far
 };
+
+/// What views show beside the draft tree: who drafted, and what was expected of it. `share`: the
+/// part of the weights that a draft pass reads.
+DraftChoice
+choiceOf(std::string_view drafter, const Draft& draft, const StepCosts& costs, double share);
 
 } // namespace engine

@@ -142,6 +142,7 @@ FreeDrafter::~FreeDrafter() {
 
 std::string FreeDrafter::remember(const SkipSetMemory* memory) {
     m_memory.reset();
+    m_isRemembering = memory != nullptr;
     if (memory == nullptr)
         return {};
     m_memory.emplace(memory->folder(), memory->fingerprint());

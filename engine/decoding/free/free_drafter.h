@@ -42,7 +42,8 @@ public:
     /// user, usually empty.
     std::string remember(const SkipSetMemory* memory);
 
-    bool isRemembering() const { return m_memory.has_value(); }
+    /// Whether a memory was named, also one that is only read.
+    bool isRemembering() const { return m_isRemembering; }
 
     /// At the end of an answer: stores the successors if enough of them are new. Returns a note for
     /// the user, usually empty.
@@ -71,10 +72,6 @@ public:
     /// The same from the round that `target` has just made, whatever drafted it.
     void observe(const Target& target, const DecodeStep& step);
 
-    SuccessorTable& successors() { return m_successors; }
-
-    const SuccessorTable& successors() const { return m_successors; }
-
     const LookupDrafter& lookup() const { return m_lookup; }
 
 private:
@@ -90,6 +87,7 @@ private:
     FreeStatistics m_statistics;
     SamplingOptions m_sampling;
     std::optional<SuccessorMemory> m_memory;
+    bool m_isRemembering = false;
     FreeSources m_sources;
     double m_leastGain = 0.0;
     std::string m_reportedFailure; // of storing: the same one is reported once

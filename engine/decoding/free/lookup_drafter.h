@@ -15,12 +15,6 @@ struct LookupMatch {
     int length = 0; ///< tokens that are equal, LookupDrafter::kLongest at most; 0 = no such place
     /// What follows there, up to the newest token; a guest of the drafter until it changes.
     std::span<const TokenId> continuation = {};
-
-    /// The token that is `steps` tokens behind the match. Beyond the newest token it goes on with
-    /// what has just been drafted, as repetitions do.
-    TokenId tokenBehind(int steps) const {
-        return continuation[static_cast<std::size_t>(steps) % continuation.size()];
-    }
 };
 
 /// Finds the newest tokens again in prompt and output: each sequence of up to kLongest tokens is

@@ -44,7 +44,8 @@ public:
     /// The number of draft passes that made this tree: acceptance divides by it.
     int draftSteps() const { return static_cast<int>(m_confidences.size()); }
 
-    /// For each draft pass, the probability of its first choice at temperature 1.
+    /// For each draft pass, the probability at temperature 1 of its first choice; behind an early
+    /// exit, that of its most probable token.
     std::span<const double> confidences() const { return m_confidences; }
 
     void addConfidence(double confidence) { m_confidences.push_back(confidence); }

@@ -81,15 +81,17 @@ Result<void> LogitProcessor::apply(const ProcessedRows& rows, ForwardResult& pas
         findStates(rows.draft);
     m_isStuck.assign(static_cast<std::size_t>(rows.draft.size()) + 1, false);
     for (int row = 0; row <= rows.draft.size(); ++row) {
+        const auto place = static_cast<std::size_t>(row);
+        if (m_tokens != nullptr && m_states[place] == GrammarMatcher::kDead)
+            continue; // no token can come of it
         m_sequence.resize(rows.sequence.size());
         for (int node = row - 1; node >= 0; node = rows.draft.node(node).parent)
             m_sequence.push_back(rows.draft.node(node).token);
         std::reverse(m_sequence.begin() + static_cast<std::ptrdiff_t>(rows.sequence.size()),
                      m_sequence.end());
-        const auto place = static_cast<std::size_t>(row);
         ENGINE_TRY(const std::span<double> logits, pass.logits.row(row));
         m_penalties.apply(m_sequence, m_answerStart, logits);
-        if (m_tokens != nullptr && m_states[place] != GrammarMatcher::kDead) {
+        if (m_tokens != nullptr) {
             auto applied = m_tokens->apply(m_states[place], m_endIds, logits);
             if (!applied && row == 0)
                 return applied;

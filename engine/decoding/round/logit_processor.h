@@ -41,8 +41,8 @@ public:
 
     /// Changes the logits of the rows and makes their summaries anew. Shapes: pass.logits and
     /// pass.summaries [1 + draft or more]; row 0 belongs to the root, row 1 + i to node i, the
-    /// others stay. Behind a token that the grammar forbids nothing is forbidden: no token can come
-    /// of such a row. Errors: those of TokenGrammar::apply at the root, and of LogitRows::row().
+    /// others stay, as does a row behind a token that the grammar forbids: no token can come of it.
+    /// Errors: those of TokenGrammar::apply at the root, and of LogitRows::row().
     Result<void> apply(const ProcessedRows& rows, ForwardResult& pass);
 
     /// Whether the grammar cannot go on behind this row of a draft. Vanilla may never come there,

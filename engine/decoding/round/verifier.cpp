@@ -54,9 +54,15 @@ TokenId CounterVerifyDraws::draw(const Distribution& p, Position outputPosition)
 Distribution VerifyDraws::leftBehind(const Distribution& p, const Distribution& q) const {
     Distribution left = p;
     double total = 0.0;
-    for (std::size_t i = 0; i < left.ids.size(); ++i)
-        total += left.probabilities[i] =
-            std::max(p.probabilities[i] - probabilityOf(q, p.ids[i]), 0.0);
+    std::size_t drafted = 0; // both lists of ids ascend
+    for (std::size_t i = 0; i < left.ids.size(); ++i) {
+        while (drafted < q.ids.size() && q.ids[drafted] < left.ids[i])
+            ++drafted;
+        const bool isDrafted = drafted < q.ids.size() && q.ids[drafted] == left.ids[i];
+        left.probabilities[i] =
+            std::max(p.probabilities[i] - (isDrafted ? q.probabilities[drafted] : 0.0), 0.0);
+        total += left.probabilities[i];
+    }
     if (total <= 0.0)
         return p;
     for (double& probability : left.probabilities)

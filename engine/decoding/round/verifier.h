@@ -67,7 +67,7 @@ private:
 };
 
 /// Decides which path of a draft is accepted, and the bonus token.
-/// Thread: any; no state besides the options.
+/// `sampler` is a guest as long as it lives. Thread: any; no state besides the options.
 class Verifier {
 public:
     /// `draws` is a guest of every call; null: counter random numbers under the sampler's seed, for
@@ -76,8 +76,6 @@ public:
         : m_sampler(sampler)
         , m_rule(rule)
         , m_draws(draws) {}
-
-    VerifyRule rule() const { return m_rule; }
 
     /// Shapes: target.summaries [1 + tree.size() or more] and, unless greedy, target.logits
     /// [as many]; row 0 belongs to the root, row 1 + i to node i, what follows to nobody. Only
@@ -108,7 +106,7 @@ private:
     Result<TokenId> tokenAt(const Place& place) const;
     Result<Move> reject(const DraftTree& tree, const Place& place, VerifyDraws& draws) const;
 
-    Sampler m_sampler;
+    const Sampler& m_sampler;
     VerifyRule m_rule;
     VerifyDraws* m_draws;
 };

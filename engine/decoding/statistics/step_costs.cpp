@@ -33,7 +33,12 @@ void StepCosts::record(int rows, double ms) {
     ENGINE_CHECK(rows >= 1 && ms >= 0.0, "a pass of {} rows took {} ms", rows, ms);
     if (ms == 0.0)
         return;
-    Entry& entry = m_entries[static_cast<std::size_t>(std::min(rows, kMostRows))];
+    if (rows > kMostRows) { // what fewer would have taken on the line that relativeCost() goes on
+        const double oneRowMs = m_oneRowMs > 0.0 ? m_oneRowMs : ms / relativeCost(rows);
+        ms = oneRowMs + (ms - oneRowMs) * (kMostRows - 1) / (rows - 1);
+        rows = kMostRows;
+    }
+    Entry& entry = m_entries[static_cast<std::size_t>(rows)];
     if (m_oneRowMs <= 0.0) {
         entry.relative = relativeCost(rows);
         m_oneRowMs = ms / entry.relative;

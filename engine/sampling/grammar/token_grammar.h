@@ -31,8 +31,6 @@ public:
     /// kDead.
     State next(State state, TokenId token);
 
-    bool canEnd(State state) const { return m_matcher.canEnd(state); }
-
     /// Sets the logits of all tokens that may not follow to -infinity. End ids are allowed where
     /// the text can end, and never count as text. Shapes: logits [vocab]. `state` is not kDead.
     /// Errors: InvalidInput if no token may follow (the model's tokens cannot write what the

@@ -15,11 +15,6 @@ constexpr double kLeastPivotPart = 1e-14;
 
 } // namespace
 
-void CholeskyFactor::clear() {
-    m_size = 0;
-    m_rows.clear();
-}
-
 bool CholeskyFactor::append(std::span<const double> values) {
     const auto count = static_cast<std::size_t>(m_size);
     ENGINE_CHECK(

@@ -14,8 +14,6 @@ class CholeskyFactor {
 public:
     int size() const { return m_size; }
 
-    void clear();
-
     /// Appends a row of A up to its diagonal, [size + 1] numbers. False, and nothing changed, when
     /// the matrix would no longer be positive definite in double arithmetic. O(size^2).
     [[nodiscard]] bool append(std::span<const double> row);

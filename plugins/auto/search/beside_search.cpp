@@ -58,7 +58,8 @@ int comparisonsOf(const Target& target) {
 
 } // namespace
 
-void BesideSearch::begin(std::string_view task) {
+void BesideSearch::begin(std::string_view task, SkipSetMemory* memory) {
+    m_memory = memory;
     m_task = task;
     ++m_answer;
     const auto known = m_tasks.find(task);

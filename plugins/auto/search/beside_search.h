@@ -28,13 +28,12 @@ class BesideSearch {
 public:
     static constexpr double kShare = 0.02; ///< of the decoding time
 
-    /// `memory` may be null; both outlive it.
-    BesideSearch(const engine::ModelConfig& config, engine::SkipSetMemory* memory)
-        : m_config(config)
-        , m_memory(memory) {}
+    explicit BesideSearch(const engine::ModelConfig& config)
+        : m_config(config) {}
 
-    /// An answer begins; its window is a new one.
-    void begin(std::string_view task);
+    /// An answer begins; its window is a new one. `memory` outlives it; null: nothing is recalled
+    /// or stored.
+    void begin(std::string_view task, engine::SkipSetMemory* memory);
 
     /// A round took so long.
     void earn(double ms) { m_purseMs += kShare * ms; }
@@ -90,7 +89,7 @@ private:
     std::string storeOne(const std::string& task, TaskState& state);
 
     const engine::ModelConfig& m_config;
-    engine::SkipSetMemory* m_memory;
+    engine::SkipSetMemory* m_memory = nullptr;
     std::map<std::string, TaskState, std::less<>> m_tasks;
     TaskState* m_state = nullptr; // of the present task; null until the first influence is known
     std::string m_task;

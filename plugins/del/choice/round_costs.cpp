@@ -17,9 +17,6 @@ namespace {
 constexpr double kLeastOfHead = 0.1;
 constexpr double kMostOfHead = 10.0;
 
-/// StepCosts takes no more rows than that one by one.
-int rowsOf(int rows) { return std::clamp(rows, 1, StepCosts::kMostRows); }
-
 /// A measurement weighs so much beside the next one.
 constexpr double kLineMemory = 0.97;
 
@@ -91,7 +88,7 @@ void RoundCosts::recordDraft(const ExitOffer& draft, double ms) {
 
 void RoundCosts::recordVerify(int exit, int rows, double ms) {
     if (ms > 0.0)
-        m_passes.record(rowsOf(rows), ms / shareOf(m_layerCount - exit, true));
+        m_passes.record(rows, ms / shareOf(m_layerCount - exit, true));
 }
 
 double RoundCosts::headMs(int rows) const {

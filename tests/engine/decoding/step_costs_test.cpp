@@ -43,6 +43,16 @@ private slots:
         QCOMPARE(costs.samples(6), 0);
     }
 
+    void aPassOfMoreRowsThanAreKeptTellsTheLineOfTheMost() {
+        StepCosts costs;
+        for (int i = 0; i < 60; ++i) {
+            costs.record(1, 5.0);
+            costs.record(129, 5.0 * truth(129));
+        }
+        QVERIFY(std::abs(costs.relativeCost(65) - truth(65)) < 0.1);
+        QVERIFY(std::abs(costs.relativeCost(129) - truth(129)) < 0.2);
+    }
+
     /// Neither tells anything of the other.
     void passesOfANetworkOfItsOwnHaveALineOfTheirOwn() {
         StepCosts costs;

@@ -365,6 +365,22 @@ private slots:
         QCOMPARE(next.usedPlans, 0); // it has never paid, so it is not tried in the first answer
     }
 
+    void whatIsSwitchedOffWhileItRunsIsNotStored() {
+        const test_support::TemporaryFolder folder;
+        SkipSetMemory memory(folder.path(), "0123456789abcdef", kLayers);
+        Talk talk(model(), kOnlyBeside, {}, &memory);
+        SettingValues settings = kOnlyBeside;
+        settings["remember"] = 0.0;
+        const DecoderInfo info = support::registry().info("auto").value();
+        const auto changed =
+            talk.decoder->configure(resolveSettings(info, settings).value(), settings);
+        QVERIFY(changed.hasValue());
+        talk.answer();
+        talk.pause(40);
+        QCOMPARE(talk.decoder->storeStatistics(), std::vector<std::string>());
+        QVERIFY(!memory.find("chat").value().has_value());
+    }
+
     void whoWantsNoSkippedLayersGetsNoSearch() {
         SettingValues settings = kOnlyBeside;
         settings["skip_layers"] = 0.0;

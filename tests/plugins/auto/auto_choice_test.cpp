@@ -339,7 +339,7 @@ private slots:
         QVERIFY(std::abs(told / spent - 1.0) < 0.08); // a whole verification costs more than that
     }
 
-    /// What the window's notice promises: "Auto drafts what was written before instead".
+    /// What the window's notice promises: "Auto drafts in another way instead".
     void whereSkippingDoesNotPayWhatWasWrittenBeforeIsDrafted() {
         PricedTransformer model(dense(), {.isWrongSkipping = true});
         const Run run = Answers(model, {}).make(4);

@@ -90,6 +90,7 @@ private slots:
     void knapSpecDraftsLongerWhereThatPays();
     void updatesComeAfterTheirInterval();
     void aWorseSetDoesNotReplaceACheckedOne();
+    void aSetIsCheckedOnTokensThatItsSearchDidNotFollow();
     void theFrontIsShownBesideItsRound();
     void aPromptOfOneTokenWaitsForTheFirstPass();
     void anotherBudgetWhileRunningFindsAnotherSet();
@@ -186,6 +187,25 @@ void ClaspTest::aWorseSetDoesNotReplaceACheckedOne() {
     }
     qInfo("%d sets replaced another, %d did not", replaced, kept);
     QVERIFY(kept > 0);
+}
+
+/// The search follows the newest token.
+void ClaspTest::aSetIsCheckedOnTokensThatItsSearchDidNotFollow() {
+    Made made("clasp", {{"skipped", 6.0}, {"interval", 2.0}, {"references", 1.0}});
+    std::vector<TokenId> before;
+    int checked = 0;
+    for (const DecodeStep& step : made.answer(60)) {
+        for (const TrialRecord& trial : step.search.trials) {
+            const auto count = static_cast<std::ptrdiff_t>(trial.window.size());
+            QVERIFY(std::equal(trial.window.begin(),
+                               trial.window.end(),
+                               before.end() - 1 - count,
+                               before.end() - 1));
+            ++checked;
+        }
+        before.insert(before.end(), step.tokens.begin(), step.tokens.end());
+    }
+    QVERIFY(checked > 0);
 }
 
 void ClaspTest::theFrontIsShownBesideItsRound() {

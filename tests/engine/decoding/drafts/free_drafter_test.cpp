@@ -480,6 +480,8 @@ void FreeDrafterTest::successorsOutliveTheDrafter() {
     QCOMPARE(next.propose({}).tree.size(), 1);
     QCOMPARE(next.propose({}).tree.node(0).token, 9);
     QVERIFY(next.remember(nullptr).empty() && !next.isRemembering());
+    const SkipSetMemory reader = learned.readOnly(); // nothing is loaded twice
+    QVERIFY(next.remember(&reader).empty() && next.isRemembering());
     const auto file = folder.path() / "successors" / "00ff.bin";
     std::filesystem::resize_file(file, 50);
     FreeDrafter third(kVocab);

@@ -71,7 +71,7 @@ private slots:
     void theLongestMostRecentMatchIsFound();
     void draftedTokensTakePartInTheMatch();
     void anEditedPromptLeavesNoTrace();
-    void repetitionsGoOn();
+    void aRepetitionIsFoundInItself();
     void nothingIsFoundInNothing();
     void longTextsAreFoundAsFast();
 };
@@ -118,16 +118,13 @@ void LookupDrafterTest::anEditedPromptLeavesNoTrace() {
     }
 }
 
-void LookupDrafterTest::repetitionsGoOn() {
+void LookupDrafterTest::aRepetitionIsFoundInItself() {
     LookupDrafter drafter;
     const Ids tokens = {9, 1, 2, 3, 1, 2, 3, 1};
     drafter.begin(tokens);
     const LookupMatch match = drafter.find();
     QCOMPARE(match.length, 4);
-    Ids coming;
-    for (int step = 0; step < 7; ++step)
-        coming.push_back(match.tokenBehind(step));
-    QCOMPARE(coming, (Ids{2, 3, 1, 2, 3, 1, 2}));
+    QCOMPARE(Ids(match.continuation.begin(), match.continuation.end()), (Ids{2, 3, 1}));
 }
 
 void LookupDrafterTest::nothingIsFoundInNothing() {
