@@ -154,6 +154,7 @@ struct PromptStarted {
     /// The user's question: the last message, or the raw text; at most kQuestionBytes of it. Empty
     /// in older recordings.
     std::string question;
+    bool continuesLast = false; ///< the answer before goes on; false in older recordings
 };
 
 /// What a prompt looks like names its task for people: in views, recordings and exports. Follows

@@ -6,8 +6,6 @@
 #include "ui/views/learn/sides/sides_view.h"
 #include "ui/views/search_offer/skip_set_finder.h"
 
-#include <algorithm>
-
 // Which actions of menus and keys are possible.
 namespace ui {
 using namespace engine;
@@ -51,11 +49,8 @@ void Studio::keepActionsTrue() {
 void Studio::updateActions() {
     const bool isReplay = !m_options.replayName.isEmpty();
     const SendObstacle obstacle = m_session->obstacle(QStringLiteral("x"));
-    const bool hasChat = m_session->chat().record.id != 0;
-    const bool hasAnswer =
-        std::ranges::any_of(m_session->chat().messages, [](const StoredMessage& message) {
-            return message.role == MessageRole::Assistant;
-        });
+    const ChatRecord& chat = m_session->chat().record;
+    const bool hasChat = chat.id != 0;
     const auto enable = [this](const char* id, bool isEnabled) {
         m_window->actionCatalog().find(QLatin1String(id))->setEnabled(isEnabled);
     };
@@ -64,18 +59,19 @@ void Studio::updateActions() {
                m_finder->isRunning() || runningSides() != nullptr ||
                obstacle == SendObstacle::Answering || m_run.loading() != nullptr ||
                m_session->contextQuestion() != nullptr);
-    enable("run.regenerate", hasAnswer && obstacle == SendObstacle::None);
+    enable("run.regenerate",
+           obstacle == SendObstacle::None && m_session->message(chat.leafId) != nullptr);
     for (const char* id : {"run.lossless", "run.split"})
         enable(id, !isReplay && m_run.model() != nullptr);
     enable("run.continue", obstacle == SendObstacle::None && m_chatView->canContinueLast());
-    enable("chat.settings", !isReplay);
+    for (const char* id : {"chat.new", "chat.settings"})
+        enable(id, !isReplay);
     enable("run.record", !isReplay);
-    enable("chat.copy_last", hasAnswer);
+    enable("chat.copy_last", m_chatView->hasAnswer());
     enable("chat.rename", hasChat);
     enable("chat.export", hasChat);
     for (const char* id : {"chat.pin", "chat.folder", "chat.archive", "chat.delete"})
         enable(id, hasChat);
-    const ChatRecord& chat = m_session->chat().record;
     m_window->actionCatalog()
         .find(QStringLiteral("chat.pin"))
         ->setText(chat.isPinned ? tr("&Unpin chat") : tr("Pin c&hat"));

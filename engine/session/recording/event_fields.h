@@ -327,6 +327,7 @@ template <typename V> void visitFields(V& visit, PromptStarted& r) {
     visit("prompt_tokens", r.promptTokens);
     visit("reused_tokens", r.reusedTokens);
     visit("question", r.question);
+    visit("continues_last", r.continuesLast);
 }
 
 template <typename V> void visitFields(V& visit, TaskRecognised& r) {

@@ -45,7 +45,8 @@ Result<void> PromptRun::begin() {
                        m_setup.command.task,
                        static_cast<int>(m_prompt.size()),
                        m_setup.slot.reusableTokens(m_prompt),
-                       questionOf(m_setup.command)});
+                       questionOf(m_setup.command),
+                       m_setup.command.continuesLast});
     ENGINE_TRY(Answer answer, Answer::begin(*decoder, request()));
     m_answer.emplace(std::move(answer));
     return {};

@@ -72,6 +72,8 @@ void SessionContinueTest::anAnswerGoesOnFromAnotherToken() {
     QCOMPARE(end->tokens, expectedAnswer("[user]Hi\n[assistant]" + before + "Z", 12));
     QCOMPARE(fixture.all<TextReleased>().back().text, std::string("Z"));
     QVERIFY(end->text.starts_with("Z"));
+    const auto started = fixture.all<PromptStarted>();
+    QVERIFY(!started.at(0).continuesLast && started.at(1).continuesLast);
     // Without ids the text itself is read.
     prompt.promptId = 3;
     prompt.messages.back() = {"assistant", before + "Z", {}};

@@ -248,7 +248,10 @@ private slots:
         session().send(QStringLiteral("long"));
         m_chat->count(5000);
         const std::size_t sent = engine().sent.size();
+        QSignalSpy returned(&session(), &ChatSession::draftReturned);
         session().branchIntoNewChat(session().branch().first().id);
+        QCOMPARE(returned.count(), 1);
+        QCOMPARE(returned.first().first().toString(), QStringLiteral("long"));
         QVERIFY(session().contextQuestion() == nullptr);
         session().goOn(ContextPolicy::DropOldest);
         QCOMPARE(engine().sent.size(), sent);
@@ -265,6 +268,14 @@ private slots:
         session().branchIntoNewChat(last().id);
         QCOMPARE(session().chat().record.folder, QStringLiteral("Thesis"));
         QVERIFY(!session().chat().record.isPinned);
+    }
+
+    void aBranchOfAnArchivedChatIsNotArchived() {
+        converse(FinishReason::EndToken);
+        m_chat->store->setArchived(session().chat().record.id, true);
+        QTRY_VERIFY(session().chat().record.isArchived);
+        session().branchIntoNewChat(last().id);
+        QVERIFY(!session().chat().record.isArchived);
     }
 
     void anEditedAnswerIsANewBranchAndTheOldOneStays() {

@@ -248,6 +248,21 @@ private slots:
         QCOMPARE(session().branch().first().attachments, files);
     }
 
+    void anEditThatCannotBeSentNowComesBackWithItsFiles() {
+        m_chat->loadModel();
+        const QList<Attachment> files{{QStringLiteral("a.txt"), QStringLiteral("first\n"), 2}};
+        session().send(QStringLiteral("Summarise."), files);
+        m_chat->count();
+        m_chat->answer();
+        m_chat->engine->say(ModelUnloaded{});
+        m_chat->bridge->tick();
+        QSignalSpy returned(&session(), &ChatSession::draftReturned);
+        session().edit(session().branch().first().id, QStringLiteral("Translate."));
+        QCOMPARE(returned.count(), 1);
+        QCOMPARE(returned.first().first().toString(), QStringLiteral("Translate."));
+        QCOMPARE(returned.first().last().value<QList<Attachment>>(), files);
+    }
+
     void filesAloneCanBeSent() {
         m_chat->loadModel();
         session().send(QString(), {{QStringLiteral("a.txt"), QStringLiteral("text"), 1}});

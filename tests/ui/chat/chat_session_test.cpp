@@ -171,7 +171,9 @@ private slots:
         engine().say(plainStep(m_chat->promptId(), 0, "some", 20.0));
         m_chat->bridge->tick();
         session().stop();
-        QVERIFY(engine().lastSent<StopGeneration>() != nullptr);
+        const auto* stop = engine().lastSent<StopGeneration>();
+        QVERIFY(stop != nullptr);
+        QVERIFY(stop->conversation == std::uint64_t{0}); // what is asked beside the chat goes on
         m_chat->finish(FinishReason::Cancelled);
         QCOMPARE(last().state, MessageState::Stopped);
         QCOMPARE(last().text, QStringLiteral("some"));
@@ -190,6 +192,27 @@ private slots:
         QCOMPARE(session().chat().childrenOf(last().parentId).size(), 2);
         session().showBranch(first);
         QCOMPARE(last().id, first);
+    }
+
+    void aQuestionWithoutAnAnswerIsAskedAgain() {
+        m_chat->loadModel();
+        converse(QStringLiteral("one"));
+        session().send(QStringLiteral("two"));
+        EngineFailed refused =
+            failedTask("submit_prompt", {ErrorCode::Numeric, "A number left the finite ones.", ""});
+        refused.promptId = m_chat->promptId();
+        engine().say(refused);
+        m_chat->bridge->tick();
+        engine().sent.clear();
+        session().regenerate(last().id);
+        const auto* prompt = engine().lastSent<SubmitPrompt>();
+        QVERIFY(prompt != nullptr);
+        QCOMPARE(prompt->messages.back().content, std::string("two"));
+        QVERIFY(!prompt->sampling); // no answer before had the seed
+        QCOMPARE(session().branch().size(), 3);
+        m_chat->count();
+        m_chat->answer();
+        QCOMPARE(session().branch().size(), 4);
     }
 
     void editingMakesABranchAndLosesNothing() {
@@ -248,6 +271,22 @@ private slots:
         session().dismissContextQuestion();
         QCOMPARE(returned.first().first().toString(), QStringLiteral("long"));
         QVERIFY(session().contextQuestion() == nullptr);
+    }
+
+    void wordsThatWaitForRoomAreADraftWhenTheirChatIsLeft() {
+        m_chat->loadModel(600);
+        converse(QStringLiteral("one"));
+        const ChatId old = session().chat().record.id;
+        session().send(QStringLiteral("long"));
+        m_chat->count(5000);
+        QSignalSpy returned(&session(), &ChatSession::draftReturned);
+        session().newChat();
+        QCOMPARE(returned.count(), 1);
+        QCOMPARE(returned.first().first().toString(), QStringLiteral("long"));
+        QVERIFY(session().contextQuestion() == nullptr);
+        session().openChat(old);
+        QTRY_COMPARE(session().chat().record.id, old);
+        QCOMPARE(session().branch().size(), 2);
     }
 
     void aNewChatWithASummaryCarriesTheWordsOn() {
@@ -334,6 +373,43 @@ private slots:
         });
         QTRY_VERIFY(isAnswered);
         QVERIFY(!isListed);
+    }
+
+    void aReplayHasNoNewChatAndShowsItsLaterAnswers() {
+        session().setReplay(true);
+        engine().say(loadedModel());
+        engine().say(promptStarted(5));
+        engine().say(plainStep(5, 0, "one", 20.0));
+        m_chat->bridge->tick();
+        session().newChat();
+        engine().say(promptFinished(5));
+        engine().say(promptStarted(6));
+        engine().say(plainStep(6, 0, "two", 20.0));
+        engine().say(promptFinished(6));
+        m_chat->bridge->tick();
+        QCOMPARE(session().branch().size(), 2);
+        QCOMPARE(session().branch().first().text, QStringLiteral("one"));
+        QCOMPARE(last().text, QStringLiteral("two"));
+    }
+
+    void aContinuedAnswerIsReplayedAsOne() {
+        session().setReplay(true);
+        engine().say(loadedModel());
+        PromptStarted asked = promptStarted(5);
+        asked.question = "count";
+        engine().say(asked);
+        engine().say(plainStep(5, 0, "one", 20.0));
+        engine().say(promptFinished(5));
+        asked.promptId = 6;
+        asked.continuesLast = true;
+        engine().say(asked);
+        engine().say(plainStep(6, 0, " two", 20.0));
+        engine().say(promptFinished(6));
+        m_chat->bridge->tick();
+        QCOMPARE(session().branch().size(), 2);
+        QCOMPARE(session().branch().first().text, QStringLiteral("count"));
+        QCOMPARE(last().text, QStringLiteral("one two"));
+        QCOMPARE(last().tokens.size(), 2);
     }
 };
 

@@ -63,6 +63,7 @@ public:
     void finish(engine::FinishReason reason = engine::FinishReason::EndToken) {
         engine::PromptFinished finished = promptFinished(promptId());
         finished.reason = reason;
+        finished.text = "one two three four";
         finished.generation.outputTokens = 4;
         finished.generation.steps = 2;
         finished.generation.decodeMs = 80.0;

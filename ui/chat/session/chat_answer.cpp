@@ -116,6 +116,13 @@ StoredMessage ChatSession::beginAnswer(MessageId parent) const {
 /// Older recordings hold answers without the words they answer.
 void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
     m_chat.record.title = tr("Recording");
+    StoredMessage* before = find(m_chat.record.leafId);
+    if (started.continuesLast && before != nullptr && before->role == MessageRole::Assistant) {
+        beginRunning(started.promptId);
+        goOnWith(*before);
+        emit stateChanged();
+        return;
+    }
     if (!started.question.empty()) {
         StoredMessage question;
         question.parentId = m_chat.record.leafId;
@@ -132,10 +139,6 @@ void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
 void ChatSession::onStep(const StepFinished& step) {
     if (step.promptId != m_answer->promptId)
         return;
-    if (m_answer->isSummary) {
-        m_answer->summary += QString::fromStdString(step.text);
-        return;
-    }
     StoredMessage* answer = find(m_answer->messageId);
     if (answer == nullptr)
         return;
@@ -209,6 +212,7 @@ void ChatSession::takeFigures(StoredMessage& answer,
 
 /// The replay goes back, so all events come again.
 void ChatSession::onRewound() {
+    m_leftAnswer.reset();
     m_answer.reset();
     m_prompts.clear();
     m_chat = {};
@@ -223,7 +227,7 @@ void ChatSession::onFinished(const PromptFinished& finished) {
     m_answer.reset();
     if (done.isSummary) {
         if (finished.reason != FinishReason::Cancelled)
-            continueWithSummary(done.summary.trimmed());
+            continueWithSummary(QString::fromStdString(finished.text).trimmed());
         emit stateChanged();
         return;
     }

@@ -56,7 +56,8 @@ void ChatSession::goOnWith(StoredMessage& message) {
     m_prompts[message.id] = {m_answer->promptId, m_answer->firstToken};
     message.state = MessageState::Streaming;
     message.figures.finishReason.clear();
-    m_store.updateMessage(message);
+    if (!m_isReplay)
+        m_store.updateMessage(message);
     emit shown();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/chat/session/chat_session.h"
 
+#include <utility>
+
 // What a ChatSession does when the context is full.
 
 namespace ui {
@@ -84,10 +86,13 @@ bool ChatSession::refuseLongSystemPrompt(const EngineFailed& failure, MessageId 
 void ChatSession::dismissContextQuestion() {
     if (!m_question)
         return;
-    const MessageId waiting = m_question->leaf;
-    m_question.reset();
-    takeBack(waiting);
+    takeBackWaiting();
     emit stateChanged();
+}
+
+void ChatSession::takeBackWaiting() {
+    if (m_question)
+        takeBack(std::exchange(m_question, std::nullopt)->leaf);
 }
 
 /// Asks the model for a summary of the chat, without its oldest messages.

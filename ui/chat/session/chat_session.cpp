@@ -79,9 +79,11 @@ StoredMessage* ChatSession::find(MessageId id) {
 }
 
 /// The engine stops within a pass and reports the end later; those events still belong to the
-/// answer.
+/// answer. Callers tell the new state when they show the next chat: told here, it would let a
+/// message that waits be sent into the chat that is being left.
 void ChatSession::leaveChat() {
-    stop();
+    stopEngine();
+    takeBackWaiting();
     saveDraft();
     if (m_answer)
         if (const StoredMessage* answer = message(m_answer->messageId))
@@ -114,27 +116,18 @@ SendObstacle ChatSession::obstacle(const QString& text) const {
 }
 
 void ChatSession::newChat() {
+    if (m_isReplay)
+        return;
     leaveChat();
     m_chat = {};
     m_chat.draft = m_newChatDraft;
-    m_question.reset();
-    m_asked.reset();
     emit shown();
     emit stateChanged();
 }
 
 void ChatSession::openChat(ChatId id) {
-    if (id == m_chat.record.id)
-        return;
-    m_store.loadChat(id, this, [this](std::optional<Chat> chat) {
-        if (!chat)
-            return;
-        returnTo(std::move(*chat));
-        m_question.reset();
-        m_asked.reset();
-        emit shown();
-        emit stateChanged();
-    });
+    if (id != m_chat.record.id)
+        openMessage(id, 0);
 }
 
 void ChatSession::openMessage(ChatId id, MessageId messageId) {
@@ -148,12 +141,11 @@ void ChatSession::openMessage(ChatId id, MessageId messageId) {
         if (!chat)
             return;
         returnTo(std::move(*chat));
-        m_question.reset();
-        m_asked.reset();
         leadTo(messageId);
         emit shown();
         emit stateChanged();
-        emit messageSought(messageId);
+        if (messageId != 0)
+            emit messageSought(messageId);
     });
 }
 
@@ -221,19 +213,22 @@ void ChatSession::send(const QString& text,
 
 void ChatSession::regenerate(MessageId id) {
     const StoredMessage* old = message(id);
-    if (old == nullptr || old->role != MessageRole::Assistant ||
-        obstacle(QStringLiteral("x")) != SendObstacle::None)
+    if (old == nullptr || obstacle(QStringLiteral("x")) != SendObstacle::None)
         return;
-    const MessageId words = old->parentId;
-    SamplingOptions sampling = m_run.sampling();
-    sampling.seed = QRandomGenerator::global()->generate();
-    if (sampling.temperature == 0.0)
-        emit hinted(tr("At temperature 0 every seed gives the same answer."),
-                    tr("Raise the temperature in Parameters for another one."));
+    const bool isAnswer = old->role == MessageRole::Assistant;
+    const MessageId words = isAnswer ? old->parentId : id;
+    std::optional<SamplingOptions> sampling;
+    if (isAnswer) {
+        sampling = m_run.sampling();
+        sampling->seed = QRandomGenerator::global()->generate();
+        if (sampling->temperature == 0.0)
+            emit hinted(tr("At temperature 0 every seed gives the same answer."),
+                        tr("Raise the temperature in Parameters for another one."));
+    }
     m_chat.record.leafId = words;
     m_store.setCurrentLeaf(m_chat.record.id, words);
     emit shown();
-    answer(words, sampling);
+    answer(words, std::move(sampling));
 }
 
 void ChatSession::edit(MessageId id, const QString& text) {
@@ -241,7 +236,7 @@ void ChatSession::edit(MessageId id, const QString& text) {
     if (old == nullptr || old->role != MessageRole::User)
         return;
     if (obstacle(text) != SendObstacle::None) {
-        emit draftReturned(text, {});
+        emit draftReturned(text, old->attachments);
         return;
     }
     StoredMessage words;
@@ -279,15 +274,16 @@ void ChatSession::branchIntoNewChat(MessageId id) {
     const auto last = std::ranges::find(old, id, &StoredMessage::id);
     if (last == old.end())
         return;
+    takeBackWaiting();
     saveDraft();
     Chat made;
     made.record = m_chat.record;
     made.record.isPinned = false;
+    made.record.isArchived = false;
     made.record.title = tr("%1 (branch)").arg(m_chat.record.title);
     made.record.leafId = 0;
     made.record.id = m_store.createChat(made.record);
     m_chat = made;
-    m_question.reset();
     for (auto each = old.begin(); each != last + 1; ++each) {
         StoredMessage copy = *each;
         copy.id = 0;
@@ -404,11 +400,17 @@ void ChatSession::onCounted(const TokensCounted& counted) {
 }
 
 void ChatSession::stop() {
-    if (!m_answer && !m_asked)
-        return;
+    if (stopEngine())
+        emit stateChanged();
+}
+
+/// Whether there was something to stop. Answers beside the chat, in other conversations, go on.
+bool ChatSession::stopEngine() {
+    if (!isBusy())
+        return false;
     m_asked.reset();
-    m_bridge.send(StopGeneration{});
-    emit stateChanged();
+    m_bridge.send(StopGeneration{0});
+    return true;
 }
 
 void ChatSession::rename(ChatId id, const QString& title) { m_store.renameChat(id, title); }

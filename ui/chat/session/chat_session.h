@@ -62,7 +62,7 @@ public:
     /// The engine of a replay accepts no commands. Its answers are shown, and nothing is saved.
     void setReplay(bool isReplay) { m_isReplay = isReplay; }
 
-    /// Closes the chat; an answer being written is stopped.
+    /// Closes the chat; an answer being written is stopped. A replay keeps its only one.
     void newChat();
 
     /// The folder for the next new chat, which its first message creates.
@@ -91,8 +91,8 @@ public:
 
     void setDraft(const Draft& draft);
 
-    /// Another answer beside this one, with a new seed.
-    void regenerate(MessageId answer);
+    /// Another answer beside this one, with a new seed; or an answer to a question that got none.
+    void regenerate(MessageId message);
 
     /// Replaces the user's message by another text in a new branch, and asks for an answer. A text
     /// that cannot be sent now is returned by draftReturned().
@@ -205,7 +205,6 @@ private:
         MessageId messageId = 0;
         std::uint64_t promptId = 0;
         bool isSummary = false; ///< for the next chat, not a message of this one
-        QString summary;
         QElapsedTimer sinceUpdate;
         bool hasStep = false;
         int firstStep = 0;  ///< of the message; more than 0 when it goes on
@@ -247,6 +246,7 @@ private:
     StoredMessage beginAnswer(MessageId parent) const;
     StoredMessage* find(MessageId id);
     void leaveChat();
+    bool stopEngine();
     void returnTo(Chat chat);
     MessageId leafBehind(MessageId id) const;
     bool isOnBranch(MessageId id) const;
@@ -264,6 +264,7 @@ private:
     void onTooLong(const engine::EngineFailed& failure, MessageId leaf);
     bool refuseLongSystemPrompt(const engine::EngineFailed& failure, MessageId leaf);
     void takeBack(MessageId words);
+    void takeBackWaiting();
     void saveDraft();
     void showNewChat();
     QString modelPath() const;

@@ -35,10 +35,10 @@ constexpr int kCountMs = 300; ///< without a key press, until the typed text is 
 ViewInfo chatInfo() {
     return {QStringLiteral("chat"),
             ChatView::tr("Chat"),
-            ChatView::tr("The conversation. Each token of an answer shows where it came from: "
-                         "drafted with layers skipped and confirmed by the full model, or written "
-                         "by the full model itself. The text is exactly what the full model alone "
-                         "would have written (paper: tables 13 and 14)."),
+            ChatView::tr("The conversation. With Show origin, each token of an answer shows where "
+                         "it came from: drafted cheaply and confirmed by the full model, or "
+                         "written by the full model itself. The text is exactly what the full "
+                         "model alone would have written (paper: tables 13 and 14)."),
             Topic::Answers | Topic::Model | Topic::Loading | Topic::Context | Topic::Decoder};
 }
 
@@ -239,7 +239,7 @@ void ChatView::refreshView(Topics changed) {
     if (changed.testFlag(Topic::Model))
         m_countSoon.start();
     if (changed.testFlag(Topic::Model) || changed.testFlag(Topic::Loading) ||
-        changed.testFlag(Topic::Decoder))
+        changed.testFlag(Topic::Decoder) || obstacle() != m_shownObstacle)
         showState();
 }
 
@@ -304,12 +304,14 @@ QString ChatView::obstacleText(SendObstacle obstacle) const {
 
 void ChatView::showState() {
     const SendObstacle obstacle = this->obstacle();
+    m_shownObstacle = obstacle;
     showSettings();
     m_input->setObstacle(obstacleText(obstacle));
     // A recorded answer can be neither stopped nor continued.
     const bool isReplay = obstacle == SendObstacle::Replay;
     m_input->setAnswering(m_session.isAnswering() && !isReplay);
-    m_conversation->setBusy(m_session.isAnswering() || isReplay);
+    const bool canSend = m_session.obstacle(QStringLiteral("x")) == SendObstacle::None;
+    m_conversation->setBusy(m_session.isAnswering() || isReplay, canSend);
     const ContextQuestion* question = m_session.contextQuestion();
     m_contextPanel->setVisible(question != nullptr);
     if (question != nullptr)
@@ -318,7 +320,6 @@ void ChatView::showState() {
         m_contextPanel->setBusy(true);
     const engine::ModelLoaded* model = store().model();
     const QString name = model != nullptr ? QString::fromStdString(model->model.name) : QString();
-    const bool canSend = m_session.obstacle(QStringLiteral("x")) == SendObstacle::None;
     if (isReplay)
         m_input->setPlaceholder(tr("A recording is shown"));
     else if (model == nullptr)
@@ -359,10 +360,7 @@ void ChatView::copyLastAnswer() {
         QApplication::clipboard()->setText(answer->text);
 }
 
-void ChatView::regenerateLast() {
-    if (const StoredMessage* answer = lastAnswer())
-        m_session.regenerate(answer->id);
-}
+void ChatView::regenerateLast() { m_session.regenerate(m_session.chat().record.leafId); }
 
 void ChatView::setMenuActions(const QList<QAction*>& actions) {
     auto* menu = new QMenu(m_menuButton);

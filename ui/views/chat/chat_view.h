@@ -65,8 +65,14 @@ public:
     void continueLast();
     bool canContinueLast() const;
 
+    /// Whether the branch that is shown has an answer.
+    bool hasAnswer() const { return lastAnswer() != nullptr; }
+
     /// The newest answer's text, without marks.
     void copyLastAnswer();
+
+    /// Asks for another answer in place of the last message, or for the first one if that is a
+    /// question.
     void regenerateLast();
 
     /// The actions of the title row's menu, such as exports.
@@ -133,6 +139,7 @@ private:
     ContextPanel* m_contextPanel;
     InputBar* m_input;
     TokenCounter m_counter;
+    SendObstacle m_shownObstacle = SendObstacle::None; ///< when the state was shown last
     int m_countedTokens = 0;
     QTimer m_countSoon; ///< until nothing was typed for a moment
     std::unique_ptr<AnswerFigures> m_figures;

@@ -142,12 +142,44 @@ private slots:
     void withoutAModelNothingIsAskedAgain() {
         m_chat->loadModel();
         converse("first");
+        const QAbstractButton* again =
+            buttonNamed(lastCard(), QStringLiteral("Answer again, with a new seed (Ctrl+R)"));
+        QVERIFY(again->isEnabled());
         m_chat->engine->say(ModelUnloaded{});
         m_chat->bridge->tick();
+        QVERIFY(!again->isEnabled());
         const auto sent = m_chat->engine->sent.size();
         m_view->regenerateLast();
         QCOMPARE(m_chat->engine->sent.size(), sent);
         QCOMPARE(m_view->conversation().cards().size(), std::size_t(2));
+    }
+
+    void duringASearchNothingIsAskedAgain() {
+        m_chat->loadModel();
+        converse("first");
+        const QAbstractButton* again =
+            buttonNamed(lastCard(), QStringLiteral("Answer again, with a new seed (Ctrl+R)"));
+        m_chat->engine->say(promptStarted(kFirstHiddenPrompt));
+        m_chat->bridge->tick();
+        QVERIFY(!again->isEnabled());
+        QVERIFY(buttonNamed(lastCard(), QStringLiteral("Edit the answer in a new branch"))
+                    ->isEnabled());
+        m_chat->engine->say(promptFinished(kFirstHiddenPrompt));
+        m_chat->bridge->tick();
+        QVERIFY(again->isEnabled());
+    }
+
+    void aQuestionWithoutAnAnswerIsAskedAgainNotTheOneBefore() {
+        m_chat->loadModel();
+        converse("first");
+        type("second");
+        m_chat->session->stop();
+        m_chat->engine->sent.clear();
+        m_view->regenerateLast();
+        const auto* prompt = m_chat->engine->lastSent<SubmitPrompt>();
+        QVERIFY(prompt != nullptr);
+        QCOMPARE(prompt->messages.back().content, std::string("second"));
+        QCOMPARE(m_view->conversation().cards().size(), std::size_t(3));
     }
 
     void anEditedMessageIsSentAsABranch() {

@@ -375,7 +375,7 @@ private slots:
         QCOMPARE(branch[0][0].toLongLong(), last.id);
         QCOMPARE(branch[0][1].toInt(), 1);
         QVERIFY(!details().isVisible());
-        m_view->setBusy(true);
+        m_view->setBusy(true, false);
         pin(*m_view->cards().back(), 1);
         for (const auto* choice : details().findChildren<QAbstractButton*>())
             QVERIFY(!choice->isEnabled());
@@ -405,7 +405,7 @@ private slots:
         QCOMPARE(copied[0][0].toLongLong(), 2);
         QCOMPARE(again[0][0].toLongLong(), 2);
         QCOMPARE(branched[0][0].toLongLong(), 2);
-        m_view->setBusy(true);
+        m_view->setBusy(true, false);
         QVERIFY(
             !buttonNamed(card, QStringLiteral("Continue from here in a new chat"))->isEnabled());
         QVERIFY(buttonNamed(card, QStringLiteral("Copy the text"))->isEnabled());

@@ -234,10 +234,10 @@ private slots:
         QSignalSpy asked(&card, &MessageCard::continueAsked);
         QAbstractButton* goOn = buttonNamed(card, QStringLiteral("Continue"));
         QVERIFY(goOn->isVisible());
-        card.setBusy(true);
+        card.setBusy(true, false);
         goOn->click();
         QCOMPARE(asked.count(), 0);
-        card.setBusy(false);
+        card.setBusy(false, true);
         goOn->click();
         QCOMPARE(asked.count(), 1);
         message.figures.finishReason = QStringLiteral("end_token");
@@ -259,11 +259,11 @@ private slots:
         editor->moveCursor(QTextCursor::End);
         QTest::keyClick(editor, Qt::Key_Return);
         QTest::keyClicks(editor, QStringLiteral("more"));
-        card.setBusy(true);
+        card.setBusy(true, false);
         QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
         QCOMPARE(edited.count(), 0);
         QVERIFY(!card.body().isVisible());
-        card.setBusy(false);
+        card.setBusy(false, true);
         QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
         QCOMPARE(edited.count(), 1);
         QCOMPARE(edited[0][1].toString(), answer().text + QStringLiteral("\nmore"));
@@ -308,9 +308,9 @@ private slots:
         QSignalSpy shown(&card, &MessageCard::branchShown);
         QAbstractButton* before = buttonNamed(card, QStringLiteral("Show the previous version"));
         QAbstractButton* next = buttonNamed(card, QStringLiteral("Show the next version"));
-        card.setBusy(true);
+        card.setBusy(true, false);
         QVERIFY(!next->isEnabled());
-        card.setBusy(false);
+        card.setBusy(false, true);
         QVERIFY(!before->isEnabled());
         QTest::mouseClick(before, Qt::LeftButton);
         QCOMPARE(shown.count(), 0);

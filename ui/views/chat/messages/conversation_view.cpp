@@ -224,7 +224,7 @@ void ConversationView::showEvent(QShowEvent* event) {
 MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& message) {
     auto* card = new MessageCard(m_theme, message, placeOf(chat, message), m_page);
     card->setShowsOrigin(m_showsOrigin);
-    card->setBusy(m_isBusy);
+    card->setBusy(m_isBusy, m_canAsk);
     m_column->insertWidget(m_column->count() - 1, card);
     m_cards.push_back(card);
     connect(card, &MessageCard::copyAsked, this, &ConversationView::copyAsked);
@@ -310,10 +310,11 @@ void ConversationView::setShowsOrigin(bool isShown) {
         card->setShowsOrigin(isShown);
 }
 
-void ConversationView::setBusy(bool isBusy) {
+void ConversationView::setBusy(bool isBusy, bool canAsk) {
     m_isBusy = isBusy;
+    m_canAsk = canAsk;
     for (MessageCard* card : m_cards)
-        card->setBusy(isBusy);
+        card->setBusy(isBusy, canAsk);
 }
 
 void ConversationView::scrollToEnd() {
@@ -341,7 +342,7 @@ void ConversationView::showDetails(MessageCard* card, int token, bool isPinned) 
     const QList<TokenTrace> one = {card->message().tokens[token]};
     m_details->setToken(tokenMarks(one).front(), card->tokenText(token));
     m_details->setPinned(isPinned);
-    m_details->setChoices(one.front().choices, one.front().id, !m_isBusy);
+    m_details->setChoices(one.front().choices, one.front().id, m_canAsk);
     m_details->adjustSize();
     placeDetails();
     m_details->show();

@@ -47,7 +47,7 @@ public:
     void finish(const StoredMessage& message);
 
     void setShowsOrigin(bool isShown);
-    void setBusy(bool isBusy);
+    void setBusy(bool isBusy, bool canAsk); ///< see MessageCard
 
     bool isAtEnd() const { return m_isAtEnd; }
 
@@ -119,6 +119,7 @@ private:
     qsizetype m_shownCount = kMessagesShown;
     bool m_showsOrigin = true;
     bool m_isBusy = false;
+    bool m_canAsk = true;
     bool m_isAtEnd = true;
     bool m_onlyGrew = false; ///< since the last layout, a message; its own size stayed
     MessageId m_sought = 0;  ///< stays at the top while the cards around it get their heights

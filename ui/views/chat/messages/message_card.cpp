@@ -129,6 +129,7 @@ void MessageCard::makeActions(QHBoxLayout& row) {
         connect(
             m_continue, &QPushButton::clicked, this, [this] { emit continueAsked(m_message.id); });
         row.addWidget(m_continue);
+        m_asking.push_back(m_continue);
     }
     QToolButton* copy = addAction(row, IconName::Copy, tr("Copy the text"));
     connect(copy, &QToolButton::clicked, this, [this] { emit copyAsked(m_message.id); });
@@ -146,7 +147,7 @@ void MessageCard::makeActions(QHBoxLayout& row) {
         QToolButton* again =
             addAction(row, IconName::Regenerate, tr("Answer again, with a new seed (Ctrl+R)"));
         connect(again, &QToolButton::clicked, this, [this] { emit regenerateAsked(m_message.id); });
-        m_changing.push_back(again);
+        m_asking.push_back(again);
         QToolButton* check = addAction(
             row, IconName::Check, tr("Lossless check: compare with vanilla (Ctrl+Shift+D)"));
         connect(check, &QToolButton::clicked, this, [this] { emit losslessAsked(m_message.id); });
@@ -211,12 +212,12 @@ void MessageCard::setProgress(const QString& sentence) {
 
 void MessageCard::setShowsOrigin(bool isShown) { m_body->setShowsOrigin(isShown && !isUser()); }
 
-void MessageCard::setBusy(bool isBusy) {
+void MessageCard::setBusy(bool isBusy, bool canAsk) {
     m_isBusy = isBusy;
-    if (m_continue != nullptr)
-        m_continue->setEnabled(!isBusy);
     for (QToolButton* button : m_changing)
         button->setEnabled(!isBusy);
+    for (QAbstractButton* button : m_asking)
+        button->setEnabled(canAsk);
 }
 
 QString MessageCard::tokenText(int index) const {

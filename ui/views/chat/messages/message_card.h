@@ -11,6 +11,7 @@
 
 #include <functional>
 
+class QAbstractButton;
 class QHBoxLayout;
 class QLabel;
 class QPlainTextEdit;
@@ -56,8 +57,8 @@ public:
     /// How far the prompt has been read, shown instead of the figures until there are some.
     void setProgress(const QString& sentence);
 
-    /// While an answer is written nothing can be edited or asked again.
-    void setBusy(bool isBusy);
+    /// While an answer is written nothing can be edited. `canAsk`: the model can answer now.
+    void setBusy(bool isBusy, bool canAsk);
 
     /// Text and ids of the token, for its details.
     QString tokenText(int index) const;
@@ -115,7 +116,8 @@ private:
     QPlainTextEdit* m_editor = nullptr;
     QWidget* m_editorRow = nullptr;
     std::vector<ActionButton> m_actions;
-    std::vector<QToolButton*> m_changing; ///< off while an answer is written
+    std::vector<QToolButton*> m_changing;   ///< off while an answer is written
+    std::vector<QAbstractButton*> m_asking; ///< off while the model cannot answer
 };
 
 /// The marks that a body draws.
