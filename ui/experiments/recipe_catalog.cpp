@@ -2,6 +2,7 @@
 #include "ui/experiments/recipe_catalog.h"
 
 #include "ui/files/whole_file.h"
+#include "ui/shell/figure_text.h"
 
 #include <QDir>
 #include <QFile>
@@ -12,15 +13,6 @@
 #include <utility>
 
 namespace ui {
-
-namespace {
-
-QString sentenceOf(const engine::Error& error) {
-    return QString::fromStdString(error.hint.empty() ? error.message
-                                                     : error.message + ' ' + error.hint);
-}
-
-} // namespace
 
 RecipeCatalog::RecipeCatalog(QString folder, QString ownFolder, QObject* parent)
     : QObject(parent)
@@ -44,7 +36,7 @@ void RecipeCatalog::readFolder(const QString& folder, const QString& pattern, bo
         if (recipe)
             m_entries.push_back({file.filePath(), std::move(recipe).value(), isOwn});
         else
-            m_problems << sentenceOf(recipe.error());
+            m_problems << errorText(recipe.error());
     }
 }
 
@@ -56,7 +48,7 @@ const RecipeEntry* RecipeCatalog::entry(const QString& path) const {
 QString RecipeCatalog::take(const QString& path, QString& problem) {
     const auto recipe = engine::readRecipeFile(path.toStdString());
     if (!recipe) {
-        problem = sentenceOf(recipe.error());
+        problem = errorText(recipe.error());
         return {};
     }
     return keep(recipe.value(), QFileInfo(path).completeBaseName(), problem);

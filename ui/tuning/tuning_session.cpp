@@ -39,15 +39,19 @@ void TuningSession::setModel(const std::optional<TuningModel>& model) {
 }
 
 void TuningSession::open(const TuningModel& model) {
+    const bool isCompared = m_comparison->isRunning() && model.isSame(m_kept.choice.model);
     m_files.setPlace(m_places.folder, model, m_recipe);
-    m_comparison->open(m_places.folder, model);
+    if (!isCompared)
+        m_comparison->open(m_places.folder, model);
     m_run = {};
     ++m_number;
     m_savedAt = {};
     m_progress.clear();
     m_kept = m_files.read().value_or(KeptTuning());
-    if (m_kept.state == TuningState::None)
+    if (m_kept.state == TuningState::None) {
+        m_kept.choice.model = model;
         return;
+    }
     for (const QByteArray& line : m_files.readEvents())
         if (const auto event = tuningEventOf(line))
             m_run.apply(*event);
@@ -61,10 +65,9 @@ void TuningSession::setRecipe(TuningRecipe recipe) {
     if (m_process != nullptr || recipe == m_recipe)
         return;
     m_recipe = recipe;
-    if (m_model)
-        open(*m_model);
-    else if (m_kept.state != TuningState::None)
-        open(TuningModel(m_kept.choice.model));
+    // Without a loaded model, that of before: its results are still there to be seen.
+    if (const TuningModel model = m_model.value_or(m_kept.choice.model); !model.path.isEmpty())
+        open(model);
     emit changed();
 }
 
@@ -156,6 +159,7 @@ void TuningSession::launch(bool isResumed) {
     connect(m_process, &TuningProcess::lineCame, this, &TuningSession::takeLine);
     connect(m_process, &TuningProcess::ended, this, &TuningSession::onEnded);
     setState(TuningState::Running);
+    m_comparison->stop(); // two programs would share the processor
     m_process->start(m_places.program, arguments);
     if (m_process != nullptr && m_isHeld)
         holdOrLetGo();

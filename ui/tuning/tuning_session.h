@@ -41,7 +41,8 @@ public:
 
     const std::optional<TuningModel>& model() const { return m_model; }
 
-    /// What is to be trained: the training of this recipe is shown unless another one is at work.
+    /// What is to be trained: the training of this recipe is shown unless another one is at work. A
+    /// comparison that runs goes on.
     void setRecipe(TuningRecipe recipe);
 
     TuningRecipe recipe() const { return m_recipe; }
@@ -50,7 +51,8 @@ public:
 
     TuningObstacle obstacle() const;
 
-    /// Of the training that is shown; what it was told has no meaning while there is none.
+    /// Of the training that is shown; of what it was told, only the model has a meaning while there
+    /// is none.
     TuningState state() const { return m_kept.state; }
 
     const TuningChoice& choice() const { return m_kept.choice; }

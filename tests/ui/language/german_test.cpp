@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "engine/decoding/decoder_registry.h"
+#include "engine/session/known_backends.h"
 #include "tests/ui/language/source_texts.h"
 #include "ui/language/catalogue.h"
 
@@ -67,7 +68,7 @@ class GermanTest : public QObject {
     Q_OBJECT
 
     support::SourceTexts m_source;
-    QSet<QByteArray> m_engine; ///< what decoders and recipes say of themselves
+    QSet<QByteArray> m_engine; ///< what decoders, backends and recipes say of themselves
     std::unique_ptr<ui::Catalogue> m_german;
 
     QString german(const QByteArray& key) const {
@@ -96,6 +97,12 @@ private slots:
             for (const SettingInfo& setting : decoder.settings)
                 addSetting(setting);
         }
+        for (const BackendInfo& backend : knownBackends(SWIFT_STUDIO_MODULE_DIR)) {
+            m_engine.insert(QByteArray::fromStdString(backend.summary));
+            for (const SettingInfo& setting : backend.settings)
+                addSetting(setting);
+        }
+        m_engine.insert("LibTorch, all cores"); // of a module that is not built everywhere
         for (const QFileInfo& file :
              QDir(QStringLiteral("resources/recipes")).entryInfoList(QDir::Files)) {
             const QJsonObject recipe = objectIn(file.filePath());

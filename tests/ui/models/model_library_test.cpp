@@ -210,12 +210,14 @@ private slots:
         QCOMPARE(opened.last().first().toString(), path("models/a.gguf"));
         QTest::keyClick(&list, Qt::Key_Delete);
         QCOMPARE(models(), QStringList{"models/b.gguf"});
+        QVERIFY(list.item(0)->data(Qt::AccessibleTextRole).toString().contains(", 1 model;"));
         QVERIFY(QFile::exists(path("models/a.gguf")));
         begin();
         QTRY_COMPARE(models(), QStringList{"models/b.gguf"});
         m_library->addFolder(path("models")); // asks for all of it again
         QTRY_COMPARE(models().size(), 2);
         LibraryList other(m_stage->theme, *m_library);
+        QVERIFY(other.item(0)->data(Qt::AccessibleTextRole).toString().contains(", 2 models;"));
         other.setCurrentRow(0);
         QTest::keyClick(&other, Qt::Key_Delete);
         QVERIFY(m_library->folders().empty());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/run_events.h"
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/view_stage.h"
+#include "ui/language/catalogue.h"
 #include "ui/shell/bars/banner.h"
 #include "ui/views/models/figure_list.h"
 #include "ui/views/models/model_chooser.h"
@@ -14,6 +16,9 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QtTest>
+
+#include <algorithm>
+#include <chrono>
 
 using namespace engine;
 using namespace support;
@@ -264,8 +269,37 @@ private slots:
     }
 
     void aLoadBegunElsewhereIsShown() {
+        m_panel->propose("/models/tiny.gguf");
+        ModelReport other = report(22 * kGiB);
+        other.name = "Another";
+        m_panel->showReport(other);
+        QVERIFY(shownWords(*m_panel).contains("Another"));
         say(ModelLoadProgress{"/models/default.gguf", "files", 0.0});
         QCOMPARE(m_panel->stage(), ModelPanel::Stage::Loading);
+        QVERIFY(shownWords(*m_panel).contains("Opening default"));
+        QVERIFY(m_panel->findChildren<FigureList*>().last()->rows().empty());
+    }
+
+    void aRecordingSaysWhyNothingCanBeOpened() {
+        m_stage->engine->recording =
+            std::make_unique<Playback>(0.0, 1.0, std::chrono::steady_clock::now);
+        ModelPanel panel(m_stage->context(), *m_recent, *m_library, {});
+        panel.show();
+        QVERIFY(shownWords(panel).contains("A recording is shown, so no model can be loaded."));
+    }
+
+    void whatBackendsSayOfThemselvesIsInTheWindowsLanguage() {
+        const auto german = Catalogue::read(QStringLiteral("resources/translations/de"));
+        QVERIFY(german);
+        QVERIFY(QCoreApplication::installTranslator(german.value().get()));
+        const LoadOptions options(knownBackends(SWIFT_STUDIO_MODULE_DIR));
+        const auto boxes = options.findChildren<QComboBox*>();
+        QVERIFY(std::ranges::any_of(boxes, [](const QComboBox* box) {
+            return box->findText(QStringLiteral("Wie in der Datei")) >= 0;
+        }));
+        QCOMPARE(
+            boxes.front()->itemData(boxes.front()->findData("cpu"), Qt::ToolTipRole).toString(),
+            QStringLiteral("gepackte Gewichte, alle Kerne"));
     }
 
     void sizesHaveThreeFigures() {

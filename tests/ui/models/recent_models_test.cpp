@@ -67,6 +67,20 @@ private slots:
         QCOMPARE(opened.size(), 1);
     }
 
+    void aModelWhoseDiskIsBackCanBeOpened() {
+        RecentModels recent(*m_settings);
+        recent.add({m_folder->filePath("late.gguf"), {}});
+        RecentList list(m_theme, recent);
+        QSignalSpy opened(&list, &RecentList::opened);
+        list.setCurrentRow(0);
+        QTest::keyClick(&list, Qt::Key_Return);
+        QCOMPARE(opened.size(), 0);
+        QVERIFY(!makeFile("late.gguf").isEmpty());
+        list.show();
+        QTest::keyClick(&list, Qt::Key_Return);
+        QCOMPARE(opened.size(), 1);
+    }
+
     void deleteTakesOneOffTheList() {
         RecentModels recent(*m_settings);
         recent.add({"/m/a.gguf", {}});

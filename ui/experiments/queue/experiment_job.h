@@ -29,10 +29,11 @@ struct ExperimentJob {
     QStringList
         arguments; ///< of `swift-run experiment`, without recipe, --out, --resume, --control
     JobState state = JobState::Waiting;
-    QString sentence;   ///< the error with which it ended
-    QDateTime endedAt;  ///< UTC
-    QString outcome;    ///< the one thing to know once it is finished: "1.27×", "no gain"
-    bool isGain = true; ///< whether the outcome is one
+    bool isStopping = false; ///< it stops after its current pass; not kept on the disk
+    QString sentence;        ///< the error with which it ended
+    QDateTime endedAt;       ///< UTC
+    QString outcome;         ///< the one thing to know once it is finished: "1.27×", "no gain"
+    bool isGain = true;      ///< whether the outcome is one
 
     bool isAtWork() const { return state == JobState::Running || state == JobState::Paused; }
 

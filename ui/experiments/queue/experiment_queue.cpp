@@ -107,7 +107,8 @@ QString ExperimentQueue::add(ExperimentJob job) {
 
 void ExperimentQueue::run(const QString& id) {
     ExperimentJob* job = find(id);
-    if (job == nullptr || job->state == JobState::Finished || m_places.folder.isEmpty())
+    if (job == nullptr || job->isStopping || job->state == JobState::Finished ||
+        m_places.folder.isEmpty())
         return;
     m_isGoing = true;
     if (id == m_currentId) {
@@ -134,7 +135,7 @@ void ExperimentQueue::run(const QString& id) {
 
 void ExperimentQueue::pause(const QString& id) {
     ExperimentJob* job = find(id);
-    if (job == nullptr || id != m_currentId || job->state != JobState::Running)
+    if (job == nullptr || id != m_currentId || job->isStopping || job->state != JobState::Running)
         return;
     job->state = JobState::Paused;
     m_isGoing = false;
@@ -143,9 +144,11 @@ void ExperimentQueue::pause(const QString& id) {
 }
 
 void ExperimentQueue::stop(const QString& id) {
-    if (id != m_currentId || m_process == nullptr)
+    ExperimentJob* job = find(id);
+    if (job == nullptr || id != m_currentId || m_process == nullptr)
         return;
     m_isGoing = false;
+    job->isStopping = true;
     m_process->stop();
     keep();
 }
@@ -155,6 +158,7 @@ std::optional<RemovedJob> ExperimentQueue::remove(const QString& id) {
     if (found == m_jobs.end())
         return std::nullopt;
     RemovedJob removed{*found, found - m_jobs.begin()};
+    removed.job.isStopping = false;
     if (removed.job.isAtWork())
         removed.job.state = JobState::Stopped;
     if (id == m_currentId && m_process != nullptr) {
@@ -237,6 +241,7 @@ void ExperimentQueue::onEnded(ExperimentProcess::End end, const QString& sentenc
         job->state = end == End::Done      ? JobState::Finished
                      : end == End::Stopped ? JobState::Stopped
                                            : JobState::Failed;
+        job->isStopping = false;
         job->sentence = sentence;
         job->endedAt = QDateTime::currentDateTimeUtc();
     }

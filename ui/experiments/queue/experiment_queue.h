@@ -51,9 +51,6 @@ public:
     /// The one whose process is there; null if none is.
     const ExperimentJob* current() const;
 
-    /// Whether the next one is taken up by itself.
-    bool isGoing() const { return m_isGoing; }
-
     /// The file by which experiments and the chat take turns, see engine::TakeTurns.
     QString turnsFile() const { return m_places.folder + QStringLiteral("/turns"); }
 
@@ -69,7 +66,7 @@ public:
 
     void pause(const QString& id);
 
-    /// It can be resumed; the queue rests then.
+    /// After its current pass, a second time at once; it can be resumed. The queue rests then.
     void stop(const QString& id);
 
     /// Takes it off the list, stopping it first; its folder stays. Returns what restore() needs;

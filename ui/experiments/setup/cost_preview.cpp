@@ -57,13 +57,19 @@ void CostPreview::begin() {
         emit answered(isError ? errorSentence(errors) : said, isError);
     });
     connect(m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-        if (error == QProcess::FailedToStart)
-            drop();
+        if (error != QProcess::FailedToStart)
+            return;
+        const QString reason = m_process->errorString();
+        drop();
+        emit answered(
+            tr("%1 cannot be started (%2). Install SWIFT Studio again.").arg(m_program, reason),
+            true);
     });
     m_process->start(m_program,
                      QStringList{QStringLiteral("experiment")} + m_arguments +
                          QStringList{QStringLiteral("--preview")});
-    m_process->closeWriteChannel();
+    if (m_process != nullptr) // it may have failed by now
+        m_process->closeWriteChannel();
 }
 
 } // namespace ui

@@ -2,6 +2,7 @@
 #include "ui/experiments/setup/data_scan.h"
 
 #include "engine/experiments/data/data_sources.h"
+#include "ui/shell/figure_text.h"
 
 #include <optional>
 #include <utility>
@@ -9,11 +10,6 @@
 namespace ui {
 
 namespace {
-
-QString scanProblem(const engine::Error& error) {
-    return QString::fromStdString(error.hint.empty() ? error.message
-                                                     : error.message + ' ' + error.hint);
-}
 
 engine::Result<engine::DataLayout> proposedLayout(const std::vector<std::string>& paths,
                                                   const std::stop_token& stop) {
@@ -66,7 +62,7 @@ void DataScan::begin(const QStringList& paths, std::optional<engine::DataLayout>
         if (!layout) {
             auto proposed = proposedLayout(names, stop);
             if (!proposed) {
-                tell(look, [this, text = scanProblem(proposed.error())] { emit failed(text); });
+                tell(look, [this, text = errorText(proposed.error())] { emit failed(text); });
                 return;
             }
             used = std::move(proposed).value();
@@ -85,7 +81,7 @@ void DataScan::begin(const QStringList& paths, std::optional<engine::DataLayout>
                      emit previewCame(whole, true);
                  });
         else if (preview.error().code != engine::ErrorCode::Cancelled)
-            tell(look, [this, text = scanProblem(preview.error())] { emit failed(text); });
+            tell(look, [this, text = errorText(preview.error())] { emit failed(text); });
     });
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/experiments/run/run_folder.h"
 #include "ui/files/whole_file.h"
+#include "ui/shell/figure_text.h"
 
 #include <QDir>
 #include <QUuid>
@@ -14,11 +15,6 @@ namespace ui {
 namespace {
 
 constexpr const char* kOwnSize = "own";
-
-QString setupProblem(const engine::Error& error) {
-    return QString::fromStdString(error.hint.empty() ? error.message
-                                                     : error.message + ' ' + error.hint);
-}
 
 /// What the name of a variant may hold.
 std::string plainName(const QString& name) {
@@ -307,7 +303,7 @@ void RunSetup::write(ExperimentJob job, Files files, Done done) {
             if (const auto lines = files.prompts())
                 save(lines.value(), dataPath);
             else
-                problem = setupProblem(lines.error());
+                problem = errorText(lines.error());
         }
         if (problem.isEmpty())
             save(engine::recipeJson(files.recipe), recipePath);

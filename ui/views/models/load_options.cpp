@@ -2,6 +2,7 @@
 #include "ui/views/models/load_options.h"
 
 #include "ui/language/engine_words.h"
+#include "ui/shell/figure_text.h"
 
 #include <QComboBox>
 #include <QGridLayout>
@@ -42,8 +43,8 @@ void offer(QComboBox& box, const SettingInfo& setting) {
     const QString before = box.currentData().toString();
     box.clear();
     for (std::size_t i = 0; i < setting.choices.size(); ++i)
-        box.addItem(QString::fromStdString(setting.choiceTitles.empty() ? setting.choices[i]
-                                                                        : setting.choiceTitles[i]),
+        box.addItem(setting.choiceTitles.empty() ? QString::fromStdString(setting.choices[i])
+                                                 : engineText(setting.choiceTitles[i]),
                     QString::fromStdString(setting.choices[i]));
     choose(box, before);
 }
@@ -91,8 +92,7 @@ void LoadOptions::addBackends() {
         auto* item =
             qobject_cast<QStandardItemModel*>(m_backend->model())->item(m_backend->count() - 1);
         item->setEnabled(devices.hasValue());
-        item->setToolTip(QString::fromStdString(
-            devices ? backend.summary : devices.error().message + " " + devices.error().hint));
+        item->setToolTip(devices ? engineText(backend.summary) : errorText(devices.error()));
     }
 }
 

@@ -296,6 +296,7 @@ void ModelPanel::apply(const EngineEvent& event) {
         if (m_stage == Stage::Loading)
             return;
         m_path = QString::fromStdString(progress->path); // begun elsewhere, e.g. at the start
+        m_report.reset();
         m_stages->begin(0);
         setStage(Stage::Loading);
     } else if (event.as<ModelUnloaded>() != nullptr && m_stage == Stage::Loaded) {
@@ -345,8 +346,10 @@ void ModelPanel::showStage() {
     m_unload->setVisible(m_stage == Stage::Loaded);
     m_openFile->setVisible(!isOpening);
     m_openFolder->setVisible(!isOpening);
-    m_foot->setText(m_stage == Stage::Loading ? tr("You can read other chats meanwhile.")
-                                              : QString());
+    const bool isReplay = context().bridge.isReplay();
+    m_foot->setText(isReplay ? tr("A recording is shown, so no model can be loaded.")
+                    : m_stage == Stage::Loading ? tr("You can read other chats meanwhile.")
+                                                : QString());
     const bool hasRecent = !isOpening && !m_recent.list().empty();
     m_recentTitle->setVisible(hasRecent);
     m_list->setVisible(hasRecent);
@@ -363,7 +366,7 @@ void ModelPanel::showStage() {
                           static_cast<QWidget*>(m_watchFolder),
                           static_cast<QWidget*>(m_list),
                           static_cast<QWidget*>(m_libraryList)})
-        part->setEnabled(!context().bridge.isReplay());
+        part->setEnabled(!isReplay);
 }
 
 QString ModelPanel::shownName() const {

@@ -112,10 +112,27 @@ SkipSetTree::SkipSetTree(const Theme& theme, QWidget* parent)
 }
 
 void SkipSetTree::setListing(const SkipSetListing& listing) {
-    if (listing == m_listing || state() == QAbstractItemView::EditingState)
+    if (state() == QAbstractItemView::EditingState) {
+        m_later = listing;
+        return;
+    }
+    m_later.reset();
+    if (listing == m_listing)
         return;
     m_listing = listing;
     fill();
+}
+
+/// What came meanwhile is shown once the view is done with the field, as in showAgain().
+void SkipSetTree::closeEditor(QWidget* editor, QAbstractItemDelegate::EndEditHint hint) {
+    QTreeView::closeEditor(editor, hint);
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+            if (m_later)
+                setListing(SkipSetListing(*m_later));
+        },
+        Qt::QueuedConnection);
 }
 
 void SkipSetTree::showAgain() {

@@ -36,7 +36,7 @@ class SkipSetTree : public QTreeView {
 public:
     explicit SkipSetTree(const Theme& theme, QWidget* parent = nullptr);
 
-    /// The chosen set stays chosen.
+    /// The chosen set stays chosen. While a name is typed, the listing waits for its end.
     void setListing(const SkipSetListing& listing);
 
     const SkipSetListing& listing() const { return m_listing; }
@@ -62,6 +62,7 @@ signals:
 protected:
     void resizeEvent(QResizeEvent* event) override;
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
+    void closeEditor(QWidget* editor, QAbstractItemDelegate::EndEditHint hint) override;
 
 private:
     void fill();
@@ -74,6 +75,7 @@ private:
     const Theme& m_theme;
     QStandardItemModel m_model;
     SkipSetListing m_listing;
+    std::optional<SkipSetListing> m_later; ///< came while a name was typed
     bool m_isFilling = false;
 };
 

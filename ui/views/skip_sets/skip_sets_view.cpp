@@ -249,9 +249,10 @@ void SkipSetsView::showProblems() {
 void SkipSetsView::updateActions() {
     const auto chosen = m_tree->current();
     const bool isUsable = chosen && chosen->isOwn;
-    const bool canChange = layerCount() > 0 && !context().bridge.isReplay();
+    const bool isReplay = context().bridge.isReplay();
+    const bool canChange = layerCount() > 0 && !isReplay;
     const auto enable = [&](QAction* action, bool isEnabled, const QString& why) {
-        action->setToolTip(why);
+        action->setToolTip(isReplay ? tr("A recording is shown, so nothing can be changed.") : why);
         action->setEnabled(isEnabled);
     };
     const QString why =

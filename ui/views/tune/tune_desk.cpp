@@ -110,7 +110,10 @@ WorkNote TuneDesk::note() const {
     const QString state = tuningNoteText(*m_session);
     if (state.isEmpty())
         return {};
-    return {tuningTitle(m_session->choice()), state, false};
+    TuningChoice told = m_session->choice();
+    if (m_session->comparison().isRunning())
+        told.recipe = TuningRecipe::Draft; // nothing else is compared, whatever is shown
+    return {tuningTitle(told), state, false};
 }
 
 void TuneDesk::useModel(const engine::ModelLoaded& loaded) {
@@ -128,8 +131,11 @@ void TuneDesk::forgetModel() { m_session->setModel(std::nullopt); }
 void TuneDesk::setAnswering(bool isAnswering) { m_session->setHeld(isAnswering); }
 
 void TuneDesk::addPrompts(const QStringList& paths) {
-    if (m_session->isAtWork())
+    if (m_session->isAtWork()) {
+        tell(tr("The prompts were not added."),
+             tr("What is chosen is fixed while a training runs."));
         return;
+    }
     m_recipe->sources().add(paths);
     emit promptsAdded();
 }

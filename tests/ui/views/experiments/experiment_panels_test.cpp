@@ -8,6 +8,7 @@
 
 #include <QFileInfo>
 #include <QFontMetrics>
+#include <QLineEdit>
 #include <QListView>
 #include <QSignalSpy>
 #include <QtTest>
@@ -185,6 +186,22 @@ private slots:
         const QString tip = panel.list().model()->index(0, 0).data(Qt::ToolTipRole).toString();
         QVERIFY(tip.contains(QStringLiteral("Ablation")));
         QVERIFY(tip.contains(QStringLiteral("Table 8 of arXiv 2410.06916")));
+    }
+
+    void typingIntoTheFilterChoosesNothing() {
+        RecipePanel panel(m_theme, *m_catalog, *m_queue);
+        panel.resize(300, 700);
+        panel.show();
+        QSignalSpy chosen(&panel, &RecipePanel::chosen);
+        const QString path = QStringLiteral("resources/recipes/main_comparison.json");
+        panel.setCurrent(path);
+        auto* filter = panel.findChild<QLineEdit*>();
+        QTest::keyClicks(filter, QStringLiteral("ablation"));
+        QVERIFY(panel.list().model()->rowCount() > 0);
+        QVERIFY(!panel.list().currentIndex().isValid());
+        filter->clear();
+        QCOMPARE(panel.list().currentIndex().data(RecipeListModel::PathRole).toString(), path);
+        QVERIFY(chosen.isEmpty());
     }
 
     void aRowIsChosenByMouseAndByEnterButNotWhenItIsMarked() {

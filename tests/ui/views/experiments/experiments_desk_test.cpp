@@ -21,6 +21,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
+#include <QMenu>
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
@@ -212,10 +213,17 @@ private slots:
         QCOMPARE(desk().queue().job(id)->state, JobState::Paused);
         QCOMPARE(page().button(Action::RunOrPause).text(), QStringLiteral("Resume"));
         QTest::mouseClick(&page().button(Action::Stop), Qt::LeftButton);
+        QVERIFY(says(page(), QStringLiteral("stops after its current pass")));
+        QCOMPARE(page().button(Action::Stop).text(), QStringLiteral("End at once"));
+        QVERIFY(!page().button(Action::RunOrPause).isVisible());
+        QMenu menu;
+        desk().queuePanel().fillMenu(menu, id);
+        QCOMPARE(menu.actions().front()->text(), QStringLiteral("End at once"));
         QTRY_COMPARE(desk().queue().job(id)->state, JobState::Stopped);
         QVERIFY(!page().button(Action::Stop).isVisible());
         QTest::mouseClick(&page().button(Action::RunOrPause), Qt::LeftButton);
         QCOMPARE(desk().queue().job(id)->state, JobState::Running);
+        QCOMPARE(page().button(Action::Stop).text(), QStringLiteral("Stop"));
     }
 
     void theChatTakesTurnsWithWhatRuns() {
@@ -369,6 +377,27 @@ private slots:
         QCOMPARE(prompts.promptTable().currentIndex().row(), 2);
     }
 
+    void theButtonThatLeadsToTheNextPromptKeepsTheKeyboard() {
+        const QString id = addJob("done");
+        MadeUpStream stream(desk().queue().job(id)->folder.toStdString(), {"story", "code"}, 2);
+        for (int prompt = 0; prompt < 3; ++prompt)
+            stream.answer(prompt);
+        desk().showJob(id);
+        PromptsView& prompts = page().streamPage().prompts();
+        QTRY_COMPARE(prompts.sliceModel().rowCount(), 3);
+        prompts.showPrompt(1);
+        QTest::keyClick(&prompts.promptTable(), Qt::Key_Return);
+        AnswerPage& answer = page().answerPage();
+        QTRY_VERIFY(says(answer, QStringLiteral("Prompt 0\nof story")));
+        QVERIFY(QTest::qWaitForWindowActive(m_desk->window.get(), kPatienceMs));
+        button(answer, QStringLiteral("Next"))->setFocus();
+        for (const char* text : {"Prompt 1\nof story", "Prompt 2\nof code"}) {
+            QTest::keyClick(QApplication::focusWidget(), Qt::Key_Space);
+            QVERIFY(answer.isVisible());
+            QTRY_VERIFY(says(answer, QString::fromLatin1(text)));
+        }
+    }
+
     void tokensOfAnAnswerAreMarkedByTheirRounds() {
         engine::ShardRound draft;
         draft.tokens = {"Yes", "no", "."};
@@ -447,6 +476,12 @@ private slots:
         QCOMPARE(variants[1].settings.at("skip_set"),
                  std::vector<std::string>{engine::skipSetJson(second)});
         QVERIFY(desk().catalog().entry(choice.path) != nullptr);
+        desk().openRecipe(
+            setsRecipe(QStringLiteral("a task/\u00E9"), second, QStringLiteral("story"), first));
+        const RecipeChoice later = desk().options().choice();
+        QCOMPARE(later.path, choice.path);
+        QCOMPARE(later.recipe.stages.at(0).variants.at(0).settings.at("skip_set"),
+                 std::vector<std::string>{engine::skipSetJson(second)});
     }
 };
 

@@ -4,6 +4,7 @@
 #include "ui/views/experiments/options/executor_choice.h"
 #include "ui/views/experiments/options/options_panel.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 using namespace ui;
 
@@ -53,6 +55,11 @@ class OptionsPanelTest : public QObject {
         return std::ranges::any_of(labels, [&](const QLabel* label) {
             return label->isVisible() && label->text().contains(words);
         });
+    }
+
+    QPushButton& estimate() {
+        const auto buttons = m_panel->findChildren<QPushButton*>();
+        return **std::ranges::find(buttons, QStringLiteral("Estimate"), &QPushButton::text);
     }
 
     QComboBox& place() { return *m_panel->findChild<ExecutorChoice*>()->findChild<QComboBox*>(); }
@@ -121,14 +128,53 @@ private slots:
         showRecipe("main_comparison");
         choosePaper();
         m_panel->findChild<QSpinBox*>()->setValue(3);
-        QPushButton* estimate = nullptr;
-        for (QPushButton* button : m_panel->findChildren<QPushButton*>())
-            if (button->text() == QStringLiteral("Estimate"))
-                estimate = button;
-        QTest::mouseClick(estimate, Qt::LeftButton);
+        QTest::mouseClick(&estimate(), Qt::LeftButton);
         const QStringList arguments = argumentsOf(m_panel->choice(), {});
         QCOMPARE(arguments, QStringList({"--size", "paper", "--data", data, "--seeds", "3"}));
         QTRY_VERIFY(says(arguments.join(u' ') + QStringLiteral(" --preview")));
+    }
+
+    void aProgramThatCannotBeStartedIsSaidWhereTheCostWouldBe() {
+        m_panel->setData({write("own.jsonl", "{\"prompt\":\"p\"}\n")});
+        showRecipe("main_comparison");
+        QVERIFY(QFile::remove(m_folder->filePath(QStringLiteral("swift-run"))));
+        QTest::mouseClick(&estimate(), Qt::LeftButton);
+        QVERIFY(says(QStringLiteral("being estimated")));
+        QTRY_VERIFY(says(QStringLiteral("Install SWIFT Studio again.")));
+        QVERIFY(!says(QStringLiteral("being estimated")));
+    }
+
+    void whereFilesCannotBeReadNothingIsEstimated() {
+        showRecipe("main_comparison");
+        m_panel->setData({m_folder->filePath(QStringLiteral("gone.jsonl"))});
+        QVERIFY(estimate().isEnabled()); // nobody has looked yet
+        QTRY_VERIFY(!estimate().isEnabled());
+        QVERIFY(!says(QStringLiteral("Not estimated")));
+    }
+
+    void tasksThatALongerLookFindsAreTakenToo() {
+        QByteArray lines;
+        for (const auto& [task, count] :
+             {std::pair('a', 10), std::pair('b', 10), std::pair('c', 5)})
+            lines += QByteArray("{\"task\":\"x\",\"prompt\":\"p\"}\n")
+                         .replace('x', task)
+                         .repeated(count);
+        showRecipe("main_comparison");
+        m_panel->setData({write("own.jsonl", lines)});
+        QTRY_VERIFY(says(QStringLiteral("25 prompts, 3 tasks")));
+        QCOMPARE(m_panel->choice().tasks, QStringList()); // all
+        for (QCheckBox* check : m_panel->findChildren<QCheckBox*>())
+            if (check->property("name").toString() == QStringLiteral("b"))
+                check->setChecked(false);
+        QCOMPARE(m_panel->choice().tasks, QStringList({"a", "c"}));
+    }
+
+    void aSizeOfOnePromptIsSaidInTheSingular() {
+        engine::Recipe recipe;
+        recipe.name = "small";
+        recipe.sizes["quick"] = {.promptsPerTask = {{"", 1}}};
+        m_panel->setRecipe(QStringLiteral("small.swiftexp"), &recipe);
+        QVERIFY(says(QStringLiteral("1 prompt of each task")));
     }
 };
 

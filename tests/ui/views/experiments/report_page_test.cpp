@@ -2,6 +2,7 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/shell/bars/message_bar.h"
+#include "ui/views/experiments/page/shard_grid.h"
 #include "ui/views/experiments/report/figure_view.h"
 #include "ui/views/experiments/report/report_page.h"
 #include "ui/views/experiments/report/result_section.h"
@@ -103,6 +104,18 @@ private slots:
         m_menu.reset();
         m_messages.reset();
         m_stage.reset();
+    }
+
+    void partsThatAreNotToldInWordsAreCounted() {
+        ShardGrid grid(m_stage->theme);
+        std::vector<ShardState> shards(4);
+        for (ShardState& shard : shards)
+            shard.problem = "It was killed";
+        grid.setShards(shards);
+        QVERIFY(grid.words().endsWith(QStringLiteral(", and 1 more part like these")));
+        shards.push_back(shards.back());
+        grid.setShards(shards);
+        QVERIFY(grid.words().endsWith(QStringLiteral(", and 2 more parts like these")));
     }
 
     void aResultHasItsVerdictItsFiguresAndItsTables() {

@@ -253,9 +253,12 @@ private slots:
         m_stream->answer(0);
         show();
         m_page->drift().setFrozen(true);
+        m_page->tasks().setFrozen(true);
         m_stream->answer(1);
-        show();
+        show(false);
         QCOMPARE(m_page->drift().speedPlot().pointCount(0), std::size_t{1});
+        QCOMPARE(m_page->tasks().tiles()[0].state, TaskTile::State::Running);
+        QCOMPARE(m_page->tasks().tiles()[0].stateText, QStringLiteral("prompt 1 of 2"));
         m_page->drift().setFrozen(false);
         QCOMPARE(m_page->drift().speedPlot().pointCount(0), std::size_t{2});
     }

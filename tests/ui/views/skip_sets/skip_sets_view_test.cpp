@@ -253,6 +253,33 @@ private slots:
         QVERIFY(m_sets->memory().find("code").value() == storedSet({1, 3}, {2}));
     }
 
+    void aListThatComesWhileANameIsTypedIsShownBehindIt() {
+        tree().choose("code");
+        tree().setFocus();
+        QTest::keyClick(&tree(), Qt::Key_F2);
+        auto* field = tree().findChild<QLineEdit*>();
+        QVERIFY(field != nullptr);
+        QVERIFY(m_sets->memory().store("new", storedSet({3}, {})));
+        m_run->engine->say(promptFinished(1));
+        m_run->bridge->tick();
+        m_sets->answer();
+        QVERIFY(!names().contains("new")); // the field stays on its row
+        QTest::keyClick(field, Qt::Key_Escape);
+        QTRY_VERIFY(names().contains("new"));
+    }
+
+    void aRecordingSaysWhyNothingCanBeChanged() {
+        m_view.reset();
+        m_run->engine->recording =
+            std::make_unique<Playback>(0.0, 1.0, std::chrono::steady_clock::now);
+        m_view = std::make_unique<SkipSetsView>(m_run->context());
+        for (const char* text : {"Use this set", "Import...", "Export all..."}) {
+            QVERIFY2(!button(text).isEnabled(), text);
+            QCOMPARE(button(text).toolTip(),
+                     QStringLiteral("A recording is shown, so nothing can be changed."));
+        }
+    }
+
     void aNameThatIsTakenIsRefused() {
         tree().choose("code");
         m_view->shelf().rename("code", "story");

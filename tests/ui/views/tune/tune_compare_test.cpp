@@ -113,6 +113,34 @@ private slots:
         QVERIFY(page().finding().startsWith(QStringLiteral("On 4 prompts")));
     }
 
+    void anotherRecipeLeavesAComparisonAloneAndATrainingEndsIt() {
+        finish();
+        script().sayCompared(gains(8));
+        click(Action::Compare);
+        QTRY_COMPARE(desk().session().comparison().prompts().prompts().size(), std::size_t(4));
+        const qint64 process = desk().session().comparison().processId();
+        desk().session().setRecipe(TuningRecipe::LayerSkip);
+        QCOMPARE(desk().session().comparison().processId(), process);
+        QCOMPARE(desk().note().title, QStringLiteral("Draft layer for Tiny"));
+        QVERIFY(desk().note().state.startsWith(QStringLiteral("compares")));
+        desk().session().setRecipe(TuningRecipe::Draft);
+        QCOMPARE(desk().session().comparison().processId(), process);
+        QVERIFY(says(page(), QStringLiteral("4 of 8 prompts")));
+        script().endBy("wait");
+        desk().session().start(script().copyChoice());
+        QVERIFY(desk().session().comparison().state() == ComparisonState::Stopped);
+        QTRY_VERIFY(Script::stateOf(process) == 'Z' || Script::stateOf(process) == 0);
+    }
+
+    void oneTextThatDiffersIsSaidInTheSingular() {
+        script().sayCompared(Script::compared(1, 200, 100, 160, 1, false));
+        script().endComparisonBy("done");
+        finish();
+        click(Action::Compare);
+        QTRY_VERIFY(desk().session().comparison().state() == ComparisonState::Done);
+        QCOMPARE(view("tune_compared").table().rows[0].last(), QStringLiteral("1 differs"));
+    }
+
     void whatAComparisonHasShownIsSaidAsItIs_data() {
         QTest::addColumn<QList<double>>("with");
         QTest::addColumn<bool>("isEqual");

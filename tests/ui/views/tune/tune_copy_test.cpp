@@ -220,6 +220,15 @@ private slots:
                                 .arg(band->heightForWidth(band->width()))));
     }
 
+    void withoutALoadedModelACopyIsFoundAgain() {
+        finishCopy(true);
+        desk().forgetModel();
+        choose(TuningRecipe::Draft);
+        QVERIFY(page().emptyPage().isVisible());
+        choose(TuningRecipe::LayerSkip);
+        QVERIFY(isShown(Action::Reload));
+    }
+
     void aCopyThatIsWorseIsNamedAsOne() {
         finishCopy(false);
         QVERIFY(page().finding().startsWith(QStringLiteral("The copy is worse than the model")));

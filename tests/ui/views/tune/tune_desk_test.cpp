@@ -169,6 +169,7 @@ private slots:
         QVERIFY(says(recipe(), QStringLiteral("fixed while it runs")));
         desk().addPrompts({QStringLiteral("/late.jsonl")});
         QCOMPARE(recipe().sources().paths().size(), 1);
+        QVERIFY(m_desk->messages.isShown(QStringLiteral("tune"))); // not without a word
     }
 
     void itPausesContinuesAndStops() {

@@ -63,6 +63,8 @@ QString progressText(const RunPicture& picture) {
 }
 
 QString jobText(const ExperimentJob& job, const RunPicture* picture) {
+    if (job.isStopping)
+        return JobListModel::tr("stops after its current pass");
     const QString progress = picture != nullptr ? progressText(*picture) : QString();
     switch (job.state) {
     case JobState::Waiting:
@@ -120,7 +122,6 @@ void JobListModel::update() {
     beginResetModel();
     m_rows = std::move(rows);
     endResetModel();
-    emit sectionsChanged();
 }
 
 int JobListModel::rowCount(const QModelIndex& parent) const {

@@ -53,10 +53,6 @@ public:
     /// Invalid for a job that is not there.
     QModelIndex indexOf(const QString& id) const;
 
-signals:
-    /// The heights of rows have changed.
-    void sectionsChanged();
-
 private:
     void update();
     QString subtitleOf(const ExperimentJob& job) const;

@@ -115,13 +115,15 @@ void QueuePanel::fillMenu(QMenu& menu, const QString& id) {
     const ExperimentJob* job = m_queue.job(id);
     if (job == nullptr)
         return;
-    if (job->state == JobState::Running)
+    if (job->isStopping)
+        menu.addAction(tr("End at once"), this, [this, id] { m_queue.stop(id); });
+    else if (job->state == JobState::Running)
         menu.addAction(tr("Pause"), this, [this, id] { m_queue.pause(id); });
     else if (job->state == JobState::Waiting)
         menu.addAction(tr("Run next"), this, [this, id] { m_queue.run(id); });
     else if (job->state != JobState::Finished)
         menu.addAction(tr("Resume"), this, [this, id] { m_queue.run(id); });
-    if (job->isAtWork())
+    if (job->isAtWork() && !job->isStopping)
         menu.addAction(tr("Stop"), this, [this, id] { m_queue.stop(id); });
     if (job->isOver() || job->state == JobState::Stopped)
         menu.addAction(tr("Run again"), this, [this, id] { emit chosen(m_queue.runAgain(id)); });

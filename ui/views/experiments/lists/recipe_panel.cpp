@@ -103,11 +103,12 @@ RecipePanel::RecipePanel(const Theme& theme,
     head().addWidget(m_filter, 1);
     head().addWidget(m_own);
     column().addWidget(m_legend);
-    connect(m_filter,
-            &QLineEdit::textChanged,
-            m_filtered,
-            &QSortFilterProxyModel::setFilterFixedString);
-    connect(m_filter, &QLineEdit::textChanged, this, &RecipePanel::showEmpty);
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& words) {
+        mark({}); // a current row that goes would make another one the current one
+        m_filtered->setFilterFixedString(words);
+        setCurrent(m_marked);
+        showEmpty();
+    });
     connect(m_model, &QAbstractItemModel::modelReset, this, &RecipePanel::showEmpty);
     connect(m_own, &QPushButton::clicked, this, &RecipePanel::ownAsked);
     restyle();
@@ -115,11 +116,13 @@ RecipePanel::RecipePanel(const Theme& theme,
 }
 
 void RecipePanel::setCurrent(const QString& path) {
+    m_marked = path;
     mark(m_filtered->mapFromSource(m_model->indexOf(path)));
 }
 
 void RecipePanel::choose(const QModelIndex& index) {
-    emit chosen(index.data(RecipeListModel::PathRole).toString());
+    m_marked = index.data(RecipeListModel::PathRole).toString();
+    emit chosen(m_marked);
 }
 
 void RecipePanel::showEmpty() {

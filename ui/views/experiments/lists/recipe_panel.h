@@ -44,6 +44,7 @@ private:
     QAction* m_filterIcon;
     QPushButton* m_own;
     QWidget* m_legend;
+    QString m_marked; ///< path; also while the filter hides its row
 };
 
 } // namespace ui

@@ -112,8 +112,8 @@ HardwarePanel::HardwarePanel(const Theme& theme, QWidget* parent)
     , m_none(plainLabel(this, true)) {
     setAttribute(Qt::WA_StyledBackground);
     setProperty("ground", QStringLiteral("panel"));
-    m_none->setText(tr("What a run asks and how steady vanilla is beside it is listed here, and "
-                       "once a part is finished the machine that it was measured on."));
+    m_none->setText(tr("What a run asks and how steady vanilla is beside it are listed here, and, "
+                       "once a part is finished, the machine on which it was measured."));
     auto* content = new QWidget;
     content->setAttribute(Qt::WA_StyledBackground);
     content->setProperty("ground", QStringLiteral("panel"));

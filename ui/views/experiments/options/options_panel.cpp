@@ -73,14 +73,12 @@ OptionsPanel::OptionsPanel(const Theme& theme, QString program, QWidget* parent)
     connect(m_scan, &DataScan::failed, this, [this](const QString& sentence) {
         m_dataProblem = sentence;
         showData();
+        forgetCost();
     });
     connect(m_cost, &CostPreview::answered, this, [this](const QString& text, bool isError) {
         const bool isPart = !areAllChecked(m_variants) || !areAllChecked(m_tasks);
-        m_costNote->setText(isPart && !isError ? tr("With all decoders and tasks: %1").arg(text)
-                                               : text);
-        m_costNote->setProperty("tone", isError ? "problem" : "small");
-        m_costNote->style()->unpolish(m_costNote);
-        m_costNote->style()->polish(m_costNote);
+        tellCost(isPart && !isError ? tr("With all decoders and tasks: %1").arg(text) : text,
+                 isError);
     });
     connect(&theme, &Theme::changed, this, &OptionsPanel::restyle);
     restyle();
@@ -177,7 +175,9 @@ void OptionsPanel::build() {
 }
 
 void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) {
-    const bool isSame = path == m_path && m_hasRecipe == (recipe != nullptr);
+    // A later version may have taken the place of the one that is shown.
+    const bool isSame = path == m_path && m_hasRecipe && recipe != nullptr &&
+                        engine::recipeJson(*recipe) == engine::recipeJson(m_recipe);
     m_hasRecipe = recipe != nullptr;
     m_scroll->setVisible(m_hasRecipe);
     m_buttons->setVisible(m_hasRecipe);
@@ -221,6 +221,7 @@ void OptionsPanel::setModel(const ModelChoice& model,
 void OptionsPanel::setData(const QStringList& paths) {
     m_data = paths;
     m_preview.reset();
+    m_leftOut.clear();
     m_dataProblem.clear();
     showSizes();
     if (!paths.isEmpty())
@@ -243,8 +244,10 @@ void OptionsPanel::showSizes() {
     if (m_preview != nullptr)
         for (const auto& [task, count] : m_preview->tasks)
             most = std::max<qint64>(most, count);
-    QString text = prompts == 0 ? tr("All prompts of each task")
-                                : tr("%1 prompts of each task").arg(numberText(prompts));
+    QString text =
+        prompts == 0
+            ? tr("All prompts of each task")
+            : countText(prompts, tr("1 prompt of each task"), tr("%1 prompts of each task"));
     if (most > 0 && most < prompts)
         text = tr("%1 (no task of your files has more than %2)").arg(text, numberText(most));
     if (found->second.mostTasks > 0)
@@ -273,8 +276,6 @@ void OptionsPanel::showVariants() {
 
 /// Recipes with tasks of their own take no others.
 void OptionsPanel::showTasks() {
-    const QStringList before = checkedNames(m_tasks);
-    const bool hadTasks = !m_tasks.empty();
     clearChecks(m_tasks);
     if (m_preview != nullptr && m_recipe.tasks.empty() && m_preview->tasks.size() > 1 &&
         m_preview->tasks.size() <= kMostShownTasks)
@@ -283,10 +284,16 @@ void OptionsPanel::showTasks() {
             auto* check = new QCheckBox(
                 QStringLiteral("%1 \u00B7 %2").arg(taskTitle(name), numberText(count)));
             check->setProperty("name", name);
-            check->setChecked(!hadTasks || before.contains(name));
+            check->setChecked(!m_leftOut.contains(name));
             m_taskRows->addWidget(check);
             m_tasks.push_back(check);
-            connect(check, &QCheckBox::toggled, this, &OptionsPanel::forgetCost);
+            connect(check, &QCheckBox::toggled, this, [this, name](bool isTaken) {
+                if (isTaken)
+                    m_leftOut.remove(name);
+                else
+                    m_leftOut.insert(name);
+                forgetCost();
+            });
         }
     m_taskTitle->setVisible(!m_tasks.empty());
 }
@@ -332,16 +339,23 @@ void OptionsPanel::forgetCost() {
     m_cost->ask({});
     showData();
     const QString problem = obstacle();
-    m_costNote->setText(problem.isEmpty() ? tr("Not estimated: that reads the model and measures "
-                                               "it for some seconds.")
-                                          : problem);
-    m_costNote->setProperty("tone", QStringLiteral("small"));
+    tellCost(problem.isEmpty() ? tr("Not estimated: that reads the model and measures it for some "
+                                    "seconds.")
+                               : problem,
+             false);
     m_estimate->setEnabled(problem.isEmpty());
 }
 
 void OptionsPanel::askCost() {
-    m_costNote->setText(tr("being estimated"));
+    tellCost(tr("being estimated"), false);
     m_cost->ask(QStringList{m_path} + argumentsOf(choice(), m_model));
+}
+
+void OptionsPanel::tellCost(const QString& text, bool isError) {
+    m_costNote->setText(text);
+    m_costNote->setProperty("tone", isError ? "problem" : "small");
+    m_costNote->style()->unpolish(m_costNote);
+    m_costNote->style()->polish(m_costNote);
 }
 
 RecipeChoice OptionsPanel::choice() const {

@@ -8,6 +8,7 @@
 #include "ui/theme/theme.h"
 
 #include <QHash>
+#include <QSet>
 #include <QWidget>
 
 class QCheckBox;
@@ -58,6 +59,7 @@ private:
     void showData();
     void forgetCost();
     void askCost();
+    void tellCost(const QString& text, bool isError);
     QString obstacle() const;
 
     const Theme& m_theme;
@@ -86,6 +88,7 @@ private:
     QLabel* m_taskTitle = nullptr;
     QVBoxLayout* m_taskRows = nullptr;
     std::vector<QCheckBox*> m_tasks;
+    QSet<QString> m_leftOut; ///< tasks; those that a longer look finds are taken
     QSpinBox* m_seeds = nullptr;
     ExecutorChoice* m_executor = nullptr;
     QCheckBox* m_overlay = nullptr;

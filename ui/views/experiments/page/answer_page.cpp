@@ -7,6 +7,7 @@
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/text/message_body.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -66,7 +67,7 @@ MarkedText markedText(const std::vector<const engine::ShardRound*>& rounds) {
                            : round->draftSteps > 0 ? Origin::Bonus
                                                    : Origin::Vanilla;
             token.step = step;
-            token.stepMs = round->draftMs + round->verifyMs + round->searchMs + round->otherMs;
+            token.stepMs = round->draftMs + round->verifyMs + round->searchMs;
             marked.tokens.push_back(token);
         }
         ++step;
@@ -124,7 +125,8 @@ void AnswerPage::clear() {
 void AnswerPage::begin(int prompt) {
     m_prompt = prompt;
     m_title->setText(tr("Prompt %1").arg(numberText(prompt)));
-    m_back->setFocus(Qt::ShortcutFocusReason);
+    if (!m_head->isAncestorOf(QApplication::focusWidget())) // else a button here is being pressed
+        m_back->setFocus(Qt::ShortcutFocusReason);
 }
 
 void AnswerPage::addTitle(const QString& words, const QString& figures) {

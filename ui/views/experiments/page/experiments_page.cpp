@@ -163,13 +163,14 @@ void ExperimentsPage::showJob(const ExperimentJob& job, const RunPicturePtr& pic
 
 void ExperimentsPage::showButtons(const ExperimentJob& job, bool isStream, bool hasReport) {
     button(Action::Stop).setVisible(job.isAtWork());
+    button(Action::Stop).setText(job.isStopping ? tr("End at once") : tr("Stop"));
     button(Action::RunAgain).setVisible(job.isOver() || job.state == JobState::Stopped);
     button(Action::Turn).setVisible(isStream);
     button(Action::Turn)
         .setText(m_isReport                        ? tr("Course of the stream")
                  : job.state == JobState::Finished ? tr("Figures and tables")
                                                    : tr("Report so far"));
-    button(Action::RunOrPause).setVisible(job.state != JobState::Finished);
+    button(Action::RunOrPause).setVisible(job.state != JobState::Finished && !job.isStopping);
     button(Action::RunOrPause)
         .setText(job.state == JobState::Running   ? tr("Pause")
                  : job.state == JobState::Waiting ? tr("Run next")

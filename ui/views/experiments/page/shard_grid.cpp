@@ -124,8 +124,11 @@ QString ShardGrid::words() const {
             words, QString::number(shard.shard + 1), QString::fromStdString(shard.problem));
     }
     if (problems > kMostProblems)
-        words = tr("%1, and %2 more parts like these")
-                    .arg(words, QString::number(problems - kMostProblems));
+        words = tr("%1, and %2")
+                    .arg(words,
+                         countText(problems - kMostProblems,
+                                   tr("1 more part like these"),
+                                   tr("%1 more parts like these")));
     return words;
 }
 

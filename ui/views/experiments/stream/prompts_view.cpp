@@ -42,9 +42,9 @@ PromptsView::PromptsView(const ViewContext& context, QWidget* parent)
           {QStringLiteral("prompts"),
            tr("Prompts"),
            tr("Every prompt that was answered, with its figures. The field takes conditions "
-              "such as \"task = math and acceptance < .8\"; what is written into the CSV file "
-              "and what a set is searched for are the rows that the table shows. Enter or a double "
-              "click opens the answers to a prompt."),
+              "such as \"task = math and acceptance < .8\"; the rows that the table shows are "
+              "what is written into the CSV file, and a skip set can be searched for them. Enter "
+              "or a double click opens the answers to a prompt."),
            {}},
           parent)
     , m_prompts(new PromptTableModel(this))

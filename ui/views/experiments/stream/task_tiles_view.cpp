@@ -162,11 +162,6 @@ QWidget* TaskTilesView::makeLegend(QWidget* parent) {
     return legend;
 }
 
-void TaskTilesView::setAtWork(bool isAtWork) {
-    if (std::exchange(m_isAtWork, isAtWork) != isAtWork)
-        showPicture();
-}
-
 void TaskTilesView::showPicture() {
     m_tiles = picture() != nullptr ? taskTiles(*picture(), m_isAtWork) : std::vector<TaskTile>();
     m_canvas->showTiles();

@@ -20,8 +20,8 @@ public:
     FigureTable table() const override;
     void drawFigure(QPainter& painter, const QSize& size) override;
 
-    /// Whether the run goes on at this moment.
-    void setAtWork(bool isAtWork);
+    /// Whether the run goes on at this moment; the next picture shows it.
+    void setAtWork(bool isAtWork) { m_isAtWork = isAtWork; }
 
     const std::vector<TaskTile>& tiles() const { return m_tiles; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/models/library/library_list.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/views/models/library/recent_models.h"
 #include "ui/views/models/library/two_line_delegate.h"
 
@@ -78,8 +79,11 @@ void LibraryList::addHead(const LibraryFolder& folder) {
     head->setData(TwoLineDelegate::IsAlarmRole, folder.isGone);
     head->setData(TwoLineDelegate::IsHeadRole, true);
     head->setData(Qt::AccessibleTextRole,
-                  tr("Watched folder %1, %2 models; Delete stops watching it")
-                      .arg(where, QString::number(folder.models.size())));
+                  tr("Watched folder %1, %2; Delete stops watching it")
+                      .arg(where,
+                           countText(static_cast<qint64>(folder.models.size()),
+                                     tr("1 model"),
+                                     tr("%1 models"))));
     head->setToolTip(where.toHtmlEscaped());
 }
 

@@ -41,6 +41,11 @@ void RecentList::fill() {
     updateGeometry();
 }
 
+void RecentList::showEvent(QShowEvent* event) {
+    fill();
+    ModelList::showEvent(event);
+}
+
 void RecentList::removeCurrent() {
     if (const QListWidgetItem* item = currentItem())
         m_recent.remove(item->data(TwoLineDelegate::PathRole).toString());

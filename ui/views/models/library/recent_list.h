@@ -15,6 +15,10 @@ public:
 
     void removeCurrent() override;
 
+protected:
+    /// A file may have come back with its disk.
+    void showEvent(QShowEvent* event) override;
+
 private:
     void fill();
 

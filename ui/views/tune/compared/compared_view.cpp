@@ -56,9 +56,10 @@ FigureTable tableOf(const std::vector<NamedSum>& rows, bool isRead) {
                               acceptance,
                               number(sum.tokensPerRound),
                               QString::number(sum.prompts),
-                              sum.differing == 0
-                                  ? ComparedView::tr("equal")
-                                  : ComparedView::tr("%1 differ").arg(sum.differing)});
+                              sum.differing == 0 ? ComparedView::tr("equal")
+                                                 : countText(sum.differing,
+                                                             ComparedView::tr("1 differs"),
+                                                             ComparedView::tr("%1 differ"))});
     }
     return table;
 }
