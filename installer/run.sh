@@ -64,7 +64,9 @@ chatInTerminal() {
     local program="$sourceDir/build/release/bin/swift-run"
     if [[ -t 0 ]]; then
         exec "$program" chat "$@"
-    elif hasOption --prompt "$@" || hasOption --prompt-file "$@" || hasOption --prompt-ids "$@"; then
+    elif hasOption --prompt-ids "$@"; then
+        exec "$program" generate "$@" # ids are no text that a chat template could take
+    elif hasOption --prompt "$@" || hasOption --prompt-file "$@"; then
         exec "$program" generate --chat "$@"
     else
         exec "$program" generate --chat --prompt "$examplePrompt" "$@"

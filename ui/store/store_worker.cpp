@@ -39,8 +39,13 @@ void StoreWorker::open() {
     emit opened();
 }
 
+/// What stood in the way of saving may be gone by now.
 void StoreWorker::close() {
     commit();
+    if (!m_unsaved.isEmpty() && !m_database.isWritable()) {
+        openFile();
+        commit();
+    }
     m_commitTimer.stop();
     m_retryTimer.stop();
     m_database.close();

@@ -279,7 +279,11 @@ void Studio::connectFinder() {
             map->showFinding(m_finder->isRunning(), m_finder->sentence());
         });
     }
-    connect(m_finder, &SkipSetFinder::changed, this, [this] { updateActions(); });
+    connect(m_finder, &SkipSetFinder::changed, this, [this] {
+        updateActions();
+        for (DecoderSwitch* decoder : m_window->findChildren<DecoderSwitch*>())
+            decoder->keepSettings(!m_finder->isRunning());
+    });
 }
 
 QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }
@@ -296,8 +300,11 @@ void Studio::connectNotices() {
         m_window->messages().withdraw(QStringLiteral("store"));
     });
     connect(m_chats.get(), &ChatStore::unsavedCountChanged, this, [this](qint64 count) {
-        if (count == 0)
-            m_window->messages().withdraw(QStringLiteral("unsaved"));
+        const QString id = QStringLiteral("unsaved");
+        if (count != 0 || !m_window->messages().isShown(id))
+            return;
+        m_window->messages().withdraw(id);
+        m_window->close(); // as the notice promises
     });
     connect(m_chats.get(), &ChatStore::recovered, this, &Studio::onRecovered);
     connect(m_session.get(), &ChatSession::stateChanged, this, &Studio::sendFirstMessage);

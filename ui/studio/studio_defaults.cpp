@@ -4,6 +4,7 @@
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/panels/prompts_dialog.h"
 #include "ui/views/controls/decoder_switch.h"
+#include "ui/views/search_offer/skip_set_finder.h"
 
 #include <algorithm>
 
@@ -51,13 +52,14 @@ void Studio::keepGeneralSampling(const SamplingOptions& sampling) {
     m_answerDefaults.setOfLastRun(choices);
 }
 
+/// A search for a skip set has settings of its own, and restores the user's at its end.
 void Studio::keepChoices(const EngineEvent& event) {
     if (const auto* changed = event.as<SamplingChanged>(); changed && !hasOwnSampling())
         keepGeneralSampling(changed->sampling);
     else if (const auto* chosen = event.as<DecoderChosen>(); chosen && m_hasChosenDecoder)
         keepDecoder(chosen->info, chosen->settings);
     else if (const auto* set = event.as<SettingsChanged>();
-             set && m_hasChosenDecoder && m_run.decoder() != nullptr)
+             set && m_hasChosenDecoder && m_run.decoder() != nullptr && !m_finder->isRunning())
         keepDecoder(*m_run.decoder(), set->settings);
 }
 

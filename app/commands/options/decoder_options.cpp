@@ -22,8 +22,8 @@ void addDecoderOptions(CLI::App& command, DecoderOptions& options, const std::st
         .add_option(
             "--task",
             options.task,
-            "The task whose search the decoder continues and adds to; a task that you name is "
-            "recognised in the window later")
+            "The task whose search the decoder continues and adds to; with a chat template, a "
+            "task that you name is recognised in the window later")
         ->each([&options](const std::string&) { options.isTaskNamed = true; })
         ->capture_default_str();
 }

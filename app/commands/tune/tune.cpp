@@ -131,7 +131,7 @@ void addLengthOptions(CLI::App& command, TuneOptions& options) {
     command
         .add_option("--minutes",
                     options.minutes,
-                    "Time for all of it, about; a third of it goes to the answers")
+                    "Time for all of it, about; .35 of it goes to the answers")
         ->check(numberFrom(0.01, 100'000.0));
 }
 

@@ -174,9 +174,7 @@ void SessionWorker::serve(Conversation& conversation) {
 void SessionWorker::workInPause(Conversation& conversation) {
     const SessionTask task{.name = "pause", .conversation = conversation.id};
     const std::stop_token stop = conversation.work->token();
-    DecoderSlot& slot = conversation.slot;
-    const std::string ofTask = slot.task();
-    const bool wasSearching = slot.isInPhase(DecoderPhase::Optimise);
+    const std::optional<std::string> searched = conversation.slot.searchedTask();
     bool hasWorked = false;
     const bool isDone = attempt(task, [&]() -> Result<void> {
         ENGINE_TRY(const auto turn, takeTurn(stop));
@@ -187,10 +185,14 @@ void SessionWorker::workInPause(Conversation& conversation) {
     });
     if (isDone && hasWorked)
         return;
-    // Work that was stopped or has failed waits for the next answer.
-    if ((stop.stop_requested() || !isDone) && wasSearching &&
-        slot.entersPhase(DecoderPhase::Accumulate, ofTask))
-        m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, ofTask}, conversation.id);
+    endPause(conversation, stop.stop_requested() || !isDone ? searched : std::nullopt);
+}
+
+/// An interrupted search, of this task, waits for the next answer.
+void SessionWorker::endPause(Conversation& conversation,
+                             const std::optional<std::string>& interrupted) {
+    if (interrupted && conversation.slot.entersPhase(DecoderPhase::Accumulate, *interrupted))
+        m_outlet.emit(PhaseChanged{DecoderPhase::Accumulate, *interrupted}, conversation.id);
     conversation.work.reset();
 }
 
@@ -304,7 +306,10 @@ void SessionWorker::tellSpan(Conversation& conversation) {
 /// The new model is loaded beside the old one, which stays usable if that fails. Only if both do
 /// not fit into memory is the old one freed first.
 Result<void> SessionWorker::handle(const LoadModel& command) {
-    m_conversations.forEach([](Conversation& each) { each.work.reset(); }); // no pause goes on
+    m_conversations.forEach([this](Conversation& each) {
+        if (each.work)
+            endPause(each, each.slot.searchedTask());
+    });
     const auto load = m_channels.control.beginLoad(m_task.number);
     const ModelLoadWork work{
         load->token(), [this, &command](std::string_view stage, double part) {
@@ -453,7 +458,7 @@ Result<void> SessionWorker::beginPrompt(Conversation& conversation, const Submit
     if (!begun) {
         m_task.tooLong = conversation.prompt->run.tooLong();
         conversation.prompt.reset();
-        conversation.work.reset();
+        endPause(conversation, conversation.slot.searchedTask());
     }
     return begun;
 }

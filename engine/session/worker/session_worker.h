@@ -34,6 +34,7 @@ private:
     void workOn(const NumberedCommand& command);
     void serve(Conversation& conversation);
     void workInPause(Conversation& conversation);
+    void endPause(Conversation& conversation, const std::optional<std::string>& interrupted);
     void workOnLens();
     Result<bool> useDecoderInPause(Conversation& conversation);
     Result<std::optional<TurnLock::Turn>> takeTurn(const std::stop_token& stop);

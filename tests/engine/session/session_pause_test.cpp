@@ -40,6 +40,7 @@ private slots:
     void aDecoderWorksBehindAnAnswerUntilItHasNoMoreToDo();
     void aCommandWaitsForOnePieceOfWorkAtMost();
     void stoppingEndsThePauseUntilTheNextAnswer();
+    void aLoadOrARefusedPromptEndsThePauseAndSaysSo();
     void nobodyWorksBeforeTheFirstAnswerOrBehindAStoppedOne();
     void closingTheSessionEndsThePause();
     void aFailureInThePauseLetsTheNextPromptWork();
@@ -127,6 +128,32 @@ void SessionPauseTest::stoppingEndsThePauseUntilTheNextAnswer() {
     fixture.session.send(prompt(2));
     QVERIFY(fixture.finish(2) != nullptr);
     QVERIFY(fixture.next<TrialFinished>(isBeside) != nullptr);
+}
+
+void SessionPauseTest::aLoadOrARefusedPromptEndsThePauseAndSaysSo() {
+    const std::vector<EngineCommand> refused = {LoadModel{"missing"},
+                                                rawPrompt(2, std::string(200, 'a'), 5)};
+    for (const EngineCommand& command : refused) {
+        Fixture fixture(
+            {.onIdle = [pieces = 0](const std::stop_token&) mutable { return trial(++pieces); }});
+        LoadModel load{"stub"};
+        load.contextLength = 64;
+        fixture.session.send(load);
+        fixture.session.send(ChooseDecoder{"drafting"});
+        fixture.session.send(prompt(1));
+        QVERIFY(fixture.finish(1) != nullptr);
+        QVERIFY(fixture.next<TrialFinished>(
+                    [](const TrialFinished& trial) { return trial.isBeside; }) != nullptr);
+        fixture.session.send(command);
+        QVERIFY(fixture.next<PhaseChanged>([](const PhaseChanged& change) {
+            return change.phase == DecoderPhase::Accumulate;
+        }) != nullptr);
+        QVERIFY(fixture.next<EngineFailed>() != nullptr);
+        const std::size_t before = fixture.all<TrialFinished>().size();
+        fixture.session.send(CountTokens{.requestId = 1, .text = "abc"});
+        QVERIFY(fixture.next<TokensCounted>() != nullptr);
+        QCOMPARE(fixture.all<TrialFinished>().size(), before);
+    }
 }
 
 void SessionPauseTest::nobodyWorksBeforeTheFirstAnswerOrBehindAStoppedOne() {

@@ -394,6 +394,25 @@ private slots:
         QCOMPARE(store.speed().answer().sums.rounds, 1);
     }
 
+    void anAnswerKeepsTheBaselineOfItsEnd() {
+        RunStore store;
+        const auto tell = [&](double baselineMs) {
+            Statistics told;
+            told.baselineStepMs = baselineMs;
+            apply(store, told);
+        };
+        apply(store, promptStarted(1));
+        apply(store, draftStep(1, 0, {"a"}, 1, "b"));
+        tell(20.0);
+        apply(store, promptFinished(1));
+        apply(store, promptStarted(kFirstHiddenPrompt + 1));
+        tell(40.0);
+        QCOMPARE(*store.speed().answer().baselineMs, 20.0);
+        QCOMPARE(*store.speed().baselineMs(), 40.0);
+        apply(store, promptStarted(2));
+        QCOMPARE(*store.speed().answer().baselineMs, 40.0);
+    }
+
     void anotherModelLeavesNoStepOfTheOldOne() {
         RunStore store;
         apply(store, loadedModel());

@@ -67,6 +67,19 @@ private slots:
         QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings, set);
     }
 
+    void whatASearchSetsIsNotKept() {
+        DecoderSwitch control(m_stage->context());
+        load();
+        const auto set = resolveSettings(swiftDecoder(), {{"r", 0.3}}).value();
+        say(DecoderChosen{swiftDecoder(), set});
+        control.keepSettings(false);
+        say(SettingsChanged{resolveSettings(swiftDecoder(), {{"S", 48.0}}).value()});
+        say(DecoderChosen{vanillaDecoder(), {}});
+        control.keepSettings(true);
+        control.segment(2)->click();
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings, set);
+    }
+
     /// The window tells why.
     void aRefusedChoiceGoesBack() {
         DecoderSwitch control(m_stage->context());

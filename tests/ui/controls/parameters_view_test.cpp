@@ -146,6 +146,29 @@ private slots:
         QCOMPARE(m_stage->engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.5}}));
     }
 
+    void theUndoOfASettingIsDroppedOnceAnotherDecoderIsChosen() {
+        drag("r", 50);
+        confirm();
+        choose(hydraDecoder()); // by someone else
+        m_stage->engine->sent.clear();
+        m_stage->undoStack.undo();
+        QVERIFY(m_stage->engine->lastSent<ChangeSettings>() == nullptr);
+        QCOMPARE(m_stage->undoStack.count(), 0);
+    }
+
+    void aChoiceAndTheSettingBeforeItAreUndoneWithoutAWait() {
+        drag("r", 50);
+        confirm();
+        auto* decoders = m_view->findChild<QComboBox*>("decoders");
+        decoders->setCurrentIndex(decoders->findData("hydra"));
+        emit decoders->activated(decoders->currentIndex());
+        choose(hydraDecoder());
+        QCOMPARE(m_stage->undoStack.count(), 2);
+        m_stage->undoStack.undo();
+        m_stage->undoStack.undo();
+        QCOMPARE(m_stage->engine->lastSent<ChangeSettings>()->values, (SettingValues{{"r", 0.45}}));
+    }
+
     void dragsOfOneVisitAreOneToUndo() {
         for (int position : {50, 55, 60}) {
             drag("r", position);

@@ -202,9 +202,10 @@ private slots:
     void whatIsAtWorkIsALinkWhoseTitleGivesWay() {
         WorkLink& link = m_strip->workLink();
         QVERIFY(!link.isVisible());
+        QCOMPARE(link.accessibleName(), QStringLiteral("Work beside the chat"));
         m_strip->setWork({QString(60, u'q'), QStringLiteral("prompt 3 of 40"), false});
         QVERIFY(link.isVisible());
-        QVERIFY(link.accessibleName().contains(QStringLiteral("prompt 3 of 40")));
+        QCOMPARE(link.accessibleName(), QString(60, u'q') + QStringLiteral(", prompt 3 of 40"));
         QVERIFY(link.sizeHint().width() > link.minimumSizeHint().width());
         const QFontMetrics metrics(m_stage->theme.font(TextRole::Small));
         const int state = metrics.horizontalAdvance(link.note().state);

@@ -415,7 +415,6 @@ private slots:
         first->open();
         first->createChat(titled(QStringLiteral("of the first")));
         QCOMPARE(chatsOf(*first).size(), 1);
-
         ChatStore second(options());
         QSignalSpy faulted(&second, &ChatStore::faulted);
         QSignalSpy cleared(&second, &ChatStore::faultCleared);
@@ -430,13 +429,27 @@ private slots:
         QCOMPARE(titlesFound(second, QStringLiteral("memory")).size(), 1);
         QTRY_COMPARE(second.unsavedCount(), 1);
         QCOMPARE(saved.count(), 0);
-
         first.reset();
         QTRY_COMPARE(saved.count(), 1);
         QTRY_COMPARE(cleared.count(), 1);
         QCOMPARE(second.unsavedCount(), 0);
         QCOMPARE(faulted.count(), 1);
         QCOMPARE(chatsOf(second).size(), 2);
+    }
+
+    void whatWaitedIsTriedOnceMoreAtTheEnd() {
+        auto first = std::make_unique<ChatStore>(options());
+        first->open();
+        QVERIFY(chatsOf(*first).isEmpty());
+        auto second = std::make_unique<ChatStore>(StoreOptions{path(), 5, 600'000});
+        second->open();
+        second->createChat(titled(QStringLiteral("of the second")));
+        QCOMPARE(chatsOf(*second).size(), 1);
+        first.reset();
+        second.reset();
+        ChatStore third(options());
+        third.open();
+        QCOMPARE(chatsOf(third).size(), 1);
     }
 
     void aFolderThatCannotBeMadeIsSaidAndRetried() {

@@ -8,6 +8,7 @@
 #include "ui/views/chat/panels/tasks_dialog.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/experiments/experiments_desk.h"
+#include "ui/views/layer_map/layer_map_view.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/skip_sets/skip_set_tree.h"
@@ -164,6 +165,30 @@ private slots:
         QVERIFY(map != nullptr && map->isVisible());
     }
 
+    void whatASearchSetsIsNoChoiceOfTheUser() {
+        DecoderInfo searching = swiftDecoder();
+        searching.settings.push_back(
+            setting("skip_set", "Skip set", SettingKind::Text, std::string()));
+        searching.settings.push_back(setting("optimise", "Search", SettingKind::Flag, 1.0));
+        ModelLoaded loaded = loadedModel(30, 1000);
+        loaded.decoders = {searching};
+        SettingValues values = resolveSettings(searching, {{"r", 0.3}}).value();
+        m_stage->say(loaded);
+        m_stage->say(DecoderChosen{searching, values});
+        m_stage->settle();
+        m_stage->beginAnswer();
+        m_stage->finishAnswer();
+        emit window().findChild<LayerMapView*>()->findAsked();
+        QVERIFY(m_stage->engine->lastSent<ChangeSettings>() != nullptr);
+        values["S"] = 48.0;
+        m_stage->say(SettingsChanged{values});
+        m_stage->settle();
+        QSettings file(m_stage->options.settingsPath, QSettings::IniFormat);
+        const SettingValues kept = AnswerDefaults(file).ofLastRun().decoderSettings;
+        QVERIFY(kept.contains("r"));
+        QVERIFY(!kept.contains("S"));
+    }
+
     void everyFieldTakesWhateverIsPasted() {
         m_stage->beginAnswer();
         m_stage->finishAnswer();
@@ -203,6 +228,16 @@ private slots:
             QVERIFY2(!m_stage->action(id)->isEnabled(), id);
         session().openChat(first);
         QTRY_COMPARE(session().chat().record.id, first);
+    }
+
+    void aQuestionWithoutAnAnswerCanBeAskedAgain() {
+        session().send(QStringLiteral("a question"));
+        session().stop();
+        QVERIFY(!m_stage->action("chat.copy_last")->isEnabled());
+        QVERIFY(m_stage->action("run.regenerate")->isEnabled());
+        m_stage->engine->sent.clear();
+        m_stage->action("run.regenerate")->trigger();
+        QVERIFY(m_stage->engine->lastSent<SubmitPrompt>() != nullptr);
     }
 
     void aLongTitleIsReadWholeWhileItIsChanged() {
@@ -287,6 +322,7 @@ private slots:
 
     void aReplayOffersNothingThatNeedsAModel() {
         open(QStringLiteral("run.swiftrun"));
+        QVERIFY(!m_stage->action("chat.new")->isEnabled());
         window().showWorkspace(1);
         m_stage->settle();
         for (const char* name :

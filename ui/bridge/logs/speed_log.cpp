@@ -82,6 +82,7 @@ bool SpeedLog::apply(const EngineEvent& event) {
         if (m_isHidden)
             return false;
         m_answer = {};
+        m_baselineAtEnd.reset();
         m_firstOfAnswer = m_dropped + static_cast<std::int64_t>(m_points.size());
         return true;
     }
@@ -90,6 +91,7 @@ bool SpeedLog::apply(const EngineEvent& event) {
             return false;
         // A search goes on after the last step.
         m_answer.searchMs = std::max(m_answer.searchMs, finished->decoding.searchMs);
+        m_baselineAtEnd = baselineMs();
         return true;
     }
     if (const auto* chosen = event.as<DecoderChosen>()) {

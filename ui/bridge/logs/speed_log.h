@@ -82,7 +82,10 @@ public:
 
     SpanFigures now() const;
 
-    SpanFigures answer() const { return {m_answer, baselineMs()}; }
+    /// Its baseline is that of its end, so that its speedup stays as it was when others follow.
+    SpanFigures answer() const {
+        return {m_answer, m_baselineAtEnd ? m_baselineAtEnd : baselineMs()};
+    }
 
     SpanFigures chat() const { return {m_chat, baselineMs()}; }
 
@@ -112,15 +115,16 @@ private:
     std::deque<SpeedPoint> m_points;
     std::int64_t m_dropped = 0;
     std::vector<SpanMark> m_marks;
-    std::string m_decoder;            // its title
-    std::deque<double> m_plainMs;     // for recordings without the baseline
-    double m_baselineMs = 0.0;        // as reported; 0 = not reported
-    engine::DecodeMetrics m_answer;   // sums of the newest answer
-    engine::DecodeMetrics m_chat;     // as told
-    std::int64_t m_firstOfAnswer = 0; // number of its first point
-    bool m_isHidden = false;          // the newest prompt is hidden
-    bool m_hasHiddenDrafted = false;  // that one
-    bool m_isLastOpen = false;        // the totals after the last point are not reported yet
+    std::string m_decoder;                 // its title
+    std::deque<double> m_plainMs;          // for recordings without the baseline
+    double m_baselineMs = 0.0;             // as reported; 0 = not reported
+    engine::DecodeMetrics m_answer;        // sums of the newest answer
+    std::optional<double> m_baselineAtEnd; // of that answer; none before it
+    engine::DecodeMetrics m_chat;          // as told
+    std::int64_t m_firstOfAnswer = 0;      // number of its first point
+    bool m_isHidden = false;               // the newest prompt is hidden
+    bool m_hasHiddenDrafted = false;       // that one
+    bool m_isLastOpen = false;             // the totals after the last point are not reported yet
     int m_number = 0;
 };
 

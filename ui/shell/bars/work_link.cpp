@@ -23,7 +23,7 @@ WorkLink::WorkLink(const Theme& theme, QWidget* parent)
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_Hover);
     connect(&theme, &Theme::changed, this, &QWidget::updateGeometry);
-    setAccessibleName(tr("Experiments"));
+    setAccessibleName(tr("Work beside the chat"));
     hide();
 }
 
@@ -31,7 +31,7 @@ void WorkLink::setNote(const WorkNote& note) {
     if (m_note == note)
         return;
     m_note = note;
-    setAccessibleName(tr("Experiments: %1, %2").arg(note.title, note.state));
+    setAccessibleName(tr("%1, %2").arg(note.title, note.state));
     setToolTip(tr("<b>%1</b><br>%2<br>Click to see it.")
                    .arg(note.title.toHtmlEscaped(), note.state.toHtmlEscaped()));
     updateGeometry();

@@ -25,12 +25,13 @@ constexpr std::array kChoices = {
            QT_TRANSLATE_NOOP("ui::DecoderSwitch",
                              "The full model writes one token at a time. Takes effect with the "
                              "next answer.")},
-    Choice{
-        "auto",
-        QT_TRANSLATE_NOOP("ui::DecoderSwitch", "Auto"),
-        QT_TRANSLATE_NOOP("ui::DecoderSwitch",
-                          "Drafts from text seen before, as far as that pays on this machine: the "
-                          "same text, sooner. Takes effect with the next answer.")},
+    Choice{"auto",
+           QT_TRANSLATE_NOOP("ui::DecoderSwitch", "Auto"),
+           QT_TRANSLATE_NOOP(
+               "ui::DecoderSwitch",
+               "Drafts in the way that pays on this machine, for example from text seen "
+               "before or with a trained layer: the same text, sooner. Takes effect with "
+               "the next answer.")},
     Choice{"swift",
            QT_TRANSLATE_NOOP("ui::DecoderSwitch", "SWIFT"),
            QT_TRANSLATE_NOOP("ui::DecoderSwitch",
@@ -70,7 +71,7 @@ DecoderSwitch::DecoderSwitch(const ViewContext& context, QWidget* parent)
 }
 
 void DecoderSwitch::apply(const EngineEvent& event) {
-    if (m_store.decoder() != nullptr)
+    if (m_keepsSettings && m_store.decoder() != nullptr)
         m_keptSettings[m_store.decoder()->name] = m_store.settings();
     if (event.as<DecoderChosen>() || event.as<ModelLoaded>() || event.as<ModelUnloaded>() ||
         event.as<ForecastMade>())

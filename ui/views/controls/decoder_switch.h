@@ -23,6 +23,9 @@ class DecoderSwitch : public SegmentedControl {
 public:
     explicit DecoderSwitch(const ViewContext& context, QWidget* parent = nullptr);
 
+    /// Off while a search sets what the user did not choose: a decoder comes back as before.
+    void keepSettings(bool isOn) { m_keepsSettings = isOn; }
+
 signals:
     /// The choice failed; a sentence for the message bar.
     void failed(const QString& sentence);
@@ -35,6 +38,7 @@ private:
     const RunStore& m_store;
     PendingChanges m_pending;
     std::map<std::string, engine::SettingValues> m_keptSettings; ///< by decoder, when it was left
+    bool m_keepsSettings = true;
 };
 
 } // namespace ui

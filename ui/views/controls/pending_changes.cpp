@@ -14,27 +14,34 @@ namespace {
 
 constexpr int kMergeId = 0x52554E; // any number that no other command of the window has
 
+/// A property of the undo stack, as several PendingChanges share one: the decoder that the next
+/// command meets, which an undo may have asked for just now.
+constexpr const char* kDecoderProperty = "decoder";
+
 class UndoChange : public QUndoCommand {
 public:
-    UndoChange(EngineBridge& bridge, RunChange change)
+    UndoChange(EngineBridge& bridge, QUndoStack& stack, QString decoder, RunChange change)
         : QUndoCommand(change.text)
         , m_bridge(bridge)
+        , m_stack(stack)
+        , m_decoder(std::move(decoder))
         , m_change(std::move(change)) {}
 
-    void undo() override { m_bridge.send(m_change.before); }
+    void undo() override { send(m_change.before); }
 
     void redo() override {
         if (!m_isDone)
-            m_bridge.send(m_change.after);
+            send(m_change.after);
         m_isDone = false;
     }
 
     int id() const override { return kMergeId; }
 
     bool mergeWith(const QUndoCommand* other) override {
-        const RunChange& later = static_cast<const UndoChange*>(other)->m_change;
+        const auto& command = static_cast<const UndoChange&>(*other);
+        const RunChange& later = command.m_change;
         if (m_change.setting.empty() || later.setting != m_change.setting ||
-            later.visit != m_change.visit)
+            later.visit != m_change.visit || command.m_decoder != m_decoder)
             return false;
         m_change.after = later.after;
         setText(later.text);
@@ -42,7 +49,21 @@ public:
     }
 
 private:
+    /// Another decoder's settings of the same names are not meant.
+    void send(const EngineCommand& command) {
+        if (std::holds_alternative<ChangeSettings>(command) &&
+            m_stack.property(kDecoderProperty).toString() != m_decoder) {
+            setObsolete(true);
+            return;
+        }
+        const auto* choice = std::get_if<ChooseDecoder>(&command);
+        if (m_bridge.send(command) && choice != nullptr)
+            m_stack.setProperty(kDecoderProperty, QString::fromStdString(choice->name));
+    }
+
     EngineBridge& m_bridge;
+    QUndoStack& m_stack;
+    QString m_decoder; // that was chosen when it was made
     RunChange m_change;
     bool m_isDone = true; // the engine did it before the command was made
 };
@@ -78,7 +99,8 @@ bool isConfirmedBy(const EngineCommand& command, const EngineEvent& event) {
 PendingChanges::PendingChanges(EngineBridge& bridge, QUndoStack& undoStack, QObject* parent)
     : QObject(parent)
     , m_bridge(bridge)
-    , m_undoStack(undoStack) {
+    , m_undoStack(undoStack)
+    , m_decoder(undoStack.property(kDecoderProperty).toString()) {
     connect(&bridge, &EngineBridge::eventCame, this, &PendingChanges::apply);
 }
 
@@ -91,8 +113,14 @@ bool PendingChanges::request(RunChange change) {
 
 void PendingChanges::apply(const EngineEvent& event) {
     if (const auto* failed = event.as<EngineFailed>()) {
+        if (failed->task == "choose_decoder")
+            m_undoStack.setProperty(kDecoderProperty, m_decoder);
         refuse(*failed);
         return;
+    }
+    if (const auto* chosen = event.as<DecoderChosen>()) {
+        m_decoder = QString::fromStdString(chosen->info.name);
+        m_undoStack.setProperty(kDecoderProperty, m_decoder);
     }
     for (std::size_t i = 0; i < m_waiting.size(); ++i)
         if (isConfirmedBy(m_waiting[i].after, event)) {
@@ -104,7 +132,7 @@ void PendingChanges::apply(const EngineEvent& event) {
 void PendingChanges::take(std::size_t index) {
     RunChange change = std::move(m_waiting[index]);
     m_waiting.erase(m_waiting.begin() + static_cast<std::ptrdiff_t>(index));
-    m_undoStack.push(new UndoChange(m_bridge, std::move(change)));
+    m_undoStack.push(new UndoChange(m_bridge, m_undoStack, m_decoder, std::move(change)));
 }
 
 /// Commands are processed in order, so the oldest of its kind is meant.

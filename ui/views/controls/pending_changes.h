@@ -25,7 +25,7 @@ struct RunChange {
 };
 
 /// Sends changes and waits for the engine's reply: accepted changes can be undone from then on,
-/// refused ones never happened. Thread: UI.
+/// refused ones never happened. Settings are undone only while their decoder is chosen. Thread: UI.
 class PendingChanges : public QObject {
     Q_OBJECT
 
@@ -48,6 +48,7 @@ private:
     EngineBridge& m_bridge;
     QUndoStack& m_undoStack;
     std::deque<RunChange> m_waiting;
+    QString m_decoder; ///< that is chosen
 };
 
 } // namespace ui

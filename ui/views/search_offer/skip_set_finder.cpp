@@ -117,8 +117,10 @@ void SkipSetFinder::onChosen(const DecoderChosen& chosen) {
     const DecoderInfo* searching = searchingDecoder(m_run);
     if (m_stage == Stage::Choosing && searching != nullptr && chosen.info.name == searching->name)
         beginSearch(chosen.info, chosen.settings);
-    else
+    else {
+        m_settingsBefore.clear(); // of a decoder that is gone
         giveUp(tr("The search ended, because another decoder was chosen."));
+    }
 }
 
 void SkipSetFinder::beginSearch(const DecoderInfo& decoder, const SettingValues& settings) {
@@ -206,9 +208,7 @@ QString SkipSetFinder::outcome() const {
         .replace(QLatin1String("%2"), shareText(best));
 }
 
-/// Its decoder is gone, so there are no settings to restore.
 void SkipSetFinder::giveUp(const QString& sentence) {
-    m_settingsBefore.clear();
     m_bridge.send(StopGeneration{});
     end(sentence);
 }

@@ -13,9 +13,9 @@ ViewInfo latencyInfo() {
     return {
         QStringLiteral("latency"),
         LatencyView::tr("Latency"),
-        LatencyView::tr("How the time of the steps was spent: drafting with layers skipped, "
-                        "checking with the full model, searching for a better skip set, and the "
-                        "rest. Compare figure 6, right, of the SWIFT paper."),
+        LatencyView::tr("How the time of the steps was spent: drafting, checking with the full "
+                        "model, searching for a better skip set, and the rest. Compare figure 6, "
+                        "right, of the SWIFT paper."),
         Topic::Speed | Topic::Decoder | Topic::Model,
         250};
 }

@@ -74,7 +74,7 @@ void NoGainNotice::update(const std::optional<GainFinding>& finding) {
 /// The number is that of this chat, as the other views show it.
 QString NoGainNotice::sentenceOf(const GainFinding& finding) const {
     return tr("This chat runs at %1× the speed of vanilla. The text is the same, it only comes "
-              "more slowly. Auto drafts from text seen before instead, where that pays.")
+              "more slowly. Auto drafts in another way instead, where that pays.")
         .arg(decimalText(finding.inChat));
 }
 

@@ -211,6 +211,21 @@ private slots:
         QVERIFY(m_run->engine->lastSent<StopGeneration>() != nullptr);
     }
 
+    /// The engine keeps the choice and its settings when a model goes.
+    void anotherModelEndsItAndTheSettingsAreAsTheyWere() {
+        for (const EventContent& change :
+             {EventContent(loadedModel(6)), EventContent(ModelUnloaded{})}) {
+            cleanup();
+            init();
+            beginSearch();
+            m_run->engine->sent.clear();
+            say(change);
+            QVERIFY(!m_finder->isRunning());
+            QVERIFY(m_run->engine->lastSent<StopGeneration>() != nullptr);
+            QCOMPARE(trialsWanted(), 1000.0);
+        }
+    }
+
     void whatCameOfItIsOldWithTheNextAnswer() {
         m_finder->start(std::nullopt);
         QVERIFY(!m_finder->sentence().isEmpty());

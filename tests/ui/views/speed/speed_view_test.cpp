@@ -426,7 +426,7 @@ private slots:
         QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains("0.83×"));
         // That auto keeps this promise is tested in tests/plugins/auto/auto_choice_test.cpp.
         QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains(
-            "Auto drafts from text seen before instead"));
+            "Auto drafts in another way instead"));
         // The numbers stand in the head below it already: it takes a line and leaves the plot room.
         const QPushButton* why = buttonOf(*notice, "Why?");
         QVERIFY(notice->height() < 3 * why->height());
