@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/experiments/runs/run_picture.h"
 
+#include "engine/experiments/report/analysis/run_data.h"
 #include "engine/experiments/report/result_json.h"
 
 #include <QCoreApplication>
@@ -82,12 +83,8 @@ std::vector<TaskBand> taskBands(const RunFacts& facts) {
     return bands;
 }
 
-QString taskTitle(const QString& task) {
-    QString title = task;
-    title.replace(u'_', u' ');
-    if (!title.isEmpty())
-        title[0] = title[0].toUpper();
-    return title;
+QString readableTitle(const QString& name) {
+    return QString::fromStdString(engine::readableName(name.toStdString()));
 }
 
 QString draftedByText(const std::map<std::string, long>& drafters, long until, long tokens) {

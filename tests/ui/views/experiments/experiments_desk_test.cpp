@@ -319,6 +319,7 @@ private slots:
         QVERIFY(says(desk().hardware(), QStringLiteral("1 left out")));
         QVERIFY(says(desk().hardware(), QStringLiteral("5 of 14")));
         QVERIFY(says(desk().hardware(), QStringLiteral("64 tokens")));
+        QVERIFY(says(desk().hardware(), QStringLiteral("SWIFT")));
         QVERIFY(says(desk().hardware(), QStringLiteral("2.0 %")));
         QVERIFY(!says(desk().hardware(), QStringLiteral("A made-up processor")));
         stream.finish();

@@ -169,6 +169,15 @@ private slots:
         QCOMPARE(m_panel->choice().tasks, QStringList({"a", "c"}));
     }
 
+    void decodersAreNamedAsInTheReport() {
+        showRecipe("ablation");
+        QStringList names;
+        for (const QCheckBox* check : m_panel->findChildren<QCheckBox*>())
+            names << check->text();
+        QVERIFY2(names.contains(QStringLiteral("Without early stop")),
+                 qPrintable(names.join(u';')));
+    }
+
     void aSizeOfOnePromptIsSaidInTheSingular() {
         engine::Recipe recipe;
         recipe.name = "small";

@@ -193,7 +193,7 @@ void DataPage::setDecoders(const std::vector<engine::DecoderInfo>& decoders) {
         for (const char* name : {"auto", "swift", "lookup"}) {
             engine::DecoderInfo decoder;
             decoder.name = name;
-            decoder.title = taskTitle(QLatin1String(name)).toStdString();
+            decoder.title = readableTitle(QLatin1String(name)).toStdString();
             m_decoders.push_back(decoder);
         }
     m_decoder->clear();

@@ -63,7 +63,7 @@ void addRun(const RunPicture& picture, Rows& rows) {
                       HardwarePanel::tr("%1 tokens")));
     add(rows,
         HardwarePanel::tr("Figures are about"),
-        QString::fromStdString(picture.facts->subject));
+        readableTitle(QString::fromStdString(picture.facts->subject)));
     if (recipe.run)
         add(rows, HardwarePanel::tr("Seed"), QString::number(recipe.run->seed));
     if (progress.vanillaMs > 0.0)

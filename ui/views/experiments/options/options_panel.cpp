@@ -262,7 +262,7 @@ void OptionsPanel::showVariants() {
     for (const engine::RecipeVariant& variant : decodersOf(m_recipe)) {
         const QString name = QString::fromStdString(variant.name);
         const QString title = m_titles.value(variant.name == variant.decoder ? name : QString());
-        auto* check = new QCheckBox(title.isEmpty() ? taskTitle(name) : title);
+        auto* check = new QCheckBox(title.isEmpty() ? readableTitle(name) : title);
         check->setProperty("name", name);
         check->setChecked(true);
         m_variantRows->addWidget(check);
@@ -282,7 +282,7 @@ void OptionsPanel::showTasks() {
         for (const auto& [task, count] : m_preview->tasks) {
             const QString name = QString::fromStdString(task);
             auto* check = new QCheckBox(
-                QStringLiteral("%1 \u00B7 %2").arg(taskTitle(name), numberText(count)));
+                QStringLiteral("%1 \u00B7 %2").arg(readableTitle(name), numberText(count)));
             check->setProperty("name", name);
             check->setChecked(!m_leftOut.contains(name));
             m_taskRows->addWidget(check);

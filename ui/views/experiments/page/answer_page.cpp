@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/page/answer_page.h"
 
-#include "engine/experiments/report/analysis/run_data.h"
 #include "ui/origin/origin_legend.h"
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
@@ -145,7 +144,7 @@ void AnswerPage::addTitle(const QString& words, const QString& figures) {
 void AnswerPage::setAnswers(const AnswersPicture& picture, std::optional<double> speed) {
     clear();
     const engine::PromptAnswers& kept = picture.kept;
-    const QString task = taskTitle(QString::fromStdString(kept.prompt.task));
+    const QString task = readableTitle(QString::fromStdString(kept.prompt.task));
     begin(picture.prompt);
     if (!task.isEmpty())
         m_title->setText(tr("Prompt %1 \u00B7 %2").arg(numberText(picture.prompt), task));
@@ -166,7 +165,7 @@ void AnswerPage::setAnswers(const AnswersPicture& picture, std::optional<double>
 void AnswerPage::addAnswer(const engine::ShardAnswer& answer,
                            const engine::PromptAnswers& kept,
                            std::optional<double> speed) {
-    const QString name = QString::fromStdString(engine::readableName(answer.variant));
+    const QString name = readableTitle(QString::fromStdString(answer.variant));
     addTitle(name, figuresOf(answer, speed));
     std::vector<const engine::ShardRound*> rounds;
     for (const engine::ShardRound& round : kept.rounds)

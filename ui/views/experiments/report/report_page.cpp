@@ -40,6 +40,7 @@ void ReportPage::build() {
     m_content->setAttribute(Qt::WA_StyledBackground);
     m_shards = new ShardGrid(theme);
     m_waiting = plainLabel(m_content, true);
+    m_waiting->setProperty("tone", "muted");
     m_verdict = new VerdictBand(theme);
     m_parts = new QVBoxLayout;
     m_foot = new QWidget;
@@ -77,7 +78,9 @@ void ReportPage::build() {
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_shards);
-    column->addWidget(m_waiting);
+    m_waitingRow = new QVBoxLayout; // a style sheet takes a label's own margins away
+    m_waitingRow->addWidget(m_waiting);
+    column->addLayout(m_waitingRow);
     column->addWidget(m_verdict);
     column->addLayout(m_parts);
     column->addWidget(m_foot);
@@ -89,8 +92,7 @@ void ReportPage::restyle() {
     const int side = theme.scaled(12);
     m_measured->setContentsMargins(side, theme.scaled(8), side, theme.scaled(8));
     m_remarks->setContentsMargins(side, 0, side, theme.scaled(8));
-    m_waiting->setContentsMargins(side, side, side, side);
-    setTextColour(*m_waiting, theme.colours().muted);
+    m_waitingRow->setContentsMargins(side, side, side, side);
     m_saveGrid->setContentsMargins(side, theme.scaled(8), side, theme.scaled(12));
     m_saveGrid->setSpacing(theme.scaled(8));
     placeSaves();

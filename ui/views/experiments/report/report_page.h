@@ -60,6 +60,7 @@ private:
     QWidget* m_content;
     ShardGrid* m_shards = nullptr;
     QLabel* m_waiting = nullptr;
+    QVBoxLayout* m_waitingRow = nullptr;
     VerdictBand* m_verdict = nullptr;
     QVBoxLayout* m_parts = nullptr; ///< figures, then tables
     std::vector<FigureView*> m_figures;
