@@ -174,7 +174,7 @@ std::vector<ChatMessage> textsOf(const std::vector<StoredMessage>& messages) {
     return texts;
 }
 
-/// Empty when no ids are stored, or the template does not write each answer exactly once.
+/// Empty when no ids are stored, or the template does not write each answer exactly once and whole.
 Result<std::vector<TokenId>> encodeKeepingIds(const ChatTemplate& chatTemplate,
                                               const std::vector<StoredMessage>& messages,
                                               const Tokenizer& tokenizer) {
@@ -184,6 +184,17 @@ Result<std::vector<TokenId>> encodeKeepingIds(const ChatTemplate& chatTemplate,
     ENGINE_TRY(const auto pieces, placeholders.split(chatTemplate, tokenizer));
     if (pieces.empty())
         return std::vector<TokenId>();
+    // Templates of models that think leave an earlier answer's thoughts out. They see them only in
+    // the answer itself, not in what holds its place.
+    ENGINE_TRY(const std::string whole,
+               chatTemplate.renderChat(textsOf(messages), tokenizer, true));
+    for (const StoredMessage& stored : messages) {
+        std::string_view answer = stored.message.content;
+        answer.remove_prefix(std::min(answer.find_first_not_of(kWhitespace), answer.size()));
+        answer = answer.substr(0, answer.find_last_not_of(kWhitespace) + 1);
+        if (!stored.tokens.empty() && whole.find(answer) == std::string::npos)
+            return std::vector<TokenId>();
+    }
     return joinPieces(pieces, placeholders.answers(), tokenizer);
 }
 

@@ -24,7 +24,8 @@ struct StoredMessage {
 /// that is encoded anew may split otherwise, and everything behind would have to be read again. So
 /// the prompt of a turn begins with the last turn's prompt and answer, as far as the template
 /// writes the same around them. An end id that the template writes itself is not doubled. Where
-/// the template does not write each such answer exactly once, the texts are encoded instead.
+/// the template does not write each such answer exactly once and whole, the texts are encoded
+/// instead.
 /// Errors: as encodeChat.
 Result<std::vector<TokenId>> encodeConversation(const ChatTemplate& chatTemplate,
                                                 const std::vector<StoredMessage>& messages,

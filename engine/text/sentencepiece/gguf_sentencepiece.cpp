@@ -40,10 +40,18 @@ Result<SentencePieceModel> readGgufSentencePiece(const GgufFile& file,
     model.bosId = vocabulary.bosId;
     model.eosId = vocabulary.eosId;
     model.pieces.reserve(vocabulary.tokens.size());
+    // Converters write the unknown token as a control token where the tokenizer lists it among its
+    // added tokens, as those of Gemma 3 and Phi-3 do.
+    const bool namesUnknown =
+        vocabulary.hasTypes &&
+        std::find(vocabulary.types.begin(), vocabulary.types.end(), PieceType::Unknown) !=
+            vocabulary.types.end();
     for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
         const std::string& text = vocabulary.tokens[id];
-        const PieceType type =
-            vocabulary.hasTypes ? vocabulary.types[id] : guessType(text, id, vocabulary);
+        const PieceType guess = guessType(text, id, vocabulary);
+        PieceType type = vocabulary.hasTypes ? vocabulary.types[id] : guess;
+        if (!namesUnknown && type == PieceType::Control && guess == PieceType::Unknown)
+            type = PieceType::Unknown;
         model.hasByteFallback = model.hasByteFallback || type == PieceType::Byte;
         model.pieces.push_back({text, (*scores)[id], type});
     }

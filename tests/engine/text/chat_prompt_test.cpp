@@ -75,6 +75,7 @@ private slots:
     void threeTurnsKeepAllTheirIds();
     void sentencePieceModelsKeepTheirIdsToo();
     void textsAreEncodedWhereTheTemplateDropsAnswers();
+    void thoughtsThatATemplateLeavesOutAreNotReadAgain();
     void textsAreEncodedWhereNoIdsAreStored();
     void anAnswerThatGoesOnEndsThePrompt();
     void anEditedAnswerThatGoesOnIsReadWithWhatStandsBeforeIt();
@@ -192,6 +193,21 @@ void ChatPromptTest::textsAreEncodedWhereTheTemplateDropsAnswers() {
             encodeChat(*odd, {kQuestion, {"assistant", "Red, blue"}, kNext}, *m_tokenizer);
         QCOMPARE(second(*odd, oddlySplit("Red, blue", *m_tokenizer)), texts.value());
     }
+}
+
+/// As Qwen3 and DeepSeek-R1 do it.
+void ChatPromptTest::thoughtsThatATemplateLeavesOutAreNotReadAgain() {
+    const ChatTemplate chatTemplate =
+        compiled("{% for m in messages %}{{ m.content.split('</think>')[-1] }}\n{% endfor %}");
+    const std::string answer = "<think>Which?</think>Red, blue";
+    const auto prompt = encodeConversation(
+        chatTemplate,
+        {{kQuestion}, {{"assistant", answer}, oddlySplit(answer, *m_tokenizer)}, {kNext}},
+        *m_tokenizer);
+    const auto texts =
+        encodeChat(chatTemplate, {kQuestion, {"assistant", answer}, kNext}, *m_tokenizer);
+    QCOMPARE(prompt.value(), texts.value());
+    QVERIFY(m_tokenizer->decode(prompt.value(), false).value().find("Which") == std::string::npos);
 }
 
 void ChatPromptTest::textsAreEncodedWhereNoIdsAreStored() {

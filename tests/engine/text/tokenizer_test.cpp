@@ -358,6 +358,23 @@ private slots:
         QCOMPARE(tokenizer.eosIds(), (Ids{2}));
     }
 
+    /// As converters write the vocabularies of Gemma 3 and Phi-3.
+    void anUnknownTokenMayBeWrittenAsAControlToken() {
+        const auto plain = tiny::load("model.gguf", tiny::LlamaVocabulary().toFile().toBytes());
+        tiny::LlamaVocabulary vocabulary;
+        vocabulary.types[0] = 3;
+        for (const bool isNamed : {false, true}) {
+            auto file = vocabulary.toFile();
+            if (isNamed)
+                file.addU32("tokenizer.ggml.unknown_token_id", 0);
+            const auto loaded = tiny::load("model.gguf", file.toBytes());
+            QVERIFY(loaded);
+            QVERIFY(loaded.value()->isSpecial(0));
+            for (const char* text : {"a ab", "xa", "</s>a<unk>b"})
+                QCOMPARE(encoded(*loaded.value(), text, true), encoded(*plain.value(), text, true));
+        }
+    }
+
     void controlTextIsPlainTextToSentencePieceAlone() {
         const std::string bytes = tiny::sentencePiece(false).serialize();
         const TemporaryFolder folder;
