@@ -65,6 +65,10 @@ Result<void> checkPromptOptions(const GenerateOptions& options) {
         return Error{ErrorCode::InvalidInput,
                      "--chat needs a prompt of text, but --prompt-ids gives ids.",
                      "Leave one of them out."};
+    if (!options.chat && !options.text.system.empty())
+        return Error{ErrorCode::InvalidInput,
+                     "--system needs a chat, but --chat was not given.",
+                     "Add --chat, or leave --system out."};
     return {};
 }
 

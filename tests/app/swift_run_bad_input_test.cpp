@@ -339,6 +339,9 @@ void SwiftRunBadInputTest::aTextThatIsNoUtf8IsNamed() {
              {"generate --prompt hi --stop ok --stop " + bad, "--stop is not UTF-8"},
              {"chat --system " + bad, "--system is not UTF-8"}})
         expectRefusal(refused(arguments), app::kUsage, {named, "iconv -f latin1 -t UTF-8"});
+    expectRefusal(refused("generate --prompt hi --system brief"),
+                  app::kUsage,
+                  {"--system needs a chat", "--chat"});
 }
 
 void SwiftRunBadInputTest::aFolderWithOnlyATokenizerCanTokenize() {

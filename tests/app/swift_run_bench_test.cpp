@@ -408,6 +408,8 @@ void SwiftRunBenchTest::badInputIsOneSentence_data() {
     QTest::newRow("decoder") << QStringList{"--decoder", "swfit"} << notFound << "swift";
     QTest::newRow("setting") << QStringList{"--decoder", "swift", "--set", "r=7"} << usage
                              << "The setting r is";
+    QTest::newRow("setting of nobody") << QStringList{"--decoder", "vanilla", "--set", "r=.4"}
+                                       << usage << "no decoder is compared";
     QTest::newRow("prompts") << QStringList{"--prompts", "nowhere.jsonl"} << notFound
                              << "nowhere.jsonl";
     QTest::newRow("skip set") << QStringList{"--skip-set", "{\"mlp\":[99]}"} << usage << "99";

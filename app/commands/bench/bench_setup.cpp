@@ -106,6 +106,10 @@ Result<DraftingChoice> chooseDrafting(const BenchOptions& options, DecoderRegist
     }
     if (choice.decoder == "vanilla")
         choice.decoder.clear();
+    if (choice.decoder.empty() && !options.settings.empty())
+        return Error{ErrorCode::InvalidInput,
+                     "--set gives a setting, but no decoder is compared with vanilla.",
+                     "Name one with --decoder, or leave --set out."};
     if (!choice.decoder.empty()) {
         ENGINE_TRY(choice.settings, parseSettings(registry, choice.decoder, options.settings));
     }

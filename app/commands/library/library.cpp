@@ -240,6 +240,10 @@ Result<ImportedSets> readImports(const LibraryOptions& options, const ModelConfi
                      options.isPublished ? "--published and a file were both given."
                                          : "No file was given to import.",
                      "Give a file, or --published for the sets that the authors published."};
+    if (options.isPublished && !options.task.empty())
+        return Error{ErrorCode::InvalidInput,
+                     "--task names the set of a file, but --published was given.",
+                     "Leave --task out: the name of each published set is its task."};
     if (options.isPublished)
         return publishedImport(resourceFolder() / "published_skip_sets.json", config);
     ENGINE_TRY(ImportedSets imports, readSkipSetImport(options.files.front(), config.layerCount));

@@ -69,8 +69,14 @@ TuneOptions withFolderName(TuneOptions options) {
 }
 
 Result<void> runTune(const TuneOptions& options, CommandContext& context) {
-    if (!options.check.empty())
+    if (!options.check.empty()) {
+        if (options.isUsed || !options.out.path.empty() || !options.data.paths.empty() ||
+            options.selfPrompts > 0)
+            return Error{ErrorCode::InvalidInput,
+                         "--check only looks at a file, but a training was asked for as well.",
+                         "Leave out --check, or --data, --self-prompts, --out and --use."};
         return checkAdapterFile(options, context.console);
+    }
     ENGINE_TRY_DO(checkTuneOptions(options));
     ENGINE_TRY(const TuningPlan plan, tuningPlan(options));
     const std::stop_token stop = context.interrupt.beginWork();

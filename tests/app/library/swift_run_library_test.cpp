@@ -236,6 +236,10 @@ void SwiftRunLibraryTest::badInputIsOneSentence_data() {
     row("no such library", {"merge", path("nothing.json")}, app::kNotFound, "nothing.json");
     row("no file", {"import"}, app::kUsage, "No file was given");
     row("both", {"import", "x.json", "--published"}, app::kUsage, "both given");
+    row("task of published",
+        {"import", "--published", "--task", "x"},
+        app::kUsage,
+        "--task names the set of a file");
     row("none published",
         {"import", "--published"},
         app::kUnsupported,

@@ -382,6 +382,9 @@ void SwiftRunTuneInputTest::aDamagedAdapterIsNamed() {
     m_tuning.write("damaged", bytes);
     support::expectRefusal(TinyTuning::run(checking("damaged")), exitCode, {"damaged"});
     support::expectRefusal(TinyTuning::run(checking("nowhere")), app::kNotFound, {"nowhere"});
+    support::expectRefusal(TinyTuning::run(checking("nowhere") + QStringList{"--use"}),
+                           app::kUsage,
+                           {"--check only looks at a file"});
 }
 
 QTEST_GUILESS_MAIN(SwiftRunTuneInputTest)
