@@ -31,6 +31,8 @@ RecipePage::RecipePage(const Theme& theme, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     for (QLabel* label : {m_summary, m_parts, m_caveat, m_source})
         column->addWidget(label);
+    for (QLabel* label : {m_parts, m_caveat, m_source})
+        label->setProperty("tone", "muted");
     column->addStretch(1);
     connect(&theme, &Theme::changed, this, &RecipePage::restyle);
     restyle();
@@ -56,8 +58,6 @@ void RecipePage::restyle() {
     m_summary->setFont(m_theme.font(TextRole::Conversation));
     for (QLabel* label : {m_summary, m_parts, m_caveat, m_source})
         label->setMaximumWidth(m_theme.scaled(640));
-    for (QLabel* label : {m_parts, m_caveat, m_source})
-        setTextColour(*label, m_theme.colours().muted);
 }
 
 } // namespace ui
