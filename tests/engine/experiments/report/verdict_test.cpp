@@ -155,6 +155,19 @@ private slots:
             none.headline.c_str());
     }
 
+    /// Seeds of a prompt are one prompt, models are not.
+    void aPromptOfTwoModelsCountsForEach() {
+        SampleRun run;
+        run.add({"math"}, 5, {kSwift});
+        run.add({"math"}, 5, {kSwift});
+        run.plan.models.push_back(run.plan.models.front());
+        run.plan.models.back().name = "large";
+        run.plan.shards.back().model = 1;
+        run.recipe.verdict.variant = "swift";
+        const ExperimentVerdict verdict = verdictOf(run);
+        QVERIFY2(contains(verdict.headline, "10 prompts"), verdict.headline.c_str());
+    }
+
     void equalValuesHaveNoHighest() {
         SampleRun run = runOf({named("one", 1.2), named("two", 1.1)});
         run.recipe.verdict.measure = "M";

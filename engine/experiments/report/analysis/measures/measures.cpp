@@ -11,6 +11,8 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -66,16 +68,16 @@ std::optional<Estimate> plain(std::optional<double> value, std::size_t count) {
     return Estimate{*value, {}, {}, static_cast<int>(count)};
 }
 
-/// The answers of a variant to a prompt, those under all seeds together: they are no prompts of
-/// their own. Without those that cannot be compared with vanilla's.
+/// The answers of a variant on a model to a prompt, those under all seeds together: they are no
+/// prompts of their own. Without those that cannot be compared with vanilla's.
 std::vector<AnsweredPrompt> promptsOf(const Selection& selection, bool hasPrompt = false) {
     std::vector<AnsweredPrompt> prompts; // in the order of their first answers
-    std::map<std::pair<const ReportVariant*, int>, std::size_t> places;
+    std::map<std::tuple<const ReportVariant*, std::string, int>, std::size_t> places;
     for (const AnsweredPrompt* run : selection.runs) {
         if (msPerToken(run->vanilla, hasPrompt) <= 0.0 || msPerToken(run->own, hasPrompt) <= 0.0)
             continue;
-        const auto [place, isNew] =
-            places.try_emplace({run->place.variant, run->place.prompt}, prompts.size());
+        const auto [place, isNew] = places.try_emplace(
+            {run->place.variant, run->place.model, run->place.prompt}, prompts.size());
         if (isNew) {
             prompts.push_back(*run);
             continue;
