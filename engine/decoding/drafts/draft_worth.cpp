@@ -10,10 +10,6 @@ namespace {
 /// The newest rounds count most.
 constexpr double kRoundMemory = 0.95;
 
-/// Where the first choice is wrong, so often each further sibling is right if those before it are
-/// wrong.
-constexpr double kSiblingShare = 0.5;
-
 } // namespace
 
 void DraftWorth::observe(const DecodeStep& step, double share, const StepCosts& costs) {
@@ -50,12 +46,13 @@ void WeighedStopRule::weigh(const ConfidenceRates& rates,
 int WeighedStopRule::choicesWorth(double confidence, int offered) const {
     if (m_rates == nullptr)
         return offered;
-    double promised = m_path * (1.0 - m_rates->at(confidence));
+    double refused = m_path * (1.0 - m_rates->at(confidence)); // all choices so far
     int kept = 1;
     for (; kept < offered; ++kept, ++m_siblings) {
-        promised *= kSiblingShare;
+        const double promised = refused * m_rates->ofSiblings();
         if (promised < m_rate * rowCost(m_steps + 2 + m_siblings)) // the root and this pass' token
             break;
+        refused -= promised;
     }
     return kept;
 }

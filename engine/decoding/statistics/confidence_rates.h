@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// How often the drafted tokens of a plan are accepted, by their confidence and over all. The
-/// newest tokens count most. A plain value.
+/// How often the drafted tokens of a plan are accepted, by their confidence and over all, and how
+/// often a sibling is where the first choice is not. The newest tokens count most. A plain value.
 class ConfidenceRates {
 public:
     /// Before any token is seen, the plan's tokens are taken to be accepted so often: the sure ones
@@ -38,17 +38,36 @@ public:
             m_bins.at(binOf(step.draft.confidences()[place])).add(isTaken);
             m_overall.add(isTaken);
         }
+        if (taken < passes && !isCut)
+            observeSiblings(step, taken);
     }
 
     double at(double confidence) const { return m_bins.at(binOf(confidence)).value(); }
 
     double overall() const { return m_overall.value(); }
 
+    /// How often a further sibling is accepted where the choices before it are not.
+    double ofSiblings() const { return m_siblings.value(); }
+
 private:
     static constexpr std::size_t kBins = 8; // of equal width, from confidence 0 to 1
     static constexpr double kUnknown = 0.8;
+    static constexpr double kSiblingsUnknown = 0.5;
     static constexpr double kPriorTokens = 8.0;
     static constexpr double kMemory = 0.98;
+
+    /// At the chain's first refused token.
+    void observeSiblings(const DecodeStep& step, std::size_t refused) {
+        const int accepted = refused < step.path.size() ? step.path[refused] : -1;
+        const int place = static_cast<int>(refused);
+        for (const int node : step.draft.children(step.draft.node(place).parent)) {
+            if (node == place)
+                continue;
+            m_siblings.add(node == accepted);
+            if (node == accepted)
+                break;
+        }
+    }
 
     static std::size_t binOf(double confidence) {
         return static_cast<std::size_t>(
@@ -57,6 +76,7 @@ private:
 
     std::array<DecayedRate, kBins> m_bins;
     DecayedRate m_overall;
+    DecayedRate m_siblings = DecayedRate(kSiblingsUnknown, kPriorTokens, kMemory);
 };
 
 } // namespace engine

@@ -2,6 +2,7 @@
 // The tokens that drafts choose from, and that answers do not depend on them.
 #include "engine/decoding/round/draft_head.h"
 #include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <QTest>
 
@@ -25,8 +26,7 @@ Transformer& transformer() {
         support::sharpenHead(weights);
         for (int layer = 0; layer < config.layerCount; ++layer)
             support::quietenLayer(weights, layer, 0.3F); // drafts are often right
-        return std::move(makePlainTransformer(config, weights, {.precision = Precision::F64}))
-            .value();
+        return support::plainModel(config, weights);
     }();
     return *made;
 }
@@ -35,25 +35,6 @@ bool isKept(std::span<const TokenSpan> spans, TokenId token) {
     return std::ranges::any_of(
         spans, [token](const TokenSpan& span) { return token >= span.first && token < span.end; });
 }
-
-/// The backend without what it can leave out.
-class WholeHead final : public Transformer {
-public:
-    const ModelConfig& config() const override { return transformer().config(); }
-
-    Precision precision() const override { return Precision::F64; }
-
-    Result<KvCache> makeCache(Position capacity) const override {
-        return transformer().makeCache(capacity);
-    }
-
-    Result<void>
-    forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
-        return transformer().forwardInto(request, cache, result);
-    }
-
-    std::size_t weightBytes() const override { return 0; }
-};
 
 struct Drafted {
     std::vector<TokenId> tokens;
@@ -107,7 +88,7 @@ void DraftHeadTest::smallVocabulariesAreKeptWhole() {
     QCOMPARE(DraftHead::keptShare(transformer(), kShare), double{kKept} / kVocabSize);
     QCOMPARE(DraftHead::keptShare(transformer(), 0.9), 5408.0 / kVocabSize); // whole blocks
     QCOMPARE(DraftHead::keptShare(transformer(), 1.0), 1.0);
-    const WholeHead whole;
+    const support::WrappingTransformer whole(transformer()); // leaves no tokens out
     QCOMPARE(DraftHead::keptShare(whole, kShare), 1.0);
     const ModelConfig config = support::tinyConfig(); // has 160 tokens
     const auto tiny = makePlainTransformer(config, support::randomWeights(config, 1), {});
@@ -115,7 +96,7 @@ void DraftHeadTest::smallVocabulariesAreKeptWhole() {
 }
 
 void DraftHeadTest::firstTokensThoseOfTheTextAndTheEndAreKept() {
-    Target target = std::move(Target::make(transformer(), {}, 64, 16)).value();
+    Target target = Target::make(transformer(), {}, 64, 16).value();
     const std::vector<TokenId> ends = {5999};
     QVERIFY(target.begin({.tokens = kPrompt, .maxTokens = 20, .endIds = ends}, {}).hasValue());
     DraftHead head;
@@ -136,7 +117,7 @@ void DraftHeadTest::firstTokensThoseOfTheTextAndTheEndAreKept() {
 }
 
 void DraftHeadTest::anotherTextBeginsAnew() {
-    Target target = std::move(Target::make(transformer(), {}, 64, 16)).value();
+    Target target = Target::make(transformer(), {}, 64, 16).value();
     QVERIFY(target.begin({.tokens = kPrompt, .maxTokens = 20}, {}).hasValue());
     DraftHead head;
     head.use(kShare);

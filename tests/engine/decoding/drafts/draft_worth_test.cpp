@@ -125,6 +125,28 @@ private slots:
         }
     }
 
+    /// What a first choice misses, its siblings often miss, too, where the draft is another model.
+    void siblingsThatAreNeverRightAreGivenUp() {
+        const StepCosts costs = costsOf(0.1, 0.5);
+        const auto kept = [&](bool isSiblingRight) {
+            DraftWorth worth;
+            for (int i = 0; i < 60; ++i) {
+                DecodeStep step = roundOf(2, 1, 0.9);
+                const int sibling = step.draft.add(7, 0, 0.05); // beside the refused token
+                if (isSiblingRight)
+                    step.path.push_back(sibling);
+                step.tokens.resize(step.path.size() + 1);
+                ++step.verifiedRows;
+                worth.observe(step, kShare, costs);
+            }
+            WeighedStopRule rule(0.0, 25);
+            rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
+            return rule.choicesWorth(0.9, 2);
+        };
+        QCOMPARE(kept(true), 2);
+        QCOMPARE(kept(false), 1);
+    }
+
     void whereTheFirstChoiceIsAlwaysRightNoSiblingIsKept() {
         const StepCosts costs = costsOf(0.1, 0.5);
         const DraftWorth worth = after(300, 3, 3, costs);

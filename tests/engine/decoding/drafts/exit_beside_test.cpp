@@ -16,7 +16,7 @@ constexpr TokenId kGuess = 40;
 
 Target targetOf(Transformer& model) {
     static const std::vector<TokenId> prompt = {31, 4, 15, 92, 65, 35, 89, 79, 32};
-    Target target = std::move(Target::make(model, {}, 120, 16)).value();
+    Target target = Target::make(model, {}, 120, 16).value();
     ENGINE_CHECK(target.begin({prompt}, {}, 5).hasValue(), "the prompt was refused");
     return target;
 }

@@ -40,7 +40,7 @@ Target makeTarget(const Ids& prompt,
                   int unread = 0,
                   const SamplingOptions& sampling = {},
                   Transformer& model = transformer()) {
-    Target target = std::move(Target::make(model, sampling, kContext, 1)).value();
+    Target target = Target::make(model, sampling, kContext, 1).value();
     ENGINE_CHECK(target.begin({prompt}, {}, unread).hasValue(), "the prompt was refused");
     return target;
 }
@@ -58,9 +58,7 @@ Draft draftOf(ExitDrafter& drafter,
     drafter.use(exit.options);
     DraftTerms terms = exit.terms;
     terms.stopRule = &rule;
-    auto made = drafter.draft(target, terms);
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    return support::valueOf(drafter.draft(target, terms));
 }
 
 /// The stream behind the first `layers` layers of the last `rows` of these tokens, one fresh pass.
@@ -259,7 +257,7 @@ void ExitDrafterTest::anEndIdStopsTheDraftAndStays() {
     for (std::size_t place = 0; place < drafted.size(); ++place) {
         const auto firstMet = std::find(drafted.begin(), drafted.end(), drafted[place]);
         const int length = static_cast<int>(firstMet - drafted.begin()) + 1;
-        Target target = std::move(Target::make(quietTransformer(), {}, kContext, 1)).value();
+        Target target = Target::make(quietTransformer(), {}, kContext, 1).value();
         const Ids ends = {unused, drafted[place]};
         QVERIFY(target.begin({.tokens = prompt, .endIds = ends}, {}, kPrefillRows).hasValue());
         Draft made = draftOf(drafter, target, {{.exitLayers = 2}, {.maxDepth = 6}});
@@ -351,8 +349,7 @@ void ExitDrafterTest::aDraftLeavesRoomForTheBonus() {
     for (int room = 1; room <= 5; ++room)
         for (const bool isContext : {false, true}) {
             Target target =
-                std::move(Target::make(quietTransformer(), {}, isContext ? 3 + room : kContext, 0))
-                    .value();
+                Target::make(quietTransformer(), {}, isContext ? 3 + room : kContext, 0).value();
             QVERIFY(target.begin({.tokens = prompt, .maxTokens = isContext ? 1000 : room}, {}, 2)
                         .hasValue());
             QCOMPARE(target.remainingTokens(), room);
@@ -368,7 +365,7 @@ void ExitDrafterTest::aDraftLeavesRoomForTheBonus() {
 void ExitDrafterTest::withoutRoomNothingRuns() {
     const Ids prompt = randomPrompt(23, 30);
     support::SpyTransformer spy(transformer());
-    Target target = std::move(Target::make(spy, {}, kContext, 1)).value();
+    Target target = Target::make(spy, {}, kContext, 1).value();
     QVERIFY(target.begin({.tokens = prompt, .maxTokens = 1}, {}, kPrefillRows).hasValue());
     QCOMPARE(spy.passes, 0);
     ExitDrafter drafter;

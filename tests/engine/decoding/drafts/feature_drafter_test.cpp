@@ -20,9 +20,7 @@ namespace {
 constexpr int kContext = 200;
 
 std::unique_ptr<DraftModel> draftModel(const Transformer& model, AdapterKind kind) {
-    auto made = makeDraftModel(model, support::makeAdapter(model.config(), kind, 3));
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    return support::valueOf(makeDraftModel(model, support::makeAdapter(model.config(), kind, 3)));
 }
 
 Target targetOf(Transformer& model) { return Target::make(model, {}, kContext, 64).value(); }
@@ -38,9 +36,8 @@ void begin(Target& target, FeatureDrafter& drafter, std::span<const TokenId> pro
 }
 
 DraftTree draft(Target& target, FeatureDrafter& drafter, int depth) {
-    auto made = drafter.draft(target, {.siblings = {{1, 1, 1, 2}}, .maxDepth = depth});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return made.value().tree;
+    return support::valueOf(drafter.draft(target, {.siblings = {{1, 1, 1, 2}}, .maxDepth = depth}))
+        .tree;
 }
 
 void verify(Target& target, FeatureDrafter& drafter, DraftTree tree) {
@@ -70,9 +67,7 @@ void equalsAFreshOne(Transformer& model, Target& target, FeatureDrafter& drafter
 }
 
 std::unique_ptr<Transformer> cpuModel(const ModelConfig& config, const WeightSource& weights) {
-    auto made = makeCpuTransformer(config, weights, {.threads = 2});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    return support::valueOf(makeCpuTransformer(config, weights, {.threads = 2}));
 }
 
 /// Four rows of made-up streams through a draft network, in passes of these sizes.
@@ -101,17 +96,16 @@ Passes passes(Transformer& network, std::span<const int> sizes) {
         std::vector<int> rows(static_cast<std::size_t>(size));
         std::iota(rows.begin(), rows.end(), 0);
         const AttentionLayout layout = AttentionLayout::chain(cache.length(), size);
-        const auto result = network.forward(
+        const auto result = support::valueOf(network.forward(
             {.plan = plan,
              .layout = layout,
              .tokens = std::span(tokens).subspan(first, rows.size()),
              .streams = std::span(streams).subspan(first * width, rows.size() * width),
              .summaryRows = rows},
-            cache);
-        ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
+            cache));
         cache.commit(size);
         first += rows.size();
-        for (const HeadSummary& summary : result.value().summaries)
+        for (const HeadSummary& summary : result.summaries)
             made.summaries.push_back(summary);
     }
     made.cache = support::liveBytes(cache);

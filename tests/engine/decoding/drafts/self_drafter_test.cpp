@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/drafts/self_drafter.h"
-#include "engine/model/plain/plain_backend.h"
-#include "tests/support/models/tiny_model.h"
+#include "tests/support/models/plain_model.h"
 #include "tests/support/programs/live_bytes.h"
 #include "tests/support/transformers/forward_helpers.h"
 
@@ -26,8 +25,7 @@ Transformer& transformer() {
         support::MemoryWeights weights = support::randomWeights(config, 8);
         for (float& weight : weights.values("lm_head.weight"))
             weight *= 3.0F; // confidences from low to high
-        return std::move(makePlainTransformer(config, weights, {.precision = Precision::F64}))
-            .value();
+        return support::plainModel(config, weights);
     }();
     return *made;
 }
@@ -41,7 +39,7 @@ LayerPlan skippingPlan() {
 
 /// A target behind the prompt and one more token.
 Target makeTarget(const SamplingOptions& sampling, int maxTokens = 40) {
-    Target target = std::move(Target::make(transformer(), sampling, 64, 48)).value();
+    Target target = Target::make(transformer(), sampling, 64, 48).value();
     ENGINE_CHECK(target.begin({kPrompt, maxTokens}, {}).hasValue(), "the prompt was refused");
     ENGINE_CHECK(maxTokens == 1 || target.plainStep().hasValue(), "a step failed");
     return target;
@@ -353,8 +351,7 @@ void SelfDrafterTest::aDraftEndsAtATokenThatEndsTheAnswer() {
         for (int place = 0; place < 6; ++place) {
             const Ids ends = {whole.node(place).token};
             Target target =
-                std::move(
-                    Target::make(transformer(), {.temperature = temperature, .seed = 6}, 64, 48))
+                Target::make(transformer(), {.temperature = temperature, .seed = 6}, 64, 48)
                     .value();
             QVERIFY(target.begin({kPrompt, 40, ends}, {}).hasValue());
             QVERIFY(target.plainStep().hasValue());

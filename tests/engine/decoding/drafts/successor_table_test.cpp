@@ -2,6 +2,7 @@
 #include "engine/base/counter_random.h"
 #include "engine/base/result.h"
 #include "engine/decoding/free/successor_memory.h"
+#include "tests/support/file_content.h"
 #include "tests/support/programs/damaged_bytes.h"
 #include "tests/support/temporary_folder.h"
 
@@ -12,7 +13,6 @@
 #include <cstring>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 using namespace engine;
 
@@ -58,13 +58,6 @@ bool isSame(const SuccessorTable& a, const SuccessorTable& b) {
                 return false;
     }
     return true;
-}
-
-std::string contentOf(const std::filesystem::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return text.str();
 }
 
 void overwrite(const std::filesystem::path& path, const std::string& bytes) {
@@ -198,7 +191,7 @@ void SuccessorTableTest::damagedFilesAreSetAsideAndTold() {
     const test_support::TemporaryFolder folder;
     SuccessorMemory memory(folder.path(), kModel);
     QVERIFY(memory.store(randomTable(1, 3)).hasValue());
-    const std::string whole = contentOf(memory.path());
+    const std::string whole = support::fileText(memory.path());
     int count = 0;
     const auto check = [&](const std::string& damaged, std::size_t where) {
         overwrite(memory.path(), damaged);
@@ -208,7 +201,7 @@ void SuccessorTableTest::damagedFilesAreSetAsideAndTold() {
         QVERIFY(table.entries().empty());
         QVERIFY(!std::filesystem::exists(memory.path()));
         const std::string aside = memory.path().string() + ".broken-1";
-        QVERIFY(contentOf(aside) == damaged);
+        QVERIFY(support::fileText(aside) == damaged);
         QVERIFY(remark.value().find(".bin.broken-1") != std::string::npos);
         std::filesystem::remove(aside);
         ++count;
@@ -217,7 +210,7 @@ void SuccessorTableTest::damagedFilesAreSetAsideAndTold() {
     test_support::forEachFlip(whole, 300, 1, check);
     QCOMPARE(count, static_cast<int>(whole.size()) + 300);
     QVERIFY(memory.store(randomTable(1, 3)).hasValue()); // a new one can be begun
-    QVERIFY(contentOf(memory.path()) == whole);
+    QVERIFY(support::fileText(memory.path()) == whole);
 }
 
 /// The check sum is right, the numbers are not: all of them are checked.
@@ -225,7 +218,7 @@ void SuccessorTableTest::forgedFilesAreRefused() {
     const test_support::TemporaryFolder folder;
     SuccessorMemory memory(folder.path(), kModel);
     QVERIFY(memory.store(randomTable(1, 2)).hasValue());
-    std::string content = contentOf(memory.path());
+    std::string content = support::fileText(memory.path());
     content.resize(content.size() - 8);
     int refused = 0;
     const auto tryIt = [&](const std::string& forged) {
