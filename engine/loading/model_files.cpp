@@ -29,11 +29,10 @@ constexpr const char* kConvert =
     "Convert it to safetensors, for example with save_pretrained(folder, "
     "safe_serialization=True), or fetch a GGUF file of the model: pickled files can run code.";
 
-constexpr std::array<std::string_view, 5> kFolderFiles = {"config.json",
-                                                          "model.safetensors",
-                                                          "model.safetensors.index.json",
-                                                          "tokenizer.json",
-                                                          "tokenizer.model"};
+constexpr std::string_view kWeightsFile = "model.safetensors";
+constexpr std::string_view kWeightsIndexFile = "model.safetensors.index.json";
+constexpr std::array<std::string_view, 5> kFolderFiles = {
+    "config.json", kWeightsFile, kWeightsIndexFile, "tokenizer.json", "tokenizer.model"};
 
 bool isThere(const fs::path& path) {
     std::error_code failure;
@@ -195,12 +194,15 @@ void compareWithTensors(const WeightSource& weights, ModelConfig& config) {
     noteUnusedTensors(unused, config);
 }
 
-/// The folder itself, or the one GGUF file that it holds instead of a configuration.
+/// The folder itself, or the one GGUF file that it holds instead of a configuration with weights:
+/// many folders of GGUF files hold the config.json of the model that they were made of.
 Result<fs::path> modelInFolder(const fs::path& folder) {
     ENGINE_TRY(const FolderListing listing, listFolder(folder));
-    if (!isThere(folder / "config.json") && listing.gguf.size() == 1)
+    const bool isWhole = isThere(folder / "config.json") &&
+                         (isThere(folder / kWeightsFile) || isThere(folder / kWeightsIndexFile));
+    if (!isWhole && listing.gguf.size() == 1)
         return listing.gguf[0];
-    if (!isThere(folder / "config.json") && listing.gguf.size() > 1)
+    if (!isWhole && listing.gguf.size() > 1)
         return severalFound(folder, listing);
     const bool isModel = std::any_of(kFolderFiles.begin(), kFolderFiles.end(), [&](auto name) {
         return isThere(folder / name);
@@ -214,17 +216,18 @@ std::optional<fs::path> ifThere(const fs::path& path) {
 
 /// The tensors of a folder as its files name them.
 Result<std::unique_ptr<WeightSource>> storedWeights(const fs::path& folder) {
-    if (isThere(folder / "model.safetensors"))
-        return openSafetensors(folder / "model.safetensors");
-    if (isThere(folder / "model.safetensors.index.json"))
-        return openSafetensorsIndex(folder / "model.safetensors.index.json");
+    if (isThere(folder / kWeightsFile))
+        return openSafetensors(folder / kWeightsFile);
+    if (isThere(folder / kWeightsIndexFile))
+        return openSafetensorsIndex(folder / kWeightsIndexFile);
     ENGINE_TRY(const FolderListing listing, listFolder(folder));
     if (listing.pickled)
         return pickleRefused(*listing.pickled);
     return Error{ErrorCode::NotFound,
-                 fmt::format("{} holds no weights: looked for model.safetensors and "
-                             "model.safetensors.index.json",
-                             folder.string()),
+                 fmt::format("{} holds no weights: looked for {} and {}",
+                             folder.string(),
+                             kWeightsFile,
+                             kWeightsIndexFile),
                  "Put the model's weights into the folder."};
 }
 
@@ -248,8 +251,10 @@ Result<ModelFiles> ModelFiles::open(const fs::path& path) {
     files.m_path = path;
     std::error_code failure;
     if (fs::is_directory(path, failure)) {
-        ENGINE_TRY(files.m_path, modelInFolder(path));
-        if (files.m_path == path)
+        // A slash behind it is no part of its name.
+        const fs::path folder = path.has_filename() ? path : path.parent_path();
+        ENGINE_TRY(files.m_path, modelInFolder(folder));
+        if (files.m_path == folder)
             return files;
     }
     ENGINE_TRY(const bool isGguf, beginsAsGguf(files.m_path));
@@ -318,6 +323,14 @@ std::optional<fs::path> ModelFiles::tokenizerModelPath() const {
 
 std::optional<fs::path> ModelFiles::tokenizerConfigPath() const {
     return m_gguf ? std::nullopt : ifThere(m_path / "tokenizer_config.json");
+}
+
+std::optional<fs::path> ModelFiles::addedTokensPath() const {
+    return m_gguf ? std::nullopt : ifThere(m_path / "added_tokens.json");
+}
+
+std::optional<fs::path> ModelFiles::specialTokensMapPath() const {
+    return m_gguf ? std::nullopt : ifThere(m_path / "special_tokens_map.json");
 }
 
 Result<std::optional<TemplateText>> ModelFiles::chatTemplate() const {

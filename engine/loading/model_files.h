@@ -38,6 +38,8 @@ public:
     bool isPlanted() const { return m_isPlanted; }
 
     Format format() const;
+
+    /// As it was opened, but without a slash behind a folder's name.
     const std::filesystem::path& path() const;
 
     /// Minds which tensors the weights hold, where they are there and can be read: a head of their
@@ -51,10 +53,13 @@ public:
     /// facts for `inspect`.
     Result<std::unique_ptr<WeightSource>> weights() const;
 
-    /// tokenizer.json / tokenizer.model / tokenizer_config.json of a folder, if they are there.
+    /// tokenizer.json / tokenizer.model / tokenizer_config.json of a folder, if they are there, and
+    /// what older ones hold beside tokenizer.model: added_tokens.json / special_tokens_map.json.
     std::optional<std::filesystem::path> tokenizerJsonPath() const;
     std::optional<std::filesystem::path> tokenizerModelPath() const;
     std::optional<std::filesystem::path> tokenizerConfigPath() const;
+    std::optional<std::filesystem::path> addedTokensPath() const;
+    std::optional<std::filesystem::path> specialTokensMapPath() const;
 
     /// The opened GGUF file, or null for a folder.
     const GgufFile* gguf() const;

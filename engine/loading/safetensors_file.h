@@ -16,7 +16,9 @@ namespace engine {
 Result<std::unique_ptr<WeightSource>> openSafetensors(const std::filesystem::path& path);
 
 /// Opens the shards that a model.safetensors.index.json names; they must lie in its folder.
-/// Errors: as openSafetensors; CorruptFile when index and shards disagree.
+/// Where a tensor lies is told by the shards alone: one that the index names and no shard holds is
+/// missed when it is asked for. Errors: as openSafetensors; CorruptFile when two shards hold one
+/// tensor, or the index names no shards.
 Result<std::unique_ptr<WeightSource>> openSafetensorsIndex(const std::filesystem::path& indexPath);
 
 } // namespace engine

@@ -61,9 +61,9 @@ private:
     std::string m_origin;
 };
 
-/// The model's own template; if it has none or it cannot be compiled, the built-in one (ChatML,
-/// Llama 2, Llama 3, Mistral, DeepSeek) that the vocabulary's special tokens point to.
-/// `origin()` tells which one it is, and why when a template of the model was passed over.
+/// The model's own template; if it has none, or one that cannot be read or compiled, the built-in
+/// one that builtinTemplateFor() chooses. `origin()` tells which one it is, and why if it is not
+/// the model's own.
 Result<ChatTemplate> chooseChatTemplate(const ModelFiles& files, const Tokenizer& tokenizer);
 
 } // namespace engine

@@ -78,35 +78,43 @@ Result<std::unique_ptr<Tokenizer>> loadJson(const std::string& path,
     return ByteLevelBpe::make(std::move(parts));
 }
 
-/// Added tokens of tokenizer_config.json that a SentencePiece model does not have itself.
+/// The added tokens of a folder with a SentencePiece model. A control piece of the model stays
+/// special whatever the list says.
 Result<std::vector<AddedToken>> tokensBesides(const SentencePieceModel& model,
+                                              const ModelFiles& files,
                                               const TokenizerConfig& config) {
-    std::vector<AddedToken> added;
-    for (const AddedToken& token : config.addedTokens) {
+    ENGINE_TRY(std::vector<AddedToken> added, readAddedTokensFile(files, config));
+    const char* const source = added.empty() ? "tokenizer_config.json" : "added_tokens.json";
+    added.insert(added.end(), config.addedTokens.begin(), config.addedTokens.end());
+    for (AddedToken& token : added) {
         const auto id = static_cast<std::size_t>(token.id);
-        if (id < model.pieces.size() && model.pieces[id].text != token.content)
+        if (id >= model.pieces.size())
+            continue;
+        const SentencePieceModel::Piece& piece = model.pieces[id];
+        if (piece.text != token.content)
             return Error{ErrorCode::CorruptFile,
-                         fmt::format("tokenizer_config.json calls token {} '{}', tokenizer.model "
-                                     "calls it '{}'",
+                         fmt::format("{} calls token {} '{}', tokenizer.model calls it '{}'",
+                                     source,
                                      token.id,
                                      readable(token.content),
-                                     readable(model.pieces[id].text)),
+                                     readable(piece.text)),
                          "The two files do not belong together: fetch them again."};
-        added.push_back(token);
+        token.isSpecial =
+            token.isSpecial || piece.type == PieceType::Control || piece.type == PieceType::Unknown;
     }
     return added;
 }
 
-Result<std::unique_ptr<Tokenizer>> loadModel(const std::string& path,
-                                             const TokenizerConfig& config) {
+Result<std::unique_ptr<Tokenizer>>
+loadModel(const std::string& path, const ModelFiles& files, const TokenizerConfig& config) {
     ENGINE_TRY(const std::string bytes, readTextFile(path, kMaxModelBytes));
     ENGINE_TRY(SentencePieceModel model, parseSentencePieceModel(bytes, path));
     SentencePieceOptions options;
     options.origin = "tokenizer.model";
-    options.knowsControlText = config.isPresent;
+    ENGINE_TRY(options.addedTokens, tokensBesides(model, files, config));
+    options.knowsControlText = config.isPresent || !options.addedTokens.empty();
     options.addsBos = config.addsBos.value_or(true);
     options.addsEos = config.addsEos.value_or(false);
-    ENGINE_TRY(options.addedTokens, tokensBesides(model, config));
     return SentencePieceTokenizer::make(std::move(model), std::move(options));
 }
 
@@ -196,7 +204,7 @@ Result<std::unique_ptr<Tokenizer>> loadTokenizer(const ModelFiles& files) {
     if (const auto path = files.tokenizerJsonPath())
         return loadJson(path->string(), config);
     if (const auto path = files.tokenizerModelPath())
-        return loadModel(path->string(), config);
+        return loadModel(path->string(), files, config);
     return Error{ErrorCode::NotFound,
                  fmt::format("{} holds no tokenizer: neither tokenizer.json nor tokenizer.model is "
                              "there",

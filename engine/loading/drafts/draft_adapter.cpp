@@ -9,6 +9,13 @@
 
 namespace engine {
 
+std::uint64_t AdapterTensor::count() const {
+    std::uint64_t count = 1;
+    for (const std::uint64_t size : shape)
+        count *= size;
+    return count;
+}
+
 std::map<std::string, AdapterTensor> adapterTensors(const DraftSizes& sizes) {
     const auto width = static_cast<std::uint64_t>(sizes.hiddenSize);
     const auto inner = static_cast<std::uint64_t>(sizes.mlpSize);

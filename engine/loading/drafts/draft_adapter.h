@@ -5,6 +5,7 @@
 #include "engine/base/token.h"
 #include "engine/loading/model_config.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -40,7 +41,10 @@ struct DraftAdapter {
     std::map<std::string, std::vector<float>, std::less<>> tensors;
 };
 
-/// Reads an adapter file: safetensors of at most 256 MB whose description is
+/// Bytes of an adapter file, at most: four layers of a model of eight billion weights fit.
+inline constexpr std::uint64_t kMostAdapterBytes = 1'000'000'000;
+
+/// Reads an adapter file: safetensors of at most kMostAdapterBytes whose description is
 /// `__metadata__["swift_studio_draft_adapter"]`. Nothing in it is a path, and nothing runs. Errors:
 /// NotFound, Io; CorruptFile and Numeric name the tensor or the field; Unsupported for a later
 /// version, a head or tensors that are not known.
@@ -63,6 +67,8 @@ ModelConfig draftConfig(const DraftAdapter& adapter, const ModelConfig& model);
 struct AdapterTensor {
     std::string name;
     std::vector<std::uint64_t> shape;
+
+    std::uint64_t count() const; ///< of its numbers
 };
 
 std::map<std::string, AdapterTensor> adapterTensors(const DraftSizes& sizes);

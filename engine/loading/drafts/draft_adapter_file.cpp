@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostAdapterBytes = 256'000'000;
+constexpr std::uint64_t kMostHeaderBytes = 16'000'000;
 constexpr std::int64_t kVersion = 1;
 constexpr std::int64_t kMostLayers = 4;
 constexpr std::uint64_t kMostFingerprints = 64;
@@ -57,8 +57,10 @@ public:
         std::uint64_t length = 0;
         ENGINE_TRY_DO(file.readAt(
             0, std::as_writable_bytes(std::span(&length, 1)), "the length of the header"));
-        if (length > file.size() - sizeof length)
-            return corrupt("the header is said to be longer than the file");
+        if (const auto most = std::min(kMostHeaderBytes, file.size() - sizeof length);
+            length > most)
+            return corrupt(fmt::format(
+                "the header is said to have {} bytes, but can have at most {}", length, most));
         std::string text(static_cast<std::size_t>(length), '\0');
         ENGINE_TRY_DO(
             file.readAt(sizeof length, std::as_writable_bytes(std::span(text)), "the header"));

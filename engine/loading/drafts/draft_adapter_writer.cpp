@@ -17,6 +17,14 @@ namespace {
 constexpr std::size_t kScaleGroup = 32;
 constexpr float kMostSteps = 127.0F;
 
+/// For the tokens that can be drafted, the list of tensors and the description.
+constexpr std::uint64_t kOtherBytes = 3'000'000;
+
+/// Whether it is stored in 8 bits.
+bool isScaled(const AdapterTensor& tensor) {
+    return tensor.shape.size() == 2 && tensor.shape.back() % kScaleGroup == 0;
+}
+
 /// Collects tensors, one behind the other.
 class TensorFile {
 public:
@@ -78,7 +86,7 @@ Result<std::string> draftAdapterBytes(const DraftAdapter& adapter, const std::st
         };
         if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
             return refused("are not finite");
-        if (tensor.shape.size() != 2 || tensor.shape.back() % kScaleGroup != 0) {
+        if (!isScaled(tensor)) {
             file.add(tensor.name, "F32", tensor.shape, std::span<const float>(values));
             continue;
         }
@@ -94,6 +102,22 @@ Result<std::string> draftAdapterBytes(const DraftAdapter& adapter, const std::st
     const std::vector<std::uint32_t> ids(adapter.headIds.begin(), adapter.headIds.end());
     file.add("head.ids", "U32", {ids.size()}, std::span<const std::uint32_t>(ids));
     return file.bytes(description);
+}
+
+Result<void> checkAdapterBytes(const DraftSizes& sizes) {
+    std::uint64_t bytes = kOtherBytes;
+    for (const auto& [network, tensor] : adapterTensors(sizes))
+        bytes += isScaled(tensor)
+                     ? tensor.count() + tensor.count() / kScaleGroup * sizeof(std::uint16_t)
+                     : tensor.count() * sizeof(float);
+    if (bytes <= kMostAdapterBytes)
+        return {};
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("An adapter for this model would have about {} bytes, and at most {} "
+                             "are read.",
+                             bytes,
+                             kMostAdapterBytes),
+                 "Choose a smaller model, or --set layers=1."};
 }
 
 } // namespace engine

@@ -14,4 +14,8 @@ namespace engine {
 /// not finite, or too large for such a scale.
 Result<std::string> draftAdapterBytes(const DraftAdapter& adapter, const std::string& description);
 
+/// Whether an adapter of these sizes makes a file that readDraftAdapter() reads. Errors:
+/// Unsupported for a larger one.
+Result<void> checkAdapterBytes(const DraftSizes& sizes);
+
 } // namespace engine

@@ -1,30 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/files/readable_text.h"
 
-#include <cstdint>
-
 namespace engine {
 
 namespace {
-
-struct LeadByte {
-    std::size_t length = 0;
-    // Bounds of the second byte: they exclude overlong forms, surrogates and what is too large.
-    unsigned secondMin = 0x80;
-    unsigned secondMax = 0xBF;
-};
-
-LeadByte classifyLeadByte(unsigned lead) {
-    if (lead < 0x80)
-        return {1};
-    if (lead >= 0xC2 && lead <= 0xDF)
-        return {2};
-    if (lead >= 0xE0 && lead <= 0xEF)
-        return {3, lead == 0xE0 ? 0xA0U : 0x80U, lead == 0xED ? 0x9FU : 0xBFU};
-    if (lead >= 0xF0 && lead <= 0xF4)
-        return {4, lead == 0xF0 ? 0x90U : 0x80U, lead == 0xF4 ? 0x8FU : 0xBFU};
-    return {};
-}
 
 unsigned byteAt(std::string_view text, std::size_t index) {
     return static_cast<unsigned char>(text[index]);
@@ -35,7 +14,7 @@ unsigned byteAt(std::string_view text, std::size_t index) {
 std::size_t utf8CharacterLength(std::string_view text) {
     if (text.empty())
         return 0;
-    const LeadByte lead = classifyLeadByte(byteAt(text, 0));
+    const Utf8Lead lead = utf8Lead(byteAt(text, 0));
     if (lead.length > text.size())
         return 0;
     if (lead.length >= 2 && (byteAt(text, 1) < lead.secondMin || byteAt(text, 1) > lead.secondMax))

@@ -92,11 +92,7 @@ public:
         , m_metadata(std::move(metadata)) {}
 
     std::optional<std::uint64_t> unsignedValue(std::string_view key) const override {
-        if (const auto* value = m_metadata.get<std::uint64_t>(key))
-            return *value;
-        const auto* value = m_metadata.get<std::int64_t>(key);
-        return value && *value >= 0 ? std::optional(static_cast<std::uint64_t>(*value))
-                                    : std::nullopt;
+        return m_metadata.unsignedValue(key);
     }
 
     std::optional<double> numberValue(std::string_view key) const override {
@@ -367,12 +363,9 @@ struct OpenedPart {
     std::uint32_t version = 0;
     std::uint64_t tensorCount = 0;
 
-    /// A whole number of the metadata, whatever its type; 0 where there is none.
+    /// A whole number of the metadata; 0 where there is none.
     std::uint64_t number(std::string_view key) const {
-        if (const auto* value = metadata.get<std::uint64_t>(key))
-            return *value;
-        const auto* value = metadata.get<std::int64_t>(key);
-        return value && *value > 0 ? static_cast<std::uint64_t>(*value) : 0;
+        return metadata.unsignedValue(key).value_or(0);
     }
 };
 

@@ -5,7 +5,6 @@
 #include "engine/loading/files/readable_text.h"
 
 #include <array>
-#include <optional>
 
 namespace engine {
 
@@ -269,6 +268,13 @@ Result<GgufMetadata> GgufMetadata::read(ByteCursor& cursor, std::uint64_t count)
 const GgufValue* GgufMetadata::find(std::string_view key) const {
     const auto found = m_values.find(key);
     return found == m_values.end() ? nullptr : &found->second;
+}
+
+std::optional<std::uint64_t> GgufMetadata::unsignedValue(std::string_view key) const {
+    if (const auto* value = get<std::uint64_t>(key))
+        return *value;
+    const auto* value = get<std::int64_t>(key);
+    return value && *value >= 0 ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
 }
 
 std::vector<std::pair<std::string, std::string>> GgufMetadata::describe() const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,6 +70,9 @@ public:
         const GgufValue* value = find(key);
         return value ? value->as<T>() : nullptr;
     }
+
+    /// The whole number under `key`, whatever its type, unless it is negative.
+    std::optional<std::uint64_t> unsignedValue(std::string_view key) const;
 
     /// All pairs as text, in the order of the file.
     std::vector<std::pair<std::string, std::string>> describe() const;

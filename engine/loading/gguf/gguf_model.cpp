@@ -116,9 +116,9 @@ Result<void> readLayers(const GgufFile& file,
         !family.reads("use_sliding_window");
     if (hasWindows)
         static_cast<void>(keys.ownNumber("attention.sliding_window", 0.0));
+    const int unsaidWindow = family.saysWindowInGguf ? 0 : family.unsaidWindow;
     ENGINE_TRY(const int window,
-               hasWindows ? keys.sizeOr("attention.sliding_window", family.unsaidWindow)
-                          : Result<int>(0));
+               hasWindows ? keys.sizeOr("attention.sliding_window", unsaidWindow) : Result<int>(0));
     if (family.window == WindowRule::Never) {
         ENGINE_TRY(const int asked, keys.sizeOr("attention.sliding_window", 0));
         if (asked > 0 && asked < config.contextLength)
@@ -162,10 +162,8 @@ void readScales(ArchitectureKeys& keys, const Family& family, ModelConfig& confi
     }
 }
 
-/// The factors of long contexts are tensors.
+/// The factors of long contexts are tensors, without which no position would be turned rightly.
 Result<void> readLongRope(const GgufFile& file, ArchitectureKeys& keys, ModelConfig& config) {
-    if (!file.find("rope_factors_long.weight"))
-        return {};
     const std::uint64_t pairs = static_cast<std::uint64_t>(std::max(config.rotatedWidth(), 0)) / 2;
     RopeScaling& scaling = config.ropeScaling;
     scaling.kind = RopeScalingKind::LongRope;
@@ -184,8 +182,13 @@ Result<void> readRotary(const GgufFile& file,
                         const Family& family,
                         ModelConfig& config) {
     config.ropeTheta = keys.number("rope.freq_base").value_or(config.ropeTheta);
-    if (family.windowTheta > 0)
-        config.windowRopeTheta = keys.ownNumber("rope.freq_base_swa", family.windowTheta);
+    if (family.windowTheta > 0) {
+        // Some converters name the two bases by how far the layers see.
+        const double global = keys.ownNumber("rope.global.freq_base", config.ropeTheta);
+        const double local = keys.ownNumber("rope.local.freq_base", family.windowTheta);
+        config.ropeTheta = keys.number("rope.freq_base").value_or(global);
+        config.windowRopeTheta = keys.ownNumber("rope.freq_base_swa", local);
+    }
     const std::string_view kind = keys.text("rope.scaling.type").value_or("linear");
     if (family.hasLongRope && (kind == "longrope" || file.find("rope_factors_long.weight")))
         return readLongRope(file, keys, config);
@@ -225,6 +228,15 @@ Result<void> readSpecialIds(const GgufFile& file, ModelConfig& config) {
     }
     ENGINE_TRY(const TokenId mask, readId("mask"));
     adoptMaskToken(mask, config);
+    for (const std::string_view name : {"unknown", "padding"}) {
+        const auto id = file.unsignedValue(fmt::format("tokenizer.ggml.{}_token_id", name));
+        if (id && *id != 0xFFFFFFFFU && *id >= static_cast<std::uint64_t>(config.vocabSize))
+            config.notes.push_back(
+                fmt::format("The {} token {} is outside the vocabulary of {} and is not used.",
+                            name,
+                            *id,
+                            config.vocabSize));
+    }
     return {};
 }
 

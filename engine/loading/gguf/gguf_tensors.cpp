@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <utility>
 
 namespace engine {
@@ -86,9 +87,11 @@ private:
             return cutRows(stored, fusedAttentionParts(m_config, prefix), suffix, m_tensors);
         if (m_family.isFused && stem == "ffn_up")
             return cutRows(stored, fusedMlpParts(m_config, prefix), suffix, m_tensors);
+        if (stem == "ffn_gate_up_exps" && suffix == kWeight)
+            return cutExperts(stored, prefix, {"gate_proj", "up_proj"});
         for (const auto& [theirs, ours] : kExpertNames)
             if (stem == theirs && suffix == kWeight)
-                return cutExperts(stored, prefix, ours);
+                return cutExperts(stored, prefix, {ours});
         for (const auto& [theirs, ours] : kOneExpertNames)
             if (m_config.experts.count > 0 && stem.starts_with(theirs) && suffix == kWeight)
                 return nameExpert(stored, prefix, stem.substr(theirs.size()), ours);
@@ -124,19 +127,31 @@ private:
         return stored.name;
     }
 
-    /// [experts, outputs, inputs]: a matrix for each expert.
-    Result<void>
-    cutExperts(const TensorInfo& stored, const std::string& prefix, std::string_view name) {
+    /// [experts, outputs, inputs]: for each expert a matrix, or several one below the other.
+    Result<void> cutExperts(const TensorInfo& stored,
+                            const std::string& prefix,
+                            std::initializer_list<std::string_view> names) {
         const auto count = static_cast<std::uint64_t>(m_config.experts.count);
         if (stored.shape.size() != 3 || stored.shape[0] != count)
             return corruptTensor(
                 stored, fmt::format("holds other than {} experts", m_config.experts.count));
+        if (stored.shape[1] % names.size() != 0)
+            return corruptTensor(stored,
+                                 fmt::format("has {} rows an expert, which do not divide into {} "
+                                             "matrices",
+                                             stored.shape[1],
+                                             names.size()));
+        const std::uint64_t outputs = stored.shape[1] / names.size();
+        std::uint64_t row = 0;
         for (std::uint64_t expert = 0; expert < count; ++expert)
-            m_tensors.push_back(
-                {.name = fmt::format("{}mlp.experts.{}.{}{}", prefix, expert, name, kWeight),
-                 .stored = &stored,
-                 .shape = {stored.shape[1], stored.shape[2]},
-                 .firstRow = expert * stored.shape[1]});
+            for (const std::string_view name : names) {
+                m_tensors.push_back(
+                    {.name = fmt::format("{}mlp.experts.{}.{}{}", prefix, expert, name, kWeight),
+                     .stored = &stored,
+                     .shape = {outputs, stored.shape[2]},
+                     .firstRow = row});
+                row += outputs;
+            }
         return {};
     }
 

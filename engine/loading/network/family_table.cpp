@@ -117,6 +117,7 @@ std::vector<Family> makeTable() {
          .outerType = "gemma3",
          .window = WindowRule::AllButEveryNth,
          .unsaidWindow = 4096,
+         .saysWindowInGguf = true,
          .windowPeriod = 6,
          .unsaidHeads = 8,
          .unsaidKvHeads = 4,

@@ -45,13 +45,14 @@ struct Family {
 
     BiasRule bias = BiasRule::ByKeys;
     WindowRule window = WindowRule::Never;
-    int unsaidWindow = 0;    ///< keys, where the file does not say; 0: no window
-    int windowPeriod = 0;    ///< N of AllButEveryNth where the file does not say
-    int unsaidHeads = 0;     ///< 0: the file must say
-    int unsaidKvHeads = 0;   ///< 0: as many as attention heads
-    int unsaidHeadDim = 0;   ///< 0: hidden size / heads
-    int unsaidVocabSize = 0; ///< 0: the file must say
-    int unsaidContext = 0;   ///< tokens; 0: the file must say
+    int unsaidWindow = 0;          ///< keys, where the file does not say; 0: no window
+    bool saysWindowInGguf = false; ///< a GGUF file that does not say has no window
+    int windowPeriod = 0;          ///< N of AllButEveryNth where the file does not say
+    int unsaidHeads = 0;           ///< 0: the file must say
+    int unsaidKvHeads = 0;         ///< 0: as many as attention heads
+    int unsaidHeadDim = 0;         ///< 0: hidden size / heads
+    int unsaidVocabSize = 0;       ///< 0: the file must say
+    int unsaidContext = 0;         ///< tokens; 0: the file must say
     double unsaidEpsilon = 1e-6;
     double unsaidTheta = 10000.0;
     double windowTheta = 0.0; ///< above 0: layers with a window have a rotary base of their own

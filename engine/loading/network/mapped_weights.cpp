@@ -160,12 +160,23 @@ private:
     TensorNames m_names;
 };
 
+/// Whether the checkpoint is of a base model that was saved without its head: then no name begins
+/// with "model.".
+bool isBaseModel(const WeightSource& source) {
+    const auto tensors = source.tensors();
+    return source.find("embed_tokens.weight") != nullptr &&
+           std::none_of(tensors.begin(), tensors.end(), [](const TensorInfo& tensor) {
+               return tensor.name.starts_with("model.");
+           });
+}
+
 /// Where a Hugging Face tensor of one layer goes: "model.layers.7." and "mlp.up_proj.weight".
 class CheckpointMap {
 public:
-    explicit CheckpointMap(const ModelConfig& config)
+    CheckpointMap(const ModelConfig& config, const WeightSource& source)
         : m_config(config)
-        , m_family(familyOf(config)) {}
+        , m_family(familyOf(config))
+        , m_isBaseModel(isBaseModel(source)) {}
 
     bool isNeededFor(const WeightSource& source) const {
         const auto tensors = source.tensors();
@@ -197,8 +208,11 @@ public:
     }
 
 private:
-    /// A model of images and text sets its text model's names apart, in one of two ways.
+    /// A model of images and text sets its text model's names apart, in one of two ways; a base
+    /// model leaves out what all its names would begin with.
     std::string textName(std::string_view name) const {
+        if (m_isBaseModel && !name.starts_with("lm_head."))
+            return "model." + std::string(name);
         if (!m_family.outerType.empty())
             for (const auto& [theirs, ours] : {std::pair("language_model.model.", "model."),
                                                std::pair("model.language_model.", "model."),
@@ -223,6 +237,7 @@ private:
 
     const ModelConfig& m_config;
     const Family& m_family;
+    bool m_isBaseModel;
 };
 
 /// Experts beyond those that the configuration counts: it is another model's.
@@ -298,7 +313,7 @@ std::vector<RowPart> fusedMlpParts(const ModelConfig& config, std::string_view l
 Result<std::unique_ptr<WeightSource>> mapCheckpoint(std::unique_ptr<WeightSource> source,
                                                     const ModelConfig& config) {
     ENGINE_TRY_DO(checkExpertCount(*source, config));
-    const CheckpointMap map(config);
+    const CheckpointMap map(config, *source);
     if (!map.isNeededFor(*source))
         return source;
     std::shared_ptr<const WeightSource> stored = std::move(source);

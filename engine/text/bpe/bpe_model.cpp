@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/bpe/bpe_model.h"
 
+#include "engine/loading/files/readable_text.h"
 #include "engine/text/vocabulary/utf8.h"
 
 #include <queue>
@@ -69,23 +70,17 @@ private:
 Result<BpeModel> BpeModel::make(std::vector<std::string> texts,
                                 const std::vector<Merge>& merges,
                                 BpeOptions options,
-                                bool lastMergeWins) {
+                                MergeRules rules) {
     BpeModel model;
     model.m_texts = std::move(texts);
+    model.m_size = model.m_texts.size();
     model.m_options = std::move(options);
     ENGINE_TRY_DO(model.indexTexts());
     model.m_merges.resize(std::bit_ceil(merges.size() + merges.size() / 4 + 1));
     for (std::size_t rank = 0; rank < merges.size(); ++rank)
-        ENGINE_TRY_DO(
-            model.addMerge(merges[rank], static_cast<std::uint32_t>(rank), lastMergeWins));
-    if (!model.m_options.unknownToken.empty()) {
+        ENGINE_TRY_DO(model.addMerge(merges[rank], static_cast<std::uint32_t>(rank), rules));
+    if (!model.m_options.unknownToken.empty())
         model.m_unknownId = model.find(model.m_options.unknownToken);
-        if (model.m_unknownId == kNoToken)
-            return Error{ErrorCode::CorruptFile,
-                         fmt::format("the unknown token '{}' is not in the vocabulary",
-                                     model.m_options.unknownToken.substr(0, 100)),
-                         "Fetch the file again, or convert the model anew."};
-    }
     return model;
 }
 
@@ -125,24 +120,54 @@ std::size_t BpeModel::placeOf(std::uint64_t pair) const {
     return place;
 }
 
-Result<void> BpeModel::addMerge(const Merge& merge, std::uint32_t rank, bool lastWins) {
+Result<void> BpeModel::addMerge(const Merge& merge, std::uint32_t rank, MergeRules rules) {
     const auto& [left, right] = merge;
     const std::string& prefix = m_options.continuingPrefix;
     const bool hasPrefix = !prefix.empty() && std::string_view(right).starts_with(prefix);
     const std::string joined = left + (hasPrefix ? right.substr(prefix.size()) : right);
-    const TokenId leftId = find(left);
-    const TokenId rightId = find(right);
-    const TokenId joinedId = find(joined);
-    if (leftId == kNoToken || rightId == kNoToken || joinedId == kNoToken)
-        return missingToken(leftId == kNoToken ? left : rightId == kNoToken ? right : joined, rank);
+    const TokenId leftId = findAny(left);
+    const TokenId rightId = findAny(right);
+    TokenId joinedId = findAny(joined);
+    const bool hasParts = leftId != kNoToken && rightId != kNoToken;
+    if (!hasParts || joinedId == kNoToken) {
+        if (rules == MergeRules::TokenizerJson)
+            return missingToken(leftId == kNoToken    ? left
+                                : rightId == kNoToken ? right
+                                                      : joined,
+                                rank);
+        ++m_incompleteMerges;
+        if (!hasParts)
+            return {};
+        joinedId = addStep(joined);
+    }
     const std::uint64_t pair = pairKey(leftId, rightId);
     MergePlace& place = m_merges[placeOf(pair)];
-    if (place.rule.result == kNoToken || lastWins)
+    if (place.rule.result == kNoToken || rules == MergeRules::TokenizerJson)
         place = {pair, {rank, joinedId}};
     return {};
 }
 
-TokenId BpeModel::find(std::string_view text) const { return m_ids[placeOf(text)]; }
+TokenId BpeModel::find(std::string_view text) const {
+    const TokenId id = findAny(text);
+    return id < static_cast<TokenId>(m_size) ? id : kNoToken; // at most kMaxVocabSize
+}
+
+/// Also finds steps.
+TokenId BpeModel::findAny(std::string_view text) const { return m_ids[placeOf(text)]; }
+
+TokenId BpeModel::addStep(std::string text) {
+    const auto id = static_cast<TokenId>(m_texts.size()); // files have fewer merges than 2^31
+    m_texts.push_back(std::move(text));
+    if (m_texts.size() * 2 >= m_ids.size()) {
+        m_ids.assign(m_ids.size() * 2, kNoToken);
+        for (std::size_t known = 0; known < m_texts.size(); ++known)
+            if (!m_texts[known].empty())
+                m_ids[placeOf(m_texts[known])] = static_cast<TokenId>(known);
+    } else {
+        m_ids[placeOf(m_texts.back())] = id;
+    }
+    return id;
+}
 
 bool BpeModel::appendByteTokens(std::string_view character, std::vector<TokenId>& ids) const {
     std::vector<TokenId> bytes;
@@ -158,7 +183,7 @@ bool BpeModel::appendByteTokens(std::string_view character, std::vector<TokenId>
 
 /// The ids of single characters, byte tokens or the unknown token; with `fusesUnknown` a run of
 /// unknown characters is one token.
-std::vector<TokenId> BpeModel::characterIds(std::string_view piece) const {
+Result<std::vector<TokenId>> BpeModel::characterIds(std::string_view piece) const {
     std::vector<TokenId> ids;
     bool hasPendingUnknown = false;
     std::string decorated;
@@ -183,8 +208,15 @@ std::vector<TokenId> BpeModel::characterIds(std::string_view piece) const {
         }
         if (m_options.hasByteFallback && appendByteTokens(character, ids))
             continue;
-        if (m_unknownId == kNoToken)
+        if (m_options.unknownToken.empty())
             continue;
+        if (m_unknownId == kNoToken)
+            return Error{ErrorCode::CorruptFile,
+                         fmt::format("the vocabulary has no token for '{}', and lacks the unknown "
+                                     "token '{}' too",
+                                     readable(character),
+                                     readable(m_options.unknownToken)),
+                         "Use another export of the tokenizer, or a text without it."};
         if (hasPendingUnknown && !m_options.fusesUnknown)
             ids.push_back(m_unknownId);
         hasPendingUnknown = true;
@@ -239,6 +271,22 @@ std::vector<TokenId> BpeModel::merge(const std::vector<TokenId>& characters) con
     return ids;
 }
 
+/// What no longer token came of falls apart into its characters.
+Result<std::vector<TokenId>> BpeModel::withoutSteps(std::vector<TokenId> ids) const {
+    if (m_texts.size() == m_size)
+        return ids;
+    std::vector<TokenId> whole;
+    for (const TokenId id : ids) {
+        if (static_cast<std::size_t>(id) < m_size) {
+            whole.push_back(id);
+            continue;
+        }
+        ENGINE_TRY(const std::vector<TokenId> characters, characterIds(text(id)));
+        whole.insert(whole.end(), characters.begin(), characters.end());
+    }
+    return whole;
+}
+
 void BpeModel::remember(std::string_view piece, const std::vector<TokenId>& ids) const {
     if (piece.size() > kMaxRememberedBytes)
         return;
@@ -247,24 +295,26 @@ void BpeModel::remember(std::string_view piece, const std::vector<TokenId>& ids)
     m_remembered.emplace(piece, ids);
 }
 
-void BpeModel::tokenize(std::string_view piece, std::vector<TokenId>& ids) const {
+Result<void> BpeModel::tokenize(std::string_view piece, std::vector<TokenId>& ids) const {
     if (piece.empty())
-        return;
+        return {};
     if (m_options.ignoresMerges) {
         if (const TokenId id = find(piece); id != kNoToken) {
             ids.push_back(id);
-            return;
+            return {};
         }
     }
     if (piece.size() <= kMaxRememberedBytes) {
         if (const auto known = m_remembered.find(std::string(piece)); known != m_remembered.end()) {
             ids.insert(ids.end(), known->second.begin(), known->second.end());
-            return;
+            return {};
         }
     }
-    const std::vector<TokenId> merged = merge(characterIds(piece));
+    ENGINE_TRY(const std::vector<TokenId> characters, characterIds(piece));
+    ENGINE_TRY(const std::vector<TokenId> merged, withoutSteps(merge(characters)));
     remember(piece, merged);
     ids.insert(ids.end(), merged.begin(), merged.end());
+    return {};
 }
 
 } // namespace engine

@@ -23,6 +23,15 @@ struct BpeOptions {
     std::string endSuffix;
 };
 
+/// What merges mean that the vocabulary and the order do not settle.
+enum class MergeRules : std::uint8_t {
+    TokenizerJson, ///< of two merges of one pair the last counts; no token may be missing
+    /// The first counts. What a merge makes may be missing from the vocabulary: it is a step on the
+    /// way to a longer token, and falls apart into its characters where none comes of it. A merge
+    /// whose parts never come about is passed over. Source: llama.cpp.
+    Gguf
+};
+
 /// A vocabulary and its ranked merges. Thread: one at a time (pieces are remembered).
 class BpeModel {
 public:
@@ -35,21 +44,25 @@ public:
     ~BpeModel() = default;
 
     /// `texts`: vocabulary text by id, empty for a gap; no text twice. `merges`: in order of rank.
-    /// `lastMergeWins`: which of two merges of the same pair counts.
-    /// Errors: CorruptFile when a merge names or makes a token that is not in the vocabulary.
+    /// Errors: CorruptFile for two tokens of one text, and when a merge names or makes a token that
+    /// is not in the vocabulary, but for MergeRules::Gguf.
     static Result<BpeModel> make(std::vector<std::string> texts,
                                  const std::vector<Merge>& merges,
                                  BpeOptions options,
-                                 bool lastMergeWins);
+                                 MergeRules rules);
 
     /// Appends the tokens of one piece. Time: n log n in the length of the piece.
-    void tokenize(std::string_view piece, std::vector<TokenId>& ids) const;
+    /// Errors: CorruptFile when it needs the unknown token and the vocabulary lacks that.
+    Result<void> tokenize(std::string_view piece, std::vector<TokenId>& ids) const;
 
     /// The id of a vocabulary text, or kNoToken.
     TokenId find(std::string_view text) const;
 
     /// Number of ids, gaps included.
-    std::size_t size() const { return m_texts.size(); }
+    std::size_t size() const { return m_size; }
+
+    /// How many merges make no token of the vocabulary, or have parts that never come about.
+    std::size_t incompleteMerges() const { return m_incompleteMerges; }
 
     /// The text of an id, empty for a gap; `id` must be in range.
     const std::string& text(TokenId id) const { return m_texts[static_cast<std::size_t>(id)]; }
@@ -81,16 +94,21 @@ private:
     Result<void> indexTexts();
     std::size_t placeOf(std::string_view text) const;
     std::size_t placeOf(std::uint64_t pair) const;
-    Result<void> addMerge(const Merge& merge, std::uint32_t rank, bool lastWins);
-    std::vector<TokenId> characterIds(std::string_view piece) const;
+    TokenId findAny(std::string_view text) const;
+    TokenId addStep(std::string text);
+    Result<void> addMerge(const Merge& merge, std::uint32_t rank, MergeRules rules);
+    Result<std::vector<TokenId>> characterIds(std::string_view piece) const;
     bool appendByteTokens(std::string_view character, std::vector<TokenId>& ids) const;
     const MergeRule* findMerge(TokenId left, TokenId right) const;
     std::vector<TokenId> merge(const std::vector<TokenId>& characters) const;
+    Result<std::vector<TokenId>> withoutSteps(std::vector<TokenId> ids) const;
     void remember(std::string_view piece, const std::vector<TokenId>& ids) const;
 
     BpeOptions m_options;
     TokenId m_unknownId = kNoToken;
-    std::vector<std::string> m_texts;
+    std::vector<std::string> m_texts; // the vocabulary, and behind it the steps
+    std::size_t m_size = 0;           // of the vocabulary
+    std::size_t m_incompleteMerges = 0;
     // Both are tables of a power of two of places, in which a search goes on at the next place
     // until a free one: a quarter of the memory of maps, which allocate every entry.
     std::vector<TokenId> m_ids; // kNoToken: free

@@ -154,7 +154,7 @@ Result<void>
 ByteLevelBpe::encodePieces(PieceList list, StepBudget& budget, std::vector<TokenId>& ids) const {
     ENGINE_TRY_DO(m_parts.preTokenizer.apply(list, budget));
     for (const std::string_view piece : list.pieces)
-        m_parts.model.tokenize(piece, ids);
+        ENGINE_TRY_DO(m_parts.model.tokenize(piece, ids));
     return {};
 }
 

@@ -69,9 +69,12 @@ Result<BpeParts> readGgufBpe(const GgufFile& file) {
     std::vector<AddedToken> added = addedTokensOf(vocabulary);
     BpeOptions options;
     options.ignoresMerges = kind.value().ignoresMerges;
-    auto model = BpeModel::make(std::move(vocabulary.tokens), merges, options, false);
+    auto model = BpeModel::make(std::move(vocabulary.tokens), merges, options, MergeRules::Gguf);
     if (!model)
         return gguf_vocabulary::inFile(file, std::move(model).error());
+    std::string origin = fmt::format("GGUF, pre-tokenizer {}", readable(preName));
+    if (const std::size_t count = model.value().incompleteMerges(); count > 0)
+        origin += fmt::format(", {} of {} merges with missing tokens", count, merges.size());
     BpeParts parts{.model = std::move(model).value(),
                    .addedTokens = std::move(added),
                    .normalizer = {},
@@ -82,7 +85,7 @@ Result<BpeParts> readGgufBpe(const GgufFile& file) {
                    .bosId = vocabulary.bosId,
                    .eosIds = vocabulary.eosIds,
                    .kind = "byte-level BPE",
-                   .origin = fmt::format("GGUF, pre-tokenizer {}", readable(preName))};
+                   .origin = std::move(origin)};
     if (kind.value().normalizesToNfc)
         parts.normalizer.add(UnicodeFormStep{.isCompatibility = false, .composes = true});
     ENGINE_TRY_DO(parts.decoder.add(ByteLevelDecode{}));

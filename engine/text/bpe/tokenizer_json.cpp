@@ -5,6 +5,7 @@
 #include "engine/loading/files/readable_text.h"
 #include "engine/text/vocabulary/text_limits.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace engine {
@@ -40,7 +41,7 @@ namespace {
 using namespace tokenizer_json;
 
 /// Gives added tokens their ids the way Hugging Face does: the vocabulary's own id where the text
-/// is in it, else the next free one.
+/// is in it, else the one behind all added tokens so far and behind the number of its entries.
 class AddedTokenReader {
 public:
     AddedTokenReader(const BpeModel& model, std::size_t vocabCount, std::string source)
@@ -66,12 +67,13 @@ public:
         }
         token.id = m_model.find(token.content);
         if (token.id == kNoToken) {
-            const auto id = checked::narrow<TokenId>(m_next++);
+            const auto id = checked::narrow<TokenId>(m_next);
             const auto written = value["id"].asInteger();
             if (!id || !written || *written < 0)
                 return corrupt(m_source, value, "an added token has no usable id");
             token.id = *id;
         }
+        m_next = std::max(m_next, static_cast<std::size_t>(token.id) + 1);
         m_indexByContent.emplace(token.content, m_tokens.size());
         m_tokens.push_back(std::move(token));
         return {};

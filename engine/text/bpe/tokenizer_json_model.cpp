@@ -74,7 +74,8 @@ Result<BpeModel> readModel(const JsonValue& model, const std::string& source) {
     options.unknownToken = textOr(model["unk_token"], "");
     options.continuingPrefix = textOr(model["continuing_subword_prefix"], "");
     options.endSuffix = textOr(model["end_of_word_suffix"], "");
-    auto made = BpeModel::make(std::move(texts), merges, std::move(options), true);
+    auto made =
+        BpeModel::make(std::move(texts), merges, std::move(options), MergeRules::TokenizerJson);
     if (!made) {
         Error error = std::move(made).error();
         error.message = fmt::format("{}: {}", source, error.message);

@@ -53,7 +53,9 @@ Result<SentencePieceModel> readGgufSentencePiece(const GgufFile& file,
         if (!namesUnknown && type == PieceType::Control && guess == PieceType::Unknown)
             type = PieceType::Unknown;
         model.hasByteFallback = model.hasByteFallback || type == PieceType::Byte;
-        model.pieces.push_back({text, (*scores)[id], type});
+        // Entries without a text get the name that llama.cpp makes up for them.
+        model.pieces.push_back(
+            {text.empty() ? fmt::format("[EMPTY_{}]", id) : text, (*scores)[id], type});
     }
     ENGINE_TRY_DO(model.validate(file.path().string()));
     return model;

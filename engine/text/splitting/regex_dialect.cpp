@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/splitting/regex_dialect.h"
 
+#include "engine/text/vocabulary/utf8.h"
+
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <vector>
 
 namespace engine {
 
@@ -57,6 +61,9 @@ public:
 private:
     Result<void> outsideClass() {
         const char c = m_pattern[m_position];
+        if (c == '{')
+            return interval();
+        noteItem(c);
         if (c == '\\')
             return escape();
         if (c == '[') {
@@ -70,10 +77,20 @@ private:
         }
         if (c == '(' && m_pattern.substr(m_position, 2) == "(?")
             return groupOptions();
-        if (c == '{')
-            return interval();
-        copy(1);
+        copy(utf8::lengthByFirstByte(c));
         return {};
+    }
+
+    /// Keeps in mind where the item begins that a quantifier behind it would repeat.
+    void noteItem(char c) {
+        if (c == '(')
+            m_groups.push_back(m_out.size());
+        if (c == ')' && !m_groups.empty()) {
+            m_itemBegin = m_groups.back();
+            m_groups.pop_back();
+        } else if (c != '*' && c != '+' && c != '?') {
+            m_itemBegin = m_out.size();
+        }
     }
 
     Result<void> insideClass() {
@@ -125,9 +142,24 @@ private:
         case 'u':
             return unicodeEscape();
         default:
-            copy(2);
+            copy(escapeLength());
             return {};
         }
+    }
+
+    /// Bytes of an escape such as \d, \p{Lu}, \x{2581} or \x41.
+    std::size_t escapeLength() const {
+        const char c = m_pattern[m_position + 1];
+        const std::string_view rest = m_pattern.substr(m_position + 2);
+        if ((c == 'p' || c == 'P' || c == 'x') && rest.starts_with('{')) {
+            const std::size_t end = rest.find('}');
+            return end == std::string_view::npos ? 2 : end + 3;
+        }
+        std::size_t digits = 0;
+        while (c == 'x' && digits < std::min<std::size_t>(rest.size(), 2) &&
+               std::isxdigit(static_cast<unsigned char>(rest[digits])) != 0)
+            ++digits;
+        return digits + 2;
     }
 
     /// A shorthand class such as \s; `isNegated` for its capital twin.
@@ -166,7 +198,8 @@ private:
         return {};
     }
 
-    /// {n,m}: Ruby reads {,m} as {0,m}, and a + behind it repeats instead of being possessive.
+    /// {n,m}: Ruby reads {,m} as {0,m}. A + behind it repeats the whole instead of being
+    /// possessive, and so does a ? behind {n} instead of being lazy.
     Result<void> interval() {
         const std::size_t end = m_pattern.find('}', m_position);
         const std::string_view body = end == std::string_view::npos
@@ -176,12 +209,14 @@ private:
             copy(1);
             return {};
         }
-        if (m_pattern.substr(end + 1, 1) == "+")
-            return unsupported(m_pattern, "a repeated interval such as {1,3}+");
-        if (body.front() == ',')
-            return replace(2, "{0,");
-        copy(end + 1 - m_position);
-        return {};
+        const std::string_view behind = m_pattern.substr(end + 1, 1);
+        const bool isFixed = body.find(',') == std::string_view::npos;
+        const bool isRepeated = behind == "+" || (behind == "?" && isFixed);
+        if (isRepeated)
+            m_out.insert(m_itemBegin, "(?:");
+        return replace(
+            end + 1 - m_position,
+            fmt::format("{{{}{}}}{}", body.front() == ',' ? "0" : "", body, isRepeated ? ")" : ""));
     }
 
     char peek() const { return m_position < m_pattern.size() ? m_pattern[m_position] : '\0'; }
@@ -201,6 +236,9 @@ private:
     std::size_t m_position = 0;
     int m_classDepth = 0;
     std::string m_out;
+    // Places in m_out.
+    std::size_t m_itemBegin = 0;
+    std::vector<std::size_t> m_groups; // those that are open
 };
 
 } // namespace

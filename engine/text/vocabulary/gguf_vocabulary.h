@@ -39,7 +39,7 @@ struct GgufVocabulary {
 namespace gguf_vocabulary {
 
 /// Errors: CorruptFile when tokens are missing, no UTF-8 or too long, types do not match them in
-/// number or kind, or a special id is beyond them.
+/// number or kind, or the id of a token that begins or ends a text is beyond them.
 Result<GgufVocabulary> read(const GgufFile& file);
 
 /// Whether the metadata has a key, of whatever type.

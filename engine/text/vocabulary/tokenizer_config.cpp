@@ -3,17 +3,42 @@
 
 #include "engine/loading/json/json_document.h"
 #include "engine/text/vocabulary/text_limits.h"
+#include "engine/text/vocabulary/turn_ends.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace engine {
 
 namespace {
 
+constexpr std::array<std::string_view, 8> kUses = {"bos_token",
+                                                   "eos_token",
+                                                   "unk_token",
+                                                   "sep_token",
+                                                   "pad_token",
+                                                   "cls_token",
+                                                   "mask_token",
+                                                   "additional_special_tokens"};
+
 /// A token is a string, or an object with its content.
 std::string readToken(const JsonValue& value) {
     const JsonValue content = value.isObject() ? value["content"] : value;
     return std::string(content.asString().value_or(std::string_view()));
+}
+
+/// Appends what is named for a use: a token, or a list of them.
+void addSpecialTokens(const JsonValue& root, std::vector<std::string>& contents) {
+    for (const std::string_view use : kUses) {
+        const JsonValue named = root[use];
+        if (named.isArray()) {
+            for (const JsonValue& token : named.items())
+                contents.push_back(readToken(token));
+        } else {
+            contents.push_back(readToken(named));
+        }
+    }
 }
 
 Result<AddedToken>
@@ -61,7 +86,41 @@ Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files) {
         if (!token.content.empty())
             config.addedTokens.push_back(std::move(token));
     }
+    addSpecialTokens(root, config.specialTokens);
     return config;
+}
+
+Result<std::vector<AddedToken>> readAddedTokensFile(const ModelFiles& files,
+                                                    const TokenizerConfig& config) {
+    std::vector<AddedToken> added;
+    const auto path = files.addedTokensPath();
+    if (!path || !config.addedTokens.empty())
+        return added;
+    std::vector<std::string> special = config.specialTokens;
+    if (const auto mapPath = files.specialTokensMapPath()) {
+        ENGINE_TRY(const JsonDocument map, readJsonFile(mapPath->string()));
+        addSpecialTokens(map.root(), special);
+    }
+    ENGINE_TRY(const JsonDocument document, readJsonFile(path->string()));
+    if (!document.root().isObject())
+        return Error{ErrorCode::CorruptFile,
+                     fmt::format("{} is no object", path->string()),
+                     "Fetch the file again."};
+    for (const auto& [text, value] : document.root().members()) {
+        const auto id = value.asInteger();
+        if (!id || *id < 0 || static_cast<std::uint64_t>(*id) >= kMaxVocabSize)
+            return Error{ErrorCode::CorruptFile,
+                         fmt::format("{}: an added token has no usable id (byte {})",
+                                     path->string(),
+                                     value.offset()),
+                         "Fetch the file again."};
+        const bool isNamed = std::find(special.begin(), special.end(), text) != special.end();
+        if (!text.empty())
+            added.push_back({.content = std::string(text),
+                             .id = static_cast<TokenId>(*id),
+                             .isSpecial = isNamed || isTurnEnd(text)});
+    }
+    return added;
 }
 
 } // namespace engine

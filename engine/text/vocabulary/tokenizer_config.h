@@ -20,6 +20,8 @@ struct TokenizerConfig {
     std::optional<bool> addsBos;
     std::optional<bool> addsEos;
     std::vector<AddedToken> addedTokens; ///< added_tokens_decoder, in file order
+    /// Contents of the tokens that are named for a use, such as "pad_token".
+    std::vector<std::string> specialTokens;
 
     /// Whether Hugging Face's class of this name takes add_bos_token and add_eos_token to heart;
     /// the others follow tokenizer.json alone.
@@ -29,5 +31,11 @@ struct TokenizerConfig {
 /// Reads tokenizer_config.json if the folder has one; else all fields are empty.
 /// Errors: CorruptFile with the byte offset.
 Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files);
+
+/// The added_tokens.json of a folder whose `config` lists no added tokens; none if it has none.
+/// Those are special that the configuration or special_tokens_map.json names for a use, and those
+/// that end a turn. Errors: CorruptFile with the byte offset.
+Result<std::vector<AddedToken>> readAddedTokensFile(const ModelFiles& files,
+                                                    const TokenizerConfig& config);
 
 } // namespace engine

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/vocabulary/utf8.h"
 
+#include "engine/loading/files/readable_text.h"
+
 #include <utf8proc.h>
 
 namespace engine::utf8 {
@@ -11,52 +13,22 @@ std::uint8_t byteAt(std::string_view text, std::size_t index) {
     return static_cast<std::uint8_t>(text[index]);
 }
 
-/// Number of bytes a first byte announces; 0 when it cannot start a character. Our own, because
-/// utf8proc_utf8class counts C0, C1 and F5 to F7 among the first bytes.
-std::size_t announcedLength(std::uint8_t first) {
-    if (first < 0x80)
-        return 1;
-    if (first >= 0xC2 && first <= 0xDF)
-        return 2;
-    if (first >= 0xE0 && first <= 0xEF)
-        return 3;
-    if (first >= 0xF0 && first <= 0xF4)
-        return 4;
-    return 0;
-}
-
-/// Whether `second` may follow `first`: shuts out overlong forms, surrogates and U+110000 up.
-bool isLegalSecond(std::uint8_t first, std::uint8_t second) {
-    switch (first) {
-    case 0xE0:
-        return second >= 0xA0 && second <= 0xBF;
-    case 0xED:
-        return second >= 0x80 && second <= 0x9F;
-    case 0xF0:
-        return second >= 0x90 && second <= 0xBF;
-    case 0xF4:
-        return second >= 0x80 && second <= 0x8F;
-    default:
-        return second >= 0x80 && second <= 0xBF;
-    }
-}
-
 } // namespace
 
 Prefix inspect(std::string_view text) {
-    const std::uint8_t first = byteAt(text, 0);
-    const std::size_t length = announcedLength(first);
-    if (length == 0)
+    const Utf8Lead lead = utf8Lead(byteAt(text, 0));
+    if (lead.length == 0)
         return {Kind::Invalid, 1};
-    for (std::size_t i = 1; i < length; ++i) {
+    for (std::size_t i = 1; i < lead.length; ++i) {
         if (i == text.size())
             return {Kind::Incomplete, i};
-        const std::uint8_t next = byteAt(text, i);
-        const bool isLegal = i == 1 ? isLegalSecond(first, next) : (next & 0xC0U) == 0x80U;
+        const unsigned next = byteAt(text, i);
+        const bool isLegal =
+            i == 1 ? next >= lead.secondMin && next <= lead.secondMax : (next & 0xC0U) == 0x80U;
         if (!isLegal)
             return {Kind::Invalid, i};
     }
-    return {Kind::Valid, length};
+    return {Kind::Valid, lead.length};
 }
 
 std::optional<std::size_t> findInvalid(std::string_view text) {
@@ -70,8 +42,9 @@ std::optional<std::size_t> findInvalid(std::string_view text) {
     return std::nullopt;
 }
 
+// Not by utf8proc_utf8class, which counts C0, C1 and F5 to F7 among the first bytes.
 std::size_t lengthByFirstByte(char first) {
-    const std::size_t length = announcedLength(static_cast<std::uint8_t>(first));
+    const std::size_t length = utf8Lead(static_cast<std::uint8_t>(first)).length;
     return length == 0 ? 1 : length;
 }
 

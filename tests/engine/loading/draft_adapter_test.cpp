@@ -4,6 +4,7 @@
 #include "engine/session/loading/draft_adapter_choice.h"
 #include "tests/support/models/tiny_adapter.h"
 #include "tests/support/models/tiny_model.h"
+#include "tests/support/programs/allocation_counter.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>
@@ -60,6 +61,7 @@ private slots:
     void damagedAndForeignFilesAreRefused_data();
     void damagedAndForeignFilesAreRefused();
     void everyCutIsRefused();
+    void aHeaderThatLiesTakesNoMemory();
     void anAdapterOfAnotherModelIsRefused();
     void anAdapterThatMemoryDoesNotHoldIsRefused();
     void theUsersComesBeforeTheShippedOne();
@@ -224,6 +226,18 @@ void DraftAdapterTest::everyCutIsRefused() {
     const std::string whole = support::adapterFile(tiny());
     for (std::size_t length = 0; length < whole.size(); length += 1 + length / 7)
         QVERIFY(!read(whole.substr(0, length)).hasValue());
+}
+
+void DraftAdapterTest::aHeaderThatLiesTakesNoMemory() {
+    const std::uint64_t length = 900'000'000;
+    const auto path = m_folder.write("a.safetensors", test_support::bytesOf(length));
+    std::filesystem::resize_file(path, length + sizeof length); // zeros take no room on the disk
+    const test_support::PeakAllocation peak;
+    const auto refused = readDraftAdapter(path);
+    QVERIFY(!refused.hasValue());
+    QCOMPARE(refused.error().code, ErrorCode::CorruptFile);
+    QVERIFY(refused.error().message.find("900000000") != std::string::npos);
+    QVERIFY2(peak.bytes() < 1'000'000, qPrintable(QString::number(peak.bytes())));
 }
 
 void DraftAdapterTest::anAdapterOfAnotherModelIsRefused() {

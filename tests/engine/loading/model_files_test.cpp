@@ -50,6 +50,7 @@ private slots:
     void pickledWeightsAreRefusedWithAdvice();
     void pipesAreRefusedAndNeverWaitedOn();
     void aFolderOfOneGgufIsThatGguf();
+    void aConfigurationWithoutWeightsDoesNotHideAGguf();
     void endIdsOfBothFilesAreMerged();
     void theMaskTokenMayBeNamedInThreePlaces();
     void aHeadOfItsOwnCountsAlsoWhereItIsTied();
@@ -75,6 +76,7 @@ void ModelFilesTest::aFolderGivesAllItsParts() {
     const ModelFiles files = valueOf(ModelFiles::open(folder.path()));
     QVERIFY(files.format() == ModelFiles::Format::Folder && !files.gguf());
     QCOMPARE(files.path(), folder.path());
+    QCOMPARE(valueOf(ModelFiles::open(folder.path() / "")).path(), folder.path());
     QCOMPARE(valueOf(files.config()).vocabSize, 5);
     QVERIFY(valueOf(files.weights())->find("model.layers.0.mlp.down_proj.weight"));
     QCOMPARE(*files.tokenizerJsonPath(), folder.path() / "tokenizer.json");
@@ -153,9 +155,11 @@ void ModelFilesTest::pipesAreRefusedAndNeverWaitedOn() {
     QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
     QCOMPARE(ModelFiles::open(pipe).error().code, ErrorCode::InvalidInput);
     QVERIFY(!ModelFiles::open("/dev/zero"));
-    const auto config = folder.path() / "config.json";
+    const TemporaryFolder other;
+    const auto config = other.path() / "config.json";
     QCOMPARE(::mkfifo(config.c_str(), 0600), 0);
-    const ModelFiles files = valueOf(ModelFiles::open(folder.path()));
+    other.write("model.safetensors", "");
+    const ModelFiles files = valueOf(ModelFiles::open(other.path()));
     QVERIFY(messageOf(files.config()).contains("not a regular file"));
 }
 
@@ -170,7 +174,24 @@ void ModelFilesTest::aFolderOfOneGgufIsThatGguf() {
     QCOMPARE(several.error().code, ErrorCode::InvalidInput);
     QVERIFY(messageOf(several).contains("one.gguf and two.gguf"));
     folder.write("config.json", tinyConfigJson());
+    folder.write("model.safetensors", tinySafetensors().toBytes());
     QVERIFY(!valueOf(ModelFiles::open(folder.path())).gguf());
+}
+
+void ModelFilesTest::aConfigurationWithoutWeightsDoesNotHideAGguf() {
+    const TemporaryFolder folder;
+    folder.write("config.json", R"({"model_type":"llama"})");
+    const auto path = folder.write("one.gguf", tinyGguf());
+    const ModelFiles files = valueOf(ModelFiles::open(folder.path()));
+    QCOMPARE(files.path(), path);
+    QCOMPARE(valueOf(files.config()).vocabSize, 5);
+    folder.write("two.gguf", tinyGguf());
+    QVERIFY(messageOf(ModelFiles::open(folder.path())).contains("one.gguf and two.gguf"));
+    for (const char* weights : {"model.safetensors", "model.safetensors.index.json"}) {
+        const auto written = folder.write(weights, tinySafetensors().toBytes());
+        QVERIFY(!valueOf(ModelFiles::open(folder.path())).gguf());
+        QVERIFY(std::filesystem::remove(written));
+    }
 }
 
 void ModelFilesTest::endIdsOfBothFilesAreMerged() {
@@ -259,10 +280,13 @@ void ModelFilesTest::ggufMetadataWithoutEffectIsNoted() {
         file.addF32("qwen2.logit_scale", 2); // another architecture's
         file.addF32("llama.attention.scale", 0);
         file.addF32("llama.rope.scaling.attn_factor", 1);
+        file.addU32("tokenizer.ggml.padding_token_id", 5);
     }));
-    QCOMPARE(config.notes.size(), std::size_t(2));
+    QCOMPARE(config.notes.size(), std::size_t(3));
+    QCOMPARE(config.notes[0],
+             std::string("The padding token 5 is outside the vocabulary of 5 and is not used."));
     QCOMPARE(
-        config.notes[0],
+        config.notes[1],
         std::string("The file's metadata holds keys that have no effect on architecture llama: "
                     "llama.logit_scale."));
     QVERIFY(messageOf(with([](TinyGguf& file) {

@@ -53,6 +53,12 @@ private slots:
 
     void bpeModelSurvives() { damage("tokenizer.model", tiny::sentencePiece(false).serialize()); }
 
+    void addedTokensSurvive() {
+        const TemporaryFolder folder;
+        folder.write("tokenizer.model", tiny::sentencePiece(false).serialize());
+        damageIn(folder, folder.path(), "added_tokens.json", R"({"<|im_end|>":267,"[x]":268})");
+    }
+
     void ggufBpeSurvives() { damage("model.gguf", tiny::ggufBpe().toBytes()); }
 
     void ggufLlamaSurvives() { damage("model.gguf", tiny::LlamaVocabulary().toFile().toBytes()); }

@@ -65,7 +65,8 @@ BpeModel doublingModel() {
         if (run.size() > 1)
             merges.emplace_back(run.substr(0, run.size() / 2), run.substr(0, run.size() / 2));
     }
-    return std::move(BpeModel::make(std::move(texts), merges, {}, true)).value();
+    return std::move(BpeModel::make(std::move(texts), merges, {}, MergeRules::TokenizerJson))
+        .value();
 }
 
 } // namespace
@@ -127,6 +128,31 @@ private slots:
         QVERIFY(mentions(refusal(tiny::json("[]", "null", backwards)), "at character 6"));
     }
 
+    void quantifiersMeanWhatTheyMeanToOniguruma() {
+        const auto cut = [](const std::string& pattern, const char* how, std::string_view text) {
+            return encoded(*withPreTokenizer(split("{\"Regex\":\"" + pattern + "\"}", how)), text);
+        };
+        // Possessive: nothing is given back.
+        QCOMPARE(cut("[ab]++b", "Removed", "ab"), (Ids{6}));
+        QCOMPARE(cut("[ab]*+b", "Removed", "ab"), (Ids{6}));
+        QCOMPARE(cut("a?+a", "Removed", "ab"), (Ids{6}));
+        QCOMPARE(cut("(?>a|ab)c", "Removed", "abc"), (Ids{7}));
+        // A + behind an interval repeats it, and so does a ? behind a fixed one.
+        for (const char* item : {"[abc]", "\\\\p{L}", "(?:a|(b|c))", "[^\u00E9]", "."}) {
+            const std::string pattern = item + std::string("{1,2}+");
+            QCOMPARE(cut(pattern, "Removed", "abc"), Ids());
+            QCOMPARE(cut(pattern, "Isolated", "abc"), (Ids{7}));
+        }
+        for (const char* item : {"a", "\\\\x61", "\\\\x{61}", "\\\\u0061"})
+            QCOMPARE(cut(item + std::string("{,2}+b"), "Removed", "aaab"), Ids());
+        QCOMPARE(cut("\u00E9{2}+a", "Removed", "\u00E9\u00E9\u00E9\u00E9ab"), (Ids{1}));
+        QCOMPARE(cut("ab{1}?", "Removed", "aab"), Ids());
+        const std::string cl100k =
+            R"('(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+|)"
+            R"( ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s)";
+        QCOMPARE(cut(cl100k, "Isolated", "abc ab\n"), (Ids{7, 8, 9}));
+    }
+
     void addedTokensTakeTheirSpacesAlong() {
         const auto tokenizer =
             loadJson(tiny::json(std::string("[") + tiny::addedToken(13, "<l>", R"("lstrip":true)") +
@@ -141,6 +167,18 @@ private slots:
         QVERIFY(tokenizer->isSpecial(13));
         QVERIFY(!tokenizer->isSpecial(0));
         QCOMPARE(tokenizer->decode(Ids{0, 13, 1}, true).value(), std::string("ab"));
+    }
+
+    void addedTokensGoOnBehindTheLastOfThem() {
+        // The vocabulary has three entries, but its ids go up to 5.
+        const auto tokenizer = loadJson(
+            R"({"added_tokens":[)" + tiny::addedToken(5, "<e>") + "," + tiny::addedToken(6, "<u>") +
+            R"(],"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},"decoder":)"
+            R"({"type":"ByteLevel"},"model":{"type":"BPE","merges":[],)"
+            R"("vocab":{"a":0,"b":1,"<e>":5}}})");
+        QCOMPARE(encoded(*tokenizer, "a<u>b<e>"), (Ids{0, 6, 1, 5}));
+        QCOMPARE(tokenizer->tokenText(6), std::string("<u>"));
+        QCOMPARE(tokenizer->vocabSize(), 7);
     }
 
     void aTemplatePutsItsTokensAroundTheText() {
@@ -237,8 +275,8 @@ private slots:
         const auto work = [&model](std::size_t length) {
             const std::uint64_t before = model.pairsTried();
             Ids ids;
-            model.tokenize(std::string(length, 'a'), ids);
-            if (ids.size() < length / 1024)
+            const auto done = model.tokenize(std::string(length, 'a'), ids);
+            if (!done || ids.size() < length / 1024)
                 qFatal("the run lost letters");
             return static_cast<double>(model.pairsTried() - before);
         };

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <set>
+#include <unordered_set>
 
 namespace engine {
 
@@ -98,6 +99,35 @@ Result<FileJson> vocabularyOf(const GgufFile& file, const GgufVocabulary& vocabu
     return FileJson(std::move(texts));
 }
 
+/// Merges whose parts never come about are left out; tokenizer.json knows no other incomplete ones.
+Result<FileJson> mergesOf(const GgufFile& file,
+                          const std::vector<std::string>& lines,
+                          const GgufVocabulary& vocabulary) {
+    std::unordered_set<std::string_view> texts;
+    for (const std::string& token : vocabulary.tokens)
+        texts.insert(token);
+    FileJson merges = FileJson::array();
+    for (const std::string& line : lines) {
+        const std::size_t space = line.find(' ', 1); // the first token may itself be a space
+        if (space != std::string::npos) {
+            const std::string left = line.substr(0, space);
+            const std::string right = line.substr(space + 1);
+            if (!texts.contains(left) || !texts.contains(right))
+                continue;
+            if (!texts.contains(left + right))
+                return Error{
+                    ErrorCode::Unsupported,
+                    fmt::format("{}: a merge makes '{}', which is no token; tokenizer.json "
+                                "cannot say that",
+                                file.path().string(),
+                                readable(left + right)),
+                    "Use the model's Hugging Face folder."};
+        }
+        merges.push_back(line);
+    }
+    return merges;
+}
+
 FileJson namedToken(const GgufVocabulary& vocabulary, TokenId id) {
     return id == kNoToken ? FileJson(nullptr)
                           : FileJson(vocabulary.tokens[static_cast<std::size_t>(id)]);
@@ -136,10 +166,14 @@ Result<TokenizerJson> ggufTokenizerJson(const GgufFile& file) {
     ENGINE_TRY(const GgufVocabulary vocabulary, gguf_vocabulary::read(file));
     const std::string pre(
         file.stringValue("tokenizer.ggml.pre").value_or(std::string_view("default")));
-    ENGINE_TRY(const GgufPreTokenizer kind, findGgufPreTokenizer(pre));
-    const auto* const merges = file.stringArray("tokenizer.ggml.merges");
-    if (merges == nullptr)
+    auto found = findGgufPreTokenizer(pre);
+    if (!found)
+        return gguf_vocabulary::inFile(file, std::move(found).error());
+    const GgufPreTokenizer& kind = found.value();
+    const auto* const lines = file.stringArray("tokenizer.ggml.merges");
+    if (lines == nullptr)
         return gguf_vocabulary::corrupt(file, "there is no list of texts tokenizer.ggml.merges");
+    ENGINE_TRY(FileJson merges, mergesOf(file, *lines, vocabulary));
     ENGINE_TRY(FileJson vocab, vocabularyOf(file, vocabulary));
     const bool addsBos = vocabulary.addsBos.value_or(kind.addsBos) && vocabulary.bosId != kNoToken;
     const bool addsEos = vocabulary.addsEos.value_or(false) && vocabulary.eosId != kNoToken;
@@ -167,7 +201,7 @@ Result<TokenizerJson> ggufTokenizerJson(const GgufFile& file) {
           {"byte_fallback", false},
           {"ignore_merges", kind.ignoresMerges},
           {"vocab", std::move(vocab)},
-          {"merges", *merges}}}};
+          {"merges", std::move(merges)}}}};
     return TokenizerJson{textOf(tokenizer), configText(file, vocabulary)};
 }
 

@@ -14,8 +14,10 @@ struct TokenizerJson {
     std::string config;    ///< tokenizer_config.json, with the file's chat template
 };
 
-/// Errors: Unsupported for a vocabulary that is no byte-level BPE (tokenizer model "gpt2"), and for
-/// one with two tokens of one text; those of readGgufBpe.
+/// Errors: Unsupported for a vocabulary that is no byte-level BPE (tokenizer model "gpt2"), for an
+/// unknown pre-tokenizer, for two tokens of one text, and for a merge that makes no token;
+/// CorruptFile if there is no list of merges; those of gguf_vocabulary::read. Whether each merge is
+/// two tokens with a space between them is not checked here.
 Result<TokenizerJson> ggufTokenizerJson(const GgufFile& file);
 
 } // namespace engine

@@ -2,6 +2,7 @@
 // Files of families that the network's description covers, and what is refused of them.
 #include "engine/loading/model_files.h"
 #include "engine/loading/network/network_tensors.h"
+#include "engine/loading/weight_source.h"
 #include "engine/model/cpu/cpu_backend.h"
 #include "engine/model/plain/plain_backend.h"
 #include "tests/support/models/tiny_gguf.h"
@@ -9,6 +10,7 @@
 
 #include <QTest>
 
+#include <array>
 #include <optional>
 
 using namespace engine;
@@ -65,6 +67,29 @@ std::string mixtralWeights(int stored, std::uint64_t routed) {
     return file.toBytes();
 }
 
+/// A Mixtral of one layer, without its experts.
+TinyGguf mixtralGguf(std::uint32_t counted, std::uint64_t routed) {
+    TinyGguf file;
+    file.addString("general.architecture", "llama");
+    for (const auto& [key, value] : {std::pair("block_count", 1U),
+                                     std::pair("embedding_length", 4U),
+                                     std::pair("feed_forward_length", 6U),
+                                     std::pair("attention.head_count", 2U),
+                                     std::pair("context_length", 16U),
+                                     std::pair("expert_used_count", 2U),
+                                     std::pair("expert_count", counted)})
+        file.addU32(std::string("llama.") + key, value);
+    file.addF32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+    file.addFloats("token_embd.weight", {4, 5});
+    file.addFloats("output_norm.weight", {4});
+    for (const char* norm : {"attn_norm", "ffn_norm"})
+        file.addFloats(fmt::format("blk.0.{}.weight", norm), {4});
+    for (const char* linear : {"attn_q", "attn_k", "attn_v", "attn_output"})
+        file.addFloats(fmt::format("blk.0.{}.weight", linear), {4, 4});
+    file.addFloats("blk.0.ffn_gate_inp.weight", {4, routed});
+    return file;
+}
+
 /// What loading the folder's model says, by each backend of the engine itself.
 QStringList loadingProblems(const std::filesystem::path& path) {
     QStringList problems;
@@ -100,6 +125,7 @@ private slots:
     void otherArithmeticIsRefusedByName();
     void expertsThatDisagreeWithTheTensorsAreRefused();
     void ggufExpertsThatDisagreeWithTheTensorsAreRefused();
+    void gatesAndUpsOfExpertsMayBeOneTensor();
     void moreExpertsThanAnyModelHasAreRefused();
     void windowsThatMustBeSwitchedOnAreOffInGguf();
     void everyTensorOfTheDescriptionIsComputedWith();
@@ -191,24 +217,7 @@ void FamilyFilesTest::expertsThatDisagreeWithTheTensorsAreRefused() {
 
 void FamilyFilesTest::ggufExpertsThatDisagreeWithTheTensorsAreRefused() {
     const auto problem = [](std::uint32_t counted, std::uint64_t routed, std::uint64_t size = 6) {
-        TinyGguf file;
-        file.addString("general.architecture", "llama");
-        for (const auto& [key, value] : {std::pair("block_count", 1U),
-                                         std::pair("embedding_length", 4U),
-                                         std::pair("feed_forward_length", 6U),
-                                         std::pair("attention.head_count", 2U),
-                                         std::pair("context_length", 16U),
-                                         std::pair("expert_used_count", 2U),
-                                         std::pair("expert_count", counted)})
-            file.addU32(std::string("llama.") + key, value);
-        file.addF32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
-        file.addFloats("token_embd.weight", {4, 5});
-        file.addFloats("output_norm.weight", {4});
-        for (const char* norm : {"attn_norm", "ffn_norm"})
-            file.addFloats(fmt::format("blk.0.{}.weight", norm), {4});
-        for (const char* linear : {"attn_q", "attn_k", "attn_v", "attn_output"})
-            file.addFloats(fmt::format("blk.0.{}.weight", linear), {4, 4});
-        file.addFloats("blk.0.ffn_gate_inp.weight", {4, routed});
+        TinyGguf file = mixtralGguf(counted, routed);
         file.addFloats("blk.0.ffn_gate_exps.weight", {4, size, 3});
         file.addFloats("blk.0.ffn_up_exps.weight", {4, 6, 3});
         file.addFloats("blk.0.ffn_down_exps.weight", {6, 4, 3});
@@ -223,6 +232,38 @@ void FamilyFilesTest::ggufExpertsThatDisagreeWithTheTensorsAreRefused() {
         QVERIFY2(told.contains("has shape [0, 4]"), qPrintable(told));
     for (const QString& told : problem(3, 2))
         QVERIFY2(told.contains("mlp.gate.weight has shape [2, 4]"), qPrintable(told));
+}
+
+void FamilyFilesTest::gatesAndUpsOfExpertsMayBeOneTensor() {
+    const TemporaryFolder folder;
+    const auto write = [&](std::uint64_t rows) {
+        TinyGguf file = mixtralGguf(3, 3);
+        file.addFloats("blk.0.ffn_gate_up_exps.weight", {4, rows, 3});
+        file.addFloats("blk.0.ffn_down_exps.weight", {6, 4, 3});
+        return folder.write("m.gguf", file.toBytes());
+    };
+    const auto path = write(12);
+    QCOMPARE(loadingProblems(path), QStringList({"", ""}));
+    const auto files = ModelFiles::open(path);
+    QVERIFY(files.hasValue());
+    const auto weights = files.value().weights();
+    QVERIFY2(weights.hasValue(), weights ? "" : weights.error().message.c_str());
+    constexpr std::array<std::uint64_t, 2> kShape = {6, 4};
+    for (const int expert : {0, 1, 2})
+        for (const bool isUp : {false, true}) {
+            const std::string name = fmt::format(
+                "model.layers.0.mlp.experts.{}.{}_proj.weight", expert, isUp ? "up" : "gate");
+            const auto values = readTensor(*weights.value(), name, kShape);
+            QVERIFY2(values.hasValue(), values ? "" : values.error().message.c_str());
+            const int firstRow = expert * 12 + (isUp ? 6 : 0);
+            QCOMPARE(values.value().front(), 0.25F + 0.125F * static_cast<float>(firstRow * 4));
+            QCOMPARE(values.value().back(), 0.25F + 0.125F * static_cast<float>(firstRow * 4 + 23));
+        }
+    for (const QString& told : loadingProblems(write(11)))
+        QVERIFY2(told.contains("has 11 rows an expert, which do not divide into 2 matrices"),
+                 qPrintable(told));
+    for (const QString& told : loadingProblems(write(10)))
+        QVERIFY2(told.contains("has shape [5, 4]"), qPrintable(told));
 }
 
 void FamilyFilesTest::moreExpertsThanAnyModelHasAreRefused() {

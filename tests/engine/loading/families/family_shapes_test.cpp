@@ -303,6 +303,7 @@ class FamilyShapesTest : public QObject {
 
 private slots:
     void aSeedOssHasItsBiasesApart();
+    void aBaseModelComputesLikeTheModelAroundIt();
     void anOlmoeGgufComputesWhatItsFolderComputes();
     void anOlderMixtralGgufComputesWhatANewOneAndTheFolderCompute();
     void anExpertThatTheModelDoesNotCountIsRefused();
@@ -343,6 +344,26 @@ void FamilyShapesTest::aSeedOssHasItsBiasesApart() {
     const auto refused = open(folder.path());
     QVERIFY(!refused);
     QVERIFY(refused.error().message.find("attention_out_bias") != std::string::npos);
+}
+
+/// So are models saved that were loaded without their head.
+void FamilyShapesTest::aBaseModelComputesLikeTheModelAroundIt() {
+    Network network = makeNetwork(0, {0, 0});
+    network.erase("lm_head.weight");
+    const std::string config = configText("llama", R"("tie_word_embeddings":true)");
+    Network base;
+    for (const auto& [name, tensor] : network)
+        base[name.substr(std::string_view("model.").size())] = tensor;
+    const Opened opened = openFolder(config, safetensorsOf(base));
+    QVERIFY(isSame(opened.logits, openFolder(config, safetensorsOf(network)).logits));
+    QVERIFY(!hasNote(opened.config, "tensors that have no effect"));
+    base["model.norm.weight"] = base["norm.weight"]; // now its names are those of no model
+    const TemporaryFolder folder;
+    folder.write("config.json", config);
+    folder.write("model.safetensors", safetensorsOf(base));
+    const auto refused = open(folder.path());
+    QVERIFY(!refused);
+    QVERIFY(refused.error().message.find("no tensor model.embed_tokens") != std::string::npos);
 }
 
 void FamilyShapesTest::anOlmoeGgufComputesWhatItsFolderComputes() {

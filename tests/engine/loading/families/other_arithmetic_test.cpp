@@ -70,7 +70,10 @@ private slots:
     void metadataThatChangesNothingPasses();
     void aListOfEqualSizesIsASizeAndOthersAreRefused();
     void windowsFollowTheListOfTheFile();
+    void windowsThatAGgufLeavesOutAreNone();
+    void rotaryBasesMayBeNamedByHowFarLayersSee();
     void aWindowThatTheFamilyLacksIsRefused();
+    void longContextsWithoutTheirFactorsAreRefused();
     void rotationOfNothingIsRefused();
 };
 
@@ -229,6 +232,39 @@ void OtherArithmeticTest::windowsFollowTheListOfTheFile() {
     QVERIFY(damaged.error().message.find("lists 2 layers, not 3") != std::string::npos);
 }
 
+/// Converters leave the key out for a Gemma 3 of which no layer has a window.
+void OtherArithmeticTest::windowsThatAGgufLeavesOutAreNone() {
+    const auto config = readGgufOf(
+        "gemma3", 6, [](TinyGguf& file) { file.addU32("gemma3.attention.head_count", 2); });
+    QVERIFY2(config.hasValue(), config ? "" : config.error().message.c_str());
+    QCOMPARE(config.value().layerWindows, std::vector<int>(6, 0));
+    QVERIFY(config.value().ropeOf(0) == LayerRope::Model);
+}
+
+void OtherArithmeticTest::rotaryBasesMayBeNamedByHowFarLayersSee() {
+    const auto read = [](const std::function<void(TinyGguf&)>& change) {
+        return readGgufOf("gemma3", 6, [&](TinyGguf& file) {
+            file.addU32("gemma3.attention.head_count", 2);
+            file.addU32("gemma3.attention.sliding_window", 16);
+            file.addF32("gemma3.rope.global.freq_base", 1e6F);
+            file.addF32("gemma3.rope.local.freq_base", 2e4F);
+            change(file);
+        });
+    };
+    const auto named = read([](TinyGguf&) {});
+    QVERIFY2(named.hasValue(), named ? "" : named.error().message.c_str());
+    QCOMPARE(named.value().ropeTheta, 1e6);
+    QCOMPARE(named.value().windowRopeTheta, 2e4);
+    QVERIFY(named.value().notes.empty());
+    const auto both = read([](TinyGguf& file) {
+        file.addF32("gemma3.rope.freq_base", 5e5F);
+        file.addF32("gemma3.rope.freq_base_swa", 3e4F);
+    });
+    QVERIFY2(both.hasValue(), both ? "" : both.error().message.c_str());
+    QCOMPARE(both.value().ropeTheta, 5e5);
+    QCOMPARE(both.value().windowRopeTheta, 3e4);
+}
+
 void OtherArithmeticTest::aWindowThatTheFamilyLacksIsRefused() {
     const auto read = [](std::uint32_t window) {
         return readGgufOf("olmo2", 4, [&](TinyGguf& file) {
@@ -242,6 +278,28 @@ void OtherArithmeticTest::aWindowThatTheFamilyLacksIsRefused() {
              acts.error().message.c_str());
     QVERIFY(read(64).hasValue());
     QVERIFY(read(0).hasValue());
+}
+
+void OtherArithmeticTest::longContextsWithoutTheirFactorsAreRefused() {
+    const auto read = [](const std::vector<const char*>& factors) {
+        return readGgufOf("phi3", 1, [&](TinyGguf& file) {
+            file.addU32("phi3.attention.head_count", 2);
+            file.addString("phi3.rope.scaling.type", "longrope");
+            for (const char* name : factors)
+                file.addFloats(name, {2});
+        });
+    };
+    const auto whole = read({"rope_factors_long.weight", "rope_factors_short.weight"});
+    QVERIFY2(whole.hasValue(), whole ? "" : whole.error().message.c_str());
+    QVERIFY(whole.value().ropeScaling.kind == RopeScalingKind::LongRope);
+    for (const char* missing : {"rope_factors_long.weight", "rope_factors_short.weight"}) {
+        const bool isLong = std::string_view(missing) == "rope_factors_long.weight";
+        const auto part = read({isLong ? "rope_factors_short.weight" : "rope_factors_long.weight"});
+        QVERIFY(!part);
+        QVERIFY2(part.error().message.find(missing) != std::string::npos,
+                 part.error().message.c_str());
+    }
+    QVERIFY(!read({}));
 }
 
 void OtherArithmeticTest::rotationOfNothingIsRefused() {

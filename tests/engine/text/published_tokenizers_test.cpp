@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vocabularies as they are published, with parts that are missing but that nothing needs, and older
+// folders: they are read as llama.cpp and transformers read them.
+#include "engine/loading/gguf/gguf_file.h"
+#include "engine/text/bpe/gguf/gguf_tokenizer_json.h"
+#include "tests/engine/text/tiny_tokenizers.h"
+
+#include <QTest>
+
+using namespace engine;
+using namespace test_support;
+
+namespace {
+
+using Ids = std::vector<TokenId>;
+
+std::unique_ptr<Tokenizer> loaded(Result<std::unique_ptr<Tokenizer>> tokenizer) {
+    if (!tokenizer)
+        qFatal("%s", tokenizer.error().message.c_str());
+    return std::move(tokenizer).value();
+}
+
+std::unique_ptr<Tokenizer> loaded(const TinyGguf& file) {
+    return loaded(tiny::load("model.gguf", file.toBytes()));
+}
+
+Ids encoded(const Tokenizer& tokenizer, std::string_view text) {
+    auto ids = tokenizer.encode(text, false);
+    if (!ids)
+        qFatal("%s", ids.error().message.c_str());
+    return std::move(ids).value();
+}
+
+bool mentions(const std::string& message, std::string_view word) {
+    if (message.find(word) != std::string::npos)
+        return true;
+    qWarning("'%s' does not mention '%s'", message.c_str(), std::string(word).c_str());
+    return false;
+}
+
+/// Letters, and "abc" without "ab".
+TinyGguf ggufWithMerges(const std::vector<std::string>& merges) {
+    TinyGguf file = tiny::gguf("gpt2", {"<end>", "a", "b", "c", "d", "abc"});
+    file.addString("tokenizer.ggml.pre", "smollm");
+    file.addStrings("tokenizer.ggml.merges", merges);
+    return file;
+}
+
+Result<TokenizerJson> written(const TinyGguf& file) {
+    const TemporaryFolder folder;
+    ENGINE_TRY(const ModelFiles files,
+               ModelFiles::open(folder.write("model.gguf", file.toBytes())));
+    return ggufTokenizerJson(*files.gguf());
+}
+
+} // namespace
+
+class PublishedTokenizersTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void idsThatNothingNeedsMayBeBeyondTheVocabulary();
+    void aGgufPieceMayBeEmpty();
+    void aGgufMergeMayMakeAStepThatIsNoToken();
+    void mergesWithMissingTokensAreWrittenAsTokenizerJsonKnowsThem();
+    void anUnknownTokenIsMissedWhenItIsNeeded();
+    void addedTokensOfOlderFoldersAreRead();
+    void addedTokensOfOlderFoldersAreChecked();
+};
+
+void PublishedTokenizersTest::idsThatNothingNeedsMayBeBeyondTheVocabulary() {
+    const auto plain = loaded(tiny::LlamaVocabulary().toFile());
+    for (const char* key : {"unknown", "padding", "seperator", "mask", "cls"}) {
+        TinyGguf file = tiny::LlamaVocabulary().toFile();
+        file.addU32(fmt::format("tokenizer.ggml.{}_token_id", key), 32'000);
+        QCOMPARE(encoded(*loaded(file), "a abx"), encoded(*plain, "a abx"));
+    }
+}
+
+void PublishedTokenizersTest::aGgufPieceMayBeEmpty() {
+    tiny::LlamaVocabulary vocabulary;
+    vocabulary.tokens.emplace_back();
+    vocabulary.scores.push_back(0);
+    vocabulary.types.push_back(1);
+    const auto tokenizer = loaded(vocabulary.toFile());
+    QCOMPARE(tokenizer->tokenText(8), std::string("[EMPTY_8]"));
+    QCOMPARE(encoded(*tokenizer, "a ab"),
+             encoded(*loaded(tiny::LlamaVocabulary().toFile()), "a ab"));
+}
+
+void PublishedTokenizersTest::aGgufMergeMayMakeAStepThatIsNoToken() {
+    const auto tokenizer = loaded(ggufWithMerges({"a b", "ab c", "c d", "x y"}));
+    QCOMPARE(encoded(*tokenizer, "abc"), (Ids{5}));
+    QCOMPARE(encoded(*tokenizer, "ab"), (Ids{1, 2})); // no token came of the step
+    QCOMPARE(encoded(*tokenizer, "abcd"), (Ids{5, 4}));
+    QCOMPARE(encoded(*tokenizer, "bcdab"), (Ids{2, 3, 4, 1, 2}));
+    QCOMPARE(tokenizer->vocabSize(), 6);
+    QCOMPARE(tokenizer->findToken("ab"), kNoToken);
+    QVERIFY(mentions(tokenizer->description(), "3 of 4 merges with missing tokens"));
+    std::vector<std::string> many; // the steps outgrow the vocabulary
+    std::string run = "a";
+    for (int length = 1; length < 64; ++length) {
+        many.push_back("a " + run);
+        run += 'a';
+    }
+    const auto longer = loaded(ggufWithMerges(many));
+    QCOMPARE(encoded(*longer, run), Ids(64, 1));
+    QCOMPARE(encoded(*longer, "abc"), (Ids{1, 2, 3}));
+}
+
+void PublishedTokenizersTest::mergesWithMissingTokensAreWrittenAsTokenizerJsonKnowsThem() {
+    TinyGguf file = tiny::gguf("gpt2", tiny::bpeTokens());
+    file.addString("tokenizer.ggml.pre", "smollm");
+    file.addStrings("tokenizer.ggml.merges", {"a b", "x y", "ab c"});
+    const auto json = written(file);
+    QVERIFY2(json.hasValue(), json ? "" : json.error().message.c_str());
+    QCOMPARE(encoded(*loaded(tiny::load("tokenizer.json", json.value().tokenizer)), "abc ab"),
+             encoded(*loaded(file), "abc ab"));
+    const auto refused = written(ggufWithMerges({"a b", "ab c"}));
+    QVERIFY(!refused && refused.error().code == ErrorCode::Unsupported);
+    QVERIFY(mentions(refused.error().message, "a merge makes 'ab', which is no token"));
+}
+
+void PublishedTokenizersTest::anUnknownTokenIsMissedWhenItIsNeeded() {
+    const auto tokenizer = loaded(tiny::load(
+        "tokenizer.json",
+        R"({"added_tokens":[],"normalizer":null,"pre_tokenizer":null,"post_processor":null,)"
+        R"("decoder":{"type":"ByteLevel"},"model":{"type":"BPE","unk_token":"<unk>",)"
+        R"("vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}})"));
+    QCOMPARE(encoded(*tokenizer, "aab"), (Ids{0, 2}));
+    for (int again = 0; again < 2; ++again) {
+        const auto ids = tokenizer->encode("abz", false);
+        QVERIFY(!ids && ids.error().code == ErrorCode::CorruptFile);
+        QVERIFY(mentions(ids.error().message, "no token for 'z'"));
+        QVERIFY(mentions(ids.error().message, "'<unk>'"));
+    }
+}
+
+/// As the ChatML models of the time of Llama 2 were saved.
+void PublishedTokenizersTest::addedTokensOfOlderFoldersAreRead() {
+    const TemporaryFolder folder;
+    folder.write("tokenizer.model", tiny::sentencePiece(false).serialize());
+    QVERIFY(encoded(*loaded(tiny::load(folder.path())), "<|im_end|>").size() > 1);
+    folder.write("added_tokens.json",
+                 R"({"<|im_end|>":267,"<pad>":268,"<|im_start|>":269,"<tool>":270,"</s>":2})");
+    folder.write("special_tokens_map.json",
+                 R"({"eos_token":"</s>","pad_token":{"content":"<pad>","lstrip":false},)"
+                 R"("additional_special_tokens":["<|im_start|>"]})");
+    const auto tokenizer = loaded(tiny::load(folder.path()));
+    const TokenId word = tokenizer->findToken("\u2581ab");
+    QCOMPARE(encoded(*tokenizer, "<|im_start|>ab<|im_end|><tool></s><s>"),
+             (Ids{269, word, 267, 270, 2, 1}));
+    QCOMPARE(tokenizer->vocabSize(), 271);
+    for (const TokenId id : {1, 2, 267, 268, 269})
+        QVERIFY2(tokenizer->isSpecial(id), tokenizer->tokenText(id).c_str());
+    QVERIFY(!tokenizer->isSpecial(270));
+    QCOMPARE(tokenizer->decode(Ids{269, 270, 267}, true).value(), std::string("<tool>"));
+    // The newer list counts where both are there.
+    folder.write("tokenizer_config.json", R"({"added_tokens_decoder":{"267":{"content":"<x>"}}})");
+    const auto newer = loaded(tiny::load(folder.path()));
+    QCOMPARE(newer->findToken("<x>"), TokenId(267));
+    QCOMPARE(newer->findToken("<|im_end|>"), kNoToken);
+}
+
+void PublishedTokenizersTest::addedTokensOfOlderFoldersAreChecked() {
+    const TemporaryFolder folder;
+    folder.write("tokenizer.model", tiny::sentencePiece(false).serialize());
+    for (const auto& [text, problem] :
+         {std::pair(R"({"<x>":1})", "added_tokens.json calls token 1 '<x>'"),
+          std::pair(R"({"<x>":-1})", "no usable id"),
+          std::pair(R"({"<x>":"1"})", "no usable id"),
+          std::pair(R"({"<x>":3000000})", "far beyond"),
+          std::pair("[1]", "is no object"),
+          std::pair("{", "added_tokens.json")}) {
+        folder.write("added_tokens.json", text);
+        const auto tokenizer = tiny::load(folder.path());
+        QVERIFY2(!tokenizer, text);
+        QVERIFY(mentions(tokenizer.error().message, problem));
+    }
+}
+
+QTEST_GUILESS_MAIN(PublishedTokenizersTest)
+#include "published_tokenizers_test.moc"
