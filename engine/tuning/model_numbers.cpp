@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tuning/model_numbers.h"
 
+#include "engine/loading/drafts/draft_adapter_writer.h"
 #include "engine/loading/network/network_tensors.h"
 
 #include <algorithm>
@@ -64,17 +65,14 @@ Result<DraftSizes> draftSizesFor(const ModelConfig& model, int layers, int windo
                      "The model does not say how wide its MLP is, so no draft layer can be made "
                      "like it.",
                      "Choose another model."};
+    ENGINE_TRY_DO(checkAdapterBytes(sizes));
     return sizes;
 }
 
 std::int64_t trainedWeights(const DraftSizes& sizes) {
     std::int64_t sum = 0;
-    for (const auto& [name, tensor] : adapterTensors(sizes)) {
-        std::int64_t count = 1;
-        for (const std::uint64_t size : tensor.shape)
-            count *= static_cast<std::int64_t>(size);
-        sum += count;
-    }
+    for (const auto& [name, tensor] : adapterTensors(sizes))
+        sum += static_cast<std::int64_t>(tensor.count());
     return sum;
 }
 

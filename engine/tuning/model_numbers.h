@@ -8,7 +8,8 @@
 namespace engine {
 
 /// Sizes of a draft network for this model: layers like the model's own. Errors: Unsupported for a
-/// model whose MLPs are all cut into experts without a size of their own.
+/// model whose MLPs are all cut into experts without a size of their own, and for one so large that
+/// the adapter could not be read.
 Result<DraftSizes> draftSizesFor(const ModelConfig& model, int layers, int window);
 
 /// Numbers of the sizes that are trained.

@@ -55,18 +55,6 @@ std::vector<SettingInfo> draftInfos(const TuningPlan& plan) {
         flag("bfloat16",
              plan.usesBfloat16,
              "Compute matrix products in bfloat16; the result is another one."),
-        wholeNumber("longest_answer", plan.longestAnswer, 8, 4096, "Tokens of an answer, at most."),
-        wholeNumber("step_rows", kStepRows, 16, 65'536, "Rows of a step, about; quick: 2048."),
-        wholeNumber("validation_steps",
-                    plan.validationSteps,
-                    1,
-                    1'000'000,
-                    "Steps between two validations."),
-        wholeNumber("validation_rows",
-                    plan.validationRows,
-                    16,
-                    1'000'000,
-                    "Rows that a validation reads, about."),
     };
 }
 
@@ -84,15 +72,25 @@ std::vector<SettingInfo> modelInfos(TuningRecipe recipe) {
                       ? "Highest rate of the optimiser; with full=on by default 0.00003."
                       : "Highest rate of the optimiser."),
         anyNumber("averaging", plan.averaging, 0.0, 0.99999, "Of the moving average of weights."),
+    };
+}
+
+/// What all recipes share.
+std::vector<SettingInfo> sharedInfos(const TuningPlan& plan, bool isDraft) {
+    return {
         wholeNumber("longest_answer", plan.longestAnswer, 8, 4096, "Tokens of an answer, at most."),
-        wholeNumber("step_rows", kModelStepRows, 16, 65'536, "Rows of a step, about."),
+        wholeNumber("step_rows",
+                    isDraft ? kStepRows : kModelStepRows,
+                    16,
+                    65'536,
+                    isDraft ? "Rows of a step, about; quick: 2048." : "Rows of a step, about."),
         wholeNumber("validation_steps",
                     plan.validationSteps,
                     1,
                     1'000'000,
                     "Steps between two validations."),
         wholeNumber("validation_rows",
-                    kModelValidationRows,
+                    isDraft ? plan.validationRows : kModelValidationRows,
                     16,
                     1'000'000,
                     "Rows that a validation reads, about."),
@@ -157,10 +155,11 @@ double usualRate(TuningRecipe recipe, bool isFull) {
 
 std::vector<SettingInfo> infos(TuningRecipe recipe) {
     const TuningPlan plan;
-    if (recipe == TuningRecipe::Draft)
-        return draftInfos(plan);
-    std::vector<SettingInfo> all = modelInfos(recipe);
-    append(all, recipe == TuningRecipe::LayerSkip ? layerSkipInfos(plan) : spaceInfos(plan));
+    const bool isDraft = recipe == TuningRecipe::Draft;
+    std::vector<SettingInfo> all = isDraft ? draftInfos(plan) : modelInfos(recipe);
+    append(all, sharedInfos(plan, isDraft));
+    if (!isDraft)
+        append(all, recipe == TuningRecipe::LayerSkip ? layerSkipInfos(plan) : spaceInfos(plan));
     return all;
 }
 

@@ -2,13 +2,12 @@
 #include "plugins/trainer_torch/adamw.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <vector>
 
 namespace trainer_torch {
 
@@ -44,26 +43,35 @@ bool areFinite(const std::vector<float>& values) {
     return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
 }
 
-/// Copies of the arrays PREFIX + name, of the shapes of `like`.
-Result<TensorMap>
-readTensors(const NamedArrays& state, std::string_view prefix, const TensorMap& like) {
-    TensorMap made;
-    for (const auto& [name, tensor] : like) {
+bool isNegative(float value) { return value < 0.0F; }
+
+/// An array of a state, and the tensor that takes its numbers.
+struct FoundArray {
+    const std::vector<float>* values;
+    at::Tensor to;
+};
+
+/// Appends the arrays PREFIX + name for these tensors.
+Result<void> findArrays(const NamedArrays& state,
+                        std::string_view prefix,
+                        const TensorMap& tensors,
+                        std::vector<FoundArray>& found) {
+    for (const auto& [name, tensor] : tensors) {
         const std::string full = std::string(prefix) + name;
-        const auto found = state.find(full);
-        if (found == state.end())
+        const auto place = state.find(full);
+        if (place == state.end())
             return foreignState(fmt::format("{} is missing", full));
-        const std::vector<float>& values = found->second;
+        const std::vector<float>& values = place->second;
         if (values.size() != static_cast<std::size_t>(tensor.numel()))
             return foreignState(fmt::format(
                 "{} has {} numbers instead of {}", full, values.size(), tensor.numel()));
         if (!areFinite(values))
             return foreignState(fmt::format("{} holds numbers that are not finite", full));
-        at::Tensor copy = at::empty_like(tensor);
-        std::copy(values.begin(), values.end(), copy.mutable_data_ptr<float>());
-        made.emplace(name, std::move(copy));
+        if (prefix == kSecond && std::any_of(values.begin(), values.end(), isNegative))
+            return foreignState(fmt::format("{} holds negative numbers", full));
+        found.push_back({&values, tensor});
     }
-    return made;
+    return {};
 }
 
 Result<std::int64_t> readSteps(const NamedArrays& state) {
@@ -76,11 +84,6 @@ Result<std::int64_t> readSteps(const NamedArrays& state) {
     return static_cast<std::int64_t>(steps);
 }
 
-void recordGradients(TensorMap& weights) {
-    for (auto& [name, weight] : weights)
-        weight.set_requires_grad(true);
-}
-
 } // namespace
 
 AdamW::AdamW(TensorMap start, double averaging)
@@ -91,7 +94,8 @@ AdamW::AdamW(TensorMap start, double averaging)
         m_second.emplace(name, at::zeros_like(weight));
         m_average.emplace(name, weight.clone());
     }
-    recordGradients(m_weights);
+    for (auto& [name, weight] : m_weights)
+        weight.set_requires_grad(true);
 }
 
 void AdamW::clearGradients() {
@@ -131,11 +135,14 @@ void AdamW::step(double rate, double norm) {
     ++m_steps;
 }
 
+std::array<AdamW::Kind, 4> AdamW::kinds() const {
+    return {
+        {{kWeight, &m_weights}, {kFirst, &m_first}, {kSecond, &m_second}, {kAverage, &m_average}}};
+}
+
 NamedArrays AdamW::state() const {
     NamedArrays state;
-    const std::array<std::pair<std::string_view, const TensorMap*>, 4> kinds = {
-        {{kWeight, &m_weights}, {kFirst, &m_first}, {kSecond, &m_second}, {kAverage, &m_average}}};
-    for (const auto& [prefix, tensors] : kinds)
+    for (const auto& [prefix, tensors] : kinds())
         for (const auto& [name, tensor] : *tensors)
             state.emplace(std::string(prefix) + name, arrayOf(tensor));
     state.emplace(kSteps, std::vector<float>{static_cast<float>(m_steps)});
@@ -143,23 +150,16 @@ NamedArrays AdamW::state() const {
 }
 
 Result<void> AdamW::restore(const NamedArrays& state) {
-    const c10::NoGradGuard plainly;
     if (state.size() != 4 * m_weights.size() + 1)
         return foreignState("it holds other arrays");
     ENGINE_TRY(const std::int64_t steps, readSteps(state));
-    ENGINE_TRY(TensorMap weights, readTensors(state, kWeight, m_weights));
-    ENGINE_TRY(TensorMap first, readTensors(state, kFirst, m_first));
-    ENGINE_TRY(TensorMap second, readTensors(state, kSecond, m_second));
-    for (const auto& [name, tensor] : second)
-        if (tensor.numel() > 0 && tensor.min().item<double>() < 0.0)
-            return foreignState(fmt::format("{}{} holds negative numbers", kSecond, name));
-    ENGINE_TRY(TensorMap average, readTensors(state, kAverage, m_average));
+    std::vector<FoundArray> found;
+    for (const auto& [prefix, tensors] : kinds())
+        ENGINE_TRY_DO(findArrays(state, prefix, *tensors, found));
+    // In place: a second set of tensors might not fit into memory.
+    for (const auto& [values, to] : found)
+        std::copy(values->begin(), values->end(), to.mutable_data_ptr<float>());
     m_steps = steps;
-    m_weights = std::move(weights);
-    m_first = std::move(first);
-    m_second = std::move(second);
-    m_average = std::move(average);
-    recordGradients(m_weights);
     return {};
 }
 

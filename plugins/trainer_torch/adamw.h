@@ -5,7 +5,9 @@
 #include "engine/tuning/trainer.h"
 #include "plugins/trainer_torch/network/draft_weights.h"
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace trainer_torch {
 
@@ -40,6 +42,14 @@ public:
     engine::NamedArrays averageArrays() const;
 
 private:
+    /// What a state has of each tensor: the beginning of its name there, and the tensors.
+    struct Kind {
+        std::string_view prefix;
+        const TensorMap* tensors;
+    };
+
+    std::array<Kind, 4> kinds() const;
+
     double m_averaging;
     std::int64_t m_steps = 0;
     TensorMap m_weights;

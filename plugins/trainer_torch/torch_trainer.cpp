@@ -2,16 +2,13 @@
 #include "plugins/trainer_torch/torch_trainer.h"
 
 #include "engine/base/to_size.h"
-#include "plugins/trainer_torch/adamw.h"
 #include "plugins/trainer_torch/network/draft_block.h"
 #include "plugins/trainer_torch/network/plan_check.h"
+#include "plugins/trainer_torch/optimised_trainer.h"
 #include "plugins/trainer_torch/rows/pack_tensors.h"
 #include "plugins/trainer_torch/torch_calls.h"
 #include "plugins/trainer_torch/training_loss.h"
 
-#include <ATen/ops/empty.h>
-
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -21,51 +18,18 @@ using namespace engine;
 
 namespace {
 
-class TorchTrainer final : public Trainer {
+class TorchTrainer final : public OptimisedTrainer {
 public:
     TorchTrainer(const TrainerPlan& plan, const TrainerModel& model)
-        : m_plan(plan)
+        : OptimisedTrainer(initialWeights(plan, model), plan.averaging, plan.threads)
+        , m_plan(plan)
         , m_frozen(freeze(plan, model, at::kFloat))
         , m_reader(m_plan.sizes, m_frozen)
         , m_training(m_plan.sizes, m_frozen, plan.usesBfloat16 ? at::kBFloat16 : at::kFloat)
-        , m_drafting(m_plan.sizes, m_frozen, at::kFloat)
-        , m_optimiser(initialWeights(plan, model), plan.averaging) {}
-
-    Result<StepLosses> step(std::span<const TrainingText> texts, const StepTerms& terms) override {
-        check(texts);
-        return guarded([&]() -> Result<StepLosses> {
-            const TorchScope scope(m_plan.threads);
-            m_optimiser.clearGradients();
-            auto losses = runStep(texts, terms);
-            m_optimiser.clearGradients(); // gives their memory back
-            return losses;
-        });
-    }
-
-    Result<DraftHits> evaluate(const TrainingText& text) override {
-        const std::span<const TrainingText> texts(&text, 1);
-        check(texts);
-        return guarded([&]() -> Result<DraftHits> {
-            const TorchScope scope(m_plan.threads);
-            const c10::NoGradGuard plainly;
-            const BlockWeights weights = m_drafting.prepare(m_optimiser.average());
-            DraftHits hits;
-            for (const Pack& pack : packRows(texts, packTerms(kDepths)))
-                addHits(weights, m_reader.read(pack, texts, kDepths), hits);
-            return hits;
-        });
-    }
-
-    NamedArrays state() const override { return m_optimiser.state(); }
-
-    Result<void> restore(const NamedArrays& state) override {
-        return guarded([&] { return m_optimiser.restore(state); });
-    }
-
-    NamedArrays result() const override { return m_optimiser.averageArrays(); }
+        , m_drafting(m_plan.sizes, m_frozen, at::kFloat) {}
 
 private:
-    void check(std::span<const TrainingText> texts) const {
+    void check(std::span<const TrainingText> texts) const override {
         checkTexts(texts, m_plan.sizes.hiddenSize, static_cast<int>(m_frozen.headRows.size()));
     }
 
@@ -74,17 +38,18 @@ private:
     }
 
     /// Gradients of all packs add up before the weights change.
-    Result<StepLosses> runStep(std::span<const TrainingText> texts, const StepTerms& terms) {
+    Result<std::optional<StepLosses>> addGradients(std::span<const TrainingText> texts,
+                                                   const StepTerms& terms) override {
         const std::vector<Pack> packs = packRows(texts, packTerms(m_plan.unroll));
-        StepLosses losses;
         if (packs.empty())
-            return losses;
+            return std::optional<StepLosses>();
+        StepLosses losses;
         const auto weights = rowWeights(m_plan, chainTotals(packs, m_plan.unroll));
         for (const Pack& pack : packs) {
             if (terms.stop.stop_requested())
                 return stoppedStep();
             const PackLoss loss = packLoss(m_training,
-                                           m_optimiser.weights(),
+                                           optimiser().weights(),
                                            m_reader.read(pack, texts, m_plan.unroll),
                                            weights,
                                            terms,
@@ -96,11 +61,16 @@ private:
             losses.stream += loss.stream.item<double>();
             loss.total.backward();
         }
-        losses.gradientNorm = m_optimiser.gradientNorm();
-        if (!std::isfinite(losses.gradientNorm))
-            return notFinite("the gradient");
-        m_optimiser.step(terms.rate, losses.gradientNorm);
-        return losses;
+        return std::optional(losses);
+    }
+
+    DraftHits judge(const TrainingText& text) const override {
+        const std::span<const TrainingText> texts(&text, 1);
+        const BlockWeights weights = m_drafting.prepare(optimiser().average());
+        DraftHits hits;
+        for (const Pack& pack : packRows(texts, packTerms(kDepths)))
+            addHits(weights, m_reader.read(pack, texts, kDepths), hits);
+        return hits;
     }
 
     /// Rows whose tokens so far are those of the text have read what drafting would have read.
@@ -114,10 +84,9 @@ private:
             if (alive.empty())
                 return;
             hits.tried[depth] += static_cast<std::int64_t>(alive.size());
-            at::Tensor rows = at::empty({static_cast<std::int64_t>(alive.size())}, at::kLong);
-            std::copy(alive.begin(), alive.end(), rows.mutable_data_ptr<std::int64_t>());
             const at::Tensor best =
-                m_drafting.logits(weights, streams[depth].index_select(0, rows)).argmax(1);
+                m_drafting.logits(weights, streams[depth].index_select(0, wholeNumbers(alive)))
+                    .argmax(1);
             const auto* drafted = best.const_data_ptr<std::int64_t>();
             std::vector<std::int64_t> right;
             for (const std::int64_t row : alive)
@@ -134,7 +103,6 @@ private:
     PackReader m_reader;
     DraftBlock m_training;
     DraftBlock m_drafting; // whatever the precision of training
-    AdamW m_optimiser;
 };
 
 } // namespace

@@ -3,18 +3,13 @@
 
 #include "engine/base/to_size.h"
 #include "plugins/trainer_torch/draft_losses.h"
+#include "plugins/trainer_torch/network/row_math.h"
 
 #include <ATen/TensorOperators.h>
 
 namespace trainer_torch {
 
 using namespace engine;
-
-namespace {
-
-void addTo(at::Tensor& sum, const at::Tensor& part) { sum = sum.defined() ? sum + part : part; }
-
-} // namespace
 
 std::vector<double> rowWeights(const TrainerPlan& plan, std::span<const std::int64_t> totals) {
     std::vector<double> weights;

@@ -126,6 +126,7 @@ QJsonObject toJson(const TuningChoice& choice) {
             {QStringLiteral("hidden_size"), choice.model.hiddenSize},
             {QStringLiteral("weights"), choice.model.weights},
             {QStringLiteral("lora_weights"), choice.model.loraWeights},
+            {QStringLiteral("is_float32"), choice.model.isFloat32},
             {QStringLiteral("recipe"), recipeKey(choice.recipe)},
             {QStringLiteral("tokens"), choice.tokens},
             {QStringLiteral("is_full"), choice.isFull},
@@ -148,7 +149,8 @@ std::optional<TuningChoice> tuningChoiceOf(const QJsonObject& object) {
                     object[QLatin1String("is_planted")].toBool(),
                     object[QLatin1String("hidden_size")].toInt(),
                     object[QLatin1String("weights")].toInteger(),
-                    object[QLatin1String("lora_weights")].toInteger()};
+                    object[QLatin1String("lora_weights")].toInteger(),
+                    object[QLatin1String("is_float32")].toBool()};
     choice.recipe = recipeOfKey(object[QLatin1String("recipe")].toString());
     choice.tokens = std::max<qint64>(0, object[QLatin1String("tokens")].toInteger());
     choice.isFull = object[QLatin1String("is_full")].toBool();

@@ -17,6 +17,7 @@ struct TuningModel {
     int hiddenSize = 0;
     qint64 weights = 0;     ///< of all of it; 0 = not known
     qint64 loraWeights = 0; ///< that LoRA trains for it; 0 = not known
+    bool isFloat32 = false; ///< its weights are, and so are those of a copy
 
     bool isSame(const TuningModel& other) const {
         return path == other.path && isPlanted == other.isPlanted;

@@ -185,6 +185,7 @@ TuningEvent eventOf(const QString& name, EventFields& fields, const QJsonObject&
                           fields.count("steps"),
                           seconds[QLatin1String("collect")].toDouble() +
                               seconds[QLatin1String("train")].toDouble(),
+                          seconds[QLatin1String("collect")].isDouble(),
                           fields.quality(),
                           fields.exits()};
     }

@@ -106,6 +106,7 @@ struct TuningDone {
     ScoresByTask tasks;
     qint64 steps = 0;
     double seconds = 0.0;                      ///< of collecting and training
+    bool hasAllSeconds = true;                 ///< else of training alone
     std::optional<TuningQuality> quality = {}; ///< of a copy of the model
     std::vector<double> exits = {};            ///< as in TuningEvaluation
 };

@@ -40,25 +40,24 @@ public:
         ENGINE_TRY_DO(checkModelPlan(trainerPlan(anyToken()), m_work.config()));
         ENGINE_TRY_DO(m_work.encode(data));
         ENGINE_TRY_DO(planModel());
+        const ModelTrainerPlan terms = trainerPlan(m_plan.maskToken);
+        const std::int64_t trained = trainedWeights(terms, m_work.config());
+        ENGINE_TRY_DO(m_work.checkFits(trained));
         ENGINE_TRY(TuningFolder folder, m_work.openFolder());
         if (const auto same = checkTokenizer(folder, data); !same) {
             if (!options.resumes && !options.retrains)
                 folder.remove();
             return same;
         }
-        const ModelTrainerPlan terms = trainerPlan(m_plan.maskToken);
-        m_work.report().start({m_work.name(),
-                               m_work.fingerprint(),
-                               m_work.plan(),
-                               trainedWeights(terms, m_work.config())});
+        m_work.report().start({m_work.name(), m_work.fingerprint(), m_work.plan(), trained});
         ENGINE_TRY(RowStore rows, RowStore::open(folder.path(), folder.rowsRun()));
         ENGINE_TRY_DO(m_work.gather(rows, folder, m_plan.maskToken));
         if (options.onlyCollects) {
             m_work.report().collectingDone(folder.path(), rows.answerTokens());
             return {};
         }
-        ENGINE_TRY(const TrainingResult trained, train(makeTrainer, terms, rows, folder));
-        ENGINE_TRY_DO(m_work.told(finish(rows, folder, trained)));
+        ENGINE_TRY(const TrainingResult result, train(makeTrainer, terms, rows, folder));
+        ENGINE_TRY_DO(m_work.told(finish(rows, folder, result)));
         if (!options.keepsWork)
             folder.remove();
         return {};

@@ -59,7 +59,7 @@ public:
         if (m_prompts.empty())
             return Error{
                 ErrorCode::InvalidInput,
-                fmt::format("The model has not written one user's message in {} tries.", mostTries),
+                fmt::format("The model has written no usable prompt in {} tries.", mostTries),
                 "Give prompts with --data."};
         return take();
     }

@@ -110,8 +110,8 @@ void addPromptOptions(CLI::App& command, TuneOptions& options) {
         ->capture_default_str();
     command.add_option("--licence",
                        options.licences,
-                       "Licence of the data, for the adapter's description: one for all, or one "
-                       "for each --data in the same order; default: unknown");
+                       "The licence of the data, which the result names: given once for all "
+                       "--data, or once for each in the same order; default: unknown");
 }
 
 void addLengthOptions(CLI::App& command, TuneOptions& options) {
@@ -137,7 +137,7 @@ void addLengthOptions(CLI::App& command, TuneOptions& options) {
     command
         .add_option("--minutes",
                     options.minutes,
-                    "Time for all of it, about; .35 of it goes to the answers")
+                    "About how many minutes all of it may take; .35 of them go to the answers")
         ->check(numberFrom(0.01, 100'000.0));
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/tune/tune_run.h"
+#include "app/streams/counted.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/loading/json/json_document.h"
 #include "engine/model/model_fingerprint.h"
+#include "engine/session/loading/model_parts.h"
 #include "engine/tuning/model_numbers.h"
 
 #include <fmt/ranges.h>
@@ -16,12 +18,11 @@ namespace {
 
 std::string sizesText(const DraftAdapter& adapter) {
     const DraftSizes& sizes = adapter.sizes;
-    return fmt::format("{} layer{} of {} numbers ({} heads of {}, {} for keys, MLP {}), window {}, "
+    return fmt::format("{} of {} numbers ({} of {}, {} for keys, MLP {}), window {}, "
                        "{} weights; {} tokens can be drafted",
-                       sizes.layerCount,
-                       sizes.layerCount == 1 ? "" : "s",
+                       counted(sizes.layerCount, "layer"),
                        sizes.hiddenSize,
-                       sizes.headCount,
+                       counted(sizes.headCount, "head"),
                        sizes.headDim,
                        sizes.kvHeadCount,
                        sizes.mlpSize,
@@ -53,7 +54,7 @@ Result<void> checkAdapterFile(const TuneOptions& options, const Console& console
     ENGINE_TRY(const auto weights, files.weights());
     ENGINE_TRY(const std::string fingerprint, modelFingerprint(config, *weights));
     const Result<void> fits = checkFits(adapter, config, fingerprint);
-    const std::string model = files.path().filename().string();
+    const std::string model = fileFactsOf(files, *weights).name;
     if (!console.isJson()) {
         console.line(fmt::format("{}: {}", options.check, adapter.about));
         console.line("  " + sizesText(adapter));

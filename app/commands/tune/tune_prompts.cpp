@@ -70,8 +70,9 @@ TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
         sum.add(bytesOfAll(ids.value()));
         made.prompts.push_back({prompt.record.id, prompt.record.task, std::move(ids).value()});
     }
-    if (leftOut > kMostNamed)
-        remark(fmt::format("{} more prompts were skipped.", leftOut - kMostNamed));
+    if (const int others = leftOut - kMostNamed; others > 0)
+        remark(others == 1 ? "1 more prompt was skipped."
+                           : fmt::format("{} more prompts were skipped.", others));
     made.hash = sum.hexDigits();
     return made;
 }

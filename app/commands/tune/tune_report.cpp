@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/tune/tune_report.h"
 
+#include "app/streams/counted.h"
+
+#include <fmt/ranges.h>
+
+#include <vector>
+
 namespace app {
 
 using namespace engine;
@@ -19,13 +25,16 @@ std::string durationText(double seconds) {
     return whole >= 60 ? fmt::format("{} min", whole / 60) : fmt::format("{} s", whole);
 }
 
+/// Without the depths that no draft has reached.
 std::string scoresText(const Evaluation& evaluation) {
+    constexpr std::size_t kShownDepths = 3;
     const auto shares = acceptanceOf(evaluation.all);
-    return fmt::format("a1 {:.3f}, a2 {:.3f}, a3 {:.3f}; {:.2f} tokens a round",
-                       shares[0],
-                       shares[1],
-                       shares[2],
-                       evaluation.tokensPerRound());
+    std::vector<std::string> texts;
+    for (std::size_t depth = 0; depth < kShownDepths; ++depth)
+        if (depth == 0 || evaluation.all.tried[depth] > 0)
+            texts.push_back(fmt::format("a{} {:.3f}", depth + 1, shares[depth]));
+    return fmt::format(
+        "{}; {:.2f} tokens a round", fmt::join(texts, ", "), evaluation.tokensPerRound());
 }
 
 TuneJson tasksJson(const Evaluation& evaluation) {
@@ -107,8 +116,10 @@ void TuneReport::start(const TuneStart& start) {
             start.model,
             start.trainedWeights,
             plan.answerTokens,
-            plan.minutes > 0.0 ? fmt::format(" or what {:g} minutes give", plan.minutes)
-                               : "; how long that takes is measured from its first steps on"));
+            plan.minutes > 0.0
+                ? fmt::format(", or on fewer if these would take more than about {:g} min",
+                              plan.minutes)
+                : "; its first steps will tell how long that takes"));
 }
 
 void TuneReport::prices(const char* when, const DraftPrices& prices) {
@@ -221,15 +232,16 @@ void TuneReport::collectingDone(const std::filesystem::path& folder, std::int64_
 void TuneReport::done(const TuneDone& done, const TrainingResult& result) {
     m_status.clear();
     if (!m_console.isJson()) {
-        m_console.line(fmt::format("{}: {} bytes, {}, {} answer tokens, {} steps; {}{} of "
-                                   "collecting, {} of training",
+        const std::string collecting =
+            done.collectSeconds ? durationText(*done.collectSeconds) + " of collecting, " : "";
+        m_console.line(fmt::format("{}: {} bytes, {}, {} answer tokens, {}; {}{}{} of training",
                                    done.path,
                                    done.bytes,
                                    scoresText(result.best),
                                    done.answerTokens,
-                                   result.steps,
+                                   counted(result.steps, "step"),
                                    done.quality ? qualityText(*done.quality) : "",
-                                   durationText(done.collectSeconds),
+                                   collecting,
                                    durationText(result.seconds)));
         for (const auto& [task, hits] : result.best.byTask)
             m_console.line(fmt::format("  {:<24} a1 {:.3f}, {:.2f} tokens a round",
@@ -237,16 +249,18 @@ void TuneReport::done(const TuneDone& done, const TrainingResult& result) {
                                        acceptanceOf(hits)[0],
                                        tokensPerRound(hits)));
     }
-    TuneJson line = {{"event", "done"},
-                     {"path", done.path},
-                     {"bytes", done.bytes},
-                     {"acceptance", acceptanceOf(result.best.all)},
-                     {"tokens_per_round", result.best.tokensPerRound()},
-                     {"held_out", result.isHeldOut},
-                     {"tasks", tasksJson(result.best)},
-                     {"answer_tokens", done.answerTokens},
-                     {"steps", result.steps},
-                     {"seconds", {{"collect", done.collectSeconds}, {"train", result.seconds}}}};
+    TuneJson line = {
+        {"event", "done"},
+        {"path", done.path},
+        {"bytes", done.bytes},
+        {"acceptance", acceptanceOf(result.best.all)},
+        {"tokens_per_round", result.best.tokensPerRound()},
+        {"held_out", result.isHeldOut},
+        {"tasks", tasksJson(result.best)},
+        {"answer_tokens", done.answerTokens},
+        {"steps", result.steps},
+        {"seconds",
+         {{"collect", knownOrNull(done.collectSeconds.value_or(0.0))}, {"train", result.seconds}}}};
     if (done.quality)
         addQuality(line, done);
     else

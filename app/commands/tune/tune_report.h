@@ -29,7 +29,7 @@ struct TuneDone {
     std::string path;
     std::uint64_t bytes = 0;
     std::int64_t answerTokens = 0;
-    double collectSeconds = 0.0;
+    std::optional<double> collectSeconds = {};        ///< none: not known
     double coverage = 0.0;                            ///< of an adapter's head
     engine::TokenId maskToken = engine::kNoToken;     ///< of a model
     std::optional<engine::ModelQuality> quality = {}; ///< likewise; none of an adapter

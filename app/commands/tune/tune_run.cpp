@@ -72,6 +72,7 @@ public:
         const TuningPlan& plan = m_work.plan();
         ENGINE_TRY(const DraftSizes sizes,
                    draftSizesFor(m_work.config(), plan.layers, plan.window));
+        ENGINE_TRY_DO(m_work.checkFits(trainedWeights(sizes)));
         ENGINE_TRY(TuningFolder folder, m_work.openFolder());
         m_work.report().start({m_work.name(), m_work.fingerprint(), plan, trainedWeights(sizes)});
         ENGINE_TRY(RowStore rows, RowStore::open(folder.path(), folder.rowsRun()));

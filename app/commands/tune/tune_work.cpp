@@ -2,12 +2,17 @@
 #include "app/commands/tune/tune_work.h"
 
 #include "app/commands/tune/self_prompts.h"
+#include "app/streams/counted.h"
 #include "engine/base/forward_clock.h"
+#include "engine/base/system_memory.h"
 #include "engine/base/time/utc_time.h"
 #include "engine/model/model_fingerprint.h"
 #include "engine/session/loading/draft_adapter_choice.h"
+#include "engine/session/loading/model_parts.h"
+#include "engine/tuning/tuning_need.h"
 
 #include <algorithm>
+#include <limits>
 #include <system_error>
 
 namespace app {
@@ -26,6 +31,12 @@ std::string computedAs(const ModelOptions& options, const std::string& fingerpri
         if (name != "threads")
             text += fmt::format(" {}={}", name, settingText(value));
     return text;
+}
+
+/// Whether there is such a file with something in it.
+bool holdsBytes(const std::filesystem::path& file) {
+    std::error_code failure;
+    return std::filesystem::file_size(file, failure) > 0 && !failure;
 }
 
 std::string licenceOfData(const TuneOptions& options, std::size_t file) {
@@ -51,9 +62,12 @@ TuneWork::TuneWork(const TuneOptions& options,
 
 Result<void>
 TuneWork::gather(RowStore& rows, TuningFolder& folder, TokenId forbidden, const ModelTask& first) {
+    const bool isAnew = rows.shardCount() == 0 && !holdsBytes(folder.selfPromptsFile()) &&
+                        !holdsBytes(RowStore::unfinishedFile(folder.path()));
     const double startMs = tuneClockMs();
     auto gathered = told(collect(rows, folder, forbidden, first));
-    m_collectSeconds = (tuneClockMs() - startMs) / 1e3;
+    if (isAnew)
+        m_collectSeconds = (tuneClockMs() - startMs) / 1e3;
     if (gathered)
         gathered = checkTokens(rows.trainingTokens());
     if (!gathered)
@@ -64,14 +78,10 @@ TuneWork::gather(RowStore& rows, TuningFolder& folder, TokenId forbidden, const 
 /// What no later run can use would only be in its way. Prompts that the model has written are of
 /// use to one, unless it would be refused as this one was.
 void TuneWork::leave(TuningFolder& folder, const RowStore& rows, const Error& error) const {
-    const auto holds = [](const std::filesystem::path& file) {
-        std::error_code failure;
-        return std::filesystem::file_size(file, failure) > 0 && !failure;
-    };
     const bool hasPrompts =
-        error.code != ErrorCode::InvalidInput && holds(folder.selfPromptsFile());
-    const bool isEmpty =
-        rows.shardCount() == 0 && !hasPrompts && !holds(RowStore::unfinishedFile(folder.path()));
+        error.code != ErrorCode::InvalidInput && holdsBytes(folder.selfPromptsFile());
+    const bool isEmpty = rows.shardCount() == 0 && !hasPrompts &&
+                         !holdsBytes(RowStore::unfinishedFile(folder.path()));
     const bool isUseless = rows.isComplete() || (isEmpty && !m_options.resumes);
     if (isUseless && error.code != ErrorCode::Cancelled && !m_options.keepsWork)
         folder.remove();
@@ -86,9 +96,9 @@ Result<void> TuneWork::told(Result<void> result) {
 Result<void> TuneWork::openFiles(int mostContext) {
     ENGINE_TRY(ModelFiles files, openModel(m_options.model));
     m_files.emplace(std::move(files));
-    m_name = m_files->path().filename().string();
     ENGINE_TRY(m_config, m_files->config());
     ENGINE_TRY(m_weights, m_files->weights());
+    m_name = fileFactsOf(*m_files, *m_weights).name;
     ENGINE_TRY(m_fingerprint, modelFingerprint(m_config, *m_weights));
     ENGINE_TRY(const int context, app::contextLength(m_options.model, m_config));
     m_contextLength = std::min(context, mostContext);
@@ -123,6 +133,18 @@ TunePrompts TuneWork::encoded(const std::vector<DataPrompt>& prompts) {
     return encodePrompts(prompts, *m_encoder, m_contextLength, [this](const std::string& sentence) {
         m_report.remark(sentence);
     });
+}
+
+/// Of an earlier run a part of the files is there already.
+Result<void> TuneWork::checkFits(std::int64_t trained) const {
+    FreeBytes left{.memory = availableMemoryBytes(), .disk = std::numeric_limits<double>::max()};
+    const std::filesystem::path out = std::filesystem::absolute(m_options.out.path);
+    std::error_code failure;
+    const bool isFirst = !std::filesystem::exists(TuningFolder::folderFor(out), failure);
+    const auto space = std::filesystem::space(out.parent_path(), failure);
+    if (isFirst && !failure)
+        left.disk = static_cast<double>(space.available);
+    return checkTuningFits(m_plan, m_config, m_options.onlyCollects ? 0 : trained, left);
 }
 
 Result<TuningFolder> TuneWork::openFolder() const {
@@ -197,9 +219,8 @@ TuneWork::addSelfPrompts(Transformer& transformer, const TuningFolder& folder, T
     const auto count = static_cast<int>(written.size());
     m_report.selfPrompts(count, m_options.selfPrompts);
     if (count < m_options.selfPrompts)
-        m_report.remark(fmt::format("The model wrote {} prompts instead of {}; the others cannot "
-                                    "be used.",
-                                    count,
+        m_report.remark(fmt::format("The model wrote {} instead of {}; the others cannot be used.",
+                                    counted(count, "prompt"),
                                     m_options.selfPrompts));
     TunePrompts own = encoded(written);
     std::ranges::move(own.prompts, std::back_inserter(m_prompts.prompts));
@@ -209,9 +230,8 @@ TuneWork::addSelfPrompts(Transformer& transformer, const TuningFolder& folder, T
 Result<void> TuneWork::checkTokens(std::int64_t tokens) {
     if (tokens < kLeastAnswerTokens)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("Only {} answer tokens can be trained on; at least {} are "
-                                 "needed.",
-                                 tokens,
+                     fmt::format("Only {} can be trained on; at least {} are needed.",
+                                 counted(tokens, "answer token"),
                                  kLeastAnswerTokens),
                      "Give more prompts, --answer-tokens or --minutes."};
     if (tokens < kFewTokens)
@@ -249,8 +269,10 @@ Result<LoadedModel> TuneWork::load(const ModelFiles& files) const {
     return loadModel(options, files, m_contextLength, m_stop);
 }
 
-double TuneWork::collectSeconds(const RowStore& rows) const {
-    return std::max(rows.seconds(), m_collectSeconds);
+std::optional<double> TuneWork::collectSeconds(const RowStore& rows) const {
+    if (!m_collectSeconds && m_plan.minutes > 0.0)
+        return rows.seconds();
+    return m_collectSeconds;
 }
 
 RunOrigin TuneWork::origin(const RowStore& rows) const {

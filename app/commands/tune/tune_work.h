@@ -66,6 +66,10 @@ public:
 
     const std::vector<engine::TokenId>& endIds() const { return m_endIds; }
 
+    /// Whether this computer has what the training needs. `trained`: weights. Errors: those of
+    /// checkTuningFits.
+    engine::Result<void> checkFits(std::int64_t trained) const;
+
     /// The folder of the run. Errors: those of TuningFolder::open.
     engine::Result<engine::TuningFolder> openFolder() const;
 
@@ -88,8 +92,8 @@ public:
     /// The model in memory, without a draft adapter. Errors: those of loadModel.
     engine::Result<LoadedModel> load(const engine::ModelFiles& files) const;
 
-    /// Time that collecting took, as far as it is known.
-    double collectSeconds(const engine::RowStore& rows) const;
+    /// Time that collecting took; none where an earlier run has collected and not kept it.
+    std::optional<double> collectSeconds(const engine::RowStore& rows) const;
 
     /// What a result that is made now says of where it is from.
     engine::RunOrigin origin(const engine::RowStore& rows) const;
@@ -122,7 +126,8 @@ private:
     std::unique_ptr<engine::WeightSource> m_weights;
     std::string m_fingerprint;
     int m_contextLength = 0;
-    double m_collectSeconds = 0.0; // of this run; the shards know it only with a limit of time
+    // If this run has collected all; the shards know it only with a limit of time.
+    std::optional<double> m_collectSeconds;
     std::unique_ptr<engine::Tokenizer> m_tokenizer;
     std::optional<PromptEncoder> m_encoder; // refers to m_tokenizer
     TunePrompts m_prompts;

@@ -176,12 +176,9 @@ DraftAdapter adapterToMeasure(const DraftSizes& sizes, int headTokens) {
     adapter.headIds.resize(toSize(headTokens));
     std::iota(adapter.headIds.begin(), adapter.headIds.end(), 0);
     for (const auto& [network, tensor] : adapterTensors(sizes)) {
-        std::uint64_t count = 1;
-        for (const std::uint64_t size : tensor.shape)
-            count *= size;
         std::vector<float>& numbers = adapter.tensors[network];
-        numbers.resize(count);
-        for (std::uint64_t i = 0; i < count; ++i)
+        numbers.resize(tensor.count());
+        for (std::size_t i = 0; i < numbers.size(); ++i)
             numbers[i] = static_cast<float>(static_cast<int>(i % 31) - 15) / 512.0F;
     }
     return adapter;

@@ -2,7 +2,6 @@
 #include "engine/tuning/result/trained_adapter.h"
 
 #include "engine/base/modules/run_time_module.h"
-#include "engine/base/to_size.h"
 #include "engine/tuning/result/run_origin_json.h"
 
 namespace engine {
@@ -70,14 +69,11 @@ DraftAdapter makeTrainedAdapter(const TrainingResult& result,
     adapter.about = fmt::format(
         "Trained for {} on {} tokens of its own answers.", origin.model, origin.answerTokens);
     for (const auto& [network, tensor] : adapterTensors(sizes)) {
-        std::uint64_t count = 1;
-        for (const std::uint64_t size : tensor.shape)
-            count *= size;
         const auto found = result.weights.find(tensor.name);
-        ENGINE_CHECK(found != result.weights.end() && found->second.size() == count,
+        ENGINE_CHECK(found != result.weights.end() && found->second.size() == tensor.count(),
                      "the trainer gives no tensor {} of {} numbers",
                      tensor.name,
-                     count);
+                     tensor.count());
         adapter.tensors[network] = found->second;
     }
     return adapter;

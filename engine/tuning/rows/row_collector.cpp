@@ -17,7 +17,8 @@ namespace {
 /// Such an answer has a token that a draft could have been right about.
 constexpr int kLeastAnswerRows = 2;
 
-/// So many passes over the prompts without a row mean that there will never be one.
+/// So many passes over the prompts, one behind the other, without a row of training mean that there
+/// will never be one again.
 constexpr int kMostEmptyPasses = 3;
 
 constexpr double kAnswerTemperature = 0.7;
@@ -141,7 +142,7 @@ private:
         const bool isLate =
             m_plan.seconds > 0.0 && m_store.seconds() + shardSeconds() >= m_plan.seconds;
         return m_tokens >= m_plan.answerTokens || (isLate && m_tokens > 0) ||
-               m_emptyPasses >= kMostEmptyPasses;
+               m_place.pass - m_place.filled > kMostEmptyPasses;
     }
 
     Result<void> answerNext(AnswerCollector& answers) {
@@ -182,9 +183,8 @@ private:
     void moveOn() {
         if (++m_place.prompt < static_cast<int>(m_order.size()))
             return;
-        m_place = {m_place.pass + 1, 0};
-        m_emptyPasses = m_tokens > m_tokensOfPass ? 0 : m_emptyPasses + 1;
-        m_tokensOfPass = m_tokens;
+        ++m_place.pass;
+        m_place.prompt = 0;
     }
 
     /// A shard ends between two prompts: its place is that of a prompt.
@@ -197,9 +197,13 @@ private:
             ENGINE_TRY_DO(closeShard(false));
         if (!m_shard)
             ENGINE_TRY_DO(beginShard());
-        for (const AnswerRows& answer : answers)
-            if (answer.answerRows() >= kLeastAnswerRows)
-                ENGINE_TRY_DO(add(answer, split, task));
+        for (const AnswerRows& answer : answers) {
+            if (answer.answerRows() < kLeastAnswerRows)
+                continue;
+            ENGINE_TRY_DO(add(answer, split, task));
+            if (split == RowSplit::Training)
+                m_place.filled = m_place.pass;
+        }
         return {};
     }
 
@@ -281,8 +285,6 @@ private:
     CollectPlace m_place;
     std::int64_t m_tokens;
     std::int64_t m_tokensBefore; // this run
-    std::int64_t m_tokensOfPass = 0;
-    int m_emptyPasses = 0;
     int m_prompts = 0;
     double m_startMs;
     double m_shardStartMs;

@@ -23,6 +23,10 @@ std::uint64_t bytesOfText(const ShardText& text, int hiddenSize) {
            teacherCount(text) * sizeof(TeacherRow);
 }
 
+nlohmann::ordered_json placeJson(const CollectPlace& place) {
+    return {place.pass, place.prompt, place.filled};
+}
+
 std::string shardJson(const ShardFacts& facts) {
     auto texts = nlohmann::ordered_json::array();
     for (const ShardText& text : facts.texts)
@@ -34,8 +38,8 @@ std::string shardJson(const ShardFacts& facts) {
                          {"task", text.task}});
     const nlohmann::ordered_json shard = {{"run", facts.run},
                                           {"hidden", facts.hiddenSize},
-                                          {"from", {facts.from.pass, facts.from.prompt}},
-                                          {"next", {facts.next.pass, facts.next.prompt}},
+                                          {"from", placeJson(facts.from)},
+                                          {"next", placeJson(facts.next)},
                                           {"last", facts.isLast},
                                           {"seconds", facts.seconds},
                                           {"texts", std::move(texts)}};
@@ -57,12 +61,17 @@ struct NumberTaker {
     CollectPlace place(const JsonValue& value) {
         const std::vector<JsonValue> parts = value.items();
         constexpr std::int64_t kMost = 1'000'000'000;
-        if (parts.size() != 2) {
+        if (parts.size() != 2 && parts.size() != 3) {
             isGood = false;
             return {};
         }
-        return {static_cast<int>(take(parts[0], 0, kMost)),
-                static_cast<int>(take(parts[1], 0, kMost))};
+        CollectPlace read;
+        read.pass = static_cast<int>(take(parts[0], 0, kMost));
+        read.prompt = static_cast<int>(take(parts[1], 0, kMost));
+        // Files of earlier versions do not say it: as if no row of this pass were there yet.
+        read.filled =
+            parts.size() == 3 ? static_cast<int>(take(parts[2], -1, kMost)) : read.pass - 1;
+        return read;
     }
 };
 

@@ -17,7 +17,8 @@ inline constexpr int kShardRows = 65536;
 /// A place in the collecting of rows: all prompts are answered in one order, pass after pass.
 struct CollectPlace {
     int pass = 0;
-    int prompt = 0; ///< place in the order; the next one to be answered
+    int prompt = 0;  ///< place in the order; the next one to be answered
+    int filled = -1; ///< the newest pass that gave rows of training; -1: none has
 
     bool operator==(const CollectPlace&) const = default;
 };

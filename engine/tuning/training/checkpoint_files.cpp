@@ -7,11 +7,11 @@ namespace engine {
 
 Result<std::optional<Checkpoint>>
 CheckpointFiles::newest(const std::function<void(const std::string&)>& remark) {
-    std::optional<Checkpoint> newest;
+    std::optional<std::size_t> newest;
     std::optional<Error> damaged;
     const std::array paths = {pathOf(0), pathOf(1), goodPath()};
     for (std::size_t i = 0; i < paths.size(); ++i) {
-        auto read = readCheckpoint(paths[i], m_owner);
+        const auto read = readCheckpoint(paths[i], m_owner);
         if (!read && read.error().code == ErrorCode::NotFound)
             continue;
         if (!read && read.error().code != ErrorCode::CorruptFile)
@@ -22,17 +22,20 @@ CheckpointFiles::newest(const std::function<void(const std::string&)>& remark) {
                 remark(fmt::format("{} An earlier checkpoint is used.", read.error().message));
             continue;
         }
-        if (newest && newest->place.serial > read.value().place.serial)
+        if (newest && m_serial > read.value().place.serial)
             continue;
-        newest = std::move(read).value();
+        newest = i;
+        m_serial = read.value().place.serial;
         if (i < 2)
             m_next = 1 - static_cast<int>(i);
     }
     if (!newest && damaged)
         return *damaged;
-    if (newest)
-        m_serial = newest->place.serial;
-    return newest;
+    if (!newest)
+        return std::optional<Checkpoint>();
+    // Read once more, so that two are never in memory together.
+    ENGINE_TRY(Checkpoint checkpoint, readCheckpoint(paths[*newest], m_owner));
+    return std::optional(std::move(checkpoint));
 }
 
 Result<std::filesystem::path> CheckpointFiles::write(Checkpoint& checkpoint, bool isGood) {

@@ -16,8 +16,9 @@ public:
         : m_folder(std::move(folder))
         , m_owner(std::move(owner)) {}
 
-    /// The newest one that can be read; none if there is none. `remark` is told of those that
-    /// cannot. Errors: that of the last one if none can be read; NoMemory.
+    /// The newest one that can be read, with one in memory at a time; none if there is none.
+    /// `remark` is told of those that cannot be read. Errors: that of the last one if none can be
+    /// read; NoMemory.
     Result<std::optional<Checkpoint>> newest(const std::function<void(const std::string&)>& remark);
 
     /// Errors: as readCheckpoint.

@@ -4,7 +4,6 @@
 #include "engine/base/to_size.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace engine {
 
@@ -21,8 +20,11 @@ constexpr std::int64_t kGoodSteps = 500;
 constexpr int kMostWorse = 6;
 constexpr int kMostFailures = 2;
 
-/// Evaluations, checkpoints and what measuring misses.
-constexpr double kTimeForSteps = 0.95;
+/// Of the time, for steps and evaluations; the rest is for checkpoints and what measuring misses.
+constexpr double kUsedTime = 0.95;
+
+/// Texts whose evaluation tells what a whole one takes.
+constexpr std::size_t kTimedTexts = 8;
 
 class DraftTraining {
 public:
@@ -114,13 +116,26 @@ private:
         return Error{ErrorCode::Cancelled, "The training was stopped.", "Go on with --resume."};
     }
 
+    /// Of these texts of the validation; their time tells what all of them take.
+    Result<Evaluation> evaluate(std::span<const TextPlace> texts) {
+        const double startMs = m_work.nowMs();
+        auto made = evaluateDrafts(m_work.trainer, m_work.rows, texts, m_work.stop);
+        if (made) {
+            m_evaluationMs += (m_work.nowMs() - startMs) *
+                              static_cast<double>(m_validation.size()) /
+                              static_cast<double>(texts.size());
+            ++m_evaluations;
+        }
+        return made;
+    }
+
     Result<void> evaluateIfDue() {
         TrainingPlace& place = m_now.place;
         const bool isEnd = place.step >= place.schedule.steps;
         const bool isDue = place.step > 0 && place.step % m_work.plan.validationSteps == 0;
         if (place.evaluated == place.step || (!isDue && !isEnd))
             return {};
-        auto made = evaluateDrafts(m_work.trainer, m_work.rows, m_validation, m_work.stop);
+        auto made = evaluate(m_validation);
         if (!made && made.error().code == ErrorCode::Cancelled)
             ENGINE_TRY_DO(writeCheckpoint(false));
         ENGINE_TRY(Evaluation evaluation, std::move(made));
@@ -164,12 +179,11 @@ private:
         terms.rate *= m_now.place.rateFactor;
         terms.stop = m_work.stop;
         const auto losses = m_work.trainer.step(texts, terms);
-        if (!losses && losses.error().code == ErrorCode::Cancelled) {
+        if (!losses) {
             m_order.moveTo(before); // the step is made anew when the training goes on
-            return {};
+            return losses.error().code == ErrorCode::Cancelled ? Result<void>()
+                                                               : goBack(losses.error());
         }
-        if (!losses)
-            return goBack(losses.error());
         ++m_now.place.step;
         ++m_timedSteps;
         m_stepMs += m_work.nowMs() - startMs;
@@ -188,9 +202,28 @@ private:
         return m_stepMs > 0.0 ? static_cast<double>(m_answerRows) / m_stepMs * 1e3 : 0.0;
     }
 
+    /// Until so many steps are made, with the evaluations up to then, of which that of the newest
+    /// step is still to come.
+    double secondsUntil(std::int64_t steps) const {
+        const std::int64_t step = m_now.place.step;
+        const double left = static_cast<double>(steps - step) * m_stepMs / 1e3 / m_timedSteps;
+        if (m_evaluations == 0)
+            return left / kUsedTime;
+        const std::int64_t between = m_work.plan.validationSteps;
+        const std::int64_t evaluations = (steps + between - 1) / between - (step - 1) / between;
+        return left + static_cast<double>(evaluations) * m_evaluationMs / 1e3 / m_evaluations;
+    }
+
+    /// What is left of the time that was given.
+    double givenSeconds() const {
+        const double passed = m_now.place.seconds + (m_work.nowMs() - m_clockMs) / 1e3;
+        return std::max(0.0, m_work.plan.minutes * 60.0 - m_work.secondsBefore - passed);
+    }
+
+    /// Until time has decided how many steps there are, no more than the time that was given.
     double secondsLeft() const {
-        const auto left = static_cast<double>(m_now.place.schedule.steps - m_now.place.step);
-        return left * m_stepMs / 1e3 / m_timedSteps / kTimeForSteps;
+        const double left = secondsUntil(m_now.place.schedule.steps);
+        return m_now.place.isFixed ? left : std::min(left, givenSeconds());
     }
 
     /// A loss that is not finite says nothing about which step was at fault.
@@ -228,17 +261,21 @@ private:
         TrainingPlace& place = m_now.place;
         if (place.isFixed || m_timedSteps == 0)
             return {};
-        takeTime();
-        const double left = m_work.plan.minutes * 60.0 - m_work.secondsBefore - place.seconds;
-        if (m_timedSteps < kTimedSteps && m_stepMs / 1e3 < left * kTimedShare)
+        if (m_timedSteps < kTimedSteps && m_stepMs / 1e3 < givenSeconds() * kTimedShare)
             return {};
-        const double each = m_stepMs / 1e3 / m_timedSteps;
-        const double affordable =
-            each > 0.0 ? std::floor(std::max(0.0, left) * kTimeForSteps / each) : 0.0;
-        const auto most = place.schedule.steps;
-        std::int64_t steps = most;
-        if (affordable < static_cast<double>(most - place.step))
-            steps = place.step + std::max<std::int64_t>(1, static_cast<std::int64_t>(affordable));
+        if (m_evaluations == 0) {
+            const std::size_t count = std::min(kTimedTexts, m_validation.size());
+            const auto timed = evaluate(std::span(m_validation).first(count));
+            if (!timed && timed.error().code == ErrorCode::Cancelled)
+                return {}; // the training is stopped before it is decided
+            ENGINE_TRY_DO(timed);
+        }
+        const double used = givenSeconds() * kUsedTime;
+        std::int64_t steps = std::min(place.step + 1, place.schedule.steps); // at least
+        for (std::int64_t tooMany = place.schedule.steps + 1; steps + 1 < tooMany;) {
+            const std::int64_t middle = (steps + tooMany) / 2;
+            (secondsUntil(middle) <= used ? steps : tooMany) = middle;
+        }
         place.schedule = makeSchedule(steps, m_work.plan.rate, m_work.plan.streamLoss);
         place.isFixed = true;
         return writeCheckpoint(false);
@@ -254,6 +291,8 @@ private:
     double m_checkpointMs = 0.0;
     int m_timedSteps = 0;
     double m_stepMs = 0.0;
+    int m_evaluations = 0; // of this run
+    double m_evaluationMs = 0.0;
     std::int64_t m_answerRows = 0;
 };
 

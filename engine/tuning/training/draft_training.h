@@ -15,10 +15,10 @@ namespace engine {
 struct TrainingProgress {
     std::int64_t step = 0; ///< done
     std::int64_t steps = 0;
-    StepLosses losses; ///< mean over the steps since the last report
+    StepLosses losses; ///< of the newest step
     double rate = 0.0;
     double tokensPerSecond = 0.0; ///< rows of answers, evaluations left out
-    double secondsLeft = 0.0;     ///< 0: not known yet
+    double secondsLeft = 0.0;     ///< evaluations counted
 };
 
 /// Who is told of a training. Any of them may be empty. Thread: the training's.

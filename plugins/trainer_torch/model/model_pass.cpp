@@ -2,8 +2,8 @@
 #include "plugins/trainer_torch/model/model_pass.h"
 
 #include "engine/base/to_size.h"
+#include "plugins/trainer_torch/network/row_math.h"
 
-#include <ATen/TensorOperators.h>
 #include <c10/core/GradMode.h>
 
 namespace trainer_torch {
@@ -17,10 +17,6 @@ double keptBytes(const ModelConfig& config, double rows) {
     const double widths =
         8.0 * config.hiddenSize + 6.0 * config.mlpSize + 6.0 * config.headCount * config.headDim;
     return 4.0 * rows * (widths + 3.0 * config.headCount * rows) * config.layerCount;
-}
-
-void addGradientTo(at::Tensor& sum, const at::Tensor& part) {
-    sum = sum.defined() ? sum + part : part;
 }
 
 } // namespace
@@ -70,7 +66,7 @@ at::Tensor ModelPass::run(int layer) const {
 }
 
 void ModelPass::addGradient(int layers, const at::Tensor& gradient) {
-    addGradientTo(m_gradients[toSize(layers)], gradient);
+    addTo(m_gradients[toSize(layers)], gradient);
 }
 
 void ModelPass::backward() {
@@ -84,7 +80,7 @@ void ModelPass::backward() {
             gradient = m_streams[toSize(layer)].grad();
         }
         if (const at::Tensor& own = m_gradients[toSize(layer)]; own.defined())
-            addGradientTo(gradient, own);
+            addTo(gradient, own);
     }
     if (gradient.defined() && m_entry.requires_grad())
         m_entry.backward(gradient);

@@ -13,6 +13,8 @@ at::Tensor product(const at::Tensor& in, const at::Tensor& weight) {
     return at::linear(in.to(weight.scalar_type()), weight).to(in.scalar_type());
 }
 
+void addTo(at::Tensor& sum, const at::Tensor& part) { sum = sum.defined() ? sum + part : part; }
+
 at::Tensor normalise(const at::Tensor& in, const at::Tensor& weight, double epsilon) {
     return in * in.mul(in).mean(in.dim() - 1, true).add(epsilon).rsqrt() * weight;
 }

@@ -11,6 +11,9 @@ namespace trainer_torch {
 /// [outputs, inputs], returns [rows, outputs].
 at::Tensor product(const at::Tensor& in, const at::Tensor& weight);
 
+/// `sum` is not defined where nothing was added yet.
+void addTo(at::Tensor& sum, const at::Tensor& part);
+
 /// in / rms(in) * weight over the last dimension. Shapes: in [..., width], weight [width].
 at::Tensor normalise(const at::Tensor& in, const at::Tensor& weight, double epsilon);
 

@@ -6,6 +6,7 @@
 namespace trainer_torch {
 
 // The closed forms of LayerSkip's training, arXiv 2404.16710, section 4. Layers are counted from 0.
+// Differs: of the exits that are on in a step, one is trained; the paper trains all of them.
 
 /// How probable it is that a text goes around this layer, over that of the last layer: 0 for the
 /// first one, 1 for the last one, and growing exponentially in between.

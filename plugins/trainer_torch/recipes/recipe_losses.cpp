@@ -5,8 +5,6 @@
 #include "plugins/trainer_torch/recipes/layerskip_losses.h"
 #include "plugins/trainer_torch/recipes/space_losses.h"
 
-#include <c10/core/GradMode.h>
-
 #include <cmath>
 
 namespace trainer_torch {
@@ -30,7 +28,6 @@ RecipeLosses runRecipe(const RecipeWork& work,
 }
 
 DraftHits judgeRecipe(const RecipeWork& work, const TrainingText& text) {
-    const c10::NoGradGuard plainly;
     return work.plan.recipe == TuningRecipe::Space ? judgeSpace(work, text)
                                                    : judgeLayerSkip(work, text);
 }

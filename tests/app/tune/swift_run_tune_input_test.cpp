@@ -31,6 +31,7 @@ private slots:
     void modelsThatCannotBeTunedAreOneSentence();
     void foldersOfModelsAreReplacedAsOtherOutputsAre();
     void tooFewTokensAreRefusedBeforeAnyWork();
+    void moreThanTheDiskHoldsIsRefusedBeforeAnyWork();
     void theLicenceOfTheDataIsTold();
     void aRunThatWasRefusedIsNotInTheWayOfTheNextOne();
     void anotherFileIsReplacedOnlyWhenToldSo();
@@ -236,6 +237,20 @@ void SwiftRunTuneInputTest::tooFewTokensAreRefusedBeforeAnyWork() {
     const QStringList few = m_tuning.bare(kOut, {"--collect-only", "--answer-tokens", "999"});
     support::expectRefusal(
         TinyTuning::run(few), app::kUsage, {"--answer-tokens is 999", "fewer than 1000"});
+    expectNothingMade();
+}
+
+/// Answers of 33 TB.
+void SwiftRunTuneInputTest::moreThanTheDiskHoldsIsRefusedBeforeAnyWork() {
+    auto config = support::letterConfig(3);
+    config.hiddenSize = 16'384;
+    config.mlpSize = 8;
+    config.headCount = config.kvHeadCount = 1;
+    m_tuning.addModel("wide", config, 1);
+    QStringList all = m_tuning.bare(
+        kOut, {"--recipe", "layerskip", "--collect-only", "--answer-tokens", "1000000000"});
+    all.replace(all.indexOf("--model") + 1, m_tuning.path("wide"));
+    support::expectRefusal(TinyTuning::run(all), app::kIo, {"32852.0 GB", "--answer-tokens"});
     expectNothingMade();
 }
 

@@ -94,6 +94,8 @@ void SwiftRunTuneTest::theAdapterFitsItsModelAndNoOther() {
     QVERIFY2(fits.exitCode == 0, fits.errors.constData());
     for (const char* part : {"Trained for model on", "window 16", "fits model"})
         QVERIFY2(fits.output.contains(part), fits.output.constData());
+    const ProgramRun slashed = check("model/");
+    QVERIFY2(slashed.output.contains("fits model"), slashed.output.constData());
     const ProgramRun other = check("other");
     QCOMPARE(other.exitCode, int(app::kUsage));
     QVERIFY2(other.errors.contains("was trained for the model"), other.errors.constData());
@@ -210,12 +212,15 @@ void SwiftRunTuneTest::everyEventHasItsFields() {
 }
 
 void SwiftRunTuneTest::theTableForPeopleNamesWhatWasMade() {
-    const ProgramRun result = TinyTuning::run(m_tuning.command("table", {}, 10));
+    QStringList command = m_tuning.command("table", {}, 10);
+    command[command.indexOf("--model") + 1] += u'/'; // as a shell completes it
+    const ProgramRun result = TinyTuning::run(command);
     QVERIFY2(result.exitCode == 0, result.errors.constData());
     const QByteArray path = m_tuning.path("table").toUtf8();
     for (const QByteArray& part : {path + ": ", QByteArray("10 steps"), QByteArray("letters")})
         QVERIFY2(result.output.contains(part), result.output.constData());
     QVERIFY2(result.errors.contains("answer tokens are few"), result.errors.constData());
+    QVERIFY2(result.errors.contains("[model: "), result.errors.constData());
 }
 
 void SwiftRunTuneTest::theSameSeedGivesTheSameFile() {
@@ -245,6 +250,9 @@ void SwiftRunTuneTest::whatWasCollectedIsTrainedOnLater() {
             measured << line["when"].toString();
     }
     QCOMPARE(measured, QStringList{"end"}); // there was no model before
+    const QJsonObject seconds = trained.jsonLines().constLast()["seconds"].toObject();
+    QVERIFY(seconds["collect"].isNull()); // an earlier run has collected
+    QVERIFY(seconds["train"].toDouble() > 0.0);
     QCOMPARE(m_tuning.withoutDate("later"), m_tuning.withoutDate("first"));
     QVERIFY(!m_tuning.isThere("later.work"));
 }

@@ -62,6 +62,9 @@ private slots:
     void enoughMinutesChangeNothing();
     void noMinutesLeftEndItSoon();
     void aStepThatTakesLongDecidesAlone();
+    void evaluationsTakeTheirPartOfTheMinutes();
+    void theTimeLeftCountsEvaluations();
+    void noMoreTimeIsLeftThanWasGiven();
 };
 
 void DraftTrainingTest::anEpochTakesEveryTextOnce() {
@@ -283,6 +286,62 @@ void DraftTrainingTest::aStepThatTakesLongDecidesAlone() {
     run.plan.minutes = 10.0;
     run.stepMs = 60'000.0;
     QCOMPARE(run.finish().steps, std::int64_t{9}); // 8 fit into 95 % of the other nine minutes
+}
+
+/// Each evaluation takes four seconds.
+void DraftTrainingTest::evaluationsTakeTheirPartOfTheMinutes() {
+    const auto begin = [](TrainingRun& run) {
+        run.plan.epochs = 100;
+        run.plan.minutes = 1.0;
+        run.prepares = [&run](FakeTrainer& trainer) {
+            trainer.evaluating = [&run] { run.clockMs += 2000.0; }; // each of two texts
+        };
+    };
+    TrainingRun run;
+    begin(run);
+    // It is decided behind the sixth step, when 10 s of the minute are gone. Of 95 % of the others
+    // 24 steps and 5 evaluations can be made.
+    QCOMPARE(run.finish().steps, std::int64_t{30});
+    QCOMPARE(run.clockMs, 54e3);
+    TrainingRun early; // it is decided before any evaluation, behind the second step
+    begin(early);
+    early.stepMs = 5000.0;
+    early.plan.validationSteps = 3;
+    QCOMPARE(early.finish().steps, std::int64_t{8});
+    QCOMPARE(early.evaluated, (std::vector<std::int64_t>{3, 6, 8}));
+    QCOMPARE(early.clockMs, 56e3); // with one that was made to see what it takes
+}
+
+/// Steps of a second, and behind every fifth one an evaluation of ten.
+void DraftTrainingTest::theTimeLeftCountsEvaluations() {
+    TrainingRun run;
+    run.prepares = [&run](FakeTrainer& trainer) {
+        trainer.evaluating = [&run] { run.clockMs += 5000.0; }; // each of two texts
+    };
+    std::vector<double> left;
+    run.watch.stepped = [&](const TrainingProgress& progress) {
+        left.push_back(progress.secondsLeft);
+    };
+    run.finish();
+    QCOMPARE(left.size(), std::size_t{20});
+    QCOMPARE(left[6], 13.0 + 3 * 10.0);
+    QCOMPARE(left[14], 5.0 + 2 * 10.0); // its own is still to come
+    QCOMPARE(left[19], 10.0);
+}
+
+void DraftTrainingTest::noMoreTimeIsLeftThanWasGiven() {
+    TrainingRun run;
+    run.plan.epochs = 100; // 500 steps, if there were time for them
+    run.plan.minutes = 1.0;
+    run.plan.validationSteps = 1000;
+    run.secondsBefore = 5.5;
+    std::vector<double> left;
+    run.watch.stepped = [&](const TrainingProgress& progress) {
+        left.push_back(progress.secondsLeft);
+    };
+    run.finish();
+    QCOMPARE(left.front(), 53.5);
+    QCOMPARE(left[4], 49.5);
 }
 
 QTEST_GUILESS_MAIN(DraftTrainingTest)

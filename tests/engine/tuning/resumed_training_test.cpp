@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trainings that are stopped or killed, and go on as if nothing had been.
 #include "tests/engine/tuning/training_run.h"
+#include "tests/support/programs/allocation_counter.h"
 #include "tests/support/programs/damaged_bytes.h"
 
 #include <QTest>
@@ -96,12 +97,14 @@ private slots:
     void oneThatIsStoppedInTheMiddleOfAStepDoesSo();
     void oneThatIsStoppedInAnEvaluationDoesSo();
     void oneThatHadGoneBackDoesSo();
+    void oneThatWasGivenUpTakesTheSameTextsAgain();
     void aNumberOfStepsThatTimeHasDecidedStays();
     void aFinishedTrainingHasNothingToDo();
     void aDamagedCheckpointGivesWayToTheOther();
     void theReadableCheckpointIsNotOverwritten();
     void damagedCheckpointsGiveWayToTheGoodState();
     void withDamagedFilesAloneItDoesNotBeginAnew();
+    void oneCheckpointAtATimeIsInMemory();
     void whatACheckpointHoldsIsReadAgain();
     void foreignAndDamagedCheckpointsAreRefused();
 };
@@ -236,6 +239,26 @@ void ResumedTrainingTest::oneThatHadGoneBackDoesSo() {
     QCOMPARE(run.trainer->steps.back().terms.rate, undisturbed.trainer->steps.back().terms.rate);
 }
 
+void ResumedTrainingTest::oneThatWasGivenUpTakesTheSameTextsAgain() {
+    TrainingRun run;
+    run.prepares = [](FakeTrainer& trainer) {
+        trainer.fails = [](int, std::int64_t steps) { return steps == 8; };
+    };
+    for (int start = 0; start < 2; ++start) {
+        const auto ended = run.start();
+        QVERIFY(!ended.hasValue());
+        QCOMPARE(ended.error().code, ErrorCode::Numeric);
+    }
+    QVERIFY(run.trainer->steps.empty()); // of the second start
+    run.prepares = {};                   // the computer was at fault
+    run.finish();
+    TrainingRun undisturbed;
+    undisturbed.finish();
+    QCOMPARE(run.trainer->steps.size(), std::size_t{12});
+    for (std::size_t step = 0; step < 12; ++step)
+        QCOMPARE(run.trainer->steps[step].texts, undisturbed.trainer->steps[8 + step].texts);
+}
+
 void ResumedTrainingTest::aNumberOfStepsThatTimeHasDecidedStays() {
     TrainingRun run;
     run.plan.epochs = 100;
@@ -321,6 +344,23 @@ void ResumedTrainingTest::withDamagedFilesAloneItDoesNotBeginAnew() {
     QCOMPARE(refused.error().code, ErrorCode::CorruptFile);
     QVERIFY(!refused.error().hint.empty());
     QVERIFY(run.trainer->steps.empty());
+}
+
+/// Where the weights of a model are trained, each takes a large part of the memory.
+void ResumedTrainingTest::oneCheckpointAtATimeIsInMemory() {
+    const test_support::TemporaryFolder folder;
+    const CheckpointOwner owner = {"run", "rows"};
+    Checkpoint large = someCheckpoint();
+    large.trainer = {{"weights", std::vector<float>(2'000'000)}}; // 8 MB
+    CheckpointFiles files(folder.path(), owner);
+    for (const bool isGood : {true, false, false})
+        QVERIFY(files.write(large, isGood).hasValue());
+    CheckpointFiles again(folder.path(), owner);
+    const test_support::PeakAllocation peak;
+    const auto newest = again.newest({});
+    QVERIFY(newest.hasValue() && newest.value().has_value());
+    QVERIFY2(peak.bytes() < 12'000'000, qPrintable(QString::number(peak.bytes())));
+    QCOMPARE(newest.value()->place.serial, large.place.serial);
 }
 
 void ResumedTrainingTest::whatACheckpointHoldsIsReadAgain() {

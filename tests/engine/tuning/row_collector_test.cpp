@@ -135,6 +135,8 @@ private slots:
     void withoutAPromptThatFitsThereIsNothingToTrainOn();
     void aPromptThatJustFitsIsAnswered();
     void answersOfOneTokenAreNoRowsAndEndIt();
+    void passesWithoutRowsCountAcrossAStop_data();
+    void passesWithoutRowsCountAcrossAStop();
 };
 
 void RowCollectorTest::answersAreVanillasOwnOfTheTrainingAndTheValidationSplit() {
@@ -427,6 +429,40 @@ void RowCollectorTest::answersOfOneTokenAreNoRowsAndEndIt() {
     QVERIFY(prompts >= 7); // each has had its chance
     QVERIFY(collecting.store().isComplete());
     QCOMPARE(collecting.store().answerTokens(), std::int64_t{0});
+}
+
+void RowCollectorTest::passesWithoutRowsCountAcrossAStop_data() {
+    QTest::addColumn<int>("reports");
+    for (const int reports : {7, 8, 13, 20})
+        QTest::addRow("%d", reports) << reports;
+}
+
+/// Behind the seven prompts of pass 0 all answers end at once, so three passes more end it.
+void RowCollectorTest::passesWithoutRowsCountAcrossAStop() {
+    QFETCH(const int, reports);
+    const auto endAnswersLater = [](Collecting& collecting, int& prompts) {
+        collecting.endIds.resize(support::kTinyVocab, kNoToken);
+        collecting.onProgress = [&collecting, &prompts](const CollectProgress&) {
+            if (++prompts == 7)
+                std::iota(collecting.endIds.begin(), collecting.endIds.end(), 0);
+        };
+    };
+    int all = 0;
+    Collecting undisturbed;
+    endAnswersLater(undisturbed, all);
+    QVERIFY(undisturbed.run().hasValue());
+    QCOMPARE(all, 4 * 7);
+    QVERIFY(undisturbed.store().trainingTokens() > 0);
+
+    int told = 0;
+    Collecting stopped;
+    endAnswersLater(stopped, told);
+    const auto ended = stopped.runUntil(reports);
+    QVERIFY(!ended.hasValue());
+    QCOMPARE(ended.error().code, ErrorCode::Cancelled);
+    QVERIFY(stopped.run().hasValue());
+    QCOMPARE(told, all);
+    QCOMPARE(stopped.store().hashes(), undisturbed.store().hashes());
 }
 
 QTEST_GUILESS_MAIN(RowCollectorTest)

@@ -237,6 +237,13 @@ void RowStoreTest::descriptionsThatDoNotFitAreRefused_data() {
     row("another token",
         described(R"({"offset":8,"rows":2,"prompt_rows":1,"last":-7,"split":0,"task":""})"));
     row("no places", R"({"run":"a run","hidden":3,"last":true,"seconds":0,"texts":[]})");
+    const auto followed = [](const std::string& next) {
+        return R"({"run":"a run","hidden":3,"from":[0,0,-1],"next":)" + next +
+               R"(,"last":true,"seconds":0,"texts":[]})";
+    };
+    row("good with a pass that gave rows", followed("[2,1,0]"), true);
+    row("a pass before the first one", followed("[2,1,-2]"));
+    row("a place of one number", followed("[2]"));
 }
 
 void RowStoreTest::descriptionsThatDoNotFitAreRefused() {

@@ -34,11 +34,8 @@ TrainingResult someResult(const DraftSizes& sizes) {
     std::normal_distribution<float> normal(0.0F, 0.5F);
     TrainingResult result;
     for (const auto& [network, tensor] : adapterTensors(sizes)) {
-        std::size_t count = 1;
-        for (const std::uint64_t size : tensor.shape)
-            count *= static_cast<std::size_t>(size);
         std::vector<float>& values = result.weights[tensor.name];
-        for (std::size_t i = 0; i < count; ++i)
+        for (std::uint64_t i = 0; i < tensor.count(); ++i)
             values.push_back(normal(random));
     }
     result.best = {.step = 300,
@@ -108,6 +105,7 @@ private slots:
     void weightsThatDoNotFitAreABug();
     void weightsThatAreNotFiniteAreNotWritten();
     void draftLayersAreLikeTheModels();
+    void anAdapterThatNobodyCouldReadIsRefusedBeforeItIsTrained();
     void trainedWeightsAreCountedByHand();
     void theTrainerReadsTheModelsOwnNumbers();
     void lastLayersOfAnotherKindAreLeftOut();
@@ -283,6 +281,25 @@ void TrainedAdapterTest::draftLayersAreLikeTheModels() {
     const auto refused = draftSizesFor(experts, 1, 6);
     QVERIFY(!refused.hasValue());
     QCOMPARE(refused.error().code, ErrorCode::Unsupported);
+}
+
+void TrainedAdapterTest::anAdapterThatNobodyCouldReadIsRefusedBeforeItIsTrained() {
+    ModelConfig model = support::tinyConfig(); // as wide as one of eight billion weights
+    model.hiddenSize = 4096;
+    model.headCount = 32;
+    model.kvHeadCount = 8;
+    model.headDim = 128;
+    model.mlpSize = 14'336;
+    QVERIFY(draftSizesFor(model, 1, 256).hasValue()); // 271 MB
+    QVERIFY(draftSizesFor(model, 4, 256).hasValue()); // 966 MB
+    model.hiddenSize = 8192;                          // of 70 billion
+    model.headCount = 64;
+    model.mlpSize = 28'672;
+    const auto refused = draftSizesFor(model, 1, 256);
+    QVERIFY(!refused.hasValue());
+    QCOMPARE(refused.error().code, ErrorCode::Unsupported);
+    QVERIFY(refused.error().message.find("1000000000") != std::string::npos);
+    QVERIFY(!refused.error().hint.empty());
 }
 
 void TrainedAdapterTest::trainedWeightsAreCountedByHand() {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/tuning/model_numbers.h"
+#include "engine/tuning/tuning_need.h"
 #include "engine/tuning/tuning_plan.h"
+#include "tests/support/models/tiny_model.h"
 
 #include <QTest>
 
@@ -68,6 +71,8 @@ private slots:
     void theTextsShowModelPromptsAndContext();
     void aDifferenceIsToldWithBothValues();
     void whatIsNoPlanHasNoDifference();
+    void whatClearlyDoesNotFitIsRefused_data();
+    void whatClearlyDoesNotFitIsRefused();
 };
 
 void TuningPlanTest::profilesSayHowMuchIsTrained() {
@@ -297,6 +302,49 @@ void TuningPlanTest::whatIsNoPlanHasNoDifference() {
         QCOMPARE(differenceOf(text, "{}").error().code, ErrorCode::CorruptFile);
         QCOMPARE(differenceOf("{}", text).error().code, ErrorCode::CorruptFile);
     }
+}
+
+/// Of 1,000 answer tokens and a model with 160 tokens, 48 numbers in its stream.
+void TuningPlanTest::whatClearlyDoesNotFitIsRefused_data() {
+    QTest::addColumn<QString>("recipe");
+    QTest::addColumn<bool>("isFull");
+    QTest::addColumn<double>("minutes");
+    QTest::addColumn<qint64>("trained");
+    QTest::addColumn<double>("memory");
+    QTest::addColumn<double>("disk");
+    constexpr double kRows = 1000.0 * (4 + 80 + 2 * 48);
+    constexpr double kEmbedding = 160.0 * 48.0;
+    const ModelConfig model = support::tinyConfig();
+    const auto all = trainedWeights(ModelTrainerPlan{.isFull = true}, model);
+    const auto weights = static_cast<double>(all);
+    QTest::newRow("an adapter") << "draft" << false << 0.0 << qint64{500}
+                                << 500 * 36 + kEmbedding * 4 << kRows + 500 * 36;
+    QTest::newRow("answers of minutes")
+        << "draft" << false << 2.0 << qint64{500} << 500 * 36 + kEmbedding * 4 << 500.0 * 36;
+    QTest::newRow("LoRA") << "layerskip" << false << 0.0 << qint64{500} << 500 * 36 + weights * 4
+                          << kRows + 500 * 36 + weights * 2;
+    QTest::newRow("all weights") << "space" << true << 0.0 << qint64{all} << weights * 36
+                                 << kRows + weights * 38;
+    QTest::newRow("answers alone") << "draft" << false << 0.0 << qint64{0} << 0.0 << kRows;
+}
+
+void TuningPlanTest::whatClearlyDoesNotFitIsRefused() {
+    QFETCH(const QString, recipe);
+    QFETCH(const bool, isFull);
+    QFETCH(const double, minutes);
+    QFETCH(const qint64, trained);
+    QFETCH(const double, memory);
+    QFETCH(const double, disk);
+    TuningPlan plan = planOfProfile("quick", recipeNamed(recipe.toStdString()).value()).value();
+    plan.answerTokens = 1000;
+    plan.isFull = isFull;
+    plan.minutes = minutes;
+    const auto fits = [&](double freeMemory, double freeDisk) {
+        return checkTuningFits(plan, support::tinyConfig(), trained, {freeMemory, freeDisk});
+    };
+    QVERIFY(fits(memory, disk).hasValue());
+    QCOMPARE(fits(memory - 1.0, disk).error().code, ErrorCode::NoMemory);
+    QCOMPARE(fits(memory, disk - 1.0).error().code, ErrorCode::Io);
 }
 
 QTEST_GUILESS_MAIN(TuningPlanTest)

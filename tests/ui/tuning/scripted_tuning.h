@@ -136,9 +136,9 @@ public:
                R"("break_even":0.17,"drafted":1})";
     }
 
-    static QByteArray selfPrompts(int written) {
+    static QByteArray selfPrompts(int written, int planned = 500) {
         return R"({"event":"self_prompts","written":)" + QByteArray::number(written) +
-               R"(,"planned":500})";
+               R"(,"planned":)" + QByteArray::number(planned) + "}";
     }
 
     /// What all three decoders did with a prompt, of which there are `of`: 100 tokens each.
@@ -187,8 +187,9 @@ public:
 
     /// Of masks: no draft reaches further than two.
     static QByteArray masksEvaluated(int step) {
-        return R"({"event":"eval","step":)" + QByteArray::number(step) +
-               R"(,"acceptance":[0.7,0.3,0,0],"tokens_per_round":1.9,"best":true,"tasks":{}})";
+        const QByteArray score = R"("acceptance":[0.7,0.3,0,0],"tokens_per_round":1.9)";
+        return R"({"event":"eval","step":)" + QByteArray::number(step) + ',' + score +
+               R"(,"best":true,"tasks":{"code":{)" + score + "}}}";
     }
 
     static QByteArray copyDone(const QString& path, bool isKept = true) {

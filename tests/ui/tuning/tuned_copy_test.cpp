@@ -155,6 +155,16 @@ private slots:
             QVERIFY(!tuningEventOf(QByteArray(line).replace(is, was)));
     }
 
+    void theDiskHasRoomForPromptsAndForWhatIsTrained() {
+        TuningChoice choice = m_script->choice(); // a layer beside the model
+        choice.tokens = 1000;
+        const qint64 rows = costsOf(choice, {}, 4).diskBytes;
+        QCOMPARE(rows, 2 * 1000 * (2 * 576 + 92));
+        TuningRun run;
+        run.facts.emplace().trainedWeights = 4'200'000;
+        QCOMPARE(costsOf(choice, run, 4).diskBytes, rows + 4 * 20 * 4'200'000);
+    }
+
     void theCostsFollowTheModelAndWhatWasMeasured() {
         TuningChoice choice = m_script->copyChoice();
         choice.length = TuningLength::Quick;
@@ -163,13 +173,20 @@ private slots:
         choice.model.weights = 100'000'000;
         choice.model.loraWeights = 10'000'000;
         const TuningCosts lora = costsOf(choice, {}, 4);
-        QVERIFY(lora.memoryBytes > 400'000'000 && lora.memoryBytes < 1'500'000'000);
+        const qint64 ofPass = 838'860'800; // 800 MiB
+        QCOMPARE(lora.memoryBytes, 100'000'000 * 4LL + 10'000'000 * 36LL + ofPass);
         QCOMPARE(lora.resultBytes, 200'000'000);
+        choice.model.isFloat32 = true;
+        QCOMPARE(costsOf(choice, {}, 4).resultBytes, 400'000'000);
+        QCOMPARE(costsOf(choice, {}, 4).diskBytes - lora.diskBytes, 200'000'000);
+        choice.model.isFloat32 = false;
         QVERIFY(lora.seconds > 0.0 && !lora.isMeasured);
         QVERIFY(costsOf(choice, {}, 8).seconds < lora.seconds);
         choice.isFull = true;
         const TuningCosts full = costsOf(choice, {}, 4);
-        QVERIFY(full.memoryBytes > 2'000'000'000 && full.diskBytes > lora.diskBytes);
+        QCOMPARE(full.memoryBytes, 100'000'000 * 36LL + ofPass);
+        // Four states of what is trained, three of which are kept.
+        QCOMPARE(full.diskBytes - lora.diskBytes, 4 * 20 * 90'000'000LL);
         TuningRun run;
         run.collected.emplace().tokensPerSecond = 100.0;
         run.step.emplace().tokensPerSecond = 50.0;

@@ -68,6 +68,7 @@ private slots:
         QCOMPARE(done.path, QStringLiteral("/a/b"));
         QCOMPARE(done.bytes, 4'500'000);
         QCOMPARE(done.seconds, 10'800.0);
+        QVERIFY(done.hasAllSeconds);
         QVERIFY(done.isHeldOut);
         QCOMPARE(read<TuningError>(Script::error()).sentence(),
                  QStringLiteral("It cannot be. Wait."));
@@ -78,6 +79,10 @@ private slots:
             R"({"event":"collect","prompts":0,"answer_tokens":0,"planned":0,"tokens_per_s":0,"eta_s":null})");
         QVERIFY(!collected.secondsLeft);
         QCOMPARE(collected.part(), 0.0);
+        const auto done = read<TuningDone>(
+            Script::done(QStringLiteral("/a")).replace(R"("collect":3600)", R"("collect":null)"));
+        QVERIFY(!done.hasAllSeconds); // an earlier run has collected
+        QCOMPARE(done.seconds, 7200.0);
     }
 
     void aDamagedLineIsNoEvent_data() {
@@ -235,7 +240,7 @@ private slots:
 
     void aChoiceComesBackFromTheDisk() {
         TuningChoice choice;
-        choice.model = {QStringLiteral("/m"), QStringLiteral("M"), true, 64};
+        choice.model = {QStringLiteral("/m"), QStringLiteral("M"), true, 64, 7000, 70, true};
         choice.data = {QStringLiteral("/a b"), QStringLiteral("/c")};
         choice.length = TuningLength::Minutes;
         choice.minutes = 25;
@@ -259,6 +264,7 @@ private slots:
                               "--minutes",
                               "25"}));
         QCOMPARE(toJson(*read), toJson(choice));
+        QVERIFY(read->model.isFloat32);
         QVERIFY(!tuningChoiceOf(QJsonObject()));
     }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "engine/session/loading/draft_adapter_choice.h"
+#include "tests/support/file_content.h"
 #include "tests/ui/tuning/scripted_tuning.h"
 
 #include <QSignalSpy>
@@ -319,10 +320,7 @@ private slots:
         QVERIFY(!session().isResultUsed());
         const QString used = session().usedAdapter();
         QCOMPARE(used, QString::fromStdString(engine::usersDraftAdapter("f00d").string()));
-        QVERIFY(QDir().mkpath(QFileInfo(used).path()));
-        QFile file(used);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.close();
+        support::writeFile(used);
         QVERIFY(session().isResultUsed());
         QVERIFY(session().removeUsedAdapter());
         QVERIFY(!session().isResultUsed());
@@ -343,10 +341,7 @@ private slots:
         QTRY_VERIFY(state() == TuningState::Stopped);
         const QString record = QFileInfo(session().adapter()).path() + QStringLiteral("/run.json");
         m_session.reset();
-        QFile file(record);
-        QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
-        file.write("{\"format\":");
-        file.close();
+        support::writeFile(record, "{\"format\":");
         open();
         QVERIFY(state() == TuningState::None);
     }

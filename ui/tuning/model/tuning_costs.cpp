@@ -8,23 +8,25 @@ namespace {
 /// A row has what the model computed for a token, in 16 bits, and its best tokens.
 constexpr qint64 kBytesOfBestTokens = 92;
 
-/// Rows of prompts are kept, too, where the model itself learns: about as many as of answers.
+/// Rows of prompts are kept, too: about as many as of answers.
 constexpr qint64 kRowsOverAnswers = 2;
 
 constexpr int kDraftEpochs = 3;
 constexpr int kModelEpochs = 2;
 
-// Of a copy of the model; see plugins/trainer_torch/README.md.
-constexpr qint64 kLoraBytesPerWeight = 4;
-constexpr qint64 kFullBytesPerWeight = 20;
+/// A state has weights, two moments, their average and the best average as float32. Three states
+/// are kept, and a fourth is written before it takes the place of one.
+constexpr qint64 kStateBytesPerWeight = 20;
+constexpr qint64 kTrainingStates = 4;
+
+// Of a copy of the model: what is trained is copied before it is written, all but the best average.
+constexpr qint64 kFrozenBytesPerWeight = 4;
+constexpr qint64 kTrainedBytesPerWeight = kStateBytesPerWeight + 16;
 constexpr qint64 kPassBytes = qint64(800) << 20;
 
-/// A state has weights, two moments and their average as float32; three states are kept.
-constexpr qint64 kStateBytesPerWeight = 16;
-constexpr qint64 kStatesKept = 3;
-
-/// The new model has 16 bits for a weight.
+/// The new model has as many bits for a weight as its model, but 16 at least.
 constexpr qint64 kResultBytesPerWeight = 2;
+constexpr qint64 kFloat32Bytes = 4;
 
 // What a core of an AVX2 processor computes in a second where nothing was measured, in operations:
 // answers are made for four rows at once, and learning takes three passes' work.
@@ -43,20 +45,24 @@ TuningCosts costsOf(const TuningChoice& choice, const TuningRun& run, int cores)
     TuningCosts costs;
     const qint64 tokens = choice.answerTokens();
     const qint64 weights = choice.model.weights;
-    const qint64 rows = choice.changesModel() ? kRowsOverAnswers * tokens : tokens;
+    const qint64 rows = kRowsOverAnswers * tokens;
     if (choice.model.hiddenSize > 0)
         costs.diskBytes = rows * (2 * qint64(choice.model.hiddenSize) + kBytesOfBestTokens);
+    const qint64 trained = !choice.changesModel() ? (run.facts ? run.facts->trainedWeights : 0)
+                           : choice.isFull        ? weights
+                                                  : choice.model.loraWeights;
+    costs.diskBytes += trained * kStateBytesPerWeight * kTrainingStates;
     const double answering = run.collected ? run.collected->tokensPerSecond : 0.0;
     const double learning = run.step ? run.step->tokensPerSecond : 0.0;
     costs.isMeasured = answering > 0.0 && learning > 0.0;
     if (choice.length == TuningLength::Minutes)
         costs.seconds = 60.0 * choice.minutes;
     if (choice.changesModel() && weights > 0) {
-        const qint64 trained = choice.isFull ? weights : choice.model.loraWeights;
-        costs.memoryBytes =
-            weights * (choice.isFull ? kFullBytesPerWeight : kLoraBytesPerWeight) + kPassBytes;
-        costs.resultBytes = weights * kResultBytesPerWeight;
-        costs.diskBytes += trained * kStateBytesPerWeight * kStatesKept + costs.resultBytes;
+        costs.memoryBytes = (choice.isFull ? 0 : weights * kFrozenBytesPerWeight) +
+                            trained * kTrainedBytesPerWeight + kPassBytes;
+        costs.resultBytes =
+            weights * (choice.model.isFloat32 ? kFloat32Bytes : kResultBytesPerWeight);
+        costs.diskBytes += costs.resultBytes;
     }
     // How fast a layer beside the model learns is not guessed.
     const bool isKnown = costs.isMeasured || (choice.changesModel() && weights > 0);

@@ -29,9 +29,16 @@ constexpr qint64 kLoraRank = 32;
 /// What LoRA trains for the attention and the MLP of all layers.
 qint64 loraWeightsOf(const engine::ModelFacts& model) {
     const qint64 hidden = model.hiddenSize;
-    const qint64 keys = model.headCount > 0 ? hidden * model.kvHeadCount / model.headCount : hidden;
-    const qint64 sizes = 2 * (hidden + hidden) + 2 * (hidden + keys) + 3 * (hidden + model.mlpSize);
+    const qint64 queries = qint64(model.headCount) * model.headDim;
+    const qint64 keys = qint64(model.kvHeadCount) * model.headDim;
+    const qint64 sizes =
+        2 * (hidden + queries) + 2 * (hidden + keys) + 3 * (hidden + model.mlpSize);
     return kLoraRank * model.layerCount * sizes;
+}
+
+/// Whether most of its weights are; small tensors may be of another type.
+bool isFloat32(const engine::ModelFacts& model) {
+    return model.fileBytes > 3 * model.parameterCount; // one of float32 has four bytes
 }
 
 } // namespace
@@ -123,7 +130,8 @@ void TuneDesk::useModel(const engine::ModelLoaded& loaded) {
                     !loaded.model.silentCopies.empty(),
                     loaded.model.hiddenSize,
                     static_cast<qint64>(loaded.model.parameterCount),
-                    loraWeightsOf(loaded.model)});
+                    loraWeightsOf(loaded.model),
+                    isFloat32(loaded.model)});
 }
 
 void TuneDesk::forgetModel() { m_session->setModel(std::nullopt); }

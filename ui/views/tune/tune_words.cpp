@@ -63,6 +63,12 @@ QString useText(const TuningSession& session) {
                                          .arg(QDir::toNativeSeparators(session.run().done->path));
 }
 
+/// How long it took; of answers that an earlier run has collected that is not known.
+QString finishedText(const TuningDone& done) {
+    return (done.hasAllSeconds ? tr("finished, took %1") : tr("finished, trained for %1"))
+        .arg(timeText(done.seconds));
+}
+
 TuningFinding outcome(const TuningSession& session) {
     const TuningDone& done = *session.run().done;
     TuningFinding finding;
@@ -113,9 +119,7 @@ QString tuningStateText(const TuningSession& session) {
         text = tr("failed");
         break;
     case TuningState::Finished:
-        return session.run().done
-                   ? tr("finished, took %1").arg(timeText(session.run().done->seconds))
-                   : tr("finished");
+        return session.run().done ? finishedText(*session.run().done) : tr("finished");
     }
     if (session.savedAt().isValid())
         text =
@@ -144,8 +148,10 @@ QString tuningNoteText(const TuningSession& session) {
 
 QString collectText(const TuningRun& run) {
     if (!run.collected && run.selfPrompts)
-        return tr("%1 of %2 prompts written")
-            .arg(numberText(run.selfPrompts->written), numberText(run.selfPrompts->planned));
+        return countText(run.selfPrompts->planned,
+                         tr("%2 of 1 prompt written"),
+                         tr("%2 of %1 prompts written"))
+            .arg(numberText(run.selfPrompts->written));
     if (!run.collected)
         return {};
     const QString tokens = countText(run.collected->answerTokens, tr("1 token"), tr("%1 tokens"));
@@ -196,7 +202,8 @@ QString comparisonText(const AdapterComparison& comparison) {
         return {};
     if (prompts.planned() == 0)
         return tr("the first prompt");
-    return tr("%1 of %2 prompts").arg(numberText(count), numberText(prompts.planned()));
+    return countText(prompts.planned(), tr("%1 of 1 prompt"), tr("%2 of %1 prompts"))
+        .arg(numberText(count));
 }
 
 TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
@@ -231,8 +238,9 @@ TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
         cause << tr("These are too few prompts to rely on: %1 or more give a figure.")
                      .arg(ComparedPrompts::kFewestForGain);
     }
-    cause << (all.differing == 0
-                  ? tr("All texts were equal, token for token.")
+    cause << (all.differing == 0 ? tr("All texts were equal, token for token.")
+              : all.prompts == 1
+                  ? tr("Its text was not the one of plain decoding.")
                   : tr("%1 of %2 prompts had a text that was not the one of plain decoding.")
                         .arg(numberText(all.differing), numberText(all.prompts)));
     finding.cause = cause.join(QLatin1Char(' '));

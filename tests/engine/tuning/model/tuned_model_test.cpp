@@ -77,14 +77,14 @@ std::vector<float> readAll(const WeightSource& source, const TensorSpec& spec) {
 }
 
 /// The smallest GGUF model of the letters' kind.
-std::string ggufModel(const std::string& kind, bool hasFactors) {
+std::string ggufModel(const std::string& kind, bool hasFactors, const std::string& pre = "smollm") {
     test_support::TinyGguf file = test_support::tinyGgufMetadata();
     file.addString("tokenizer.ggml.model", kind);
     file.addStrings("tokenizer.ggml.tokens", {"a", "b", "<e>", "ab", "c"});
     file.addArray<std::int32_t>(
         "tokenizer.ggml.token_type", test_support::GgufType::I32, {1, 1, 3, 1, 1});
     file.addStrings("tokenizer.ggml.merges", {"a b"});
-    file.addString("tokenizer.ggml.pre", "smollm");
+    file.addString("tokenizer.ggml.pre", pre);
     file.addU32("tokenizer.ggml.eos_token_id", 2);
     file.addString("tokenizer.chat_template", "{{ messages }}");
     test_support::addTinyTensors(file);
@@ -366,6 +366,8 @@ void TunedModelTest::whatCannotBeWrittenIsOneSentence_data() {
     QTest::addColumn<QString>("named");
     QTest::newRow("a tokenizer of SentencePiece")
         << QByteArray::fromStdString(ggufModel("llama", false)) << "'llama'";
+    QTest::newRow("an unknown pre-tokenizer")
+        << QByteArray::fromStdString(ggufModel("gpt2", false, "qwen35")) << "'qwen35'";
     QTest::newRow("factors of rotary frequencies")
         << QByteArray::fromStdString(ggufModel("gpt2", true)) << "rotary frequencies";
 }

@@ -92,6 +92,18 @@ private slots:
             QStringLiteral("All: 1.25\u00D7 without, 2.00\u00D7 with the layer")));
     }
 
+    void onePromptIsToldInTheSingular() {
+        finish();
+        script().sayCompared(Script::compared(1, 200, 100, 160, 1, false));
+        click(Action::Compare);
+        QTRY_COMPARE(desk().session().comparison().prompts().prompts().size(), std::size_t(1));
+        QVERIFY(says(page(), QStringLiteral("1 of 1 prompt")));
+        QVERIFY(!says(page(), QStringLiteral("1 of 1 prompts")));
+        click(Action::Compare);
+        QVERIFY2(page().finding().contains(QStringLiteral("Its text was not the one")),
+                 qPrintable(page().finding()));
+    }
+
     void aHeldComparisonSaysThatItWaitsAndThenGoesOn() {
         finish();
         script().sayCompared(gains(8));
@@ -206,6 +218,14 @@ private slots:
                     .front()
                     .contains(QStringLiteral("--self-prompts 500")));
         QVERIFY(!recipe().selfPrompts().isEnabled());
+    }
+
+    void oneWrittenPromptIsToldInTheSingular() {
+        loadModel();
+        recipe().selfPrompts().setValue(500);
+        script().say({Script::started(), Script::selfPrompts(1, 1)});
+        QTest::mouseClick(&recipe().startButton(), Qt::LeftButton);
+        QTRY_VERIFY(says(page(), QStringLiteral("1 of 1 prompt written")));
     }
 
     void chatsAreReadOnlyWhenTheyAreTicked() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/views/tune/tune_stage.h"
 #include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/experiments/report/verdict_band.h"
@@ -111,6 +112,8 @@ private slots:
         QVERIFY(says(recipe(), QStringLiteral("name another folder")));
         recipe().output().line().setText(usual("other"));
         QVERIFY(recipe().startButton().isEnabled());
+        recipe().output().line().setText(usual("a <b> & \"c\""));
+        QCOMPARE(shownTip(recipe().output().line().toolTip()), usual("a <b> & \"c\""));
     }
 
     void fewerAnswersThanCanBeLearntFromAreNotTaken() {
@@ -128,6 +131,7 @@ private slots:
         loaded.model.mlpSize = 1536;
         loaded.model.headCount = 9;
         loaded.model.kvHeadCount = 3;
+        loaded.model.headDim = 64;
         loaded.model.parameterCount = 134'515'008;
         desk().useModel(loaded);
         QVERIFY(!says(recipe(), QStringLiteral("Memory")));
@@ -135,13 +139,35 @@ private slots:
         QVERIFY(says(recipe(), QStringLiteral("Time on this computer")));
         QVERIFY(says(recipe(), QStringLiteral(", a guess until the first steps")));
         QVERIFY(says(recipe(), QStringLiteral("Memory")));
-        QVERIFY(says(recipe(), QStringLiteral("9,768,960"))); // what the command trains, too
+        QVERIFY(says(recipe(), QStringLiteral("about 9,768,960"))); // what the command trains, too
         QTest::mouseClick(recipe().trained().segment(1), Qt::LeftButton);
         QVERIFY(says(recipe(), QStringLiteral("134,515,008")));
         QTest::mouseClick(recipe().length().segment(3), Qt::LeftButton);
         recipe().minutes().setValue(90);
         QVERIFY(says(recipe(), QStringLiteral("about 1 h 30 min")));
         QVERIFY(!says(recipe(), QStringLiteral("a guess")));
+    }
+
+    /// Those of Qwen3 are together wider than the model.
+    void theCostsFollowTheHeadsAndTheTypeOfTheModel() {
+        engine::ModelLoaded loaded = loadedModel(30, 1000);
+        loaded.path = "/models/Tiny";
+        loaded.model.name = "Tiny";
+        loaded.model.hiddenSize = 1024;
+        loaded.model.mlpSize = 3072;
+        loaded.model.headCount = 16;
+        loaded.model.kvHeadCount = 8;
+        loaded.model.headDim = 128;
+        loaded.model.parameterCount = 600'000'000;
+        loaded.model.fileBytes = 1'200'000'000;
+        desk().useModel(loaded);
+        QVERIFY(!desk().session().choice().model.isFloat32);
+        choose(TuningRecipe::LayerSkip);
+        QVERIFY(says(recipe(), QStringLiteral("about 21,626,880")));
+        loaded.path = "/models/Wide";
+        loaded.model.fileBytes = 2'400'000'000;
+        desk().useModel(loaded);
+        QVERIFY(desk().session().choice().model.isFloat32);
     }
 
     void curvesFollowTheLines() {
@@ -183,8 +209,34 @@ private slots:
         QTRY_COMPARE(desk().session().run().evaluations.size(), std::size_t(1));
         QCOMPARE(view("tune_acceptance").table().header,
                  QStringList({"step", "depth 1", "depth 2"}));
+        QCOMPARE(view("tune_tasks").table().header,
+                 QStringList({"task", "tokens a round", "a1", "a2"}));
         QVERIFY(!view("tune_exits").isVisible());
         QVERIFY(view("tune_quality").isVisible());
+    }
+
+    void whatMasksDraftIsNotCalledDraftsOfThree() {
+        const QString copy = usual("space");
+        QVERIFY(QDir().mkpath(copy));
+        script().say({Script::copyStarted("space"), Script::copyDone(copy)});
+        script().endBy("done");
+        loadModel();
+        choose(TuningRecipe::Space);
+        start();
+        QTRY_VERIFY(state() == TuningState::Finished);
+        QVERIFY2(page().finding().contains(
+                     QStringLiteral("With what its masks draft, a round writes 2.10 tokens")),
+                 qPrintable(page().finding()));
+    }
+
+    void figuresOfATrainingAreNotThoseOfAnotherChoice() {
+        finishCopy(true);
+        const QString trained = QStringLiteral("4,200,000");
+        QVERIFY(says(recipe(), trained));
+        QTest::mouseClick(recipe().trained().segment(1), Qt::LeftButton);
+        QVERIFY(!says(recipe(), trained));
+        QTest::mouseClick(recipe().trained().segment(0), Qt::LeftButton);
+        QVERIFY(says(recipe(), trained));
     }
 
     void aGoodCopyIsLoadedWithItsDecoder() {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/views/tune/tune_stage.h"
 #include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/tune/page/empty_tune.h"
 
 #include <QCheckBox>
+#include <QDir>
 #include <QListWidget>
 #include <QMimeData>
 #include <QProgressBar>
@@ -86,6 +88,13 @@ private slots:
         QCOMPARE(recipe().sources().paths(), QStringList(QStringLiteral("/b.csv")));
     }
 
+    void theTipOfAPromptFileIsItsPathAsItIs() {
+        const QString path = QStringLiteral("/R&D \"<b>\"/a.jsonl");
+        desk().addPrompts({path});
+        QCOMPARE(shownTip(recipe().sources().list().item(0)->toolTip()),
+                 QDir::toNativeSeparators(path));
+    }
+
     void promptsAreTakenFromADropOnPageAndPanel() {
         for (QWidget* target : {static_cast<QWidget*>(&page()), static_cast<QWidget*>(&recipe())}) {
             recipe().sources().setPaths({});
@@ -105,7 +114,7 @@ private slots:
     void theCostsFollowTheLength() {
         loadModel();
         QVERIFY(says(recipe(), QStringLiteral("1,200,000 tokens")));
-        QVERIFY(says(recipe(), QStringLiteral("1.4 GiB"))); // 1.2 million rows of 1,244 bytes
+        QVERIFY(says(recipe(), QStringLiteral("2.8 GiB"))); // 2.4 million rows of 1,244 bytes
         QVERIFY(!recipe().minutes().isVisible());
         QTest::mouseClick(recipe().length().segment(0), Qt::LeftButton);
         QVERIFY(says(recipe(), QStringLiteral("300,000 tokens")));
@@ -249,6 +258,16 @@ private slots:
         for (QProgressBar* bar : page().findChildren<QProgressBar*>())
             if (bar->isVisible() && !bar->accessibleName().endsWith(QStringLiteral("Compare")))
                 QCOMPARE(bar->value(), bar->maximum());
+    }
+
+    void theTimeOfAnswersThatWereThereIsNotToldAsNone() {
+        script().say({Script::started(),
+                      Script::done(QStringLiteral("/result"))
+                          .replace(R"("collect":3600)", R"("collect":null)")});
+        script().endBy("done");
+        start();
+        QTRY_VERIFY(state() == TuningState::Finished);
+        QVERIFY(says(page(), QStringLiteral("finished, trained for 2 h")));
     }
 
     void figuresOfTrainedAnswersAreNoPromise() {

@@ -17,9 +17,11 @@ FigureTable tableOf(const ScoresByTask& scores, bool isRead) {
     std::ranges::stable_sort(tasks, [](const auto& a, const auto& b) {
         return a.second.tokensPerRound > b.second.tokensPerRound;
     });
-    std::size_t depths = 0;
+    std::size_t depths = 0; // that a draft of any task reaches
     for (const auto& [task, score] : tasks)
-        depths = std::max(depths, score.acceptance.size());
+        for (std::size_t depth = 0; depth < score.acceptance.size(); ++depth)
+            if (score.acceptance[depth] > 0.0)
+                depths = std::max(depths, depth + 1);
     FigureTable table;
     table.header << TaskScoresView::tr("task") << TaskScoresView::tr("tokens a round");
     for (std::size_t depth = 0; depth < depths; ++depth)

@@ -228,8 +228,9 @@ TunePlot acceptancePlot() {
         if (newest == nullptr)
             return QString();
         QStringList shares;
-        for (const double share : newest->all.acceptance)
-            shares << shareText(share);
+        for (std::size_t depth = 0; depth < newest->all.acceptance.size(); ++depth)
+            if (depth == 0 || !acceptanceAt(run, depth).empty())
+                shares << shareText(newest->all.acceptance[depth]);
         return tr("Step %1: acceptance by depth %2.")
             .arg(newest->step)
             .arg(shares.join(QStringLiteral(", ")));
@@ -244,14 +245,15 @@ TunePlot roundPlot() {
         tr("Tokens a round"),
         tr("On answers that are not trained on, if there are enough prompts: what a round "
            "writes when three tokens are "
-           "drafted, the full model's own token included. 1 is what a plain step writes; "
+           "drafted (of a copy for SPACE one for each mask), the full model's own token included. "
+           "1 is what a plain step writes; "
            "4 would be a draft that is always right. Above the full line that is faster than "
            "plain steps here: it is 3 c + v(4), three drafted tokens and a check of four "
            "rows. Above the dashed one it is faster than Auto without the layer, once that "
            "was compared."),
         {}};
     plot.subtitle = [](const TuningRun&) {
-        return tr("three drafted, one own; 1 is a plain step");
+        return tr("drafted ones and one own; 1 is a plain step");
     };
     plot.y.tickCount = 5;
     plot.y.origin = 1.0;

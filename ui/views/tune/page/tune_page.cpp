@@ -6,6 +6,7 @@
 #include "ui/shell/bars/banner.h"
 #include "ui/shell/docks/dock_title.h"
 #include "ui/shell/widgets/column_scroll.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/experiments/page/page_header.h"
 #include "ui/views/experiments/report/verdict_band.h"
 #include "ui/views/tune/compared/compared_view.h"
@@ -231,13 +232,14 @@ void TunePage::showLoading(bool isLayerUsed) {
     load.setVisible(isLayerUsed || !copy.isEmpty());
     if (copy.isEmpty()) {
         load.setText(tr("Load the model again"));
-        load.setToolTip(tr("It then drafts with the new layer"));
+        setTip(load, tr("It then drafts with the new layer"));
         return;
     }
     load.setText(m_session.run().done->quality->isKept ? tr("Load it now")
                                                        : tr("Load it all the same"));
-    load.setToolTip(tr("%1, with the decoder %2")
-                        .arg(QDir::toNativeSeparators(copy), recipeName(m_session.recipe())));
+    setTip(load,
+           tr("%1, with the decoder %2")
+               .arg(QDir::toNativeSeparators(copy), recipeName(m_session.recipe())));
 }
 
 /// Why it failed, or why none can begin.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/tune/recipe/output_field.h"
 
+#include "ui/theme/tip_text.h"
+
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -25,7 +27,7 @@ OutputField::OutputField(const Theme& theme, QWidget* parent)
     row->addWidget(m_line, 1);
     row->addWidget(find);
     connect(m_line, &QLineEdit::textChanged, this, [this](const QString& text) {
-        m_line->setToolTip(text);
+        setTip(*m_line, text);
         emit changed();
     });
     connect(find, &QPushButton::clicked, this, &OutputField::askForFolder);

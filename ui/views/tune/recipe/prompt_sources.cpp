@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/tune/recipe/prompt_sources.h"
 
+#include "ui/theme/tip_text.h"
+
 #include <QDir>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -99,7 +101,7 @@ void PromptSources::showPaths() {
         const QFileInfo info(path);
         auto* item = new QListWidgetItem(
             info.isDir() ? tr("%1 (folder)").arg(info.fileName()) : info.fileName(), m_list);
-        item->setToolTip(QDir::toNativeSeparators(path));
+        item->setToolTip(tipOf(QDir::toNativeSeparators(path)));
     }
     m_nothing->setVisible(m_paths.isEmpty());
     m_remove->setEnabled(false);

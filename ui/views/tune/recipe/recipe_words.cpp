@@ -69,9 +69,11 @@ TuningFinding copyFinding(const TuningSession& session) {
     if (quality.isKept) {
         finding.kind = engine::VerdictKind::Gain;
         finding.headline = tr("The copy is as good as the model: %1.").arg(figures);
-        cause << tr("With drafts of three tokens, a round writes %1 tokens instead of one.")
-                     .arg(decimalText(done.all.tokensPerRound))
-              << tr("It lies in %1.").arg(place);
+        const QString round =
+            session.choice().recipe == TuningRecipe::Space
+                ? tr("With what its masks draft, a round writes %1 tokens instead of one.")
+                : tr("With drafts of three tokens, a round writes %1 tokens instead of one.");
+        cause << round.arg(decimalText(done.all.tokensPerRound)) << tr("It lies in %1.").arg(place);
     } else {
         finding.kind = engine::VerdictKind::NoGain;
         finding.headline = tr("The copy is worse than the model: %1.").arg(figures);

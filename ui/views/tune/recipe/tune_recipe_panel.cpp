@@ -319,7 +319,9 @@ void TuneRecipePanel::showCosts() {
     const auto atMost = [isTimed](const QString& text) {
         return isTimed && !text.isEmpty() ? tr("at most %1").arg(text) : text;
     };
-    const TuningRun& run = m_session.run();
+    // What was measured of a training of other weights says nothing about this choice.
+    const TuningRun unknown{};
+    const TuningRun& run = chosen.isFull == m_session.choice().isFull ? m_session.run() : unknown;
     const TuningCosts costs = costsOf(chosen, run, QThread::idealThreadCount());
     showFact(m_tokens, atMost(countText(chosen.answerTokens(), tr("1 token"), tr("%1 tokens"))));
     const bool isGuess = !isTimed && !costs.isMeasured;
@@ -340,7 +342,11 @@ void TuneRecipePanel::showCosts() {
                            : chosen.isFull        ? chosen.model.weights
                                                   : chosen.model.loraWeights;
     const qint64 trained = run.facts ? run.facts->trainedWeights : planned;
-    showFact(m_weights, trained > 0 ? numberText(trained) : QString());
+    const bool isCounted = run.facts || chosen.isFull;
+    showFact(m_weights,
+             trained <= 0 ? QString()
+             : isCounted  ? numberText(trained)
+                          : tr("about %1").arg(numberText(trained)));
     const auto about =
         chosen.changesModel() ? costs.resultBytes
         : run.facts
