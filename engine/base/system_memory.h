@@ -3,42 +3,27 @@
 
 #include "engine/base/result.h"
 
-#include <cstdint>
-#include <fstream>
-#include <limits>
-#include <string>
+#include <filesystem>
 #include <string_view>
 
 namespace engine {
 
-/// Bytes that the system reports as available without swapping; the largest double if it does not
-/// report them.
-inline double availableMemoryBytes() {
-    std::ifstream file("/proc/meminfo");
-    std::string key;
-    double kibibytes = 0;
-    std::string unit;
-    while (file >> key >> kibibytes) {
-        if (key == "MemAvailable:")
-            return kibibytes * 1024.0;
-        std::getline(file, unit);
-    }
-    return std::numeric_limits<double>::max();
-}
+/// Where the system tells of memory.
+struct MemoryReports {
+    std::filesystem::path memory = "/proc/meminfo";
+    std::filesystem::path ownGroups = "/proc/self/cgroup"; ///< the control groups of this process
+    std::filesystem::path groups = "/sys/fs/cgroup";
+};
+
+/// Bytes that this process can take without swapping: those that the system reports as available,
+/// or fewer where a control group of either version, such as a container, has fewer left of its
+/// limit; the largest double if none is reported.
+double availableMemoryIn(const MemoryReports& reports);
+
+/// The same of this system.
+double availableMemoryBytes();
 
 /// Refuses an allocation that would not fit, in one sentence. Errors: NoMemory.
-inline Result<void> checkMemoryFor(double bytes, std::string_view what) {
-    const double available = availableMemoryBytes();
-    if (bytes <= available)
-        return {};
-    return Error{
-        ErrorCode::NoMemory,
-        fmt::format("There is not enough memory for {}: {:.1f} GB are needed, {:.1f} GB are free.",
-                    what,
-                    bytes / 1e9,
-                    available / 1e9),
-        "Close other programs, or choose a smaller model, a shorter --context or narrower "
-        "weights (--weights, --precision)."};
-}
+Result<void> checkMemoryFor(double bytes, std::string_view what);
 
 } // namespace engine

@@ -134,11 +134,18 @@ WorkerPool::WorkerPool(int threads,
     , m_aloneTime(aloneTime)
     , m_shares(static_cast<std::size_t>(std::max(threads, 1))) {
     ENGINE_CHECK(threads >= 1, "a pool of {} threads", threads);
-    for (int thread = 1; thread < threads; ++thread)
-        m_workers.emplace_back([this, thread] { workerLoop(thread); });
+    try {
+        for (int thread = 1; thread < threads; ++thread)
+            m_workers.emplace_back([this, thread] { workerLoop(thread); });
+    } catch (...) { // those that have started are waited for
+        endWorkers();
+        throw;
+    }
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { endWorkers(); }
+
+void WorkerPool::endWorkers() {
     m_isEnding = true;
     ++m_number;
     m_announced.numberAndParts.store(std::uint64_t{m_number} << 32U);

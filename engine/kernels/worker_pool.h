@@ -29,7 +29,8 @@ class WorkerPool {
 public:
     /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep. If
     /// the caller has recently slept for a quarter of its time, because its workers had no
-    /// processor, it works alone for `aloneTime`; 0 = never.
+    /// processor, it works alone for `aloneTime`; 0 = never. Throws std::system_error where the
+    /// system starts no further thread.
     explicit WorkerPool(int threads,
                         std::chrono::microseconds spinTime = std::chrono::milliseconds(1),
                         std::chrono::microseconds aloneTime = std::chrono::milliseconds(500));
@@ -91,6 +92,7 @@ private:
         Task task;
     };
 
+    void endWorkers();
     void runTask(const Task& task);
     void runSome(const Task& task);
     Outcome workOn(std::uint32_t number,

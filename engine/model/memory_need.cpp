@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/memory_need.h"
 
+#include "engine/base/system_memory.h"
+#include "engine/kernels/rows/attention/attend_arguments.h"
 #include "engine/loading/network/network_tensors.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace engine {
 
@@ -14,6 +17,13 @@ constexpr int kPromptRows = 128;
 
 /// Rows whose logits are held at once: a usual window, or a large draft tree.
 constexpr int kLogitRows = 64;
+
+/// Rows of a usual draft tree, whose attention is summed up section by section.
+constexpr int kTreeRows = 8;
+
+/// Bytes of a number that packed weights are multiplied with: float32, and all the forms that they
+/// may read (cpu/activation_rows.h).
+constexpr double kPackedInput = 13.5;
 
 struct Widths {
     double stored; // bytes of a weight, an activation, a key
@@ -68,17 +78,32 @@ double weightsOf(const ModelConfig& config, const Widths& widths) {
     return stored * widths.stored + norms * widths.math;
 }
 
-/// The stream, its normed copy, queries, the attention's output and the MLP's, or the input and the
-/// outputs of a row's experts; logits as they are computed and as they are handed out (double).
-double passOf(const ModelConfig& config, const Widths& widths) {
+/// Of each row what matrices read, `inputBytes` a number: the normed stream, the attention's output
+/// and the inner numbers of the MLP or of the row's experts. And all the others: the stream, what
+/// is added to it, queries, keys, values, gates and ups; logits as they are computed and as they
+/// are handed out (double).
+double passOf(const ModelConfig& config, const Widths& widths, double inputBytes) {
+    const double hidden = config.hiddenSize;
     const double queries = static_cast<double>(config.headCount) * config.headDim;
     const double keys = static_cast<double>(config.kvHeadCount) * config.headDim;
-    const double experts =
-        config.experts.used * (2.0 * config.hiddenSize + 3.0 * config.experts.size);
-    const double row = 3.0 * config.hiddenSize + 4.0 * queries + 2.0 * keys +
-                       std::max(3.0 * config.mlpSize, experts);
-    return kPromptRows * row * widths.math +
+    const ExpertChoice& experts = config.experts;
+    const bool hasMlp = experts.count == 0 || !config.denseLayers.empty();
+    const double mlp = hasMlp ? config.mlpSize : 0.0;
+    const double inputs = hidden + queries + mlp + experts.used * (hidden + experts.size);
+    const double others = 2.0 * hidden + 3.0 * queries + 2.0 * keys + 2.0 * mlp +
+                          experts.used * (hidden + 2.0 * experts.size);
+    return kPromptRows * (inputs * inputBytes + others * widths.math) +
            static_cast<double>(kLogitRows) * config.vocabSize * (widths.stored + sizeof(double));
+}
+
+/// What the cpu backend's attention holds of each row, head and section of the keys: the sums of
+/// the values, the highest score and the sum of the weights.
+double sectionSumsOf(const ModelConfig& config, int contextLength) {
+    int keys = 0; // that a row of some layer sees
+    for (const int window : config.layerWindows)
+        keys = std::max(keys, window > 0 ? std::min(window, contextLength) : contextLength);
+    const double sections = std::ceil(static_cast<double>(keys) / kAttendSectionKeys);
+    return kTreeRows * sections * config.headCount * (config.headDim + 2.0) * sizeof(float);
 }
 
 double slotOf(const ModelConfig& config, double rowBytes) {
@@ -93,7 +118,7 @@ MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contex
     return {.weightBytes = bytesOf(weightsOf(config, widths)),
             .cacheBytes = bytesOf(slot * contextLength),
             .scratchBytes = bytesOf(slot * kScratchSlots),
-            .passBytes = bytesOf(passOf(config, widths))};
+            .passBytes = bytesOf(passOf(config, widths, widths.math))};
 }
 
 MemoryNeed
@@ -102,7 +127,8 @@ memoryNeed(const ModelConfig& config, std::uint64_t weightBytes, KvType kvType, 
     return {.weightBytes = weightBytes,
             .cacheBytes = bytesOf(slot * contextLength),
             .scratchBytes = bytesOf(slot * kScratchSlots),
-            .passBytes = bytesOf(passOf(config, widthsOf(Precision::F32)))};
+            .passBytes = bytesOf(passOf(config, widthsOf(Precision::F32), kPackedInput) +
+                                 sectionSumsOf(config, contextLength))};
 }
 
 std::uint64_t storedBytes(const WeightSource& weights) {
@@ -121,6 +147,13 @@ wideningNote(std::uint64_t heldBytes, std::uint64_t fileBytes, std::string_view 
                              "because {}.",
                              times,
                              reason);
+}
+
+Result<void> checkLoad(const MemoryNeed& need, int contextLength, std::string_view what) {
+    return checkMemoryFor(
+        static_cast<double>(need.weightBytes) + static_cast<double>(need.cacheBytes),
+        contextLength > 0 ? fmt::format("{} and a context of {} tokens", what, contextLength)
+                          : std::string(what));
 }
 
 Result<LoadForecast> widenedForecast(const ModelConfig& config,

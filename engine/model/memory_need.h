@@ -20,7 +20,7 @@ struct MemoryNeed {
     std::uint64_t weightBytes = 0;  ///< as the backends hold them: widened to the precision
     std::uint64_t cacheBytes = 0;   ///< keys and values of a whole context
     std::uint64_t scratchBytes = 0; ///< keys and values behind it: draft trees, scored windows
-    std::uint64_t passBytes = 0;    ///< activations and logits of the largest pass
+    std::uint64_t passBytes = 0;    ///< activations and logits of the largest passes
 
     std::uint64_t totalBytes() const { return weightBytes + cacheBytes + scratchBytes + passBytes; }
 };
@@ -53,9 +53,14 @@ std::string wideningNote(std::uint64_t heldBytes, std::uint64_t fileBytes, std::
 /// reserved at once, but take memory only as they are written.
 MemoryNeed memoryNeed(const ModelConfig& config, Precision precision, int contextLength);
 
-/// Of a backend that computes in float32 with weights of this size and keys of this type.
+/// Of a backend that computes in float32 with packed weights of this size and keys of this type, as
+/// the cpu backend does.
 MemoryNeed
 memoryNeed(const ModelConfig& config, std::uint64_t weightBytes, KvType kvType, int contextLength);
+
+/// Refuses weights that leave no memory for the keys and values of a context; 0 tokens = not known.
+/// `what`: "the packed weights". Errors: NoMemory.
+Result<void> checkLoad(const MemoryNeed& need, int contextLength, std::string_view what);
 
 /// The forecast of a backend that widens all weights to the precision of the options.
 Result<LoadForecast> widenedForecast(const ModelConfig& config,

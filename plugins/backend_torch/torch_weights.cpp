@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/backend_torch/torch_weights.h"
 
-#include "engine/base/system_memory.h"
 #include "engine/base/to_size.h"
 #include "engine/loading/network/network_tensors.h"
+#include "engine/model/memory_need.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -46,9 +46,7 @@ public:
     }
 
     Result<Weights> readAll() {
-        ENGINE_TRY_DO(
-            checkMemoryFor(m_totalValues * static_cast<double>(c10::elementSize(m_stored)),
-                           "the weights in the torch backend"));
+        ENGINE_TRY_DO(checkMemory());
         ENGINE_TRY(m_weights.embedding, readTable(embeddingTensor(m_config)));
         for (int stored = 0; stored < m_config.storedLayerCount(); ++stored)
             ENGINE_TRY_DO(readLayer(m_config.firstLayerWith(stored)));
@@ -63,6 +61,15 @@ public:
     }
 
 private:
+    /// A model that does not fit would be killed by the system half-way, without a word.
+    Result<void> checkMemory() const {
+        const int slots = m_options.cacheSlots;
+        MemoryNeed need = memoryNeed(m_config, m_options.precision, slots);
+        need.weightBytes = static_cast<std::uint64_t>(
+            m_totalValues * static_cast<double>(c10::elementSize(m_stored)));
+        return checkLoad(need, slots, "the weights in the torch backend");
+    }
+
     Result<void> readLayer(int index) {
         LayerWeights& layer = m_weights.layers.emplace_back();
         layer.mlps.resize(m_config.hasExperts(index) ? toSize(m_config.experts.count) : 1);

@@ -5,6 +5,8 @@
 #include "engine/base/system_memory.h"
 #include "engine/kernels/processor.h"
 
+#include <limits>
+
 namespace engine {
 
 namespace {

@@ -79,18 +79,19 @@ void CpuTransformer::runHead(Pass& pass) {
     m_space.partials.resize(std::max(m_space.partials.size(), toSize(rows) * toSize(pieces)));
     const TileInput input = m_space.normed.input(matrix, m_used->head.forms(), rows);
     constexpr std::size_t kPieceLogits = std::size_t{kHeadTiles} * kTileRows;
+    // A thread that had no memory could not tell of it.
+    for (std::vector<float>& scratch : m_space.logitScratch)
+        scratch.resize(std::max(scratch.size(), toSize(rows) * kPieceLogits));
     const auto runPiece = [&](int piece, int thread) {
         const auto [firstTile, tiles] = m_space.headPieces[toSize(piece)];
         const int first = firstTile * kTileRows;
-        std::vector<float>& scratch = m_space.logitScratch[toSize(thread)];
-        if (scratch.size() < toSize(rows) * kPieceLogits)
-            scratch.resize(toSize(rows) * kPieceLogits);
+        float* scratch = m_space.logitScratch[toSize(thread)].data();
         TileMatrix part = matrix;
         part.data += toSize(firstTile) * matrix.tileBytes;
-        m_kernels.multiplyTiles(part, input, 0, tiles, {scratch.data(), kPieceLogits});
+        m_kernels.multiplyTiles(part, input, 0, tiles, {scratch, kPieceLogits});
         const int count = std::min(tiles * kTileRows, matrix.rows - first);
         for (int row = 0; row < rows; ++row) {
-            float* values = scratch.data() + toSize(row) * kPieceLogits;
+            float* values = scratch + toSize(row) * kPieceLogits;
             finishLogits(values, count);
             m_kernels.rows.summarise(
                 values, count, first, &m_space.partials[toSize(row * pieces + piece)]);

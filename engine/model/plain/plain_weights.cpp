@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/plain/plain_weights.h"
 
-#include "engine/base/system_memory.h"
 #include "engine/base/to_size.h"
+#include "engine/model/memory_need.h"
 
 #include <algorithm>
 #include <new>
@@ -92,7 +92,12 @@ private:
         double values = 0;
         for (const TensorInfo& tensor : m_source.tensors())
             values += static_cast<double>(tensor.rows()) * static_cast<double>(tensor.columns());
-        return checkMemoryFor(values * sizeof(Real), "the weights in the plain backend");
+        constexpr Precision kPrecision =
+            std::is_same_v<Real, double> ? Precision::F64 : Precision::F32;
+        const int slots = m_options.cacheSlots;
+        MemoryNeed need = memoryNeed(m_config, kPrecision, slots);
+        need.weightBytes = static_cast<std::uint64_t>(values * sizeof(Real));
+        return checkLoad(need, slots, "the weights in the plain backend");
     }
 
     const ModelConfig& m_config;

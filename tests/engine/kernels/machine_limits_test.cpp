@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/kernels/huge_memory.h"
 #include "engine/kernels/processor_share.h"
+#include "tests/support/file_content.h"
 
 #include <QDir>
 #include <QTemporaryDir>
@@ -12,11 +13,7 @@ using namespace engine;
 class System {
 public:
     void write(const QString& name, const QByteArray& text) {
-        const QString path = m_folder.filePath(name);
-        QVERIFY(QDir().mkpath(QFileInfo(path).path()));
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        QCOMPARE(file.write(text), text.size());
+        support::writeFile(m_folder.filePath(name), text);
     }
 
     void writeCore(int processor, const QByteArray& processorsOfCore) {

@@ -4,14 +4,55 @@
 
 #include <QTest>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <numeric>
+#include <pthread.h>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 using namespace engine;
+
+namespace {
+
+/// While it lives, a thread takes 256 MiB of address space, of which 400 MiB are left.
+class AddressSpaceOfOneThread {
+public:
+    AddressSpaceOfOneThread() {
+        pthread_getattr_default_np(&m_usualThread);
+        pthread_attr_t large = m_usualThread;
+        pthread_attr_setstacksize(&large, std::size_t{256} << 20U);
+        pthread_setattr_default_np(&large);
+        std::size_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages;
+        getrlimit(RLIMIT_AS, &m_usualSpace);
+        rlimit space = m_usualSpace;
+        space.rlim_cur =
+            pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + (std::size_t{400} << 20U);
+        setrlimit(RLIMIT_AS, &space);
+    }
+
+    ~AddressSpaceOfOneThread() {
+        setrlimit(RLIMIT_AS, &m_usualSpace);
+        pthread_setattr_default_np(&m_usualThread);
+        pthread_attr_destroy(&m_usualThread);
+    }
+
+    AddressSpaceOfOneThread(const AddressSpaceOfOneThread&) = delete;
+    AddressSpaceOfOneThread& operator=(const AddressSpaceOfOneThread&) = delete;
+
+private:
+    pthread_attr_t m_usualThread{};
+    rlimit m_usualSpace{};
+};
+
+} // namespace
 
 class WorkerPoolTest : public QObject {
     Q_OBJECT
@@ -204,6 +245,22 @@ private slots:
                 if (thread + 1 == threads)
                     hasWorked = true;
             });
+    }
+
+    /// As in a container that allows few threads.
+    void aPoolWhoseSecondWorkerCannotStartEndsTheFirst() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        QSKIP("a sanitizer takes address space of its own for each thread");
+#else
+        const AddressSpaceOfOneThread limit;
+        bool hasThrown = false;
+        try {
+            WorkerPool pool(3);
+        } catch (const std::system_error&) {
+            hasThrown = true;
+        }
+        QVERIFY(hasThrown);
+#endif
     }
 
     void aPoolCanGoWithoutEverHavingWorked() {

@@ -9,6 +9,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/support/transformers/forward_helpers.h"
 #include "tests/support/usable_backends.h"
+#include "tests/support/value_of.h"
 
 #include <QDir>
 #include <QJsonDocument>
@@ -28,16 +29,15 @@ constexpr double kTolerance = 2e-4; // the logits reach 10
 
 /// Every tensor of the shared weights as it is stored, but for those that are left out.
 std::string weightsWithout(const std::vector<std::string>& leftOut) {
-    const auto opened = openSafetensors((kFolder + "model.safetensors").toStdString());
-    ENGINE_CHECK(opened.hasValue(), "{}", opened.error().message);
-    const WeightSource& source = *opened.value();
+    const auto source =
+        support::valueOf(openSafetensors((kFolder + "model.safetensors").toStdString()));
     test_support::TinySafetensors file;
-    for (const TensorInfo& tensor : source.tensors()) {
+    for (const TensorInfo& tensor : source->tensors()) {
         if (std::find(leftOut.begin(), leftOut.end(), tensor.name) != leftOut.end())
             continue;
         std::string bytes(tensor.byteSize, '\0');
         const auto read =
-            source.readRawRows(tensor, 0, tensor.rows(), std::as_writable_bytes(std::span(bytes)));
+            source->readRawRows(tensor, 0, tensor.rows(), std::as_writable_bytes(std::span(bytes)));
         ENGINE_CHECK(read.hasValue(), "{}", read.error().message);
         file.add(tensor.name, std::string(tensor.typeName()), tensor.shape, bytes);
     }

@@ -5,9 +5,11 @@
 #include "engine/kernels/processor.h"
 #include "engine/loading/model_files.h"
 #include "engine/model/backends/backend_registry.h"
+#include "engine/model/skip_sets/skip_set.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/transformers/forward_helpers.h"
 #include "tests/support/usable_backends.h"
+#include "tests/support/value_of.h"
 
 #include <QDir>
 #include <QTest>
@@ -37,23 +39,17 @@ load(const QString& path, const QString& named, const QString& precision, int co
     Loaded& entry = loaded[path + named + precision + QString::number(contextLength)];
     if (entry.transformer)
         return entry;
-    const auto files = ModelFiles::open(path.toStdString());
-    ENGINE_CHECK(files.hasValue(), "{}", files.error().message);
-    auto config = files.value().config();
-    ENGINE_CHECK(config.hasValue(), "{}", config.error().message);
-    const auto weights = files.value().weights();
-    ENGINE_CHECK(weights.hasValue(), "{}", weights.error().message);
-    const auto factory = registry.find(backend.toStdString());
-    ENGINE_CHECK(factory.hasValue(), "{}", factory.error().message);
+    const auto files = support::valueOf(ModelFiles::open(path.toStdString()));
+    auto config = support::valueOf(files.config());
+    const auto weights = support::valueOf(files.weights());
+    const auto factory = support::valueOf(registry.find(backend.toStdString()));
     TransformerOptions options;
     options.precision = precision == "float64" ? Precision::F64 : Precision::F32;
     if (!instructionSet.isEmpty())
         options.settings = {{"isa", instructionSet.toStdString()}};
     options.cacheSlots = contextLength;
-    auto transformer = factory.value()(config.value(), *weights.value(), options);
-    ENGINE_CHECK(transformer.hasValue(), "{}", transformer.error().message);
-    entry.transformer = std::move(transformer).value();
-    entry.config = std::move(config).value();
+    entry.transformer = support::valueOf(factory(config, *weights, options));
+    entry.config = std::move(config);
     return entry;
 }
 
@@ -75,12 +71,9 @@ double difference(const std::vector<std::vector<double>>& found,
 constexpr double kTolerance = 2e-4;
 
 LayerPlan planOf(const QJsonObject& skipSet, int layerCount) {
-    LayerPlan plan = LayerPlan::full(layerCount);
-    for (const int layer : support::integersOf(skipSet["attention"]))
-        plan.attention[static_cast<std::size_t>(layer)] = SublayerAction::Skip;
-    for (const int layer : support::integersOf(skipSet["mlp"]))
-        plan.mlp[static_cast<std::size_t>(layer)] = SublayerAction::Skip;
-    return plan;
+    const SkipSet set{support::integersOf(skipSet["attention"]),
+                      support::integersOf(skipSet["mlp"])};
+    return planOf(set, layerCount).value();
 }
 
 } // namespace

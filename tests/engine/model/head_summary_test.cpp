@@ -19,8 +19,8 @@ namespace {
 
 std::unique_ptr<Transformer> makeTransformer(Precision precision) {
     const ModelConfig config = support::tinyConfig();
-    return std::move(makePlainTransformer(
-                         config, support::randomWeights(config, 11), {.precision = precision}))
+    return makePlainTransformer(
+               config, support::randomWeights(config, 11), {.precision = precision})
         .value();
 }
 
@@ -153,7 +153,7 @@ void HeadSummaryTest::headRowsAreComputedOnce() {
 void HeadSummaryTest::passesSummariseTheRowsAskedFor() {
     for (const Precision precision : {Precision::F32, Precision::F64}) {
         const auto transformer = makeTransformer(precision);
-        KvCache cache = std::move(transformer->makeCache(8)).value();
+        KvCache cache = transformer->makeCache(8).value();
         const LayerPlan plan = LayerPlan::full(3);
         const AttentionLayout layout = AttentionLayout::chain(0, 4);
         const std::vector<TokenId> tokens = {3, 1, 4, 1};
@@ -187,7 +187,7 @@ void HeadSummaryTest::passesSummariseTheRowsAskedFor() {
 
 void HeadSummaryTest::aResultCanBeUsedAgain() {
     const auto transformer = makeTransformer(Precision::F64);
-    KvCache cache = std::move(transformer->makeCache(8)).value();
+    KvCache cache = transformer->makeCache(8).value();
     const LayerPlan plan = LayerPlan::full(3);
     const AttentionLayout layout = AttentionLayout::chain(0, 2);
     const std::vector<TokenId> tokens = {5, 6};

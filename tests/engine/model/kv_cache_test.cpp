@@ -10,7 +10,7 @@ using namespace engine;
 namespace {
 
 KvCache makeCache(Position capacity) {
-    return KvCache(std::move(HostKvStorage::make({2, 3, 4, capacity, KvType::F32})).value());
+    return KvCache(HostKvStorage::make({2, 3, 4, capacity, KvType::F32}).value());
 }
 
 /// Writes `value` into every key (and its negative into every value) of a slot.

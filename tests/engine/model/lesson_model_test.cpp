@@ -5,9 +5,8 @@
 #include "engine/model/backends/backend_registry.h"
 #include "engine/model/memory_need.h"
 #include "engine/model/model_fingerprint.h"
-#include "engine/model/plain/plain_backend.h"
 #include "tests/support/golden_tensors.h"
-#include "tests/support/models/tiny_model.h"
+#include "tests/support/models/plain_model.h"
 #include "tests/support/transformers/forward_helpers.h"
 #include "tests/support/usable_backends.h"
 
@@ -48,10 +47,6 @@ double largestDifference(const Logits& a, const Logits& b) {
         for (std::size_t i = 0; i < a[row].size(); ++i)
             largest = std::max(largest, std::abs(a[row][i] - b[row][i]));
     return largest;
-}
-
-std::unique_ptr<Transformer> plain(const ModelConfig& config, const WeightSource& weights) {
-    return makePlainTransformer(config, weights, {.precision = Precision::F64}).value();
 }
 
 /// The same network with every layer written out, copies made quiet in their weights.
@@ -117,9 +112,9 @@ void LessonModelTest::copiesAddAThousandthOfWhatTheirOriginalsAdd() {
     const ModelConfig config = support::layeredConfig(5);
     support::MemoryWeights weights = support::randomWeights(config, 3);
     const ModelConfig planted = withSilentCopies(config).value();
-    const auto lesson = plain(planted, weights);
+    const auto lesson = support::plainModel(planted, weights);
     const support::MemoryWeights all = writtenOut(weights, planted);
-    const auto explicitly = plain(support::layeredConfig(10), all);
+    const auto explicitly = support::plainModel(support::layeredConfig(10), all);
     const double difference = largestDifference(logitsOf(*lesson), logitsOf(*explicitly));
     QVERIFY2(difference < 1e-6, qPrintable(QString::number(difference)));
     const double silence =

@@ -22,6 +22,7 @@ private slots:
     void packedNeedIsThatOfTheLoadedModel_data();
     void packedNeedIsThatOfTheLoadedModel();
     void aPackedModelWithoutRoomForItsContextIsRefused();
+    void aWidenedModelWithoutRoomForItsContextIsRefused();
     void aModelThatLacksATensorHasNoPackedNeed();
     void widerWeightsThanInTheFileAreExplained_data();
     void widerWeightsThanInTheFileAreExplained();
@@ -140,6 +141,18 @@ void MemoryNeedTest::aPackedModelWithoutRoomForItsContextIsRefused() {
     QVERIFY(!refused);
     QCOMPARE(refused.error().code, ErrorCode::NoMemory);
     QCOMPARE(told, 0.0); // nothing was packed
+    const QString message = QString::fromStdString(refused.error().message);
+    QVERIFY2(message.count(" GB ") == 2 && message.contains("context of 2147483647 tokens"),
+             qPrintable(message));
+}
+
+void MemoryNeedTest::aWidenedModelWithoutRoomForItsContextIsRefused() {
+    const ModelConfig config = support::tinyConfig();
+    const auto refused = makePlainTransformer(config,
+                                              support::randomWeights(config, 1),
+                                              {.cacheSlots = std::numeric_limits<Position>::max()});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::NoMemory);
     const QString message = QString::fromStdString(refused.error().message);
     QVERIFY2(message.count(" GB ") == 2 && message.contains("context of 2147483647 tokens"),
              qPrintable(message));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/cpu/packing/cpu_weights.h"
 
-#include "engine/base/system_memory.h"
 #include "engine/kernels/processor_share.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/model/cpu/packing/packed_cache.h"
+#include "engine/model/memory_need.h"
 
 #include <fmt/ranges.h>
 
@@ -85,13 +85,8 @@ private:
 
     /// Before anything is packed: a model that does not fit is refused at once.
     Result<void> checkMemory(std::size_t heldBytes, KvType kvType) const {
-        const double slot = 2.0 * m_config.layerCount * m_config.kvHeadCount *
-                            static_cast<double>(kvRowBytes(kvType, m_config.headDim));
-        auto checked = checkMemoryFor(
-            static_cast<double>(heldBytes) + slot * m_options.cacheSlots,
-            m_options.cacheSlots > 0
-                ? fmt::format("{} and a context of {} tokens", kWhat, m_options.cacheSlots)
-                : std::string(kWhat));
+        const int slots = m_options.cacheSlots;
+        auto checked = checkLoad(memoryNeed(m_config, heldBytes, kvType, slots), slots, kWhat);
         if (checked)
             return {};
         Error error = std::move(checked).error();

@@ -11,7 +11,9 @@
 
 #include <QTest>
 
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 using namespace engine;
@@ -198,6 +200,71 @@ private slots:
         const std::size_t bytes = peak.bytes();
         QVERIFY(isDone);
         QCOMPARE(bytes, std::size_t{0});
+    }
+
+    /// Whichever thread takes the one piece of this head: it could not tell of missing memory.
+    void eachThreadHasRoomForLogitsBeforeItBegins() {
+        const support::MemoryWeights source = support::randomWeights(config(), 3);
+        const LayerPlan plan = LayerPlan::full(3);
+        const std::vector<TokenId> ids = someIds(8);
+        const std::vector<int> rows = {0, 1, 2, 3, 4, 5, 6, 7};
+        const AttentionLayout layout = AttentionLayout::chain(0, 8);
+        const auto bytesOfFirstPass = [&](int threads) {
+            cpu::Options options;
+            options.threads = threads;
+            const auto cpu = makeCpu(config(), source, options);
+            KvCache cache = emptyCache(*cpu, 64);
+            ForwardResult result;
+            const ForwardRequest request{
+                .plan = plan, .layout = layout, .tokens = ids, .logitRows = rows};
+            const test_support::PeakAllocation peak;
+            const bool isDone = cpu->forwardInto(request, cache, result).hasValue();
+            return isDone ? peak.bytes() : std::size_t{0};
+        };
+        const std::size_t alone = bytesOfFirstPass(1);
+        const std::size_t logits = rows.size() * 160 * sizeof(float); // of a thread
+        QVERIFY(alone > logits);
+        QVERIFY(bytesOfFirstPass(4) >= alone + 3 * logits);
+    }
+
+    /// All passes work in one memory: a piece of a prompt, rows with logits, and a draft tree at
+    /// the context's end.
+    void passesTakeTheMemoryThatWasForecast() {
+        constexpr int kContext = 16384;
+        ModelConfig network = support::layeredConfig(1);
+        network.hiddenSize = 256;
+        network.mlpSize = 1024;
+        network.headCount = 8;
+        network.headDim = 32;
+        network.vocabSize = 2048;
+        const support::MemoryWeights source = support::randomWeights(network, 3);
+        cpu::Options options;
+        options.threads = 1;
+        const auto told = cpu::forecast(network, source, options, kContext);
+        QVERIFY(told.hasValue());
+        const auto transformer = makeCpu(network, source, options);
+        KvCache cache = emptyCache(*transformer, kContext);
+        const LayerPlan plan = LayerPlan::full(1);
+        const std::vector<TokenId> ids = someIds(128);
+        std::vector<int> rows(64);
+        std::iota(rows.begin(), rows.end(), 0);
+        ForwardResult result;
+        const test_support::PeakAllocation peak;
+        for (const auto& [first, count, logits] :
+             {std::array{0, 128, 0}, std::array{128, 64, 64}, std::array{kContext - 8, 8, 0}}) {
+            const AttentionLayout layout = AttentionLayout::chain(first, count);
+            const ForwardRequest request{
+                .plan = plan,
+                .layout = layout,
+                .tokens = std::span(ids).first(static_cast<std::size_t>(count)),
+                .logitRows = std::span(rows).first(static_cast<std::size_t>(logits))};
+            QVERIFY(transformer->forwardInto(request, cache, result).hasValue());
+            for (int row = 0; row < logits; ++row)
+                QVERIFY(result.logits.row(row).hasValue());
+        }
+        const double part =
+            static_cast<double>(peak.bytes()) / static_cast<double>(told.value().memory.passBytes);
+        QVERIFY2(part > 0.9 && part < 1.1, qPrintable(QString::number(part)));
     }
 
     void whatItCannotDoIsRefusedInASentence() {

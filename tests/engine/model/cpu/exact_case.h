@@ -5,6 +5,7 @@
 #include "engine/model/cpu/cpu_transformer.h"
 #include "tests/support/models/stored_weights.h"
 #include "tests/support/transformers/forward_helpers.h"
+#include "tests/support/value_of.h"
 
 #include <QString>
 
@@ -71,10 +72,8 @@ struct ExactSubject {
         options.weights = form.form;
         options.kvType = exactKvType(shape);
         options.threads = threads;
-        auto weights = engine::cpu::packWeights(config, source, options);
-        ENGINE_CHECK(weights.hasValue(), "{}", weights.error().message);
         transformer = std::make_unique<engine::cpu::CpuTransformer>(
-            config, std::move(weights).value(), options, kernels);
+            config, valueOf(engine::cpu::packWeights(config, source, options)), options, kernels);
         std::mt19937 random(5);
         for (int i = 0; i < exactTokens(shape); ++i)
             ids.push_back(
@@ -97,16 +96,15 @@ struct VanillaRun {
         const auto plan = engine::LayerPlan::full(subject.config.layerCount);
         const int row = 0;
         for (int i = 0; i < subject.length(); ++i) {
-            auto result = subject.transformer->forward(
+            auto result = valueOf(subject.transformer->forward(
                 {.plan = plan,
                  .layout = engine::AttentionLayout::chain(i, 1),
                  .tokens = std::span(subject.ids).subspan(static_cast<std::size_t>(i), 1),
                  .logitRows = {&row, 1},
                  .summaryRows = {&row, 1}},
-                cache);
-            ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
-            logits.push_back(rowOf(result.value(), 0));
-            summaries.push_back(result.value().summaries.front());
+                cache));
+            logits.push_back(rowOf(result, 0));
+            summaries.push_back(result.summaries.front());
             cache.commit(1);
         }
     }

@@ -4,6 +4,7 @@
 #include "tests/support/models/file_model.h"
 #include "tests/support/models/stored_weights.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/value_of.h"
 
 #include <QTest>
 
@@ -74,11 +75,10 @@ cpu::Options optionsFor(const fs::path& folder, WeightForm form = WeightForm::Fi
 
 /// Packs or reads; behind it, what was to be kept is kept.
 cpu::Weights load(const WeightSource& source, const cpu::Options& options) {
-    auto weights = cpu::packWeights(smallConfig(), source, options);
-    ENGINE_CHECK(weights.hasValue(), "{}", weights.error().message);
-    if (weights.value().keeper.joinable())
-        weights.value().keeper.join();
-    return std::move(weights).value();
+    auto weights = support::valueOf(cpu::packWeights(smallConfig(), source, options));
+    if (weights.keeper.joinable())
+        weights.keeper.join();
+    return weights;
 }
 
 bool areSame(const cpu::Weights& a, const cpu::Weights& b) {

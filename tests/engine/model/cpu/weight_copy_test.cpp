@@ -4,6 +4,7 @@
 #include "tests/support/models/tiny_model.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/transformers/forward_helpers.h"
+#include "tests/support/value_of.h"
 
 #include <QTest>
 
@@ -47,23 +48,18 @@ support::MemoryWeights fourBitWeights(const ModelConfig& config, unsigned seed) 
 
 cpu::Weights pack(const support::MemoryWeights& source, WeightForm form, std::string state = {}) {
     cpu::Options options{.threads = 2, .weights = form};
-    auto weights = cpu::packWeights(smallConfig(), source, options);
-    ENGINE_CHECK(weights.hasValue(), "{}", weights.error().message);
-    weights.value().fileState = std::move(state);
-    return std::move(weights).value();
+    auto weights = support::valueOf(cpu::packWeights(smallConfig(), source, options));
+    weights.fileState = std::move(state);
+    return weights;
 }
 
 /// A copy to its end; behind it, what was to be kept is kept.
 cpu::Weights copyOf(const cpu::Weights& weights, const PackedCacheOptions& cache = {}) {
     WorkerPool pool(2);
-    auto copying = WeightCopy::begin(weights, smallConfig(), cache, kMuchMemory);
-    ENGINE_CHECK(copying.hasValue(), "{}", copying.error().message);
-    for (bool isComplete = false; !isComplete;) {
-        const auto made = copying.value()->makePiece(pool);
-        ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-        isComplete = made.value();
+    auto copying = support::valueOf(WeightCopy::begin(weights, smallConfig(), cache, kMuchMemory));
+    while (!support::valueOf(copying->makePiece(pool))) {
     }
-    cpu::Weights copy = copying.value()->take();
+    cpu::Weights copy = copying->take();
     if (copy.keeper.joinable())
         copy.keeper.join();
     return copy;
@@ -86,9 +82,7 @@ double bytesOf(int rows, int columns, int groupBytes) {
 
 std::unique_ptr<Transformer> cpuModel(const support::MemoryWeights& weights,
                                       const cpu::Options& options) {
-    auto made = makeCpuTransformer(smallConfig(), weights, options);
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    return support::valueOf(makeCpuTransformer(smallConfig(), weights, options));
 }
 
 /// The most probable token behind each of these, all in one pass.
@@ -111,11 +105,9 @@ public:
         : m_cache{.folder = folder, .fingerprint = "a model", .keepsAll = true}
         , m_config(smallConfig()) {
         m_config.vocabSize = 300'000;
-        auto packed = cpu::packWeights(m_config,
-                                       support::randomWeights(m_config, 3),
-                                       {.threads = 2, .weights = WeightForm::Bf16});
-        ENGINE_CHECK(packed.hasValue(), "{}", packed.error().message);
-        m_full = std::move(packed).value();
+        m_full = support::valueOf(cpu::packWeights(m_config,
+                                                   support::randomWeights(m_config, 3),
+                                                   {.threads = 2, .weights = WeightForm::Bf16}));
         m_full.fileState = "one";
         WorkerPool pool(2);
         const auto copying = begin();
