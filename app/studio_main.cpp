@@ -104,7 +104,7 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
         "near-silent copy, so it is known which layers a search should skip");
     cli.add_option("--backend",
                    arguments.backend,
-                   "What runs the model given or the default one: " +
+                   "What runs the model that is loaded: " +
                        fmt::format("{}", fmt::join(backendNames(), ", ")) +
                        "; the first one is the default")
         ->check(CLI::IsMember(backendNames()));

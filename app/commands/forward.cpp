@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/options/text_options.h"
 #include "app/number_check.h"
+#include "app/streams/counted.h"
 #include "engine/decoding/round/cached_sequence.h"
 #include "engine/model/skip_sets/skip_set.h"
 
@@ -44,9 +45,9 @@ Result<std::vector<int>> parseParents(const std::string& text, std::size_t idCou
     ENGINE_TRY(const std::vector<int> parents, parseIds(text, "--parents"));
     if (parents.size() > idCount)
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("--parents gives {} nodes, but --ids only {} ids.",
+                     fmt::format("--parents gives {} nodes, but --ids only {}.",
                                  parents.size(),
-                                 idCount),
+                                 counted(idCount, "id")),
                      "The last ids are the nodes of the tree, and each node needs one parent."};
     for (std::size_t node = 0; node < parents.size(); ++node)
         if (parents[node] < -1 || parents[node] >= static_cast<int>(node))

@@ -75,8 +75,9 @@ Result<void> checkPromptOptions(const GenerateOptions& options) {
 Result<void> runGenerate(const GenerateOptions& options, CommandContext& context) {
     ENGINE_TRY_DO(checkPromptOptions(options));
     ENGINE_TRY_DO(checkTexts(options.text));
-    const std::stop_token stop = context.interrupt.beginWork();
+    // Before there is work to stop, so that Ctrl+C ends the program while it waits for its input.
     ENGINE_TRY(SubmitPrompt prompt, readPrompt(options));
+    const std::stop_token stop = context.interrupt.beginWork();
     TextSession session(options.text, context.console);
     ENGINE_TRY_DO(session.open());
     ENGINE_TRY_DO(session.load(stop));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/options/model_options.h"
 #include "app/program_paths.h"
+#include "app/streams/counted.h"
 #include "engine/loading/gguf/gguf_file.h"
 #include "engine/model/backends/backend_registry.h"
 #include "engine/model/skip_sets/published_skip_sets.h"
@@ -235,8 +236,8 @@ void printTensorSummary(const Console& console, const Json& tensors) {
     }
     console.line("\nTensors");
     for (const auto& [type, sum] : types)
-        console.line(
-            fmt::format("  {:<6} {:>5} tensors {:>12}", type, sum.first, sizeInWords(sum.second)));
+        console.line(fmt::format(
+            "  {:<6} {:>13} {:>12}", type, counted(sum.first, "tensor"), sizeInWords(sum.second)));
     for (const Json& tensor : tensors)
         console.line(fmt::format("  {:<48} {:<5} {:>18} {:>12}",
                                  tensor["name"].get<std::string>(),
@@ -249,9 +250,9 @@ void printTensorSummary(const Console& console, const Json& tensors) {
 void printForms(const Console& console, const Json& forms) {
     console.line(fmt::format("\nHeld by the {} backend as", chosenBackend("")));
     for (const Json& form : forms)
-        console.line(fmt::format("  {:<6} {:>5} tensors: {}",
+        console.line(fmt::format("  {:<6} {:>13}: {}",
                                  form["type"].get<std::string>(),
-                                 form["tensors"].get<int>(),
+                                 counted(form["tensors"].get<int>(), "tensor"),
                                  form["form"].get<std::string>()));
 }
 

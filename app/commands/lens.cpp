@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/options/text_options.h"
 #include "app/number_check.h"
+#include "app/streams/counted.h"
 #include "engine/decoding/answer/generation.h"
 #include "engine/lens/answer_lens.h"
 
@@ -101,6 +102,8 @@ Result<void> runLens(const LensOptions& options, CommandContext& context) {
     GenerationRequest request{.prompt = text, .stop = stop};
     request.limits = {.maxTokens = options.maxTokens, .endIds = config.eosIds};
     ENGINE_TRY(const GenerationResult answer, generate(*decoder, request));
+    if (answer.reason == FinishReason::Cancelled)
+        return cancelledError();
     const int first = static_cast<int>(text.size());
     const int count = static_cast<int>(answer.tokens.size());
     text.insert(text.end(), answer.tokens.begin(), answer.tokens.end());
@@ -118,12 +121,11 @@ Result<void> runLens(const LensOptions& options, CommandContext& context) {
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     if (!context.console.isJson())
-        context.console.line(
-            fmt::format("{} tokens at {} depths in {:.2f} s; the answer took {:.2f} s",
-                        count,
-                        lensDepths(config.layerCount),
-                        seconds.count(),
-                        answer.metrics.decodeMs / 1e3));
+        context.console.line(fmt::format("{} at {} depths in {:.2f} s; the answer took {:.2f} s",
+                                         counted(count, "token"),
+                                         lensDepths(config.layerCount),
+                                         seconds.count(),
+                                         answer.metrics.decodeMs / 1e3));
     else
         context.console.jsonLine({{"event", "done"},
                                   {"tokens", count},

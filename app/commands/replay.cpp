@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/options/text_options.h"
 #include "app/number_check.h"
+#include "app/streams/counted.h"
 #include "engine/session/recording/event_json.h"
 #include "engine/session/recording/run_recording.h"
 
@@ -33,10 +34,10 @@ std::string figure(const std::optional<double>& value, int digits) {
 
 std::string inWords(const PlanOutline& plan) {
     const bool exits = plan.exitAfterLayer >= 0 && plan.exitAfterLayer < plan.layerCount - 1;
-    return fmt::format("skips attention {} and mlp {} of {} layers{}",
+    return fmt::format("skips attention {} and mlp {} of {}{}",
                        nlohmann::json(plan.skipped.attention).dump(),
                        nlohmann::json(plan.skipped.mlp).dump(),
-                       plan.layerCount,
+                       counted(plan.layerCount, "layer"),
                        exits ? fmt::format(", exits after layer {}", plan.exitAfterLayer) : "");
 }
 
@@ -48,21 +49,21 @@ std::string inWords(const SettingValues& values) {
 }
 
 std::string inWords(const DecodeMetrics& metrics) {
-    return fmt::format("{} rounds, M {}, acceptance {} ({} of {} draft steps), tokens per layer "
-                       "{}, speedup {} over {} baseline tokens; ms: draft {:.0f}, verify {:.0f}, "
-                       "search {:.0f}, other {:.0f}",
-                       metrics.rounds,
-                       figure(metrics.tokensPerRound(), 2),
-                       figure(metrics.acceptance(), 3),
-                       metrics.accepted,
-                       metrics.draftSteps,
-                       figure(metrics.tokensPerLayer(), 4),
-                       figure(metrics.speedup(), 2),
-                       metrics.baselineTokens,
-                       metrics.draftMs,
-                       metrics.verifyMs,
-                       metrics.searchMs,
-                       metrics.otherMs);
+    return fmt::format(
+        "{}, M {}, acceptance {} ({} of {}), tokens per layer {}, speedup {} over {}; "
+        "ms: draft {:.0f}, verify {:.0f}, search {:.0f}, other {:.0f}",
+        counted(metrics.rounds, "round"),
+        figure(metrics.tokensPerRound(), 2),
+        figure(metrics.acceptance(), 3),
+        metrics.accepted,
+        counted(metrics.draftSteps, "draft step"),
+        figure(metrics.tokensPerLayer(), 4),
+        figure(metrics.speedup(), 2),
+        counted(metrics.baselineTokens, "baseline token"),
+        metrics.draftMs,
+        metrics.verifyMs,
+        metrics.searchMs,
+        metrics.otherMs);
 }
 
 /// An event as a readable line; empty for events that only update a display.
@@ -74,10 +75,10 @@ struct EventLine {
     std::string operator()(const Statistics&) const { return {}; }
 
     std::string operator()(const ModelLoaded& event) const {
-        return fmt::format("model {}: {}, {} layers, {} {}, context {}",
+        return fmt::format("model {}: {}, {}, {} {}, context {}",
                            event.path,
                            event.model.architecture,
-                           event.model.layerCount,
+                           counted(event.model.layerCount, "layer"),
                            event.model.backend,
                            event.model.precision,
                            event.model.contextLength);
@@ -86,10 +87,10 @@ struct EventLine {
     std::string operator()(const ModelUnloaded&) const { return "model unloaded"; }
 
     std::string operator()(const ModelInspected& event) const {
-        return fmt::format("inspected {}: {}, {} layers, {:.2f} GB with {} {} and a context of {}",
+        return fmt::format("inspected {}: {}, {}, {:.2f} GB with {} {} and a context of {}",
                            event.path,
                            event.model.architecture,
-                           event.model.layerCount,
+                           counted(event.model.layerCount, "layer"),
                            static_cast<double>(event.memory.totalBytes) / 1e9,
                            event.model.backend,
                            event.model.precision,
@@ -97,16 +98,17 @@ struct EventLine {
     }
 
     std::string operator()(const TokensCounted& event) const {
-        return fmt::format(
-            "conversation of {} messages: {} tokens", event.perMessage.size(), event.total);
+        return fmt::format("conversation of {}: {}",
+                           counted(event.perMessage.size(), "message"),
+                           counted(event.total, "token"));
     }
 
     std::string operator()(const TasksListed& event) const {
-        return fmt::format("{} tasks are known", event.tasks.size());
+        return fmt::format("known tasks: {}", event.tasks.size());
     }
 
     std::string operator()(const SkipSetsListed& event) const {
-        return fmt::format("{} skip sets are kept for this model", event.own.sets.size());
+        return fmt::format("skip sets kept for this model: {}", event.own.sets.size());
     }
 
     std::string operator()(const LensTokensRead& event) const {
@@ -126,11 +128,11 @@ struct EventLine {
     }
 
     std::string operator()(const AttentionRead& event) const {
-        return fmt::format("attention of layer {} at token {} of prompt {}, {} heads",
+        return fmt::format("attention of layer {} at token {} of prompt {}, {}",
                            event.layer,
                            event.token,
                            event.promptId,
-                           event.heads.size());
+                           counted(event.heads.size(), "head"));
     }
 
     std::string operator()(const DecoderChosen& event) const {
@@ -154,9 +156,9 @@ struct EventLine {
     }
 
     std::string operator()(const PromptStarted& event) const {
-        return fmt::format("prompt {}: {} tokens, {} of them cached{}",
+        return fmt::format("prompt {}: {}, {} of them cached{}",
                            event.promptId,
-                           event.promptTokens,
+                           counted(event.promptTokens, "token"),
                            event.reusedTokens,
                            event.task.empty() ? "" : ", task " + event.task);
     }
@@ -169,17 +171,21 @@ struct EventLine {
     }
 
     std::string operator()(const StepFinished& event) const {
-        std::string how = event.isPlain() ? "plain"
-                                          : fmt::format("{} of {} draft steps accepted, plan {}",
-                                                        event.path.size(),
-                                                        event.confidences.size(),
-                                                        event.planId);
+        std::string how = event.isPlain()
+                              ? "plain"
+                              : fmt::format("{} of {} accepted, plan {}",
+                                            event.path.size(),
+                                            counted(event.confidences.size(), "draft step"),
+                                            event.planId);
         if (!event.sides.empty())
-            how += fmt::format(", {} rows outside the draft", event.sides.size());
+            how += fmt::format(", {} outside the draft", counted(event.sides.size(), "row"));
         for (const ShownTable& table : event.tables)
-            how += fmt::format(", {} of {} rows", table.name, table.rows.size());
-        return fmt::format(
-            "step {}: {} tokens ({}) {}", event.step, event.tokens.size(), how, quoted(event.text));
+            how += fmt::format(", {} of {}", table.name, counted(table.rows.size(), "row"));
+        return fmt::format("step {}: {} ({}) {}",
+                           event.step,
+                           counted(event.tokens.size(), "token"),
+                           how,
+                           quoted(event.text));
     }
 
     std::string operator()(const TextReleased& event) const {
@@ -187,12 +193,12 @@ struct EventLine {
     }
 
     std::string operator()(const TrialFinished& event) const {
-        return fmt::format("trial {} ({}): score {:.3f} ({} of {} tokens), best {:.3f}{}; {}",
+        return fmt::format("trial {} ({}): score {:.3f} ({} of {}), best {:.3f}{}; {}",
                            event.index,
                            event.trialKind,
                            event.score,
                            std::count(event.ticks.begin(), event.ticks.end(), 1),
-                           event.ticks.size(),
+                           counted(event.ticks.size(), "token"),
                            event.best,
                            event.isBest ? ", the new best" : "",
                            inWords(event.plan));
@@ -228,10 +234,10 @@ struct EventLine {
     std::string operator()(const Remark& event) const { return event.text; }
 
     std::string operator()(const PromptFinished& event) const {
-        return fmt::format("prompt {} ended ({}): {} tokens, {:.1f} tokens/s; {}",
+        return fmt::format("prompt {} ended ({}): {}, {:.1f} tokens/s; {}",
                            event.promptId,
                            finishReasonName(event.reason),
-                           event.tokens.size(),
+                           counted(event.tokens.size(), "token"),
                            event.generation.tokensPerSecond(),
                            inWords(event.decoding));
     }
@@ -289,12 +295,13 @@ void printSummary(const Console& console, const ReplaySummary& summary, std::int
                       {"steps", summary.steps},
                       {"tokens", summary.tokens}});
     Console::note(fmt::format(
-        "[{} events, {} prompts ended, {} steps, {} tokens{}]",
-        summary.events,
-        summary.prompts,
-        summary.steps,
-        summary.tokens,
-        unknown == 0 ? "" : fmt::format("; {} events of unknown kinds were ignored", unknown)));
+        "[{}, {} ended, {}, {}{}]",
+        counted(summary.events, "event"),
+        counted(summary.prompts, "prompt"),
+        counted(summary.steps, "step"),
+        counted(summary.tokens, "token"),
+        unknown == 0 ? ""
+                     : fmt::format("; ignored: {} of unknown kinds", counted(unknown, "event"))));
 }
 
 /// Everything before a damaged place is printed, then the damage is reported.

@@ -131,4 +131,10 @@ Result<void> forEachPrompt(const std::vector<DataPrompt>& prompts,
     return {};
 }
 
+Error noAnswerError() {
+    return {ErrorCode::InvalidInput,
+            "No prompt was answered.",
+            "The lines above say why each was skipped."};
+}
+
 } // namespace app

@@ -46,4 +46,7 @@ engine::Result<void>
 forEachPrompt(const std::vector<DataPrompt>& prompts,
               const std::function<engine::Result<bool>(const DataPrompt&)>& visit);
 
+/// The end of a run that has skipped each prompt and said why. InvalidInput.
+engine::Error noAnswerError();
+
 } // namespace app

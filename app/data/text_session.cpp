@@ -3,6 +3,7 @@
 
 #include "app/data/decode_tally.h"
 #include "app/program_paths.h"
+#include "app/streams/counted.h"
 #include "engine/decoding/statistics/skip_set_memory.h"
 
 #include <nlohmann/json.hpp>
@@ -61,12 +62,12 @@ std::string computedBy(const ModelFacts& model) {
 
 void printSummary(const PromptFinished& end, const DecodeTally& tally, const ModelFacts& model) {
     const GenerationMetrics& metrics = end.generation;
-    Console::note(fmt::format("[{} tokens, {:.1f} tokens/s{}; prompt {} tokens, first token after "
-                              "{:.2f} s; {}; {}]",
-                              metrics.outputTokens,
+    Console::note(fmt::format("[{}, {:.1f} tokens/s{}; prompt {}, first token after {:.2f} s; {}; "
+                              "{}]",
+                              counted(metrics.outputTokens, "token"),
                               metrics.tokensPerSecond(),
                               draftSummary(tally),
-                              metrics.promptTokens,
+                              counted(metrics.promptTokens, "token"),
                               metrics.firstTokenMs / 1e3,
                               computedBy(model),
                               endingInWords(end.reason)));

@@ -2,6 +2,7 @@
 // What swift-run says when the world is wrong: one sentence with what and where, a hint, an exit
 // code of its kind, and nothing half-written.
 #include "app/exit_codes.h"
+#include "tests/support/file_content.h"
 #include "tests/support/programs/swift_run.h"
 
 #include <QDir>
@@ -22,18 +23,6 @@ const QString kGgufModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf";
 
 ProgramRun run(const QStringList& arguments, const QByteArray& input = {}) {
     return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, input);
-}
-
-QByteArray readFile(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
-QString writeFile(const QString& path, const QByteArray& bytes) {
-    QFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size())
-        qFatal("cannot write %s", qPrintable(path));
-    return path;
 }
 
 } // namespace
@@ -73,7 +62,7 @@ QString SwiftRunBadInputTest::copyOfFolderModel() {
     const QString folder = m_folder->filePath("model");
     QDir().mkpath(folder);
     for (const QString name : {"config.json", "model.safetensors"})
-        writeFile(folder + "/" + name, readFile(kFolderModel + "/" + name));
+        support::writeFile(folder + "/" + name, support::fileBytes(kFolderModel + "/" + name));
     return folder;
 }
 
@@ -91,7 +80,7 @@ void SwiftRunBadInputTest::formsThatNoAnswerHasAreOneSentence() {
              {R"({"type": "number", "minimum": 1, "exclusiveMaximum": 1})",
               "The JSON schema allows no text at all."},
              {R"({"uniqueItems": true})", "\"uniqueItems\" is not supported here"}}) {
-        writeFile(schema, content);
+        support::writeFile(schema, content);
         const ProgramRun result = refused({"--json-schema", schema});
         QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
         QVERIFY2(result.errors.contains(sentence), result.errors.constData());
@@ -223,9 +212,9 @@ void SwiftRunBadInputTest::badArgumentsAreRefused() {
 void SwiftRunBadInputTest::missingAndForeignFilesAreNamed() {
     const QString missing = m_folder->filePath("missing.gguf");
     expectRefusal(run({"inspect", missing}), app::kNotFound, {missing});
-    const QString text = writeFile(m_folder->filePath("notes.gguf"), "Dear diary,\n");
+    const QString text = support::writeFile(m_folder->filePath("notes.gguf"), "Dear diary,\n");
     expectRefusal(run({"inspect", text}), app::kCorruptFile, {text});
-    const QString pickle = writeFile(m_folder->filePath("model.bin"), "PK\3\4");
+    const QString pickle = support::writeFile(m_folder->filePath("model.bin"), "PK\3\4");
     expectRefusal(run({"inspect", pickle}), app::kUnsupported, {pickle});
     const QStringList adapted = {
         "generate", "--model", kFolderModel, "--prompt-ids", "1", "--draft-adapter"};
@@ -243,10 +232,10 @@ void SwiftRunBadInputTest::aFolderWithoutConfigSaysWhatIsMissing() {
 
 void SwiftRunBadInputTest::unknownArchitecturesAreNamed() {
     const QString folder = copyOfFolderModel();
-    QByteArray config = readFile(folder + "/config.json");
+    QByteArray config = support::fileBytes(folder + "/config.json");
     config.replace("\"model_type\": \"llama\"", "\"model_type\": \"cohere\"");
     config.replace("LlamaForCausalLM", "Gemma2ForCausalLM");
-    writeFile(folder + "/config.json", config);
+    support::writeFile(folder + "/config.json", config);
     expectRefusal(run({"inspect", folder}), app::kUnsupported, {"cohere", "llama", "qwen2"});
 }
 
@@ -264,7 +253,7 @@ void SwiftRunBadInputTest::aTokenizerOfAnotherModelIsRefused() {
         {"post_processor", QJsonValue()},
         {"decoder", QJsonObject{{"type", "ByteLevel"}}},
         {"model", QJsonObject{{"type", "BPE"}, {"vocab", vocabulary}, {"merges", QJsonArray()}}}};
-    writeFile(folder + "/tokenizer.json", QJsonDocument(tokenizer).toJson());
+    support::writeFile(folder + "/tokenizer.json", QJsonDocument(tokenizer).toJson());
     expectRefusal(run({"generate", "--model", folder, "--prompt-ids", "1", "--backend", "plain"}),
                   app::kUsage,
                   {"300", "160"});
@@ -272,10 +261,10 @@ void SwiftRunBadInputTest::aTokenizerOfAnotherModelIsRefused() {
 
 void SwiftRunBadInputTest::weightsThatAreNotFiniteNameTheTensor() {
     const QString folder = copyOfFolderModel();
-    QByteArray bytes = readFile(folder + "/model.safetensors");
+    QByteArray bytes = support::fileBytes(folder + "/model.safetensors");
     const quint16 nan = 0x7E00; // of float16
     std::memcpy(bytes.data() + bytes.size() - 2, &nan, sizeof nan);
-    writeFile(folder + "/model.safetensors", bytes);
+    support::writeFile(folder + "/model.safetensors", bytes);
     expectRefusal(run({"generate", "--model", folder, "--prompt-ids", "1", "--backend", "plain"}),
                   app::kNumeric,
                   {"tensor", "weight"});
@@ -285,7 +274,8 @@ void SwiftRunBadInputTest::aDamagedSkipFileSaysWhere() {
     const QStringList arguments = {
         "forward", "--model", kFolderModel, "--backend", "plain", "--ids", "1", "--skip"};
     const auto skip = [&](const QByteArray& text) {
-        return run(arguments + QStringList{writeFile(m_folder->filePath("skip.json"), text)});
+        return run(arguments +
+                   QStringList{support::writeFile(m_folder->filePath("skip.json"), text)});
     };
     expectRefusal(skip("{\"attention\":[1"), app::kCorruptFile, {"skip.json", "byte"});
     expectRefusal(skip("{\"attention\":[3]}"), app::kUsage, {"skip.json", "attention", "0 to 2"});
@@ -323,7 +313,7 @@ void SwiftRunBadInputTest::badLinesAreNumbered() {
 }
 
 void SwiftRunBadInputTest::aTextThatIsNoUtf8IsNamed() {
-    const QString file = writeFile(m_folder->filePath("latin.txt"), "caf\xE9");
+    const QString file = support::writeFile(m_folder->filePath("latin.txt"), "caf\xE9");
     const auto refused = [](const QString& arguments) {
         const QString line =
             QString("%1 %2 --model %3 --backend plain --max-tokens 1")
@@ -357,7 +347,7 @@ void SwiftRunBadInputTest::aFolderWithOnlyATokenizerCanTokenize() {
          QJsonObject{{"type", "BPE"},
                      {"vocab", QJsonObject{{"a", 0}, {"b", 1}, {"ab", 2}}},
                      {"merges", QJsonArray{"a b"}}}}};
-    writeFile(folder + "/tokenizer.json", QJsonDocument(tokenizer).toJson());
+    support::writeFile(folder + "/tokenizer.json", QJsonDocument(tokenizer).toJson());
     const ProgramRun result = run({"tokenize", "--model", folder}, "abba\n");
     QCOMPARE(result.exitCode, 0);
     QCOMPARE(result.output, QByteArray("2 1 0\n"));
@@ -387,9 +377,10 @@ void SwiftRunBadInputTest::chatGoesOnAfterAMessageThatDoesNotFit() {
 /// The weights are small: what does not fit are the keys and values, known before any pass.
 void SwiftRunBadInputTest::aContextThatDoesNotFitIntoMemoryIsRefused() {
     const QString folder = copyOfFolderModel();
-    QJsonObject config = QJsonDocument::fromJson(readFile(folder + "/config.json")).object();
+    QJsonObject config =
+        QJsonDocument::fromJson(support::fileBytes(folder + "/config.json")).object();
     config["max_position_embeddings"] = 1073741824;
-    writeFile(folder + "/config.json", QJsonDocument(config).toJson());
+    support::writeFile(folder + "/config.json", QJsonDocument(config).toJson());
     const QStringList arguments = {"generate", "--model", folder, "--prompt-ids", "1,2"};
     const ProgramRun refused = run(arguments + QStringList{"--context", "1073741824"});
     expectRefusal(refused,

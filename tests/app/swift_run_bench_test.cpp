@@ -241,7 +241,7 @@ void SwiftRunBenchTest::aMadeUpShapeRunsWithoutATokenizer() {
                                      "--json"});
     QVERIFY2(result.exitCode == 0, result.errors.constData());
     const QJsonObject done = result.jsonLines().constLast();
-    QCOMPARE(done["model"].toString(), QString("shape 1b (1 layers, 4bit)"));
+    QCOMPARE(done["model"].toString(), QString("shape 1b (1 layer, 4bit)"));
     // Widened to float32; of the two tables of 32,000 x 2048 a step reads one.
     const double linear = 2048.0 * (64 * 2 * 36 + 3 * 5632);
     const double table = 2048.0 * 32000;

@@ -46,6 +46,7 @@ private slots:
     void theCsvFileHasTheFiguresOfTheDoneLine();
     void aCsvFileThatCannotBeWrittenIsToldBeforeTheWork();
     void aDecoderThatGoesWrongIsOutAndTheOthersGoOn();
+    void aDroppedDecoderIsComparedOnItsOwnPrompts();
     void aPromptThatDoesNotFitIsLeftOut();
     void aFileFullOfBadLinesDoesNotFloodTheTerminal();
     void badInputIsOneSentence_data();
@@ -141,7 +142,7 @@ void SwiftRunCompareTest::badLinesAreNamedAndCountedAndTheRestIsDone() {
     QVERIFY(result.errors.contains("line 2"));
     QCOMPARE(result.errors.count("skipped"), 1);
     QCOMPARE(result.jsonLines().constLast()["bad_lines"].toInt(), 1);
-    QVERIFY(compare({}).output.contains("1 bad lines"));
+    QVERIFY(compare({}).output.contains("1 bad line and"));
 }
 
 /// The tiny model's two layers are never skipped; as a lesson model it has two more.
@@ -367,10 +368,28 @@ void SwiftRunCompareTest::aDecoderThatGoesWrongIsOutAndTheOthersGoOn() {
     QCOMPARE(done["decoders"]["faulty"]["prompts"].toInt(-1), 0);
     QVERIFY(done["decoders"]["faulty"]["failure"].toString().contains("the fault in step"));
     QVERIFY(done["decoders"]["vanilla"]["failure"].isNull());
+    QVERIFY(done["decoders"]["faulty"]["speedup"].isNull());
     QCOMPARE(std::count_if(lines.begin(),
                            lines.end(),
                            [](const QJsonObject& line) { return line["event"] == "given_up"; }),
              1);
+}
+
+void SwiftRunCompareTest::aDroppedDecoderIsComparedOnItsOwnPrompts() {
+    const auto lines = compareFaulty("second begin", false).jsonLines();
+    const auto rate = [&](const char* decoder) { // of the first prompt
+        return std::find_if(lines.begin(),
+                            lines.end(),
+                            [&](const auto& line) { return line["decoder"] == decoder; })
+            ->value("tokens_per_second")
+            .toDouble();
+    };
+    const QJsonValue decoders = lines[lines.size() - 2]["decoders"];
+    QCOMPARE(decoders["vanilla"]["prompts"].toInt(), 2);
+    QCOMPARE(decoders["faulty"]["prompts"].toInt(), 1);
+    const double speedup = rate("faulty") / rate("vanilla");
+    QVERIFY(isNear(decoders["faulty"]["speedup"].toDouble(), speedup));
+    QVERIFY(isNear(decoders["faulty"]["speedup_of_means"].toDouble(), speedup));
 }
 
 void SwiftRunCompareTest::aPromptThatDoesNotFitIsLeftOut() {

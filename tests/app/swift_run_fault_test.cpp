@@ -4,6 +4,7 @@
 // is still there. A sample of all n, unless SWIFT_STUDIO_FULL_FAULTS is 1.
 #include "app/exit_codes.h"
 #include "engine/session/recording/run_recording.h"
+#include "tests/support/file_content.h"
 #include "tests/support/models/tiny_folder_model.h"
 #include "tests/support/programs/faulted_run.h"
 
@@ -15,11 +16,6 @@
 using support::ProgramRun;
 
 namespace {
-
-QByteArray readFile(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
 
 /// A command as it is run again and again.
 struct Scenario {
@@ -190,7 +186,7 @@ void SwiftRunFaultTest::checkFiles(const Scenario& scenario,
     QVERIFY2(left.isEmpty(), qPrintable(left.join(' ')));
     if (scenario.out.isEmpty())
         return;
-    const QByteArray now = readFile(scenario.out);
+    const QByteArray now = support::fileBytes(scenario.out);
     if (!isDone && now == before)
         return;
     if (scenario.arguments.first() == "stream") {
@@ -234,10 +230,10 @@ void SwiftRunFaultTest::everyCallMayFail() {
     const Scenario tried = scenario(command);
     const bool isMeasured = tried.arguments.contains("--json");
     prepare(tried);
-    const QByteArray before = tried.out.isEmpty() ? QByteArray() : readFile(tried.out);
+    const QByteArray before = tried.out.isEmpty() ? QByteArray() : support::fileBytes(tried.out);
     const ProgramRun whole = run(tried, kind, 0);
     QVERIFY2(whole.exitCode == 0, whole.errors.constData());
-    const long count = readFile(path("count")).trimmed().toLong();
+    const long count = support::fileBytes(path("count")).trimmed().toLong();
     const int expected = kind == "alloc" ? app::kNoMemory : app::kIo;
     // The text of the help is made at the end.
     for (const long n : support::sampleOfCalls(count, command == "help" ? 40 : 2)) {
@@ -284,7 +280,7 @@ void SwiftRunFaultTest::aClockThatStepsBackEndsNoAnswer() {
     const ProgramRun wrong = run({arguments, {}, {}}, "clock", 0);
     QVERIFY2(wrong.exitCode == 0, wrong.errors.constData());
     QCOMPARE(wrong.output, right.output);
-    QVERIFY(readFile(path("count")).trimmed().toLong() > 64); // it did step back
+    QVERIFY(support::fileBytes(path("count")).trimmed().toLong() > 64); // it did step back
 }
 
 QTEST_GUILESS_MAIN(SwiftRunFaultTest)

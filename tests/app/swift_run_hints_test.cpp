@@ -55,6 +55,13 @@ void SwiftRunHintsTest::initTestCase() {
     support::writeFolderModel(path("model").toStdString(), config, weights);
     config.contextLength = 1 << 20;
     support::writeFolderModel(path("long").toStdString(), config, weights);
+    // Finite weights, whose products are not in float32.
+    config.contextLength = 64;
+    for (float& weight : weights.values("model.layers.4.mlp.up_proj.weight"))
+        weight *= 1e6F;
+    for (float& weight : weights.values("model.layers.4.mlp.down_proj.weight"))
+        weight = 3e38F;
+    support::writeFolderModel(path("huge").toStdString(), config, weights);
     support::writeText(path("data.jsonl").toStdString(), "{\"prompt\":\"abc ab\"}\n");
     support::writeText(path("tasks.jsonl").toStdString(),
                        "{\"prompt\":\"abc ab\",\"task\":\"letters\"}\n");
@@ -111,6 +118,12 @@ void SwiftRunHintsTest::addWrongRows() {
              "Check the path; - reads from standard input.",
              generate + "--prompt-file - < words.txt",
              app::kNotFound);
+    const QString huge = "$RUN generate --model huge --max-tokens 2 --prompt abc ";
+    addWrong("numbers beyond the precision",
+             huge,
+             "try --backend plain --precision float64",
+             huge + "--backend plain --precision float64",
+             app::kNumeric);
     addWrong("a context beyond the model's",
              generate + "--prompt abc --context 9999999",
              "Leave out --context, or choose a smaller one.",

@@ -2,6 +2,9 @@
 // What swift-run writes: output that is lost is an error, and no file of the user's is replaced
 // that should not be.
 #include "app/exit_codes.h"
+#include "engine/loading/model_files.h"
+#include "engine/model/model_fingerprint.h"
+#include "engine/session/loading/draft_adapter_choice.h"
 #include "engine/session/recording/run_recording.h"
 #include "tests/support/models/tiny_folder_model.h"
 #include "tests/support/programs/swift_run.h"
@@ -53,6 +56,8 @@ private slots:
     void theNameIsTakenWithTheFirstRecord();
     void whatStoppedTheProgramIsNamed_data();
     void whatStoppedTheProgramIsNamed();
+    void ctrlCEndsTheWaitForAPrompt();
+    void ctrlCBeforeTheFirstTokenIsNoWrongInput();
 
 private:
     void commandsThatWrite();
@@ -342,6 +347,55 @@ void SwiftRunOutputTest::whatStoppedTheProgramIsNamed() {
     QVERIFY2(process.exitCode() == exitCode, errors.constData());
     QVERIFY2(errors.contains(named.toUtf8()), errors.constData());
     QCOMPARE(run({"replay", path("stopped.swiftrun")}).exitCode, 0);
+}
+
+void SwiftRunOutputTest::ctrlCEndsTheWaitForAPrompt() {
+    QProcess process;
+    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), {"generate", "--prompt-file", "-"});
+    // Far more than a pipe holds: once it is written, the program reads.
+    process.write(QByteArray(1 << 22, 'a'));
+    while (process.bytesToWrite() > 0)
+        QVERIFY(process.waitForBytesWritten(support::kPatienceMs));
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    QVERIFY(process.waitForFinished(support::kPatienceMs));
+    QCOMPARE(process.exitCode(), static_cast<int>(app::kCancelled));
+}
+
+/// The lens of a long prompt, whose answer would fill the context.
+void SwiftRunOutputTest::ctrlCBeforeTheFirstTokenIsNoWrongInput() {
+    engine::ModelConfig config = support::letterConfig(1);
+    config.contextLength = 1 << 13;
+    support::MemoryWeights weights = support::randomWeights(config, 3);
+    const std::filesystem::path model = path("long").toStdString();
+    support::writeFolderModel(model, config, weights);
+    // A damaged adapter is told once the model is loaded, before the prompt is read.
+    const auto files = engine::ModelFiles::open(model);
+    const auto stored = files.value().weights();
+    const auto fingerprint =
+        engine::modelFingerprint(files.value().config().value(), *stored.value());
+    const std::filesystem::path adapter = engine::usersDraftAdapter(fingerprint.value());
+    std::filesystem::create_directories(adapter.parent_path());
+    support::writeText(adapter, "no adapter");
+    QProcess process;
+    process.setReadChannel(QProcess::StandardError);
+    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+                  {"lens",
+                   "--model",
+                   path("long"),
+                   "--backend",
+                   "plain",
+                   "--prompt-ids",
+                   QString("1,").repeated(4000) + "1",
+                   "--max-tokens",
+                   "100000"});
+    QByteArray errors;
+    while (!errors.contains("draft adapter") && process.waitForReadyRead(-1))
+        errors += process.readAllStandardError();
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    QVERIFY(process.waitForFinished(-1));
+    errors += process.readAllStandardError();
+    QVERIFY2(process.exitCode() == app::kCancelled, errors.constData());
+    QVERIFY2(errors.contains("Stopped by Ctrl+C"), errors.constData());
 }
 
 QTEST_GUILESS_MAIN(SwiftRunOutputTest)

@@ -68,10 +68,11 @@ void SwiftRunReplayTest::aRecordingIsPrintedForPeople() {
                               "prompt 9",
                               "task tales",
                               "step 0",
-                              "step 5",
+                              "step 5: 1 token (plain)",
                               "ended (max_tokens): 6 tokens"})
         QVERIFY2(result.output.contains(words), words);
-    QVERIFY(result.errors.contains("6 tokens"));
+    QVERIFY2(result.errors.contains("1 prompt ended, 6 steps, 6 tokens]"),
+             result.errors.constData());
     for (const QByteArray& line : result.output.split('\n'))
         QVERIFY2(line.isEmpty() || line.contains(" s  "), line.constData());
 }

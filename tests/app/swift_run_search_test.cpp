@@ -192,6 +192,12 @@ void SwiftRunSearchTest::badInputIsOneSentence_data() {
         << "random" << QStringList{"--set", "r=0.3"} << usage << QStringList{"--set", "random"};
     QTest::newRow("trials for a decoder")
         << "swift" << QStringList{"--trials", "9"} << usage << QStringList{"--trials", "swift"};
+    QTest::newRow("a seed for a decoder")
+        << "guided" << QStringList{"--seed", "1"} << usage << QStringList{"--seed", "guided"};
+    for (const char* method : {"swift", "bayes"})
+        QTest::addRow("an objective for %s", method)
+            << method << QStringList{"--objective", "tokens_per_second"} << usage
+            << QStringList{"--objective", method};
     QTest::newRow("two profiles") << "guided" << QStringList{"--set", "profile=code"} << usage
                                   << QStringList{"--method"};
     QTest::newRow("not a folder") << "random" << QStringList{"--out", "nowhere/set.json"}
@@ -231,7 +237,9 @@ void SwiftRunSearchTest::nothingIsWrittenWhenNothingWasTried() {
     const ProgramRun result =
         run(arguments("swift", "none.json") + QStringList{"--limit", "1", "--max-tokens", "4"});
     QCOMPARE(result.exitCode, static_cast<int>(app::kUsage));
-    QVERIFY(result.errors.contains("tried no skip set"));
+    QVERIFY2(
+        result.errors.contains("tried no skip set on 1 prompt with answers of at most 4 tokens."),
+        result.errors.constData());
     QVERIFY(!QFile::exists(path("none.json")));
 }
 

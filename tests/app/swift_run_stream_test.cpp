@@ -28,6 +28,8 @@ private slots:
     void aLessonModelIsMadeFromTheModel();
     void theTableNamesTasksAndBadLines();
     void aPromptThatDoesNotFitIsLeftOut();
+    void aRunWithoutAnyAnswerIsNoSuccess();
+    void aFaultThatIsNotOfThePromptEndsTheRun();
     void badInputIsOneSentence_data();
     void badInputIsOneSentence();
     void ctrlCKeepsWhatIsThere();
@@ -80,6 +82,14 @@ const std::string kTwoTasks = "{\"prompt\":\"abc ab\",\"task\":\"left\"}\n"
                               "{\"prompt\":\"da be\",\"task\":\"right\"}\n"
                               "{\"prompt\":8}\n"
                               "{\"prompt\":\"cab dab\",\"task\":\"left\"}\n";
+
+/// A line whose prompt has more than 100 tokens.
+std::string longPrompt() {
+    std::string text;
+    for (int i = 0; i < 200; ++i)
+        text += "da ";
+    return "{\"prompt\":\"" + text + "\"}\n";
+}
 
 } // namespace
 
@@ -206,21 +216,41 @@ void SwiftRunStreamTest::aLessonModelIsMadeFromTheModel() {
 void SwiftRunStreamTest::theTableNamesTasksAndBadLines() {
     const ProgramRun result = stream(kTwoTasks, {});
     QCOMPARE(result.exitCode, 0);
-    for (const char* part : {"left", "right", "all", "speedup", "trials", "1 bad lines"})
+    for (const char* part : {"left", "right", "all", "speedup", "trials", "1 bad line and"})
         QVERIFY2(result.output.contains(part), result.output.constData());
     QVERIFY(result.errors.contains("line 3"));
 }
 
 void SwiftRunStreamTest::aPromptThatDoesNotFitIsLeftOut() {
-    std::string longPrompt;
-    for (int i = 0; i < 200; ++i)
-        longPrompt += "da ";
-    const ProgramRun result = stream("{\"prompt\":\"" + longPrompt + "\"}\n{\"prompt\":\"ab\"}\n",
-                                     {"--context", "100", "--json"});
+    const ProgramRun result =
+        stream(longPrompt() + "{\"prompt\":\"ab\"}\n", {"--context", "100", "--json"});
     QCOMPARE(result.exitCode, 0);
     QCOMPARE(result.jsonLines().constLast()["left_out"].toInt(), 1);
     QCOMPARE(result.jsonLines().constLast()["prompts"].toInt(), 1);
     QVERIFY(result.errors.contains("line 1 was skipped"));
+}
+
+void SwiftRunStreamTest::aRunWithoutAnyAnswerIsNoSuccess() {
+    const ProgramRun result = stream(longPrompt() + longPrompt(), {"--context", "100", "--json"});
+    QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
+    QVERIFY2(result.errors.contains("line 2 was skipped"), result.errors.constData());
+    QVERIFY2(result.errors.contains("No prompt was answered."), result.errors.constData());
+    const auto lines = result.jsonLines();
+    QCOMPARE(lines[lines.size() - 2]["left_out"].toInt(), 2);
+}
+
+void SwiftRunStreamTest::aFaultThatIsNotOfThePromptEndsTheRun() {
+    const QString program =
+        support::copyProgram(SWIFT_STUDIO_BIN_DIR, TEST_DECODER_DIR, {"faulty"}, path("spoilt"));
+    QStringList all = arguments("{\"prompt\":\"abc ab\"}\n{\"prompt\":\"da be\"}\n");
+    all[all.indexOf("swift")] = "faulty";
+    const ProgramRun result =
+        support::runProgram(program, all + QStringList{"--set", "fault=step", "--json"});
+    QVERIFY2(result.exitCode == app::kBug, result.errors.constData());
+    QVERIFY2(result.errors.contains("the fault in step"), result.errors.constData());
+    QVERIFY2(!result.errors.contains("was skipped"), result.errors.constData());
+    const auto lines = result.jsonLines();
+    QCOMPARE(lines[lines.size() - 2]["incomplete"].toBool(), true);
 }
 
 void SwiftRunStreamTest::badInputIsOneSentence_data() {

@@ -119,6 +119,11 @@ void SwiftRunTest::generateStreamsText() {
     QCOMPARE(lines.last()["text"].toString(), streamed);
     QCOMPARE(people.output, streamed.toUtf8() + "\n");
     QVERIFY(people.errors.contains("tokens/s"));
+    const ProgramRun shortest =
+        run(plain({"generate", "--model", kGgufModel, "--prompt-ids", "5", "--max-tokens", "1"}));
+    QVERIFY2(shortest.errors.contains("[1 token, ") &&
+                 shortest.errors.contains("; prompt 1 token, "),
+             shortest.errors.constData());
 }
 
 void SwiftRunTest::sameSeedSameText() {

@@ -3,6 +3,7 @@
 
 #include "app/data/data_model.h"
 #include "app/program_paths.h"
+#include "app/streams/counted.h"
 #include "engine/base/counter_random.h"
 #include "engine/base/system_memory.h"
 #include "engine/loading/network/synthetic_model.h"
@@ -57,8 +58,8 @@ Result<void> checkContext(const BenchOptions& options, int contextLength) {
     if (needed <= contextLength)
         return {};
     return Error{ErrorCode::InvalidInput,
-                 fmt::format("The measurement needs {} tokens, but the context holds only {}.",
-                             needed,
+                 fmt::format("The measurement needs {}, but the context holds only {}.",
+                             counted(needed, "token"),
                              contextLength),
                  "Choose smaller values for --cached and --prefill."};
 }
@@ -124,7 +125,7 @@ Result<void> checkShapeMemory(const BenchOptions& options,
                backend.forecast(config, weights, computing, kShapeContext));
     return checkMemoryFor(
         static_cast<double>(forecast.memory.totalBytes()),
-        fmt::format("the shape {} with {} layers", options.shape, config.layerCount));
+        fmt::format("the shape {} with {}", options.shape, counted(config.layerCount, "layer")));
 }
 
 Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token& stop) {
@@ -140,8 +141,8 @@ Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token&
     ModelOptions asStored = options.model;
     asStored.settings.erase("weights");
     ENGINE_TRY_DO(checkShapeMemory(options, asStored, config, weights));
-    model.name =
-        fmt::format("shape {} ({} layers, {})", options.shape, config.layerCount, form.name);
+    model.name = fmt::format(
+        "shape {} ({}, {})", options.shape, counted(config.layerCount, "layer"), form.name);
     config.storedType = form.name;
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
         model.prompts.push_back(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/bench/bench_report.h"
 
+#include "app/streams/counted.h"
+
 #include <cmath>
 
 namespace app {
@@ -142,12 +144,12 @@ std::string ratioRow(std::string_view name, const std::optional<DecodeRatio>& ra
         return {};
     std::string text =
         row(name,
-            fmt::format("{:.3f}  [{:.3f} to {:.3f}]  {} of {} answers equal{}",
+            fmt::format("{:.3f}  [{:.3f} to {:.3f}]  {} of {} equal{}",
                         ratio->all.ratio,
                         ratio->all.low,
                         ratio->all.high,
                         ratio->equal,
-                        ratio->pairs,
+                        counted(ratio->pairs, "answer"),
                         ratio->firstDifference ? fmt::format(", the first differs from token {} on",
                                                              *ratio->firstDifference)
                                                : ""));
@@ -232,11 +234,11 @@ std::string benchTable(const BenchResults& results) {
                             static_cast<double>(facts.weightBytes) * 1e-6,
                             facts.bytesPerStep * 1e-6));
     text += row("backend",
-                fmt::format("{}, {}, keys and values {}, {} threads",
+                fmt::format("{}, {}, keys and values {}, {}",
                             facts.backend,
                             facts.precision,
                             facts.kvType,
-                            facts.threads));
+                            counted(facts.threads, "thread")));
     text += row("roof, GB/s", spreadText(figures.roofGbps, 1));
     text += passRows(results, figures);
     text += row(fmt::format("prefill of {}, tokens/s", facts.prefillTokens),

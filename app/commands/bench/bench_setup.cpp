@@ -3,6 +3,7 @@
 
 #include "app/commands/options/decoder_options.h"
 #include "app/program_paths.h"
+#include "app/streams/counted.h"
 #include "engine/base/system_memory.h"
 #include "engine/base/typed_text.h"
 #include "engine/kernels/processor.h"
@@ -168,7 +169,8 @@ void describeModel(const BenchOptions& options, const BenchModel& model, BenchFa
     facts.maxTokens = options.maxTokens;
     if (model.leftOut > 0)
         facts.remarks.push_back(
-            fmt::format("{} prompts do not fit into the context and are left out.", model.leftOut));
+            fmt::format("The measurement leaves out {} for lack of room in the context.",
+                        counted(model.leftOut, "prompt")));
 }
 
 Result<std::unique_ptr<MemoryRoof>> openRoof(const BenchOptions& options, BenchFacts& facts) {

@@ -73,9 +73,12 @@ public:
             ENGINE_TRY_DO(writeOutput(csvPlace(m_options), m_report.csv()));
         if (m_isCancelled)
             return cancelledError();
-        if (visited && m_failure)
+        ENGINE_TRY_DO(visited);
+        if (m_failure)
             return *m_failure;
-        return visited;
+        if (m_report.prompts() == 0)
+            return noAnswerError();
+        return {};
     }
 
 private:

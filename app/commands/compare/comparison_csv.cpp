@@ -75,10 +75,9 @@ std::string scoreCell(const DecoderSums& sums, std::size_t score) {
 std::string ComparisonReport::csvLines(const std::string& scope,
                                        const std::string& task,
                                        const Sums& sums) const {
-    const DecoderSums& vanilla = sums[m_vanilla];
     std::string text;
     for (std::size_t i = 0; i < sums.size(); ++i) {
-        const DecoderSums& own = sums[i];
+        const auto& [own, vanilla] = sums[i];
         const DecodeMetrics& metrics = own.tally.metrics;
         const ExpectedSpeed six(own, vanilla, m_variants[i].lockedLayers);
         const std::array<std::string, kNames.size()> cells = {

@@ -2,6 +2,7 @@
 #include "app/commands/compare/comparison_report.h"
 
 #include "app/commands/compare/expected_speed.h"
+#include "app/streams/counted.h"
 
 #include <algorithm>
 
@@ -14,6 +15,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 double quotient(double a, double b) { return b > 0.0 ? a / b : 0.0; }
+
+/// Null where nothing was measured.
+Json speedupJson(double rate, double vanilla) {
+    return vanilla > 0.0 ? Json(rate / vanilla) : Json();
+}
+
+std::string speedupText(double rate, double vanilla) {
+    return vanilla > 0.0 ? fmt::format("{:.2f}x", rate / vanilla) : "-";
+}
 
 Json differenceJson(const Difference& difference) {
     return {{"half", difference.isInReverseHalf ? "reverse" : "forward"},
@@ -106,8 +116,10 @@ void ComparisonReport::add(const std::string& task, const PromptOutcomes& outcom
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         if (!outcomes[i])
             continue;
-        sums[i].add(*outcomes[i]);
-        m_all[i].add(*outcomes[i]);
+        for (ComparedSums* each : {&sums[i], &m_all[i]}) {
+            each->own.add(*outcomes[i]);
+            each->vanilla.add(*outcomes[m_vanilla]);
+        }
     }
 }
 
@@ -144,10 +156,9 @@ Json ComparisonReport::promptLine(const DataPrompt& prompt,
 }
 
 Json ComparisonReport::sumsJson(const Sums& sums) const {
-    const DecoderSums& vanilla = sums[m_vanilla];
     Json all = Json::object();
     for (std::size_t i = 0; i < sums.size(); ++i) {
-        const DecoderSums& own = sums[i];
+        const auto& [own, vanilla] = sums[i];
         Json line = {
             {"decoder", m_variants[i].decoder},
             {"settings", settingsJson(m_variants[i].settings)},
@@ -157,12 +168,12 @@ Json ComparisonReport::sumsJson(const Sums& sums) const {
             {"tokens", own.tally.tokens()},
             {"steps", own.tally.steps},
             {"tokens_per_second", own.tokensPerSecond()},
-            {"speedup", quotient(own.tokensPerSecond(), vanilla.tokensPerSecond())},
+            {"speedup", speedupJson(own.tokensPerSecond(), vanilla.tokensPerSecond())},
             {"speedup_with_prompt",
-             quotient(own.tokensPerSecondWithPrompt(), vanilla.tokensPerSecondWithPrompt())},
+             speedupJson(own.tokensPerSecondWithPrompt(), vanilla.tokensPerSecondWithPrompt())},
             {"mean_tokens_per_second", own.meanTokensPerSecond()},
             {"speedup_of_means",
-             quotient(own.meanTokensPerSecond(), vanilla.meanTokensPerSecond())},
+             speedupJson(own.meanTokensPerSecond(), vanilla.meanTokensPerSecond())},
             {"prompt_ms", own.promptSeconds * 1e3},
             {"decode_ms", own.decodeSeconds * 1e3}};
         line.update(own.tally.json());
@@ -195,12 +206,11 @@ Json ComparisonReport::doneLine(const DataSummary& data, bool isIncomplete) cons
 }
 
 std::string ComparisonReport::rows(const std::string& task, const Sums& sums) const {
-    const DecoderSums& vanilla = sums[m_vanilla];
     std::string text;
     for (std::size_t i = 0; i < sums.size(); ++i) {
-        const DecoderSums& own = sums[i];
+        const auto& [own, vanilla] = sums[i];
         text += fmt::format(
-            "{:<22} {:<13} {:>7} {:>6} {:>9} {:>7} {:>8.1f} {:>7.2f}x {:>7.2f}x {:>7.2f}x {:>6.2f} "
+            "{:<22} {:<13} {:>7} {:>6} {:>9} {:>7} {:>8.1f} {:>8} {:>8} {:>8} {:>6.2f} "
             "{:>10} {:>7.4f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f}\n",
             i == 0 ? cut(task, 22) : "",
             cut(m_variants[i].name, 13),
@@ -209,9 +219,9 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
             own.nearTies,
             own.tally.tokens(),
             own.tokensPerSecond(),
-            quotient(own.tokensPerSecond(), vanilla.tokensPerSecond()),
-            quotient(own.tokensPerSecondWithPrompt(), vanilla.tokensPerSecondWithPrompt()),
-            quotient(own.meanTokensPerSecond(), vanilla.meanTokensPerSecond()),
+            speedupText(own.tokensPerSecond(), vanilla.tokensPerSecond()),
+            speedupText(own.tokensPerSecondWithPrompt(), vanilla.tokensPerSecondWithPrompt()),
+            speedupText(own.meanTokensPerSecond(), vanilla.meanTokensPerSecond()),
             own.tally.tokensPerRound(),
             own.tally.metrics.draftSteps > 0 ? fmt::format("{:.3f}", own.tally.acceptance()) : "-",
             own.meanTokensPerLayer(),
@@ -229,7 +239,8 @@ std::string ComparisonReport::equationTable() const {
     bool isOneWithoutRatio = false;
     const auto add = [&](const std::string& task, const Sums& sums) {
         for (std::size_t i = 0; i < sums.size(); ++i) {
-            const ExpectedSpeed expected(sums[i], sums[m_vanilla], m_variants[i].lockedLayers);
+            const auto& [own, vanilla] = sums[i];
+            const ExpectedSpeed expected(own, vanilla, m_variants[i].lockedLayers);
             const std::string words = expected.sentence();
             if (words.empty())
                 continue;
@@ -252,11 +263,12 @@ std::string ComparisonReport::equationTable() const {
 std::string ComparisonReport::qualityTable() const {
     std::string text;
     for (const auto& [task, sums] : m_byTask) {
-        const Scores reference = meansOf(sums[m_vanilla]);
+        const DecoderSums& vanilla = sums[m_vanilla].own;
+        const Scores reference = meansOf(vanilla);
         for (std::size_t i = 0; i < sums.size(); ++i) {
-            const Scores own = meansOf(sums[i]);
+            const Scores own = meansOf(sums[i].own);
             const std::string_view relation = i == m_vanilla ? ""
-                                              : sums[i].prompts < sums[m_vanilla].prompts
+                                              : sums[i].own.prompts < vanilla.prompts
                                                   ? "of fewer prompts than vanilla"
                                               : own == reference ? "the same as vanilla"
                                                                  : "NOT the same as vanilla";
@@ -302,21 +314,20 @@ std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) 
             text += rows(task, sums);
     text += rows(m_byTask.size() == 1 ? m_byTask.begin()->first : "all", m_all);
     text +=
-        fmt::format("{} of {} prompts, both halves; times are ms per token; {} bad lines and {} "
-                    "prompts were skipped.{}\n",
+        fmt::format("{} of {}, both halves; times are ms per token; {} and {} were skipped.{}\n",
                     prompts(),
-                    data.prompts,
-                    data.badLines,
-                    m_leftOut,
+                    counted(data.prompts, "prompt"),
+                    counted(data.badLines, "bad line"),
+                    counted(m_leftOut, "prompt"),
                     isIncomplete ? " INCOMPLETE: the run was stopped." : "");
     text += equationTable() + qualityTable();
     for (const Variant& variant : m_variants)
         if (variant.name != variant.decoder)
             text += variant.inWords() + "\n";
     for (const auto& [decoder, sentence] : m_failures)
-        text += fmt::format("{} was dropped after {} prompts: {}\n",
+        text += fmt::format("{} was dropped after {}: {}\n",
                             m_variants[decoder].name,
-                            m_all[decoder].prompts,
+                            counted(m_all[decoder].own.prompts, "prompt"),
                             sentence);
     return text;
 }

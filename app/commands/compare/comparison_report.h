@@ -49,6 +49,12 @@ struct DecoderSums {
     double perToken(double ms) const;
 };
 
+/// One decoder's results, and vanilla's on the same prompts: a decoder that was dropped has fewer.
+struct ComparedSums {
+    DecoderSums own;
+    DecoderSums vanilla;
+};
+
 /// Whether a file is what ComparisonReport::csv() makes. Errors: Io, NotFound.
 engine::Result<bool> isComparisonCsv(const std::filesystem::path& path);
 
@@ -65,7 +71,7 @@ public:
     /// The decoder is dropped from here on; its earlier results stay counted.
     void addFailure(std::size_t decoder, const std::string& sentence);
 
-    int prompts() const { return m_all[m_vanilla].prompts; }
+    int prompts() const { return m_all[m_vanilla].own.prompts; }
 
     /// One JSON object of a prompt and a decoder.
     nlohmann::ordered_json
@@ -82,7 +88,7 @@ public:
     std::string csv() const;
 
 private:
-    using Sums = std::vector<DecoderSums>; // [decoders]
+    using Sums = std::vector<ComparedSums>; // [decoders]
 
     nlohmann::ordered_json sumsJson(const Sums& sums) const;
     std::string csvLines(const std::string& scope, const std::string& task, const Sums& sums) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/compare/paper_prompts.h"
 
+#include "app/streams/counted.h"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -89,11 +91,11 @@ Result<PaperPrompts> PaperPrompts::read(const std::vector<DataPrompt>& prompts, 
         if (left > 0 || !asked.contains(key))
             return Error{
                 ErrorCode::InvalidInput,
-                fmt::format("{} has too few prompts of the task {} with a reference: {} of "
-                            "them serve as examples, and one must be left to be asked.",
+                fmt::format("{} has too few prompts of the task {} with a reference: it needs {}, "
+                            "and one more to be asked.",
                             key.first,
                             key.second,
-                            shots < 0 ? formatOf(key.second)->shots : shots),
+                            counted(shots < 0 ? formatOf(key.second)->shots : shots, "example")),
                 "Choose fewer examples with --shots, or a higher --limit."};
     return found;
 }

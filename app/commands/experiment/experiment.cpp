@@ -7,6 +7,7 @@
 #include "app/commands/experiment/setup/recipe_catalogue.h"
 #include "app/commands/options/decoder_options.h"
 #include "app/number_check.h"
+#include "app/streams/counted.h"
 #include "engine/base/locks/turn_lock.h"
 #include "engine/experiments/run/progress/duration_words.h"
 
@@ -45,13 +46,12 @@ preview(const ExperimentOptions& options, const Console& console, std::stop_toke
     ENGINE_TRY(const RunCost cost, previewRun(run, stop));
     const std::string time = durationWords(cost.minutes * 60.0);
     if (!console.isJson())
-        console.line(fmt::format("{}: {} answers in {} part{}, at most {} tokens; {}{} if all "
-                                 "of it runs on this machine, at {:.{}f} tokens/s.",
+        console.line(fmt::format("{}: {} in {}, at most {}; {}{} if all of it runs on this "
+                                 "machine, at {:.{}f} tokens/s.",
                                  run.recipe.title,
-                                 cost.answers,
-                                 cost.shards,
-                                 cost.shards == 1 ? "" : "s",
-                                 cost.tokens,
+                                 counted(cost.answers, "answer"),
+                                 counted(cost.shards, "part"),
+                                 counted(cost.tokens, "token"),
                                  time.starts_with("less") ? "" : "about ",
                                  time,
                                  cost.tokensPerSecond,
@@ -128,9 +128,9 @@ Result<void> runOneShard(const RunFolder& folder,
     const int shard = options.shard;
     if (shard >= static_cast<int>(folder.plan().shards.size()))
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("The run in {} has {} parts, so there is no part {}.",
+                     fmt::format("The run in {} has {}, so there is no part {}.",
                                  folder.path().string(),
-                                 folder.plan().shards.size(),
+                                 counted(folder.plan().shards.size(), "part"),
                                  shard + 1),
                      "Parts are counted from 1."};
     if (folder.state(shard).phase == ShardPhase::Finished) {

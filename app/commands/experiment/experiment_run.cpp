@@ -3,6 +3,7 @@
 
 #include "app/commands/experiment/run_report.h"
 #include "app/commands/options/text_options.h"
+#include "app/streams/counted.h"
 
 #include <nlohmann/json.hpp>
 
@@ -32,10 +33,10 @@ void ExperimentRun::remark(const std::string& sentence) {
 
 void ExperimentRun::tell(const ShardAnswer& answer) {
     ++m_answers;
-    m_status.show(fmt::format("{} of {} parts; {} answers, {} {}",
+    m_status.show(fmt::format("{} of {}; {}, {} {}",
                               m_finished,
-                              m_folder.plan().shards.size(),
-                              m_answers,
+                              counted(m_folder.plan().shards.size(), "part"),
+                              counted(m_answers, "answer"),
                               answer.variant,
                               answer.task));
     EventJson equal; // null for vanilla
@@ -124,11 +125,11 @@ Result<void> ExperimentRun::run(Executor& executor, const std::stop_token& stop)
         return *m_failure;
     if (m_finished < m_folder.plan().shards.size())
         return Error{ErrorCode::InvalidInput,
-                     fmt::format("{} of the {} parts in {} are not finished.",
-                                 m_folder.plan().shards.size() - m_finished,
-                                 m_folder.plan().shards.size(),
-                                 m_folder.path().string()),
-                     "Run them with --resume."};
+                     fmt::format("The run in {} has finished {} of {}.",
+                                 m_folder.path().string(),
+                                 m_finished,
+                                 counted(m_folder.plan().shards.size(), "part")),
+                     "Run the others with --resume."};
     return {};
 }
 

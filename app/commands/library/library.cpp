@@ -3,6 +3,7 @@
 #include "app/commands/library/library_sets.h"
 #include "app/commands/options/output_options.h"
 #include "app/program_paths.h"
+#include "app/streams/counted.h"
 #include "engine/base/time/utc_time.h"
 #include "engine/loading/files/readable_text.h"
 
@@ -52,12 +53,12 @@ constexpr std::size_t kLengthOfDay = 10; ///< "2026-11-22"
 std::string originOf(const StoredSkipSet& stored) {
     const std::string score =
         stored.trials > 0 ? fmt::format("score {:.3f}", stored.score) : "not measured here";
-    return fmt::format("{} attention, {} MLP; {}, r {:.2f}, {} trials, {}, {}",
+    return fmt::format("{} attention, {} MLP; {}, r {:.2f}, {}, {}, {}",
                        stored.set.attention.size(),
                        stored.set.mlp.size(),
                        score,
                        stored.skipRatio,
-                       stored.trials,
+                       counted(stored.trials, "trial"),
                        readable(stored.decoder),
                        utcText(stored.savedAt).substr(0, kLengthOfDay));
 }
@@ -93,8 +94,7 @@ void tellLearnt(const Console& console, const std::string& task, const KnownTask
 /// "12 prompts learnt"
 std::string learntText(const std::string& task, const KnownTasks& tasks) {
     const auto known = tasks.find(task);
-    const std::int64_t prompts = known == tasks.end() ? 0 : known->second.prompts;
-    return prompts == 1 ? "1 prompt learnt" : fmt::format("{} prompts learnt", prompts);
+    return counted(known == tasks.end() ? 0 : known->second.prompts, "prompt") + " learnt";
 }
 
 Result<void>
@@ -138,23 +138,28 @@ std::string gridLine(const std::vector<int>& skipped, int layerCount) {
 Result<void> show(const LibraryOptions& options, ModelLibrary& library, const Console& console) {
     const std::string& task = options.names.front();
     ENGINE_TRY(const auto stored, library.memory.find(task));
-    if (!stored) {
+    const KnownTasks tasks = readTasksNoting(library);
+    if (!stored && !tasks.contains(task)) {
         ENGINE_TRY_DO(namedSet(library, task)); // a file is no task, but the hint is the same
         return Error{ErrorCode::NotFound,
                      fmt::format("\"{}\" is a file, not a task in the library.", readable(task)),
                      "swift-run library import takes it in; library diff compares files, too."};
     }
-    const int layers = library.config.layerCount;
-    const KnownTasks tasks = readTasksNoting(library);
-    console.jsonLine(setJson(task, *stored));
+    if (stored)
+        console.jsonLine(setJson(task, *stored));
     tellLearnt(console, task, tasks);
-    if (!console.isJson()) {
-        console.line(
-            fmt::format("{}: {}; {}", readable(task), originOf(*stored), learntText(task, tasks)));
-        console.line(fmt::format("attention  {}", gridLine(stored->set.attention, layers)));
-        console.line(fmt::format("MLP        {}", gridLine(stored->set.mlp, layers)));
-        console.line(fmt::format("           # skipped, . runs; layers 0 to {}", layers - 1));
-    }
+    if (console.isJson())
+        return {};
+    console.line(fmt::format("{}: {}; {}",
+                             readable(task),
+                             stored ? originOf(*stored) : "no skip set",
+                             learntText(task, tasks)));
+    if (!stored)
+        return {};
+    const int layers = library.config.layerCount;
+    console.line(fmt::format("attention  {}", gridLine(stored->set.attention, layers)));
+    console.line(fmt::format("MLP        {}", gridLine(stored->set.mlp, layers)));
+    console.line(fmt::format("           # skipped, . runs; layers 0 to {}", layers - 1));
     return {};
 }
 
@@ -178,8 +183,8 @@ Result<void> diff(const LibraryOptions& options, ModelLibrary& library, const Co
             "attention  {}  {}", gridLine(one->set.attention, layers), readable(one->name)));
         console.line(fmt::format("MLP        {}", gridLine(one->set.mlp, layers)));
     }
-    console.line(fmt::format("{} sublayers are skipped by both, {} only by the first, {} only by "
-                             "the second: Hamming {}, Jaccard {:.2f}",
+    console.line(fmt::format("Skipped sublayers: {} by both, {} only by the first, {} only by the "
+                             "second; Hamming {}, Jaccard {:.2f}",
                              found.both,
                              found.onlyFirst,
                              found.onlySecond,

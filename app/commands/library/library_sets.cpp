@@ -57,7 +57,8 @@ Result<NamedSet> namedSet(const ModelLibrary& library, const std::string& name) 
     }
     const std::vector<std::string> tasks = tasksOf(known.sets);
     return Error{ErrorCode::NotFound,
-                 fmt::format("\"{}\" is neither a task in the library nor a file.", readable(name)),
+                 fmt::format("\"{}\" is neither a task with a set in the library nor a file.",
+                             readable(name)),
                  tasks.empty()
                      ? "The library of this model holds no set yet: swift-run stream or import "
                        "fills it."

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/search/skip_set_search.h"
 #include "app/program_paths.h"
+#include "app/streams/counted.h"
 
 #include <algorithm>
 
@@ -21,10 +22,10 @@ Result<std::vector<std::vector<TokenId>>> calibrationPrompts(const OfflineSearch
                    request.model.encoder->encode({{{"user", prompt.record.turns.front()}, {}}}));
         const auto room = static_cast<std::size_t>(request.model.contextLength - search.maxTokens);
         if (ids.size() >= room)
-            watcher.onRemark(fmt::format("{}: line {} was skipped: its {} tokens are too many.",
+            watcher.onRemark(fmt::format("{}: line {} was skipped: it is too long ({}).",
                                          prompt.file,
                                          prompt.record.line,
-                                         ids.size()));
+                                         counted(ids.size(), "token")));
         else
             prompts.push_back(std::move(ids));
         return !request.stop.stop_requested();

@@ -5,6 +5,7 @@
 #include "app/commands/search/skip_set_search.h"
 #include "app/number_check.h"
 #include "app/program_paths.h"
+#include "app/streams/counted.h"
 #include "engine/experiments/saved_plans.h"
 #include "engine/loading/json/json_document.h"
 #include "engine/model/skip_sets/skip_set.h"
@@ -34,10 +35,10 @@ struct SearchOptions {
     std::optional<int> maxTokens;
     std::optional<int> trials;
     std::optional<double> ratio;
-    std::uint64_t seed = 1;
+    std::optional<std::uint64_t> seed;
+    std::optional<std::string> objective;
     bool isRaw = false;
 
-    std::string objective = "tokens_per_second";
     std::string entry; ///< in a collection; empty = the file holds only this set
 
     bool isByTrials() const { return method == "random" || method == "bayes"; }
@@ -55,6 +56,17 @@ Result<void> checkOptions(const SearchOptions& options) {
             fmt::format("--set works with the methods swift and guided, not with {}.",
                         options.method),
             "The others have --trials, --seed and --max-tokens, random and bayes also --ratio."};
+    if (!options.isByDecoding() && options.objective)
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("--objective works with the method self_sd, not with {}.", options.method),
+            "Leave it out."};
+    if (options.isOnline() && options.seed)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("--seed works with the methods random, bayes and self_sd, not "
+                                 "with {}.",
+                                 options.method),
+                     "Leave it out."};
     if (options.isByDecoding() && options.ratio)
         return Error{ErrorCode::InvalidInput,
                      "--ratio works with the methods random and bayes; self_sd finds the ratio "
@@ -131,12 +143,12 @@ Result<void> finish(const SearchOptions& options,
     if (found.isCancelled && found.scored == 0)
         return cancelledError();
     if (!found.plan || found.scored == 0)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("The search has tried no skip set: {} prompts of at most {} "
-                                 "tokens are too few.",
-                                 found.prompts,
-                                 options.maxTokens.value_or(kDefaultMaxTokens)),
-                     "Give more prompts, a larger --max-tokens, or --set gamma=16."};
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("The search has tried no skip set on {} with answers of at most {}.",
+                        counted(found.prompts, "prompt"),
+                        counted(options.maxTokens.value_or(kDefaultMaxTokens), "token")),
+            "Give more prompts, a larger --max-tokens, or --set gamma=16."};
     const Json json = foundJson(options, model, found);
     const SkipSet set = skipSetOf(*found.plan);
     if (options.entry.empty())
@@ -147,15 +159,15 @@ Result<void> finish(const SearchOptions& options,
     const std::string score = found.score ? fmt::format("{:.3f}", *found.score) : "not known";
     if (!console.isJson())
         console.line(fmt::format("{}: {} attention and {} MLP sublayers of {} layers skipped, "
-                                 "{} {}; {} trials, {} prompts{}",
+                                 "{} {}; {}, {}{}",
                                  options.out.path,
                                  set.attention.size(),
                                  set.mlp.size(),
                                  model.loaded.config.layerCount,
                                  found.measure,
                                  score,
-                                 found.trials,
-                                 found.prompts,
+                                 counted(found.trials, "trial"),
+                                 counted(found.prompts, "prompt"),
                                  found.isCancelled ? "; stopped before its end" : ""));
     Json done = {{"event", "done"}, {"out", options.out.path}};
     done.update(json);
@@ -176,7 +188,7 @@ Result<FoundSet> search(const SearchOptions& options,
         trials.trials = options.trials.value_or(trials.trials);
         trials.ratio = options.ratio.value_or(trials.ratio);
         trials.windowTokens = options.maxTokens.value_or(trials.windowTokens);
-        trials.seed = options.seed;
+        trials.seed = options.seed.value_or(trials.seed);
         return searchByTrials(trials, prompts, request, watcher);
     }
     if (options.isByDecoding()) {
@@ -185,7 +197,7 @@ Result<FoundSet> search(const SearchOptions& options,
             offline.objective = SearchObjective::ExpectedSpeed;
         offline.trials = options.trials.value_or(offline.trials);
         offline.maxTokens = options.maxTokens.value_or(offline.maxTokens);
-        offline.seed = options.seed;
+        offline.seed = options.seed.value_or(offline.seed);
         return searchByDecoding(offline, prompts, request, watcher);
     }
     DecoderRegistry registry(moduleFolder());
@@ -273,17 +285,14 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
     command
         .add_option("--objective",
                     options.objective,
-                    "self_sd: tokens_per_second, or expected_speed, which counts passes and is "
-                    "therefore reproducible")
-        ->check(CLI::IsMember({"tokens_per_second", "expected_speed"}))
-        ->capture_default_str();
+                    "self_sd: tokens_per_second (default), or expected_speed, which counts passes "
+                    "and is therefore reproducible")
+        ->check(CLI::IsMember({"tokens_per_second", "expected_speed"}));
     command
         .add_option("--seed",
                     options.seed,
-                    "random, bayes, self_sd: the same seed gives the "
-                    "same trials")
-        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
-        ->capture_default_str();
+                    "random, bayes, self_sd: the same seed gives the same trials; default: 1")
+        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()));
     command
         .add_option("--max-tokens",
                     options.maxTokens,

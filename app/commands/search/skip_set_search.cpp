@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/search/skip_set_search.h"
 
+#include "app/streams/counted.h"
 #include "engine/search/layer_search.h"
 #include "engine/search/matchness.h"
 
@@ -182,7 +183,8 @@ Result<FoundSet> searchWhileDecoding(Decoder& decoder,
     };
     watched.onStep = [&](const DecodeStep& step) { watched.onEnd(step.search); };
     const auto visit = [&](const DataPrompt& prompt) -> Result<bool> {
-        watcher.onProgress(fmt::format("prompt {}, {} trials", found.prompts + 1, found.trials));
+        watcher.onProgress(
+            fmt::format("prompt {}, {}", found.prompts + 1, counted(found.trials, "trial")));
         const auto answers = answerRecord(decoder, prompt.record, watched);
         if (!answers && isPassedOver(answers.error(), prompt, watcher))
             return true;
@@ -204,9 +206,9 @@ Result<FoundSet> searchByTrials(const TrialSearch& search,
     const int layerCount = model.loaded.config.layerCount;
     if (layerCount < 3)
         return Error{ErrorCode::Unsupported,
-                     fmt::format("The model has {} layers, and the first and the last one always "
-                                 "run, so there is nothing to search.",
-                                 layerCount),
+                     fmt::format("The model has {}, and the first and the last one always run, so "
+                                 "there is nothing to search.",
+                                 counted(layerCount, "layer")),
                      "Choose a model with three or more layers."};
     ENGINE_TRY(auto vanilla,
                makeVanillaDecoder(*model.loaded.transformer, {}, model.contextLength));

@@ -64,7 +64,10 @@ Result<void> runStream(const StreamOptions& options, CommandContext& context) {
     if (isCancelled)
         return cancelledError();
     ENGINE_TRY_DO(visited);
-    return finished;
+    ENGINE_TRY_DO(finished);
+    if (report.prompts() == 0)
+        return noAnswerError();
+    return {};
 }
 
 } // namespace

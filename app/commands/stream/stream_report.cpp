@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/stream/stream_report.h"
 
+#include "app/streams/counted.h"
+
 #include <fmt/format.h>
 
 namespace app {
@@ -139,11 +141,11 @@ std::string StreamReport::table(const DataSummary& data, bool isIncomplete) cons
         text += row(task, sums);
     if (m_byTask.size() > 1)
         text += row("all", m_all);
-    text += fmt::format("{} of {} prompts; {} bad lines and {} prompts were skipped.{}\n",
+    text += fmt::format("{} of {}; {} and {} were skipped.{}\n",
                         prompts(),
-                        data.prompts,
-                        data.badLines,
-                        m_leftOut,
+                        counted(data.prompts, "prompt"),
+                        counted(data.badLines, "bad line"),
+                        counted(m_leftOut, "prompt"),
                         isIncomplete ? " INCOMPLETE: the run was stopped." : "");
     return text;
 }

@@ -67,7 +67,7 @@ Result<bool> StreamRun::ask(const DataPrompt& prompt) {
         auto answered = answer(std::move(command));
         if (!answered && isAnswered && answered.error().code == ErrorCode::InvalidInput)
             break; // the conversation has outgrown the context
-        if (!answered && answered.error().code == ErrorCode::NoMemory)
+        if (!answered && answered.error().code != ErrorCode::InvalidInput)
             return answered.error(); // the other prompts would fail as well
         if (!answered) {
             m_report.addLeftOut();

@@ -30,8 +30,8 @@ public:
         , m_console(console)
         , m_asking(std::move(asking)) {}
 
-    /// Sends all turns of a record; false if the user has stopped it. A record that fails is
-    /// reported and skipped. Errors: NoMemory.
+    /// Sends all turns of a record; false if the user has stopped it. A record that no decoder can
+    /// take (InvalidInput) is reported and skipped. Errors: the others of a prompt.
     engine::Result<bool> ask(const DataPrompt& prompt);
 
     /// Clears the status line. Errors: the one with which the recording has ended too early.

@@ -173,7 +173,9 @@ void CodeSandboxTest::theExamplesOfATaskAreItsTests() {
     const auto quality = judge.score(task(kDouble), answer.toStdString());
     QVERIFY(quality.hasValue());
     QCOMPARE(quality.value().scores.back(), std::optional(isRight ? 1.0 : 0.0));
-    QVERIFY(QualityJudge(std::nullopt).score(task(kDouble), "    return 1\n").value().isEmpty());
+    const auto unjudged = QualityJudge(std::nullopt).score(task(kDouble), "    return 1\n");
+    QVERIFY(unjudged.hasValue());
+    QCOMPARE(unjudged.value(), AnswerQuality());
 }
 
 void CodeSandboxTest::aTaskWithoutTestsAndExamplesIsNotRun() {

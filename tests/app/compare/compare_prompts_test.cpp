@@ -24,6 +24,7 @@ private slots:
 
     void theTotalIsTakenFromTheTasksInTurn();
     void onlyPromptsThatAreNotTrainedOnAreHeldOut();
+    void aRunWithoutAnyAnswerIsNoSuccess();
 
 private:
     QString data(const QByteArray& lines, const QString& name = "data.jsonl") const {
@@ -91,6 +92,17 @@ void ComparePromptsTest::onlyPromptsThatAreNotTrainedOnAreHeldOut() {
     QCOMPARE(lines.constLast()["left_out"].toInt(), 0);
     support::expectRefusal(
         compare({"--held-out"}, data(trainedOn)), app::kUsage, {"held out", "--held-out"});
+}
+
+void ComparePromptsTest::aRunWithoutAnyAnswerIsNoSuccess() {
+    const QByteArray words = QByteArray("word ").repeated(300);
+    const ProgramRun result =
+        compare({"--context", "64", "--json"}, data("{\"prompt\":\"" + words + "\"}\n"));
+    QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
+    QVERIFY2(result.errors.contains("line 1 was skipped"), result.errors.constData());
+    QVERIFY2(result.errors.contains("No prompt was answered."), result.errors.constData());
+    const auto lines = result.jsonLines();
+    QCOMPARE(lines[lines.size() - 2]["left_out"].toInt(), 1);
 }
 
 QTEST_GUILESS_MAIN(ComparePromptsTest)

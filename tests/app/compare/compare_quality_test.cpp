@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run compare with references: answers are scored by their task, and every lossless decoder
 // has vanilla's scores.
+#include "tests/support/file_content.h"
 #include "tests/support/programs/swift_run.h"
 
 #include <QTemporaryDir>
@@ -36,14 +37,11 @@ void CompareQualityTest::init() {
 }
 
 ProgramRun CompareQualityTest::compare(const QByteArray& lines, const QStringList& more) const {
-    QFile file(m_folder->filePath("data.jsonl"));
-    if (!file.open(QIODevice::WriteOnly) || file.write(lines) != lines.size())
-        qFatal("the data file cannot be written");
-    file.close();
+    const QString file = support::writeFile(m_folder->filePath("data.jsonl"), lines);
     return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
                                QStringList{"compare",
                                            "--data",
-                                           file.fileName(),
+                                           file,
                                            "--model",
                                            kModel,
                                            "--backend",
@@ -94,9 +92,7 @@ void CompareQualityTest::theTableShowsThatQualityIsEqual() {
 void CompareQualityTest::theCsvFileHasTheScores() {
     const QString path = m_folder->filePath("out.csv");
     QCOMPARE(compare(kLines, {"--csv", path}).exitCode, 0);
-    QFile csv(path);
-    QVERIFY(csv.open(QIODevice::ReadOnly));
-    const QList<QByteArray> lines = csv.readAll().trimmed().split('\n');
+    const QList<QByteArray> lines = support::fileBytes(path).trimmed().split('\n');
     const QList<QByteArray> names = lines[0].trimmed().split(',');
     QCOMPARE(names.mid(names.size() - 5),
              (QList<QByteArray>{"rouge1", "rouge2", "rougeL", "exact_match", "pass_at_1"}));

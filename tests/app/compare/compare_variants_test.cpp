@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run compare with one decoder several times, under names of its own, and with drafts that
 // have no ratio.
+#include "tests/support/file_content.h"
 #include "tests/support/programs/swift_run.h"
 
 #include <QTemporaryDir>
@@ -35,9 +36,8 @@ private:
 void CompareVariantsTest::init() {
     m_folder = std::make_unique<QTemporaryDir>();
     qputenv("SWIFT_STUDIO_DATA", m_folder->path().toUtf8());
-    QFile file(m_folder->filePath("data.jsonl"));
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write("{\"prompt\":\"Hello world\"}\n{\"prompt\":\"Once upon a time\"}\n");
+    support::writeFile(m_folder->filePath("data.jsonl"),
+                       "{\"prompt\":\"Hello world\"}\n{\"prompt\":\"Once upon a time\"}\n");
 }
 
 ProgramRun CompareVariantsTest::run(const QStringList& more) const {
@@ -86,9 +86,7 @@ void CompareVariantsTest::theTableSaysWhatAVariantIs() {
 void CompareVariantsTest::theCsvFileNamesVariantAndDecoder() {
     const QString path = m_folder->filePath("out.csv");
     QCOMPARE(compare({"--csv", path}).exitCode, 0);
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::ReadOnly));
-    const QList<QByteArray> lines = file.readAll().split('\n');
+    const QList<QByteArray> lines = support::fileBytes(path).split('\n');
     QVERIFY(lines[0].startsWith("scope,task,variant,decoder,"));
     QVERIFY2(lines[2].startsWith("task,data,a,swift,"), lines[2].constData());
     QVERIFY2(lines[3].startsWith("task,data,b,swift,"), lines[3].constData());
@@ -109,9 +107,7 @@ void CompareVariantsTest::draftsThatLeaveNoLayersOutHaveNoRatio() {
     QVERIFY(six["c_measured"].toDouble() > 0.0);
     for (const char* none : {"c_by_ratio", "expected_by_ratio", "error_by_ratio"})
         QVERIFY2(six[none].isNull(), none);
-    QFile csv(file);
-    QVERIFY(csv.open(QIODevice::ReadOnly));
-    const QList<QByteArray> lines = csv.readAll().trimmed().split('\n');
+    const QList<QByteArray> lines = support::fileBytes(file).trimmed().split('\n');
     const qsizetype place = lines.first().trimmed().split(',').indexOf("c_by_ratio");
     QCOMPARE(lines.last().trimmed().split(',')[place], QByteArray());
     const QByteArray table = run(copy).output;

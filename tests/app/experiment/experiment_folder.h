@@ -3,6 +3,7 @@
 
 #include "app/exit_codes.h"
 #include "engine/experiments/run/run_folder.h"
+#include "tests/support/file_content.h"
 #include "tests/support/programs/swift_run.h"
 
 #include <QTemporaryDir>
@@ -38,10 +39,7 @@ public:
     ExperimentFolder() { qputenv("SWIFT_STUDIO_DATA", m_folder.path().toUtf8()); }
 
     QString write(const QString& name, const QByteArray& bytes) const {
-        QFile file(m_folder.filePath(name));
-        if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size())
-            qFatal("the file cannot be written");
-        return file.fileName();
+        return writeFile(m_folder.filePath(name), bytes);
     }
 
     /// Where a run goes.
@@ -93,8 +91,7 @@ inline int countOf(const ProgramRun& run, const QString& event, const QString& p
 
 /// Of a file; none if it cannot be read.
 inline QByteArray bytesOf(const std::filesystem::path& path) {
-    QFile file(QString::fromStdString(path.string()));
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    return fileBytes(QString::fromStdString(path.string()));
 }
 
 /// "variant task prompt pass": hash of the tokens.

@@ -4,9 +4,9 @@
 #include "app/commands/experiment/executors/slurm_commands.h"
 #include "app/commands/experiment/executors/slurm_files.h"
 #include "engine/experiments/run/executor_state.h"
+#include "tests/support/file_content.h"
 #include "tests/support/temporary_folder.h"
 
-#include <QFile>
 #include <QtTest>
 
 #include <numeric>
@@ -152,9 +152,8 @@ private slots:
         const test_support::TemporaryFolder folder;
         const auto script = SlurmFiles::make(folder.path()).value().writeScript(2);
         QVERIFY(script);
-        QFile file(QString::fromStdString(script.value().string()));
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        QVERIFY(file.readAll().contains("--run-part $((2001 + SLURM_ARRAY_TASK_ID))"));
+        QVERIFY(support::fileBytes(QString::fromStdString(script.value().string()))
+                    .contains("--run-part $((2001 + SLURM_ARRAY_TASK_ID))"));
     }
 
     void theStateFileComesBackAsItWasKept() {

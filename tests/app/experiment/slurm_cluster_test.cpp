@@ -3,6 +3,7 @@
 // itself (tests/support/programs/one_node_slurm.py): parts are killed, the node is drained, the
 // controller is away, and the result is that of a run on this machine.
 #include "tests/app/experiment/small_experiment.h"
+#include "tests/support/file_content.h"
 
 #include <QtTest>
 
@@ -171,9 +172,8 @@ private slots:
                          run.errors());
             QVERIFY2(run.isRunning(), run.errors());
         } // kill -9; its jobs go on
-        QFile idFile(fileOfTheNode("slurmctld.pid"));
-        QVERIFY(idFile.open(QIODevice::ReadOnly));
-        const pid_t controller = idFile.readAll().trimmed().toInt();
+        const pid_t controller =
+            support::fileBytes(fileOfTheNode("slurmctld.pid")).trimmed().toInt();
         QVERIFY(controller > 1);
 
         ClusterRun run(*m_experiment, {"--resume"});

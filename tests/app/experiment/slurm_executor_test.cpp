@@ -5,9 +5,9 @@
 #include "app/commands/experiment/executors/slurm_files.h"
 #include "engine/experiments/run/executor_state.h"
 #include "tests/app/experiment/many_shards.h"
+#include "tests/support/file_content.h"
 #include "tests/support/temporary_folder.h"
 
-#include <QFile>
 #include <QtTest>
 
 using namespace app;
@@ -17,11 +17,6 @@ using test_support::TemporaryFolder;
 namespace {
 
 namespace fs = std::filesystem;
-
-QByteArray contentOf(const fs::path& path) {
-    QFile file(QString::fromStdString(path.string()));
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
 
 /// A run folder beside a Slurm that is a script.
 class Cluster {
@@ -53,37 +48,36 @@ public:
     /// Runs all shards to the end, without pauses between the questions.
     Result<void> run(SlurmOptions options = {}) {
         options.pollSeconds = 0;
-        auto executor = makeSlurmExecutor(m_run, options);
-        if (!executor)
-            return executor.error();
+        ENGINE_TRY(const auto executor, makeSlurmExecutor(m_run, options));
         std::vector<int> shards;
         for (const PlannedShard& shard : m_run.plan().shards)
             shards.push_back(shard.index);
-        return executor.value()->run(shards,
-                                     {.onState =
-                                          [this](const ShardState& state) {
-                                              if (onState)
-                                                  onState(state);
-                                          },
-                                      .onRemark =
-                                          [this](const std::string& remark) {
-                                              remarks.append(QString::fromStdString(remark));
-                                              if (onRemark)
-                                                  onRemark();
-                                          },
-                                      .onFailure =
-                                          [this](int shard, const Error& error) {
-                                              failed.append(shard);
-                                              remarks.append(QString::fromStdString(error.message));
-                                          }},
-                                     pause,
-                                     stop.get_token());
+        return executor->run(shards,
+                             {.onState =
+                                  [this](const ShardState& state) {
+                                      if (onState)
+                                          onState(state);
+                                  },
+                              .onRemark =
+                                  [this](const std::string& remark) {
+                                      remarks.append(QString::fromStdString(remark));
+                                      if (onRemark)
+                                          onRemark();
+                                  },
+                              .onFailure =
+                                  [this](int shard, const Error& error) {
+                                      failed.append(shard);
+                                      remarks.append(QString::fromStdString(error.message));
+                                  }},
+                             pause,
+                             stop.get_token());
     }
 
     /// The calls of one command, in order.
     QByteArrayList calls(const QByteArray& command) const {
         QByteArrayList found;
-        for (const QByteArray& line : contentOf(m_folder.path() / "calls").split('\n'))
+        for (const QByteArray& line :
+             QByteArray::fromStdString(support::fileText(m_folder.path() / "calls")).split('\n'))
             if (line.startsWith(command + " "))
                 found.append(line);
         return found;
@@ -100,7 +94,9 @@ public:
     /// How often each shard was run.
     QMap<int, int> runs() const {
         QMap<int, int> counts;
-        for (const QByteArray& line : contentOf(m_run.path() / "slurm" / "ran").split('\n'))
+        for (const QByteArray& line :
+             QByteArray::fromStdString(support::fileText(m_run.path() / "slurm" / "ran"))
+                 .split('\n'))
             if (!line.isEmpty())
                 ++counts[line.toInt()];
         return counts;

@@ -101,6 +101,10 @@ void SwiftRunLibraryTest::aSetIsShownLayerByLayer() {
     const QString people = run({"show", "code"}).output;
     QVERIFY2(people.contains("attention  .##..\nMLP        ...#.\n"), qPrintable(people));
     QCOMPARE(run({"show", "code", "--json"}).jsonLines().value(0)["mlp"].toArray(), QJsonArray{3});
+    StoredSkipSet once = stored({{1}, {}}, 0.5);
+    once.trials = 1;
+    QVERIFY(memoryIn("data").store("once", once).hasValue());
+    QVERIFY(run({"show", "once"}).output.contains(", 1 trial, swift"));
 }
 
 void SwiftRunLibraryTest::learntPromptsAreCountedRenamedAndForgotten() {
@@ -114,6 +118,10 @@ void SwiftRunLibraryTest::learntPromptsAreCountedRenamedAndForgotten() {
     QVERIFY2(people.contains("Say it  no skip set; 2 prompts learnt\n"), qPrintable(people));
     QVERIFY2(people.contains("; 0 prompts learnt\n"), qPrintable(people));
     QVERIFY(run({"show", "code"}).output.contains("1 prompt learnt"));
+    QCOMPARE(run({"show", "Say it"}).output, QByteArray("Say it: no skip set; 2 prompts learnt\n"));
+    const auto shown = run({"show", "Say it", "--json"}).jsonLines();
+    QCOMPARE(shown.size(), 1);
+    QCOMPARE(shown[0]["event"].toString(), QString("learnt"));
     const auto lines = run({"list", "--json"}).jsonLines();
     QCOMPARE(lines.size(), 4); // two sets, two learnt
     QCOMPARE(lines[0]["event"].toString(), QString("learnt"));

@@ -47,11 +47,6 @@ std::string bodyIn(const std::string& text) {
 
 } // namespace
 
-bool AnswerQuality::isEmpty() const {
-    return std::none_of(
-        scores.begin(), scores.end(), [](const auto& score) { return score.has_value(); });
-}
-
 std::optional<CodeTrial> codeTrial(const DataRecord& record, const std::string& answer) {
     const std::string& prompt = record.turns.front();
     CodeTrial trial{.program = {},

@@ -18,8 +18,6 @@ struct AnswerQuality {
 
     std::array<std::optional<double>, kNames.size()> scores = {}; ///< [names], each 0 to 1
 
-    bool isEmpty() const;
-
     bool operator==(const AnswerQuality&) const = default;
 };
 

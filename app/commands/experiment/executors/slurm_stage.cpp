@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/experiment/executors/slurm_stage.h"
 
+#include "app/streams/counted.h"
+
 #include <algorithm>
 #include <chrono>
 
@@ -154,10 +156,9 @@ void SlurmStage::explain(int shard, const SlurmTaskStates& states) {
         m_reports.onFailure(
             shard,
             {ErrorCode::Io,
-             fmt::format("The cluster has ended part {} without a result {} times; the last time: "
-                         "{}.",
+             fmt::format("The cluster has ended part {} without a result {}; the last time: {}.",
                          shard + 1,
-                         notes.attempts,
+                         counted(notes.attempts, "time"),
                          notes.ended),
              "Mend the cause, then go on with --resume: what is finished is kept."});
     else
