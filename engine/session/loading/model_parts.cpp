@@ -126,6 +126,7 @@ ModelFacts modelFactsOf(const ModelConfig& config, const FileFacts& file) {
     facts.mlpSize = config.mlpSize;
     facts.headCount = config.headCount;
     facts.kvHeadCount = config.kvHeadCount;
+    facts.headDim = config.headDim;
     facts.vocabSize = config.vocabSize;
     facts.modelContextLength = config.contextLength;
     facts.tunedExit = config.tunedExit;

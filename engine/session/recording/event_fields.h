@@ -35,6 +35,7 @@ template <typename V> void visitFields(V& visit, ModelFacts& r) {
     visit("mlp_size", r.mlpSize);
     visit("heads", r.headCount);
     visit("kv_heads", r.kvHeadCount);
+    visit("head_size", r.headDim);
     visit("vocab_size", r.vocabSize);
     visit("model_context_length", r.modelContextLength);
     visit("context_length", r.contextLength);

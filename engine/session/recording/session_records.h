@@ -23,6 +23,7 @@ struct ModelFacts {
     int mlpSize = 0;
     int headCount = 0;
     int kvHeadCount = 0;
+    int headDim = 0; ///< 0 in older recordings
     int vocabSize = 0;
     int modelContextLength = 0; ///< tokens the model was trained for
     int contextLength = 0;      ///< tokens that fit here, prompt and answer together

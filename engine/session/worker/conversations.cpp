@@ -65,7 +65,7 @@ Conversation* Conversations::inPause() {
     return nullptr;
 }
 
-bool Conversations::freeIdle(const std::function<void(std::uint64_t)>& onFreed) {
+bool Conversations::freeIdle(const std::function<void(Conversation&)>& onFree) {
     Conversation* idle = nullptr;
     for (auto& [id, conversation] : m_all)
         if (conversation.slot.decoder() != nullptr && !conversation.prompt &&
@@ -73,22 +73,22 @@ bool Conversations::freeIdle(const std::function<void(std::uint64_t)>& onFreed) 
             idle = &conversation;
     if (idle == nullptr)
         return false;
+    onFree(*idle);
     idle->slot.drop();
-    onFreed(idle->id);
     return true;
 }
 
 Result<void> Conversations::makeRoom(const Conversation& wanting,
                                      const SessionModel& model,
                                      std::uint64_t limitBytes,
-                                     const std::function<void(std::uint64_t)>& onFreed) {
+                                     const std::function<void(Conversation&)>& onFree) {
     const auto hasCache = [](const auto& item) { return item.second.slot.decoder() != nullptr; };
     if (wanting.slot.decoder() != nullptr || std::none_of(m_all.begin(), m_all.end(), hasCache))
         return {};
     // Only reserved to be measured: nothing is written to it. A GPU that is full refuses it.
     const int slots = model.contextLength + kScratchSlots;
     auto cache = model.transformer->makeCache(slots);
-    while (!cache && cache.error().code == ErrorCode::NoMemory && freeIdle(onFreed))
+    while (!cache && cache.error().code == ErrorCode::NoMemory && freeIdle(onFree))
         cache = model.transformer->makeCache(slots);
     if (!cache)
         return std::move(cache).error();
@@ -96,7 +96,7 @@ Result<void> Conversations::makeRoom(const Conversation& wanting,
     const auto cacheBytes = static_cast<double>(storage.byteSize());
     const auto free = [&] { return freeBytes(m_all, storage, model.contextLength, limitBytes); };
     while (free() < cacheBytes && std::any_of(m_all.begin(), m_all.end(), hasCache))
-        if (!freeIdle(onFreed))
+        if (!freeIdle(onFree))
             return Error{ErrorCode::NoMemory,
                          fmt::format("There is not enough memory for one more conversation: its "
                                      "keys and values need {:.1f} MB, {:.1f} MB are free.",

@@ -75,12 +75,12 @@ public:
 
     /// Makes room for the cache of one more conversation: frees the caches of idle ones, the one
     /// that was idle longest first, as long as less than `limitBytes` (0 = what the system or the
-    /// GPU has) is left; calls `onFreed` for each. Nothing is done for a conversation that has its
-    /// cache, and for the only one. Errors: NoMemory if no cache is left to be freed.
+    /// GPU has) is left; calls `onFree` before each. Nothing is done for a conversation that has
+    /// its cache, and for the only one. Errors: NoMemory if no cache is left to be freed.
     Result<void> makeRoom(const Conversation& wanting,
                           const SessionModel& model,
                           std::uint64_t limitBytes,
-                          const std::function<void(std::uint64_t conversation)>& onFreed);
+                          const std::function<void(Conversation& conversation)>& onFree);
 
     template <typename Visit> void forEach(Visit&& visit) {
         for (auto& [id, conversation] : m_all)
@@ -89,7 +89,7 @@ public:
 
 private:
     /// Frees the cache that was idle longest; false: none is idle.
-    bool freeIdle(const std::function<void(std::uint64_t conversation)>& onFreed);
+    bool freeIdle(const std::function<void(Conversation& conversation)>& onFree);
 
     DecoderRegistry& m_registry;
     std::map<std::uint64_t, Conversation> m_all;

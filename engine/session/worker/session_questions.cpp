@@ -8,7 +8,7 @@
 #include <utility>
 
 // The commands of a session that change nothing of a run: questions about models and prompts, the
-// tasks that are known, and the skip sets that are kept.
+// tasks that are known, the skip sets that are kept, and recordings.
 
 namespace engine {
 
@@ -205,6 +205,15 @@ Result<void> SessionWorker::handle(const ExportSkipSets& command) {
     ENGINE_TRY(const std::string text, skipSetExport(library, command.form));
     ENGINE_TRY_DO(writeFileAtomically(command.path, text));
     tellSkipSets(std::move(listed));
+    return {};
+}
+
+Result<void> SessionWorker::handle(const StartRecording& command) {
+    return m_outlet.startRecording(command.path, command.mayOverwrite);
+}
+
+Result<void> SessionWorker::handle(const StopRecording&) {
+    m_outlet.stopRecording();
     return {};
 }
 

@@ -152,6 +152,7 @@ void SessionWorker::workOn(const NumberedCommand& command) {
 /// Makes the next part of its answer.
 void SessionWorker::serve(Conversation& conversation) {
     const SessionTask task = conversation.prompt->task;
+    const std::optional<std::string> searched = conversation.slot.searchedTask();
     bool goesOn = false;
     const bool isDone = attempt(task, [&]() -> Result<void> {
         ENGINE_TRY(const auto turn, takeTurn(conversation.work->token()));
@@ -163,8 +164,9 @@ void SessionWorker::serve(Conversation& conversation) {
     if (isDone && goesOn)
         return;
     conversation.prompt.reset();
-    if (!isDone || !m_options.usesPauses || isAside(conversation.id) ||
-        conversation.work->token().stop_requested())
+    if (!isDone || conversation.work->token().stop_requested())
+        endPause(conversation, searched);
+    else if (!m_options.usesPauses || isAside(conversation.id))
         conversation.work.reset(); // no pause
     tellRemarks();
 }
@@ -268,14 +270,16 @@ bool SessionWorker::attempt(const SessionTask& task, const std::function<Result<
 /// The state of the decoder of the task's conversation may be inconsistent, so it is created again,
 /// and a prompt that uses it fails as well.
 void SessionWorker::giveUp(const SessionTask& task, Error error) {
-    if (task.conversation) {
-        Conversation& conversation = m_conversations.at(*task.conversation);
-        if (conversation.prompt && conversation.prompt->task.number != task.number)
-            fail(conversation.prompt->task, error);
-        conversation.prompt.reset();
-        conversation.slot.drop();
-    }
+    if (!task.conversation)
+        return fail(task, std::move(error));
+    Conversation& conversation = m_conversations.at(*task.conversation);
+    const std::optional<std::string> searched = conversation.slot.searchedTask();
+    if (conversation.prompt && conversation.prompt->task.number != task.number)
+        fail(conversation.prompt->task, error);
+    conversation.prompt.reset();
+    conversation.slot.drop();
     fail(task, std::move(error));
+    endPause(conversation, searched);
 }
 
 void SessionWorker::fail(const SessionTask& task, Error error) {
@@ -416,10 +420,11 @@ Result<void> SessionWorker::makeRoom(Conversation& conversation) {
     if (!m_model)
         return {};
     return m_conversations.makeRoom(
-        conversation, *m_model, m_options.cacheLimitBytes, [this](std::uint64_t freed) {
+        conversation, *m_model, m_options.cacheLimitBytes, [this](Conversation& freed) {
+            endPause(freed, freed.slot.searchedTask());
             m_outlet.emit(Remark{"The cache of this conversation was freed to make room for "
                                  "another one; its next prompt is read from its beginning."},
-                          freed);
+                          freed.id);
         });
 }
 
@@ -469,15 +474,6 @@ Result<void> SessionWorker::handle(const CloseConversation& command) {
     tellRemarks();
     m_conversations.erase(command.conversation);
     m_outlet.forget(command.conversation);
-    return {};
-}
-
-Result<void> SessionWorker::handle(const StartRecording& command) {
-    return m_outlet.startRecording(command.path, command.mayOverwrite);
-}
-
-Result<void> SessionWorker::handle(const StopRecording&) {
-    m_outlet.stopRecording();
     return {};
 }
 

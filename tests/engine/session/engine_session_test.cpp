@@ -64,8 +64,7 @@ private slots:
 
 void EngineSessionTest::aPromptIsAnsweredAsVanillaAnswersIt() {
     for (const char* decoder : {"vanilla", "drafting"}) {
-        Fixture fixture;
-        QVERIFY(fixture.loadModel(decoder));
+        LoadedFixture fixture(decoder);
         fixture.session.send(rawPrompt(7, "Once upon a time", 40));
         const PromptFinished* end = fixture.finish(7);
         QVERIFY(end != nullptr);
@@ -76,8 +75,7 @@ void EngineSessionTest::aPromptIsAnsweredAsVanillaAnswersIt() {
 }
 
 void EngineSessionTest::everyStepIsToldOnceAndInOrder() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(rawPrompt(1, "abc", 50));
     const PromptFinished* end = fixture.finish(1);
     QVERIFY(end != nullptr);
@@ -101,8 +99,7 @@ void EngineSessionTest::everyStepIsToldOnceAndInOrder() {
 }
 
 void EngineSessionTest::aSecondTurnReadsOnlyWhatIsNew() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     SubmitPrompt prompt{.promptId = 1, .messages = {{"user", "Hello there"}}, .maxTokens = 30};
     fixture.session.send(prompt);
     const PromptStarted* first = fixture.next<PromptStarted>();
@@ -125,8 +122,7 @@ void EngineSessionTest::aSecondTurnReadsOnlyWhatIsNew() {
 void EngineSessionTest::stopStringsHoldTextBackAndReleaseIt() {
     const auto answer = expectedAnswer("abc", 20);
     const std::string text = test_support::ByteTokenizer().decode(answer, true).value();
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     SubmitPrompt prompt = rawPrompt(1, "abc", 20);
     prompt.stopStrings = {text.substr(10, 3)};
     fixture.session.send(prompt);
@@ -143,8 +139,7 @@ void EngineSessionTest::stopStringsHoldTextBackAndReleaseIt() {
 }
 
 void EngineSessionTest::aDraftingDecoderTellsItsSearch() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(rawPrompt(1, "abc", 40));
     QVERIFY(fixture.finish(1) != nullptr);
     const auto trials = fixture.all<TrialFinished>();
@@ -168,8 +163,7 @@ void EngineSessionTest::aDraftingDecoderTellsItsSearch() {
 }
 
 void EngineSessionTest::whatRanBesideADraftAndTablesAreToldInTexts() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(rawPrompt(1, "abc", 12));
     QVERIFY(fixture.finish(1) != nullptr);
     const auto steps = fixture.all<StepFinished>();
@@ -193,8 +187,7 @@ void EngineSessionTest::whatRanBesideADraftAndTablesAreToldInTexts() {
 }
 
 void EngineSessionTest::plainStepsAreTheBaselineTwiceInSixtyFour() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(ChangeSettings{{{"length", 1.0}}});
     fixture.session.send(rawPrompt(1, "abc", 600));
     QVERIFY(fixture.finish(1) != nullptr);
@@ -223,8 +216,7 @@ void EngineSessionTest::plainStepsAreTheBaselineTwiceInSixtyFour() {
 }
 
 void EngineSessionTest::settingsChangeWhileAPromptRuns() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(rawPrompt(1, "abc", 1'000'000));
     QVERIFY(fixture.next<StepFinished>() != nullptr);
     fixture.session.send(ChangeSettings{{{"length", 7.0}}});
@@ -242,8 +234,7 @@ void EngineSessionTest::settingsChangeWhileAPromptRuns() {
 }
 
 void EngineSessionTest::whatADecoderDoesAtOnceIsToldBehindItsSettings() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(ChangeSettings{{{"length", 7.0}}});
     QVERIFY(fixture.next<SettingsChanged>() != nullptr);
     const TrialFinished* trial = fixture.next<TrialFinished>();
@@ -258,8 +249,7 @@ void EngineSessionTest::whatADecoderDoesAtOnceIsToldBehindItsSettings() {
 }
 
 void EngineSessionTest::aWrongSettingLeavesTheRunningPromptAlone() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(rawPrompt(1, "abc", 1'000'000));
     QVERIFY(fixture.next<StepFinished>() != nullptr);
     fixture.session.send(ChangeSettings{{{"length", 99.0}}});
@@ -271,8 +261,7 @@ void EngineSessionTest::aWrongSettingLeavesTheRunningPromptAlone() {
 }
 
 void EngineSessionTest::samplingChangesWithTheNextPrompt() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(ChangeSampling{{.temperature = 50.0, .seed = 1}});
     fixture.session.send(rawPrompt(1, "abc", 30));
     fixture.session.send(ChangeSampling{{.temperature = -1.0}});
@@ -284,8 +273,7 @@ void EngineSessionTest::samplingChangesWithTheNextPrompt() {
 }
 
 void EngineSessionTest::aGrammarGivesAnswersTheirForm() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     SamplingOptions sampling;
     sampling.grammar = {GrammarKind::Regex, "[a-c]{5}"};
     fixture.session.send(ChangeSampling{sampling});
@@ -305,8 +293,7 @@ void EngineSessionTest::aGrammarGivesAnswersTheirForm() {
 }
 
 void EngineSessionTest::anotherSeedKeepsWhatIsCached() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(rawPrompt(1, "abcdef", 8));
     fixture.session.send(ChangeSampling{{.temperature = 0.0, .seed = 9}});
     fixture.session.send(rawPrompt(2, "abcdef", 8));
@@ -316,8 +303,7 @@ void EngineSessionTest::anotherSeedKeepsWhatIsCached() {
 }
 
 void EngineSessionTest::aDecoderThatCannotTakeSamplingIsMadeAnew() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(rawPrompt(1, "abcdef", 8));
     fixture.session.send(ChangeSampling{{.temperature = 50.0, .seed = 9}});
     fixture.session.send(rawPrompt(2, "abcdef", 30));
@@ -337,8 +323,7 @@ void EngineSessionTest::withoutAModelAPromptFails() {
 }
 
 void EngineSessionTest::anUnknownDecoderLeavesTheOldOne() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(ChooseDecoder{"draftin"});
     QVERIFY(fixture.fails("choose_decoder"));
     QVERIFY(fixture.all<EngineFailed>()[0].error.hint.find("drafting") != std::string::npos);
@@ -347,8 +332,7 @@ void EngineSessionTest::anUnknownDecoderLeavesTheOldOne() {
 }
 
 void EngineSessionTest::aFailedLoadKeepsTheOldModel() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(LoadModel{"missing"});
     QVERIFY(fixture.fails("load_model"));
     fixture.session.send(rawPrompt(1, "abc", 3));
@@ -357,8 +341,7 @@ void EngineSessionTest::aFailedLoadKeepsTheOldModel() {
 }
 
 void EngineSessionTest::aModelThatDoesNotFitBesideTheOldOneIsLoadedAlone() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(LoadModel{"too big"});
     QVERIFY(fixture.next<ModelUnloaded>() != nullptr);
     QCOMPARE(fixture.next<ModelLoaded>()->path, std::string("too big"));
@@ -401,8 +384,7 @@ void EngineSessionTest::anExceptionInADecoderLetsTheNextPromptWork() {
 }
 
 void EngineSessionTest::anExceptionInALoaderIsAFailure() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(LoadModel{"thrower"});
     QVERIFY(fixture.fails("load_model"));
     fixture.session.send(rawPrompt(1, "abc", 3));
@@ -426,8 +408,7 @@ void EngineSessionTest::aSlowReaderMissesNoStep() {
 void EngineSessionTest::aRecordingHoldsWhatIsNeededToUnderstandIt() {
     const test_support::TemporaryFolder folder;
     const std::string path = (folder.path() / "run.swiftrun").string();
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(StartRecording{path});
     fixture.session.send(rawPrompt(1, "abc", 40));
     QVERIFY(fixture.finish(1) != nullptr);

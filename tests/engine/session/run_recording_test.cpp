@@ -2,6 +2,7 @@
 #include "engine/session/recording/event_json.h"
 #include "engine/session/recording/run_recording.h"
 #include "tests/engine/session/sample_events.h"
+#include "tests/support/file_content.h"
 #include "tests/support/programs/allocation_counter.h"
 #include "tests/support/programs/damaged_bytes.h"
 #include "tests/support/temporary_folder.h"
@@ -12,7 +13,6 @@
 #include <xxhash.h>
 
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -45,11 +45,6 @@ Played play(const std::filesystem::path& path) {
     }
     played.unknownEvents = reader.value().unknownEvents();
     return played;
-}
-
-std::string contentOf(const std::filesystem::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 std::vector<std::string> jsonOf(const std::vector<EngineEvent>& events) {
@@ -219,7 +214,7 @@ void RunRecordingTest::everyEventIsReadableBeforeTheRecordingEnds() {
 }
 
 void RunRecordingTest::everyTruncationGivesABeginningOrAnError() {
-    const std::string bytes = contentOf(recorded());
+    const std::string bytes = support::fileText(recorded());
     const auto all = jsonOf(m_events);
     std::set<std::size_t> recordEnds = {12};
     std::size_t end = 12;
@@ -239,7 +234,7 @@ void RunRecordingTest::everyTruncationGivesABeginningOrAnError() {
 }
 
 void RunRecordingTest::everyFlippedBitGivesABeginningAndAnError() {
-    const std::string bytes = contentOf(recorded());
+    const std::string bytes = support::fileText(recorded());
     const auto all = jsonOf(m_events);
     test_support::forEachFlip(bytes, 2000, 4, [&](const std::string& damaged, std::size_t bit) {
         const Played played = playBytes(damaged);
@@ -250,7 +245,7 @@ void RunRecordingTest::everyFlippedBitGivesABeginningAndAnError() {
 }
 
 void RunRecordingTest::aNewerVersionIsRefusedByName() {
-    std::string bytes = contentOf(recorded());
+    std::string bytes = support::fileText(recorded());
     bytes[8] = 2;
     const Played played = playBytes(bytes);
     QCOMPARE(played.error->code, ErrorCode::Unsupported);
@@ -389,20 +384,20 @@ void RunRecordingTest::aFolderThatIsMissingIsAnError() {
 
 void RunRecordingTest::onlyRecordingsAreReplaced() {
     const auto path = recorded();
-    const std::string before = contentOf(path);
+    const std::string before = support::fileText(path);
     {
         auto next = RunRecorder::start(path);
         QVERIFY(next.hasValue());
-        QCOMPARE(contentOf(path), before); // until there is something to record
+        QCOMPARE(support::fileText(path), before); // until there is something to record
         QVERIFY(next.value().write({1.0, Remark{"a word"}}).hasValue());
     }
-    QVERIFY(contentOf(path).size() < before.size());
+    QVERIFY(support::fileText(path).size() < before.size());
     QVERIFY(RunRecorder::start(m_folder->write("empty", "")).hasValue());
     const auto letter = m_folder->write("letter.txt", "Dear all, I cannot be replaced.");
     const auto refused = RunRecorder::start(letter);
     QVERIFY(!refused);
     QCOMPARE(refused.error().code, ErrorCode::InvalidInput);
-    QCOMPARE(contentOf(letter), std::string("Dear all, I cannot be replaced."));
+    QCOMPARE(support::fileText(letter), std::string("Dear all, I cannot be replaced."));
     QVERIFY(RunRecorder::start(letter, true).value().write({1.0, Remark{"yes"}}).hasValue());
     QVERIFY(isRecording(letter).value());
     QVERIFY(!RunRecorder::start(m_folder->path()));

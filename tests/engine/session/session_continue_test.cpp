@@ -20,8 +20,7 @@ private slots:
 void SessionContinueTest::anAnswerThatWasCutGoesOnAsIfItHadNotBeen() {
     for (const auto& [decoder, temperature] :
          {std::pair{"vanilla", 0.0}, {"drafting", 0.0}, {"vanilla", 1.2}, {"drafting", 1.2}}) {
-        Fixture fixture;
-        QVERIFY(fixture.loadModel(decoder));
+        LoadedFixture fixture(decoder);
         fixture.session.send(ChangeSampling{{.temperature = temperature, .seed = 5}});
         SubmitPrompt whole{.promptId = 1, .messages = {{"user", "Hello there"}}, .maxTokens = 40};
         fixture.session.send(whole);
@@ -55,8 +54,7 @@ void SessionContinueTest::anAnswerThatWasCutGoesOnAsIfItHadNotBeen() {
 }
 
 void SessionContinueTest::anAnswerGoesOnFromAnotherToken() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     SubmitPrompt prompt{.promptId = 1, .messages = {{"user", "Hi"}}, .maxTokens = 12};
     fixture.session.send(prompt);
     const PromptFinished* first = fixture.finish(1);
@@ -82,8 +80,7 @@ void SessionContinueTest::anAnswerGoesOnFromAnotherToken() {
 }
 
 void SessionContinueTest::onlyAnAnswerCanGoOn() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     for (const auto& messages :
          {std::vector<PromptMessage>{{"user", "Hi"}}, std::vector<PromptMessage>{}}) {
         SubmitPrompt prompt{
@@ -98,8 +95,7 @@ void SessionContinueTest::onlyAnAnswerCanGoOn() {
 
 void SessionContinueTest::everyTokenTellsWhatElseWasLikely() {
     for (const char* decoder : {"vanilla", "drafting"}) {
-        Fixture fixture;
-        QVERIFY(fixture.loadModel(decoder));
+        LoadedFixture fixture(decoder);
         fixture.session.send(rawPrompt(1, "abc", 30));
         QVERIFY(fixture.finish(1) != nullptr);
         int tokens = 0;

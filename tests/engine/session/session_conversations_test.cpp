@@ -14,6 +14,7 @@ using namespace engine;
 using session_test::DecoderScript;
 using session_test::expectedAnswer;
 using session_test::Fixture;
+using session_test::LoadedFixture;
 
 namespace {
 
@@ -115,8 +116,7 @@ void SessionConversationsTest::aShortAnswerDoesNotWaitForALongPrompt() {
 }
 
 void SessionConversationsTest::promptsOfOneConversationWaitForEachOther() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(promptIn(1, 1, 30, "abc"));
     fixture.session.send(promptIn(1, 2, 30, "bcd"));
     fixture.session.send(promptIn(2, 3, 30, "cde"));
@@ -133,8 +133,7 @@ void SessionConversationsTest::promptsOfOneConversationWaitForEachOther() {
 }
 
 void SessionConversationsTest::aStopEndsOneConversationAlone() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(promptIn(1, 1, kEndless, "abc"));
     fixture.session.send(promptIn(1, 2, kEndless, "abc")); // waits
     fixture.session.send(promptIn(2, 3, kEndless, "bcd"));
@@ -152,8 +151,7 @@ void SessionConversationsTest::aStopEndsOneConversationAlone() {
 }
 
 void SessionConversationsTest::eachConversationHasItsDecoderAndSettings() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     SubmitPrompt drafting = promptIn(1, 1, 30, "abc");
     drafting.decoder = ChooseDecoder{"drafting", {{"length", 2.0}}};
     fixture.session.send(drafting);
@@ -202,8 +200,7 @@ void SessionConversationsTest::aFailedStepEndsOneConversationAlone() {
 }
 
 void SessionConversationsTest::aLoadWaitsForAllPromptsBeforeIt() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(promptIn(1, 1, 30, "abc"));
     fixture.session.send(promptIn(2, 2, 60, "bcd"));
     fixture.session.send(LoadModel{"stub"});
@@ -310,8 +307,7 @@ void SessionConversationsTest::aDecoderThatDoesNotFitOnTheGpuLeavesTheOldChoice(
 }
 
 void SessionConversationsTest::aClosedConversationBeginsAnew() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     SubmitPrompt first = promptIn(1, 1, kEndless, "abc");
     first.decoder = ChooseDecoder{"drafting"};
     fixture.session.send(first);
@@ -327,8 +323,7 @@ void SessionConversationsTest::aClosedConversationBeginsAnew() {
 void SessionConversationsTest::aRecordingTellsConversationsApart() {
     const test_support::TemporaryFolder folder;
     const std::string path = (folder.path() / "run.swiftrun").string();
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     SubmitPrompt drafting = promptIn(1, 1, kEndless, "abc");
     drafting.decoder = ChooseDecoder{"drafting"};
     fixture.session.send(drafting);

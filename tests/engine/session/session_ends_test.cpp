@@ -69,8 +69,7 @@ private slots:
 };
 
 void SessionEndsTest::aStopEndsWhatWasSentBeforeItAndNothingLater() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     for (std::uint64_t id = 1; id < 60; id += 3) {
         fixture.session.send(endlessPrompt(id));
         fixture.session.send(endlessPrompt(id + 1));
@@ -143,8 +142,7 @@ void SessionEndsTest::aStopEndsTheSearchBehindAnAnswer() {
 }
 
 void SessionEndsTest::aStoppedLoadKeepsTheOldModel() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(LoadModel{"slow"});
     QVERIFY(fixture.next<ModelLoadProgress>(
                 [](const ModelLoadProgress& event) { return event.path == "slow"; }) != nullptr);
@@ -164,8 +162,7 @@ void SessionEndsTest::aNewerLoadEndsAnEarlierOne() {
 }
 
 void SessionEndsTest::unloadingEndsAPromptFirst() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(endlessPrompt(1));
     QVERIFY(fixture.next<StepFinished>() != nullptr);
     fixture.session.send(UnloadModel{});
@@ -250,8 +247,7 @@ void SessionEndsTest::closeReturnsABorrowedProcessor() {
 }
 
 void SessionEndsTest::aClosedSessionTakesNoCommands() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.close();
     QVERIFY(!fixture.session.send(rawPrompt(1, "abc", 5)));
     QVERIFY(!fixture.session.send(StopGeneration{}));
@@ -262,8 +258,7 @@ void SessionEndsTest::aClosedSessionTakesNoCommands() {
 }
 
 void SessionEndsTest::tooManyCommandsAreRefusedButStopsAct() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(endlessPrompt(0));
     QVERIFY(fixture.next<StepFinished>() != nullptr);
     std::uint64_t id = 1;
@@ -335,8 +330,7 @@ void SessionEndsTest::aRecordingNeverEndsBeforeItHasBegun() {
     rlimit before{};
     getrlimit(RLIMIT_FSIZE, &before);
     const auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     int begun = 0;
     int refused = 0;
     for (rlim_t bytes = 0; bytes < 8192; bytes += 64) {

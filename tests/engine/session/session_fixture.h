@@ -298,6 +298,14 @@ private:
     int m_tooBigLoads = 0; // engine's thread only
 };
 
+/// The same once its model is loaded and a decoder is chosen. Fails by exception.
+class LoadedFixture : public Fixture {
+public:
+    explicit LoadedFixture(const std::string& decoder = "vanilla") {
+        ENGINE_CHECK(loadModel(decoder), "{} is not ready", decoder);
+    }
+};
+
 inline engine::SubmitPrompt rawPrompt(std::uint64_t id, const std::string& text, int maxTokens) {
     return {.promptId = id, .text = text, .maxTokens = maxTokens};
 }

@@ -2,6 +2,7 @@
 // The lens of a session: what it tells of an answer, what comes before it and what ends it.
 #include "engine/session/engine_session.h"
 #include "tests/support/patience.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <QTest>
 
@@ -18,32 +19,21 @@ namespace {
 const std::string kGguf = std::string(SWIFT_STUDIO_TEST_DATA_DIR) + "/tiny.gguf";
 
 /// Passes wait for the test when it asks for that.
-class WaitingTransformer final : public Transformer {
+class WaitingTransformer final : public support::WrappingTransformer {
 public:
     WaitingTransformer(std::unique_ptr<Transformer> inner, std::counting_semaphore<>& turns)
-        : m_inner(std::move(inner))
+        : WrappingTransformer(std::move(inner))
         , m_turns(turns) {}
-
-    const ModelConfig& config() const override { return m_inner->config(); }
-
-    Precision precision() const override { return m_inner->precision(); }
-
-    Result<KvCache> makeCache(Position capacity) const override {
-        return m_inner->makeCache(capacity);
-    }
 
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
         m_turns.acquire();
-        return m_inner->forwardInto(request, cache, result);
+        return inner().forwardInto(request, cache, result);
     }
 
-    bool tellsAttention() const override { return m_inner->tellsAttention(); }
-
-    std::size_t weightBytes() const override { return m_inner->weightBytes(); }
+    bool tellsAttention() const override { return inner().tellsAttention(); }
 
 private:
-    std::unique_ptr<Transformer> m_inner;
     std::counting_semaphore<>& m_turns;
 };
 

@@ -41,6 +41,8 @@ private slots:
     void aCommandWaitsForOnePieceOfWorkAtMost();
     void stoppingEndsThePauseUntilTheNextAnswer();
     void aLoadOrARefusedPromptEndsThePauseAndSaysSo();
+    void anAnswerThatIsStoppedOrFailsLetsItsSearchWait();
+    void aFreedCacheEndsItsSearchAndSaysSo();
     void nobodyWorksBeforeTheFirstAnswerOrBehindAStoppedOne();
     void closingTheSessionEndsThePause();
     void aFailureInThePauseLetsTheNextPromptWork();
@@ -154,6 +156,56 @@ void SessionPauseTest::aLoadOrARefusedPromptEndsThePauseAndSaysSo() {
         QVERIFY(fixture.next<TokensCounted>() != nullptr);
         QCOMPARE(fixture.all<TrialFinished>().size(), before);
     }
+}
+
+void SessionPauseTest::anAnswerThatIsStoppedOrFailsLetsItsSearchWait() {
+    enum class End { Stop, Failure, Exception };
+    for (const End end : {End::Stop, End::Failure, End::Exception}) {
+        Fixture fixture({.onStep = [end](int step, const std::stop_token& stop) -> Result<void> {
+            if (step == 0)
+                return {};
+            if (end == End::Exception)
+                throw std::runtime_error("the step is broken");
+            if (end == End::Failure)
+                return Error{ErrorCode::Numeric, "The pass gave no numbers.", ""};
+            waitForStop(stop);
+            return Error{ErrorCode::Cancelled, "The step was cancelled.", ""};
+        }});
+        QVERIFY(fixture.loadModel("drafting"));
+        fixture.session.send(rawPrompt(1, "abc", 40));
+        QVERIFY(fixture.next<PhaseChanged>([](const PhaseChanged& change) {
+            return change.phase == DecoderPhase::Optimise;
+        }) != nullptr);
+        if (end == End::Stop) {
+            fixture.session.send(StopGeneration{});
+            QVERIFY(fixture.finish(1) != nullptr);
+        } else {
+            QVERIFY(fixture.fails("submit_prompt"));
+        }
+        fixture.session.send(CountTokens{.requestId = 1, .text = "abc"});
+        QVERIFY(fixture.next<TokensCounted>() != nullptr);
+        QCOMPARE(fixture.all<PhaseChanged>().back().phase, DecoderPhase::Accumulate);
+    }
+}
+
+void SessionPauseTest::aFreedCacheEndsItsSearchAndSaysSo() {
+    constexpr std::uint64_t kCacheBytes = (std::uint64_t{1} << 20U) * sizeof(TokenId);
+    Fixture fixture(
+        {.onIdle = [pieces = 0](const std::stop_token&) mutable { return trial(++pieces); }},
+        4096,
+        {.cacheLimitBytes = kCacheBytes + kCacheBytes / 2});
+    QVERIFY(fixture.loadModel("drafting"));
+    fixture.session.send(prompt(1));
+    QVERIFY(fixture.next<TrialFinished>(
+                [](const TrialFinished& trial) { return trial.isBeside; }) != nullptr);
+    SubmitPrompt other = prompt(2);
+    other.conversation = 1;
+    fixture.session.send(other);
+    QVERIFY(fixture.finish(2) != nullptr);
+    QVERIFY(std::ranges::any_of(fixture.events, [](const EngineEvent& event) {
+        const auto* change = event.as<PhaseChanged>();
+        return event.conversation == 0 && change && change->phase == DecoderPhase::Accumulate;
+    }));
 }
 
 void SessionPauseTest::nobodyWorksBeforeTheFirstAnswerOrBehindAStoppedOne() {

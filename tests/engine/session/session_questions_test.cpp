@@ -179,6 +179,7 @@ void SessionQuestionsTest::aFolderHasItsOwnName() {
     QCOMPARE(seen->model.name, std::string("tiny_llama"));
     QCOMPARE(seen->model.precision, std::string("float64"));
     QCOMPARE(seen->model.layerCount, 3);
+    QCOMPARE(seen->model.headDim, 12);
     QVERIFY(seen->model.weightTypes.starts_with("F16 "));
     QCOMPARE(seen->model.weightBytes, seen->model.parameterCount * 8);
     QCOMPARE(seen->remarks.size(), std::size_t{2}); // the memory of wider weights, no tokenizer

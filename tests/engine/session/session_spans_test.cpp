@@ -4,6 +4,7 @@
 #include "engine/session/recording/run_recording.h"
 #include "tests/engine/session/session_fixture.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/value_of.h"
 
 #include <QTest>
 
@@ -20,9 +21,8 @@ SubmitPrompt promptOfChat(std::uint64_t id, std::uint64_t chat) {
 
 std::vector<EngineEvent> eventsOf(const std::string& path) {
     std::vector<EngineEvent> played;
-    auto reader = RunReader::open(path);
-    ENGINE_CHECK(reader.hasValue(), "{}", reader.error().message);
-    while (auto event = reader.value().next().value())
+    auto reader = support::valueOf(RunReader::open(path));
+    while (auto event = reader.next().value())
         played.push_back(*std::move(event));
     return played;
 }
@@ -68,8 +68,7 @@ void SessionSpansTest::aSessionMayMeasureNoBaseline() {
 }
 
 void SessionSpansTest::aShortFirstAnswerHasABaselineToo() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(ChangeSettings{{{"length", 1.0}}});
     fixture.session.send(rawPrompt(1, "abc", 200));
     QVERIFY(fixture.finish(1) != nullptr);
@@ -85,8 +84,7 @@ void SessionSpansTest::aShortFirstAnswerHasABaselineToo() {
 
 /// A decoder that is chosen again and again for short answers would make too many plain steps.
 void SessionSpansTest::whatIsKnownIsNotMeasuredEarlyAgain() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("vanilla"));
+    LoadedFixture fixture("vanilla");
     QVERIFY(answer(fixture, 1));
     const std::size_t before = fixture.all<StepFinished>().size();
     fixture.session.send(ChooseDecoder{"drafting"});
@@ -100,8 +98,7 @@ void SessionSpansTest::whatIsKnownIsNotMeasuredEarlyAgain() {
 }
 
 void SessionSpansTest::everyChangeBeginsTheSumsAnew() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     const auto first = answer(fixture, 1);
     QVERIFY(first && first->allTokens() == 12);
     const auto second = answer(fixture, 2);
@@ -130,8 +127,7 @@ void SessionSpansTest::everyChangeBeginsTheSumsAnew() {
 }
 
 void SessionSpansTest::whatChangesNothingGoesOn() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     QVERIFY(answer(fixture, 1));
     fixture.session.send(ChangeSettings{{{"length", 3.0}}}); // as it was
     fixture.session.send(ChangeSampling{});
@@ -141,8 +137,7 @@ void SessionSpansTest::whatChangesNothingGoesOn() {
 }
 
 void SessionSpansTest::changesWithoutAStepBetweenThemAreOne() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     QVERIFY(answer(fixture, 1));
     for (const double length : {2.0, 4.0, 5.0})
         fixture.session.send(ChangeSettings{{{"length", length}}});
@@ -151,8 +146,7 @@ void SessionSpansTest::changesWithoutAStepBetweenThemAreOne() {
 }
 
 void SessionSpansTest::theBaselineOutlivesTheDecoderAndEndsWithTheModel() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("vanilla"));
+    LoadedFixture fixture("vanilla");
     QVERIFY(answer(fixture, 1));
     const auto told = fixture.behindSteps();
     QCOMPARE(told[0].baselineStepMs, 0.0); // one is no measurement
@@ -172,8 +166,7 @@ void SessionSpansTest::theBaselineOutlivesTheDecoderAndEndsWithTheModel() {
 }
 
 void SessionSpansTest::aStepTellsWhyItsDraftEnded() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     fixture.session.send(rawPrompt(1, "abc", 13)); // three rounds of four, and one token
     QVERIFY(fixture.finish(1) != nullptr);
     const auto steps = fixture.all<StepFinished>();
@@ -183,8 +176,7 @@ void SessionSpansTest::aStepTellsWhyItsDraftEnded() {
 }
 
 void SessionSpansTest::aPromptTellsWhatWasAsked() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(rawPrompt(1, "Once", 2));
     QVERIFY(fixture.finish(1) != nullptr);
     fixture.session.send(
@@ -198,8 +190,7 @@ void SessionSpansTest::aPromptTellsWhatWasAsked() {
 }
 
 void SessionSpansTest::aLongQuestionIsCutBetweenCharacters() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     std::string text = "x";
     while (text.size() < kQuestionBytes + 10)
         text += "é";
@@ -258,8 +249,7 @@ void SessionSpansTest::aRecordingBegunWithinAnAnswerHasAllOfIt() {
 void SessionSpansTest::aRecordingCarriesTheSumsFromBeforeIt() {
     const test_support::TemporaryFolder folder;
     const std::string path = (folder.path() / "run.swiftrun").string();
-    Fixture fixture;
-    QVERIFY(fixture.loadModel("drafting"));
+    LoadedFixture fixture("drafting");
     const auto before = answer(fixture, 1);
     QVERIFY(before);
     const double baseline = fixture.behindSteps().back().baselineStepMs;

@@ -15,6 +15,7 @@
 using namespace engine;
 using session_test::expectedAnswer;
 using session_test::Fixture;
+using session_test::LoadedFixture;
 using session_test::rawPrompt;
 
 namespace {
@@ -92,8 +93,7 @@ void SessionTurnsTest::eachStepAndEachPieceOfAPromptIsATurn() {
 }
 
 void SessionTurnsTest::aPromptWaitsForItsTurnAndDoesNotCountThat() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     takeTurn();
     fixture.session.send(TakeTurns{m_file});
     const auto start = ForwardClock::now();
@@ -117,8 +117,7 @@ void SessionTurnsTest::aPromptWaitsForItsTurnAndDoesNotCountThat() {
 }
 
 void SessionTurnsTest::aStopEndsTheWaiting() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     takeTurn();
     fixture.session.send(TakeTurns{m_file});
     fixture.session.send(rawPrompt(1, "abc", 20));
@@ -131,8 +130,7 @@ void SessionTurnsTest::aStopEndsTheWaiting() {
 }
 
 void SessionTurnsTest::aClosedSessionDoesNotWait() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     takeTurn();
     fixture.session.send(TakeTurns{m_file});
     fixture.session.send(rawPrompt(1, "abc", 20));
@@ -164,8 +162,7 @@ void SessionTurnsTest::workInAPauseWaitsForItsTurn() {
 }
 
 void SessionTurnsTest::withoutAFileNoTurnsAreTaken() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     takeTurn();
     fixture.session.send(TakeTurns{m_file});
     fixture.session.send(TakeTurns{});
@@ -174,8 +171,7 @@ void SessionTurnsTest::withoutAFileNoTurnsAreTaken() {
 }
 
 void SessionTurnsTest::aFileThatCannotBeMadeIsAnError() {
-    Fixture fixture;
-    QVERIFY(fixture.loadModel());
+    LoadedFixture fixture;
     fixture.session.send(TakeTurns{m_folder->filePath("no folder/turns").toStdString()});
     QVERIFY(fixture.fails("take_turns"));
     fixture.session.send(rawPrompt(1, "abc", 5));
