@@ -27,19 +27,33 @@ bool isWordByte(char letter) {
            static_cast<unsigned char>(letter) >= 0x80;
 }
 
+/// Bytes of the quote, dash, dot or space beyond ASCII that a text begins with; 0 for other texts.
+std::size_t signLength(std::string_view text) {
+    for (const std::string_view sign : {"\u00A0", "\u00AB", "\u00BB"})
+        if (text.starts_with(sign))
+            return sign.size();
+    // U+2000 to U+203F, U+2040 to U+206F, U+3000 to U+3002
+    const bool isSign = text.starts_with("\xE2\x80") ||
+                        (text.starts_with("\xE2\x81") && text.substr(2) < "\xB0") ||
+                        (text.starts_with("\xE3\x80") && text.substr(2) < "\x83");
+    return isSign ? std::min<std::size_t>(text.size(), 3) : 0;
+}
+
 std::vector<std::string> wordsOf(std::string_view text) {
     std::vector<std::string> words;
     bool isInside = false;
-    for (const char letter : text) {
-        const bool isPart = isWordByte(letter);
+    while (!text.empty()) {
+        const std::size_t sign = signLength(text);
+        const bool isPart = sign == 0 && isWordByte(text.front());
         if (isPart && !isInside) {
             if (words.size() == kMostWords)
                 break;
             words.emplace_back();
         }
         if (isPart)
-            words.back() += small(letter);
+            words.back() += small(text.front());
         isInside = isPart;
+        text.remove_prefix(std::max<std::size_t>(sign, 1));
     }
     return words;
 }
@@ -113,13 +127,14 @@ std::optional<double> lastNumber(std::string_view text) {
     return last;
 }
 
-/// The words without articles, one space between them.
+/// The words without articles, unless there are no others, and nothing between them: "U.S." is
+/// "US", and 1,000 is 1000.
 std::string normalised(std::string_view text) {
     std::string joined;
+    std::string articles;
     for (const std::string& word : wordsOf(text))
-        if (word != "a" && word != "an" && word != "the")
-            joined += (joined.empty() ? "" : " ") + word;
-    return joined;
+        (word == "a" || word == "an" || word == "the" ? articles : joined) += word;
+    return joined.empty() ? articles : joined;
 }
 
 std::string_view firstLine(std::string_view text) {

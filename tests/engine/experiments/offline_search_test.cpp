@@ -28,7 +28,7 @@ std::unique_ptr<Transformer> plantedModel() {
     support::MemoryWeights weights = support::randomWeights(config, 4);
     for (const int layer : kSilentLayers)
         support::quietenLayer(weights, layer, 1e-3F);
-    return std::move(makePlainTransformer(config, weights, {})).value();
+    return makePlainTransformer(config, weights, {}).value();
 }
 
 Transformer& model() {

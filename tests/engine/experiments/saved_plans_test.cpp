@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/saved_plans.h"
+#include "tests/support/file_content.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>
 
-#include <iterator>
-
 using namespace engine;
 using test_support::TemporaryFolder;
-
-namespace {
-
-std::string contentOf(const std::filesystem::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-} // namespace
 
 class SavedPlansTest : public QObject {
     Q_OBJECT
@@ -35,7 +25,7 @@ void SavedPlansTest::plansAreSavedInThePublishedShape() {
     const SkipSet set{{0, 3, 4}, {1, 4}};
     const std::string name = "llama-2-13b_cnndm";
     QVERIFY(savePlan(path, name, set).hasValue());
-    QCOMPARE(contentOf(path),
+    QCOMPARE(support::fileText(path),
              std::string("{\n \"llama-2-13b_cnndm\": {\"attention\":[0,3,4],\"mlp\":[1,4]}\n}\n"));
     const auto plan = readSkipSetFile(path, 5, name);
     QVERIFY(plan.hasValue());
@@ -68,7 +58,7 @@ void SavedPlansTest::filesOfAnotherShapeAreLeftAlone() {
     QVERIFY(!saved);
     QCOMPARE(saved.error().code, ErrorCode::CorruptFile);
     QVERIFY(saved.error().message.find(path.string()) != std::string::npos);
-    QCOMPARE(contentOf(path), content);
+    QCOMPARE(support::fileText(path), content);
 }
 
 void SavedPlansTest::namesThatAreNoTextAreRefused() {

@@ -22,10 +22,13 @@ private slots:
     void rougeCountsARepeatedWordNoOftenerThanTheReferenceHasIt();
     void rougeTakesTheBestReferenceForEachScore();
     void textsWithoutCommonWordsHaveNoOverlap();
+    void signsBeyondAsciiPartWordsToo();
     void theLastNumberIsTheResult_data();
     void theLastNumberIsTheResult();
     void exactMatchForgivesCaseArticlesAndPunctuation_data();
     void exactMatchForgivesCaseArticlesAndPunctuation();
+    void exactMatchForgivesSignsWithinWords();
+    void anAnswerMayBeAnArticle();
 };
 
 /// 4 of 5 and 6 words; 2 of 4 and 5 pairs ("the cat", "the mat"); 4 words in their order ("the cat
@@ -57,6 +60,14 @@ void TaskQualityTest::textsWithoutCommonWordsHaveNoOverlap() {
     QCOMPARE(rouge("one", Texts{}).rouge1, 0.0);
     QCOMPARE(rouge("one", Texts{"one"}).rouge2, 0.0); // there are no pairs
     QCOMPARE(rouge("\u00C4pfel und Birnen", Texts{"\u00C4pfel"}).rouge1, 0.5);
+}
+
+void TaskQualityTest::signsBeyondAsciiPartWordsToo() {
+    const char* written = "\u201CYes\u201D, he said\u2014twice\u2026 and\u00A0left\u2049";
+    const RougeScores scores = rouge(written, Texts{"'Yes', he said - twice... and left?!"});
+    QVERIFY(isNear(scores.rouge1, 1.0) && isNear(scores.rouge2, 1.0) && isNear(scores.rougeL, 1.0));
+    QVERIFY(isExactMatch("\u00ABOslo\u00BB", Texts{"Oslo"}));
+    QVERIFY(!isExactMatch("x\u2080", Texts{"x"})); // a digit
 }
 
 void TaskQualityTest::theLastNumberIsTheResult_data() {
@@ -101,6 +112,21 @@ void TaskQualityTest::exactMatchForgivesCaseArticlesAndPunctuation() {
     QFETCH(QString, answer);
     QFETCH(bool, isSame);
     QCOMPARE(isExactMatch(answer.toStdString(), Texts{"Alps", "The Great Lakes", "the"}), isSame);
+}
+
+void TaskQualityTest::exactMatchForgivesSignsWithinWords() {
+    QVERIFY(isExactMatch("US", Texts{"the U.S."}));
+    QVERIFY(isExactMatch("1000", Texts{"1,000"}));
+    QVERIFY(isExactMatch("twenty one", Texts{"Twenty-one"}));
+    QVERIFY(!isExactMatch("100", Texts{"1,000"}));
+}
+
+/// A letter of a choice is one.
+void TaskQualityTest::anAnswerMayBeAnArticle() {
+    QVERIFY(isExactMatch("A.", Texts{"A"}));
+    QVERIFY(isExactMatch("A\nBecause it is.", Texts{"A"}));
+    QVERIFY(!isExactMatch("B", Texts{"A"}));
+    QVERIFY(!isExactMatch("...", Texts{"A"}));
 }
 
 QTEST_GUILESS_MAIN(TaskQualityTest)

@@ -61,10 +61,8 @@ std::optional<double> PromptFigures::speedup() const {
 bool PromptFigures::isUnsteady() const { return tokens > 0 && !isSteady(vanillaMoved); }
 
 Result<RunProgressReader> RunProgressReader::open(const std::filesystem::path& path) {
-    auto folder = RunFolder::open(path);
-    if (!folder)
-        return folder.error();
-    return RunProgressReader(std::move(folder).value());
+    ENGINE_TRY(RunFolder folder, RunFolder::open(path));
+    return RunProgressReader(std::move(folder));
 }
 
 RunProgressReader::RunProgressReader(RunFolder folder)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // No speedup is shown where vanilla moved by more than 5 % within its blocks.
-#include "engine/experiments/report/analysis/analyse.h"
 #include "tests/engine/experiments/report/sample_run.h"
 
 #include <QTest>
@@ -8,31 +7,9 @@
 #include <algorithm>
 
 using namespace engine;
-using test_support::SampleRun;
-using test_support::SampleVariant;
+using namespace test_support;
 
 namespace {
-
-const SampleVariant kSwift = {"swift", 1.25, 3.2, 0.9, 0.5, 1.25};
-
-TableWish tableOf(const std::string& rows, std::vector<std::string> columns) {
-    TableWish wish;
-    wish.id = "main";
-    wish.rows = rows;
-    wish.columns = std::move(columns);
-    wish.variants = {"swift"};
-    return wish;
-}
-
-FigureWish figureOf(const std::string& kind, const std::string& x, std::vector<std::string> y) {
-    FigureWish wish;
-    wish.id = "figure";
-    wish.title = "Speed";
-    wish.kind = kind;
-    wish.x = x;
-    wish.y = std::move(y);
-    return wish;
-}
 
 /// [rows] the text in the last column.
 std::vector<std::string> lastColumn(const ResultTable& table) {
@@ -40,10 +17,6 @@ std::vector<std::string> lastColumn(const ResultTable& table) {
     for (const auto& row : table.rows)
         texts.push_back(row.back().text);
     return texts;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 /// A part that asks each prompt once; vanilla answers the first prompt of each block of four again,
@@ -86,9 +59,9 @@ private slots:
         SampleRun run;
         run.secondPass = moved;
         run.add({"math"}, 4, {kSwift});
-        run.recipe.tables = {tableOf("variant", {"M", "acceptance", "speedup"})};
+        run.recipe.tables = {tableOf("variant", {"M", "acceptance", "speedup"}, {"swift"})};
         run.recipe.figures = {figureOf("dots", "variant", {"speedup"})};
-        const ExperimentResult result = analyse(run.recipe, run.plan, run.shards);
+        const ExperimentResult result = run.result();
         QCOMPARE(result.verdict.kind == VerdictKind::Refused, isRefused);
         QCOMPARE(contains(result.verdict.headline, "No speedup is printed: vanilla moved by 8.0 %"),
                  isRefused);
@@ -100,7 +73,7 @@ private slots:
         QCOMPARE(table.rows[0][1].text, std::string("3.20"));
         QCOMPARE(result.figures.empty(), isRefused);
         const auto isNotDrawn = [](const std::string& remark) {
-            return contains(remark, "\"Speed\" is not drawn.");
+            return contains(remark, "\"Figure\" is not drawn.");
         };
         QCOMPARE(std::any_of(result.remarks.begin(), result.remarks.end(), isNotDrawn), isRefused);
     }
@@ -109,9 +82,9 @@ private slots:
         SampleRun run;
         run.secondPassOn = {{"story", 1.2}};
         run.add({"math", "story", "code"}, 3, {kSwift});
-        run.recipe.tables = {tableOf("task", {"speedup"})};
+        run.recipe.tables = {tableOf("task", {"speedup"}, {"swift"})};
         run.recipe.figures = {figureOf("bars", "task", {"speedup"})};
-        const ExperimentResult result = analyse(run.recipe, run.plan, run.shards);
+        const ExperimentResult result = run.result();
         QCOMPARE(lastColumn(result.tables.at(0)),
                  (std::vector<std::string>{"1.25× ± .00", "– (+20.0 %)", "1.25× ± .00"}));
         const ResultFigure& figure = result.figures.at(0);
@@ -135,7 +108,7 @@ private slots:
         wish.series = "task";
         run.recipe.figures = {wish};
         run.recipe.verdict.kind = "diagonal";
-        const ExperimentResult result = analyse(run.recipe, run.plan, run.shards);
+        const ExperimentResult result = run.result();
         const auto& cells = result.figures.at(0).panels.at(0).cells;
         QVERIFY(cells[0][0].count > 0);
         QCOMPARE(cells[0][1].count, 0);
@@ -147,8 +120,8 @@ private slots:
 
     void promptsOfUnlikeSpeedAreNoDrift() {
         SampleRun run = singlePass({0.0, 0.01, -0.02});
-        run.recipe.tables = {tableOf("prompt", {"speedup"})};
-        const ExperimentResult result = analyse(run.recipe, run.plan, run.shards);
+        run.recipe.tables = {tableOf("prompt", {"speedup"}, {"swift"})};
+        const ExperimentResult result = run.result();
         QVERIFY(result.remarks.empty());
         for (const std::string& text : lastColumn(result.tables.at(0)))
             QVERIFY2(text.starts_with("1.2"), text.c_str());
@@ -156,11 +129,11 @@ private slots:
 
     void aPromptThatIsAskedOnceIsJudgedByItsBlock() {
         SampleRun run = singlePass({0.0, 0.3, 0.0});
-        run.recipe.tables = {tableOf("prompt", {"speedup"})};
+        run.recipe.tables = {tableOf("prompt", {"speedup"}, {"swift"})};
         FigureWish line = figureOf("lines", "prompt", {"speedup"});
         line.series = "variant";
         run.recipe.figures = {line};
-        const ExperimentResult result = analyse(run.recipe, run.plan, run.shards);
+        const ExperimentResult result = run.result();
         const std::vector<std::string> cells = lastColumn(result.tables.at(0));
         for (std::size_t prompt = 0; prompt < cells.size(); ++prompt)
             QCOMPARE(cells[prompt] == "– (+30.0 %)", prompt >= 4 && prompt < 8);
@@ -175,11 +148,11 @@ private slots:
     /// After two of three blocks the median is that of the worse one.
     void theSpeedSoFarWaitsUntilItsBaselineIsSteady() {
         SampleRun run = singlePass({0.2, 0.0, 0.0});
-        run.recipe.tables = {tableOf("prompt", {"cumulative_speedup"})};
+        run.recipe.tables = {tableOf("prompt", {"cumulative_speedup"}, {"swift"})};
         FigureWish line = figureOf("lines", "prompt", {"cumulative_speedup"});
         line.series = "variant";
         run.recipe.figures = {line};
-        const ExperimentResult result = analyse(run.recipe, run.plan, run.shards);
+        const ExperimentResult result = run.result();
         const std::vector<std::string> cells = lastColumn(result.tables.at(0));
         const auto refused = std::count_if(
             cells.begin(), cells.end(), [](const auto& text) { return text.starts_with("– ("); });

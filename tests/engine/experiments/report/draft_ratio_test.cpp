@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where drafts have no r, a report shows no c = 1 - r and says why.
-#include "engine/experiments/report/analysis/analyse.h"
 #include "tests/engine/experiments/report/sample_run.h"
 
 #include <QTest>
 
 using namespace engine;
-using test_support::SampleRun;
-using test_support::SampleVariant;
+using namespace test_support;
 
 namespace {
 
-const SampleVariant kSwift = {"swift", 1.25, 3.2, 0.9, 0.5, 1.25};
 const std::string kWhy = "r is the share of the layers that drafts leave out";
 
 /// The table of a run whose answers of `swift` have this r.
@@ -21,13 +18,9 @@ ResultTable tableWith(std::optional<double> ratio) {
     for (ShardAnswer& answer : run.shards[0].answers)
         if (answer.variant == "swift")
             answer.draftRatio = ratio;
-    TableWish wish;
-    wish.id = "main";
-    wish.rows = "variant";
-    wish.columns = {"c_measured", "c_by_ratio", "expected_by_ratio"};
-    wish.variants = {"swift"};
-    run.recipe.tables = {wish};
-    return analyse(run.recipe, run.plan, run.shards).tables.at(0);
+    run.recipe.tables = {
+        tableOf("variant", {"c_measured", "c_by_ratio", "expected_by_ratio"}, {"swift"})};
+    return run.result().tables.at(0);
 }
 
 } // namespace

@@ -4,9 +4,9 @@
 #include "engine/experiments/report/result_json.h"
 #include "engine/experiments/report/write_report.h"
 #include "tests/engine/experiments/report/sample_shards.h"
+#include "tests/support/file_content.h"
 
 #include <QDir>
-#include <QFile>
 #include <QTest>
 
 #include <fmt/ranges.h>
@@ -103,9 +103,7 @@ private slots:
         const ExperimentResult result = sampleResult(name);
         QVERIFY2(!result.recipe.empty(), result.title.c_str());
         const std::string shape = shapeOf(result);
-        QFile file(kShapes);
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        const std::string known = file.readAll().toStdString();
+        const std::string known = support::fileBytes(kShapes).toStdString();
         if (known.find(shape) == std::string::npos)
             qWarning("%s", shape.c_str());
         QVERIFY2(known.find(shape) != std::string::npos, "its shape is not the kept one");

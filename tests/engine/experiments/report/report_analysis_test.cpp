@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/experiments/report/analysis/analyse.h"
 #include "engine/experiments/report/result_json.h"
 #include "engine/metrics/equation_six.h"
 #include "engine/metrics/sample_statistics.h"
@@ -11,36 +10,11 @@
 #include <map>
 
 using namespace engine;
-using test_support::SampleRun;
-using test_support::SampleVariant;
+using namespace test_support;
 
 namespace {
 
-const SampleVariant kSwift = {"swift", 1.25, 3.2, 0.9, 0.5, 1.25};
 const SampleVariant kSlow = {"swift", 0.8, 2.0, 0.8, 0.95, 1.25};
-
-TableWish tableOf(const std::string& rows, std::vector<std::string> columns) {
-    TableWish wish;
-    wish.id = "main";
-    wish.title = "Main";
-    wish.rows = rows;
-    wish.columns = std::move(columns);
-    return wish;
-}
-
-FigureWish figureOf(const std::string& kind, const std::string& x, std::vector<std::string> y) {
-    FigureWish wish;
-    wish.id = "figure";
-    wish.title = "Figure";
-    wish.kind = kind;
-    wish.x = x;
-    wish.y = std::move(y);
-    return wish;
-}
-
-ExperimentResult resultOf(const SampleRun& run) {
-    return analyse(run.recipe, run.plan, run.shards);
-}
 
 /// The cell in the row whose first cells are `head`, in the column of this name.
 ResultCell
@@ -54,10 +28,6 @@ cellOf(const ResultTable& table, const std::vector<std::string>& head, const std
             return row[static_cast<std::size_t>(index - table.columns.begin())];
     }
     return {"missing"};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 } // namespace
@@ -83,7 +53,7 @@ private slots:
                                       "speedup",
                                       "tokens_per_second",
                                       "equal"})};
-        const ResultTable table = resultOf(run).tables.at(0);
+        const ResultTable table = run.result().tables.at(0);
         const auto text = [&](const std::string& column) {
             return cellOf(table, {"SWIFT"}, column).text;
         };
@@ -129,7 +99,7 @@ private slots:
                                       "expected_by_ratio",
                                       "expected_by_parts"})};
         run.recipe.verdict.variant = "lookup";
-        const ExperimentResult result = resultOf(run);
+        const ExperimentResult result = run.result();
         const auto text = [&](const std::string& column) {
             return cellOf(result.tables.at(0), {"Lookup"}, column).text;
         };
@@ -149,7 +119,7 @@ private slots:
         };
         run.add({"math"}, 5, {kSwift});
         run.recipe.tables = {tableOf("variant", {"speedup"})};
-        const auto value = cellOf(resultOf(run).tables.at(0), {"SWIFT"}, "Measured").value;
+        const auto value = cellOf(run.result().tables.at(0), {"SWIFT"}, "Measured").value;
         QVERIFY(value.has_value());
         std::vector<double> vanilla(5, SampleRun::kPlainMs);
         std::vector<double> own;
@@ -169,7 +139,7 @@ private slots:
         };
         run.add({"math"}, 5, {kSwift});
         run.recipe.tables = {tableOf("variant", {"speedup", "prompts"})};
-        const ResultTable once = resultOf(run).tables.at(0);
+        const ResultTable once = run.result().tables.at(0);
         PlannedShard planned = run.plan.shards[0];
         ShardResult shard = run.shards[0];
         planned.index = shard.shard = 1;
@@ -178,7 +148,7 @@ private slots:
             answer.seed = 2;
         run.plan.shards.push_back(planned);
         run.shards.push_back(shard);
-        const ResultTable twice = resultOf(run).tables.at(0);
+        const ResultTable twice = run.result().tables.at(0);
         const auto one = cellOf(once, {"SWIFT"}, "Measured").value;
         const auto two = cellOf(twice, {"SWIFT"}, "Measured").value;
         QVERIFY(one && two);
@@ -199,7 +169,7 @@ private slots:
             run.shards[0].trials.push_back(
                 {.variant = "swift", .task = "math", .pass = pass, .kind = "random"});
         run.recipe.tables = {tableOf("variant", {"trials", "search_seconds"})};
-        const ResultTable table = resultOf(run).tables.at(0);
+        const ResultTable table = run.result().tables.at(0);
         QCOMPARE(cellOf(table, {"SWIFT"}, "Trials").text, std::string("2"));
         QCOMPARE(cellOf(table, {"SWIFT"}, "Search, s").text, std::string("1.5"));
     }
@@ -208,7 +178,7 @@ private slots:
         SampleRun run;
         run.add({"math"}, 1, {kSwift});
         const auto sampling = [&run] {
-            const ExperimentResult result = resultOf(run);
+            const ExperimentResult result = run.result();
             const std::map<std::string, std::string> facts(result.measured.begin(),
                                                            result.measured.end());
             return facts.at("Sampling");
@@ -228,9 +198,9 @@ private slots:
         run.plan.variants[1].name = "slow";
         run.recipe.tables = {tableOf("variant_task", {"speedup", "M"})};
         run.recipe.figures = {figureOf("lines", "prompt", {"speedup"})};
-        const std::string ordered = resultJson(resultOf(run));
+        const std::string ordered = resultJson(run.result());
         std::swap(run.shards[0], run.shards[2]);
-        QCOMPARE(resultJson(resultOf(run)), ordered);
+        QCOMPARE(resultJson(run.result()), ordered);
     }
 
     void unequalAnswersAreCountedAndNearTiesApart() {
@@ -241,11 +211,11 @@ private slots:
         ShardAnswer& answer = run.shards[0].answers[1];
         QCOMPARE(answer.variant, std::string("swift"));
         answer.isEqual = false;
-        ExperimentResult result = resultOf(run);
+        ExperimentResult result = run.result();
         QCOMPARE(result.verdict.kind, VerdictKind::NoGain);
         QVERIFY(contains(result.verdict.headline, "1 of 4 answers differ from vanilla's"));
         answer.isNearTie = true;
-        result = resultOf(run);
+        result = run.result();
         QCOMPARE(result.verdict.kind, VerdictKind::Finding);
         QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "Same text").text, std::string("3/4"));
         QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "Near ties").text, std::string("1"));
@@ -256,7 +226,7 @@ private slots:
         run.add({"math", "story"}, 2, {kSwift});
         run.recipe.tables = {tableOf("variant", {"prompts"})};
         run.shards[1].runHash = "another run";
-        const ExperimentResult result = resultOf(run);
+        const ExperimentResult result = run.result();
         QVERIFY(!result.isComplete);
         QVERIFY(contains(result.remarks.at(0), "1 of 2 parts are not finished"));
         QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "Prompts").text, std::string("2"));
@@ -282,7 +252,7 @@ private slots:
         wish.series = "task";
         run.recipe.figures = {wish};
         run.recipe.verdict.kind = "diagonal";
-        const ExperimentResult result = resultOf(run);
+        const ExperimentResult result = run.result();
         const ResultFigure& figure = result.figures.at(0);
         QCOMPARE(figure.y.names, (std::vector<std::string>{"Translation", "Story"}));
         QCOMPARE(figure.x.names, figure.y.names);
@@ -314,7 +284,7 @@ private slots:
         FigureWish overlap = figureOf("matrix", "set", {"jaccard"});
         overlap.series = "task";
         run.recipe.figures = {overlap, figureOf("layer_grids", "task", {"set"})};
-        const ExperimentResult result = resultOf(run);
+        const ExperimentResult result = run.result();
         const auto& cells = result.figures.at(0).panels.at(0).cells;
         QVERIFY(std::abs(cells[0][1].value - 0.5) < 1e-9);
         QVERIFY(std::abs(cells[1][1].value - 1.0) < 1e-9);
@@ -348,7 +318,7 @@ private slots:
         overlay.values = {value};
         run.recipe.overlays = {overlay};
         run.recipe.verdict.kind = "best";
-        const ExperimentResult result = resultOf(run);
+        const ExperimentResult result = run.result();
         const ResultFigure& figure = result.figures.at(0);
         QCOMPARE(figure.panels.at(0).series.size(), std::size_t{2});
         std::vector<double> places;
@@ -376,7 +346,7 @@ private slots:
         run.recipe.figures = {wish};
         run.recipe.tables = {tableOf("prompt", {"cumulative_speedup"})};
         run.recipe.tables[0].variants = {"swift"};
-        const ExperimentResult result = resultOf(run);
+        const ExperimentResult result = run.result();
         const ResultFigure& figure = result.figures.at(0);
         QCOMPARE(figure.bands.size(), std::size_t{2});
         QCOMPARE(figure.bands[1].first, 2.5);
@@ -422,7 +392,7 @@ private slots:
         TableWish wish = tableOf("variant", {"search_seconds", "bayesian_trials"});
         wish.stage = "main";
         run.recipe.tables = {wish};
-        const ResultTable table = resultOf(run).tables.at(0);
+        const ResultTable table = run.result().tables.at(0);
         QCOMPARE(cellOf(table, {"SWIFT"}, "Search, s").text, std::string("6.0"));
         QCOMPARE(cellOf(table, {"SWIFT"}, "Bayesian").text, std::string("2"));
     }
@@ -445,7 +415,7 @@ private slots:
         FigureWish wish = figureOf("lines", "round", {"layers_per_draft", "draft_length"});
         wish.panels = "measure";
         run.recipe.figures = {wish};
-        const ExperimentResult result = resultOf(run);
+        const ExperimentResult result = run.result();
         const ResultFigure& figure = result.figures.at(0);
         const auto& exits = figure.panels.at(0).series.at(0).points;
         QCOMPARE(exits.size(), std::size_t{2});
@@ -462,14 +432,14 @@ private slots:
         const ShardRound round{.variant = "swift", .tokens = {"a", "b", "c"}, .ranks = {1, 2}};
         run.shards[0].rounds = {round, round};
         run.shards[0].rounds[1].pass = 1; // the same text once more
-        const auto origins = resultOf(run).origins;
+        const auto origins = run.result().origins;
         QCOMPARE(origins.size(), std::size_t{1});
         QCOMPARE(origins[0].title, std::string("SWIFT, prompt 1"));
         QCOMPARE(origins[0].tokens.size(), std::size_t{3});
         QCOMPARE(origins[0].tokens[1].rank, 2);
         QCOMPARE(origins[0].tokens[2].rank, 0);
         run.recipe.isStream = true; // its answers are opened one by one
-        QVERIFY(resultOf(run).origins.empty());
+        QVERIFY(run.result().origins.empty());
     }
 };
 

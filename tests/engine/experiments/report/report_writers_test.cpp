@@ -6,6 +6,7 @@
 #include "engine/experiments/report/writers/escaped_text.h"
 #include "engine/experiments/report/writers/pdf.h"
 #include "engine/experiments/report/writers/svg.h"
+#include "tests/support/file_content.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QRegularExpression>
@@ -15,8 +16,6 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <fstream>
-#include <iterator>
 
 using namespace engine;
 using test_support::TemporaryFolder;
@@ -73,11 +72,6 @@ QString xmlProblem(const std::string& text, int* elements = nullptr) {
     return reader.hasError()
                ? QString("%1 in line %2").arg(reader.errorString()).arg(reader.lineNumber())
                : QString();
-}
-
-std::string contentOf(const std::filesystem::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 /// Files cannot grow beyond a size while this lives, as on a disk that is full.
@@ -240,7 +234,7 @@ private slots:
     void aFullDiskLeavesTheOlderReport() {
         const TemporaryFolder folder;
         QVERIFY(writeReport(folder.path(), sampleResult(), "{}").hasValue());
-        const std::string before = contentOf(folder.path() / "report.html");
+        const std::string before = support::fileText(folder.path() / "report.html");
         ExperimentResult other = sampleResult();
         other.figures.clear();
         other.title = "Another";
@@ -251,9 +245,9 @@ private slots:
             QVERIFY(!written.hasValue());
             QCOMPARE(written.error().code, ErrorCode::Io);
         }
-        QCOMPARE(contentOf(folder.path() / "report.html"), before);
+        QCOMPARE(support::fileText(folder.path() / "report.html"), before);
         QVERIFY(writeReport(folder.path(), other, "{}").hasValue());
-        QCOMPARE(contentOf(folder.path() / "report.html"), html);
+        QCOMPARE(support::fileText(folder.path() / "report.html"), html);
     }
 
     void aResultIsReadBackAsItWas() {

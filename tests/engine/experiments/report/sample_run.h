@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/experiments/recipe/recipe.h"
-#include "engine/experiments/run/run_plan.h"
-#include "engine/experiments/run/shard_result.h"
+#include "engine/experiments/report/analysis/analyse.h"
 
 #include <cmath>
 #include <functional>
@@ -24,6 +22,27 @@ struct SampleVariant {
     std::string setTask = {};
     std::string stage = "main";
 };
+
+inline const SampleVariant kSwift = {"swift", 1.25, 3.2, 0.9, 0.5, 1.25};
+
+inline engine::TableWish tableOf(const std::string& rows,
+                                 std::vector<std::string> columns,
+                                 std::vector<std::string> variants = {}) {
+    return {.id = "main",
+            .title = "Main",
+            .rows = rows,
+            .columns = std::move(columns),
+            .variants = std::move(variants)};
+}
+
+inline engine::FigureWish
+figureOf(const std::string& kind, const std::string& x, std::vector<std::string> y) {
+    return {.id = "figure", .title = "Figure", .kind = kind, .x = x, .y = std::move(y)};
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 /// A run whose numbers are known: 64 tokens an answer, 8 ms a vanilla step, one shard for each
 /// stage and task, every prompt twice.
@@ -100,6 +119,8 @@ struct SampleRun {
             shards.push_back(shard);
         }
     }
+
+    engine::ExperimentResult result() const { return engine::analyse(recipe, plan, shards); }
 
     engine::ShardAnswer vanillaAnswer(const std::string& task, int prompt, int pass) const {
         engine::ShardAnswer answer;

@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the sentence above the pictures claims, and why.
-#include "engine/experiments/report/analysis/analyse.h"
 #include "tests/engine/experiments/report/sample_run.h"
 
 #include <QTest>
 
 using namespace engine;
-using test_support::SampleRun;
-using test_support::SampleVariant;
+using namespace test_support;
 
 namespace {
 
-const SampleVariant kSwift = {"swift", 1.25, 3.2, 0.9, 0.5, 1.25};
 const SampleVariant kSlow = {"swift", 0.8, 2.0, 0.8, 0.95, 1.25};
 
-ExperimentVerdict verdictOf(const SampleRun& run) {
-    return analyse(run.recipe, run.plan, run.shards).verdict;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
+ExperimentVerdict verdictOf(const SampleRun& run) { return run.result().verdict; }
 
 /// A run that asks for its best variant. That of the name "noisy" gains on three of five prompts.
 SampleRun runOf(const std::vector<SampleVariant>& variants) {
