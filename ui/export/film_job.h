@@ -21,13 +21,9 @@ public:
     /// Draws the next picture; after the last one the film is finished.
     void step();
 
-    int framesDone() const { return m_next; }
-
     int frameCount() const { return m_film->frameCount(); }
 
     bool isOver() const { return m_isOver; }
-
-    const Film& film() const { return *m_film; }
 
 signals:
     void progressed(int done, int count);

@@ -31,8 +31,6 @@ public:
     QString add(const QImage& picture, int milliseconds);
     QString finish();
 
-    const QString& path() const { return m_path; }
-
 private:
     QString obstacle() const;
 

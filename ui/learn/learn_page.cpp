@@ -2,7 +2,6 @@
 #include "ui/learn/learn_page.h"
 
 #include "ui/learn/empty_learn.h"
-#include "ui/shell/docks/dock_title.h"
 
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -17,7 +16,6 @@ LearnPage::LearnPage(const ViewContext& context,
                      QWidget* parent)
     : QWidget(parent)
     , m_context(context)
-    , m_menu(menu)
     , m_stack(new QStackedWidget(this))
     , m_empty(new EmptyLearn(context.theme)) {
     auto* rows = new QVBoxLayout(this);
@@ -27,27 +25,13 @@ LearnPage::LearnPage(const ViewContext& context,
     for (const LearnStage& stage : stages) {
         m_views.push_back(stage.make(context));
         m_needsRound.push_back(stage.needsRound);
-        m_stack->addWidget(titled(m_views.back()));
+        m_stack->addWidget(menu.titled(m_views.back()));
     }
     context.bridge.add(*this, Topic::Answers | Topic::Model);
     refresh({});
 }
 
 LearnPage::~LearnPage() { m_context.bridge.remove(*this); }
-
-QWidget* LearnPage::titled(View* view) {
-    auto* part = new QWidget;
-    auto* rows = new QVBoxLayout(part);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(0);
-    auto* title = new DockTitle(m_context.theme, view->info().title, view, part);
-    rows->addWidget(title);
-    rows->addWidget(view, 1);
-    connect(title, &DockTitle::menuAsked, this, [this, view](const QPoint& at) {
-        m_menu.popup(view, at);
-    });
-    return part;
-}
 
 bool LearnPage::isEmpty() const {
     return std::ranges::all_of(m_context.store.answers().answers(),

@@ -49,10 +49,7 @@ signals:
     void stageShown(int index);
 
 private:
-    QWidget* titled(View* view);
-
     ViewContext m_context;
-    ViewMenu& m_menu;
     QStackedWidget* m_stack;
     EmptyLearn* m_empty;
     std::vector<View*> m_views;     // [stages]

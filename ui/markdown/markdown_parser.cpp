@@ -26,14 +26,21 @@ struct OpenList {
     bool isFirst = true; ///< no item has come
 };
 
+QString without(const std::vector<int>& hidden, QString text) {
+    for (const int place : hidden)
+        text[place] = u'.';
+    return text;
+}
+
 /// Takes md4c's callbacks and builds the blocks.
 class BlockBuilder {
 public:
-    BlockBuilder(QStringView text, int offset)
+    /// md4c does not see the characters that are `hidden`, which are shown all the same.
+    BlockBuilder(QStringView text, int offset, const std::vector<int>& hidden = {})
         : m_text(text)
         , m_offset(offset)
         , m_formulas(findFormulas(text))
-        , m_utf8(withoutFormulas(text, m_formulas))
+        , m_utf8(without(hidden, withoutFormulas(text, m_formulas)))
         , m_budget(64 + 8 * text.size()) {}
 
     /// False when the text expanded beyond measure.
@@ -473,23 +480,20 @@ void BlockBuilder::placeMarkers(int textBegin) {
             {0, length, m_offset + begin, m_offset + end, !isTask && !isBullet, kPlainText, -1});
 }
 
-Block plainBlock(QStringView text, int offset) {
-    Block block;
-    StyledText part;
-    part.text = showableText(text);
-    const auto size = static_cast<int>(text.size());
-    part.runs.push_back({0, size, offset, offset + size, true, kPlainText, -1});
-    block.parts.push_back(std::move(part));
-    return block;
-}
-
 } // namespace
 
 std::vector<Block> parseMarkdown(QStringView text, int offset) {
     BlockBuilder builder(text, offset);
-    if (builder.build())
-        return builder.takeBlocks();
-    return {plainBlock(text, offset)};
+    if (!builder.build())
+        return {plainBlock(text, offset)};
+    std::vector<Block> blocks = builder.takeBlocks();
+    if (blocks.empty())
+        return plainLines(text, offset);
+    const std::vector<int> unused = unusedDefinitions(text, blocks);
+    if (unused.empty())
+        return blocks;
+    BlockBuilder again(text, offset, unused);
+    return again.build() ? again.takeBlocks() : std::vector{plainBlock(text, offset)};
 }
 
 } // namespace ui

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/markdown/plain_characters.h"
 
+#include <QSet>
+
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ui {
 
@@ -35,6 +38,54 @@ QString numericEntity(QStringView digits) {
     return showableText(QString::fromUcs4(&point, 1));
 }
 
+/// Behind the marks of quotes and items at the beginning of a line.
+qsizetype behindMarks(QStringView text, qsizetype place) {
+    while (place < text.size()) {
+        const QChar mark = text[place];
+        const bool isMark = mark == u' ' || mark == u'\t' || mark == u'>';
+        qsizetype end = place;
+        while (end < text.size() && text[end] >= u'0' && text[end] <= u'9')
+            ++end;
+        const bool isNumber =
+            end > place && end < text.size() && QStringView(u".)").contains(text[end]);
+        const bool isBullet = QStringView(u"-*+").contains(mark);
+        if (!isMark && !isNumber && !isBullet)
+            break;
+        place = isNumber ? end + 1 : place + 1;
+    }
+    return place;
+}
+
+/// The colon behind the label that begins here; -1 = none does.
+qsizetype colonOfLabel(QStringView text, qsizetype place) {
+    constexpr qsizetype kLongestLabel = 999; // of CommonMark
+    if (place >= text.size() || text[place] != u'[')
+        return -1;
+    const qsizetype last = std::min(text.size() - 1, place + kLongestLabel + 2);
+    for (qsizetype end = place + 1; end < last; ++end) {
+        if (text[end] == u'\\')
+            ++end;
+        else if (text[end] == u'[')
+            return -1;
+        else if (text[end] == u']')
+            return text[end + 1] == u':' ? end + 1 : -1;
+    }
+    return -1;
+}
+
+/// The address that stands there, or on the next line.
+QStringView addressAt(QStringView text, qsizetype place) {
+    while (place < text.size() && text[place].isSpace())
+        ++place;
+    const bool isBracketed = place < text.size() && text[place] == u'<';
+    place += isBracketed ? 1 : 0;
+    qsizetype end = place;
+    while (end < text.size() &&
+           (isBracketed ? text[end] != u'>' && text[end] != u'\n' : !text[end].isSpace()))
+        ++end;
+    return text.mid(place, end - place);
+}
+
 } // namespace
 
 bool isShowable(char16_t unit) {
@@ -59,6 +110,47 @@ QString showableText(QStringView text) {
             character = QChar::ReplacementCharacter;
     }
     return shown;
+}
+
+Block plainBlock(QStringView text, int offset) {
+    Block block;
+    StyledText part;
+    part.text = showableText(text);
+    const auto size = static_cast<int>(text.size());
+    part.runs.push_back({0, size, offset, offset + size, true, kPlainText, -1});
+    block.parts.push_back(std::move(part));
+    return block;
+}
+
+std::vector<Block> plainLines(QStringView text, int offset) {
+    std::vector<Block> blocks;
+    for (const QStringView line : text.split(u'\n')) {
+        const QStringView words = line.trimmed();
+        if (!words.isEmpty()) {
+            blocks.push_back(
+                plainBlock(words, offset + static_cast<int>(words.data() - line.data())));
+            blocks.back().isTight = blocks.size() > 1;
+        }
+        offset += static_cast<int>(line.size()) + 1;
+    }
+    return blocks;
+}
+
+std::vector<int> unusedDefinitions(QStringView text, const std::vector<Block>& blocks) {
+    std::vector<int> colons;
+    if (!text.contains(u"]:"))
+        return colons;
+    QSet<QString> used;
+    for (const Block& block : blocks)
+        used.unite(QSet<QString>(block.links.begin(), block.links.end()));
+    for (qsizetype line = 0; line < text.size();) {
+        const qsizetype colon = colonOfLabel(text, behindMarks(text, line));
+        if (colon >= 0 && !used.contains(showableText(addressAt(text, colon + 1))))
+            colons.push_back(static_cast<int>(colon));
+        const qsizetype end = text.indexOf(u'\n', line);
+        line = end < 0 ? text.size() : end + 1;
+    }
+    return colons;
 }
 
 QString decodedEntity(QStringView entity) {

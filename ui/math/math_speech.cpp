@@ -88,6 +88,10 @@ constexpr std::array kAccentWords = {
 };
 
 QString signWords(const QString& sign) {
+    if (sign.size() > 1 && sign.endsWith(QChar(0x0338))) // crossed out
+        return say("not") + u' ' + signWords(sign.chopped(1));
+    if (sign.size() > 1 && sign.startsWith(QChar(0x2032))) // "prime prime"
+        return signWords(sign.first(1)) + u' ' + signWords(sign.sliced(1));
     for (const SpokenSign& known : kSigns)
         if (sign == QStringView(known.sign))
             return say(known.words);
@@ -124,7 +128,7 @@ QString scripts(const MathNode& node) {
     if (power == u"2")
         return words + u' ' + say("squared");
     if (above.parts.size() == 1 && above.parts[0].text.startsWith(QChar(0x2032)))
-        return words + u' ' + say("prime");
+        return words + u' ' + power;
     return words + u' ' +
            (isShort(above) ? say("to the %1") : say("to the power %1 end power")).arg(power);
 }
@@ -201,7 +205,10 @@ QString spokenMath(const MathNode& node) {
         return signWords(node.fences.value(0));
     case MathKind::Accent:
         return accent(node);
-    case MathKind::Line:
+    case MathKind::Line: {
+        const QString inside = spokenMath(node.parts[0]);
+        return node.text.isEmpty() ? inside : say("%1 bar").arg(inside);
+    }
     case MathKind::Brace:
     case MathKind::Frame:
         return spokenMath(node.parts[0]);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/plots/figure_table.h"
 
+#include "ui/theme/tip_text.h"
+
 #include <QLocale>
 
 #include <cmath>
@@ -85,8 +87,10 @@ QVariant FigureTableModel::data(const QModelIndex& index, int role) const {
     const QString cell = row.value(index.column());
     if (role == Qt::DisplayRole)
         return readableCell(cell);
-    if (role == Qt::ToolTipRole && (readableCell(cell) != cell || !isNumber(cell)))
-        return cell.left(kLongestTip).toHtmlEscaped(); // all digits, and texts that may be cut
+    if (role == Qt::ToolTipRole && isNumber(cell))
+        return readableCell(cell) != cell ? cell : QVariant(); // all digits
+    if (role == Qt::ToolTipRole && !cell.isEmpty())            // texts may be cut
+        return tipOf(cell.left(kLongestTip));
     if (role == Qt::TextAlignmentRole)
         return QVariant(
             Qt::Alignment(Qt::AlignVCenter | (isNumber(cell) ? Qt::AlignRight : Qt::AlignLeft)));

@@ -4,6 +4,7 @@
 #include "ui/plots/drawing/labels/plot_ticks.h"
 #include "ui/plots/drawing/line_plot_drawing.h"
 #include "ui/theme/theme.h"
+#include "ui/theme/tip_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -256,7 +257,7 @@ void LinePlot::fitNote() {
         return;
     }
     m_noteSentence->show();
-    m_note->setToolTip(m_noteSentence->text().toHtmlEscaped());
+    setTip(*m_note, m_noteSentence->text());
     const auto needed = [this] { return m_note->layout()->totalHeightForWidth(width()); };
     const QWidget& plot = *m_drawing->plot;
     const int least = std::max(m_theme.scaled(kLeastPlot), plot.minimumSizeHint().height());

@@ -152,6 +152,7 @@ private:
     void pan(double xParts, double yParts);
     void setZoom(std::optional<PlotRange> x, std::optional<PlotRange> y);
     void readNearest(QPointF position);
+    std::optional<PointChoice> neighbourOf(PointChoice choice, int direction) const;
     void readNeighbour(int direction);
     void setReadout(std::optional<PointChoice> choice);
     void tellSummary();

@@ -220,22 +220,28 @@ void LinePlot::readNearest(QPointF position) {
     setReadout(nearest);
 }
 
-void LinePlot::readNeighbour(int direction) {
-    PointChoice choice = m_choice.value_or(PointChoice{});
-    if (!m_choice) {
-        // The first series that has a point, read from its newest one.
-        while (choice.series < seriesCount() &&
-               (!isSeriesShown(choice.series) || pointCount(choice.series) == 0))
-            ++choice.series;
-        if (choice.series == seriesCount())
-            return;
-        choice.index = pointCount(choice.series) - 1;
-    } else if (direction < 0 && choice.index > 0) {
-        --choice.index;
-    } else if (direction > 0 && choice.index + 1 < pointCount(choice.series)) {
-        ++choice.index;
+/// The next point of the series in this direction, beyond gaps; none at its end.
+std::optional<LinePlot::PointChoice> LinePlot::neighbourOf(PointChoice choice,
+                                                           int direction) const {
+    const std::size_t count = pointCount(choice.series);
+    while (direction < 0 ? choice.index > 0 : choice.index + 1 < count) {
+        choice.index = direction < 0 ? choice.index - 1 : choice.index + 1;
+        if (isPoint(choice.series, choice.index))
+            return choice;
     }
-    setReadout(choice);
+    return std::nullopt;
+}
+
+void LinePlot::readNeighbour(int direction) {
+    std::optional<PointChoice> next;
+    if (m_choice)
+        next = neighbourOf(*m_choice, direction);
+    // The first series that has a point, read from its newest one.
+    for (int series = 0; series < seriesCount() && !m_choice && !next; ++series)
+        if (isSeriesShown(series))
+            next = neighbourOf({series, pointCount(series)}, -1);
+    if (next)
+        setReadout(next);
 }
 
 void LinePlot::setReadout(std::optional<PointChoice> choice) {

@@ -22,6 +22,7 @@ EmptyPage::EmptyPage(const Theme& theme,
     , m_row(new QHBoxLayout) {
     m_title->setText(title);
     m_title->setAlignment(Qt::AlignHCenter);
+    m_sentence->setProperty("tone", "muted");
     m_sentence->setText(sentence);
     m_sentence->setAlignment(Qt::AlignHCenter);
     m_row->addStretch(1);
@@ -59,7 +60,6 @@ void EmptyPage::restyle() {
     m_sentence->setFont(m_theme.font(TextRole::Interface));
     m_sentence->setMaximumWidth(m_theme.scaled(520));
     const Colours& colours = m_theme.colours();
-    setTextColour(*m_sentence, colours.muted);
     for (const Button& one : m_buttons)
         one.button->setIcon(makeIcon(one.icon,
                                      one.button == &mainButton() ? colours.onAccent : colours.text,

@@ -11,7 +11,6 @@
 
 #include <QStackedWidget>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 namespace ui {
 
@@ -30,16 +29,15 @@ void joinParts(QSplitter& splitter) {
 InspectPage::InspectPage(const ViewContext& context, ViewMenu& menu, QWidget* parent)
     : QSplitter(Qt::Vertical, parent)
     , m_context(context)
-    , m_menu(menu)
     , m_map(new LayerMapView(context))
     , m_faces(new QStackedWidget) {
     joinParts(*this);
-    DockTitle* title = nullptr;
     auto* search = new QSplitter(Qt::Vertical);
     joinParts(*search);
-    search->addWidget(titled(new HistoryView(context), title));
-    addTurn(*title, tr("Round"), Face::Rounds);
-    search->addWidget(titled(new MatchnessStripView(context), title));
+    QWidget* history = menu.titled(new HistoryView(context));
+    search->addWidget(history);
+    addTurn(*history, tr("Round"), Face::Rounds);
+    search->addWidget(menu.titled(new MatchnessStripView(context)));
     search->setStretchFactor(0, 1);
     const Theme& theme = context.theme;
     search->setSizes({theme.scaled(330), theme.scaled(130)});
@@ -47,9 +45,10 @@ InspectPage::InspectPage(const ViewContext& context, ViewMenu& menu, QWidget* pa
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(search);
     m_faces->addWidget(scroll);
-    m_faces->addWidget(titled(new RoundView(context), title));
-    addTurn(*title, tr("Search"), Face::Search);
-    addWidget(titled(m_map, title));
+    QWidget* rounds = menu.titled(new RoundView(context));
+    m_faces->addWidget(rounds);
+    addTurn(*rounds, tr("Search"), Face::Search);
+    addWidget(menu.titled(m_map));
     addWidget(m_faces);
     const auto keepRoom = [this] { m_faces->setMinimumHeight(m_context.theme.scaled(kLeastFace)); };
     connect(&theme, &Theme::changed, this, keepRoom);
@@ -59,22 +58,9 @@ InspectPage::InspectPage(const ViewContext& context, ViewMenu& menu, QWidget* pa
     connect(&context.bridge, &EngineBridge::eventCame, this, &InspectPage::onEvent);
 }
 
-QWidget* InspectPage::titled(View* view, DockTitle*& title) {
-    auto* part = new QWidget;
-    auto* rows = new QVBoxLayout(part);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(0);
-    title = new DockTitle(m_context.theme, view->info().title, view, part);
-    rows->addWidget(title);
-    rows->addWidget(view, 1);
-    connect(title, &DockTitle::menuAsked, this, [this, view](const QPoint& at) {
-        m_menu.popup(view, at);
-    });
-    return part;
-}
-
-void InspectPage::addTurn(DockTitle& title, const QString& text, Face face) {
-    auto* button = new QToolButton(&title);
+void InspectPage::addTurn(const QWidget& part, const QString& text, Face face) {
+    auto* title = part.findChild<DockTitle*>();
+    auto* button = new QToolButton(title);
     button->setText(text);
     const QString words = face == Face::Rounds
                               ? tr("Show the figures of the decoder's rounds and what it keeps to "
@@ -82,7 +68,7 @@ void InspectPage::addTurn(DockTitle& title, const QString& text, Face face) {
                               : tr("Show the progress of the search for a skip set");
     button->setToolTip(words);
     button->setAccessibleName(words);
-    title.addButton(button);
+    title->addButton(button);
     connect(button, &QToolButton::clicked, this, [this, face] { setFace(face); });
 }
 

@@ -13,7 +13,6 @@ class QStackedWidget;
 
 namespace ui {
 
-class DockTitle;
 class LayerMapView;
 
 /// The centre of the Inspect workspace: the layer map, and below it one of two pages: the search
@@ -48,12 +47,10 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
-    QWidget* titled(View* view, DockTitle*& title);
-    void addTurn(DockTitle& title, const QString& text, Face face);
+    void addTurn(const QWidget& part, const QString& text, Face face);
     void onEvent(const engine::EngineEvent& event);
 
     const ViewContext m_context;
-    ViewMenu& m_menu;
     LayerMapView* m_map;
     QStackedWidget* m_faces;
     std::string m_decoder; ///< whose face was brought last

@@ -147,6 +147,7 @@ bool Studio::endedBadly() const { return m_endedBadly && !m_options.isModelAsked
 
 void Studio::loadModel(const QString& path, bool isPlanted) {
     m_window->messages().withdraw(QStringLiteral("load_model"));
+    m_askedBackend.clear();
     LoadModel load;
     load.path = path.toStdString();
     load.backend = m_options.backend.toStdString();
@@ -159,7 +160,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     if (m_options.replayName.isEmpty())
         m_settings.setValue(kModelKey, model.absoluteFilePath());
     m_noGain->update({});
-    for (const char* told : {"ended_badly", "load_model", "choose_decoder"})
+    for (const char* told : {"ended_badly", "load_model", "choose_decoder", "backend"})
         m_window->messages().withdraw(QLatin1String(told));
     const QString name = QString::fromStdString(loaded.model.name);
     m_window->setWindowTitle(QStringLiteral("%1 \u2013 SWIFT Studio")
@@ -167,6 +168,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     if (!m_options.replayName.isEmpty())
         return;
     tellRefusedModules(loaded);
+    offerBackend(std::exchange(m_askedBackend, {}), loaded);
     if (!std::exchange(m_hasChosenDecoder, true))
         chooseFirstDecoder(loaded);
     useModelDefaults(loaded);
@@ -236,20 +238,47 @@ void Studio::takeStart(const StartRequest& request) {
         m_options.decoder = request.decoder;
         m_hasChosenDecoder = false; // chosen with the model, or now
     }
-    if (!request.modelPath.isEmpty()) {
+    const bool makesLesson = request.isPlanted && !hasLessonModel();
+    const bool hasNoModel = m_run.model() == nullptr && m_run.loading() == nullptr;
+    if (!request.modelPath.isEmpty() || (!request.backend.isEmpty() && (makesLesson || hasNoModel)))
         m_options.backend = request.backend;
+    if (!request.modelPath.isEmpty()) {
         loadModel(request.modelPath, request.isPlanted);
-    } else if (request.isPlanted) {
-        if (!hasLessonModel())
-            toggleLessonModel();
-    } else if (m_run.model() == nullptr && m_run.loading() == nullptr) {
+    } else if (makesLesson) {
+        toggleLessonModel();
+    } else if (hasNoModel) {
         if (const QString path = firstModel(); !path.isEmpty())
             loadModel(path);
-    } else if (m_run.model() != nullptr) {
+    } else {
+        if (m_run.loading() == nullptr)
+            offerBackend(request.backend, *m_run.model());
+        else if (!request.backend.isEmpty())
+            m_askedBackend = request.backend; // offered when that model is there
+        if (m_run.model() == nullptr)
+            return;
         if (!std::exchange(m_hasChosenDecoder, true))
             chooseFirstDecoder(*m_run.model());
         sendFirstMessage();
     }
+}
+
+/// A model that is in use keeps its backend until it is loaded again.
+void Studio::offerBackend(const QString& asked, const ModelLoaded& loaded) {
+    const QString used = QString::fromStdString(loaded.model.backend);
+    if (asked.isEmpty() || asked == used)
+        return;
+    m_window->messages().show(
+        {Notice::Kind::Info,
+         QStringLiteral("backend"),
+         tr("%1 goes on with the backend %2.").arg(QString::fromStdString(loaded.model.name), used),
+         tr("A backend is chosen when a model is loaded. You asked for %1.").arg(asked),
+         {},
+         {{tr("Load the model again"),
+           [this, asked, path = QString::fromStdString(loaded.path), isLesson = hasLessonModel()] {
+               m_options.backend = asked;
+               loadModel(path, isLesson);
+           },
+           true}}});
 }
 
 void Studio::closeNow() {
@@ -271,6 +300,7 @@ std::string Studio::firstDecoder(const ModelLoaded& loaded) const {
 
 void Studio::connectFinder() {
     m_finder = new SkipSetFinder(*m_bridge, m_run, this);
+    m_parameters->setFinder(*m_finder);
     for (LayerMapView* map : m_window->findChildren<LayerMapView*>()) {
         connect(map, &LayerMapView::findAsked, m_finder, [this] {
             m_finder->start(m_session->newestQuestion());

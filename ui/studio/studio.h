@@ -220,6 +220,7 @@ private:
     void markOpen(bool isOpen);
     void tellRefusedModules(const engine::ModelLoaded& loaded);
     void chooseFirstDecoder(const engine::ModelLoaded& loaded);
+    void offerBackend(const QString& asked, const engine::ModelLoaded& loaded);
     void sendFirstMessage();
     std::string firstDecoder(const engine::ModelLoaded& loaded) const;
     engine::SamplingOptions keptSampling() const;
@@ -269,6 +270,7 @@ private:
     bool m_quitsAnyway = false; ///< the user has been warned about unsaved messages
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;
+    QString m_askedBackend; ///< by a further start, for the model that was being loaded
     /// The sampling for models without their own, and its value when this model was loaded.
     engine::SamplingOptions m_generalSampling;
     engine::SamplingOptions m_generalSamplingAtLoad;

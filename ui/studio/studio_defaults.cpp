@@ -58,9 +58,8 @@ void Studio::keepChoices(const EngineEvent& event) {
         keepGeneralSampling(changed->sampling);
     else if (const auto* chosen = event.as<DecoderChosen>(); chosen && m_hasChosenDecoder)
         keepDecoder(chosen->info, chosen->settings);
-    else if (const auto* set = event.as<SettingsChanged>();
-             set && m_hasChosenDecoder && m_run.decoder() != nullptr && !m_finder->isRunning())
-        keepDecoder(*m_run.decoder(), set->settings);
+    else if (event.as<SettingsChanged>() && m_hasChosenDecoder && m_run.decoder() != nullptr)
+        keepDecoder(*m_run.decoder(), m_finder->usersSettings());
 }
 
 /// Texts are left out: they name files, which may be gone.
@@ -134,7 +133,7 @@ void Studio::saveModelDefaults() {
     ModelDefaults defaults = before;
     defaults.sampling = m_run.sampling();
     defaults.decoder = decoder->name;
-    defaults.decoderSettings = m_run.settings();
+    defaults.decoderSettings = m_finder->usersSettings();
     m_answerDefaults.setOfModel(path, defaults);
     // Changes since the load were meant for this model.
     keepGeneralSampling(m_generalSamplingAtLoad);

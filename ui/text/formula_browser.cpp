@@ -19,6 +19,12 @@ namespace {
 
 constexpr char16_t kMark = 0xE000; ///< stands for a formula while Markdown is read
 
+/// Where a line ends; the last two part the cells of a table, which have a line each.
+bool isLineEnd(QChar character) {
+    return character == QChar::ParagraphSeparator || character == QChar::LineSeparator ||
+           character == QChar(0xFDD0) || character == QChar(0xFDD1);
+}
+
 std::optional<MathPicture> pictureOf(const QTextFormat& format, const QTextDocument& document) {
     return formulaPicture(formulaSource(format.property(FormulaObject::kSource).toString()),
                           document.defaultFont());
@@ -155,9 +161,7 @@ QString FormulaBrowser::textOf(int from, int to, bool isSpoken) const {
     for (int place = from; place < to; ++place) {
         const QChar character = document()->characterAt(place);
         if (character != QChar::ObjectReplacementCharacter) {
-            text += character == QChar::ParagraphSeparator || character == QChar::LineSeparator
-                        ? QChar(u'\n')
-                        : character;
+            text += isLineEnd(character) ? QChar(u'\n') : character;
             continue;
         }
         cursor.setPosition(place + 1);

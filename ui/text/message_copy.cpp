@@ -2,6 +2,7 @@
 #include "ui/text/message_layout.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace ui {
 
@@ -16,15 +17,15 @@ public:
 
     void addBlock(const BlockView& block) {
         part(block.isTight() ? QStringLiteral("\n") : QStringLiteral("\n\n"));
-        m_blockBegan = false;
         addMarkers(block);
-        const auto columns = static_cast<std::size_t>(block.columnCount());
+        std::optional<std::size_t> before;
         for (std::size_t i = 0; i < block.parts().size(); ++i) {
             const TextPiece& piece = block.parts()[i].piece;
             if (isOutside(piece))
                 continue;
-            if (columns > 0 && i > 0 && m_blockBegan)
-                m_between = i % columns == 0 ? QStringLiteral("\n") : QStringLiteral("\t");
+            if (block.columnCount() > 0)
+                partCells(block, before, i);
+            before = i;
             add(piece.textBetween(m_range, m_form));
             const int newline = piece.source().end - 1;
             if (piece.endsLine() && newline < m_range.end && newline >= m_range.begin)
@@ -45,7 +46,23 @@ private:
     void add(const QString& text) {
         m_text += m_between + text;
         m_between.clear();
-        m_blockBegan = true;
+    }
+
+    /// What parts a cell of a table from the one that was copied before it. Cells without text are
+    /// in no selection, but keep their columns: between others, and in front of the first cell if
+    /// the selection begins before it.
+    void partCells(const BlockView& block, std::optional<std::size_t> before, std::size_t cell) {
+        const auto hasText = [](const PlacedPiece& placed) {
+            return !placed.piece.source().isEmpty();
+        };
+        const auto first = block.parts().begin();
+        const auto own = first + static_cast<std::ptrdiff_t>(cell);
+        if (!before && m_range.begin < own->piece.source().begin &&
+            std::none_of(first, own, hasText))
+            before = std::size_t{0};
+        const auto columns = static_cast<std::size_t>(block.columnCount());
+        for (std::size_t i = before.value_or(cell) + 1; i <= cell; ++i)
+            m_between += i % columns == 0 ? u'\n' : u'\t';
     }
 
     /// A marker is copied with the beginning of its item.
@@ -72,7 +89,6 @@ private:
     FormulaForm m_form;
     QString m_text;
     QString m_between;
-    bool m_blockBegan = false;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 // What pointer and keys do in a message body.
 #include "ui/text/message_body.h"
+#include "ui/theme/tip_text.h"
 
 #include <QApplication>
 #include <QHelpEvent>
@@ -41,7 +42,6 @@ bool MessageBody::event(QEvent* event) {
     return QWidget::event(event);
 }
 
-/// The target is escaped: a tool tip would take it for rich text.
 bool MessageBody::showLinkTip(QPoint position, QPoint globalPosition) {
     const QString target = laidOut().linkAt(toLayout(position));
     if (target.isEmpty())
@@ -50,8 +50,7 @@ bool MessageBody::showLinkTip(QPoint position, QPoint globalPosition) {
         target.size() > kLongestTarget ? target.left(kLongestTarget) + QChar(0x2026) : target;
     const QString sentence =
         tr("This link leads to %1. Links are not opened from here.").arg(shown);
-    QToolTip::showText(
-        globalPosition, QStringLiteral("<span>%1</span>").arg(sentence.toHtmlEscaped()), this);
+    QToolTip::showText(globalPosition, tipOf(sentence), this);
     return true;
 }
 

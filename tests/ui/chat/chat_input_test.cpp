@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/support/chat_fixture.h"
 #include "ui/chat/attachment_file.h"
 #include "ui/chat/prompt_list.h"
@@ -26,11 +27,7 @@ class ChatInputTest : public QObject {
     const SubmitPrompt& prompt() { return *m_chat->engine->lastSent<SubmitPrompt>(); }
 
     QString file(const char* name, const QByteArray& content) const {
-        const QString path = m_folder->filePath(QString::fromUtf8(name));
-        QFile made(path);
-        if (made.open(QIODevice::WriteOnly))
-            made.write(content);
-        return path;
+        return support::writeFile(m_folder->filePath(QString::fromUtf8(name)), content);
     }
 
     void restart() {

@@ -6,6 +6,7 @@
 #include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/controls/parameters_view.h"
+#include "ui/views/search_offer/skip_set_finder.h"
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -124,6 +125,35 @@ private slots:
             names << box->itemData(i).toString();
         QCOMPARE(names,
                  (QStringList{"swift", "vanilla", QString::fromStdString(hydraDecoder().name)}));
+    }
+
+    void aPresetAndAnUndoHaveTheUsersSettingsWhileASearchHasItsOwn() {
+        DecoderInfo searching = swiftDecoder();
+        searching.settings.push_back(
+            setting("skip_set", "Skip set", SettingKind::Text, std::string()));
+        searching.settings.push_back(setting("optimise", "Optimise", SettingKind::Flag, 1.0));
+        ModelLoaded model = loadedModel(30);
+        model.decoders = {searching, vanillaDecoder()};
+        say(model);
+        choose(vanillaDecoder());
+        choose(searching);
+        SkipSetFinder finder(m_stage->bridge, m_stage->store);
+        m_view->setFinder(finder);
+        SubmitPrompt question;
+        question.messages = {{"user", "Name three colours.", {}}};
+        finder.start(question);
+        QVERIFY(finder.isRunning());
+        confirm();
+        QCOMPARE(m_stage->store.settings().at("S"), SettingValue(48.0));
+        m_view->presets().saveAs("Mine");
+        QCOMPARE(m_view->presets().referenceName(), QString("Mine"));
+        QCOMPARE(m_view->presets().reference().at("S"), SettingValue(1000.0));
+        m_view->presets().removeChosen();
+        m_view->chooseDecoder("vanilla");
+        choose(vanillaDecoder());
+        m_stage->undoStack.undo();
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings.at("S"),
+                 SettingValue(1000.0));
     }
 
     void onlyTheChangedValueIsSent() {
@@ -276,6 +306,8 @@ private slots:
         confirm();
         QVERIFY(!chip->isHidden());
         QCOMPARE(chip->text(), QString("1 changed"));
+        QCOMPARE(chip->accessibleName(),
+                 QString("1 setting differs from Paper 13B. Click to show it"));
     }
 
     void aPresetSendsAllItsValuesAndIsOneToUndo() {

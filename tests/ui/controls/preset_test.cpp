@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/decoder_infos.h"
+#include "tests/ui/support/shown_words.h"
+#include "ui/views/controls/presets/changes_popup.h"
 #include "ui/views/controls/presets/preset_bar.h"
 
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <QTreeWidget>
 #include <QtTest>
+
+#include <algorithm>
 
 using namespace engine;
 using namespace support;
@@ -133,6 +139,35 @@ private slots:
         bar.setDecoder(swiftDecoder(), resolveSettings(swiftDecoder(), {}).value());
         QCOMPARE(bar.findChild<QComboBox*>("presets")->count(), 1);
         QVERIFY(bar.problem().contains("Odd one"));
+    }
+
+    void tipsShowPresetsAndValuesAsTheyAre() {
+        QTemporaryDir folder;
+        PresetShelf shelf({}, folder.path());
+        Preset made;
+        made.name = "R&D \"<b>\"";
+        made.meaning = "\"Fast\" & <i>good</i>";
+        made.decoder = "swift";
+        made.values = {{"r", 0.25}};
+        QVERIFY(shelf.save(made).hasValue());
+        PresetBar bar(m_theme, shelf);
+        const DecoderInfo swift = swiftDecoder();
+        bar.setDecoder(swift, resolveSettings(swift, {{"r", 0.25}}).value());
+        const auto* box = bar.findChild<QComboBox*>("presets");
+        QCOMPARE(shownTip(box->toolTip()), made.meaning);
+        QCOMPARE(shownTip(box->itemData(1, Qt::ToolTipRole).toString()), made.meaning);
+        const auto siblings = std::ranges::find(swift.settings, "siblings", &SettingInfo::name);
+        QVERIFY(siblings != swift.settings.end());
+        const SettingDifference difference{
+            *siblings, std::string("1,1"), std::string("2 & \"3\" <b>")};
+        bar.setDifferences({difference});
+        QVERIFY(
+            shownTip(bar.findChild<QPushButton*>("changed")->toolTip()).endsWith(" " + made.name));
+        QWidget window;
+        auto* popup = new ChangesPopup(m_theme, {difference}, made.name, &window);
+        const QTreeWidgetItem* item = popup->findChild<QTreeWidget*>()->topLevelItem(0);
+        QVERIFY(item->text(2).contains("2 & \"3\" <b>"));
+        QCOMPARE(shownTip(item->toolTip(2)), item->text(2));
     }
 
     void savingFromTheBarChoosesTheNewPreset() {

@@ -150,13 +150,13 @@ private slots:
     void theResetGoesBackToTheReferenceAndIsOffThere() {
         SettingsForm form(m_theme);
         form.setSettings(swiftDecoder().settings);
-        form.setReference({{"S", 1000.0}}, "Paper 13B");
+        form.setReference({{"S", 1000.0}}, "Paper 13B \"A&B\"");
         form.setValues({{"S", 1000.0}});
         auto* reset = form.row("S")->findChild<QToolButton*>("reset");
         QVERIFY(!reset->isEnabled());
         form.setValues({{"S", 600.0}});
         QVERIFY(reset->isEnabled());
-        QVERIFY(reset->toolTip().contains("Paper 13B"));
+        QVERIFY(shownTip(reset->toolTip()).contains("Paper 13B \"A&B\""));
         std::vector<Edit> edits;
         record(form, edits);
         reset->click();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/experiments/scripted_experiment.h"
 #include "ui/experiments/queue/experiment_queue.h"
 
@@ -172,10 +173,7 @@ private slots:
     void aDamagedListIsKeptAside() {
         add("done");
         m_queue.reset();
-        QFile file(m_script->folder() + QStringLiteral("/queue.json"));
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write("{\"format\":");
-        file.close();
+        support::writeFile(m_script->folder() + QStringLiteral("/queue.json"), "{\"format\":");
         m_queue = std::make_unique<ExperimentQueue>(places());
         QVERIFY(m_queue->jobs().empty());
         QVERIFY(m_queue->problem().contains(QStringLiteral(".damaged-")));
@@ -184,8 +182,7 @@ private slots:
     }
 
     void aListThatCannotBeWrittenIsTold() {
-        QFile blocker(m_script->folder());
-        QVERIFY(blocker.open(QIODevice::WriteOnly)); // a file where the folder should be
+        support::writeFile(m_script->folder()); // a file where the folder should be
         QSignalSpy faulted(m_queue.get(), &ExperimentQueue::faulted);
         add("done");
         QTRY_COMPARE(faulted.size(), 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 // Films: the animated PNG's bytes, the one rule for what they replace, and what they show.
+#include "tests/support/file_content.h"
 #include "tests/ui/support/figures_run.h"
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
@@ -140,11 +141,6 @@ QString run(FilmForm form, const QString& path, bool mayReplace, std::unique_ptr
     return finished.value(0).value(0).toString();
 }
 
-QByteArray contentOf(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
 StepFinished smallRound() {
     StepFinished made = draftStep(1, 1, {" delta", " count"}, 1, " x");
     made.draftTexts = {" delta", " count"};
@@ -216,7 +212,7 @@ private slots:
     void aFilmIsWrittenInBothForms() {
         QCOMPARE(run(FilmForm::AnimatedPng, path("a.png"), false, std::make_unique<DotFilm>(4)),
                  QString());
-        QCOMPARE(played(contentOf(path("a.png"))).size(), 4U);
+        QCOMPARE(played(support::fileBytes(path("a.png"))).size(), 4U);
         QCOMPARE(run(FilmForm::PngFolder, path("a"), false, std::make_unique<DotFilm>(3)),
                  QString());
         QCOMPARE(QDir(path("a")).entryList(QDir::Files),
@@ -227,33 +223,29 @@ private slots:
     }
 
     void nothingThatExistsIsReplacedUnasked() {
-        QFile old(path("old.png"));
-        QVERIFY(old.open(QIODevice::WriteOnly));
-        old.write("mine");
-        old.close();
+        support::writeFile(path("old.png"), "mine");
         QVERIFY(QDir().mkpath(path("olddir")));
         const QString refused =
             run(FilmForm::AnimatedPng, path("old.png"), false, std::make_unique<DotFilm>(2));
         QVERIFY2(refused.contains(QStringLiteral("exists already")), qPrintable(refused));
-        QCOMPARE(contentOf(path("old.png")), QByteArray("mine"));
+        QCOMPARE(support::fileBytes(path("old.png")), QByteArray("mine"));
         QVERIFY(!run(FilmForm::PngFolder, path("olddir"), true, std::make_unique<DotFilm>(2))
                      .isEmpty());
         QVERIFY(QDir(path("olddir")).isEmpty());
         QCOMPARE(run(FilmForm::AnimatedPng, path("old.png"), true, std::make_unique<DotFilm>(2)),
                  QString());
-        QCOMPARE(played(contentOf(path("old.png"))).size(), 2U);
+        QCOMPARE(played(support::fileBytes(path("old.png"))).size(), 2U);
     }
 
     void whatAppearsMeanwhileIsNotReplacedEither() {
         const auto appear = [this](int index) {
-            QFile other(path("late.png"));
-            if (index == 2 && other.open(QIODevice::WriteOnly))
-                other.write("theirs");
+            if (index == 2)
+                support::writeFile(path("late.png"), "theirs");
         };
         const QString problem = run(
             FilmForm::AnimatedPng, path("late.png"), false, std::make_unique<DotFilm>(4, appear));
         QVERIFY(!problem.isEmpty());
-        QCOMPARE(contentOf(path("late.png")), QByteArray("theirs"));
+        QCOMPARE(support::fileBytes(path("late.png")), QByteArray("theirs"));
     }
 
     void problemsAreOneSentence() {
@@ -318,11 +310,7 @@ private slots:
 
     void theDialogAsksOnceBeforeItReplaces() {
         ViewStage stage;
-        const QString name = path("asked.png");
-        QFile old(name);
-        QVERIFY(old.open(QIODevice::WriteOnly));
-        old.write("mine");
-        old.close();
+        const QString name = support::writeFile(path("asked.png"), "mine");
         FilmDialog dialog(
             stage.theme, stage.bridge, [](int) { return std::make_unique<DotFilm>(2); }, nullptr);
         dialog.setAttribute(Qt::WA_DeleteOnClose, false);
@@ -342,7 +330,7 @@ private slots:
         question->button(QMessageBox::Cancel)->click();
         delete question;
         QVERIFY(!dialog.isRunning());
-        QCOMPARE(contentOf(name), QByteArray("mine"));
+        QCOMPARE(support::fileBytes(name), QByteArray("mine"));
 
         dialog.choose(FilmForm::AnimatedPng, name, 960);
         question = dialog.findChild<QMessageBox*>();
@@ -354,7 +342,7 @@ private slots:
         QVERIFY(dialog.isRunning());
         for (int i = 0; i < 5; ++i)
             stage.bridge.tick();
-        QCOMPARE(played(contentOf(name)).size(), 2U);
+        QCOMPARE(played(support::fileBytes(name)).size(), 2U);
 
         dialog.choose(FilmForm::AnimatedPng, path("new.png"), 960);
         QVERIFY(dialog.findChild<QMessageBox*>() == nullptr);
@@ -394,7 +382,8 @@ private slots:
                      false,
                      std::make_unique<WalkFilm>(stage.theme, scene->walk, 1, 960)),
                  QString());
-        QCOMPARE(played(contentOf(path("round.png"))).size(), static_cast<std::size_t>(stops));
+        QCOMPARE(played(support::fileBytes(path("round.png"))).size(),
+                 static_cast<std::size_t>(stops));
     }
 
     void aSearchsFilmShowsEveryBestSetInTurn() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "ui/files/whole_file.h"
 
 #include <QDir>
@@ -24,11 +25,6 @@ class WholeFileTest : public QObject {
 
     QString path() const { return m_folder->filePath(QStringLiteral("kept/file.json")); }
 
-    static QByteArray contentOf(const QString& path) {
-        QFile file(path);
-        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    }
-
     Run run(const QString& what, const QString& kind, int at) const {
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
         environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen"));
@@ -46,7 +42,7 @@ class WholeFileTest : public QObject {
         saver.waitForFinished(-1);
         return {saver.exitStatus() == QProcess::NormalExit ? saver.exitCode() : -1,
                 QString::fromUtf8(saver.readAllStandardError()),
-                contentOf(m_folder->filePath(QStringLiteral("count"))).trimmed().toInt()};
+                support::fileBytes(m_folder->filePath(QStringLiteral("count"))).trimmed().toInt()};
     }
 
     /// An earlier file, of the same kind where that is read before it is replaced.
@@ -59,9 +55,7 @@ class WholeFileTest : public QObject {
                       "\"meaning\":\"\",\"decoder\":\"swift\",\"values\":{\"r\":0.5}}";
         if (what == QLatin1String("prompts"))
             earlier = "{\"format\":\"swift-studio-prompts\",\"version\":1,\"prompts\":[]}";
-        QFile file(path());
-        if (!file.open(QIODevice::WriteOnly) || file.write(earlier) != earlier.size())
-            qFatal("no earlier file");
+        support::writeFile(path(), earlier);
         return earlier;
     }
 
@@ -123,7 +117,7 @@ private slots:
         const Run whole = run(what, kind, 0);
         QVERIFY2(whole.exitCode == 0, qPrintable(whole.told));
         QVERIFY(whole.calls > 0);
-        const QByteArray made = contentOf(path());
+        const QByteArray made = support::fileBytes(path());
         QVERIFY(made != earlier);
         int told = 0;
         for (int at = 1; at <= whole.calls; ++at) {
@@ -131,7 +125,7 @@ private slots:
             const Run failed = run(what, kind, at);
             const QString where =
                 QStringLiteral("%1 of %2: %3").arg(at).arg(whole.calls).arg(failed.told);
-            const QByteArray now = contentOf(path());
+            const QByteArray now = support::fileBytes(path());
             const bool isReplaced = isWhole(now, made);
             if (failed.exitCode == 0) { // a call that has nothing to do with the file
                 QVERIFY2(isReplaced, qPrintable(where));

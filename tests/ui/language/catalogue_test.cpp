@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "ui/language/catalogue.h"
 #include "ui/language/engine_words.h"
 #include "ui/language/language.h"
@@ -18,8 +19,7 @@ class CatalogueTest : public QObject {
     std::unique_ptr<QTemporaryDir> m_folder;
 
     void write(const char* name, const QByteArray& content) {
-        QFile file(m_folder->filePath(QLatin1String(name)));
-        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(content) == content.size());
+        support::writeFile(m_folder->filePath(QLatin1String(name)), content);
     }
 
     std::string errorOf() {

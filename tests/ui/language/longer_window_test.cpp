@@ -72,8 +72,7 @@ private slots:
         m_stage = std::make_unique<StudioStage>();
         m_stage->open();
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         m_stage->saySearch();
     }
 
@@ -94,7 +93,7 @@ private slots:
                 noteIfEnglish(english, plain(label->text()), whereIs(*widget));
             if (const auto* button = qobject_cast<const QAbstractButton*>(widget))
                 noteIfEnglish(english, button->text(), whereIs(*widget));
-            noteIfEnglish(english, widget->toolTip(), whereIs(*widget) + " (tool tip)");
+            noteIfEnglish(english, plain(widget->toolTip()), whereIs(*widget) + " (tool tip)");
             noteIfEnglish(english, widget->accessibleName(), whereIs(*widget) + " (spoken)");
         }
         for (const QMenu* menu : m_stage->studio->window().menuBar()->findChildren<QMenu*>())

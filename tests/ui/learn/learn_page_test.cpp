@@ -2,7 +2,9 @@
 #include "tests/ui/support/studio_stage.h"
 #include "ui/learn/empty_learn.h"
 #include "ui/learn/learn_page.h"
+#include "ui/learn/lessons/lesson_panel.h"
 #include "ui/learn/stage_list.h"
+#include "ui/views/learn/lens/lens_view.h"
 
 #include <QPushButton>
 #include <QtTest>
@@ -26,6 +28,29 @@ class LearnPageTest : public QObject {
     void open(const QString& replay = {}) {
         m_stage = std::make_unique<StudioStage>(QString(), replay);
         m_stage->open();
+    }
+
+    void finishAnswer() {
+        PromptFinished finished = promptFinished(m_stage->promptId);
+        finished.tokens = {1, 100, 101, 199};
+        finished.reason = FinishReason::EndToken;
+        m_stage->say(finished);
+        m_stage->settle();
+    }
+
+    static Lesson lensLesson() {
+        Lesson lesson;
+        lesson.name = "own";
+        lesson.title = "A lesson of mine";
+        lesson.summary = "You will be able to try it.";
+        LessonCheck check{.question = "Choose a cell."};
+        check.conditions.push_back({.fact = "lens.rank", .atLeast = 1.0});
+        lesson.steps.push_back({.title = "Look",
+                                .text = "Text.",
+                                .view = "lens",
+                                .check = check,
+                                .solution = {{.lens = "final"}}});
+        return lesson;
     }
 
     void pressKeys() {
@@ -115,6 +140,59 @@ private slots:
         pressKeys();
         m_stage->studio->bridge().refreshPictures();
         QVERIFY(page().stageView(0)->refreshCount() > before);
+    }
+
+    /// Each time it is asked to show the cell, the lens reads on.
+    void aLessonGoesOnWhenTheReadingOfTheLensWasStopped() {
+        open();
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        finishAnswer();
+        const Lesson lesson = lensLesson();
+        LessonPanel& panel = m_stage->studio->lessonPanel();
+        const LessonPlayer& player = m_stage->studio->lessonPlayer();
+        panel.begin(lesson);
+        m_stage->settle();
+        m_stage->studio->bridge().refreshPictures();
+        QVERIFY(player.isPrepared());
+        std::uint64_t before = 0;
+        for (int press = 0; press < 2; ++press) {
+            const auto* asked = m_stage->engine->lastSent<ReadLens>();
+            QVERIFY(asked != nullptr && asked->requestId != before);
+            before = asked->requestId;
+            m_stage->say(LensFinished{before, true, {}, 0.1});
+            m_stage->settle();
+            QVERIFY(panel.showButton().isEnabled());
+            panel.showButton().click();
+            QVERIFY(player.isBusy());
+        }
+        panel.begin(lesson); // anew, while the last reading has not ended
+        QVERIFY(player.isPrepared());
+    }
+
+    /// Also where the learner has frozen the lens and gone elsewhere.
+    void aLessonShowsTheLensThatItReads() {
+        open();
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        auto* lens = page().findChild<LensView*>();
+        LessonPanel& panel = m_stage->studio->lessonPanel();
+        const LessonPlayer& player = m_stage->studio->lessonPlayer();
+        lens->setFrozen(true);
+        panel.begin(lensLesson());
+        QVERIFY(lens->isVisible() && !lens->isFrozen());
+        lens->setFrozen(true);
+        window().showWorkspace(0);
+        finishAnswer();
+        QVERIFY(m_stage->engine->lastSent<ReadLens>() == nullptr);
+        panel.showButton().click();
+        QVERIFY(lens->isVisible() && !lens->isFrozen());
+        const auto* asked = m_stage->engine->lastSent<ReadLens>();
+        QVERIFY(asked != nullptr && player.isBusy());
+        window().showWorkspace(0); // what was begun comes to its end
+        m_stage->say(LensFinished{asked->requestId, true, {}, 0.1});
+        m_stage->settle();
+        QVERIFY(!player.isBusy());
     }
 };
 

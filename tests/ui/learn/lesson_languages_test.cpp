@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 // Which lessons a window has: those of its language, and the English ones where there are none.
+#include "tests/support/file_content.h"
 #include "ui/language/catalogue.h"
 #include "ui/language/language.h"
 #include "ui/learn/lessons/lesson_catalog.h"
@@ -20,16 +21,7 @@ const QString kLessons = QStringLiteral("resources/lessons");
 const QString kTranslations = QStringLiteral("resources/translations");
 const QString kGerman = QStringLiteral("de");
 
-QString contentOf(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
-}
-
-void write(const QString& path, const QByteArray& content) {
-    QFile file(path);
-    QVERIFY2(file.open(QIODevice::WriteOnly), qPrintable(path));
-    file.write(content);
-}
+QString contentOf(const QString& path) { return QString::fromUtf8(support::fileBytes(path)); }
 
 QStringList titlesOf(const LessonCatalog& catalog) {
     QStringList titles;
@@ -122,12 +114,12 @@ private slots:
     }
 
     void aTranslationThatCannotBeReadIsReportedAndTheLessonIsEnglish() {
-        write(path("de/01_one_token.json"), "{");
-        write(path("de/01_one_token.md"), "# Titel\n");
+        support::writeFile(path("de/01_one_token.json"), "{");
+        support::writeFile(path("de/01_one_token.md"), "# Titel\n");
         copy("de/02_sublayers", "de/02_sublayers");
         QVERIFY(QFile::remove(path("de/02_sublayers.md")));
-        write(path("de/02_sublayers.md"),
-              "# Was eine Teilschicht beiträgt\n\n## Ein Fluss\n\nText.\n");
+        support::writeFile(path("de/02_sublayers.md"),
+                           "# Was eine Teilschicht beiträgt\n\n## Ein Fluss\n\nText.\n");
         const LessonCatalog catalog = LessonCatalog::of(m_folder->path(), kGerman);
         QCOMPARE(titlesOf(catalog), QStringList({"One token at a time", "What a sublayer adds"}));
         QCOMPARE(catalog.problems.size(), 2);

@@ -123,7 +123,7 @@ private slots:
         write(SideRun::Left, 0, 1, "one");
         write(SideRun::Right, 0, 1, "one");
         write(SideRun::Right, 1, 2, " two");
-        QVERIFY(m_view->verdictText().contains(QStringLiteral("Equal so far: 1 of 1 tokens.")));
+        QVERIFY(m_view->verdictText().contains(QStringLiteral("Equal so far: 1 of 1 token.")));
         write(SideRun::Left, 1, 2, " two");
         end(SideRun::Left);
         end(SideRun::Right);

@@ -108,6 +108,7 @@ private slots:
                                   "\\",
                                   "   ",
                                   "\\begin{matrix} a \\end{cases}",
+                                  "\\not{a = b}",
                                   "\\substack a"})
             QTest::newRow(latex) << QString::fromLatin1(latex);
     }
@@ -306,6 +307,15 @@ private slots:
         QCOMPARE(spoken(QStringLiteral("\\sum_{i=1}^n i")),
                  QStringLiteral("sum from i equals 1 to n of i"));
         QCOMPARE(spoken(QStringLiteral("a \\le \\hat{b}")), QStringLiteral("a is at most b hat"));
+        QCOMPARE(spoken(QStringLiteral("\\overline{z} f'' f'")),
+                 QStringLiteral("z bar f prime prime f prime"));
+        QCOMPARE(spoken(QStringLiteral("A \\not\\subset B")),
+                 QStringLiteral("A not is a subset of B"));
+    }
+
+    void whatIsCrossedOutIsNeverShownWithoutItsStroke() {
+        QCOMPARE(spoken(QStringLiteral("a \\not{=} b")), QStringLiteral("a is not equal to b"));
+        QCOMPARE(spoken(QStringLiteral("a \\not= b")), QStringLiteral("a is not equal to b"));
     }
 
     /// Trees are kept for a while, within a bound.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/run_events.h"
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/models/library/library_list.h"
 #include "ui/views/models/library/two_line_delegate.h"
@@ -196,6 +197,15 @@ private slots:
         QVERIFY(second(list, 0).startsWith("missing: "));
         QVERIFY(QDir().rename(path("elsewhere"), path("models")));
         QTRY_COMPARE(models().size(), 1);
+    }
+
+    void theTipsAreThePathsAsTheyAre() {
+        write("R&D/a \"b\".gguf");
+        m_library->addFolder(path("R&D"));
+        QTRY_COMPARE(models().size(), 1);
+        const LibraryList list(m_stage->theme, *m_library);
+        QCOMPARE(shownTip(list.item(0)->toolTip()), QDir::toNativeSeparators(path("R&D")));
+        QVERIFY(shownTip(list.item(1)->toolTip()).contains("R&D/a \"b\".gguf\n"));
     }
 
     void deleteTakesAModelOffTheListAndLeavesItOnTheDisk() {

@@ -315,9 +315,16 @@ private slots:
         m_recent->add({file.fileName(), {}});
         ModelChooser chooser(m_stage->context(), *m_recent);
         QCOMPARE(chooser.name(), QString("No model"));
+        say(loadedModel(1));
+        QCOMPARE(chooser.facts(), QString("f64 \u00b7 1 layer"));
         say(loadedModel(30));
         QCOMPARE(chooser.name(), QString("tiny"));
         QCOMPARE(chooser.facts(), QString("f64 \u00b7 30 layers"));
+        ModelLoaded named = loadedModel(30);
+        named.model.name = "R&D \"best\"";
+        say(named);
+        QCOMPARE(shownTip(chooser.toolTip()), chooser.accessibleName());
+        QVERIFY(chooser.accessibleName().contains("R&D \"best\""));
         emit chooser.menu()->aboutToShow();
         QSignalSpy wanted(&chooser, &ModelChooser::modelWanted);
         const QList<QAction*> actions = chooser.menu()->actions();

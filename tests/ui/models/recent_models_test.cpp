@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/shown_words.h"
 #include "ui/views/models/library/recent_list.h"
 
 #include <QFile>
@@ -79,6 +80,14 @@ private slots:
         list.show();
         QTest::keyClick(&list, Qt::Key_Return);
         QCOMPARE(opened.size(), 1);
+    }
+
+    void theTipIsThePathAsItIs() {
+        RecentModels recent(*m_settings);
+        const QString path = QStringLiteral("/m/R&D \"best\" <b>.gguf");
+        recent.add({path, {}});
+        const RecentList list(m_theme, recent);
+        QCOMPARE(support::shownTip(list.item(0)->toolTip()), path);
     }
 
     void deleteTakesOneOffTheList() {

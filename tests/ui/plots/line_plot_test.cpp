@@ -298,6 +298,22 @@ private slots:
         QVERIFY(pixelsOf(with, shown.theme.colours().controlBorder) > 50);
     }
 
+    void gapsInALineAreNotRead() {
+        ShownPlot shown;
+        for (const double y : {0.125, qQNaN(), 0.875, qQNaN()})
+            shown.plot.append(0, {0.25 * static_cast<double>(shown.plot.pointCount(0) + 1), y});
+        QVERIFY(shown.show());
+        const auto readAt = [&](Qt::Key key) {
+            QTest::keyClick(&shown.plot, key, Qt::ShiftModifier);
+            return shown.plot.readoutText();
+        };
+        QVERIFY(readAt(Qt::Key_Left).contains("0.875"));
+        QVERIFY(readAt(Qt::Key_Left).contains("0.125"));
+        QVERIFY(readAt(Qt::Key_Left).contains("0.125"));
+        QVERIFY(readAt(Qt::Key_Right).contains("0.875"));
+        QVERIFY(readAt(Qt::Key_Right).contains("0.875"));
+    }
+
     void anEmptyPlotSaysWhatItWillShowAndOffersOneAction() {
         ShownPlot shown;
         shown.plot.setEmptyNote(

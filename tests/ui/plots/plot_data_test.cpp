@@ -7,6 +7,7 @@
 #include <QAbstractItemModelTester>
 #include <QImageReader>
 #include <QTemporaryDir>
+#include <QTextDocument>
 #include <QXmlStreamReader>
 #include <QtTest>
 
@@ -55,12 +56,20 @@ private slots:
         QCOMPARE(model.index(0, 2).data().toString(), QStringLiteral("3.x"));
     }
 
-    /// Words may be cut by the column, and may look like HTML.
+    /// Words may be cut by the column, and may look like HTML, or have signs that HTML writes in
+    /// another way.
     void theTipOfWordsHasThemAll() {
-        FigureTableModel model;
-        model.setTable({{"prompt"}, {{"is <b> bold?"}}});
-        QCOMPARE(model.index(0, 0).data(Qt::ToolTipRole).toString(),
-                 QStringLiteral("is &lt;b&gt; bold?"));
+        for (const QString& words : {QStringLiteral("is <b> bold?"),
+                                     QStringLiteral("\"yes\" & no"),
+                                     QStringLiteral("x")}) {
+            FigureTableModel model;
+            model.setTable({{"prompt"}, {QStringList{words}}});
+            const QString tip = model.index(0, 0).data(Qt::ToolTipRole).toString();
+            QVERIFY2(Qt::mightBeRichText(tip), qPrintable(tip));
+            QTextDocument shown;
+            shown.setHtml(tip);
+            QCOMPARE(shown.toPlainText(), words);
+        }
     }
 
     void tableModelSurvivesTheTester() {

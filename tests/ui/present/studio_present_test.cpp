@@ -84,8 +84,7 @@ private slots:
 
     void slowMotionHasLargeButtonsWithinReach() {
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         m_stage->action("learn.slow_motion")->trigger();
         ticks(2);
         auto* view = window().findChild<SlowMotionView*>();
@@ -227,8 +226,7 @@ private slots:
         QVERIFY(!m_stage->action("learn.export_round")->isEnabled());
         QVERIFY(!m_stage->action("inspect.export_search")->isEnabled());
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         m_stage->saySearch();
         QVERIFY(m_stage->action("inspect.export_search")->isEnabled());
         m_stage->action("learn.export_round")->trigger();
@@ -250,8 +248,7 @@ private slots:
         QVERIFY(slowMotion != nullptr);
         slowMotion->setFrozen(true);
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         QAction* round = m_stage->action("learn.export_round");
         QVERIFY(round->isEnabled());
         round->trigger();

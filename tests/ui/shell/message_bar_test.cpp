@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/shown_words.h"
 #include "ui/shell/bars/message_bar.h"
+#include "ui/shell/bars/removal_bar.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -10,6 +12,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <QtTest>
+
+#include <algorithm>
 
 using namespace ui;
 
@@ -66,6 +70,23 @@ private slots:
         QCOMPARE(headlines(bar).join(QString()), QStringLiteral("6543"));
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
         QCOMPARE(bar.findChildren<Banner*>().size(), qsizetype(MessageBar::kMostShown));
+    }
+
+    void tipsShowNamesAsTheyAre() {
+        const QString words = QStringLiteral("Delete \"R&D\" <b>");
+        RemovalBar removals(m_theme);
+        removals.add({QStringLiteral("Chat deleted"), words, words, [] {}});
+        for (const QLabel* label : removals.findChildren<QLabel*>())
+            QCOMPARE(support::shownTip(label->toolTip()), words);
+        QCOMPARE(support::shownTip(button<QPushButton>(removals, words)->toolTip()), words);
+        Notice made = notice("x", "It broke.");
+        made.sentence = words;
+        made.isBrief = true;
+        const Banner banner(m_theme, made);
+        const auto labels = banner.findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(labels, [&](const QLabel* label) {
+            return support::shownTip(label->toolTip()) == words;
+        }));
     }
 
     void detailsAreShownOnDemandAndTheReportHoldsEverything() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/figures_run.h"
+#include "tests/ui/support/shown_words.h"
 #include "ui/shell/bars/status_strip.h"
 #include "ui/shell/widgets/badge.h"
 
@@ -167,6 +168,16 @@ private slots:
         m_stage->say(Remark{"Another one."});
         m_stage->settle();
         QCOMPARE(text("Latest notice"), QStringLiteral("Another one."));
+    }
+
+    void theTipOfANoticeIsItsTextAsItIs() {
+        m_stage->say(Remark{"\"R&D\" has <b> in it."});
+        m_stage->settle();
+        QCOMPARE(shownTip(part("Latest notice")->toolTip()), text("Latest notice"));
+        m_stage->say(RecordingStarted{"/r/R&D \"<b>\".swiftrun"});
+        m_stage->settle();
+        QVERIFY(shownTip(part("Length and size of the recording")->toolTip())
+                    .contains(QStringLiteral("/r/R&D \"<b>\".swiftrun")));
     }
 
     void memoryIsOfThisProcess() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/support/figure_view.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/shell/docks/explanation_card.h"
@@ -31,11 +32,6 @@ class ViewMenuTest : public QObject {
 
     QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
 
-    static QByteArray contents(const QString& path) {
-        QFile file(path);
-        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    }
-
     void choose(const char* text) {
         QMenu menu;
         m_menu->fill(menu, m_view.get());
@@ -65,7 +61,7 @@ private slots:
 
     void anSvgIsWellFormedAndOfTheViewsSize() {
         QCOMPARE(saveView(*m_view, path("a.svg")), QString());
-        QXmlStreamReader xml(contents(path("a.svg")));
+        QXmlStreamReader xml(support::fileBytes(path("a.svg")));
         QString box;
         bool isFilled = false;
         while (!xml.atEnd()) {
@@ -92,7 +88,7 @@ private slots:
 
     void numbersInACsvAreNumbersAndTextIsNoFormula() {
         QCOMPARE(saveView(*m_view, path("a.csv")), QString());
-        const QList<QByteArray> lines = contents(path("a.csv")).trimmed().split('\n');
+        const QList<QByteArray> lines = support::fileBytes(path("a.csv")).trimmed().split('\n');
         QCOMPARE(lines.size(), 3);
         QCOMPARE(lines[0].trimmed(), QByteArray("Step,Word,x"));
         QCOMPARE(lines[1].trimmed(), QByteArray("1,\"a, b\",-0.5"));
@@ -121,7 +117,7 @@ private slots:
         QVERIFY(dialog != nullptr);
         QCOMPARE(dialog->defaultSuffix(), QStringLiteral("csv"));
         emit dialog->fileSelected(path("chosen.csv"));
-        QVERIFY(contents(path("chosen.csv")).startsWith("Step,"));
+        QVERIFY(support::fileBytes(path("chosen.csv")).startsWith("Step,"));
         QVERIFY(m_messages->notices().empty());
         emit dialog->fileSelected(path("none/chosen.csv"));
         QCOMPARE(m_messages->notices().size(), 1U);

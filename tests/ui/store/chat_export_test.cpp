@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/store/store_fixture.h"
 #include "ui/store/export/chat_page.h"
 #include "ui/store/export/printed_formula.h"
@@ -239,8 +240,7 @@ private slots:
 
     void theStoreWritesAFileAndSaysWhenItCannot() {
         QTemporaryDir folder;
-        ChatStore store({folder.filePath(QStringLiteral("chats.sqlite")), 5, 20});
-        store.open();
+        OpenStore store({folder.filePath(QStringLiteral("chats.sqlite")), 5, 20});
         const ChatId chat = store.createChat(titled(QStringLiteral("to a file")));
         store.appendMessage(userMessage(chat, 0, QStringLiteral("hello")));
         const auto exported = [&](ChatId id, const QString& path) {
@@ -250,17 +250,13 @@ private slots:
         };
         const QString path = folder.filePath(QStringLiteral("chat.md"));
         QCOMPARE(exported(chat, path).error, QString());
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        QCOMPARE(file.readAll(), QByteArray("# to a file\n\n## You\n\nhello\n\n"));
+        QCOMPARE(support::fileBytes(path), QByteArray("# to a file\n\n## You\n\nhello\n\n"));
         const QString pdf = folder.filePath(QStringLiteral("chat.pdf"));
         const auto printed = answerTo<ExportOutcome>([&](QObject* context, auto done) {
             store.exportChat(chat, {ExportFormat::Pdf, pdf, true}, context, done);
         });
         QCOMPARE(printed.error, QString());
-        QFile pages(pdf);
-        QVERIFY(pages.open(QIODevice::ReadOnly));
-        QVERIFY(pages.readAll().startsWith("%PDF-1."));
+        QVERIFY(support::fileBytes(pdf).startsWith("%PDF-1."));
         const QString nowhere = folder.filePath(QStringLiteral("no/such/chat.md"));
         const ExportOutcome failed = exported(chat, nowhere);
         QVERIFY(failed.error.contains(nowhere));

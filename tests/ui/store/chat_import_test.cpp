@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(chat.currentBranch()[1].figures.modelName, QStringLiteral("small-model"));
         QCOMPARE(slice.problems.size(), 1); // the picture
         QVERIFY(slice.problems.first().contains(QStringLiteral("A trip")));
-        QVERIFY(slice.problems.first().contains(QStringLiteral("not text")));
+        QVERIFY(slice.problems.first().contains(QStringLiteral("not text (once)")));
         QCOMPARE(slice.leftOut, 0);
     }
 
@@ -213,6 +213,7 @@ private slots:
         row("an empty list", "[]", 0, 0, "no chats in a known format");
         row("other JSON", R"({"a":1})", 0, 0, "no chats in a known format");
         row("other JSON among chats", '[' + good + R"(,{"a":1}])", 1, 1, "1 of the 2 entries");
+        row("one of it", '[' + good + R"(,{"a":1}])", 1, 1, "is not a chat in a known format");
         row("no JSON", "Dear diary", 0, 0, "not valid JSON at byte 0");
         row("a number behind", '[' + good + ", 5]", 1, 0, "Everything before it was imported");
         row("cut in a chat", '[' + good + ',' + good.chopped(9), 1, 0, "ends in the middle");

@@ -49,8 +49,7 @@ private slots:
         answer.tokens[6].choices = {{5, "␣a", 0.5}, {9, "b", 0.25}};
         ChatId chat = 0;
         {
-            ChatStore store(options());
-            store.open();
+            OpenStore store(options());
             ChatRecord record = titled(QStringLiteral("Maße, %1 and ''quotes\""));
             record.systemPrompt = QStringLiteral("Be brief.");
             record.settings.insert(QStringLiteral("r"), 0.45);
@@ -58,8 +57,7 @@ private slots:
             answer.chatId = chat;
             answer.id = store.appendMessage(answer);
         }
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         const Chat loaded = chatOf(store, chat);
         QCOMPARE(loaded.record.title, QStringLiteral("Maße, %1 and ''quotes\""));
         QCOMPARE(loaded.record.systemPrompt, QStringLiteral("Be brief."));
@@ -126,8 +124,7 @@ private slots:
         ChatId kept = 0;
         ChatId deleted = 0;
         {
-            ChatStore store(options());
-            store.open();
+            OpenStore store(options());
             kept = store.createChat(titled(QStringLiteral("kept")));
             deleted = store.createChat(titled(QStringLiteral("deleted")));
             for (const ChatId chat : {ChatId(0), kept, deleted})
@@ -136,8 +133,7 @@ private slots:
             store.deleteChat(deleted);
         }
         {
-            ChatStore store(options());
-            store.open();
+            OpenStore store(options());
             const auto draftOf = [&](ChatId chat) {
                 return answerTo<Draft>(
                     [&](QObject* context, auto done) { store.loadDraft(chat, context, done); });
@@ -149,14 +145,12 @@ private slots:
             store.setDraft(kept, {});
             store.setDraft(0, {});
         }
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         QVERIFY(chatOf(store, kept).draft.isEmpty());
     }
 
     void branchesAreChildrenOfOneMessageAndTheChatKnowsItsLeaf() {
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         const ChatId chat = store.createChat(titled(QStringLiteral("tree")));
         const MessageId root = store.appendMessage(userMessage(chat, 0, QStringLiteral("why")));
         const MessageId first = store.appendMessage(answerOfTokens(chat, root, 2));
@@ -244,16 +238,14 @@ private slots:
             grown.id = answer.id;
             store.updateMessage(grown);
         }
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         QCOMPARE(chatOf(store, chat).messages.first().tokens.size(), 33);
     }
 
     void whatWasStreamingComesBackAsRecovered() {
         MessageId id = 0;
         {
-            ChatStore store(options());
-            store.open();
+            OpenStore store(options());
             id = store.appendMessage(
                 answerOfTokens(store.createChat(titled(QStringLiteral("cut off"))), 0, 17));
         }
@@ -279,8 +271,7 @@ private slots:
     }
 
     void theListIsNewestFirstAndRenamingKeepsThePlace() {
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         const ChatId older = store.createChat(titled(QStringLiteral("older")));
         const ChatId newer = store.createChat(titled(QStringLiteral("newer")));
         store.renameChat(older, QStringLiteral("renamed"));
@@ -297,8 +288,7 @@ private slots:
         ChatId kept = 0;
         ChatId gone = 0;
         {
-            ChatStore store(options());
-            store.open();
+            OpenStore store(options());
             kept = store.createChat(titled(QStringLiteral("kept")));
             gone = store.createChat(titled(QStringLiteral("gone")));
             store.appendMessage(userMessage(gone, 0, QStringLiteral("secret words")));
@@ -309,8 +299,7 @@ private slots:
             store.restoreChat(kept);
             QCOMPARE(chatsOf(store).size(), 1);
         }
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         QCOMPARE(chatsOf(store).size(), 1);
         QCOMPARE(chatsOf(store).first().id, kept);
         store.restoreChat(gone);
@@ -347,8 +336,7 @@ private slots:
     void searchFindsTitlesAndMessages() {
         QFETCH(QString, text);
         QFETCH(QStringList, titles);
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         store.createChat(titled(QStringLiteral("Budget 100%")));
         const ChatId boat = store.createChat(titled(QStringLiteral("Names for a boat")));
         store.appendMessage(userMessage(
@@ -361,8 +349,7 @@ private slots:
     }
 
     void aMatchShowsTheTextAroundIt() {
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         const ChatId chat = store.createChat(titled(QStringLiteral("t")));
         store.appendMessage(userMessage(
             chat, 0, QString(300, u'x') + QStringLiteral(" needle\nin the ") + QString(300, u'y')));
@@ -389,8 +376,7 @@ private slots:
     void aSearchLooksIntoFilesThatWentAlong() {
         QFETCH(QString, words);
         QFETCH(QString, excerpt);
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         const ChatId chat = store.createChat(titled(QStringLiteral("t")));
         StoredMessage message = userMessage(chat, 0, QStringLiteral("please read"));
         message.attachments = {
@@ -413,8 +399,7 @@ private slots:
     }
 
     void aSearchNamesEveryMessageThatItFound() {
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         const ChatId boats = store.createChat(titled(QStringLiteral("boats that sail")));
         const MessageId first = store.appendMessage(userMessage(boats, 0, QStringLiteral("sail")));
         const MessageId other = store.appendMessage(userMessage(boats, 0, QStringLiteral("row")));
@@ -451,8 +436,7 @@ private slots:
     }
 
     void anAnswerForAReceiverThatIsGoneIsDropped() {
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         bool isCalled = false;
         {
             QObject receiver;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 // A disk of its own for each test: a small tmpfs, mounted where no other process sees it. Where
 // that is not allowed, the tests are skipped; store_fault_test has others that need no rights.
+#include "tests/support/file_content.h"
 #include "tests/ui/store/store_fixture.h"
 
 #include <QDir>
@@ -106,8 +107,7 @@ private slots:
             QCOMPARE(store.unsavedCount(), 0);
             QCOMPARE(faulted.count(), 1);
         }
-        ChatStore store({disk.file(), 5, 20});
-        store.open();
+        OpenStore store({disk.file(), 5, 20});
         QCOMPARE(chatOf(store, chat).messages.size(), messageCount);
     }
 
@@ -115,8 +115,7 @@ private slots:
         const SmallDisk disk(4096);
         ChatId old = 0;
         {
-            ChatStore store({disk.file(), 5, 20});
-            store.open();
+            OpenStore store({disk.file(), 5, 20});
             old = store.createChat(titled(QStringLiteral("old")));
             store.appendMessage(longAnswer(old));
         }
@@ -152,9 +151,7 @@ private slots:
         chat.messages = {longAnswer(1), longAnswer(1)};
         const QString error = writeExport(chat, {ExportFormat::Json, path, false});
         QVERIFY(error.contains(path));
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        QVERIFY(file.readAll().contains("first"));
+        QVERIFY(support::fileBytes(path).contains("first"));
         QCOMPARE(QDir(QFile::decodeName(disk.folder())).entryList(QDir::Files).size(), 1);
     }
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/store/store_fixture.h"
 #include "ui/store/sqlite/chat_schema.h"
 
@@ -38,17 +39,6 @@ private:
     sqlite3* m_database = nullptr;
 };
 
-QByteArray contentOf(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
-void writeFile(const QString& path, const QByteArray& content) {
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
-    QCOMPARE(file.write(content), content.size());
-}
-
 StoreFault faultIn(const QSignalSpy& spy) {
     StoreFault fault;
     fault.kind = kNoFault;
@@ -84,8 +74,7 @@ private:
     StoreOptions options() const { return {path(), 5, 20}; }
 
     ChatId fill(int messageCount) const {
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         const ChatId chat = store.createChat(titled(QStringLiteral("filled")));
         for (int i = 0; i < messageCount; ++i) {
             StoredMessage message = answerOfTokens(chat, 0, 60);
@@ -97,7 +86,7 @@ private:
 
     /// Opens a file that cannot be used: it has to be set aside unchanged, and a new one to work.
     void verifySetAside(StoreFaultKind kind) {
-        const QByteArray before = contentOf(path());
+        const QByteArray before = support::fileBytes(path());
         ChatStore store(options());
         QSignalSpy faulted(&store, &ChatStore::faulted);
         QSignalSpy saved(&store, &ChatStore::saved);
@@ -112,7 +101,7 @@ private:
         QVERIFY(fault.sentence.contains(fault.path));
         QVERIFY(!fault.details.isEmpty());
         QVERIFY(fault.path != path());
-        QCOMPARE(contentOf(fault.path), before);
+        QCOMPARE(support::fileBytes(fault.path), before);
         QCOMPARE(chatsOf(store).size(), 1);
     }
 
@@ -121,8 +110,9 @@ private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
 
     void aFileThatIsNoDatabaseIsSetAside() {
-        writeFile(path(),
-                  QByteArray("These are my notes, and nobody may overwrite them.\n").repeated(40));
+        support::writeFile(
+            path(),
+            QByteArray("These are my notes, and nobody may overwrite them.\n").repeated(40));
         verifySetAside(StoreFaultKind::Damaged);
     }
 
@@ -135,27 +125,27 @@ private slots:
     void aCutFileIsSetAside() {
         QFETCH(double, part);
         fill(200);
-        const QByteArray whole = contentOf(path());
-        writeFile(path(),
-                  whole.first(static_cast<qsizetype>(static_cast<double>(whole.size()) * part)));
+        const QByteArray whole = support::fileBytes(path());
+        support::writeFile(
+            path(), whole.first(static_cast<qsizetype>(static_cast<double>(whole.size()) * part)));
         verifySetAside(StoreFaultKind::Damaged);
     }
 
     void overwrittenPagesAreFoundByTheCheck() {
         fill(200);
-        QByteArray content = contentOf(path());
+        QByteArray content = support::fileBytes(path());
         const qsizetype middle = content.size() / 2;
         content.replace(middle, 8192, QByteArray(8192, '\xa5'));
-        writeFile(path(), content);
+        support::writeFile(path(), content);
         verifySetAside(StoreFaultKind::Damaged);
     }
 
     void theLogOfADamagedFileGoesWithIt() {
         fill(50);
-        QByteArray content = contentOf(path());
+        QByteArray content = support::fileBytes(path());
         content.replace(4096, 4096, QByteArray(4096, '\xa5'));
-        writeFile(path(), content);
-        writeFile(path() + QStringLiteral("-wal"), QByteArray("not a log"));
+        support::writeFile(path(), content);
+        support::writeFile(path() + QStringLiteral("-wal"), QByteArray("not a log"));
         verifySetAside(StoreFaultKind::Damaged);
         const QStringList logs =
             QDir(m_folder->path()).entryList({QStringLiteral("chats.sqlite.damaged-*-wal")});
@@ -199,8 +189,7 @@ private slots:
         fill(3);
         QVERIFY(OtherProgram(path()).run(
             QStringLiteral("UPDATE message_search_data SET block = x'ffffffff' WHERE id > 10")));
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         QCOMPARE(titlesFound(store, QStringLiteral("w59")).size(), 1);
     }
 
@@ -225,7 +214,7 @@ private slots:
 
     void flippedBitsNeverStopTheStore() {
         fill(4);
-        const QByteArray whole = contentOf(path());
+        const QByteArray whole = support::fileBytes(path());
         int setAsideCount = 0;
         for (quint32 seed = 1; seed <= 60; ++seed) {
             QRandomGenerator random(seed);
@@ -235,7 +224,7 @@ private slots:
                 byte = static_cast<char>(byte ^ (1 << random.bounded(8)));
             }
             const QString file = m_folder->filePath(QStringLiteral("flipped-%1").arg(seed));
-            writeFile(file, content);
+            support::writeFile(file, content);
             ChatStore store({file, 1, 1});
             QSignalSpy faulted(&store, &ChatStore::faulted);
             QSignalSpy saved(&store, &ChatStore::saved);
@@ -319,16 +308,14 @@ private slots:
             QVERIFY(old.run(QStringLiteral("PRAGMA application_id = %1").arg(kStoreApplicationId)));
         }
         {
-            ChatStore store(options());
-            store.open();
+            OpenStore store(options());
             const ChatRecord chat = chatOf(store, 7).record;
             QVERIFY(!chat.isPinned && !chat.isArchived && chat.folder.isEmpty());
             store.setPinned(7, true);
             store.setArchived(7, true);
             store.setFolder(7, QStringLiteral("Thesis"));
         }
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         const ChatRecord chat = chatOf(store, 7).record;
         QVERIFY(chat.isPinned && chat.isArchived);
         QCOMPARE(chat.folder, QStringLiteral("Thesis"));
@@ -374,8 +361,7 @@ private slots:
             added = store.appendMessage(words);
             store.setDraft(7, {QStringLiteral("unsent"), {file}});
         }
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         const Chat chat = chatOf(store, 7);
         QCOMPARE(chat.messages.last().id, added);
         QCOMPARE(chat.messages.last().attachments, QList<Attachment>{file});
@@ -405,8 +391,7 @@ private slots:
             QTRY_VERIFY(faulted.count() > 0);
             QVERIFY(faultIn(faulted).isLasting());
         }
-        ChatStore store(options());
-        store.open();
+        OpenStore store(options());
         QCOMPARE(chatOf(store, 7).messages.first().text, QStringLiteral("old words"));
     }
 
@@ -454,7 +439,7 @@ private slots:
 
     void aFolderThatCannotBeMadeIsSaidAndRetried() {
         const QString notAFolder = m_folder->filePath(QStringLiteral("file"));
-        writeFile(notAFolder, "in the way");
+        support::writeFile(notAFolder, "in the way");
         const QString below = notAFolder + QStringLiteral("/chats.sqlite");
         ChatStore store({below, 5, 20});
         QSignalSpy faulted(&store, &ChatStore::faulted);

@@ -11,6 +11,7 @@
 #include <QtTest>
 
 #include <optional>
+#include <utility>
 
 namespace ui {
 
@@ -28,6 +29,14 @@ template <typename Value, typename Ask> Value answerTo(Ask ask) {
         QTest::qFail("The store did not answer.", __FILE__, __LINE__);
     return answer.value_or(Value());
 }
+
+/// A store that is opened at once.
+struct OpenStore : ChatStore {
+    explicit OpenStore(StoreOptions options)
+        : ChatStore(std::move(options)) {
+        open();
+    }
+};
 
 inline QList<ChatRecord> chatsOf(ChatStore& store) {
     return answerTo<QList<ChatRecord>>(

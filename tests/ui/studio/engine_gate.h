@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
-#include "engine/model/transformer.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <condition_variable>
 #include <memory>
@@ -52,33 +52,22 @@ private:
 };
 
 /// Another transformer behind a gate.
-class GatedTransformer final : public engine::Transformer {
+class GatedTransformer final : public WrappingTransformer {
 public:
     GatedTransformer(std::unique_ptr<engine::Transformer> inner, EngineGate& gate)
-        : m_inner(std::move(inner))
+        : WrappingTransformer(std::move(inner))
         , m_gate(gate) {}
-
-    const engine::ModelConfig& config() const override { return m_inner->config(); }
-
-    engine::Precision precision() const override { return m_inner->precision(); }
-
-    engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override {
-        return m_inner->makeCache(capacity);
-    }
 
     engine::Result<void> forwardInto(const engine::ForwardRequest& request,
                                      engine::KvCache& cache,
                                      engine::ForwardResult& result) override {
         m_gate.pass();
-        return m_inner->forwardInto(request, cache, result);
+        return inner().forwardInto(request, cache, result);
     }
 
-    std::size_t weightBytes() const override { return m_inner->weightBytes(); }
-
-    int preferredTreeNodes() const override { return m_inner->preferredTreeNodes(); }
+    int preferredTreeNodes() const override { return inner().preferredTreeNodes(); }
 
 private:
-    std::unique_ptr<engine::Transformer> m_inner;
     EngineGate& m_gate;
 };
 

@@ -338,8 +338,7 @@ private slots:
                 before[dock] = dock->width();
         QVERIFY(before.size() >= 2);
         m_stage->studio->session().newChat();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         settle();
         for (const auto& [dock, width] : before)
             QVERIFY2(!dock->isVisible() || dock->width() == width,

@@ -3,6 +3,7 @@
 #include "tests/ui/support/studio_stage.h"
 #include "ui/shell/commands/command_search.h"
 #include "ui/shell/text_field.h"
+#include "ui/studio/program/single_instance.h"
 #include "ui/studio/settings_dialog.h"
 #include "ui/views/chat/messages/figures_line.h"
 #include "ui/views/chat/panels/tasks_dialog.h"
@@ -20,6 +21,8 @@
 #include <QListView>
 #include <QMenu>
 #include <QTableView>
+
+#include <algorithm>
 
 using namespace engine;
 using namespace support;
@@ -69,6 +72,36 @@ private slots:
             ++wrapped;
         }
         QCOMPARE(wrapped, 3);
+    }
+
+    /// A colour that is set by hand is lost where a dock becomes a window of its own.
+    void mutedSentencesHaveTheColourOfTheStyleSheet() {
+        QStringList told;
+        for (const QLabel* label : window().findChildren<QLabel*>())
+            if (label->property("tone").toString() == QLatin1String("muted"))
+                told << label->text() << label->objectName();
+        for (const char* start : {"summary",
+                                  "swift_note",
+                                  "Choose a recipe; how it is run is chosen here.",
+                                  "What a run asks and how steady",
+                                  "Each cell is one sublayer of the model."})
+            QVERIFY2(
+                std::ranges::any_of(
+                    told, [&](const QString& text) { return text.startsWith(QString(start)); }),
+                start);
+    }
+
+    void aFurtherStartsBackendIsOfferedOnceTheModelIsThere() {
+        m_stage->say(ModelLoadProgress{"/models/tiny.gguf", "weights", 0.5});
+        m_stage->settle();
+        m_stage->studio->takeStart({{}, QStringLiteral("cpu"), {}, {}});
+        QVERIFY(m_stage->notice("backend") == nullptr);
+        m_stage->loadModel();
+        const Notice* offer = m_stage->notice("backend");
+        QVERIFY(offer != nullptr);
+        QCOMPARE(offer->headline, QString("Tiny goes on with the backend plain."));
+        m_stage->loadModel(); // without a further start
+        QVERIFY(m_stage->notice("backend") == nullptr);
     }
 
     void withoutAnExperimentThereIsNoneToPause() {
@@ -187,6 +220,11 @@ private slots:
         const SettingValues kept = AnswerDefaults(file).ofLastRun().decoderSettings;
         QVERIFY(kept.contains("r"));
         QVERIFY(!kept.contains("S"));
+        m_stage->action("model.save_defaults")->trigger();
+        const SettingValues saved =
+            AnswerDefaults(file).ofModel(QString::fromStdString(loaded.path)).decoderSettings;
+        QVERIFY(saved.at("r") == SettingValue(0.3));
+        QVERIFY(saved.at("S") == SettingValue(1000.0));
     }
 
     void everyFieldTakesWhateverIsPasted() {
@@ -323,6 +361,10 @@ private slots:
     void aReplayOffersNothingThatNeedsAModel() {
         open(QStringLiteral("run.swiftrun"));
         QVERIFY(!m_stage->action("chat.new")->isEnabled());
+        const auto* chats = window().findChild<ChatsPanel*>();
+        const QAbstractButton* newChat = buttonNamed(*chats, QStringLiteral("New chat"));
+        QVERIFY(!newChat->isEnabled() && !chats->acceptDrops());
+        QCOMPARE(newChat->toolTip(), QString("A replay has no chats beside the recorded one."));
         window().showWorkspace(1);
         m_stage->settle();
         for (const char* name :

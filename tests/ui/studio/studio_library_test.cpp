@@ -64,8 +64,7 @@ private slots:
 
     void theOpenChatComesBackAtTheNextStart() {
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         const ChatId chat = m_stage->studio->session().chat().record.id;
         QVERIFY(chat != 0);
         m_stage->studio->closeNow();
@@ -121,8 +120,7 @@ private slots:
     void aFirstMessageAndACrashBeginANewChat() {
         QSettings settings(m_stage->options.settingsPath, QSettings::IniFormat);
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         const ChatId chat = m_stage->studio->session().chat().record.id;
         m_stage->studio->closeNow();
         m_stage->studio.reset();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/studio/engine_stage.h"
+#include "ui/studio/program/single_instance.h"
 
 #include <QTemporaryDir>
 
@@ -71,6 +72,22 @@ private slots:
         QTRY_COMPARE(studio().run().model()->model.layerCount, layers);
         QTRY_VERIFY(!lesson->isChecked());
         QVERIFY(!m_stage->hasNotice(QStringLiteral("lesson")));
+    }
+
+    void aFurtherStartWithAnotherBackendOffersToLoadTheModelAgain() {
+        const QString id = QStringLiteral("backend");
+        studio().takeStart({{}, QStringLiteral("plain"), {}, {}}); // the one in use
+        QVERIFY(!m_stage->hasNotice(id));
+        studio().takeStart({{}, QStringLiteral("cpu"), {}, {}});
+        QVERIFY(m_stage->hasNotice(id));
+        for (const Notice* notice : studio().window().messages().notices())
+            if (notice->id == id) {
+                const auto loadAgain = notice->choices.front().act; // the notice goes
+                loadAgain();
+                break;
+            }
+        QTRY_VERIFY(!m_stage->hasNotice(id));
+        QCOMPARE(m_stage->count<ModelLoaded>(), std::size_t{2});
     }
 
     void theLessonOffersSwiftWhileAnotherDecoderRuns() {

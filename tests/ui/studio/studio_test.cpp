@@ -111,8 +111,7 @@ private slots:
 
     void actionsOfTheChatDoWhatTheySay() {
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         trigger("chat.copy_last");
         QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("one two three four"));
         ChatView& chat = m_stage->studio->chatView();
@@ -138,8 +137,7 @@ private slots:
 
     void aChatIsExportedAndSaidSo() {
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         trigger("chat.export");
         auto* dialog = window().findChild<QFileDialog*>();
         const QString path = m_stage->folder.filePath(QStringLiteral("out.json"));
@@ -153,8 +151,7 @@ private slots:
 
     void theExportProposesANameMadeFromTheTitle() {
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         trigger("chat.rename");
         auto* rename = window().findChild<QInputDialog*>();
         emit rename->textValueSelected(QStringLiteral("Rain: what, and when/where?"));
@@ -315,8 +312,7 @@ private slots:
 
     void theCommandSearchOpensOnceAndRunsCommands() {
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         trigger("app.search");
         trigger("app.search");
         QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
@@ -345,8 +341,7 @@ private slots:
 
     void promptsAreKeptFromAMessageAndFoundByTheCommandSearch() {
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         buttonNamed(window(), QStringLiteral("Add to your prompts"))->click();
         QVERIFY(m_stage->notice("prompts") != nullptr);
         trigger("app.search");
@@ -397,8 +392,7 @@ private slots:
     void everyViewIsSavedAndReadAgain() {
         m_stage->loadModel();
         m_stage->saySearch();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         int tables = 0;
         for (int workspace : {0, 1}) {
             window().showWorkspace(workspace);
@@ -436,8 +430,7 @@ private slots:
     void everyViewThatShowsNumbersHasThemInATable() {
         m_stage->loadModel();
         m_stage->saySearch();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         QStringList empty;
         for (int workspace : {0, 1}) {
             window().showWorkspace(workspace);
@@ -486,8 +479,7 @@ private slots:
 
     void theCurrentChatIsMarkedInTheList() {
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->finishAnswer();
+        m_stage->answer();
         auto* list = window().findChild<ChatsPanel*>()->findChild<QListView*>();
         QTRY_COMPARE(list->model()->rowCount(), 1);
         QTRY_VERIFY(list->selectionModel()->hasSelection());

@@ -5,6 +5,8 @@
 
 #include <QLabel>
 #include <QStringList>
+#include <QTextDocument>
+#include <QTextDocumentFragment>
 
 namespace support {
 
@@ -18,6 +20,11 @@ inline QString shownWords(const QWidget& widget) {
         if (label->isVisibleTo(&widget))
             words << label->text();
     return words.join(QLatin1Char('\n'));
+}
+
+/// The words of a tool tip as Qt shows it.
+inline QString shownTip(const QString& tip) {
+    return Qt::mightBeRichText(tip) ? QTextDocumentFragment::fromHtml(tip).toPlainText() : tip;
 }
 
 } // namespace support

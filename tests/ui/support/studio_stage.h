@@ -82,6 +82,12 @@ struct StudioStage {
         settle();
     }
 
+    /// Both: a short answer as a whole.
+    void answer() {
+        beginAnswer();
+        finishAnswer();
+    }
+
     /// A search with all that the views show.
     void saySearch() {
         engine::PlanChanged plan = paperPlan();

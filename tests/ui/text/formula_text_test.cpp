@@ -258,6 +258,16 @@ private slots:
         QCOMPARE(blockOf("last").blockFormat().intProperty(QTextFormat::BlockQuoteLevel), 0);
     }
 
+    void cellsOfALessonsTableAreLinesInACopy() {
+        const Theme theme;
+        FormulaBrowser browser(theme);
+        browser.showMarkdown(QStringLiteral("|a|$b$|\n|---|---|\n|1|2|\n"));
+        QVERIFY2(browser.writtenText().contains(QStringLiteral("a\n$b$\n1\n2")),
+                 qPrintable(browser.writtenText()));
+        for (const int mark : {0xFDD0, 0xFDD1})
+            QVERIFY(!browser.spokenText().contains(QChar(mark)));
+    }
+
     void aPrivateCharacterIsNoFormula() {
         const Theme theme;
         FormulaBrowser browser(theme);

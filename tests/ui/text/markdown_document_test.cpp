@@ -204,6 +204,47 @@ private slots:
         QCOMPARE(document.blocks()[1].links, QStringList{QStringLiteral("file:///etc")});
     }
 
+    void linkDefinitionsAloneAreText() {
+        const QString source =
+            QStringLiteral("[a]: http://x\r\n[b]: http://y\n\n  [c]: http://z\n");
+        const MarkdownDocument document = documentOf(source);
+        QCOMPARE(document.blocks().size(), 3U);
+        for (const Block& block : document.blocks())
+            for (const TextRun& run : block.parts[0].runs)
+                QVERIFY(tellsTheTruth(block.parts[0], run, source));
+        QCOMPARE(document.blocks()[0].parts[0].text, QStringLiteral("[a]: http://x"));
+        QCOMPARE(document.blocks()[1].parts[0].text, QStringLiteral("[b]: http://y"));
+        QCOMPARE(document.blocks()[2].parts[0].text, QStringLiteral("[c]: http://z"));
+        const MarkdownDocument used = documentOf(QStringLiteral("[a]: http://x\n[a]"));
+        QCOMPARE(used.blocks().size(), 1U);
+        QCOMPARE(used.blocks()[0].links, QStringList{QStringLiteral("http://x")});
+    }
+
+    void linkDefinitionsThatNoLinkUsesAreText() {
+        for (const char* words : {"- [a]: http://x",
+                                  "- [a]: http://x\n- b",
+                                  "1. > [a]: <http://x> 'y'",
+                                  "[a]: http://x\nbelow",
+                                  "- b\n\n  [a]:\n  http://x",
+                                  "- b `[a]`\n- [a]: http://x"}) {
+            const QString source = QString::fromLatin1(words);
+            const MarkdownDocument document = documentOf(source);
+            QString shown;
+            for (const Block& block : document.blocks())
+                for (const StyledText& part : block.parts) {
+                    shown += part.text + u' ';
+                    for (const TextRun& run : part.runs)
+                        QVERIFY2(tellsTheTruth(part, run, source), words);
+                }
+            QVERIFY2(shown.contains(QStringLiteral("[a]:")), words);
+            QVERIFY2(shown.contains(QStringLiteral("http://x")), words);
+        }
+        const MarkdownDocument used = documentOf(QStringLiteral("- [a]: <http://x>\n- see [a]"));
+        QCOMPARE(used.blocks().size(), 2U);
+        QCOMPARE(used.blocks()[1].parts[0].text, QStringLiteral("see a"));
+        QCOMPARE(used.blocks()[1].links, QStringList{QStringLiteral("http://x")});
+    }
+
     void charactersThatSteerTheLayoutAreNotShown() {
         const QString source = QStringLiteral("a\u202Eb\u2066c\u2028d\uFFFCe\u0007f");
         const MarkdownDocument document = documentOf(source);

@@ -232,6 +232,35 @@ private slots:
         }
     }
 
+    void cellsWithoutTextKeepTheirColumnsInACopy() {
+        const Theme theme;
+        MessageBody body(theme);
+        body.setMessage(QStringLiteral("| | A | B |\n|--|--|--|\n| x | | 2 |\n| | 3 | 4 |\n"), {});
+        const QString expected = QStringLiteral("\tA\tB\nx\t\t2\n\t3\t4");
+        QCOMPARE(body.plainText(), expected);
+        body.selectAll();
+        QCOMPARE(body.selectedText(), expected);
+        body.setMessage(QStringLiteral("above\n\n| | A |\n|--|--|\n"), {});
+        QCOMPARE(body.plainText(), QStringLiteral("above\n\n\tA"));
+    }
+
+    void theLastColumnsOfAWideTableAreNotCut() {
+        const Theme theme;
+        QString heads;
+        QString lines;
+        for (int i = 0; i < 24; ++i) {
+            heads += QStringLiteral("|a long heading");
+            lines += QStringLiteral("|--");
+        }
+        MessageBody body(theme);
+        body.resize(kWidth, 100);
+        body.setMessage(heads + QStringLiteral("|\n") + lines + QStringLiteral("|\n"), {});
+        const BlockView& table = body.messageLayout().blocks().front();
+        QCOMPARE(table.columnCount(), 24);
+        const double right = table.parts().back().at.x() + theme.scaled(8); // of a letter
+        QVERIFY2(right <= body.messageLayout().width(), qPrintable(QString::number(right)));
+    }
+
     void piecesGiveTheSamePictureAsTheWhole() {
         const Theme theme;
         QRandomGenerator random(17);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/shown_words.h"
 #include "ui/icons/icons.h"
 #include "ui/theme/text_room.h"
 #include "ui/theme/theme.h"
+#include "ui/theme/tip_text.h"
 
 #include <QApplication>
 #include <QCheckBox>
@@ -158,6 +160,23 @@ private slots:
         QCOMPARE(theme.textPercent(), Theme::kLargestPercent);
         theme.setTextPercent(0);
         QCOMPARE(theme.textPercent(), Theme::kSmallestPercent);
+    }
+
+    /// Qt takes some texts for HTML and others not.
+    void aTipShowsItsTextAsItIs() {
+        QWidget widget;
+        for (const char* words :
+             {"is <b> bold?", "\"yes\" & no", "plain", "two\nlines", "&lt;", "a\n<i>b</i>"}) {
+            const QString text = QString::fromLatin1(words);
+            QCOMPARE(support::shownTip(tipOf(text)), text);
+            QVERIFY2(Qt::mightBeRichText(tipOf(text)), words); // else its lines do not break
+            setTip(widget, text);
+            QCOMPARE(widget.toolTip(), tipOf(text));
+            QCOMPARE(widget.accessibleDescription(), text);
+        }
+        setTip(widget, {});
+        QVERIFY(widget.toolTip().isEmpty()); // so no tip comes up
+        QVERIFY(widget.accessibleDescription().isEmpty());
     }
 
     void everyNameInTheStyleSheetIsReplaced() {

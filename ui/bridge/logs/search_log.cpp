@@ -89,7 +89,6 @@ void SearchLog::Course::addTrial(const TrialFinished& trial, double time) {
     const bool isFirst = measuresBest && !bestSets.back().trial;
     if (trial.counts) {
         ++counted;
-        bayesian += trial.trialKind == "bayesian" ? 1 : 0;
         learn(trial);
     }
     TrialPoint point{.place = counted,

@@ -119,10 +119,8 @@ public:
         return shown().mlp[static_cast<std::size_t>(layer)];
     }
 
-    /// Number of search steps: all, and those that the surrogate suggested.
+    /// Number of search steps.
     int countedTrials() const { return shown().counted; }
-
-    int bayesianTrials() const { return shown().bayesian; }
 
 private:
     /// The search of one task.
@@ -135,7 +133,6 @@ private:
         std::vector<SublayerScores> attention;
         std::vector<SublayerScores> mlp;
         int counted = 0;
-        int bayesian = 0;
 
         void addTrial(const engine::TrialFinished& trial, double time);
         void addPlan(const engine::PlanChanged& change, double time);

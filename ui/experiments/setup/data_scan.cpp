@@ -13,12 +13,10 @@ namespace {
 
 engine::Result<engine::DataLayout> proposedLayout(const std::vector<std::string>& paths,
                                                   const std::stop_token& stop) {
-    auto sources = engine::findDataSources(paths);
-    if (!sources)
-        return sources.error();
-    if (sources.value().empty())
+    ENGINE_TRY(const auto sources, engine::findDataSources(paths));
+    if (sources.empty())
         return engine::DataLayout();
-    return engine::proposeLayout(sources.value().front().path, stop);
+    return engine::proposeLayout(sources.front().path, stop);
 }
 
 } // namespace

@@ -243,11 +243,9 @@ void RunSetup::make(const StreamChoice& choice, const ModelChoice& model, Done d
     Files files;
     files.recipe = streamRecipe(choice);
     files.prompts = [data = choice.data]() -> engine::Result<std::string> {
-        auto set = engine::collectPrompts(data, {});
-        if (!set)
-            return set.error();
+        ENGINE_TRY(const auto set, engine::collectPrompts(data, {}));
         std::string lines;
-        for (const engine::DataPrompt& prompt : set.value().prompts)
+        for (const engine::DataPrompt& prompt : set.prompts)
             lines += engine::promptJson(prompt.record) + '\n';
         return lines;
     };
@@ -268,12 +266,10 @@ void RunSetup::makeSearch(const QString& runFolder,
     Files files;
     files.recipe = sliceRecipe(title, kTrials, kMaxTokens);
     files.prompts = [folder = runFolder.toStdString(), prompts]() -> engine::Result<std::string> {
-        auto run = engine::RunFolder::open(folder);
-        if (!run)
-            return run.error();
+        ENGINE_TRY(const engine::RunFolder run, engine::RunFolder::open(folder));
         std::string lines;
         for (const int prompt : prompts) {
-            engine::DataRecord record = run.value().prompts().at(static_cast<std::size_t>(prompt));
+            engine::DataRecord record = run.prompts().at(static_cast<std::size_t>(prompt));
             record.task = "slice"; // one set for all of them
             lines += engine::promptJson(record) + '\n';
         }

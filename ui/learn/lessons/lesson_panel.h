@@ -52,8 +52,6 @@ public:
 
     QPushButton& nextButton() { return *m_next; }
 
-    QPushButton& backButton() { return *m_back; }
-
     /// The radio buttons of the present question.
     QButtonGroup& answers() { return *m_answers; }
 

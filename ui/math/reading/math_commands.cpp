@@ -318,10 +318,14 @@ MathNode MathReader::readDelimiter(QStringView name) {
     return node;
 }
 
+/// Fails for what cannot be crossed out: shown without a stroke, it would say the opposite.
 MathNode MathReader::readNegated() {
     MathNode node = readArgument();
-    if (node.kind == MathKind::Symbol)
-        node.text += QChar(0x0338);
+    if (node.kind == MathKind::Row && node.parts.size() == 1) // "\not{=}"
+        node = MathNode(node.parts.front());
+    if (node.kind != MathKind::Symbol)
+        return fail();
+    node.text += QChar(0x0338);
     if (node.text == u"=\u0338")
         node.text = QStringLiteral("≠");
     else if (node.text == u"∈\u0338")

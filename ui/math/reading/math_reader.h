@@ -69,7 +69,6 @@ private:
     qsizetype m_at = 0;
     MathFont m_font = MathFont::Italic;
     QString m_alphabet; ///< "mathbb", "mathcal"...; empty = none
-    QString m_tag;
     int m_depth = 0;
     int m_nodes = 0;
     bool m_hasFailed = false;

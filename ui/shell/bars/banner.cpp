@@ -2,6 +2,7 @@
 #include "ui/shell/bars/banner.h"
 
 #include "ui/icons/icons.h"
+#include "ui/theme/tip_text.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -92,7 +93,7 @@ void Banner::showText() {
         QStringLiteral("<b>%1</b> %2")
             .arg(m_notice.headline.toHtmlEscaped(), m_notice.isBrief ? QString() : sentence));
     if (m_notice.isBrief)
-        m_text->setToolTip(sentence);
+        setTip(*m_text, m_notice.sentence);
 }
 
 /// Below the text and in line with it; its content is at the left.

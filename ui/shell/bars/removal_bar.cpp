@@ -2,6 +2,7 @@
 #include "ui/shell/bars/removal_bar.h"
 
 #include "ui/icons/icons.h"
+#include "ui/theme/tip_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -58,10 +59,10 @@ void RemovalBar::showNewest() {
         return;
     const Removal& newest = m_removals.last();
     m_text->setText(newest.text);
-    m_text->setToolTip(newest.full.toHtmlEscaped());
+    setTip(*m_text, newest.full);
     m_text->setAccessibleName(newest.full);
     m_undo->setAccessibleName(newest.undoName);
-    m_undo->setToolTip(newest.undoName);
+    setTip(*m_undo, newest.undoName);
 }
 
 void RemovalBar::restyle() {

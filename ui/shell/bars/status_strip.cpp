@@ -5,6 +5,7 @@
 #include "ui/shell/bars/prompt_progress.h"
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/badge.h"
+#include "ui/theme/tip_text.h"
 
 #include <QFile>
 #include <QFileInfo>
@@ -243,7 +244,7 @@ void StatusStrip::showRecording() {
     m_recording->setRuns({{QStringLiteral("\u25CF ") + tr("Recording"), true, &Colours::recording},
                           {QStringLiteral(" ") + clockText(seconds, 0), true},
                           {QStringLiteral(" ") + size}});
-    m_recording->setToolTip(tr("Everything that happens is written to %1.").arg(path));
+    setTip(*m_recording, tr("Everything that happens is written to %1.").arg(path));
 }
 
 void StatusStrip::showReplay() {
@@ -325,8 +326,8 @@ void StatusStrip::showRemark() {
     m_remark->setText(newest);
     QStringList lines;
     for (std::size_t i = remarks.size() - std::min(remarks.size(), kTold); i < remarks.size(); ++i)
-        lines << QString::fromStdString(remarks[i]).toHtmlEscaped();
-    m_remark->setToolTip(lines.join(QLatin1String("<br>")));
+        lines << QString::fromStdString(remarks[i]);
+    m_remark->setToolTip(tipOf(lines.join(u'\n')));
     m_remark->setAccessibleDescription(newest);
 }
 

@@ -4,6 +4,7 @@
 #include "ui/icons/icons.h"
 #include "ui/shell/widgets/badge.h"
 #include "ui/shell/widgets/live_label.h"
+#include "ui/theme/tip_text.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
@@ -134,7 +135,7 @@ void DockTitle::fitName() {
         room -= added;
     const QString shown = metrics.elidedText(m_title, Qt::ElideRight, std::max(room, 0));
     m_name->setText(shown);
-    m_name->setToolTip(shown == m_title ? QString() : m_title);
+    setTip(*m_name, shown == m_title ? QString() : m_title);
 }
 
 /// Text that does not fit is cut with an ellipsis; the tool tip has the full text.
@@ -143,9 +144,7 @@ void DockTitle::cutWords() {
     const QString whole = m_view->subtitle();
     m_subtitle->setText(whole);
     const bool isCut = m_subtitle->isCut();
-    const QString tip = isCut ? whole : QString();
-    if (m_subtitle->toolTip() != tip)
-        m_subtitle->setToolTip(tip);
+    setTip(*m_subtitle, isCut ? whole : QString());
     if (isCut && m_subtitle->shownText().size() < kFewestLetters)
         m_subtitle->setText({});
 }

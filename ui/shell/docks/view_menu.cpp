@@ -2,6 +2,7 @@
 #include "ui/shell/docks/view_menu.h"
 
 #include "ui/plots/picture_file.h"
+#include "ui/shell/docks/dock_title.h"
 #include "ui/shell/docks/explanation_card.h"
 
 #include <QApplication>
@@ -57,6 +58,19 @@ void ViewMenu::popup(View* view, const QPoint& place) {
     menu->setAttribute(Qt::WA_DeleteOnClose);
     fill(*menu, view);
     menu->popup(place);
+}
+
+QWidget* ViewMenu::titled(View* view) {
+    auto* part = new QWidget;
+    auto* rows = new QVBoxLayout(part);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    auto* title = new DockTitle(m_theme, view->info().title, view, part);
+    rows->addWidget(title);
+    rows->addWidget(view, 1);
+    connect(
+        title, &DockTitle::menuAsked, this, [this, view](const QPoint& at) { popup(view, at); });
+    return part;
 }
 
 void ViewMenu::fill(QMenu& menu, View* view) {

@@ -234,8 +234,11 @@ void ChatImport::tellUnknown(ImportSlice& slice) const {
     } else if (m_unknown > 0) {
         slice.leftOut += m_unknown;
         slice.problems +=
-            Import::tr("%1 of the %2 entries of %3 are not chats in a known format and were left "
-                       "out. %4")
+            (m_unknown == 1
+                 ? Import::tr("%1 of the %2 entries of %3 is not a chat in a known format and was "
+                              "left out. %4")
+                 : Import::tr("%1 of the %2 entries of %3 are not chats in a known format and "
+                              "were left out. %4"))
                 .arg(QString::number(m_unknown), QString::number(m_number), path, hint);
     }
 }

@@ -157,7 +157,11 @@ private:
                 ForeignText::tr("%1 questions had no answer. Each was given an empty one; Answer "
                                 "again fills it.")
                     .arg(m_missingAnswers);
-        if (m_otherParts > 0)
+        if (m_otherParts == 1)
+            sentences +=
+                ForeignText::tr("content that is not text (once) was left out; it is still in the "
+                                "file.");
+        else if (m_otherParts > 1)
             sentences +=
                 ForeignText::tr("content that is not text (%1 times) was left out; it is still in "
                                 "the file.")

@@ -108,6 +108,7 @@ void StudioHand::follow(const EngineEvent& event) {
 }
 
 void StudioHand::begin() {
+    m_isDone = nullptr; // what an earlier lesson waited for
     if (m_before && run().model() != nullptr)
         send(*std::exchange(m_before, std::nullopt));
 }
@@ -151,11 +152,15 @@ void StudioHand::act(const Lesson& lesson, const LessonAction& action) {
     } else if (action.maskRow >= 0) {
         m_parts.slowMotion.chooseRow(action.maskRow);
     } else if (!action.lens.empty()) {
+        if (!m_parts.lens.isShowing())
+            show("lens");
+        m_parts.lens.readOn();
         m_isDone = [this] {
             m_parts.lens.chooseFinalCell(); // once more with each token that the lens has read
             const Answer* answer = run().answers().latest();
             const int end = answer == nullptr ? 0 : static_cast<int>(answer->tokens.size()) - 1;
-            return m_parts.lens.model().tokenCount() >= std::min(LensView::kFirstTokens, end);
+            return m_parts.lens.isAtRest() ||
+                   m_parts.lens.model().tokenCount() >= std::min(LensView::kFirstTokens, end);
         };
     }
 }
@@ -247,7 +252,12 @@ void StudioHand::useSet(const SkipSet& set, const QString& what) {
     m_manual.use(set, what);
 }
 
-void StudioHand::show(const std::string& view) { m_parts.showView(QString::fromStdString(view)); }
+/// A lens that is frozen would show an earlier answer.
+void StudioHand::show(const std::string& view) {
+    if (view == "lens")
+        m_parts.lens.setFrozen(false);
+    m_parts.showView(QString::fromStdString(view));
+}
 
 LessonFacts StudioHand::facts() const {
     LessonFacts facts = factsOfRun(run());

@@ -93,7 +93,7 @@ void Studio::makeChatWorkspace() {
     });
     m_chatsPanel = new ChatsPanel(m_theme, *m_chats);
     if (m_bridge->isReplay())
-        m_chatsPanel->setNoChatsText(tr("A replay has no chats beside the recorded one."));
+        m_chatsPanel->refuseChats(tr("A replay has no chats beside the recorded one."));
     connect(m_chatsPanel, &ChatsPanel::chatChosen, m_session.get(), &ChatSession::openChat);
     connect(m_chatsPanel, &ChatsPanel::messageChosen, m_session.get(), &ChatSession::openMessage);
     connect(m_chatsPanel, &ChatsPanel::newChatAsked, this, [this](const QString& folder) {

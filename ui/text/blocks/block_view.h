@@ -106,10 +106,6 @@ private:
     std::size_t m_sharedContainers = 0;
 };
 
-/// The widths of a table's columns: what the cells need if it fits, otherwise shares of the width.
-std::vector<double>
-columnWidths(const std::vector<double>& wanted, double available, double smallest);
-
 /// Pixels between two lines of the conversation, and of code.
 int textLineHeight(const MessageContext& context);
 int codeLineHeight(const MessageContext& context);

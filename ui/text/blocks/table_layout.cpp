@@ -23,10 +23,8 @@ Qt::Alignment alignmentOf(CellAlignment alignment) {
     return Qt::AlignLeft;
 }
 
-} // namespace
-
-std::vector<double>
-columnWidths(const std::vector<double>& wanted, double available, double smallest) {
+/// The widths of a table's columns: what the cells need if it fits, otherwise shares of the width.
+std::vector<double> columnWidths(const std::vector<double>& wanted, double available) {
     const double sum = std::accumulate(wanted.begin(), wanted.end(), 0.0);
     std::vector<double> widths = wanted;
     if (sum <= available || wanted.empty())
@@ -40,7 +38,7 @@ columnWidths(const std::vector<double>& wanted, double available, double smalles
     double left = available;
     std::size_t count = wanted.size();
     for (const std::size_t column : order) {
-        const double share = std::max(smallest, std::floor(left / static_cast<double>(count)));
+        const double share = std::floor(left / static_cast<double>(count));
         widths[column] = std::min(wanted[column], share);
         left -= widths[column];
         --count;
@@ -48,11 +46,16 @@ columnWidths(const std::vector<double>& wanted, double available, double smalles
     return widths;
 }
 
+} // namespace
+
 double BlockView::placeTable(const MessageContext& context) {
     const std::size_t count = m_columns.size();
-    const double side = context.theme.scaled(10);
     const double above = context.theme.scaled(4);
     const double left = indent(context);
+    const double room = context.width - left - 1;
+    // Many columns stand closer together: what is beside the message could not be seen.
+    const double side = std::min<double>(context.theme.scaled(10),
+                                         std::floor(room / static_cast<double>(count) / 6.0));
     std::vector<double> wanted(count, 0.0);
     for (std::size_t i = 0; i < m_parts.size(); ++i) {
         TextPiece& cell = m_parts[i].piece;
@@ -60,8 +63,7 @@ double BlockView::placeTable(const MessageContext& context) {
         wanted[i % count] =
             std::max(wanted[i % count], std::ceil(cell.naturalWidth()) + 2 * side + 1);
     }
-    const std::vector<double> widths =
-        columnWidths(wanted, context.width - left - 1, context.theme.scaled(40) + 2 * side);
+    const std::vector<double> widths = columnWidths(wanted, room);
     m_gridLines.clear();
     m_rowLines.clear();
     double y = 0.0;

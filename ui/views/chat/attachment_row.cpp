@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -14,8 +15,10 @@ namespace ui {
 QString attachmentText(const Attachment& attachment) {
     if (attachment.tokens == 0)
         return attachment.name;
-    return AttachmentRow::tr("%1 \u00B7 %2 tokens")
-        .arg(attachment.name, numberText(attachment.tokens));
+    return countText(attachment.tokens,
+                     AttachmentRow::tr("%2 \u00B7 1 token"),
+                     AttachmentRow::tr("%2 \u00B7 %1 tokens"))
+        .arg(attachment.name);
 }
 
 AttachmentRow::AttachmentRow(const Theme& theme, QWidget* parent)
@@ -61,8 +64,8 @@ void AttachmentRow::showFiles() {
         auto* remove = new QToolButton(line);
         remove->setIcon(
             makeIcon(IconName::Close, m_theme.colours().muted, m_theme.colours().disabled));
-        remove->setToolTip(tr("Remove %1").arg(m_attachments[i].name));
-        remove->setAccessibleName(remove->toolTip());
+        remove->setAccessibleName(tr("Remove %1").arg(m_attachments[i].name));
+        setTip(*remove, remove->accessibleName());
         remove->setFocusPolicy(Qt::TabFocus);
         connect(remove, &QToolButton::clicked, this, [this, i] {
             QList<Attachment> rest = m_attachments;

@@ -7,6 +7,7 @@
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/shell/widgets/live_label.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/messages/conversation_view.h"
 #include "ui/views/chat/panels/answer_settings_panel.h"
@@ -278,7 +279,7 @@ void ChatView::showChat() {
 void ChatView::showTitle() {
     const QString title = m_session.chat().record.title;
     m_title->setText(title.isEmpty() ? tr("New chat") : title);
-    m_title->setToolTip(m_title->text());
+    setTip(*m_title, m_title->text());
     setSubtitle(title);
 }
 

@@ -366,8 +366,11 @@ void ChatsPanel::updateEmptyText() {
                                        : tr("There are no chats in this folder."));
 }
 
-void ChatsPanel::setNoChatsText(const QString& sentence) {
-    m_noChats = sentence;
+void ChatsPanel::refuseChats(const QString& why) {
+    m_noChats = why;
+    m_new->setEnabled(false);
+    m_new->setToolTip(why);
+    setAcceptDrops(false);
     updateEmptyText();
 }
 

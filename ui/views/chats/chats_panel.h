@@ -35,8 +35,9 @@ public:
 
     ChatId currentChat() const { return m_currentId; }
 
-    /// Shown instead of the usual sentence where the user has no chat.
-    void setNoChatsText(const QString& sentence);
+    /// No chat can be added: New is off and says why, as the empty list does, and nothing can be
+    /// dropped here.
+    void refuseChats(const QString& why);
 
     /// Puts the cursor into the filter.
     void focusFilter();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/decoder_switch.h"
 
+#include "ui/theme/tip_text.h"
 #include "ui/views/search_offer/search_offer.h"
 #include "ui/views/search_offer/swift_forecast.h"
 
@@ -97,9 +98,9 @@ void DecoderSwitch::showDecoder() {
         segment(i)->setEnabled(canChoose(m_store, choice.name));
         const bool isForecast = std::string_view(choice.name) == "swift";
         const QString forecast = isForecast ? forecastSentence(m_store) : QString();
-        segment(i)->setToolTip(forecast.isEmpty() ? tr(choice.meaning)
-                                                  : tr(choice.meaning) + QLatin1Char(' ') +
-                                                        forecast.toHtmlEscaped());
+        segment(i)->setToolTip(tipOf(forecast.isEmpty()
+                                         ? tr(choice.meaning)
+                                         : tr(choice.meaning) + QLatin1Char(' ') + forecast));
     }
     setCurrentIndex(isOther ? kChoiceCount : present);
 }

@@ -5,9 +5,11 @@
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/shell/widgets/segmented_control.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/sampling_settings.h"
 #include "ui/views/controls/settings/setting_text.h"
+#include "ui/views/search_offer/skip_set_finder.h"
 #include "ui/views/search_offer/swift_forecast.h"
 
 #include <QComboBox>
@@ -95,6 +97,8 @@ void ParametersView::build() {
     column->setContentsMargins(0, 4, 0, 8);
     column->setSpacing(0);
     QWidget* head = makeDecoderPart();
+    for (QLabel* label : {m_summary, m_empty, m_swiftNote})
+        label->setProperty("tone", "muted");
     column->addWidget(m_explanation);
     column->addWidget(m_empty);
     column->addLayout(swiftPart);
@@ -210,8 +214,6 @@ void ParametersView::adoptTheme() {
     m_howItWorks->setFont(theme().font(TextRole::Small));
     m_explanation->setFont(theme().font(TextRole::Small));
     m_swiftNote->setFont(theme().font(TextRole::Small));
-    for (QLabel* label : {m_summary, m_empty, m_swiftNote})
-        setTextColour(*label, colours.muted);
 }
 
 /// "Simple | All" and "?" are in the view, because a narrow dock's title drops its legend.
@@ -318,7 +320,7 @@ void ParametersView::showDecoders() {
         m_decoderBox->addItem(QString::fromStdString(decoder.title),
                               QString::fromStdString(decoder.name));
         m_decoderBox->setItemData(m_decoderBox->count() - 1,
-                                  QString::fromStdString(decoder.summary).toHtmlEscaped(),
+                                  tipOf(QString::fromStdString(decoder.summary)),
                                   Qt::ToolTipRole);
     }
     m_decoderBox->setEnabled(!known.empty());
@@ -341,7 +343,7 @@ void ParametersView::showDecoder() {
     m_summary->setText(QString::fromStdString(
         decoder->source.empty() ? decoder->summary : decoder->summary + ' ' + decoder->source));
     m_decoderBox->setCurrentIndex(m_decoderBox->findData(QString::fromStdString(decoder->name)));
-    m_decoderBox->setToolTip(m_summary->text().toHtmlEscaped());
+    setTip(*m_decoderBox, m_summary->text());
     if (m_hasDecoder && m_decoderName == decoder->name)
         return;
     m_hasDecoder = true;
@@ -363,10 +365,14 @@ void ParametersView::showValues() {
     m_sampling->setValues(valuesOf(store().sampling()));
     if (!m_hasDecoder)
         return;
-    m_presets->setSettings(store().settings());
+    m_presets->setSettings(usersSettings());
     m_form->setReference(m_presets->reference(), m_presets->referenceName());
     m_form->setValues(store().settings());
     m_presets->setDifferences(m_form->differences());
+}
+
+SettingValues ParametersView::usersSettings() const {
+    return m_finder == nullptr ? store().settings() : m_finder->usersSettings();
 }
 
 void ParametersView::showNotes() {
@@ -383,8 +389,8 @@ void ParametersView::changeSetting(SettingRow* row, const SettingValue& value) {
     change.visit = row->visit();
     change.after = ChangeSettings{{{setting.name, value}}};
     change.before = setting.name == "profile"
-                        ? ChangeSettings{store().settings()}
-                        : ChangeSettings{{{setting.name, valueIn(store().settings(), setting)}}};
+                        ? ChangeSettings{usersSettings()}
+                        : ChangeSettings{{{setting.name, valueIn(usersSettings(), setting)}}};
     request(std::move(change));
 }
 
@@ -406,7 +412,7 @@ void ParametersView::changeSampling(SettingRow* row, const SettingValue& value) 
 void ParametersView::applyPreset(const SettingValues& values, const QString& name) {
     RunChange change;
     change.text = tr("preset %1").arg(name);
-    change.before = ChangeSettings{store().settings()};
+    change.before = ChangeSettings{usersSettings()};
     change.after = ChangeSettings{values};
     request(std::move(change));
 }
@@ -417,7 +423,7 @@ void ParametersView::chooseDecoder(const std::string& name) {
         return;
     RunChange change;
     change.text = tr("decoder %1").arg(QString::fromStdString(name));
-    change.before = present != nullptr ? ChooseDecoder{present->name, store().settings()}
+    change.before = present != nullptr ? ChooseDecoder{present->name, usersSettings()}
                                        : ChooseDecoder{"vanilla"};
     change.after = ChooseDecoder{name, startingSettings(store(), name)};
     request(std::move(change));

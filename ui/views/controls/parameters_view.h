@@ -15,6 +15,7 @@ namespace ui {
 
 class ColumnScroll;
 class SegmentedControl;
+class SkipSetFinder;
 
 /// Where presets lie.
 struct PresetFolders {
@@ -42,6 +43,10 @@ public:
     SettingsForm& sampling() const { return *m_sampling; }
 
     PresetBar& presets() const { return *m_presets; }
+
+    /// Its searches change settings, which the user's presets and undos do not take over. It must
+    /// live longer.
+    void setFinder(const SkipSetFinder& finder) { m_finder = &finder; }
 
     void setSimple(bool isSimple);
 
@@ -72,6 +77,7 @@ private:
     void showDecoder();
     void showExplanation();
     void showValues();
+    engine::SettingValues usersSettings() const;
     void showNotes();
     void showSwift();
     void changeSetting(SettingRow* row, const engine::SettingValue& value);
@@ -82,6 +88,7 @@ private:
 
     PresetShelf m_shelf;
     PendingChanges m_pending;
+    const SkipSetFinder* m_finder = nullptr;
     std::string m_decoderName;
     bool m_hasDecoder = false;
     ColumnScroll* m_scroll = nullptr;

@@ -62,7 +62,8 @@ DraftComb makeDraftComb(const StepFinished& step, const QString& rootText) {
         CombNode node{static_cast<int>(i),
                       draftedText(step, i),
                       step.draft[i].probability,
-                      std::ranges::count(step.path, static_cast<int>(i)) > 0};
+                      std::ranges::count(step.path, static_cast<int>(i)) > 0,
+                      step.draft[i].rank + 1};
         ++comb.rows[row].choices;
         if (shape.isSpine[i + 1])
             comb.rows[row].firstChoice = std::move(node);

@@ -15,6 +15,7 @@ struct CombNode {
     QString text;
     double probability = 0.0; ///< the draft's own
     bool isAccepted = false;
+    int choice = 1; ///< its place among the draft's choices behind the same token
 };
 
 /// A row outside the draft: computed in the same pass, never accepted. A plain value.

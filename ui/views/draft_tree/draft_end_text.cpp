@@ -4,6 +4,8 @@
 #include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
 
+#include <cmath>
+
 namespace ui {
 
 using engine::DraftEndReason;
@@ -23,13 +25,17 @@ QString draftEndText(const engine::DraftEnd& end) {
     case DraftEndReason::Length:
         return tr("longest draft reached: %1 in a row").arg(count(end.limit));
     case DraftEndReason::Nodes:
-        return tr("limit of %1 candidates reached").arg(count(end.limit));
+        return countText(std::lround(end.limit),
+                         tr("limit of 1 candidate reached"),
+                         tr("limit of %1 candidates reached"));
     case DraftEndReason::Room:
         return tr("the answer may not get longer");
     case DraftEndReason::EndToken:
         return tr("the answer would end here");
     case DraftEndReason::Budget:
-        return tr("no draft goes beyond %1 tokens").arg(count(end.limit));
+        return countText(std::lround(end.limit),
+                         tr("no draft goes beyond 1 token"),
+                         tr("no draft goes beyond %1 tokens"));
     case DraftEndReason::Nothing:
         return tr("no further guess is known");
     case DraftEndReason::Unlikely:

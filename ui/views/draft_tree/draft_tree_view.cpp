@@ -3,6 +3,7 @@
 
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/live_label.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/draft_tree/choice_sentence.h"
 #include "ui/views/draft_tree/draft_end_text.h"
 
@@ -136,8 +137,7 @@ void DraftTreeView::refreshView(Topics) {
 
 void DraftTreeView::tell(const QString& sentence, bool isTree) {
     m_sentence->setText(sentence);
-    m_picture->setAccessibleDescription(sentence);
-    m_picture->setToolTip(sentence.toHtmlEscaped());
+    setTip(*m_picture, sentence);
     m_isTree = isTree;
     share();
 }
@@ -158,10 +158,10 @@ void DraftTreeView::resizeEvent(QResizeEvent* event) {
 FigureTable DraftTreeView::table() const {
     FigureTable table{{tr("Depth"), tr("Token"), tr("Choice"), tr("Probability"), tr("Accepted")},
                       {}};
-    const auto add = [&](const CombNode& node, int depth, int choice) {
+    const auto add = [&](const CombNode& node, int depth) {
         table.rows.push_back({QString::number(depth),
                               node.text,
-                              QString::number(choice),
+                              QString::number(node.choice),
                               QString::number(node.probability, 'f', 4),
                               node.isAccepted ? tr("yes") : tr("no")});
     };
@@ -173,9 +173,9 @@ FigureTable DraftTreeView::table() const {
     addSides(m_picture->comb().rootSides);
     for (const CombRow& row : m_picture->comb().rows) {
         if (row.firstChoice.index >= 0)
-            add(row.firstChoice, row.depth, 1);
-        for (std::size_t i = 0; i < row.alternatives.size(); ++i)
-            add(row.alternatives[i], row.depth, static_cast<int>(i) + 2);
+            add(row.firstChoice, row.depth);
+        for (const CombNode& node : row.alternatives)
+            add(node, row.depth);
         addSides(row.sides);
     }
     return table;

@@ -2,6 +2,7 @@
 #include "ui/views/draft_tree/mask_table.h"
 
 #include "ui/origin/token_mark.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/draft_tree/draft_comb.h"
 
 #include <QPainter>
@@ -126,8 +127,9 @@ QVariant MaskModel::headerData(int section, Qt::Orientation orientation, int rol
     case Qt::DisplayRole:
         return orientation == Qt::Vertical ? row.text : QString::number(section);
     case Qt::ToolTipRole:
-        return row.isBeside ? tr("%1: not part of the draft, cannot be accepted").arg(row.text)
-                            : row.text;
+        return tipOf(row.isBeside
+                         ? tr("%1: not part of the draft, cannot be accepted").arg(row.text)
+                         : row.text);
     case Qt::ForegroundRole:
         return row.isBeside ? QVariant(m_theme.colours().muted) : QVariant();
     default:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/empty_layer_map.h"
 
+#include "ui/theme/tip_text.h"
+
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -64,6 +66,8 @@ EmptyLayerMap::EmptyLayerMap(const Theme& theme, QWidget* parent)
     , m_load(new QPushButton(tr("Load a skip set..."), this))
     , m_buttons(new QHBoxLayout)
     , m_note(centredLabel(this)) {
+    for (QLabel* label : {m_sentence, m_note})
+        label->setProperty("tone", "muted");
     m_sentence->setText(tr("Each cell is one sublayer of the model. Colour will show which ones "
                            "the draft skips."));
     m_find->setProperty("kind", "primary");
@@ -117,10 +121,8 @@ void EmptyLayerMap::arrange() {
     QFont bold = m_theme.font(TextRole::Interface);
     bold.setWeight(QFont::DemiBold);
     m_title->setFont(bold);
-    m_title->setToolTip(m_note->text().toHtmlEscaped());
+    setTip(*m_title, m_note->text());
     m_note->setFont(m_theme.font(TextRole::Small));
-    setTextColour(*m_sentence, m_theme.colours().muted);
-    setTextColour(*m_note, m_theme.colours().muted);
     m_skeleton->setFixedHeight(m_theme.scaled(isRoomy ? 48 : 36));
     m_skeleton->update();
     int used = 0;

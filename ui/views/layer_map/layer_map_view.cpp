@@ -2,6 +2,7 @@
 #include "ui/views/layer_map/layer_map_view.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/layer_map/empty_layer_map.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/grid/layer_legend.h"
@@ -207,15 +208,8 @@ void LayerMapView::updateTitle() {
     if (state.exitAfterLayer >= 0)
         words = tr("%1, exit after layer %2").arg(words).arg(state.exitAfterLayer);
     words += copiesText(state.skipped, state.silentCopies);
-    if (state.reference) {
-        const engine::SkipSetComparison comparison =
-            engine::compareSkipSets(state.skipped, *state.reference);
-        words = tr("%1 · %2 cells differ from the %3, Jaccard %4")
-                    .arg(words,
-                         QString::number(comparison.hamming()),
-                         state.referenceName,
-                         shareText(comparison.jaccard()));
-    }
+    if (state.reference)
+        words += differenceText(state.skipped, *state.reference, state.referenceName);
     setSubtitle(words);
 }
 
@@ -227,9 +221,12 @@ QString LayerMapView::manualText() const {
     const engine::TrialFinished& trial = *current->trial;
     const auto matches = std::ranges::count(trial.ticks, 1);
     const QString text = tr("Manual set: matchness %1").arg(shareText(trial.score));
-    return trial.ticks.empty()
-               ? tr("%1.").arg(text)
-               : tr("%1, %2 of %3 tokens.").arg(text).arg(matches).arg(trial.ticks.size());
+    return trial.ticks.empty() ? tr("%1.").arg(text)
+                               : countText(static_cast<qint64>(trial.ticks.size()),
+                                           tr("%2, %3 of 1 token."),
+                                           tr("%2, %3 of %1 tokens."))
+                                     .arg(text)
+                                     .arg(matches);
 }
 
 void LayerMapView::updateNotice() {
@@ -243,7 +240,7 @@ void LayerMapView::updateNotice() {
                       : isFoundBeside                       ? besideSentence(store())
                       : selection().historyIndex()          ? QString()
                                                             : otherRatioText(store()));
-    m_notice->setToolTip(m_notice->text().toHtmlEscaped());
+    setTip(*m_notice, m_notice->text());
     m_manualBadge->setVisible(isManual);
     m_notice->setVisible(!m_notice->text().isEmpty());
     m_resume->setVisible(!context().bridge.isReplay() && m_manual.isSearchOff() &&
@@ -355,10 +352,11 @@ QString LayerMapView::pinnedText() const {
         text = tr("%1, silent copy").arg(text);
     const auto trials = facts.scores.skipped + facts.scores.kept;
     if (trials > 0)
-        text = tr("%1 \u00B7 skipped by %2 of %3 trials")
+        text = countText(trials,
+                         tr("%2 \u00B7 skipped by %3 of 1 trial"),
+                         tr("%2 \u00B7 skipped by %3 of %1 trials"))
                    .arg(text)
-                   .arg(facts.scores.skipped)
-                   .arg(trials);
+                   .arg(facts.scores.skipped);
     if (facts.scores.meanSkipped() && facts.scores.meanKept())
         text = tr("%1 \u00B7 mean matchness %2 skipped, %3 kept")
                    .arg(text,

@@ -57,6 +57,15 @@ QString copiesText(const engine::SkipSet& set, const std::vector<int>& copies) {
     return text;
 }
 
+QString
+differenceText(const engine::SkipSet& set, const engine::SkipSet& reference, const QString& name) {
+    const engine::SkipSetComparison comparison = engine::compareSkipSets(set, reference);
+    return countText(comparison.hamming(),
+                     tr(" \u00B7 1 cell differs from the %2, Jaccard %3"),
+                     tr(" \u00B7 %1 cells differ from the %2, Jaccard %3"))
+        .arg(name, shareText(comparison.jaccard()));
+}
+
 std::vector<int> silentCopies(const RunStore& store, int layerCount) {
     if (store.model() == nullptr || store.model()->model.layerCount != layerCount)
         return {};

@@ -40,6 +40,10 @@ CopiesFound copiesFound(const engine::SkipSet& set, const std::vector<int>& copi
 /// copies.
 QString copiesText(const engine::SkipSet& set, const std::vector<int>& copies);
 
+/// " · 3 cells differ from the live set, Jaccard .40".
+QString
+differenceText(const engine::SkipSet& set, const engine::SkipSet& reference, const QString& name);
+
 /// The near-silent copies of the loaded model, as far as they are layers of a plan of this many;
 /// ascending. None if it is not a lesson model.
 std::vector<int> silentCopies(const RunStore& store, int layerCount);

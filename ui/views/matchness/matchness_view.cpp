@@ -115,9 +115,10 @@ void MatchnessView::refreshView(Topics changed) {
                                 tr("now %1, %2 sets tried")
                                     .arg(shareText(trials.back().best), QStringLiteral("%1"))));
     if (!trials.empty())
-        m_plot->setSummary(tr("The current set has matchness %1 after %2 search steps.")
-                               .arg(QString::number(trials.back().best, 'f', 3))
-                               .arg(store().search().countedTrials()));
+        m_plot->setSummary(countText(store().search().countedTrials(),
+                                     tr("The current set has matchness %2 after 1 search step."),
+                                     tr("The current set has matchness %2 after %1 search steps."))
+                               .arg(QString::number(trials.back().best, 'f', 3)));
     m_plot->refresh();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/matchness/strip_model.h"
 
+#include "ui/theme/tip_text.h"
+
 #include <algorithm>
 
 namespace ui {
@@ -68,8 +70,7 @@ QVariant StripModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole:
         return spokenText(index, *cell);
     case Qt::ToolTipRole:
-        // This is model output, so it is escaped: a tool tip must not take it for markup.
-        return spokenText(index, *cell).toHtmlEscaped();
+        return tipOf(spokenText(index, *cell));
     default:
         return {};
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/matchness/strip_view.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/live_label.h"
 #include "ui/views/matchness/search_figures.h"
 #include "ui/views/search_offer/search_offer.h"
@@ -33,6 +34,7 @@ MatchnessStripView::MatchnessStripView(const ViewContext& context, QWidget* pare
     : View(context, stripInfo(), parent)
     , m_strip(new MatchnessStrip(theme(), this))
     , m_note(plainLabel(this, true)) {
+    m_note->setProperty("tone", "muted");
     m_note->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     auto* column = new QVBoxLayout(this);
     column->addWidget(m_strip, 1);
@@ -44,9 +46,7 @@ MatchnessStripView::MatchnessStripView(const ViewContext& context, QWidget* pare
 }
 
 void MatchnessStripView::restyle() {
-    const Colours& colours = theme().colours();
-    setGround(*this, colours.panel);
-    setTextColour(*m_note, colours.muted);
+    setGround(*this, theme().colours().panel);
     m_note->setFont(theme().font(TextRole::Small));
     const int side = theme().scaled(12);
     layout()->setContentsMargins(side, theme().scaled(8), side, theme().scaled(5));
@@ -100,8 +100,11 @@ void MatchnessStripView::showWords() {
     const auto count = m_strip->cellModel().cells().size();
     setSubtitle(count == 0
                     ? tr("what the set would have drafted")
-                    : tr("first γ = %1 tokens: the full model's likeliest, below them this set's")
-                          .arg(count));
+                    : countText(static_cast<qint64>(count),
+                                tr("first γ = 1 token: the full model's likeliest, below it this "
+                                   "set's"),
+                                tr("first γ = %1 tokens: the full model's likeliest, below them "
+                                   "this set's")));
     if (m_counts != nullptr)
         m_counts->setText(countsText());
 }

@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/models/model_report.h"
 
 #include <QMenu>
@@ -70,7 +71,7 @@ void ModelChooser::describe() {
     m_name = name;
     m_facts = facts;
     setAccessibleName(tr("Model: %1 %2").arg(m_name, m_facts).trimmed());
-    setToolTip(accessibleName().toHtmlEscaped());
+    setTip(*this, accessibleName());
     updateGeometry();
     update();
 }

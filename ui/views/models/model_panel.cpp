@@ -101,6 +101,7 @@ void ModelPanel::build() {
     column->setSpacing(12);
     m_title = plainLabel(page, true);
     m_where = plainLabel(page, true);
+    m_where->setProperty("tone", "muted");
     auto* head = new QVBoxLayout;
     head->setSpacing(2);
     head->addWidget(m_title);
@@ -153,6 +154,7 @@ void ModelPanel::buildLibrary(QVBoxLayout& column) {
 /// The buttons to open are in the column; the actions for the model are below it, always visible.
 QLayout* ModelPanel::buildButtons(QVBoxLayout& column) {
     m_foot = plainLabel(this, true);
+    m_foot->setProperty("tone", "muted");
     m_cancel = new QPushButton(this);
     m_cancel->setText(tr("Cancel  (Esc)"));
     m_cancel->setAccessibleName(tr("Cancel"));
@@ -183,8 +185,6 @@ void ModelPanel::adoptTheme() {
     m_recentTitle->setFont(theme().font(TextRole::DockTitle));
     m_libraryTitle->setFont(theme().font(TextRole::DockTitle));
     m_onlyRunning->setFont(theme().font(TextRole::Small));
-    for (QLabel* label : {m_where, m_foot})
-        setTextColour(*label, theme().colours().muted);
 }
 
 void ModelPanel::propose(const QString& path) {

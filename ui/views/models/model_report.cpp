@@ -103,7 +103,8 @@ QString shortPrecision(const std::string& precision) {
 }
 
 QString shortFacts(const engine::ModelFacts& model) {
-    return tr("%1 \u00b7 %2 layers").arg(shortPrecision(model.precision)).arg(model.layerCount);
+    return countText(model.layerCount, tr("%2 \u00b7 1 layer"), tr("%2 \u00b7 %1 layers"))
+        .arg(shortPrecision(model.precision));
 }
 
 } // namespace ui

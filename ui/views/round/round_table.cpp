@@ -2,6 +2,7 @@
 #include "ui/views/round/round_table.h"
 
 #include "ui/origin/token_mark.h"
+#include "ui/theme/tip_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -154,8 +155,9 @@ QVariant RoundTableModel::data(const QModelIndex& index, int role) const {
     const QString& words = text(index.row(), index.column());
     switch (role) {
     case Qt::DisplayRole:
-    case Qt::ToolTipRole:
         return words;
+    case Qt::ToolTipRole:
+        return tipOf(words);
     case Qt::AccessibleTextRole: {
         const QString heading =
             headerData(index.column(), Qt::Horizontal, Qt::DisplayRole).toString();

@@ -73,6 +73,7 @@ void RoundView::build() {
     m_row = new QHBoxLayout;
     pane(0);
     m_note = plainLabel(this, true);
+    m_note->setProperty("tone", "muted");
     m_note->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     auto* bar = new QHBoxLayout;
     bar->addWidget(m_tabs);
@@ -90,7 +91,6 @@ void RoundView::restyle() {
     layout()->itemAt(0)->layout()->setContentsMargins(side, 0, side, 0);
     m_note->setContentsMargins(side, 0, side, 0);
     m_note->setFont(theme().font(TextRole::Small));
-    setTextColour(*m_note, theme().colours().muted);
     m_row->setSpacing(theme().scaled(8));
 }
 

@@ -41,6 +41,14 @@ SkipSetFinder::SkipSetFinder(EngineBridge& bridge, const RunStore& run, QObject*
     connect(&bridge, &EngineBridge::eventCame, this, &SkipSetFinder::onEvent);
 }
 
+SettingValues SkipSetFinder::usersSettings() const {
+    SettingValues settings = m_run.settings();
+    for (const auto& [name, value] : m_settingsBefore)
+        if (const auto now = settings.find(name); now != settings.end())
+            now->second = value;
+    return settings;
+}
+
 void SkipSetFinder::start(std::optional<SubmitPrompt> question) {
     if (isRunning())
         return;
@@ -64,7 +72,7 @@ void SkipSetFinder::start(std::optional<SubmitPrompt> question) {
     m_stage = Stage::Choosing;
     m_sentence = tr("The search begins.");
     if (m_run.decoder() != nullptr && m_run.decoder()->name == decoder->name)
-        beginSearch(*m_run.decoder(), m_run.settings());
+        beginSearch(*m_run.decoder(), usersSettings());
     else if (!m_bridge.send(ChooseDecoder{decoder->name, searchingSettings(m_run, *decoder)}))
         end(tr("The engine accepts no commands at the moment. Try again soon."));
     emit changed();
@@ -81,6 +89,8 @@ void SkipSetFinder::stop() {
 
 void SkipSetFinder::onEvent(const EngineEvent& event) {
     if (!isRunning()) {
+        if (isRestored(event))
+            m_settingsBefore.clear();
         forgetWith(event);
         return;
     }
@@ -100,6 +110,17 @@ void SkipSetFinder::onEvent(const EngineEvent& event) {
         m_bridge.send(StopGeneration{});
     } else if (const auto* finished = event.as<PromptFinished>())
         onFinished(*finished);
+}
+
+/// The engine took the user's settings again, or refused them.
+bool SkipSetFinder::isRestored(const EngineEvent& event) const {
+    if (const auto* failure = event.as<EngineFailed>())
+        return failure->task == "change_settings";
+    const auto* changed = event.as<SettingsChanged>();
+    return changed != nullptr && std::ranges::all_of(m_settingsBefore, [&](const auto& each) {
+               const auto now = changed->settings.find(each.first);
+               return now != changed->settings.end() && now->second == each.second;
+           });
 }
 
 /// The result of a search is shown until the next answer, decoder or model.
@@ -214,8 +235,9 @@ void SkipSetFinder::giveUp(const QString& sentence) {
 }
 
 void SkipSetFinder::end(const QString& sentence) {
-    if (isRunning() && !m_settingsBefore.empty())
-        m_bridge.send(ChangeSettings{std::exchange(m_settingsBefore, {})});
+    if (isRunning() && !m_settingsBefore.empty() &&
+        !m_bridge.send(ChangeSettings{m_settingsBefore}))
+        m_settingsBefore.clear();
     m_stage = Stage::Idle;
     m_sentence = sentence;
     emit changed();

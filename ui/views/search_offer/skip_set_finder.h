@@ -26,6 +26,10 @@ public:
 
     bool isRunning() const { return m_stage != Stage::Idle; }
 
+    /// The decoder's settings, with the user's in place of those of a search that runs or that the
+    /// engine has not ended yet.
+    engine::SettingValues usersSettings() const;
+
     /// Its progress while it runs, then its result, as a sentence for the user.
     const QString& sentence() const { return m_sentence; }
 
@@ -44,6 +48,7 @@ private:
     enum class Stage { Idle, Choosing, Searching };
 
     void onEvent(const engine::EngineEvent& event);
+    bool isRestored(const engine::EngineEvent& event) const;
     void forgetWith(const engine::EngineEvent& event);
     void onChosen(const engine::DecoderChosen& chosen);
     void onFinished(const engine::PromptFinished& finished);
@@ -61,7 +66,8 @@ private:
     Stage m_stage = Stage::Idle;
     QString m_sentence;
     engine::SubmitPrompt m_question;
-    engine::SettingValues m_settingsBefore; ///< of those that are changed for the search
+    /// Of those that are changed for the search, until the engine has them again.
+    engine::SettingValues m_settingsBefore;
     std::uint64_t m_promptId = 0;
     int m_trialsBefore = 0;   ///< of the search, when it began
     int m_trialsOfAnswer = 0; ///< when the present answer began

@@ -34,7 +34,10 @@ QString forecastSentence(const RunStore& store) {
     if (forecast->searchShare > 0.0) // older recordings leave the search out
         about = tr("%1 while it searches, and at %2 afterwards").arg(about, factorText(settled));
     if (forecast->tokens > 0) // older recordings do not say it
-        about = tr("%1, as measured on %2 tokens").arg(about).arg(forecast->tokens);
+        about = countText(forecast->tokens,
+                          tr("%2, as measured on 1 token"),
+                          tr("%2, as measured on %1 tokens"))
+                    .arg(about);
     const bool gains = settled > 1.0 + kAboutTheSame;
     if (!gains && searching < 1.0 - kAboutTheSame)
         return tr("%1: skipping layers does not pay on this model. The text would be the same.")

@@ -2,6 +2,7 @@
 #include "ui/views/skip_sets/skip_set_tree.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/skip_sets/shelf/skip_set_shelf.h"
 
 #include <QDateTime>
@@ -207,9 +208,7 @@ QList<QStandardItem*> SkipSetTree::rowOf(const ModelSkipSets& model, int index, 
     for (int column = 0; column < SetColumnCount; ++column) {
         auto* item = new QStandardItem(cells[column]);
         item->setEditable(isOwn && column == SetName);
-        item->setToolTip((shownTask(set.task) + u'\n' + tip)
-                             .toHtmlEscaped()
-                             .replace(u'\n', QStringLiteral("<br>")));
+        item->setToolTip(tipOf(shownTask(set.task) + u'\n' + tip));
         if (column >= SetScore && column <= SetTrials) {
             item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
             item->setFont(m_theme.font(TextRole::Figure));
@@ -229,14 +228,16 @@ QList<QStandardItem*> SkipSetTree::rowOf(const ModelSkipSets& model, int index, 
 }
 
 void SkipSetTree::addModel(const ModelSkipSets& model, bool isOwn) {
-    const QString title =
-        isOwn ? shownModel(model)
-              : tr("%1 (another model, %2 layers)").arg(shownModel(model)).arg(model.layerCount);
+    const QString title = isOwn ? shownModel(model)
+                                : countText(model.layerCount,
+                                            tr("%2 (another model, 1 layer)"),
+                                            tr("%2 (another model, %1 layers)"))
+                                      .arg(shownModel(model));
     auto* line = new QStandardItem(title);
     line->setEditable(false);
     line->setFont(m_theme.font(TextRole::Small));
     line->setForeground(m_theme.colours().muted);
-    line->setToolTip(title.toHtmlEscaped());
+    line->setToolTip(tipOf(title));
     m_model.appendRow(line);
     for (int i = 0; i < static_cast<int>(model.sets.size()); ++i) {
         const QList<QStandardItem*> row = rowOf(model, i, isOwn);

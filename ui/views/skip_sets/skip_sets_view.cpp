@@ -3,6 +3,7 @@
 
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/skip_sets/compare/comparison_pane.h"
 #include "ui/views/skip_sets/skip_set_tree.h"
@@ -242,7 +243,7 @@ void SkipSetsView::showProblems() {
     if (all.size() > 1)
         text = tr("%1 (%2 more cannot be read.)").arg(text).arg(all.size() - 1);
     m_problems->setText(text);
-    m_problems->setToolTip(all.join(u'\n').toHtmlEscaped().replace(u'\n', QStringLiteral("<br>")));
+    setTip(*m_problems, all.join(u'\n'));
     m_problems->setVisible(!text.isEmpty());
 }
 

@@ -91,12 +91,14 @@ QString arithmeticSentence(const GainFinding& finding) {
     const int saved = static_cast<int>(std::lround(100.0 * (1.0 - factors.draftCost)));
     QString text;
     if (finding.sublayers > 0 && saved > 0)
-        text = tr("Skipping %1 of %2 sublayers saves %3 % of a pass's time, but %4 of 10 "
-                  "drafted tokens are rejected.")
+        text = countText(lostOfTen,
+                         tr("Skipping %2 of %3 sublayers saves %4 % of a pass's time, but 1 of 10 "
+                            "drafted tokens is rejected."),
+                         tr("Skipping %2 of %3 sublayers saves %4 % of a pass's time, but %1 of "
+                            "10 drafted tokens are rejected."))
                    .arg(finding.skippedSublayers)
                    .arg(finding.sublayers)
-                   .arg(saved)
-                   .arg(lostOfTen);
+                   .arg(saved);
     else
         text = tr("A draft pass costs as much as a whole pass here, so drafting by skipping saves "
                   "nothing.");

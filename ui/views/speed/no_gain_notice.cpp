@@ -41,11 +41,13 @@ void NoGainNotice::makeArithmetic() {
     m_grid->addWidget(m_title, 0, 0, 1, 2);
     for (int row = 0; row < kRowCount; ++row) {
         m_names.push_back(plainLabel(m_arithmetic, true));
+        m_names.back()->setProperty("tone", "muted");
         m_values.push_back(plainLabel(m_arithmetic));
         m_grid->addWidget(m_names.back(), row + 1, 0);
         m_grid->addWidget(m_values.back(), row + 1, 1, Qt::AlignRight);
     }
     m_conclusion = plainLabel(m_arithmetic, true);
+    m_conclusion->setProperty("tone", "muted");
     m_grid->addWidget(m_conclusion, kRowCount + 1, 0, 1, 2);
     m_arithmetic->hide();
 }
@@ -128,18 +130,14 @@ QStringList NoGainNotice::arithmetic() const {
 }
 
 void NoGainNotice::restyle() {
-    const Colours& colours = m_theme.colours();
     const int inset = m_theme.scaled(12);
     m_grid->setContentsMargins(inset, m_theme.scaled(8), inset, inset);
     m_grid->setVerticalSpacing(m_theme.scaled(4));
-    setGround(*m_arithmetic, colours.panel);
+    setGround(*m_arithmetic, m_theme.colours().panel);
     m_title->setFont(m_theme.font(TextRole::DockTitle));
-    for (QLabel* name : m_names) {
+    for (QLabel* name : m_names)
         name->setFont(m_theme.font(TextRole::Small));
-        setTextColour(*name, colours.muted);
-    }
     m_conclusion->setFont(m_theme.font(TextRole::Small));
-    setTextColour(*m_conclusion, colours.muted);
 }
 
 } // namespace ui

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/support/studio_stage.h"
 
 #include <QDirIterator>
 #include <QDockWidget>
-#include <QFile>
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
@@ -47,9 +47,9 @@ class ChecklistTest : public QObject {
 private slots:
 
     void initTestCase() {
-        QFile file(QStringLiteral("tests/ui/README.md"));
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        for (const QString& line : QString::fromUtf8(file.readAll()).split(u'\n'))
+        for (const QString& line :
+             QString::fromUtf8(support::fileBytes(QStringLiteral("tests/ui/README.md")))
+                 .split(u'\n'))
             if (line.startsWith(u'|') && !line.startsWith(QLatin1String("| ---")))
                 m_rows.push_back(line.mid(1).split(u'|'));
         QVERIFY(m_rows.size() > 100);

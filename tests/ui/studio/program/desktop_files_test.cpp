@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
+
 #include <QDir>
 #include <QFile>
 #include <QMimeDatabase>
@@ -32,9 +34,8 @@ private slots:
         QVERIFY(QFile::copy(QStringLiteral("/bin/true"), program));
         QByteArray errors;
         QVERIFY2(install(program, errors) == 0, errors.constData());
-        QFile entry(m_folder.filePath(QStringLiteral("share/applications/swift-studio.desktop")));
-        QVERIFY(entry.open(QIODevice::ReadOnly));
-        const QByteArray text = entry.readAll();
+        const QByteArray text = support::fileBytes(
+            m_folder.filePath(QStringLiteral("share/applications/swift-studio.desktop")));
         QVERIFY(!text.contains('@'));
         QVERIFY2(text.contains("/it's 100 %% \\\\$mine\" %F\n"), text.constData());
         QVERIFY(text.contains("TryExec=" + program.toUtf8() + '\n'));
@@ -56,9 +57,8 @@ private slots:
     }
 
     void aFolderThatTakesNothingIsOneSentence() {
-        QFile wall(m_folder.filePath(QStringLiteral("wall")));
-        QVERIFY(wall.open(QIODevice::WriteOnly));
-        qputenv("XDG_DATA_HOME", wall.fileName().toUtf8());
+        qputenv("XDG_DATA_HOME",
+                support::writeFile(m_folder.filePath(QStringLiteral("wall"))).toUtf8());
         QByteArray errors;
         QVERIFY(install(QStringLiteral("/bin/true"), errors) != 0);
         qputenv("XDG_DATA_HOME", m_folder.filePath("share").toUtf8());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/support/stored_messages.h"
 #include "tests/ui/support/studio_stage.h"
 #include "ui/views/models/model_panel.h"
@@ -17,16 +18,10 @@ class StudioFaultsTest : public QObject {
         notice->choices.at(static_cast<std::size_t>(choice)).act();
     }
 
-    static void writeFile(const QString& path, const QByteArray& bytes) {
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write(bytes);
-    }
-
     /// Chats cannot be written: a file stands where their folder should be.
     static void blockChats(StudioStage& stage) {
         const QString inTheWay = stage.folder.filePath(QStringLiteral("file"));
-        writeFile(inTheWay, "in the way");
+        support::writeFile(inTheWay, "in the way");
         stage.options.chatsPath = inTheWay + QStringLiteral("/chats.sqlite");
     }
 
@@ -95,7 +90,7 @@ private slots:
 
     void aDamagedDatabaseIsSetAsideAndSaidSo() {
         StudioStage stage;
-        writeFile(stage.options.chatsPath, QByteArray(8192, 'x'));
+        support::writeFile(stage.options.chatsPath, QByteArray(8192, 'x'));
         stage.open();
         const auto damaged = [&]() -> const Notice* {
             for (const Notice* shown : stage.studio->window().messages().notices())
@@ -177,8 +172,7 @@ private slots:
         QTRY_VERIFY(stage.notice("store") != nullptr);
         QVERIFY(stage.notice("store")->kind == Notice::Kind::Error);
         stage.loadModel();
-        stage.beginAnswer();
-        stage.finishAnswer();
+        stage.answer();
         QTRY_VERIFY(stage.studio->chats().unsavedCount() > 0);
         QFile::remove(stage.folder.filePath(QStringLiteral("file")));
         QTRY_VERIFY(stage.notice("store") == nullptr);
@@ -190,8 +184,7 @@ private slots:
         blockChats(stage);
         stage.open();
         stage.loadModel();
-        stage.beginAnswer();
-        stage.finishAnswer();
+        stage.answer();
         QTRY_VERIFY(stage.studio->chats().unsavedCount() > 0);
         MainWindow& window = stage.studio->window();
         QVERIFY(!window.close());
@@ -211,8 +204,7 @@ private slots:
         blockChats(stage);
         stage.open();
         stage.loadModel();
-        stage.beginAnswer();
-        stage.finishAnswer();
+        stage.answer();
         QTRY_VERIFY(stage.studio->chats().unsavedCount() > 0);
         QVERIFY(!stage.studio->window().close());
         QFile::remove(stage.folder.filePath(QStringLiteral("file")));

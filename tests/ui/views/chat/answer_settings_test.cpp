@@ -74,7 +74,10 @@ private slots:
         QAbstractButton* save = buttonNamed(*panel, QStringLiteral("Save"));
         place->setCurrentIndex(2);
         editor->setPlainText(QStringLiteral("For all."));
+        longest->setValue(1);
+        QCOMPARE(longest->text(), QStringLiteral("1 token"));
         longest->setValue(77);
+        QCOMPARE(longest->text(), QStringLiteral("77 tokens"));
         save->click();
         place->setCurrentIndex(0);
         QCOMPARE(editor->toPlainText(), QStringLiteral("For all."));

@@ -8,6 +8,7 @@
 
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QPlainTextEdit>
 #include <QRadioButton>
 #include <QSignalSpy>
@@ -53,6 +54,10 @@ private slots:
         QVERIFY(choice(panel, "Drop")->text().endsWith(QStringLiteral("2 messages, 1,200 tokens")));
         QVERIFY(choice(panel, "Cut")->text().endsWith(QStringLiteral("1 message, 300 tokens")));
         QVERIFY(choice(panel, "Continue in")->isChecked());
+        ContextQuestion asked = question(2, 1);
+        asked.cutMiddle.droppedTokens = 1;
+        panel.ask(asked);
+        QVERIFY(choice(panel, "Cut")->text().endsWith(QStringLiteral("1 message, 1 token")));
     }
 
     void theChoiceIsToldWhenTheUserGoesOn_data() {
@@ -150,6 +155,15 @@ private slots:
         QCOMPARE(inserted[0][0].toString(), QStringLiteral("changed"));
         QVERIFY(!dialog.isVisible());
         QCOMPARE(namelessWidgets(dialog).join(QLatin1Char('\n')), QString());
+    }
+
+    void theTipOfAPromptIsItsTextAsItIs() {
+        const QTemporaryDir folder;
+        PromptList prompts(folder.filePath(QStringLiteral("prompts.json")));
+        const QString words = QStringLiteral("Say \"yes\" & explain:\n<b>why</b>");
+        prompts.add({QStringLiteral("A"), words});
+        const PromptsDialog dialog(m_theme, prompts);
+        QCOMPARE(shownTip(dialog.findChild<QListWidget*>()->item(0)->toolTip()), words);
     }
 
     void whatIsWrittenIntoAPromptIsKeptWhenTheDialogIsClosed() {

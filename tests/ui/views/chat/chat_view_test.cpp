@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/stored_messages.h"
 #include "tests/ui/views/chat/chat_view_stage.h"
 #include "ui/views/chat/attachment_row.h"
@@ -13,6 +14,7 @@
 #include <QMimeData>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QToolButton>
 
 using namespace engine;
 using namespace support;
@@ -356,9 +358,16 @@ private slots:
         QCOMPARE(field()->toPlainText(), QStringLiteral("new"));
     }
 
+    void theTokensOfAnAttachmentAreCounted() {
+        Attachment attachment{QStringLiteral("a.txt"), QStringLiteral("a"), 1};
+        QCOMPARE(attachmentText(attachment), QStringLiteral("a.txt \u00B7 1 token"));
+        attachment.tokens = 1234;
+        QCOMPARE(attachmentText(attachment), QStringLiteral("a.txt \u00B7 1,234 tokens"));
+    }
+
     void aDroppedFileIsAttachedCountedAndSent() {
         m_chat->loadModel();
-        const QString path = m_folder->filePath(QStringLiteral("notes.txt"));
+        const QString path = m_folder->filePath(QStringLiteral("R&D \"<b>\".txt"));
         QFile file(path);
         QVERIFY(file.open(QIODevice::WriteOnly) && file.write("some notes") > 0);
         file.close();
@@ -372,6 +381,8 @@ private slots:
         AttachmentRow& row = m_view->input().attachments();
         QTRY_COMPARE(row.attachments().size(), 1);
         QVERIFY(row.isVisible());
+        QCOMPARE(shownTip(row.findChild<QToolButton*>()->toolTip()),
+                 QStringLiteral("Remove R&D \"<b>\".txt"));
         const auto* asked = m_chat->engine->lastSent<CountTokens>();
         m_chat->engine->say(TokensCounted{asked->requestId, 3, {}, 1000});
         m_chat->bridge->tick();

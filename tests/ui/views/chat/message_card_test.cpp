@@ -168,8 +168,11 @@ private slots:
                  qPrintable(figures(message)));
         QCOMPARE(countOrigins(message).accepted, 2);
         QVERIFY(figuresInWords(message).contains(QStringLiteral("its last 3 tokens")));
+        message.figures.outputTokens = 1;
+        QVERIFY(figuresInWords(message).contains(QStringLiteral("its last token.")));
         message.figures.outputTokens = 7;
         QVERIFY(!figures(message).contains(QStringLiteral("last")));
+        QVERIFY(figuresInWords(message).contains(QStringLiteral("Accepted draft steps: 2 of 5.")));
     }
 
     void theHeadOfAnAnswerKeepsItsHeightWhileItIsEdited() {

@@ -86,6 +86,12 @@ private slots:
         QCOMPARE(namelessWidgets(*m_dialog).join(QLatin1Char('\n')), QString());
     }
 
+    void theTipOfATaskIsItsNameAsItIs() {
+        open();
+        reply({{"\"Sum\" <b>up</b> & go", 12, 1'790'000'000}});
+        QCOMPARE(shownTip(table().item(0, 0)->toolTip()), table().item(0, 0)->text());
+    }
+
     void aNameThatIsTypedIsAskedForAndCanBeTakenBack() {
         open();
         reply(twoTasks());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/shown_words.h"
 #include "ui/views/experiments/data/data_page.h"
 
 #include <QComboBox>
@@ -85,6 +86,22 @@ private slots:
         QCOMPARE(choice.data.layout.taskSource, engine::TaskSource::Field);
         QCOMPARE(choice.title, QStringLiteral("mails"));
         QVERIFY(run()->isEnabled());
+    }
+
+    void theTipOfTheFilesHasTheirPathsAsTheyAre() {
+        const QString path = file("R&D.jsonl", "{\"task\":\"a\",\"prompt\":\"p\"}\n");
+        m_page->open({path});
+        const auto labels = m_page->findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(labels, [&](const QLabel* label) {
+            return support::shownTip(label->toolTip()) == path;
+        }));
+    }
+
+    void oneTokenIsToldInTheSingular() {
+        auto* limit = control<QSpinBox>(QStringLiteral("Most tokens of an answer"));
+        QVERIFY(limit->text().endsWith(QStringLiteral(" tokens")));
+        limit->setValue(1);
+        QCOMPARE(limit->text(), QStringLiteral("1 token"));
     }
 
     void limitsTellHowManyPromptsAreUsed() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/support/made_up_stream.h"
 #include "tests/ui/experiments/scripted_experiment.h"
 #include "tests/ui/support/accessible_names.h"
@@ -82,11 +83,8 @@ class ExperimentsDeskTest : public QObject {
     ExperimentsPage& page() { return desk().page(); }
 
     QString file(const QString& name, const QByteArray& content) {
-        const QString path = QFileInfo(m_desk->script.program()).path() + u'/' + name;
-        QFile file(path);
-        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
-            qFatal("cannot write");
-        return path;
+        return support::writeFile(QFileInfo(m_desk->script.program()).path() + u'/' + name,
+                                  content);
     }
 
     QPushButton* button(QWidget& within, const QString& text) {
@@ -191,9 +189,7 @@ private slots:
         QVERIFY2(recipe, recipe ? "" : recipe.error().message.c_str());
         QVERIFY(recipe.value().isStream);
         const QString written = newest().arguments.at(newest().arguments.indexOf("--data") + 1);
-        QFile lines(written);
-        QVERIFY(lines.open(QIODevice::ReadOnly));
-        const QByteArray content = lines.readAll();
+        const QByteArray content = support::fileBytes(written);
         QCOMPARE(content.count('\n'), 3);
         QVERIFY(content.indexOf("q2") < content.indexOf("p1")); // by task
         QTRY_COMPARE(newest().state, JobState::Finished);
@@ -344,9 +340,9 @@ private slots:
         const auto recipe = engine::readRecipeFile(newest().recipe.toStdString());
         QVERIFY2(recipe, recipe ? "" : recipe.error().message.c_str());
         QVERIFY(recipe.value().stages[0].variants[0].search.has_value());
-        QFile lines(newest().arguments.at(newest().arguments.indexOf("--data") + 1));
-        QVERIFY(lines.open(QIODevice::ReadOnly));
-        QCOMPARE(lines.readAll().count('\n'), 2);
+        QCOMPARE(support::fileBytes(newest().arguments.at(newest().arguments.indexOf("--data") + 1))
+                     .count('\n'),
+                 2);
         QTRY_VERIFY(newest().isOver());
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "ui/experiments/recipe_catalog.h"
 #include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/experiments/options/executor_choice.h"
@@ -37,11 +38,8 @@ class OptionsPanelTest : public QObject {
     std::unique_ptr<OptionsPanel> m_panel;
 
     QString write(const char* name, const QByteArray& content) {
-        const QString path = m_folder->filePath(QLatin1String(name));
-        QFile file(path);
-        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
-            qFatal("cannot write");
-        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        const QString path = support::writeFile(m_folder->filePath(QLatin1String(name)), content);
+        QFile::setPermissions(path, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
         return path;
     }
 
@@ -94,6 +92,15 @@ private slots:
         QCOMPARE(m_panel->choice().size, QStringLiteral("paper"));
         QVERIFY(says(QStringLiteral("1,000 prompts of each task")));
         QTRY_VERIFY(says(QStringLiteral("no task of your files has more than 2")));
+    }
+
+    void oneTokenIsToldInTheSingular() {
+        const QString path = QStringLiteral("resources/recipes/main_comparison.json");
+        engine::Recipe recipe = m_catalog.entry(path)->recipe;
+        for (auto& [name, size] : recipe.sizes)
+            size.maxTokens = 1;
+        m_panel->setRecipe(path, &recipe);
+        QVERIFY(says(QStringLiteral(", answers up to 1 token.")));
     }
 
     void slurmIsChosenOnlyWhereItIs() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/support/made_up_stream.h"
 #include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/plots/line_plot.h"
 #include "ui/shell/bars/message_bar.h"
@@ -162,6 +163,15 @@ private slots:
         QCOMPARE(prompts().sliceModel().rowCount(), 1);
         prompts().setSlice(QStringLiteral("drafter contains exit"));
         QCOMPARE(prompts().sliceModel().rowCount(), 0);
+    }
+
+    void theTipOfAPromptIsItsTextAsItIs() {
+        PromptRow row;
+        row.text = QStringLiteral("Say \"yes\" & <b>why</b>");
+        PromptTableModel model;
+        model.setRows({row});
+        QCOMPARE(shownTip(model.index(0, PromptTableModel::Text).data(Qt::ToolTipRole).toString()),
+                 row.text);
     }
 
     void whatDraftedIsToldByItsShareAndByWhereItEnds() {

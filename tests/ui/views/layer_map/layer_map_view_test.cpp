@@ -137,6 +137,12 @@ private slots:
         answerManual(m_run->plan({1, 3}, {2, 4}), 29);
         QCOMPARE(m_view->notice(), QStringLiteral("Manual set: matchness .91, 29 of 32 tokens."));
         QCOMPARE(m_view->subtitle(), QStringLiteral("manual set"));
+        engine::TrialFinished last = trial("manual", 9, 1.0, 1.0, m_run->plan({1, 3}, {2, 4}));
+        last.ticks = {1};
+        m_run->engine->say(last);
+        m_run->install(m_run->plan({1, 3}, {2, 4}), "manual");
+        m_run->bridge->tick();
+        QCOMPARE(m_view->notice(), QStringLiteral("Manual set: matchness 1.00, 1 of 1 token."));
     }
 
     void aDoubleClickFlipsToo() {
@@ -297,6 +303,12 @@ private slots:
         QCOMPARE(outlined, 3);
         QCOMPARE(m_view->subtitle(),
                  QStringLiteral("live set · 3 cells differ from the pinned set, Jaccard .40"));
+        m_run->tryPlan(m_run->plan({1, 3}, {2, 3}), "random", 21, true);
+        m_run->bridge->tick();
+        QCOMPARE(m_view->subtitle(),
+                 QStringLiteral("live set · 1 cell differs from the pinned set, Jaccard .75"));
+        m_run->tryPlan(m_run->plan({1, 4}, {2, 3}), "random", 22, true);
+        m_run->bridge->tick();
         std::unique_ptr<QWidget> legend(m_view->makeLegend(nullptr));
         QVERIFY(legend->accessibleName().contains(QStringLiteral("differs from pinned set (3)")));
     }
@@ -362,6 +374,10 @@ private slots:
         QCoreApplication::sendEvent(table().viewport(), &leave);
         QVERIFY(!m_view->card()->isVisible());
         QCOMPARE(m_view->notice(), QStringLiteral("Layer 2, MLP: skipped \u00B7 Return unpins it"));
+        m_run->tryPlan(start(), "start", 16, false);
+        m_run->bridge->tick();
+        QVERIFY2(m_view->notice().contains(QStringLiteral("\u00B7 skipped by 1 of 1 trial \u00B7")),
+                 qPrintable(m_view->notice()));
         QTest::mouseMove(table().viewport(), place(4));
         QTRY_VERIFY(m_view->card()->isVisible());
         m_view->hide();

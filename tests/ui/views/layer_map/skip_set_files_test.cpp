@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/views/layer_map/layer_map_run.h"
 #include "ui/views/layer_map/editing/skip_set_files.h"
 #include "ui/views/layer_map/layer_map_view.h"
 
 #include <QClipboard>
-#include <QFile>
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QInputDialog>
@@ -22,10 +22,7 @@ class SkipSetFilesTest : public QObject {
     QTemporaryDir m_folder;
 
     QString fileWith(const QByteArray& text) {
-        const QString path = m_folder.filePath(QStringLiteral("set.json"));
-        QFile file(path);
-        const bool isWritten = file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
-        return isWritten ? path : QString();
+        return support::writeFile(m_folder.filePath(QStringLiteral("set.json")), text);
     }
 
     QString manualSetSent() const {

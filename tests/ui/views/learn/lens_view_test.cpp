@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
-#include "tests/ui/support/view_stage.h"
+#include "tests/ui/views/learn/lens_stage.h"
 #include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/learn/lens/head_list.h"
 #include "ui/views/learn/lens/lens_cell_panel.h"
 #include "ui/views/learn/lens/lens_map.h"
-#include "ui/views/learn/lens/lens_view.h"
 
 #include <QAbstractItemModelTester>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTextDocument>
 #include <QTextLayout>
 #include <QtTest>
 
@@ -18,76 +18,8 @@ using namespace engine;
 using namespace support;
 using namespace ui;
 
-namespace {
-
-constexpr int kLayers = 4;
-constexpr std::uint64_t kPrompt = 7;
-
-/// A token with a probability and a rank at each depth; a token of rank 0 is the likeliest there,
-/// otherwise token 1 is.
-LensToken lensToken(TokenId id, const std::vector<std::pair<double, int>>& depths) {
-    LensToken token{id, {}};
-    for (const auto& [probability, rank] : depths) {
-        LensCell& cell = token.cells.emplace_back();
-        cell.probability = probability;
-        cell.rank = rank;
-        cell.ids = rank == 0 ? std::vector<TokenId>{id, 1, 2} : std::vector<TokenId>{1, 2, id};
-        cell.probabilities =
-            rank == 0 ? std::vector{probability, .1, .05} : std::vector{.5, .2, probability};
-    }
-    return token;
-}
-
-/// Final behind the attention of layer 2, which is depth 5.
-LensToken earlyToken() {
-    return lensToken(
-        5, {{.0, 900}, {.0, 99}, {.1, 9}, {.3, 0}, {.2, 2}, {.4, 0}, {.6, 0}, {.8, 0}, {.95, 0}});
-}
-
-/// Drawn: another token is likelier in the end.
-LensToken drawnToken() {
-    return lensToken(
-        6, {{.0, 900}, {.0, 99}, {.1, 9}, {.1, 2}, {.1, 2}, {.1, 2}, {.2, 2}, {.2, 2}, {.3, 2}});
-}
-
-} // namespace
-
-class LensViewTest : public QObject {
+class LensViewTest : public QObject, LensStage {
     Q_OBJECT
-
-    std::unique_ptr<ViewStage> m_stage;
-    std::unique_ptr<LensView> m_view;
-
-    void open() {
-        m_stage = std::make_unique<ViewStage>();
-        m_view = std::make_unique<LensView>(m_stage->context());
-        m_view->resize(1100, 700);
-        m_view->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_view.get(), support::kPatienceMs));
-    }
-
-    void answer(int tokens = 2) {
-        m_stage->tell(loadedModel(kLayers));
-        m_stage->tell(promptStarted(kPrompt));
-        for (int step = 0; step < tokens; ++step)
-            m_stage->tell(plainStep(kPrompt, step, " word", 10.0));
-        PromptFinished finished = promptFinished(kPrompt);
-        finished.tokens.assign(static_cast<std::size_t>(tokens), 5);
-        m_stage->tell(finished);
-        m_stage->settle();
-    }
-
-    const ReadLens* asked() const { return m_stage->engine->lastSent<ReadLens>(); }
-
-    /// The engine reads both tokens.
-    void read() {
-        LensTokensRead told{asked()->requestId, kPrompt, 0, {earlyToken(), drawnToken()}, {}};
-        told.texts = {{1, " other"}, {2, " third"}, {5, " word"}, {6, " drawn"}};
-        m_stage->tell(told);
-        m_stage->tell(
-            LensFinished{asked()->requestId, false, {.4, .3, .2, .1, .5, .6, .7, .8}, 1.25});
-        m_stage->settle();
-    }
 
     /// Of the search, which measures two sublayers.
     void sayTrials() {
@@ -100,13 +32,6 @@ class LensViewTest : public QObject {
             m_stage->tell(trial);
         }
         m_stage->settle();
-    }
-
-    void openAndRead() {
-        open();
-        answer();
-        QVERIFY(asked() != nullptr);
-        read();
     }
 
 private slots:
@@ -171,6 +96,18 @@ private slots:
         QVERIFY(asked() != nullptr);
     }
 
+    void whatALessonAsksForIsReadWhileTheViewIsHidden() {
+        open();
+        m_view->hide();
+        answer();
+        QVERIFY(asked() == nullptr);
+        m_view->readOn();
+        QVERIFY(asked() != nullptr && !m_view->isAtRest());
+        read();
+        QVERIFY(m_view->isAtRest());
+        QCOMPARE(m_view->model().tokenCount(), 2);
+    }
+
     void theMapHasTwoLinesForEachToken() {
         openAndRead();
         QVERIFY(m_view->note().isEmpty());
@@ -210,6 +147,42 @@ private slots:
         m_view->colouring().segment(2)->click();
         QVERIFY(model.heatOf({0, 6}) > .5);
         QCOMPARE(model.heatOf({0, 4}), .0); // it had lost the lead there
+        const std::unique_ptr<QWidget> legend(m_view->makeLegend(nullptr));
+        QVERIFY(!legend->accessibleName().contains("arker")); // in a dark theme it is lighter
+    }
+
+    void theLegendTellsWhatTheColoursAreOf() {
+        openAndRead();
+        const std::unique_ptr<QWidget> made(m_view->makeLegend(nullptr));
+        const auto& legend = dynamic_cast<const LensLegend&>(*made);
+        QCOMPARE(legend.lowEnd(), QStringLiteral("0"));
+        QVERIFY(legend.highEnd().startsWith(QStringLiteral("1 ")));
+        QVERIFY(legend.accessibleName().contains(QStringLiteral("probable")));
+        m_view->colouring().segment(1)->click();
+        QCOMPARE(legend.lowEnd(), QStringLiteral("rank 1,000"));
+        QVERIFY(legend.highEnd().startsWith(QStringLiteral("1 ")));
+        QVERIFY(legend.accessibleName().contains(QStringLiteral("rank")));
+        QVERIFY(!legend.accessibleName().contains(QStringLiteral("probable")));
+        m_view->colouring().segment(2)->click();
+        QCOMPARE(legend.lowEnd(), QStringLiteral("another token leads"));
+        QVERIFY(!legend.highEnd().contains(QChar('1')));
+        QVERIFY(!legend.accessibleName().contains(QStringLiteral("rank")));
+        const std::unique_ptr<QWidget> later(m_view->makeLegend(nullptr));
+        QCOMPARE(later->accessibleName(), legend.accessibleName());
+    }
+
+    void theEmbeddingBelongsToNoLayer() {
+        openAndRead();
+        const auto facts = [this](int depth) {
+            m_view->map().setCurrent({0, depth});
+            LessonFacts told;
+            m_view->tellFacts(told);
+            return told;
+        };
+        QCOMPARE(std::get<double>(facts(0).at("lens.rank")), 901.0);
+        QVERIFY(!facts(0).contains("lens.layer"));
+        QCOMPARE(std::get<double>(facts(5).at("lens.layer")), 2.0);
+        QCOMPARE(std::get<double>(facts(5).at("lens.final_layer")), 2.0);
     }
 
     void theSkipSetIsHatched() {
@@ -332,6 +305,26 @@ private slots:
         QVERIFY(shownTexts().contains("This backend does not tell."));
     }
 
+    void tokensThatLookLikePlacesOrMarkupAreShownAsTheyAre() {
+        open();
+        answer();
+        LensTokensRead told{asked()->requestId, kPrompt, 0, {earlyToken(), drawnToken()}, {}};
+        told.texts = {{5, "%3"}, {6, "<b>x"}};
+        m_stage->tell(told);
+        QTRY_VERIFY(m_stage->engine->lastSent<ReadAttention>() != nullptr);
+        const auto request = m_stage->engine->lastSent<ReadAttention>()->requestId;
+        AttentionRead read{request, kPrompt, 0, 2, {}, {"%3", "<b>y"}, 2};
+        read.heads.push_back({{.7, .3}, .9});
+        m_stage->tell(read);
+        QVERIFY(shownTexts().contains(QStringLiteral("before \u201C%3\u201D:")));
+        QTextDocument tip;
+        tip.setHtml(m_view->heads().item(0, 0)->toolTip());
+        QVERIFY(tip.toPlainText().contains(QStringLiteral("%3 at 0: .70, <b>y at 1: .30")));
+        const LensModel& model = m_view->model();
+        tip.setHtml(model.data(model.indexOf({1, 8}), Qt::ToolTipRole).toString());
+        QVERIFY(tip.toPlainText().startsWith(QStringLiteral("<b>x, ")));
+    }
+
     void influenceAndMatchnessCostAreBars() {
         openAndRead();
         QCOMPARE(m_view->bars().rows().size(), 2u);
@@ -375,6 +368,22 @@ private slots:
         QVERIFY(asked()->requestId != first.requestId);
         QCOMPARE(asked()->first, 1);
         QCOMPARE(asked()->count, 99);
+    }
+
+    void oneTokenIsToldInTheSingular() {
+        open();
+        answer(1);
+        m_stage->tell(LensFinished{asked()->requestId, true, {}, .5});
+        QCOMPARE(m_view->readButton().text(), QString("&Read the token"));
+        m_view->readButton().click();
+        m_stage->tell(LensTokensRead{asked()->requestId, kPrompt, 0, {earlyToken()}, {}});
+        QVERIFY(shownTexts().contains("1 of 1 token"));
+        QVERIFY(!shownTexts().contains("1 tokens"));
+        QCOMPARE(m_view->bars().rows()[0].note, QString("of 1 token"));
+        QCOMPARE(m_view->bars().rows()[0].summary,
+                 QString("Final at the last layer: 1 of 1 token."));
+        QVERIFY(m_view->finding().contains("in 1 of 1 place, after layer 2 in 1."));
+        QVERIFY(m_view->model().finding(1).contains("1 layer is a near-silent copy"));
     }
 
     /// Even while the first is being read.

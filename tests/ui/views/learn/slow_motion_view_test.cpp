@@ -151,6 +151,54 @@ private slots:
                  qPrintable(told.join(u'|')));
     }
 
+    void oneGuessIsToldInTheSingular() {
+        sayRounds();
+        TrialFinished tried = candidate();
+        tried.ticks = {1};
+        tried.window = tried.guesses = {" a"};
+        m_stage->say(tried);
+        StepFinished step = draftStep(1, 3, {" a"}, 1, " b");
+        step.confidences.clear();
+        m_stage->say(step);
+        show();
+        m_view->showRound(1, 3);
+        QVERIFY2(m_view->sentence().startsWith(QStringLiteral("1 token is guessed without")),
+                 qPrintable(m_view->sentence()));
+        m_view->goTo(3);
+        m_stage->settle();
+        QCOMPARE(m_view->scene()->current(), RoundStop::Accept);
+        QStringList told;
+        for (const ScenePicture* picture : m_view->findChildren<ScenePicture*>())
+            told << picture->accessibleDescription();
+        QVERIFY2(told.contains(QStringLiteral("the only guess is kept")),
+                 qPrintable(told.join(u'|')));
+        m_view->goTo(4);
+        QVERIFY2(m_view->sentence().contains(QStringLiteral("It predicts 1 of the 1 token.")),
+                 qPrintable(m_view->sentence()));
+    }
+
+    void oneLayerIsToldInTheSingular() {
+        sayRounds();
+        PlanChanged change;
+        change.planId = 2;
+        change.plan = {4, {}, 0};
+        m_stage->say(change);
+        StepFinished step = draftStep(1, 3, {" a", " b"}, 1, " c");
+        step.planId = 2;
+        step.draftLayers = 2.0;
+        step.verifyLayers = 1.0;
+        m_stage->say(step);
+        show();
+        m_view->showRound(1, 3);
+        QVERIFY2(m_view->sentence().startsWith(
+                     QStringLiteral("The first of the 4 layers alone guesses 2 tokens")),
+                 qPrintable(m_view->sentence()));
+        m_view->goTo(2);
+        QVERIFY2(m_view->sentence().startsWith(
+                     QStringLiteral("The last of the 4 layers reads all 3 rows")),
+                 qPrintable(m_view->sentence()));
+    }
+
     void aRoundWhoseRowsOnlyHelpLaterVerifiesNothing() {
         sayRounds();
         StepFinished step = plainStep(1, 3, "four", 10.0);
@@ -294,6 +342,22 @@ private slots:
         m_view->goTo(4); // accept
         QVERIFY(scene.isKept(1) && scene.isKept(3));
         QVERIFY(scene.isGone(2));
+    }
+
+    /// The alternative that is kept stands first, whichever it was.
+    void anAlternativeKeepsTheNumberThatTheAnswerShows() {
+        sayRounds();
+        StepFinished step = fullStep(3);
+        step.draft.push_back({8, 0, 2, 0.1});
+        step.path = {0, 3};
+        m_stage->say(step);
+        show();
+        m_view->showRound(1, 3);
+        const WalkScene& scene = *m_view->scene();
+        QCOMPARE(scene.depths()[1].alternatives, (std::vector{4, 3}));
+        QCOMPARE(scene.choiceNumber(4), 3);
+        QCOMPARE(scene.choiceNumber(3), 2);
+        QCOMPARE(scene.choiceNumber(2), 1);
     }
 
     void aMovementGoesOnWithTheTicksAndOnlyWhileItIsSeen() {

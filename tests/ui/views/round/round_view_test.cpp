@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/run_events.h"
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/origin/token_mark.h"
 #include "ui/shell/widgets/segmented_control.h"
@@ -100,6 +101,15 @@ private slots:
         const FigureTable figure = m_view->table();
         QCOMPARE(figure.header, (QStringList{"layer", "tokens per layer", "threshold"}));
         QCOMPARE(figure.rows, (std::vector<QStringList>{{"E 3", "0.12345", ""}}));
+    }
+
+    void theTipOfACellIsItsTextAsItIs() {
+        ShownTable table = poolTable(3);
+        table.rows[0][1] = ShownToken{6, "<b>\"&"};
+        m_stage->tell(stepWith(1, 0, {table}));
+        const RoundTableModel& model = m_view->model();
+        QCOMPARE(cell(0, 1), QStringLiteral("<b>\"&"));
+        QCOMPARE(shownTip(model.data(model.index(0, 1), Qt::ToolTipRole).toString()), cell(0, 1));
     }
 
     void theRowThatWasActedUponIsMarkedInWordsToo() {

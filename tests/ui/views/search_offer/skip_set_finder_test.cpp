@@ -226,6 +226,43 @@ private slots:
         }
     }
 
+    void theUsersSettingsAreToldUntilTheEngineHasThemAgain() {
+        const auto usersTrials = [this] {
+            return std::get<double>(m_finder->usersSettings().at("S"));
+        };
+        SettingValues searching = boundedSettings();
+        searching["S"] = 48.0;
+        beginSearch();
+        say(SettingsChanged{searching});
+        QCOMPARE(usersTrials(), 1000.0);
+        m_finder->stop();
+        finish(FinishReason::Cancelled);
+        QVERIFY(!m_finder->isRunning());
+        QCOMPARE(usersTrials(), 1000.0); // the engine has not answered yet
+        m_finder->start(question());     // and what a search begins with is the user's, too
+        say(promptStarted(submitted()->promptId));
+        QCOMPARE(trialsWanted(), 48.0);
+        m_finder->stop();
+        finish(FinishReason::Cancelled);
+        QCOMPARE(trialsWanted(), 1000.0);
+        say(SettingsChanged{boundedSettings()});
+        SettingValues later = boundedSettings();
+        later["S"] = 500.0;
+        say(SettingsChanged{later});
+        QCOMPARE(usersTrials(), 500.0);
+    }
+
+    void settingsThatTheEngineRefusesAreAsItTellsThem() {
+        SettingValues searching = boundedSettings();
+        searching["S"] = 48.0;
+        beginSearch();
+        say(SettingsChanged{searching});
+        m_finder->stop();
+        finish(FinishReason::Cancelled);
+        say(failedTask("change_settings", {ErrorCode::Internal, "It broke.", ""}));
+        QCOMPARE(m_finder->usersSettings().at("S"), SettingValue(48.0));
+    }
+
     void whatCameOfItIsOldWithTheNextAnswer() {
         m_finder->start(std::nullopt);
         QVERIFY(!m_finder->sentence().isEmpty());

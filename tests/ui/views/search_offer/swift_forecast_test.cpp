@@ -169,6 +169,9 @@ private slots:
         QCOMPARE(forecastSentence(m_run->store),
                  QStringLiteral("SWIFT would run at about 1.11× here, as measured on 64 tokens: "
                                 "skipping layers pays on this model."));
+        gain.tokens = 1;
+        say(ForecastMade{gain});
+        QVERIFY(forecastSentence(m_run->store).contains(QStringLiteral("measured on 1 token:")));
     }
 
     void behindAnAnswerWithSwiftTheMeasuredSpeedStandsBesideTheForecast() {

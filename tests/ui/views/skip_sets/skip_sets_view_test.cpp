@@ -9,11 +9,14 @@
 #include "ui/views/skip_sets/skip_sets_view.h"
 
 #include <QAction>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QtTest>
+
+#include <algorithm>
 
 using namespace engine;
 using namespace support;
@@ -123,6 +126,18 @@ private slots:
         QVERIFY(tree().model()->index(1, 0).data().toString().contains("another model, 9 layers"));
         QCOMPARE(tree().table().rows.size(), std::size_t{4});
         QCOMPARE(namelessWidgets(*m_view).join(QLatin1Char('\n')), QString());
+    }
+
+    void aModelOfOneLayerIsToldInTheSingular() {
+        QVERIFY(SkipSetMemory(m_sets->folder().path(), "cc", 1, "Small")
+                    .store("code", storedSet({0}, {})));
+        m_run->engine->say(promptFinished(1));
+        m_run->bridge->tick();
+        m_sets->answer();
+        QStringList models;
+        for (int row = 0; row < tree().model()->rowCount(); ++row)
+            models << tree().model()->index(row, 0).data().toString();
+        QVERIFY2(models.contains("Small (another model, 1 layer)"), qPrintable(models.join('|')));
     }
 
     void aSetOfAnotherModelCannotBeUsed() {
@@ -387,6 +402,22 @@ private slots:
         QVERIFY(!tree().isColumnHidden(2) && !tree().isColumnHidden(3));
         QVERIFY(tree().header()->length() <= tree().viewport()->width());
         QVERIFY(line(0).data(Qt::ToolTipRole).toString().contains("Trials: 40"));
+    }
+
+    void tipsShowNamesAndProblemsAsTheyAre() {
+        QVERIFY(m_sets->memory().store("\"q\" & <a>", storedSet({1}, {2})));
+        m_sets->problems = {"\"a & b.json\" is damaged."};
+        m_run->engine->say(promptFinished(1));
+        m_run->bridge->tick();
+        m_sets->answer();
+        QVERIFY(names().contains("\"q\" & <a>"));
+        for (int row = 0; row < names().size(); ++row)
+            QVERIFY(shownTip(line(row).data(Qt::ToolTipRole).toString())
+                        .startsWith(names().at(row) + u'\n'));
+        const auto labels = m_view->findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(labels, [](const QLabel* label) {
+            return shownTip(label->toolTip()) == QLatin1String("\"a & b.json\" is damaged.");
+        }));
     }
 };
 

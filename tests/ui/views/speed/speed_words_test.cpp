@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/views/speed/shown_speed.h"
+#include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/speed_figures.h"
 
 #include <QtTest>
@@ -48,6 +49,17 @@ private slots:
         QCOMPARE(view.headline(), QString("65.0 tok/s"));
         QCOMPARE(view.detail(),
                  QString("now \u00B7 this answer 62.2 tok/s \u00B7 vanilla not measured yet"));
+    }
+
+    void oneRejectedTokenIsToldInTheSingular() {
+        GainFinding finding;
+        finding.skippedSublayers = 10;
+        finding.sublayers = 56;
+        finding.factors.acceptance = 0.9;
+        finding.factors.draftCost = 0.8;
+        QVERIFY(arithmeticSentence(finding).startsWith(
+            "Skipping 10 of 56 sublayers saves 20 % of a pass's time, but 1 of 10 drafted tokens "
+            "is rejected."));
     }
 
     /// Vanilla has one speed and no speedup.

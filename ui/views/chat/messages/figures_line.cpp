@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/chat/messages/figures_line.h"
 
+#include "ui/theme/tip_text.h"
+
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -144,9 +146,7 @@ FiguresLine::FiguresLine(const Theme& theme, QWidget* parent)
 void FiguresLine::show(const StoredMessage& message) {
     m_task = message.figures.task;
     showText(figuresText(message, m_theme.colours()));
-    // As rich text, its lines break; and a task may be named like a tag.
-    setToolTip(Qt::convertFromPlainText(figuresInWords(message), Qt::WhiteSpaceNormal));
-    setAccessibleDescription(figuresInWords(message));
+    setTip(*this, figuresInWords(message));
 }
 
 } // namespace ui

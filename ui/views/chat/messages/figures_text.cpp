@@ -135,17 +135,19 @@ QString figuresInWords(const StoredMessage& message) {
     const MessageFigures& figures = message.figures;
     QStringList lines;
     if (const qsizetype measured = measuredTokens(message); measured < message.tokens.size())
-        lines << FiguresLine::tr("The answer was continued; the figures cover its last %1 tokens.")
-                     .arg(measured);
+        lines << countText(
+            measured,
+            FiguresLine::tr("The answer was continued; the figures cover its last token."),
+            FiguresLine::tr("The answer was continued; the figures cover its last %1 tokens."));
     if (figures.speedup && figures.baselineTokensPerSecond)
         lines << FiguresLine::tr("This was %1 times as fast as the full model decoding token by "
                                  "token, which reached %2 tokens per second in this run.")
                      .arg(fixed(*figures.speedup, 2), fixed(*figures.baselineTokensPerSecond, 1));
     if (figures.draftSteps > 0) {
         const OriginCounts counts = countOrigins(message);
-        lines << FiguresLine::tr("%1 of %2 draft steps were accepted. They gave %3 accepted tokens "
-                                 "(%4 of them alternatives) and %5 tokens that the full model "
-                                 "added after drafts; %6 tokens came from plain steps.")
+        lines << FiguresLine::tr("Accepted draft steps: %1 of %2. Accepted tokens: %3, of which "
+                                 "%4 alternatives. Tokens that the full model added after drafts: "
+                                 "%5. Tokens of plain steps: %6.")
                      .arg(figures.acceptedTokens)
                      .arg(figures.draftSteps)
                      .arg(counts.accepted)

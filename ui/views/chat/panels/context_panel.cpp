@@ -67,10 +67,10 @@ void ContextPanel::ask(const ContextQuestion& question) {
                          .arg(numberText(question.usedTokens), numberText(question.contextLength)));
     const auto words = [](const QString& what, const engine::ContextFit& fit) {
         return fit.isEnough
-                   ? tr("%1 \u00B7 %2, %3 tokens")
+                   ? tr("%1 \u00B7 %2, %3")
                          .arg(what,
                               countText(fit.droppedMessages, tr("1 message"), tr("%1 messages")),
-                              numberText(fit.droppedTokens))
+                              countText(fit.droppedTokens, tr("1 token"), tr("%1 tokens")))
                    : tr("%1 \u00B7 would not free enough").arg(what);
     };
     m_dropOldest->setText(words(tr("Drop the oldest messages"), question.dropOldest));

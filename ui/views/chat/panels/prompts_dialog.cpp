@@ -2,6 +2,7 @@
 #include "ui/views/chat/panels/prompts_dialog.h"
 
 #include "ui/shell/text_field.h"
+#include "ui/theme/tip_text.h"
 
 #include <QGridLayout>
 #include <QHBoxLayout>
@@ -95,7 +96,7 @@ void PromptsDialog::showList() {
     m_list->clear();
     for (const SavedPrompt& prompt : m_prompts.prompts()) {
         m_list->addItem(prompt.title);
-        m_list->item(m_list->count() - 1)->setToolTip(prompt.text.left(400).toHtmlEscaped());
+        m_list->item(m_list->count() - 1)->setToolTip(tipOf(prompt.text.left(400)));
         if (m_shown && prompt == *m_shown)
             m_list->setCurrentRow(m_list->count() - 1);
     }

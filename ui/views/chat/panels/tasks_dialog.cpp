@@ -2,6 +2,7 @@
 #include "ui/views/chat/panels/tasks_dialog.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 
 #include <QDateTime>
 #include <QHBoxLayout>
@@ -169,7 +170,7 @@ void TasksDialog::showTasks() {
     for (int row = 0; row < m_table->rowCount(); ++row) {
         const TaskSummary& task = m_tasks[static_cast<std::size_t>(row)];
         auto* name = new QTableWidgetItem(shownName(task.name));
-        name->setToolTip(shownName(task.name).toHtmlEscaped());
+        name->setToolTip(tipOf(shownName(task.name)));
         m_table->setItem(row, TaskName, name);
         m_table->setItem(row, TaskPrompts, fixedItem(numberText(task.prompts), Qt::AlignRight));
         m_table->setItem(row, TaskMet, fixedItem(dayText(task.metAt), Qt::AlignLeft));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/presets/changes_popup.h"
 
+#include "ui/theme/tip_text.h"
+
 #include <QHeaderView>
 #include <QPushButton>
 #include <QTreeWidget>
@@ -33,7 +35,7 @@ QTreeWidget* makeList(const Theme& theme, const std::vector<SettingDifference>& 
         for (int column : {1, 2}) {
             item->setFont(column, theme.font(TextRole::Figure));
             item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
-            item->setToolTip(column, item->text(column).toHtmlEscaped());
+            item->setToolTip(column, tipOf(item->text(column)));
         }
         item->setSizeHint(0, {0, theme.scaled(24)});
     }

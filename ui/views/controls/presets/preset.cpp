@@ -107,10 +107,7 @@ QString shownMeaning(const Preset& preset) {
 }
 
 Result<Preset> readPreset(const QString& path) {
-    auto object = readObject(path);
-    if (!object)
-        return object.error();
-    const QJsonObject& root = object.value();
+    ENGINE_TRY(const QJsonObject root, readObject(path));
     if (root.value("format").toString() != kFormat)
         return corrupt(path, tr("has no \"format\": \"%1\"").arg(kFormat));
     if (root.value("version").toInt() != kVersion)
@@ -120,14 +117,11 @@ Result<Preset> readPreset(const QString& path) {
             return corrupt(path, tr("has no text \"%1\"").arg(member));
     if (!root.value("values").isObject())
         return corrupt(path, tr("has no object \"values\""));
-    auto values = readValues(path, root.value("values").toObject());
-    if (!values)
-        return values.error();
     Preset preset;
+    ENGINE_TRY(preset.values, readValues(path, root.value("values").toObject()));
     preset.name = root.value("name").toString().simplified().left(kLongestText);
     preset.meaning = root.value("meaning").toString().simplified().left(kLongestText);
     preset.decoder = root.value("decoder").toString().toStdString();
-    preset.values = std::move(values).value();
     preset.path = path;
     return preset;
 }

@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 
 #include <QComboBox>
 #include <QFileDialog>
@@ -121,8 +122,7 @@ void PresetBar::fill() {
     m_box->clear();
     for (const Choice& choice : m_choices) {
         m_box->addItem(shownName(choice.preset));
-        m_box->setItemData(
-            m_box->count() - 1, shownMeaning(choice.preset).toHtmlEscaped(), Qt::ToolTipRole);
+        m_box->setItemData(m_box->count() - 1, tipOf(shownMeaning(choice.preset)), Qt::ToolTipRole);
     }
     setProblem(problems.join(QLatin1Char('\n')));
 }
@@ -148,7 +148,7 @@ std::size_t PresetBar::nearest() const {
 void PresetBar::choose(std::size_t index) {
     m_chosen = index < m_choices.size() ? index : 0;
     m_box->setCurrentIndex(static_cast<int>(m_chosen));
-    m_box->setToolTip(shownMeaning(m_choices[m_chosen].preset).toHtmlEscaped());
+    setTip(*m_box, shownMeaning(m_choices[m_chosen].preset));
     m_removeAction->setEnabled(m_choices[m_chosen].preset.isOwn);
     emit referenceChanged();
 }
@@ -168,9 +168,11 @@ void PresetBar::setDifferences(std::vector<SettingDifference> differences) {
     m_differences = std::move(differences);
     const auto count = static_cast<int>(m_differences.size());
     m_chip->setText(tr("%1 changed").arg(count));
-    m_chip->setAccessibleName(
-        tr("%1 settings differ from %2. Click to show them").arg(count).arg(referenceName()));
-    m_chip->setToolTip(tr("Differences from %1").arg(referenceName().toHtmlEscaped()));
+    m_chip->setAccessibleName(countText(count,
+                                        tr("1 setting differs from %2. Click to show it"),
+                                        tr("%1 settings differ from %2. Click to show them"))
+                                  .arg(referenceName()));
+    setTip(*m_chip, tr("Differences from %1").arg(referenceName()));
     m_chip->setVisible(count > 0);
 }
 

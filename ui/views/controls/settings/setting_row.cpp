@@ -3,6 +3,7 @@
 
 #include "ui/icons/icons.h"
 #include "ui/shell/widgets/badge.h"
+#include "ui/theme/tip_text.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
@@ -42,8 +43,7 @@ SettingRow::SettingRow(const Theme& theme, SettingInfo setting, QWidget* parent)
     setObjectName(QString::fromStdString(m_setting.name));
     build();
     const QString help = settingHelp(m_setting);
-    // A tool tip that might be taken for markup is escaped, so that it stays plain text.
-    setToolTip(QStringLiteral("<p>%1</p>").arg(help.toHtmlEscaped()));
+    setToolTip(tipOf(help));
     setWhatsThis(toolTip());
     m_help->setText(help);
     setValue(m_setting.initial);
@@ -122,9 +122,9 @@ void SettingRow::showReset() {
     m_reset->setIcon(makeIcon(IconName::Reset, colours.accent, colours.controlBorder));
     m_reset->setEnabled(isChanged());
     const QString value = shownValue(m_setting, m_reference);
-    m_reset->setToolTip(m_referenceName.isEmpty()
-                            ? tr("Back to %1").arg(value)
-                            : tr("Back to %1 of %2").arg(value, m_referenceName));
+    m_reset->setToolTip(tipOf(m_referenceName.isEmpty()
+                                  ? tr("Back to %1").arg(value)
+                                  : tr("Back to %1 of %2").arg(value, m_referenceName)));
 }
 
 void SettingRow::setValue(const SettingValue& value) {
@@ -140,7 +140,7 @@ void SettingRow::setValue(const SettingValue& value) {
 
 void SettingRow::setReference(const SettingValue& value, const QString& name) {
     m_reference = value;
-    m_referenceName = name.toHtmlEscaped();
+    m_referenceName = name;
     showReset();
 }
 

@@ -5,6 +5,7 @@
 #include "ui/plots/figure_table.h"
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/experiments/page/plain_table.h"
 
 #include <QComboBox>
@@ -109,7 +110,11 @@ QWidget* DataPage::buildForm() {
     add(tr("Prompts per task"), m_perTask, tr("Most prompts of each task"));
     add(tr("Seed of the order"), m_seed, tr("Seed of the order"));
     add(tr("Answers up to"), m_maxTokens, tr("Most tokens of an answer"));
-    m_maxTokens->setSuffix(tr(" tokens"));
+    const auto showUnit = [this](int count) {
+        m_maxTokens->setSuffix(count == 1 ? tr(" token") : tr(" tokens"));
+    };
+    connect(m_maxTokens, &QSpinBox::valueChanged, this, showUnit);
+    showUnit(m_maxTokens->value());
     add(tr("Decoder"), m_decoder, tr("Decoder that answers beside vanilla"));
     m_profileName = add(tr("Profile"), m_profile, tr("Profile of the decoder"));
     m_grid->setColumnStretch(1, 1);
@@ -176,7 +181,7 @@ void DataPage::open(const QStringList& paths) {
     for (const QString& path : paths)
         names << QFileInfo(path).fileName();
     m_files->setText(names.join(QStringLiteral(", ")));
-    m_files->setToolTip(paths.join(u'\n').toHtmlEscaped());
+    setTip(*m_files, paths.join(u'\n'));
     m_rows->setTable({});
     showState();
     m_scan->open(paths);

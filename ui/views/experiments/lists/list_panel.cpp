@@ -23,6 +23,7 @@ ListPanel::ListPanel(const Theme& theme,
     , m_list(new QListView) {
     setAttribute(Qt::WA_StyledBackground);
     setProperty("ground", QStringLiteral("panel"));
+    m_remark->setProperty("tone", "muted");
     delegate->setParent(m_list);
     model->setParent(this);
     m_list->setModel(model);
@@ -74,7 +75,6 @@ void ListPanel::restyle() {
     m_head->setContentsMargins(gap, gap, gap, m_theme.scaled(4));
     m_head->setSpacing(gap);
     m_remark->setContentsMargins(m_theme.scaled(12), gap, m_theme.scaled(12), gap);
-    setTextColour(*m_remark, m_theme.colours().muted);
     m_list->setMinimumHeight(m_theme.scaled(24)); // on a low screen the remark comes first
     m_list->doItemsLayout();
 }

@@ -112,6 +112,7 @@ HardwarePanel::HardwarePanel(const Theme& theme, QWidget* parent)
     , m_none(plainLabel(this, true)) {
     setAttribute(Qt::WA_StyledBackground);
     setProperty("ground", QStringLiteral("panel"));
+    m_none->setProperty("tone", "muted");
     m_none->setText(tr("What a run asks and how steady vanilla is beside it are listed here, and, "
                        "once a part is finished, the machine on which it was measured."));
     auto* content = new QWidget;
@@ -151,7 +152,6 @@ void HardwarePanel::setPicture(const RunPicturePtr& picture) {
 void HardwarePanel::restyle() {
     const int side = m_theme.scaled(12);
     m_column->setContentsMargins(side, m_theme.scaled(8), side, m_theme.scaled(8));
-    setTextColour(*m_none, m_theme.colours().muted);
 }
 
 } // namespace ui

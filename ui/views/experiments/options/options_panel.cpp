@@ -149,6 +149,7 @@ void OptionsPanel::build() {
     buttons->addStretch(1);
     form->addStretch(1);
     m_nothing = plainLabel(this, true);
+    m_nothing->setProperty("tone", "muted");
     m_nothing->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     m_nothing->setText(tr("Choose a recipe; how it is run is chosen here."));
     m_scroll = new ColumnScroll;
@@ -253,8 +254,10 @@ void OptionsPanel::showSizes() {
     if (found->second.mostTasks > 0)
         text = tr("%1, of %2 at most")
                    .arg(text, countText(found->second.mostTasks, tr("1 task"), tr("%1 tasks")));
-    m_sizeNote->setText(
-        tr("%1, answers up to %2 tokens.").arg(text, numberText(found->second.maxTokens)));
+    m_sizeNote->setText(countText(found->second.maxTokens,
+                                  tr("%2, answers up to 1 token."),
+                                  tr("%2, answers up to %1 tokens."))
+                            .arg(text));
 }
 
 void OptionsPanel::showVariants() {
@@ -381,7 +384,6 @@ void OptionsPanel::restyle() {
     m_variantRows->setSpacing(m_theme.scaled(4));
     m_taskRows->setSpacing(m_theme.scaled(4));
     m_nothing->setMargin(side); // a frame forgets its contents margins when its style changes
-    setTextColour(*m_nothing, m_theme.colours().muted);
 }
 
 } // namespace ui

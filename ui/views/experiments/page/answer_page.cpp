@@ -5,6 +5,7 @@
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/text/message_body.h"
+#include "ui/theme/tip_text.h"
 
 #include <QApplication>
 #include <QHBoxLayout>
@@ -34,7 +35,7 @@ QString figuresOf(const engine::ShardAnswer& answer, std::optional<double> speed
     if (const auto m = answer.decoding.tokensPerRound())
         words << AnswerPage::tr("M %1").arg(*m, 0, 'f', 2);
     if (answer.decoding.draftSteps > 0)
-        words << AnswerPage::tr("%1 of %2 drafted tokens accepted")
+        words << AnswerPage::tr("accepted %1 of %2 drafted")
                      .arg(numberText(answer.decoding.accepted),
                           numberText(answer.decoding.draftSteps));
     const QString drafters = draftedByText(answer.drafters, answer.draftedUntil, answer.tokens);
@@ -188,7 +189,7 @@ void AnswerPage::addAnswer(const engine::ShardAnswer& answer,
     connect(body, &MessageBody::tokenHovered, body, [body](int token, const QPoint& at) {
         const auto place = static_cast<std::size_t>(token);
         QToolTip::showText(
-            at, token < 0 ? QString() : originInWords(body->tokens()[place]).toHtmlEscaped(), body);
+            at, token < 0 ? QString() : tipOf(originInWords(body->tokens()[place])), body);
     });
     m_column->addWidget(body);
 }

@@ -168,19 +168,9 @@ void ReportPage::showFigures(const engine::ExperimentResult& result) {
         delete view->parentWidget();
     m_figures.clear();
     for (const engine::ResultFigure& figure : result.figures) {
-        auto* part = new QWidget;
-        auto* rows = new QVBoxLayout(part);
-        rows->setContentsMargins(0, 0, 0, 0);
-        rows->setSpacing(0);
         auto* view = new FigureView(m_context, figure);
         view->setOverlay(m_hasOverlay);
-        auto* title = new DockTitle(m_context.theme, view->info().title, view, part);
-        connect(title, &DockTitle::menuAsked, this, [this, view](const QPoint& at) {
-            m_menu.popup(view, at);
-        });
-        rows->addWidget(title);
-        rows->addWidget(view);
-        m_parts->insertWidget(static_cast<int>(m_figures.size()), part);
+        m_parts->insertWidget(static_cast<int>(m_figures.size()), m_menu.titled(view));
         m_figures.push_back(view);
     }
 }

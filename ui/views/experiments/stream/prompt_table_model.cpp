@@ -2,6 +2,7 @@
 #include "ui/views/experiments/stream/prompt_table_model.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 
 #include <algorithm>
 #include <span>
@@ -111,7 +112,7 @@ QVariant PromptTableModel::data(const QModelIndex& index, int role) const {
                       "than 5 %.");
         if (index.column() == DraftedBy && row.draftedBy.isEmpty())
             return tr("This run was made by an earlier version, whose files do not say so.");
-        return isWords(index.column()) ? cellText(row, index.column()).toHtmlEscaped() : QVariant();
+        return isWords(index.column()) ? tipOf(cellText(row, index.column())) : QVariant();
     case Qt::TextAlignmentRole:
         return int((isWords(index.column()) ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     default:

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/stream/stream_page.h"
 
-#include "ui/shell/docks/dock_title.h"
 #include "ui/views/experiments/stream/drift_view.h"
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/task_tiles_view.h"
 
 #include <QKeyEvent>
 #include <QLineEdit>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <utility>
@@ -26,26 +24,12 @@ StreamPage::StreamPage(const ViewContext& context, ViewMenu& menu, QWidget* pare
     for (RunView* view : {static_cast<RunView*>(m_tasks),
                           static_cast<RunView*>(m_drift),
                           static_cast<RunView*>(m_prompts)})
-        add(view, menu, context.theme);
+        addWidget(menu.titled(view));
     setStretchFactor(2, 1);
     connect(m_tasks, &TaskTilesView::taskChosen, this, [this](const QString& task) {
         m_prompts->setSlice(QStringLiteral("task = ") + sliceValue(task));
     });
     connect(m_drift, &DriftView::promptChosen, m_prompts, &PromptsView::showPrompt);
-}
-
-void StreamPage::add(RunView* view, ViewMenu& menu, const Theme& theme) {
-    auto* part = new QWidget;
-    auto* rows = new QVBoxLayout(part);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(0);
-    auto* title = new DockTitle(theme, view->info().title, view, part);
-    rows->addWidget(title);
-    rows->addWidget(view, 1);
-    connect(title, &DockTitle::menuAsked, &menu, [&menu, view](const QPoint& at) {
-        menu.popup(view, at);
-    });
-    addWidget(part);
 }
 
 void StreamPage::keyPressEvent(QKeyEvent* event) {

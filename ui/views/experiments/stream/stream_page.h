@@ -10,7 +10,6 @@ namespace ui {
 
 class DriftView;
 class PromptsView;
-class RunView;
 class TaskTilesView;
 
 /// A stream of prompts while it runs and afterwards: the set of each task, the drift along the
@@ -34,7 +33,6 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
-    void add(RunView* view, ViewMenu& menu, const Theme& theme);
     void shareHeight();
 
     const Theme& m_theme;

@@ -74,6 +74,8 @@ SublayerCard::SublayerCard(const Theme& theme, QWidget* parent)
     column->addWidget(m_line);
     column->addWidget(m_hint);
     m_comparison->hide();
+    for (QLabel* label : {m_comparison, m_hint})
+        label->setProperty("tone", "muted");
     styleLabels();
     showHint();
     hide();
@@ -83,6 +85,7 @@ SublayerCard::SublayerCard(const Theme& theme, QWidget* parent)
 QLabel* SublayerCard::addRow(QGridLayout& rows, const QString& name) {
     const int row = static_cast<int>(m_names.size());
     m_names.push_back(plainLabel(this));
+    m_names.back()->setProperty("tone", "muted");
     m_names.back()->setText(name);
     QLabel* figure = plainLabel(this);
     rows.addWidget(m_names.back(), row, 0);
@@ -105,14 +108,10 @@ void SublayerCard::styleLabels() {
     stateFont.setWeight(QFont::DemiBold);
     m_state->setFont(stateFont);
     setTextColour(*m_state, colours.text);
-    for (QLabel* label : {m_comparison, m_hint}) {
+    for (QLabel* label : {m_comparison, m_hint})
         label->setFont(m_theme.font(TextRole::Small));
-        setTextColour(*label, colours.muted);
-    }
-    for (QLabel* label : m_names) {
+    for (QLabel* label : m_names)
         label->setFont(m_theme.font(TextRole::Small));
-        setTextColour(*label, colours.muted);
-    }
     for (QLabel* label : {m_skippedBy, m_means, m_saved}) {
         label->setFont(m_theme.font(TextRole::Figure));
         setTextColour(*label, colours.text);

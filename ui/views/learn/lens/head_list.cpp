@@ -3,6 +3,7 @@
 
 #include "ui/origin/token_mark.h"
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/learn/lens/lens_model.h"
 
 #include <QHeaderView>
@@ -128,12 +129,15 @@ void HeadList::showHeads(const AttentionRead& read) {
                 top = text;
                 most = shown.weights[at];
             }
-            named << tr("%1 at %2: %3").arg(text).arg(at).arg(shareText(shown.weights[at]));
+            // At once: a token may be "%2".
+            named
+                << tr("%1 at %2: %3").arg(text, QString::number(at), shareText(shown.weights[at]));
         }
-        const QString sentence = tr("Head %1 looks at %2; entropy %3 bits")
-                                     .arg(head)
-                                     .arg(named.join(QStringLiteral(", ")))
-                                     .arg(shown.entropy, 0, 'f', 1);
+        const QString bits = QString::number(shown.entropy, 'f', 1);
+        const QString sentence =
+            tr("Head %1 looks at %2; entropy %3 bits")
+                .arg(QString::number(head), named.join(QStringLiteral(", ")), bits);
+        const QString tip = tipOf(sentence);
         auto* bars = new QTableWidgetItem;
         bars->setData(
             kWeightsRole,
@@ -143,9 +147,9 @@ void HeadList::showHeads(const AttentionRead& read) {
         setItem(head, HeadBars, bars);
         setItem(head, HeadTop, new QTableWidgetItem(top));
         setItem(head, HeadWeight, new QTableWidgetItem(shareText(most)));
-        setItem(head, HeadEntropy, new QTableWidgetItem(QString::number(shown.entropy, 'f', 1)));
+        setItem(head, HeadEntropy, new QTableWidgetItem(bits));
         for (int column = 0; column < columnCount(); ++column)
-            item(head, column)->setToolTip(sentence);
+            item(head, column)->setToolTip(tip);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/learn/lens/lens_map.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/views/layer_map/grid/cell_painter.h"
 
 #include <QHeaderView>
@@ -64,8 +65,7 @@ private:
         const bool isUpper = !isBehindMlp(place.depth);
         const QRect cell =
             rect.adjusted(0, isUpper ? 2 : 0, rect.width() > kLeastCell ? -1 : 0, -1);
-        const auto step = static_cast<std::size_t>(
-            std::clamp(static_cast<int>(m_model.heatOf(place) * 7.0), 0, 6));
+        const std::size_t step = heatStep(m_model.heatOf(place));
         painter.fillRect(cell, colours.heat[step]);
         if (m_model.isHatched(place))
             paintHatch(painter,
@@ -152,6 +152,71 @@ private:
 };
 
 } // namespace
+
+LensLegend::LensLegend(const Theme& theme, QWidget* parent)
+    : QWidget(parent)
+    , m_theme(theme) {
+    show(LensColouring::Probability);
+}
+
+void LensLegend::show(LensColouring colouring) {
+    m_steps = {0, 1, 2, 3, 4, 5, 6};
+    m_highEnd = tr("1   ▪ written token leads   ┃ final from here on");
+    switch (colouring) {
+    case LensColouring::Probability:
+        m_lowEnd = QStringLiteral("0");
+        setAccessibleName(
+            tr("The more a colour stands out, the more probable. A dot marks where the "
+               "written token leads, the line where it leads for good."));
+        break;
+    case LensColouring::Rank:
+        m_lowEnd = tr("rank %1").arg(numberText(kWorstRank));
+        setAccessibleName(
+            tr("The more a colour stands out, the nearer the rank is to 1. A dot marks where the "
+               "written token leads, the line where it leads for good."));
+        break;
+    case LensColouring::Lead:
+        m_steps = {heatStep(0.0), heatStep(kLeadHeat)};
+        m_lowEnd = tr("another token leads");
+        m_highEnd = tr("▪ written token leads   ┃ final from here on");
+        setAccessibleName(tr("A colour and a dot mark where the written token leads, the line "
+                             "where it leads for good."));
+        break;
+    }
+    updateGeometry();
+    update();
+}
+
+int LensLegend::lowWidth() const {
+    return QFontMetrics(m_theme.font(TextRole::Tiny)).horizontalAdvance(m_lowEnd) +
+           m_theme.scaled(6);
+}
+
+QSize LensLegend::sizeHint() const {
+    const QFontMetrics metrics(m_theme.font(TextRole::Tiny));
+    return {minimumSizeHint().width() + metrics.horizontalAdvance(m_highEnd) + m_theme.scaled(28),
+            m_theme.scaled(18)};
+}
+
+QSize LensLegend::minimumSizeHint() const {
+    return {lowWidth() + static_cast<int>(m_steps.size()) * side(), m_theme.scaled(18)};
+}
+
+void LensLegend::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const Colours& colours = m_theme.colours();
+    painter.setFont(m_theme.font(TextRole::Tiny));
+    painter.setPen(colours.muted);
+    const int top = (height() - side()) / 2;
+    int x = lowWidth();
+    painter.drawText(QRect(0, 0, x - 2, height()), Qt::AlignRight | Qt::AlignVCenter, m_lowEnd);
+    for (const std::size_t step : m_steps) {
+        painter.fillRect(x, top, side() - 1, side(), colours.heat[step]);
+        x += side();
+    }
+    painter.drawText(
+        QRect(x + 2, 0, width() - x, height()), Qt::AlignLeft | Qt::AlignVCenter, m_highEnd);
+}
 
 LensMap::LensMap(const Theme& theme, LensModel& model, QWidget* parent)
     : QTableView(parent)

@@ -3,6 +3,7 @@
 
 #include "ui/origin/token_mark.h"
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,10 @@
 namespace ui {
 
 using namespace engine;
+
+std::size_t heatStep(double heat) {
+    return static_cast<std::size_t>(std::clamp(static_cast<int>(heat * 7.0), 0, 6));
+}
 
 QString depthText(int depth) {
     if (depth == 0)
@@ -98,16 +103,16 @@ QModelIndex LensModel::indexOf(const LensPlace& place) const {
                  FirstLayerColumn + layerOfDepth(place.depth));
 }
 
-/// Ranks on a logarithmic scale: the first is 1, the thousandth 0.
+/// Ranks on a logarithmic scale: the first is 1, the worst 0.
 double LensModel::heatOf(const LensPlace& place) const {
     const LensCell& shown = cell(place);
     switch (m_colouring) {
     case LensColouring::Probability:
         return shown.probability;
     case LensColouring::Rank:
-        return std::max(0.0, 1.0 - std::log10(1.0 + shown.rank) / 3.0);
+        return std::max(0.0, 1.0 - std::log10(1.0 + shown.rank) / std::log10(kWorstRank));
     case LensColouring::Lead:
-        return shown.isInTheLead() ? 0.6 : 0.0;
+        return shown.isInTheLead() ? kLeadHeat : 0.0;
     }
     return 0.0;
 }
@@ -197,15 +202,15 @@ int LensModel::columnCount(const QModelIndex& parent) const {
 QVariant LensModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid())
         return {};
+    if (role == Qt::ToolTipRole)
+        return tipOf(data(index, Qt::AccessibleTextRole).toString());
     const int at = index.row() / 2;
-    if (const auto place = placeOf(index)) {
-        const bool isTold = role == Qt::AccessibleTextRole || role == Qt::ToolTipRole;
-        return isTold ? sentenceOf(*place) : QVariant();
-    }
+    if (const auto place = placeOf(index))
+        return role == Qt::AccessibleTextRole ? sentenceOf(*place) : QVariant();
     const bool isToken = index.column() == TokenColumn;
     if (role == Qt::DisplayRole)
         return isToken ? tokenText(at) : finalText(at);
-    if (role == Qt::AccessibleTextRole || role == Qt::ToolTipRole)
+    if (role == Qt::AccessibleTextRole)
         return isToken ? tokenText(at) : tr("final after: %1").arg(finalText(at));
     return {};
 }
@@ -231,6 +236,33 @@ Qt::ItemFlags LensModel::flags(const QModelIndex& index) const {
     if (!index.isValid())
         return Qt::NoItemFlags;
     return placeOf(index) ? Qt::ItemIsEnabled | Qt::ItemIsSelectable : Qt::ItemIsEnabled;
+}
+
+QString LensModel::finding(int copies) const {
+    const int layers = layerCount();
+    if (tokenCount() == 0 || layers < 3)
+        return {};
+    const std::vector<int> counts = finalBy();
+    const auto at = [&](int layer) { return counts[static_cast<std::size_t>(layer)]; };
+    QString sentence = countText(tokenCount(),
+                                 tr("After layer %1 the token that was written leads for good in "
+                                    "%2 of 1 place, after layer %3 in %4."),
+                                 tr("After layer %2 the token that was written leads for good in "
+                                    "%3 of %1 places, after layer %4 in %5."))
+                           .arg(layers * 2 / 3)
+                           .arg(at(layers * 2 / 3))
+                           .arg(layers - 2)
+                           .arg(at(layers - 2));
+    sentence += ' ';
+    sentence += 2 * at(layers * 2 / 3) >= tokenCount()
+                    ? tr("Much of the network only confirms: an early exit can draft here.")
+                    : tr("Most tokens are decided late: an early exit would often be wrong.");
+    if (copies > 0)
+        sentence +=
+            ' ' + countText(copies,
+                            tr("1 layer is a near-silent copy: behind it nothing changes."),
+                            tr("%1 layers are near-silent copies: behind them nothing changes."));
+    return sentence;
 }
 
 std::vector<int> exitsOf(const Answer& answer, const SearchLog& search) {

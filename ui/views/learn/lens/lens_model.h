@@ -15,6 +15,15 @@ namespace ui {
 /// What the colour of a cell says about the token that stands there in the end.
 enum class LensColouring { Probability, Rank, Lead };
 
+/// The worst rank whose colour differs from that of those behind it.
+constexpr int kWorstRank = 1000;
+
+/// The share of the scale of a cell in which the token leads, where only that is coloured.
+constexpr double kLeadHeat = 0.6;
+
+/// The step of Colours::heat for a share of the scale.
+std::size_t heatStep(double heat);
+
 /// What is shown over the colours.
 enum class LensOverlay { SkipSet, Exits, Nothing };
 
@@ -55,8 +64,6 @@ public:
 
     const LensAnswer& answer() const { return m_answer; }
 
-    LensColouring colouring() const { return m_colouring; }
-
     int tokenCount() const { return static_cast<int>(m_answer.tokens.size()); }
 
     int layerCount() const { return m_answer.layerCount(); }
@@ -91,6 +98,10 @@ public:
 
     /// The layer behind which it is final: "21"; "first" before all layers; "never".
     QString finalText(int index) const;
+
+    /// What the layers show of early exits, and of so many near-silent copies among them; empty
+    /// while there is nothing to tell.
+    QString finding(int copies) const;
 
     /// "chlorophyll, layer 21, after the MLP: probability .23, rank 1; final after layer 29".
     QString sentenceOf(const LensPlace& place) const;

@@ -10,7 +10,6 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QPainter>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScrollBar>
@@ -41,53 +40,6 @@ ViewInfo lensInfo() {
         Topic::Answers | Topic::Model | Topic::Selection | Topic::Search,
         250};
 }
-
-/// The scale of the colours, and the marks.
-class LensLegend : public QWidget {
-public:
-    LensLegend(const Theme& theme, QWidget* parent)
-        : QWidget(parent)
-        , m_theme(theme) {
-        setAccessibleName(LensView::tr("Darker is more probable. A dot marks where the written "
-                                       "token leads, the line where it leads for good."));
-    }
-
-    QSize sizeHint() const override {
-        const QFontMetrics metrics(m_theme.font(TextRole::Tiny));
-        return {7 * cell() + metrics.horizontalAdvance(words()) + m_theme.scaled(40),
-                m_theme.scaled(18)};
-    }
-
-    QSize minimumSizeHint() const override { return {7 * cell(), m_theme.scaled(18)}; }
-
-protected:
-    void paintEvent(QPaintEvent*) override {
-        QPainter painter(this);
-        const Colours& colours = m_theme.colours();
-        painter.setFont(m_theme.font(TextRole::Tiny));
-        const int side = cell();
-        const int top = (height() - side) / 2;
-        painter.setPen(colours.muted);
-        int x = m_theme.scaled(12);
-        painter.drawText(
-            QRect(0, 0, x - 2, height()), Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("0"));
-        for (const QColor& step : colours.heat) {
-            painter.fillRect(x, top, side - 1, side, step);
-            x += side;
-        }
-        painter.drawText(
-            QRect(x + 2, 0, width() - x, height()), Qt::AlignLeft | Qt::AlignVCenter, words());
-    }
-
-private:
-    static QString words() {
-        return LensView::tr("1   ▪ written token leads   ┃ final from here on");
-    }
-
-    int cell() const { return m_theme.scaled(14); }
-
-    const Theme& m_theme;
-};
 
 } // namespace
 
@@ -247,10 +199,11 @@ void LensView::tellFacts(LessonFacts& facts) const {
         return;
     const auto tell = [&](const char* name, double value) { facts.insert_or_assign(name, value); };
     const LensCell& cell = m_model.cell(*place);
-    tell("lens.layer", layerOfDepth(place->depth));
     tell("lens.rank", cell.rank + 1);
     tell("lens.probability", cell.probability);
-    if (const int depth = m_model.token(place->token).finalDepth(); depth >= 0)
+    if (place->depth > 0) // the embedding belongs to no layer
+        tell("lens.layer", layerOfDepth(place->depth));
+    if (const int depth = m_model.token(place->token).finalDepth(); depth > 0)
         tell("lens.final_layer", layerOfDepth(depth));
 }
 
@@ -268,7 +221,13 @@ bool LensView::eventFilter(QObject* watched, QEvent* event) {
     return View::eventFilter(watched, event);
 }
 
-QWidget* LensView::makeLegend(QWidget* parent) { return new LensLegend(theme(), parent); }
+QWidget* LensView::makeLegend(QWidget* parent) {
+    auto* legend = new LensLegend(theme(), parent);
+    const auto follow = [legend](int index) { legend->show(static_cast<LensColouring>(index)); };
+    connect(m_colouring, &SegmentedControl::chosen, legend, follow);
+    follow(m_colouring->currentIndex());
+    return legend;
+}
 
 /// The answer of the selected token, else the newest that is not of a search.
 const Answer* LensView::shownAnswer() const {
@@ -314,14 +273,27 @@ void LensView::showMarks() {
         m_model.setExits(exitsOf(*read, store().search()));
 }
 
-/// Begins with a complete answer, once.
+/// A complete answer that was not begun yet.
+bool LensView::isToBeRead(const Answer* answer) const {
+    return answer != nullptr && answer->finished && !answer->finished->tokens.empty() &&
+           answer->promptId != m_begun && answer->promptId > m_lastOfEarlier &&
+           store().model() != nullptr && store().loading() == nullptr &&
+           !context().bridge.isReplay();
+}
+
 void LensView::readFirst(const Answer* answer) {
-    if (answer == nullptr || !answer->finished || answer->finished->tokens.empty() ||
-        answer->promptId == m_begun || answer->promptId <= m_lastOfEarlier ||
-        store().model() == nullptr || store().loading() != nullptr || context().bridge.isReplay())
+    if (!isToBeRead(answer))
         return;
     m_begun = answer->promptId;
     m_reader.read(m_begun, std::min(kFirstTokens, answerLength()));
+}
+
+bool LensView::isAtRest() const { return !m_reader.isReading() && !isToBeRead(shownAnswer()); }
+
+void LensView::readOn() {
+    readFirst(shownAnswer());
+    if (isAtRest())
+        m_reader.read(m_begun, std::min(kFirstTokens, answerLength()));
 }
 
 QString LensView::noteFor(const Answer* answer) const {
@@ -365,10 +337,13 @@ void LensView::showReading() {
     m_progress->setVisible(isReading);
     m_progress->setValue(static_cast<int>(100.0 * m_reader.part()));
     m_read->setVisible(isReading || m_model.tokenCount() < length);
-    m_read->setText(isReading ? tr("Stop &reading") : tr("&Read all %1 tokens").arg(length));
+    m_read->setText(isReading
+                        ? tr("Stop &reading")
+                        : countText(length, tr("&Read the token"), tr("&Read all %1 tokens")));
     QStringList state;
     if (!isEmpty)
-        state << tr("%1 of %2 tokens").arg(m_model.tokenCount()).arg(length);
+        state << countText(length, tr("%1 of 1 token"), tr("%2 of %1 tokens"))
+                     .arg(m_model.tokenCount());
     if (read.seconds > 0.0 && !isReading)
         state << tr("read in %1 s, after the answer").arg(read.seconds, 0, 'f', 1);
     if (isReading && store().answers().isRunning())
@@ -393,12 +368,13 @@ void LensView::showBars() {
     if (m_model.tokenCount() > 0) {
         const std::vector<int> counts = m_model.finalBy();
         rows.push_back({tr("Final by here"),
-                        tr("of %1 tokens").arg(m_model.tokenCount()),
+                        countText(m_model.tokenCount(), tr("of 1 token"), tr("of %1 tokens")),
                         std::vector<double>(counts.begin(), counts.end()),
                         {},
-                        tr("%1 of %2 tokens are final at the last layer.")
-                            .arg(counts.back())
-                            .arg(m_model.tokenCount())});
+                        countText(m_model.tokenCount(),
+                                  tr("Final at the last layer: %1 of 1 token."),
+                                  tr("Final at the last layer: %2 of %1 tokens."))
+                            .arg(counts.back())});
         const std::vector<double>& influence = m_model.answer().influence;
         const auto middle = influence.begin() + static_cast<std::ptrdiff_t>(influence.size() / 2);
         if (!influence.empty())
@@ -438,29 +414,7 @@ void LensView::showBars() {
 }
 
 QString LensView::finding() const {
-    const int layers = m_model.layerCount();
-    const int tokens = m_model.tokenCount();
-    if (tokens == 0 || layers < 3)
-        return {};
-    const std::vector<int> counts = m_model.finalBy();
-    const auto at = [&](int layer) { return counts[static_cast<std::size_t>(layer)]; };
-    QString sentence = tr("After layer %1 the token that was written leads for good in %2 of %5 "
-                          "places, after layer %3 in %4.")
-                           .arg(layers * 2 / 3)
-                           .arg(at(layers * 2 / 3))
-                           .arg(layers - 2)
-                           .arg(at(layers - 2))
-                           .arg(tokens);
-    sentence += ' ';
-    sentence += 2 * at(layers * 2 / 3) >= tokens
-                    ? tr("Much of the network only confirms: an early exit can draft here.")
-                    : tr("Most tokens are decided late: an early exit would often be wrong.");
-    const std::vector<int> copies = silentCopies(store(), layers);
-    if (!copies.empty())
-        sentence +=
-            ' ' +
-            tr("%1 layers are near-silent copies: behind them nothing changes.").arg(copies.size());
-    return sentence;
+    return m_model.finding(static_cast<int>(silentCopies(store(), m_model.layerCount()).size()));
 }
 
 void LensView::showFinding() {
@@ -489,10 +443,10 @@ void LensView::showAttention() {
     m_attentionTitle->setText(
         tr("Attention of layer %1 before \u201C%2\u201D: where each of %3 heads looks, over %4 "
            "tokens.")
-            .arg(read->layer)
-            .arg(read->token < m_model.tokenCount() ? m_model.tokenText(read->token) : QString())
-            .arg(read->heads.size())
-            .arg(read->texts.size()));
+            .arg(QString::number(read->layer),
+                 read->token < m_model.tokenCount() ? m_model.tokenText(read->token) : QString(),
+                 QString::number(read->heads.size()),
+                 QString::number(read->texts.size())));
 }
 
 } // namespace ui

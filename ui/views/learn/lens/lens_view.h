@@ -56,6 +56,13 @@ public:
 
     SegmentedControl& overlay() { return *m_overlay; }
 
+    /// Whether no reading runs and none is about to begin: it has ended, failed or been stopped.
+    bool isAtRest() const;
+
+    /// Reads the first tokens, also while it is not seen, and again where that was stopped or has
+    /// failed.
+    void readOn();
+
     /// Selects the cell at which a token of the answer became final earliest.
     void chooseFinalCell();
 
@@ -82,6 +89,7 @@ private:
     void restyle();
     const Answer* shownAnswer() const;
     const Answer* newestAnswer() const;
+    bool isToBeRead(const Answer* answer) const;
     void readFirst(const Answer* answer);
     void showReading();
     void showAttention();

@@ -95,10 +95,15 @@ SideVerdict verdictOf(const SideRun& run, SidesForm form) {
     const std::size_t right = run.answer(SideRun::Right).tokens.size();
     if (compared.areEqual())
         return {SideVerdict::Kind::Equal,
-                tr("Equal: %1 of %2 tokens.").arg(compared.equal).arg(left),
+                countText(static_cast<qint64>(left),
+                          tr("Equal: %1 of 1 token."),
+                          tr("Equal: %2 of %1 tokens."))
+                    .arg(compared.equal),
                 timesOf(run)};
-    const QString soFar =
-        tr("Equal so far: %1 of %2 tokens.").arg(compared.equal).arg(std::min(left, right));
+    const QString soFar = countText(static_cast<qint64>(std::min(left, right)),
+                                    tr("Equal so far: %1 of 1 token."),
+                                    tr("Equal so far: %2 of %1 tokens."))
+                              .arg(compared.equal);
     if (compared.isOver)
         return {SideVerdict::Kind::Stopped,
                 tr("Stopped."),

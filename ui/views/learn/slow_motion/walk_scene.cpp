@@ -75,6 +75,11 @@ int WalkScene::alternativeCount() const {
     return count;
 }
 
+int WalkScene::choiceNumber(int row) const {
+    const auto first = walk.shape.parents.begin();
+    return 1 + static_cast<int>(std::count(first, first + row, *(first + row)));
+}
+
 bool WalkScene::showsChoice(int row) const {
     if (row < 0 || !walk.rows[static_cast<std::size_t>(row)].choice)
         return false;

@@ -40,6 +40,9 @@ struct WalkScene {
 
     int alternativeCount() const;
 
+    /// Its place among the draft's choices behind the same row, from 1: the 3 of "k3".
+    int choiceNumber(int row) const;
+
     /// Whether it is known by now what the full model has behind a row.
     bool showsChoice(int row) const;
 

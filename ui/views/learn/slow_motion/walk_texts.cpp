@@ -15,8 +15,6 @@ using namespace engine;
 
 namespace {
 
-QString tokensText(qint64 count) { return countText(count, tr("1 token"), tr("%1 tokens")); }
-
 QString inTurnText(qint64 count) {
     return countText(count, tr("1 token"), tr("%1 tokens, one after the other"));
 }
@@ -30,9 +28,11 @@ QString draftSentence(const RoundWalk& walk, const WordStyle& style) {
     const auto guessed = static_cast<qint64>(walk.drafting.spine.size());
     QString how;
     if (walk.drafting.passes() == 0)
-        how = tr("%1 are guessed without running the model at all, from what was seen or guessed "
-                 "before. That costs next to nothing.")
-                  .arg(tokensText(walk.candidates()));
+        how = countText(walk.candidates(),
+                        tr("1 token is guessed without running the model at all, from what was "
+                           "seen or guessed before. That costs next to nothing."),
+                        tr("%1 tokens are guessed without running the model at all, from what was "
+                           "seen or guessed before. That costs next to nothing."));
     else if (walk.isByAdapter())
         how = tr("The draft adapter, a small layer beside the model, guesses %1. That is quicker, "
                  "but only a guess.")
@@ -45,9 +45,11 @@ QString draftSentence(const RoundWalk& walk, const WordStyle& style) {
         how = tr("A quicker version of the model guesses %1. That is only a guess.")
                   .arg(inTurnText(guessed));
     else if (walk.plan->exitAfterLayer >= 0 && walk.plan->exitAfterLayer + 1 < walk.layerCount)
-        how = tr("The first %1 of the %2 layers alone guess %3. That is quicker, but only a "
-                 "guess.")
-                  .arg(walk.plan->exitAfterLayer + 1)
+        how = countText(walk.plan->exitAfterLayer + 1,
+                        tr("The first of the %2 layers alone guesses %3. That is quicker, but "
+                           "only a guess."),
+                        tr("The first %1 of the %2 layers alone guess %3. That is quicker, but "
+                           "only a guess."))
                   .arg(walk.layerCount)
                   .arg(inTurnText(guessed));
     else
@@ -101,9 +103,11 @@ QString verifySentence(const RoundWalk& walk, const WordStyle& style) {
     QString pass;
     const int layers = static_cast<int>(walk.verifying.layers + 0.5);
     if (walk.layerCount > 0 && layers > 0 && layers < walk.layerCount)
-        pass = tr("The other %1 of the %2 layers read all %3 rows at once; the first ones have "
-                  "run already.")
-                   .arg(layers)
+        pass = countText(layers,
+                         tr("The last of the %2 layers reads all %3 rows at once; the first ones "
+                            "have run already."),
+                         tr("The other %1 of the %2 layers read all %3 rows at once; the first "
+                            "ones have run already."))
                    .arg(walk.layerCount)
                    .arg(walk.verifying.rows);
     else
@@ -125,7 +129,7 @@ QString acceptSentence(const RoundWalk& walk, const WordStyle& style) {
     if (walk.candidates() == 0)
         return tr("Nothing was guessed, so only the model's own token is written.");
     if (facts.accepted == 0)
-        return tr("The model would have written something else than the first guess. Its own "
+        return tr("The model would have written something other than the first guess. Its own "
                   "token is written, and %1: a wrong guess costs time, but never changes the "
                   "text.")
             .arg(style.word(tr("all guesses are thrown away"), WordTone::Gone));
@@ -158,9 +162,10 @@ QString searchSentence(const RoundWalk& walk) {
     const QString found =
         trial.ticks.empty()
             ? tr("It predicts %1 of it.").arg(shareText(trial.score))
-            : tr("It predicts %1 of the %2 tokens.")
-                  .arg(std::ranges::count_if(trial.ticks, [](int tick) { return tick != 0; }))
-                  .arg(trial.ticks.size());
+            : countText(static_cast<qint64>(trial.ticks.size()),
+                        tr("It predicts %1 of the 1 token."),
+                        tr("It predicts %2 of the %1 tokens."))
+                  .arg(std::ranges::count_if(trial.ticks, [](int tick) { return tick != 0; }));
     return tried + QLatin1Char(' ') + found + QLatin1Char(' ') +
            (trial.isBest ? tr("That is the best so far, so drafts leave these sublayers out from "
                               "now on.")

@@ -2,6 +2,7 @@
 #include "ui/views/models/library/library_list.h"
 
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/models/library/recent_models.h"
 #include "ui/views/models/library/two_line_delegate.h"
 
@@ -84,7 +85,7 @@ void LibraryList::addHead(const LibraryFolder& folder) {
                            countText(static_cast<qint64>(folder.models.size()),
                                      tr("1 model"),
                                      tr("%1 models"))));
-    head->setToolTip(where.toHtmlEscaped());
+    head->setToolTip(tipOf(where));
 }
 
 void LibraryList::addModel(const LibraryModel& model) {
@@ -99,9 +100,7 @@ void LibraryList::addModel(const LibraryModel& model) {
                  !model.reason.isEmpty() || (model.report && !model.report->fits()));
     row->setData(TwoLineDelegate::IsDimRole, !model.reason.isEmpty());
     row->setData(Qt::AccessibleTextRole, tr("%1, %2").arg(name, facts));
-    row->setToolTip(
-        QStringLiteral("<p>%1<br>%2</p>")
-            .arg(QDir::toNativeSeparators(model.path).toHtmlEscaped(), facts.toHtmlEscaped()));
+    row->setToolTip(tipOf(QDir::toNativeSeparators(model.path) + u'\n' + facts));
 }
 
 /// One that does not run is proposed, too: the panel tells its reason in full.

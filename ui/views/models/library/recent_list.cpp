@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/models/library/recent_list.h"
 
+#include "ui/theme/tip_text.h"
 #include "ui/views/models/library/two_line_delegate.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ void RecentList::fill() {
         item->setData(Qt::AccessibleTextRole,
                       isGone ? tr("%1, missing; Delete removes it from the list").arg(model.name)
                              : model.name);
-        item->setToolTip(model.path.toHtmlEscaped());
+        item->setToolTip(tipOf(model.path));
     }
     setCurrentRow(std::min(row, count() - 1));
     updateGeometry();

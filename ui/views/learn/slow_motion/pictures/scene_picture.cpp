@@ -18,11 +18,20 @@ ScenePicture::ScenePicture(const Theme& theme, const QString& title, QWidget* pa
 
 void ScenePicture::show(const WalkScene* scene) {
     m_scene = scene;
-    if (sizeHint().height() != height())
-        updateGeometry();
+    askForHeight();
     if (scene != nullptr)
         setAccessibleDescription(subtitle());
     update();
+}
+
+void ScenePicture::askForHeight() {
+    if (sizeHint().height() != height())
+        updateGeometry();
+}
+
+void ScenePicture::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    askForHeight();
 }
 
 QSize ScenePicture::sizeHint() const {

@@ -32,12 +32,13 @@ protected:
     /// What stands beside the title.
     virtual QString subtitle() const = 0;
 
-    /// Of what is below the title.
+    /// Of what is below the title; it may depend on the width.
     virtual int bodyHeight() const = 0;
 
     virtual void paintBody(QPainter& painter, const QRect& body) = 0;
 
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
     const WalkScene& scene() const { return *m_scene; }
 
@@ -64,6 +65,8 @@ protected:
     void paintBox(QPainter& painter, const Box& box) const;
 
 private:
+    void askForHeight();
+
     const Theme& m_theme;
     const WalkScene* m_scene = nullptr;
 };

@@ -46,6 +46,9 @@ QString WalkTree::subtitle() const {
     case RoundStop::Verify:
         return tr("the model's choice beside each place");
     case RoundStop::Accept:
+        if (walk.candidates() == 1)
+            return walk.accepting.accepted == 1 ? tr("the only guess is kept")
+                                                : tr("the only guess is not kept");
         return walk.accepting.accepted == 1 ? tr("1 of %1 guesses is kept").arg(walk.candidates())
                                             : tr("%1 of %2 guesses are kept")
                                                   .arg(walk.accepting.accepted)
@@ -291,9 +294,9 @@ void WalkTree::paintChoice(QPainter& painter, const QRect& line, const Columns& 
     };
     if (drawn.firstChoice >= 0 && isSame(drawn.firstChoice))
         note = QStringLiteral("\u2713");
-    for (std::size_t i = 0; i < drawn.alternatives.size(); ++i)
-        if (isSame(drawn.alternatives[i]))
-            note = tr("k%1").arg(i + 2);
+    for (const int row : drawn.alternatives)
+        if (isSame(row))
+            note = tr("k%1").arg(scene().choiceNumber(row));
     const bool isDone = scene().shown(RoundStop::Accept) >= 1.0;
     const bool isWritten = isDone && asked.isEmitted;
     const bool isMoot = isDone && !asked.isEmitted;

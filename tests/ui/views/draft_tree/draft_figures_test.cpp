@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/run_events.h"
+#include "tests/ui/support/shown_words.h"
+#include "tests/ui/support/view_stage.h"
+#include "ui/views/draft_tree/draft_tree_view.h"
+#include "ui/views/draft_tree/mask_view.h"
+
+#include <QtTest>
+
+#include <memory>
+
+using namespace engine;
+using namespace support;
+using namespace ui;
+
+namespace {
+
+/// Two choices behind the root, and at depth 2 choices behind both of them.
+StepFinished branchedStep() {
+    StepFinished step = draftStep(1, 0, {"a", "c"}, 2, "x");
+    step.draftTexts = {"a", "c", "b", "d", "e", "f"};
+    step.draft.push_back({11, -1, 1, 0.3}); // b
+    step.draft.push_back({12, 0, 1, 0.2});  // d, behind a
+    step.draft.push_back({13, 2, 0, 0.2});  // e, behind b
+    step.draft.push_back({14, 2, 1, 0.1});  // f, behind b
+    step.verifiedRows = 7;
+    return step;
+}
+
+} // namespace
+
+/// What the draft tree and its mask say in tables and tips.
+class DraftFiguresTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ViewStage> m_stage;
+
+private slots:
+
+    void init() { m_stage = std::make_unique<ViewStage>(); }
+
+    /// As the answer marks it and slow motion tells it.
+    void aChoiceIsCountedAmongThoseBehindTheSameToken() {
+        DraftTreeView view(m_stage->context());
+        view.show();
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(branchedStep());
+        m_stage->bridge.tick();
+        QStringList choices;
+        for (const QStringList& row : view.table().rows)
+            choices << row.at(1) + row.at(2);
+        QCOMPARE(choices, QStringList({"a1", "b2", "c1", "d2", "e1", "f2"}));
+    }
+
+    void theTipOfARowOfTheMaskIsItsTokenAsItIs() {
+        MaskView view(m_stage->context());
+        view.show();
+        StepFinished step = branchedStep();
+        step.draftTexts[0] = "<b>\"&";
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(step);
+        m_stage->bridge.tick();
+        const MaskModel& model = view.model();
+        QCOMPARE(model.headerData(1, Qt::Vertical, Qt::DisplayRole).toString(),
+                 QStringLiteral("<b>\"&"));
+        QCOMPARE(shownTip(model.headerData(1, Qt::Vertical, Qt::ToolTipRole).toString()),
+                 QStringLiteral("<b>\"&"));
+    }
+};
+
+QTEST_MAIN(DraftFiguresTest)
+#include "draft_figures_test.moc"
