@@ -55,7 +55,7 @@ void answer(const support::DefaultModel& model,
     std::vector<TokenId> sequence = prompt;
     const DraftTree noDraft;
     const auto length = static_cast<Position>(prompt.size());
-    KvCache cache = std::move(transformer.makeCache(length + maxTokens)).value();
+    KvCache cache = transformer.makeCache(length + maxTokens).value();
     const LayerPlan plan = LayerPlan::full(model.config.layerCount);
     const int onlyRow = 0;
     const std::span<const int> rows(&onlyRow, 1);

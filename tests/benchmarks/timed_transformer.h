@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/model/transformer.h"
 #include "engine/model/weight_share.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <algorithm>
 #include <chrono>
@@ -18,11 +18,11 @@ struct TimedPass {
 };
 
 /// Passes everything on to another transformer and notes the passes. Thread: one.
-class TimedTransformer final : public engine::Transformer {
+class TimedTransformer final : public support::WrappingTransformer {
 public:
     /// `timed` must outlive this.
     explicit TimedTransformer(engine::Transformer& timed)
-        : m_timed(timed) {
+        : WrappingTransformer(timed) {
         const auto [attention, mlp] = engine::sublayerWeights(timed.config());
         const auto full = engine::LayerPlan::full(timed.config().layerCount);
         engine::LayerPlan without = full;
@@ -32,40 +32,30 @@ public:
         m_passes.reserve(1U << 16U);
     }
 
-    const engine::ModelConfig& config() const override { return m_timed.config(); }
-
-    engine::Precision precision() const override { return m_timed.precision(); }
-
-    engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override {
-        return m_timed.makeCache(capacity);
-    }
-
     engine::Result<void> forwardInto(const engine::ForwardRequest& request,
                                      engine::KvCache& cache,
                                      engine::ForwardResult& result) override {
         const auto start = std::chrono::steady_clock::now();
-        auto ran = m_timed.forwardInto(request, cache, result);
+        auto ran = inner().forwardInto(request, cache, result);
         const std::chrono::duration<double, std::milli> passed =
             std::chrono::steady_clock::now() - start;
         m_passes.push_back({shareOf(request.plan), request.layout.rowCount(), passed.count()});
         return ran;
     }
 
-    std::size_t weightBytes() const override { return m_timed.weightBytes(); }
+    engine::Result<bool> makeCopyPiece() override { return inner().makeCopyPiece(); }
 
-    engine::Result<bool> makeCopyPiece() override { return m_timed.makeCopyPiece(); }
+    void dropCopy() override { inner().dropCopy(); }
 
-    void dropCopy() override { m_timed.dropCopy(); }
+    double copyShare() const override { return inner().copyShare(); }
 
-    double copyShare() const override { return m_timed.copyShare(); }
+    std::string arithmeticName() const override { return inner().arithmeticName(); }
 
-    std::string arithmeticName() const override { return m_timed.arithmeticName(); }
+    std::string_view kvTypeName() const override { return inner().kvTypeName(); }
 
-    std::string_view kvTypeName() const override { return m_timed.kvTypeName(); }
+    std::string_view instructionSet() const override { return inner().instructionSet(); }
 
-    std::string_view instructionSet() const override { return m_timed.instructionSet(); }
-
-    int preferredTreeNodes() const override { return m_timed.preferredTreeNodes(); }
+    int preferredTreeNodes() const override { return inner().preferredTreeNodes(); }
 
     /// Those since the last call.
     std::vector<TimedPass> takePasses() {
@@ -85,7 +75,6 @@ private:
         return plan.weights == engine::WeightSet::Copy ? share * copyShare() : share;
     }
 
-    engine::Transformer& m_timed;
     double m_attentionShare = 0.0; // of one attention sublayer
     double m_mlpShare = 0.0;
     std::vector<TimedPass> m_passes;

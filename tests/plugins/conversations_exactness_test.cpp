@@ -2,10 +2,9 @@
 // An answer has the same tokens whether its conversation is alone in a session or takes turns with
 // others that use the same model.
 #include "engine/decoding/round/cached_sequence.h"
-#include "engine/model/plain/plain_backend.h"
 #include "engine/session/engine_session.h"
 #include "tests/support/byte_tokenizer.h"
-#include "tests/support/models/tiny_model.h"
+#include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/patience.h"
 
 #include <QDir>
@@ -23,15 +22,8 @@ constexpr int kLayers = 8;
 constexpr int kTokens = 70; // more than one window of SWIFT's search
 
 Result<SessionModel> tinyModel(const LoadModel&, const ModelLoadWork&) {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
-    auto weights = support::randomWeights(config, 11);
-    for (int layer = 1; layer + 1 < kLayers; ++layer)
-        support::quietenLayer(weights, layer, 0.2F); // so that drafts are accepted
-    SessionModel model;
-    ENGINE_TRY(model.transformer,
-               makePlainTransformer(config, weights, {.precision = Precision::F64}));
+    SessionModel model; // drafts are accepted
+    model.transformer = support::quietModel(kLayers, 11, {1, kLayers - 1, 0.2F});
     model.tokenizer = std::make_unique<test_support::ByteTokenizer>();
     model.contextLength = 400;
     model.backend = "plain";

@@ -22,9 +22,7 @@ constexpr int kAnswerTokens = 72;
 
 /// Wide enough that two threads share every product.
 std::unique_ptr<Transformer> makeCpu(TensorType type, int threads) {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
+    ModelConfig config = support::layeredConfig(kLayers);
     config.hiddenSize = 128;
     config.mlpSize = 256;
     config.headDim = 32;
@@ -33,13 +31,10 @@ std::unique_ptr<Transformer> makeCpu(TensorType type, int threads) {
     cpu::Options options;
     options.weights = WeightForm::File;
     options.threads = threads;
-    auto made = makeCpuTransformer(config, source, options);
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
+    auto made = support::valueOf(makeCpuTransformer(config, source, options));
     const auto adapter = support::makeAdapter(config, support::AdapterKind::Random, 4);
-    auto drafts = makeDraftModel(*made.value(), adapter);
-    ENGINE_CHECK(drafts.hasValue(), "{}", drafts.error().message);
-    made.value()->useDraftModel(std::move(drafts).value());
-    return std::move(made).value();
+    made->useDraftModel(support::valueOf(makeDraftModel(*made, adapter)));
+    return made;
 }
 
 struct ToldTrial {
@@ -87,24 +82,22 @@ Told decode(Transformer& transformer,
             const std::string& name,
             const SettingValues& settings,
             StepClock clock = countingClock()) {
-    auto made = support::registry().make(name,
-                                         {.transformer = transformer,
-                                          .contextLength = 320,
-                                          .settings = settings,
-                                          .clock = std::move(clock)});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    Decoder& decoder = *made.value();
+    const auto decoder = support::openDecoder(name,
+                                              {.transformer = transformer,
+                                               .contextLength = 320,
+                                               .settings = settings,
+                                               .clock = std::move(clock)});
     Told told;
     std::vector<TokenId> prompt = {3, 1, 4, 1, 5, 9, 2, 6, 3, 1, 4};
     for (int turn = 0; turn < 3; ++turn) {
         ENGINE_CHECK(
-            decoder.begin({.tokens = prompt, .maxTokens = kAnswerTokens, .task = "repeat"}, {})
+            decoder->begin({.tokens = prompt, .maxTokens = kAnswerTokens, .task = "repeat"}, {})
                 .hasValue(),
             "a prompt was refused");
         const std::size_t end = told.tokens.size() + kAnswerTokens;
         while (told.tokens.size() < end)
-            told.take(std::move(decoder.step()).value());
-        told.take(std::move(decoder.endAnswer()).value());
+            told.take(decoder->step().value());
+        told.take(decoder->endAnswer().value());
         prompt.push_back(7 + turn);
     }
     return told;

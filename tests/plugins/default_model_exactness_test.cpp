@@ -35,7 +35,7 @@ Answer answer(Decoder& decoder, std::span<const TokenId> prompt, const std::stri
         decoder.begin({.tokens = prompt, .maxTokens = kAnswerTokens, .task = task}, {}).hasValue(),
         "a prompt was refused");
     while (made.tokens.size() < kAnswerTokens) {
-        const DecodeStep step = std::move(decoder.step()).value();
+        const DecodeStep step = decoder.step().value();
         made.tokens.insert(made.tokens.end(), step.tokens.begin(), step.tokens.end());
         made.drafted += step.draft.size();
     }

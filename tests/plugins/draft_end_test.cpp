@@ -74,9 +74,8 @@ std::vector<DraftTree> draftsOf(const std::string& name, const SettingValues& se
                 .hasValue(),
             "a prompt was refused");
         for (int left = kLength; left > 0;) {
-            const auto step = decoder->step();
-            ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-            const DraftTree& draft = step.value().draft;
+            const auto step = support::valueOf(decoder->step());
+            const DraftTree& draft = step.draft;
             ENGINE_CHECK(isTrue(draft, left),
                          "{}: a draft of {} nodes, {} deep, with {} places left says {} ({}, {})",
                          name,
@@ -86,9 +85,9 @@ std::vector<DraftTree> draftsOf(const std::string& name, const SettingValues& se
                          static_cast<int>(draft.end().reason),
                          draft.end().value,
                          draft.end().limit);
-            left -= static_cast<int>(step.value().tokens.size());
+            left -= static_cast<int>(step.tokens.size());
             drafts.push_back(draft);
-            if (endsAnswer(step.value().tokens.back()))
+            if (endsAnswer(step.tokens.back()))
                 break;
         }
         ENGINE_CHECK(decoder->endAnswer().hasValue(), "an answer did not end");

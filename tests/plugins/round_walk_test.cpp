@@ -25,9 +25,7 @@ constexpr int kAnswerTokens = 56;
 
 /// Two layers hardly matter, so that drafts without some layers are now and then right.
 Result<SessionModel> tinyModel(const LoadModel&, const ModelLoadWork&) {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
+    const ModelConfig config = support::layeredConfig(kLayers);
     support::MemoryWeights weights = support::randomWeights(config, 3);
     for (const int layer : {2, 3, 5})
         support::quietenLayer(weights, layer, 0.02F);
@@ -131,19 +129,15 @@ class RoundWalkTest : public QObject {
 
     /// Walks through all rounds of a recording; returns the error that ended it, if one did.
     std::optional<Error> walk(const std::filesystem::path& path, bool isGreedy) {
-        auto reader = RunReader::open(path);
-        if (!reader)
-            return reader.error();
+        ENGINE_TRY(RunReader reader, RunReader::open(path));
         RoundLog log;
         DecodeMetrics sums;
         std::vector<TokenId> written;
         while (true) {
-            auto next = reader.value().next();
+            ENGINE_TRY(const auto next, reader.next());
             if (!next)
-                return next.error();
-            if (!next.value())
                 return std::nullopt;
-            const EngineEvent& event = *next.value();
+            const EngineEvent& event = *next;
             log.apply(event);
             if (event.as<PromptStarted>() != nullptr) {
                 written.clear();

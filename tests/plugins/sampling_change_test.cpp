@@ -8,7 +8,6 @@
 #include <QTest>
 
 using namespace engine;
-using support::registry;
 
 namespace {
 
@@ -45,13 +44,11 @@ std::unique_ptr<Decoder> decoderOf(const std::string& name,
                     {"siblings", std::string("published")}};
     if (name == "auto") // drafts by passes all the time, whatever they give
         settings = {{"margin", -1.0}, {"probing", 1.0}, {"lookup", 0.0}, {"successors", 0.0}};
-    auto made = registry().make(name,
+    return support::openDecoder(name,
                                 {.transformer = transformer,
                                  .sampling = sampling,
                                  .contextLength = 512,
                                  .settings = settings});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
 }
 
 struct Outcome {
@@ -65,13 +62,12 @@ Outcome answerOf(Decoder& decoder) {
     ENGINE_CHECK(decoder.begin({.tokens = kPrompt, .maxTokens = kLength}, {}).hasValue(), "begin");
     answer.cachedAtBegin = decoder.cachedTokens();
     while (static_cast<int>(answer.tokens.size()) < kLength) {
-        const auto step = decoder.step();
-        ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-        const auto& tokens = step.value().tokens;
+        const auto step = support::valueOf(decoder.step());
+        const auto& tokens = step.tokens;
         answer.tokens.insert(answer.tokens.end(), tokens.begin(), tokens.end());
-        for (const TrialRecord& trial : step.value().search.trials)
+        for (const TrialRecord& trial : step.search.trials)
             answer.search.trials.push_back(trial);
-        for (const PlanChange& change : step.value().search.planChanges)
+        for (const PlanChange& change : step.search.planChanges)
             answer.search.planChanges.push_back(change);
     }
     ENGINE_CHECK(decoder.endAnswer().hasValue(), "end");

@@ -2,7 +2,6 @@
 // The same prompt answered by two sides of one session in turn, and what is made of their events.
 #include "engine/decoding/target_decoder.h"
 #include "engine/learn/sides/side_comparison.h"
-#include "engine/model/plain/plain_backend.h"
 #include "engine/session/asides.h"
 #include "engine/session/engine_session.h"
 #include "tests/support/byte_tokenizer.h"
@@ -27,13 +26,8 @@ constexpr std::uint64_t kLeft = kFirstAside + 1;
 constexpr std::uint64_t kRight = kFirstAside + 2;
 
 Result<SessionModel> sideModel(const LoadModel&, const ModelLoadWork&) {
-    const ModelConfig config = support::layeredConfig(kLayers);
-    auto weights = support::randomWeights(config, 11);
-    for (int layer = 1; layer + 1 < kLayers; ++layer)
-        support::quietenLayer(weights, layer, 0.2F); // so that drafts are accepted
-    SessionModel model;
-    ENGINE_TRY(model.transformer,
-               makePlainTransformer(config, weights, {.precision = Precision::F64}));
+    SessionModel model; // drafts are accepted
+    model.transformer = support::quietModel(kLayers, 11, {1, kLayers - 1, 0.2F});
     model.tokenizer = std::make_unique<test_support::ByteTokenizer>();
     model.contextLength = 400;
     model.backend = "plain";

@@ -2,6 +2,7 @@
 // The study of decoding: what its journal holds, that it goes on where it was stopped, and that a
 // difference is told. No figure is checked that depends on the machine.
 #include "app/exit_codes.h"
+#include "tests/support/file_content.h"
 #include "tests/support/programs/swift_run.h"
 
 #include <QFile>
@@ -35,9 +36,7 @@ private:
 };
 
 void DecodingStudyTest::write(const QString& name, const QByteArray& content) const {
-    QFile file(path(name));
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(content);
+    support::writeFile(path(name), content);
 }
 
 void DecodingStudyTest::init() {
@@ -47,10 +46,7 @@ void DecodingStudyTest::init() {
 }
 
 QList<QByteArray> DecodingStudyTest::journal() const {
-    QFile file(path("journal.jsonl"));
-    if (!file.open(QIODevice::ReadOnly))
-        return {};
-    QList<QByteArray> lines = file.readAll().split('\n');
+    QList<QByteArray> lines = support::fileBytes(path("journal.jsonl")).split('\n');
     lines.removeLast(); // behind the last line break
     return lines;
 }
@@ -135,10 +131,7 @@ void DecodingStudyTest::otherSettingsAreRefused() {
 
 void DecodingStudyTest::aDifferenceIsToldAndFails() {
     QCOMPARE(study().exitCode, 0);
-    QFile file(path("journal.jsonl"));
-    QVERIFY(file.open(QIODevice::ReadOnly));
-    QByteArray text = file.readAll();
-    file.close();
+    QByteArray text = support::fileBytes(path("journal.jsonl"));
     const qsizetype last = text.lastIndexOf("\"equal\":true,\"first_difference\":null");
     text.replace(last, 36, "\"equal\":false,\"first_difference\":3");
     write("journal.jsonl", text);

@@ -5,6 +5,7 @@
 // Run from the checkout's root: build/release/benchmarks/exit_choice_study --help
 #include "engine/decoding/target.h"
 #include "tests/support/models/default_model.h"
+#include "tests/support/value_of.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -46,16 +47,15 @@ std::vector<HeadSummary> summariesOf(Target& target, std::span<const HiddenPiece
     const int exits = static_cast<int>(hidden.size());
     std::vector<int> rows(hidden.size());
     std::iota(rows.begin(), rows.end(), 0);
-    auto pass =
-        target.transformer().forward({.plan = LayerPlan::full(layers),
-                                      .layout = AttentionLayout::chain(target.length(), exits),
-                                      .hidden = hidden,
-                                      .firstLayer = layers,
-                                      .endLayer = layers,
-                                      .summaryRows = rows},
-                                     target.cache());
-    ENGINE_CHECK(pass.hasValue(), "{}", pass.error().message);
-    return std::move(pass).value().summaries;
+    return support::valueOf(target.transformer().forward(
+                                {.plan = LayerPlan::full(layers),
+                                 .layout = AttentionLayout::chain(target.length(), exits),
+                                 .hidden = hidden,
+                                 .firstLayer = layers,
+                                 .endLayer = layers,
+                                 .summaryRows = rows},
+                                target.cache()))
+        .summaries;
 }
 
 std::vector<ExitCounts> count(const std::vector<int>& exitLayers, int prompts, int maxTokens) {
@@ -67,7 +67,7 @@ std::vector<ExitCounts> count(const std::vector<int>& exitLayers, int prompts, i
     for (HiddenRows& stream : streams)
         handOuts.push_back({exitLayers[handOuts.size()] - 1, &stream});
     std::vector<ExitCounts> counts(exitLayers.size());
-    Target target = std::move(Target::make(*model.transformer, {}, 4096, exits)).value();
+    Target target = Target::make(*model.transformer, {}, 4096, exits).value();
     for (const char* task : {"code",
                              "instruction_following",
                              "math_reasoning",
@@ -82,9 +82,8 @@ std::vector<ExitCounts> count(const std::vector<int>& exitLayers, int prompts, i
             while (target.remainingTokens() > 0) {
                 for (HiddenRows& stream : streams)
                     stream.clear();
-                const auto step = target.verify(Draft(), {.handOuts = handOuts});
-                ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-                const TokenId token = step.value().tokens.front();
+                const TokenId token =
+                    support::valueOf(target.verify(Draft(), {.handOuts = handOuts})).tokens.front();
                 const std::vector<HiddenPiece> pieces(streams.begin(), streams.end());
                 const auto said = summariesOf(target, pieces);
                 for (std::size_t exit = 0; exit < said.size(); ++exit)

@@ -8,6 +8,7 @@
 #include "engine/decoding/free/free_drafter.h"
 #include "tests/benchmarks/pool_source.h"
 #include "tests/support/models/default_model.h"
+#include "tests/support/value_of.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -153,7 +154,7 @@ Answers make(Answers answers, int prompts, int maxTokens, const std::string& bac
     std::vector<std::vector<std::string>> texts;
     for (const char* task : kTasks)
         texts.push_back(support::dataPrompts(task, prompts));
-    Target target = std::move(Target::make(*model.transformer, {}, 4096, kMadeWith)).value();
+    Target target = Target::make(*model.transformer, {}, 4096, kMadeWith).value();
     for (std::size_t index = 0; index < static_cast<std::size_t>(prompts); ++index)
         for (std::size_t task = 0; task < kTasks.size(); ++task) {
             if (index >= texts[task].size())
@@ -165,12 +166,10 @@ Answers make(Answers answers, int prompts, int maxTokens, const std::string& bac
                 continue; // too long
             drafter.begin({.tokens = answer.prompt}, sampling);
             while (target.remainingTokens() > 0) {
-                auto draft = drafter.draft(target, {.maxNodes = kMadeWith});
-                ENGINE_CHECK(draft.hasValue(), "{}", draft.error().message);
-                const auto step = target.verify(std::move(draft).value());
-                ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-                take(target, step.value(), answer);
-                drafter.observe(target, step.value());
+                auto draft = support::valueOf(drafter.draft(target, {.maxNodes = kMadeWith}));
+                const auto step = support::valueOf(target.verify(std::move(draft)));
+                take(target, step, answer);
+                drafter.observe(target, step);
                 if (std::find(ends.begin(), ends.end(), answer.tokens.back()) != ends.end())
                     break;
             }

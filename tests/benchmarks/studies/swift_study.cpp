@@ -6,6 +6,7 @@
 #include "engine/search/matchness.h"
 #include "engine/search/skip_space.h"
 #include "tests/support/models/default_model.h"
+#include "tests/support/value_of.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -54,18 +55,14 @@ public:
     void run() {
         SettingValues given;
         const DecoderInfo info = m_registry.info("swift").value();
-        for (const std::string& setting : m_options.settings) {
-            auto parsed = parseSetting(info, setting);
-            ENGINE_CHECK(parsed.hasValue(), "{}", parsed.error().message);
-            given.insert(std::move(parsed).value());
-        }
-        auto made = m_registry.make(
+        for (const std::string& setting : m_options.settings)
+            given.insert(support::valueOf(parseSetting(info, setting)));
+        auto made = support::valueOf(m_registry.make(
             "swift",
-            {.transformer = *m_model.transformer, .contextLength = 4096, .settings = given});
-        ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
+            {.transformer = *m_model.transformer, .contextLength = 4096, .settings = given}));
         int index = 0;
         for (const std::string& text : support::dataPrompts(m_options.task, m_options.prompts)) {
-            answer(*made.value(), m_model.prompt(text), ++index);
+            answer(*made, m_model.prompt(text), ++index);
             if (m_options.stopAfterTrials > 0 && m_trials >= m_options.stopAfterTrials)
                 break;
         }
@@ -88,9 +85,7 @@ private:
         const auto start = std::chrono::steady_clock::now();
         bool isOver = false;
         while (!isOver) {
-            auto stepped = decoder.step();
-            ENGINE_CHECK(stepped.hasValue(), "{}", stepped.error().message);
-            const DecodeStep& step = stepped.value();
+            const DecodeStep step = support::valueOf(decoder.step());
             totals.accepted += static_cast<int>(step.path.size());
             totals.drafted += step.draft.draftSteps();
             totals.tokens += static_cast<int>(step.tokens.size());
@@ -102,9 +97,7 @@ private:
             isOver = totals.tokens >= m_options.maxTokens ||
                      std::find(ends.begin(), ends.end(), step.tokens.back()) != ends.end();
         }
-        auto report = decoder.endAnswer();
-        ENGINE_CHECK(report.hasValue(), "{}", report.error().message);
-        take(report.value(), totals, index);
+        take(support::valueOf(decoder.endAnswer()), totals, index);
         totals.allMs =
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
                 .count();

@@ -14,6 +14,7 @@
 #include "engine/search/matchness.h"
 #include "engine/search/skip_space.h"
 #include "tests/support/models/default_model.h"
+#include "tests/support/value_of.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
@@ -83,8 +84,7 @@ private:
     PromptVector vectorOf(const std::vector<TokenId>& prompt) {
         PromptRow row{.layer = recognitionLayer(m_model.config.layerCount)};
         CachedSequence sequence(
-            std::move(m_model.transformer->makeCache(static_cast<Position>(prompt.size())))
-                .value());
+            m_model.transformer->makeCache(static_cast<Position>(prompt.size())).value());
         const auto before = std::span(prompt).first(prompt.size() - 1);
         const auto read = sequence.fill(*m_model.transformer, before, {.lastRow = &row});
         ENGINE_CHECK(read.hasValue(), "{}", read.error().message);
@@ -94,8 +94,8 @@ private:
     /// Decodes plainly; false where the answer is too short for a window.
     bool answer(Sample& sample) {
         const auto room = static_cast<Position>(sample.prompt.size()) + 2 * m_options.window;
-        auto sequence = std::make_shared<CachedSequence>(
-            std::move(m_model.transformer->makeCache(room)).value());
+        auto sequence =
+            std::make_shared<CachedSequence>(m_model.transformer->makeCache(room).value());
         ENGINE_CHECK(sequence->fill(*m_model.transformer, sample.prompt, {}).hasValue(), "fill");
         KvCache& cache = sequence->cache();
         const Position promptLength = cache.length();
@@ -107,14 +107,14 @@ private:
         TokenId newest = sample.prompt.back();
         while (static_cast<int>(tokens.size()) <= m_options.window) {
             const AttentionLayout layout = AttentionLayout::chain(cache.length(), 1);
-            const auto result = m_model.transformer->forward({.plan = plan,
-                                                              .layout = layout,
-                                                              .tokens = std::span(&newest, 1),
-                                                              .summaryRows = rows},
-                                                             cache);
-            ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
+            const auto result =
+                support::valueOf(m_model.transformer->forward({.plan = plan,
+                                                               .layout = layout,
+                                                               .tokens = std::span(&newest, 1),
+                                                               .summaryRows = rows},
+                                                              cache));
             cache.commit(1);
-            newest = result.value().summaries.front().best();
+            newest = result.summaries.front().best();
             if (std::find(ends.begin(), ends.end(), newest) != ends.end())
                 break;
             tokens.push_back(newest);
@@ -187,10 +187,10 @@ private:
         int count = 0;
         for (const Sample& sample : m_samples)
             if (sample.task == task && sample.isLearnt == isLearnt && sample.sequence) {
-                const auto found =
-                    matchness(*m_model.transformer, sample.sequence->cache(), plan, sample.window);
-                ENGINE_CHECK(found.hasValue(), "{}", found.error().message);
-                sum += found.value().score;
+                sum += support::valueOf(
+                           matchness(
+                               *m_model.transformer, sample.sequence->cache(), plan, sample.window))
+                           .score;
                 ++count;
             }
         return sum / std::max(count, 1);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model that names a mask token never emits it, whoever decodes and however tokens are drawn.
 #include "engine/decoding/target.h"
-#include "engine/model/plain/plain_backend.h"
-#include "tests/support/models/tiny_model.h"
-#include "tests/support/transformers/forward_helpers.h"
+#include "tests/support/lossless/decoding_checks.h"
+#include "tests/support/models/plain_model.h"
 
 #include <QTest>
 
@@ -11,10 +10,9 @@
 #include <limits>
 
 using namespace engine;
+using support::Ids;
 
 namespace {
-
-using Ids = std::vector<TokenId>;
 
 const Ids kPrompt = {3, 1, 4, 1, 5};
 constexpr std::size_t kAnswer = 40;
@@ -22,18 +20,11 @@ constexpr std::size_t kAnswer = 40;
 std::unique_ptr<Transformer> model(TokenId maskToken) {
     ModelConfig config = support::tinyConfig();
     config.maskTokenId = maskToken;
-    return std::move(makePlainTransformer(
-                         config, support::randomWeights(config, 7), {.precision = Precision::F64}))
-        .value();
+    return support::plainModel(config, support::randomWeights(config, 7));
 }
 
 Ids answerOf(Transformer& transformer, const SamplingOptions& sampling) {
-    const auto decoder = std::move(makeVanillaDecoder(transformer, sampling, 100)).value();
-    ENGINE_CHECK(decoder->begin({kPrompt}, {}).hasValue(), "a prompt was refused");
-    Ids answer;
-    while (answer.size() < kAnswer)
-        answer.push_back(std::move(decoder->step()).value().tokens.front());
-    return answer;
+    return support::vanillaAnswer(transformer, kPrompt, kAnswer, sampling);
 }
 
 /// From all logits of fresh passes, the mask's taken out by hand.
@@ -87,11 +78,11 @@ void MaskTokenTest::factsAreThoseOfTheOtherTokens() {
     const auto free = model(kNoToken);
     const TokenId mask = answerOf(*free, {}).front();
     const auto forbidding = model(mask);
-    const auto freely = std::move(makeVanillaDecoder(*free, {}, 100)).value();
-    const auto decoder = std::move(makeVanillaDecoder(*forbidding, {}, 100)).value();
+    const auto freely = makeVanillaDecoder(*free, {}, 100).value();
+    const auto decoder = makeVanillaDecoder(*forbidding, {}, 100).value();
     QVERIFY(freely->begin({kPrompt}, {}).hasValue() && decoder->begin({kPrompt}, {}).hasValue());
-    const double lost = std::move(freely->step()).value().facts.front().targetProbability;
-    const DecodeStep step = std::move(decoder->step()).value();
+    const double lost = freely->step().value().facts.front().targetProbability;
+    const DecodeStep step = decoder->step().value();
     KvCache cache = support::emptyCache(*free, 100);
     const HeadSummary summary =
         summarise(support::runChain(*free, cache, LayerPlan::full(3), kPrompt, 64).back());
@@ -106,13 +97,13 @@ void MaskTokenTest::aDraftedOneIsRejected() {
     const TokenId mask = answerOf(*free, {}).front();
     const auto forbidding = model(mask);
     for (const SamplingOptions& sampling : samplings()) {
-        Target target = std::move(Target::make(*forbidding, sampling, 100, 4)).value();
+        Target target = Target::make(*forbidding, sampling, 100, 4).value();
         QVERIFY(target.begin({kPrompt}, {}).hasValue());
         DraftTree draft;
         draft.add(mask, -1, 1.0);
         draft.setDrawnFrom(-1, {{mask}, {1.0}});
         for (const VerifyRule rule : {VerifyRule::Match, VerifyRule::Rejection}) {
-            const DecodeStep step = std::move(target.verify(draft, rule)).value();
+            const DecodeStep step = target.verify(draft, rule).value();
             QVERIFY(step.path.empty() && step.tokens.front() != mask);
         }
     }

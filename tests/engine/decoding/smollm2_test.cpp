@@ -110,7 +110,7 @@ void SmolLm2Test::greedyContinuationsMatch() {
     QFETCH(double, tolerance);
     const auto transformer = loadModel(backend.toStdString(), form.toStdString());
     QVERIFY2(transformer.hasValue(), transformer ? "" : transformer.error().message.c_str());
-    const auto decoder = std::move(makeVanillaDecoder(*transformer.value(), {}, 512)).value();
+    const auto decoder = makeVanillaDecoder(*transformer.value(), {}, 512).value();
     const auto lines = support::readJsonLines(support::goldenPath("smollm2/greedy.jsonl"));
     // A sample: prompts of as many tasks, or one with a slow backend.
     const std::size_t stride = isFull ? 1 : lines.size() / (backend == "cpu" ? 3 : 1);

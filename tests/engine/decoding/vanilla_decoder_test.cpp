@@ -4,6 +4,7 @@
 #include "engine/model/plain/plain_backend.h"
 #include "tests/support/models/tiny_model.h"
 #include "tests/support/transformers/forward_helpers.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <QTest>
 
@@ -14,39 +15,25 @@ using namespace engine;
 namespace {
 
 /// Counts rows and passes of the transformer behind it.
-class CountingTransformer : public Transformer {
+class CountingTransformer : public support::WrappingTransformer {
 public:
-    explicit CountingTransformer(std::unique_ptr<Transformer> inner)
-        : m_inner(std::move(inner)) {}
-
-    const ModelConfig& config() const override { return m_inner->config(); }
-
-    Precision precision() const override { return m_inner->precision(); }
-
-    Result<KvCache> makeCache(Position capacity) const override {
-        return m_inner->makeCache(capacity);
-    }
+    using WrappingTransformer::WrappingTransformer;
 
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
         rows += request.layout.rowCount();
         largestPass = std::max(largestPass, request.layout.rowCount());
-        return m_inner->forwardInto(request, cache, result);
+        return inner().forwardInto(request, cache, result);
     }
-
-    std::size_t weightBytes() const override { return m_inner->weightBytes(); }
 
     int rows = 0;
     int largestPass = 0;
-
-private:
-    std::unique_ptr<Transformer> m_inner;
 };
 
 CountingTransformer makeTransformer() {
     const ModelConfig config = support::tinyConfig();
     return CountingTransformer(
-        std::move(makePlainTransformer(config, support::randomWeights(config, 3), {})).value());
+        makePlainTransformer(config, support::randomWeights(config, 3), {}).value());
 }
 
 std::vector<TokenId> randomIds(std::size_t count) {
@@ -61,7 +48,7 @@ std::vector<TokenId> answer(Decoder& decoder, const std::vector<TokenId>& prompt
     GenerationRequest request;
     request.prompt = prompt;
     request.limits.maxTokens = count;
-    return std::move(generate(decoder, request)).value().tokens;
+    return generate(decoder, request).value().tokens;
 }
 
 } // namespace
@@ -82,7 +69,7 @@ private slots:
 
 void VanillaDecoderTest::greedyTakesTheArgmaxOfEveryPass() {
     CountingTransformer transformer = makeTransformer();
-    const auto decoder = std::move(makeVanillaDecoder(transformer, {}, 64)).value();
+    const auto decoder = makeVanillaDecoder(transformer, {}, 64).value();
     std::vector<TokenId> sequence = randomIds(9);
     const std::vector<TokenId> tokens = answer(*decoder, sequence, 12);
     sequence.insert(sequence.end(), tokens.begin(), tokens.end());
@@ -97,8 +84,7 @@ void VanillaDecoderTest::sameSeedSameTokens() {
     const std::vector<TokenId> prompt = randomIds(9);
     const auto run = [&](std::uint64_t seed) {
         const SamplingOptions sampling{.temperature = 1.0, .topK = 40, .topP = 0.95, .seed = seed};
-        return answer(
-            *std::move(makeVanillaDecoder(transformer, sampling, 64)).value(), prompt, 20);
+        return answer(*makeVanillaDecoder(transformer, sampling, 64).value(), prompt, 20);
     };
     QCOMPARE(run(1), run(1));
     QVERIFY(run(1) != run(2));
@@ -106,7 +92,7 @@ void VanillaDecoderTest::sameSeedSameTokens() {
 
 void VanillaDecoderTest::longPromptsRunInPieces() {
     CountingTransformer transformer = makeTransformer();
-    const auto decoder = std::move(makeVanillaDecoder(transformer, {}, 400)).value();
+    const auto decoder = makeVanillaDecoder(transformer, {}, 400).value();
     const std::vector<TokenId> prompt = randomIds(300);
     std::vector<double> parts;
     QVERIFY(decoder->begin({prompt}, {{}, [&](double part) { parts.push_back(part); }}).hasValue());
@@ -118,7 +104,7 @@ void VanillaDecoderTest::longPromptsRunInPieces() {
 
 void VanillaDecoderTest::theNextPromptReusesWhatTheCacheHolds() {
     CountingTransformer transformer = makeTransformer();
-    const auto decoder = std::move(makeVanillaDecoder(transformer, {}, 128)).value();
+    const auto decoder = makeVanillaDecoder(transformer, {}, 128).value();
     std::vector<TokenId> prompt = randomIds(20);
     const std::vector<TokenId> tokens = answer(*decoder, prompt, 10);
     prompt.insert(prompt.end(), tokens.begin(), tokens.end());
@@ -131,23 +117,23 @@ void VanillaDecoderTest::theNextPromptReusesWhatTheCacheHolds() {
 
 void VanillaDecoderTest::aReusedCacheChangesNothing() {
     CountingTransformer transformer = makeTransformer();
-    const auto reused = std::move(makeVanillaDecoder(transformer, {}, 128)).value();
+    const auto reused = makeVanillaDecoder(transformer, {}, 128).value();
     std::vector<TokenId> prompt = randomIds(20);
     answer(*reused, prompt, 10);
     prompt[12] = 77;
-    const auto fresh = std::move(makeVanillaDecoder(transformer, {}, 128)).value();
+    const auto fresh = makeVanillaDecoder(transformer, {}, 128).value();
     QCOMPARE(answer(*reused, prompt, 15), answer(*fresh, prompt, 15));
 }
 
 void VanillaDecoderTest::aFullContextEndsTheAnswer() {
     CountingTransformer transformer = makeTransformer();
-    const auto decoder = std::move(makeVanillaDecoder(transformer, {}, 16)).value();
+    const auto decoder = makeVanillaDecoder(transformer, {}, 16).value();
     QCOMPARE(answer(*decoder, randomIds(10), 100).size(), std::size_t{6});
 }
 
 void VanillaDecoderTest::badPromptsAreRefused() {
     CountingTransformer transformer = makeTransformer();
-    const auto decoder = std::move(makeVanillaDecoder(transformer, {}, 16)).value();
+    const auto decoder = makeVanillaDecoder(transformer, {}, 16).value();
     for (const std::vector<TokenId>& prompt :
          {std::vector<TokenId>{}, {1, 160}, {-1}, randomIds(16)}) {
         const auto begun = decoder->begin({prompt}, {});
@@ -159,12 +145,12 @@ void VanillaDecoderTest::badPromptsAreRefused() {
 
 void VanillaDecoderTest::aCancelledPromptCanBeBegunAgain() {
     CountingTransformer transformer = makeTransformer();
-    const auto decoder = std::move(makeVanillaDecoder(transformer, {}, 400)).value();
+    const auto decoder = makeVanillaDecoder(transformer, {}, 400).value();
     const std::vector<TokenId> prompt = randomIds(300);
     std::stop_source source;
     source.request_stop();
     QCOMPARE(decoder->begin({prompt}, {source.get_token(), {}}).error().code, ErrorCode::Cancelled);
-    const auto fresh = std::move(makeVanillaDecoder(transformer, {}, 400)).value();
+    const auto fresh = makeVanillaDecoder(transformer, {}, 400).value();
     QCOMPARE(answer(*decoder, prompt, 5), answer(*fresh, prompt, 5));
 }
 

@@ -3,7 +3,7 @@
 #include "engine/lens/answer_lens.h"
 #include "engine/model/backends/backend_registry.h"
 #include "engine/model/plain/plain_backend.h"
-#include "tests/support/models/tiny_model.h"
+#include "tests/support/models/plain_model.h"
 #include "tests/support/transformers/forward_helpers.h"
 #include "tests/support/usable_backends.h"
 
@@ -46,9 +46,8 @@ std::vector<LensToken> runLens(AnswerLens& lens) {
 }
 
 AnswerLens beginLens(Transformer& transformer, std::vector<TokenId> text, int first, int count) {
-    auto lens = AnswerLens::begin(transformer, std::move(text), first, count, kContext);
-    ENGINE_CHECK(lens.hasValue(), "{}", lens.error().message);
-    return std::move(lens).value();
+    return support::valueOf(
+        AnswerLens::begin(transformer, std::move(text), first, count, kContext));
 }
 
 /// The plan that exits at a depth behind the embedding.
@@ -148,8 +147,7 @@ void AnswerLensTest::eachCellIsAPassThatExitsThere() {
 
 void AnswerLensTest::thePiecesDoNotMatter() {
     const auto weights = support::randomWeights(support::tinyConfig(), 5);
-    const auto transformer =
-        makePlainTransformer(support::tinyConfig(), weights, {.precision = Precision::F64}).value();
+    const auto transformer = support::plainModel(support::tinyConfig(), weights);
     const std::vector<TokenId> text = someText(200);
     AnswerLens all = beginLens(*transformer, text, 150, 50);
     const std::vector<LensToken> whole = runLens(all);
@@ -166,8 +164,7 @@ void AnswerLensTest::thePiecesDoNotMatter() {
 void AnswerLensTest::theFirstCellIsTheEmbedding() {
     const ModelConfig config = support::cappedConfig(); // its embedding has a scale
     const auto weights = support::randomWeights(config, 5);
-    const auto transformer =
-        makePlainTransformer(config, weights, {.precision = Precision::F64}).value();
+    const auto transformer = support::plainModel(config, weights);
     const std::vector<TokenId> text = someText(6);
     AnswerLens lens = beginLens(*transformer, text, 4, 2);
     const std::vector<LensToken> tokens = runLens(lens);
@@ -183,8 +180,7 @@ void AnswerLensTest::theFirstCellIsTheEmbedding() {
 void AnswerLensTest::influenceIsThatOfAPass() {
     const ModelConfig config = support::tinyConfig();
     const auto weights = support::randomWeights(config, 6);
-    const auto transformer =
-        makePlainTransformer(config, weights, {.precision = Precision::F64}).value();
+    const auto transformer = support::plainModel(config, weights);
     const std::vector<TokenId> text = someText(24);
     AnswerLens lens = beginLens(*transformer, text, 5, 19);
     runLens(lens);
@@ -206,8 +202,7 @@ void AnswerLensTest::influenceIsThatOfAPass() {
 void AnswerLensTest::silentCopiesAreSilent() {
     const ModelConfig config = withSilentCopies(support::tinyConfig()).value();
     const auto weights = support::randomWeights(config, 7);
-    const auto transformer =
-        makePlainTransformer(config, weights, {.precision = Precision::F64}).value();
+    const auto transformer = support::plainModel(config, weights);
     AnswerLens lens = beginLens(*transformer, someText(30), 10, 20);
     const std::vector<LensToken> tokens = runLens(lens);
     const std::vector<double> influence = lens.influence();
@@ -229,8 +224,7 @@ void AnswerLensTest::silentCopiesAreSilent() {
 
 void AnswerLensTest::theCacheOfOthersStaysAsItIs() {
     const auto weights = support::randomWeights(support::tinyConfig(), 8);
-    const auto transformer =
-        makePlainTransformer(support::tinyConfig(), weights, {.precision = Precision::F64}).value();
+    const auto transformer = support::plainModel(support::tinyConfig(), weights);
     const LayerPlan plan = LayerPlan::full(3);
     const std::vector<TokenId> text = someText(20);
     KvCache alone = support::emptyCache(*transformer, 32);
@@ -245,8 +239,7 @@ void AnswerLensTest::theCacheOfOthersStaysAsItIs() {
 
 void AnswerLensTest::thePartGrowsToTheEnd() {
     const auto weights = support::randomWeights(support::tinyConfig(), 8);
-    const auto transformer =
-        makePlainTransformer(support::tinyConfig(), weights, {.precision = Precision::F64}).value();
+    const auto transformer = support::plainModel(support::tinyConfig(), weights);
     AnswerLens lens = beginLens(*transformer, someText(200), 180, 20);
     double part = lens.part();
     QCOMPARE(part, 0.0);
@@ -274,8 +267,7 @@ void AnswerLensTest::tokensThatAreNotThereAreRefused() {
     QFETCH(int, first);
     QFETCH(int, count);
     const auto weights = support::randomWeights(support::tinyConfig(), 8);
-    const auto transformer =
-        makePlainTransformer(support::tinyConfig(), weights, {.precision = Precision::F64}).value();
+    const auto transformer = support::plainModel(support::tinyConfig(), weights);
     const auto lens = AnswerLens::begin(*transformer, someText(10), first, count, kContext);
     QVERIFY(!lens.hasValue());
     QCOMPARE(lens.error().code, ErrorCode::InvalidInput);

@@ -2,8 +2,7 @@
 // Where heads look: the weights are those with which the values are added, by a network whose
 // values show them.
 #include "engine/lens/attention_lens.h"
-#include "engine/model/plain/plain_backend.h"
-#include "tests/support/models/tiny_model.h"
+#include "tests/support/models/plain_model.h"
 #include "tests/support/transformers/forward_helpers.h"
 #include "tests/support/transformers/stub_transformer.h"
 
@@ -13,6 +12,7 @@
 #include <numeric>
 
 using namespace engine;
+using support::plainModel;
 
 namespace {
 
@@ -25,21 +25,15 @@ std::vector<TokenId> textOf(int length) {
     return text;
 }
 
-std::unique_ptr<Transformer> plainModel(const ModelConfig& config,
-                                        const support::MemoryWeights& weights) {
-    return makePlainTransformer(config, weights, {.precision = Precision::F64}).value();
-}
-
 /// Runs the work to its end. Fails by exception.
 std::vector<HeadAttention>
 attentionOf(Transformer& transformer, const std::vector<TokenId>& text, int token, int layer) {
-    auto lens = AttentionLens::begin(transformer, text, token, layer, kContext);
-    ENGINE_CHECK(lens.hasValue(), "{}", lens.error().message);
-    while (!lens.value().isDone()) {
-        const auto stepped = lens.value().step();
+    auto lens = support::valueOf(AttentionLens::begin(transformer, text, token, layer, kContext));
+    while (!lens.isDone()) {
+        const auto stepped = lens.step();
         ENGINE_CHECK(stepped.hasValue(), "{}", stepped.error().message);
     }
-    return lens.value().heads();
+    return lens.heads();
 }
 
 /// Rows that each pick one number: the output of attention is then what the heads found.

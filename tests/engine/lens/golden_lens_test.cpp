@@ -7,6 +7,7 @@
 #include "tests/support/golden_tensors.h"
 #include "tests/support/transformers/forward_helpers.h"
 #include "tests/support/usable_backends.h"
+#include "tests/support/value_of.h"
 
 #include <QDir>
 #include <QTest>
@@ -24,13 +25,13 @@ constexpr double kTolerance = 2e-4;
 /// The lens over all tokens of a sequence but the first.
 std::vector<LensToken> lensOf(Transformer& transformer, const std::vector<TokenId>& ids) {
     const int count = static_cast<int>(ids.size()) - 1;
-    auto lens = AnswerLens::begin(transformer, ids, 1, count, static_cast<int>(ids.size()));
-    ENGINE_CHECK(lens.hasValue(), "{}", lens.error().message);
-    while (!lens.value().isDone()) {
-        const auto stepped = lens.value().step();
+    auto lens = support::valueOf(
+        AnswerLens::begin(transformer, ids, 1, count, static_cast<int>(ids.size())));
+    while (!lens.isDone()) {
+        const auto stepped = lens.step();
         ENGINE_CHECK(stepped.hasValue(), "{}", stepped.error().message);
     }
-    return lens.value().takeTokens();
+    return lens.takeTokens();
 }
 
 /// Whether a cell is what these logits say. Ranks may differ where two logits nearly tie.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/model/plain/plain_backend.h"
 #include "engine/sampling/sampler.h"
 #include "engine/search/matchness.h"
 #include "engine/search/skip_space.h"
-#include "tests/support/models/tiny_model.h"
+#include "tests/support/models/plain_model.h"
 #include "tests/support/programs/live_bytes.h"
 #include "tests/support/transformers/forward_helpers.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <QTest>
 
@@ -24,18 +24,9 @@ constexpr int kWindowLength = 12;
 using Logits = std::vector<std::vector<double>>;
 
 /// Keeps the logits of the last pass of the transformer behind it, or refuses to run at all.
-class WatchedTransformer : public Transformer {
+class WatchedTransformer : public support::WrappingTransformer {
 public:
-    explicit WatchedTransformer(std::unique_ptr<Transformer> inner)
-        : m_inner(std::move(inner)) {}
-
-    const ModelConfig& config() const override { return m_inner->config(); }
-
-    Precision precision() const override { return m_inner->precision(); }
-
-    Result<KvCache> makeCache(Position capacity) const override {
-        return m_inner->makeCache(capacity);
-    }
+    using WrappingTransformer::WrappingTransformer;
 
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
@@ -45,31 +36,20 @@ public:
         ForwardRequest watched = request;
         if (!request.summaryRows.empty())
             watched.logitRows = request.summaryRows;
-        auto ran = m_inner->forwardInto(watched, cache, result);
+        auto ran = inner().forwardInto(watched, cache, result);
         lastLogits.clear();
         for (int row = 0; ran && row < result.logits.count(); ++row)
             lastLogits.push_back(support::rowOf(result, row));
         return ran;
     }
 
-    std::size_t weightBytes() const override { return m_inner->weightBytes(); }
-
     Logits lastLogits;
     int passCount = 0;
     bool isBroken = false;
-
-private:
-    std::unique_ptr<Transformer> m_inner;
 };
 
 WatchedTransformer makeTransformer() {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
-    return WatchedTransformer(std::move(makePlainTransformer(config,
-                                                             support::randomWeights(config, 3),
-                                                             {.precision = Precision::F64}))
-                                  .value());
+    return WatchedTransformer(support::layeredModel(kLayers, 3));
 }
 
 std::vector<TokenId> randomPrompt() {

@@ -13,12 +13,7 @@ namespace {
 
 constexpr int kLayers = 8;
 
-ModelConfig config() {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
-    return config;
-}
+ModelConfig config() { return support::layeredConfig(kLayers); }
 
 /// An attention sublayer of this network has 48 x 12 x 2 x (4 + 2) weights, an MLP 3 x 48 x 80.
 constexpr double kAttention = 6912.0;

@@ -4,6 +4,7 @@
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/models/tiny_adapter.h"
 #include "tests/support/transformers/priced_transformer.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <QTest>
 
@@ -49,26 +50,18 @@ Transformer& dense() {
 DraftAdapter ignorant(AdapterKind kind) { return support::makeAdapter(dense().config(), kind, 4); }
 
 /// The network of an adapter whose passes take a tenth of the model's and count as its time.
-class PricedNetwork final : public Transformer {
+class PricedNetwork final : public support::WrappingTransformer {
 public:
     PricedNetwork(std::unique_ptr<Transformer> inner, PricedTransformer& model)
-        : m_inner(std::move(inner))
+        : WrappingTransformer(std::move(inner))
         , m_model(model) {}
-
-    const ModelConfig& config() const override { return m_inner->config(); }
-
-    Precision precision() const override { return m_inner->precision(); }
-
-    Result<KvCache> makeCache(Position capacity) const override {
-        return m_inner->makeCache(capacity);
-    }
 
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
         const int rows = request.layout.rowCount();
         m_model.nowMs += 0.1 * kPlainMs * (1.0 + m_model.prices.rowPart * (rows - 1));
         ++passes;
-        auto ran = m_inner->forwardInto(request, cache, result);
+        auto ran = inner().forwardInto(request, cache, result);
         if (isWrong || passes <= wrongPasses)
             for (HeadSummary& summary : result.summaries)
                 for (TokenId& id : summary.ids)
@@ -76,14 +69,11 @@ public:
         return ran;
     }
 
-    std::size_t weightBytes() const override { return m_inner->weightBytes(); }
-
     int passes = 0;
     bool isWrong = false;
     int wrongPasses = 0; // the first ones
 
 private:
-    std::unique_ptr<Transformer> m_inner;
     PricedTransformer& m_model;
 };
 
@@ -303,7 +293,7 @@ private slots:
     void aBrokenAdapterIsToldOnceAndLeftAlone() {
         const ModelConfig config = support::layeredConfig(kLayers);
         const auto model =
-            std::move(makePlainTransformer(config, support::randomWeights(config, 9), {})).value();
+            makePlainTransformer(config, support::randomWeights(config, 9), {}).value();
         Talk talk(*model, support::makeAdapter(config, AdapterKind::Huge, 1));
         const Run run = talk.make(2);
         QCOMPARE(run.tuned(), 0);

@@ -94,15 +94,13 @@ class Answers {
 public:
     Answers(PricedTransformer& model, const Answerer& answerer)
         : m_model(model) {
-        auto made = support::registry().make(answerer.decoder,
-                                             {.transformer = model,
-                                              .sampling = answerer.sampling,
-                                              .contextLength = 512,
-                                              .settings = answerer.settings,
-                                              .memory = answerer.memory,
-                                              .clock = model.clock()});
-        ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-        m_decoder = std::move(made).value();
+        m_decoder = support::openDecoder(answerer.decoder,
+                                         {.transformer = model,
+                                          .sampling = answerer.sampling,
+                                          .contextLength = 512,
+                                          .settings = answerer.settings,
+                                          .memory = answerer.memory,
+                                          .clock = model.clock()});
     }
 
     /// Told every step.
@@ -132,11 +130,10 @@ private:
         ENGINE_CHECK(begun.hasValue(), "{}", begun.error().message);
         m_model.nowMs = startMs; // reading the prompt is not what is measured here
         for (std::size_t count = 0; count < kTokens;) {
-            auto step = m_decoder->step();
-            ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-            count += step.value().tokens.size();
-            watch(step.value());
-            take(std::move(step).value(), run);
+            auto step = support::valueOf(m_decoder->step());
+            count += step.tokens.size();
+            watch(step);
+            take(std::move(step), run);
         }
         ENGINE_CHECK(m_decoder->endAnswer().hasValue(), "an answer's end");
     }

@@ -50,7 +50,7 @@ private slots:
         QVERIFY(decoder.begin({.tokens = prompt, .maxTokens = 120}, {}).hasValue());
         int made120 = 0; // tokens
         for (int step = 0; made120 < 120; ++step) {
-            const DecodeStep told = std::move(decoder.step()).value();
+            const DecodeStep told = decoder.step().value();
             made120 += static_cast<int>(told.tokens.size());
             QCOMPARE(told.choice.drafter == "none", told.isPlain());
             QCOMPARE(told.choice.nodes, told.draft.size());
@@ -104,7 +104,7 @@ private slots:
         const std::vector<TokenId> prompt = {3, 1, 4};
         QVERIFY(made.value()->begin({.tokens = prompt, .maxTokens = 40}, {}).hasValue());
         for (int step = 0; step < 40; ++step) {
-            const DecodeStep told = std::move(made.value()->step()).value();
+            const DecodeStep told = made.value()->step().value();
             QVERIFY(told.isPlain());
             QVERIFY(told.choice.drafter == "none");
         }

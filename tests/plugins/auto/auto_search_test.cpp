@@ -16,12 +16,7 @@ constexpr int kLayers = 12;
 constexpr double kTrialCost = 2.0; // plain steps
 constexpr DraftersWanted kSkips{.skips = true, .exits = false};
 
-ModelConfig config() {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
-    return config;
-}
+ModelConfig config() { return support::layeredConfig(kLayers); }
 
 /// Rows cost `rowPart` of a pass each, draft passes their share of the weights.
 StepCosts costs(double rowPart) {

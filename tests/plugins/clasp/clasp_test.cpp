@@ -2,12 +2,12 @@
 // What CLaSp and KnapSpec draft with, on networks whose right answer is known and at made-up
 // prices: no clock of the machine is asked.
 #include "engine/decoding/statistics/skip_set_memory.h"
+#include "tests/support/file_content.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/transformers/priced_transformer.h"
 #include "tests/support/transformers/spy_transformer.h"
 
-#include <QFile>
 #include <QTest>
 
 #include <algorithm>
@@ -231,10 +231,10 @@ void ClaspTest::aPromptOfOneTokenWaitsForTheFirstPass() {
     for (const char* name : {"clasp", "knapspec"}) {
         Made made(name, {});
         QVERIFY(made.decoder->begin({.tokens = std::span(kPrompt).first(1)}, {}).hasValue());
-        const DecodeStep first = std::move(made.decoder->step()).value();
+        const DecodeStep first = made.decoder->step().value();
         QVERIFY(first.isPlain() && first.search.planChanges.empty());
         QVERIFY(first.search.phase == DecoderPhase::Accumulate);
-        const DecodeStep second = std::move(made.decoder->step()).value();
+        const DecodeStep second = made.decoder->step().value();
         QCOMPARE(second.search.planChanges.size(), std::size_t{1});
     }
 }
@@ -246,7 +246,7 @@ void ClaspTest::anotherBudgetWhileRunningFindsAnotherSet() {
     const SettingValues given = {{"skipped", double(kQuietLayers)}};
     const DecoderInfo info = support::registry().info("clasp").value();
     QVERIFY(made.decoder->configure(resolveSettings(info, given).value(), given).hasValue());
-    const DecodeStep next = std::move(made.decoder->step()).value();
+    const DecodeStep next = made.decoder->step().value();
     QCOMPARE(next.search.planChanges.size(), std::size_t{1});
     QVERIFY(skipsExactlyTheQuietLayers(next.search.planChanges.front().plan));
 }
@@ -346,9 +346,7 @@ void ClaspTest::aDamagedFileOfStoredSetsIsPutAsideAndTold() {
         const std::string aside = memory.path().string() + ".broken-1";
         QVERIFY2(remark.find(std::filesystem::path(aside).filename().string()) != std::string::npos,
                  remark.c_str());
-        QFile file(QString::fromStdString(aside));
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        QCOMPARE(file.readAll(), content);
+        QCOMPARE(support::fileBytes(QString::fromStdString(aside)), content);
         QCOMPARE(memory.find("test").value()->decoder, std::string(name));
     }
 }

@@ -119,7 +119,7 @@ Found StreamPlantedTest::answer(const std::string& decoder,
     int drafted = 0;
     int accepted = 0;
     for (int round = 0; round < rounds && made->remainingContext() > 0; ++round) {
-        const DecodeStep step = std::move(made->step()).value();
+        const DecodeStep step = made->step().value();
         for (const PlanChange& change : step.search.planChanges) {
             found.planted = plantedIn(change.plan);
             found.skipped =

@@ -23,7 +23,7 @@ std::string outcomeOf(const ThreadOrder& order) {
                                         {{"weights", std::string("bf16")}});
     if (!loaded)
         return loaded.error().message;
-    KvCache cache = std::move(loaded.value()->makeCache(8)).value();
+    KvCache cache = loaded.value()->makeCache(8).value();
     const std::vector<TokenId> ids = support::someIds(3);
     const int last = 2;
     auto result = loaded.value()->forward({.plan = LayerPlan::full(config.layerCount),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row's numbers are the same bits whatever runs with it, on however many blocks, in whatever
 // order their threads take turns.
-#include "engine/model/plain/plain_backend.h"
 #include "tests/plugins/cuda/cuda_support.h"
+#include "tests/support/models/plain_model.h"
 #include "tests/support/models/stored_weights.h"
 
 #include <QTest>
@@ -40,7 +40,7 @@ make(const std::string& form, int blocks, ThreadOrder order, const std::string& 
 }
 
 Rows runChainIn(Transformer& transformer, int count, std::size_t rowsAtOnce) {
-    KvCache cache = std::move(transformer.makeCache(80)).value();
+    KvCache cache = transformer.makeCache(80).value();
     return support::runChain(transformer, cache, scene().plan, support::someIds(count), rowsAtOnce);
 }
 
@@ -124,8 +124,7 @@ void CudaExactnessTest::wideHeadsAreRightAndExact() {
                                      config,
                                      weights,
                                      {{"weights", std::string("f32")}, {"kv", kv.toStdString()}});
-    const auto reference =
-        std::move(makePlainTransformer(config, weights, {.precision = Precision::F64})).value();
+    const auto reference = support::plainModel(config, weights);
     const LayerPlan plan = LayerPlan::full(config.layerCount);
     const auto run = [&](Transformer& transformer, std::size_t rowsAtOnce) {
         KvCache cache = support::emptyCache(transformer, 70);
@@ -149,7 +148,7 @@ void CudaExactnessTest::launchesOfSingleOperationsGiveTheSameBits() {
 void CudaExactnessTest::branchesInOtherSlotsEqualTheirChain() {
     const auto transformer = make("bf16", 2, {});
     const std::vector<TokenId> ids = support::someIds(40);
-    KvCache cache = std::move(transformer->makeCache(80)).value();
+    KvCache cache = transformer->makeCache(80).value();
     support::runChain(*transformer, cache, scene().plan, std::span(ids).first(30), 30);
     // Two branches with the same tokens, the second one among the slots of the first.
     std::vector<int> parents;
@@ -169,7 +168,7 @@ void CudaExactnessTest::branchesInOtherSlotsEqualTheirChain() {
 void CudaExactnessTest::rowsBesideEqualTheChain() {
     const auto transformer = make("bf16", 2, {});
     const std::vector<TokenId> ids = support::someIds(24);
-    KvCache cache = std::move(transformer->makeCache(80)).value();
+    KvCache cache = transformer->makeCache(80).value();
     const Rows chain = support::runChain(*transformer, cache, scene().plan, ids, 24);
     const Rows beside = support::logitsOf(*transformer,
                                           cache,
@@ -184,14 +183,14 @@ void CudaExactnessTest::aPlanAndAnExitAreResumed() {
     const std::vector<TokenId> ids = support::someIds(12);
     LayerPlan plan = scene().plan;
     plan.mlp[0] = SublayerAction::Skip;
-    KvCache cache = std::move(transformer->makeCache(80)).value();
+    KvCache cache = transformer->makeCache(80).value();
     const Rows whole =
         support::logitsOf(*transformer, cache, plan, AttentionLayout::chain(0, 12), ids);
     LayerPlan exit = plan;
     exit.exitAfterLayer = 0;
     HiddenRows hidden;
     const HandOut handOut{0, &hidden};
-    KvCache resumed = std::move(transformer->makeCache(80)).value();
+    KvCache resumed = transformer->makeCache(80).value();
     QVERIFY(transformer
                 ->forward({.plan = exit,
                            .layout = AttentionLayout::chain(0, 12),

@@ -2,6 +2,7 @@
 // The emulated GPU against logits, skip sets, exits and trees that independent libraries computed,
 // for every family of the golden data.
 #include "engine/loading/model_files.h"
+#include "engine/model/skip_sets/skip_set.h"
 #include "tests/plugins/cuda/cuda_support.h"
 #include "tests/support/golden_tensors.h"
 
@@ -41,12 +42,9 @@ Distance distanceOf(const std::vector<std::vector<double>>& found,
 }
 
 LayerPlan planOf(const QJsonObject& skipSet, int layerCount) {
-    LayerPlan plan = LayerPlan::full(layerCount);
-    for (const int layer : support::integersOf(skipSet["attention"]))
-        plan.attention[static_cast<std::size_t>(layer)] = SublayerAction::Skip;
-    for (const int layer : support::integersOf(skipSet["mlp"]))
-        plan.mlp[static_cast<std::size_t>(layer)] = SublayerAction::Skip;
-    return plan;
+    const SkipSet set{support::integersOf(skipSet["attention"]),
+                      support::integersOf(skipSet["mlp"])};
+    return planOf(set, layerCount).value();
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "plugins/backend_cuda/emulation/emulated_device.h"
 #include "tests/support/models/tiny_model.h"
 #include "tests/support/transformers/forward_helpers.h"
+#include "tests/support/value_of.h"
 
 #include <QDebug>
 
@@ -74,9 +75,7 @@ makeOn(const std::shared_ptr<backend_cuda::Device>& device,
        const engine::ModelConfig& config,
        const engine::WeightSource& weights,
        const engine::SettingValues& settings = {}) {
-    auto loaded = loadOn(device, config, weights, settings);
-    ENGINE_CHECK(loaded.hasValue(), "cuda did not load: {}", loaded.error().message);
-    return std::move(loaded).value();
+    return valueOf(loadOn(device, config, weights, settings));
 }
 
 /// Matrices of several slabs, strips and heads, none of which fills anything but groups of 32

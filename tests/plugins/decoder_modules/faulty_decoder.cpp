@@ -18,6 +18,8 @@ public:
 
     Result<void> begin(const Prompt& prompt, const PromptWork& work) override {
         throwAt("begin");
+        if (++m_begun == 2)
+            throwAt("second begin");
         m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
         m_maxTokens = prompt.maxTokens;
         return m_target.begin(prompt, work);
@@ -132,6 +134,7 @@ private:
     std::string m_fault;
     std::vector<TokenId> m_endIds;
     int m_maxTokens = 0;
+    int m_begun = 0; // prompts
 };
 
 Result<std::unique_ptr<Decoder>> makeFaulty(const DecoderContext& context) {

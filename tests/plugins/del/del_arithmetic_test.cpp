@@ -17,12 +17,7 @@ namespace {
 
 constexpr int kLayers = 12;
 
-ModelConfig config() {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
-    return config;
-}
+ModelConfig config() { return support::layeredConfig(kLayers); }
 
 ShadowToken match(double confidence) {
     return {.token = 1, .confidence = confidence, .agreement = 1.0};

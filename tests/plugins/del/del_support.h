@@ -48,11 +48,7 @@ inline std::unique_ptr<engine::Decoder> make(const std::string& name,
                         .clock = std::move(clock)});
 }
 
-inline engine::DecodeStep stepOf(engine::Decoder& decoder) {
-    auto step = decoder.step();
-    ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-    return std::move(step).value();
-}
+inline engine::DecodeStep stepOf(engine::Decoder& decoder) { return valueOf(decoder.step()); }
 
 inline void begin(engine::Decoder& decoder, const Ids& prompt, int maxTokens = 1000) {
     ENGINE_CHECK(decoder.begin({.tokens = prompt, .maxTokens = maxTokens}, {}).hasValue(), "begin");

@@ -3,6 +3,7 @@
 // made-up prices what it drafts.
 #include "plugins/del/head_reader.h"
 #include "tests/plugins/del/del_support.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <QTest>
 
@@ -31,22 +32,14 @@ struct Prices {
 };
 
 /// Writes down the passes of another transformer and moves a clock by their prices.
-class WatchedTransformer final : public Transformer {
+class WatchedTransformer final : public support::WrappingTransformer {
 public:
     explicit WatchedTransformer(Transformer& inner, Prices prices = {})
-        : m_inner(inner)
+        : WrappingTransformer(inner)
         , m_prices(prices) {}
 
     StepClock clock() const {
         return [this] { return nowMs; };
-    }
-
-    const ModelConfig& config() const override { return m_inner.config(); }
-
-    Precision precision() const override { return m_inner.precision(); }
-
-    Result<KvCache> makeCache(Position capacity) const override {
-        return m_inner.makeCache(capacity);
     }
 
     Result<void>
@@ -61,10 +54,8 @@ public:
             mostRowsAtOnce = std::max(mostRowsAtOnce, rows);
             logitRows += static_cast<int>(request.logitRows.size());
         }
-        return m_inner.forwardInto(request, cache, result);
+        return inner().forwardInto(request, cache, result);
     }
-
-    std::size_t weightBytes() const override { return m_inner.weightBytes(); }
 
     double nowMs = 0.0;
     int comparedRows = 0;   ///< of passes that were only the head
@@ -74,7 +65,6 @@ public:
 private:
     double factor(int rows) const { return 1.0 + m_prices.rowPart * (rows - 1); }
 
-    Transformer& m_inner;
     Prices m_prices;
 };
 

@@ -229,7 +229,7 @@ void JacobiTest::nothingIsGuessedBehindAGuessedEnd() {
     int cut = 0;
     int emitted = 0;
     while (emitted < kLength) {
-        const DecodeStep step = std::move(decoder->step()).value();
+        const DecodeStep step = decoder->step().value();
         const Ids guesses = guessesOf(step);
         const auto end = std::find(guesses.begin(), guesses.end(), ends[0]);
         QVERIFY(end == guesses.end() || end + 1 == guesses.end());
@@ -270,12 +270,12 @@ void JacobiTest::thePoolSavesPassesWhereTextRepeats() {
 void JacobiTest::aPlainStepBetweenKeepsTheGuesses() {
     const auto decoder = decoderOf("jacobi", settingsOf("gauss_seidel", 6));
     begin(*decoder, kPrompt);
-    const DecodeStep first = std::move(decoder->step()).value();
+    const DecodeStep first = decoder->step().value();
     const Ids left = behind(columnOf(first, 2), first.tokens.size());
     QVERIFY(left.size() > 1);
-    const DecodeStep plain = std::move(decoder->plainStep()).value();
+    const DecodeStep plain = decoder->plainStep().value();
     QVERIFY(plain.isPlain());
-    QCOMPARE(guessesOf(std::move(decoder->step()).value()), behind(left, 1));
+    QCOMPARE(guessesOf(decoder->step().value()), behind(left, 1));
 }
 
 void JacobiTest::sampledTokensAreVanillasWithOtherOptionsToo() {

@@ -217,7 +217,7 @@ void LookaheadTest::theWindowIsThePapers() {
 void LookaheadTest::aCellSeesItsColumnOnly() {
     QFETCH(const int, w);
     QFETCH(const int, n);
-    Target target = std::move(Target::make(model(), {}, 300, 200)).value();
+    Target target = Target::make(model(), {}, 300, 200).value();
     QVERIFY(target.begin({kPrompt}, {}).hasValue());
     PromptFiller filler;
     filler.begin(kPrompt, {}, 3);

@@ -37,29 +37,27 @@ Told decodeTwice(Transformer& transformer,
                  const SamplingOptions& sampling,
                  const SettingValues& settings,
                  SkipSetMemory* memory = nullptr) {
-    auto made = registry().make("lookup",
-                                {.transformer = transformer,
-                                 .sampling = sampling,
-                                 .contextLength = 256,
-                                 .settings = settings,
-                                 .memory = memory});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    Decoder& decoder = *made.value();
+    const auto decoder = support::openDecoder("lookup",
+                                              {.transformer = transformer,
+                                               .sampling = sampling,
+                                               .contextLength = 256,
+                                               .settings = settings,
+                                               .memory = memory});
     Told told;
     std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
     for (int turn = 0; turn < 2; ++turn) {
         const int room = 60;
-        ENGINE_CHECK(decoder.begin({prompt, room}, {}).hasValue(), "a prompt was refused");
+        ENGINE_CHECK(decoder->begin({prompt, room}, {}).hasValue(), "a prompt was refused");
         const std::size_t before = told.tokens.size();
         while (told.tokens.size() < before + room) {
-            auto step = std::move(decoder.step()).value();
+            auto step = decoder->step().value();
             told.trees.emplace_back(step.draft.nodes().begin(), step.draft.nodes().end());
             told.tokens.insert(told.tokens.end(), step.tokens.begin(), step.tokens.end());
             told.plainSteps += step.isPlain() ? 1 : 0;
             for (const std::string& remark : step.search.remarks)
                 told.remarks.push_back(remark);
         }
-        ENGINE_CHECK(decoder.endAnswer().hasValue(), "an answer did not end");
+        ENGINE_CHECK(decoder->endAnswer().hasValue(), "an answer did not end");
         prompt.push_back(9);
     }
     return told;

@@ -24,9 +24,7 @@ double noMemory() { return 0.0; }
 
 std::unique_ptr<Transformer>
 cpuModel(const ModelConfig& config, const WeightSource& weights, const cpu::Options& options) {
-    auto made = makeCpuTransformer(config, weights, options);
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    return support::valueOf(makeCpuTransformer(config, weights, options));
 }
 
 /// Networks whose copies are right sometimes, hardly ever for unsure ones.

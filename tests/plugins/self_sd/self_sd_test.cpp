@@ -43,9 +43,7 @@ Result<std::unique_ptr<Decoder>> makeSelfSd(const SettingValues& settings,
 
 std::unique_ptr<Decoder> decoderWith(const SettingValues& settings,
                                      SkipSetMemory* memory = nullptr) {
-    auto made = makeSelfSd(settings, memory);
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    return support::valueOf(makeSelfSd(settings, memory));
 }
 
 SettingValues resolved(const SettingValues& settings) {
@@ -56,9 +54,7 @@ SettingValues resolved(const SettingValues& settings) {
 DecodeStep firstStep(Decoder& decoder, const std::string& task) {
     const auto begun = decoder.begin({.tokens = kPrompt, .maxTokens = 40, .task = task}, {});
     ENGINE_CHECK(begun.hasValue(), "{}", begun.error().message);
-    auto step = decoder.step();
-    ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-    return std::move(step).value();
+    return support::valueOf(decoder.step());
 }
 
 LayerPlan onlyPlanOf(const DecodeStep& step) {
@@ -89,7 +85,7 @@ std::unique_ptr<Transformer> narrowLlama13b() {
     config.contextLength = 512;
     config.normEpsilon = 1e-5;
     config.layerWindows.assign(40, 0);
-    return std::move(makePlainTransformer(config, support::randomWeights(config, 2), {})).value();
+    return makePlainTransformer(config, support::randomWeights(config, 2), {}).value();
 }
 
 } // namespace

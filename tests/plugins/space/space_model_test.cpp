@@ -40,7 +40,7 @@ Run decodeAll(Decoder& decoder, int answer = kAnswer) {
         ENGINE_CHECK(decoder.begin({SpaceModel::tokensOf(prompt), answer}, {}).hasValue(),
                      "a prompt was refused");
         for (int left = answer; left > 0;) {
-            const DecodeStep step = std::move(decoder.step()).value();
+            const DecodeStep step = decoder.step().value();
             run.tokens.insert(run.tokens.end(), step.tokens.begin(), step.tokens.end());
             left -= static_cast<int>(step.tokens.size());
             ++run.steps;
@@ -54,7 +54,7 @@ Run decodeAll(Decoder& decoder, int answer = kAnswer) {
 }
 
 Ids vanillaTokens(Transformer& transformer, const SamplingOptions& sampling = {}) {
-    const auto vanilla = std::move(makeVanillaDecoder(transformer, sampling, 400)).value();
+    const auto vanilla = makeVanillaDecoder(transformer, sampling, 400).value();
     return decodeAll(*vanilla).tokens;
 }
 
@@ -75,7 +75,7 @@ void SpaceModelTest::candidatesAreAcceptedByATunedModel() {
     const Ids expected = vanillaTokens(tunedModel());
     qInfo("\"%s\"", SpaceModel::textOf(Ids(expected.begin(), expected.begin() + 100)).c_str());
     for (const int k : {1, 2, 3, 5, space::kMostMasks}) {
-        const auto decoder = std::move(makeSpace(tunedModel(), fixedRows(k))).value();
+        const auto decoder = makeSpace(tunedModel(), fixedRows(k)).value();
         const Run run = decodeAll(*decoder);
         QCOMPARE(run.tokens, expected);
         qInfo("k = %d: %.2f tokens a round, %.1f rows",
@@ -92,7 +92,7 @@ void SpaceModelTest::sampledCandidatesAreAcceptedByATunedModel() {
     for (const std::string choice : {"argmax", "noise", "sampled"}) {
         SettingValues settings = fixedRows(5);
         settings["candidates"] = choice;
-        const auto decoder = std::move(makeSpace(tunedModel(), settings, warm)).value();
+        const auto decoder = makeSpace(tunedModel(), settings, warm).value();
         const Run run = decodeAll(*decoder);
         qInfo("%s: %.2f tokens a round", choice.c_str(), run.tokensPerStep());
         QVERIFY(run.tokensPerStep() > 1.5);
@@ -103,9 +103,9 @@ void SpaceModelTest::sampledCandidatesAreAcceptedByATunedModel() {
 }
 
 void SpaceModelTest::adaptiveRowsKeepMostTokensOfARound() {
-    const auto all = std::move(makeSpace(tunedModel(), fixedRows(5))).value();
+    const auto all = makeSpace(tunedModel(), fixedRows(5)).value();
     const Run whole = decodeAll(*all);
-    const auto some = std::move(makeSpace(tunedModel(), {{"masks", 5.0}})).value();
+    const auto some = makeSpace(tunedModel(), {{"masks", 5.0}}).value();
     const Run cut = decodeAll(*some);
     qInfo("all rows: %.2f tokens a round, %.1f rows; adaptive: %.2f and %.1f",
           whole.tokensPerStep(),
@@ -120,7 +120,7 @@ void SpaceModelTest::adaptiveRowsKeepMostTokensOfARound() {
 void SpaceModelTest::anUntrainedMaskCostsLittle() {
     const auto random = support::layeredModel(3, 7);
     const SettingValues settings = {{"masks", 5.0}, {"mask_token", 17.0}};
-    const auto decoder = std::move(makeSpace(*random, settings)).value();
+    const auto decoder = makeSpace(*random, settings).value();
     const Run run = decodeAll(*decoder);
     qInfo("%.2f rows a round", static_cast<double>(run.rows) / run.steps);
     QVERIFY(run.rows < 2 * run.steps);
@@ -131,7 +131,7 @@ void SpaceModelTest::theFastBackendAcceptsTheSame() {
     const auto fast = support::loadSpaceModel([](const auto& config, const auto& weights) {
         return makeCpuTransformer(config, weights, {.threads = 1});
     });
-    const auto decoder = std::move(makeSpace(*fast, fixedRows(5))).value();
+    const auto decoder = makeSpace(*fast, fixedRows(5)).value();
     const Run run = decodeAll(*decoder);
     QCOMPARE(run.tokens, vanillaTokens(*fast));
     QVERIFY(run.tokensPerStep() > 2.0);

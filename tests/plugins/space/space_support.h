@@ -36,14 +36,8 @@ struct SpaceModel {
 };
 
 template <typename Make> std::unique_ptr<engine::Transformer> loadSpaceModel(Make&& make) {
-    const auto files = engine::ModelFiles::open(SWIFT_STUDIO_TEST_DATA_DIR "/space_llama");
-    ENGINE_CHECK(files.hasValue(), "{}", files.error().message);
-    const auto config = files.value().config();
-    const auto weights = files.value().weights();
-    ENGINE_CHECK(config.hasValue() && weights.hasValue(), "the model's files");
-    auto made = make(config.value(), *weights.value());
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    const auto files = valueOf(engine::ModelFiles::open(SWIFT_STUDIO_TEST_DATA_DIR "/space_llama"));
+    return valueOf(make(valueOf(files.config()), *valueOf(files.weights())));
 }
 
 /// The reference of exactness, in double precision.

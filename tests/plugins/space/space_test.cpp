@@ -6,6 +6,7 @@
 #include "tests/plugins/space/space_support.h"
 #include "tests/support/lossless/decoding_checks.h"
 #include "tests/support/transformers/spy_transformer.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <QTest>
 
@@ -30,19 +31,13 @@ Transformer& randomModel() {
 }
 
 /// Remembers the newest pass of another transformer.
-class RecordingTransformer final : public Transformer {
+class RecordingTransformer final : public support::WrappingTransformer {
 public:
     explicit RecordingTransformer(Transformer& watched)
-        : m_watched(watched)
+        : WrappingTransformer(watched)
         , m_config(watched.config()) {}
 
     const ModelConfig& config() const override { return m_config; }
-
-    Precision precision() const override { return m_watched.precision(); }
-
-    Result<KvCache> makeCache(Position capacity) const override {
-        return m_watched.makeCache(capacity);
-    }
 
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
@@ -51,12 +46,10 @@ public:
         positions.clear();
         for (int row = 0; row < request.layout.rowCount(); ++row)
             positions.push_back(request.layout.position(row));
-        ENGINE_TRY_DO(m_watched.forwardInto(request, cache, result));
+        ENGINE_TRY_DO(inner().forwardInto(request, cache, result));
         summaries = result.summaries;
         return {};
     }
-
-    std::size_t weightBytes() const override { return m_watched.weightBytes(); }
 
     int preferredTreeNodes() const override { return preferred; }
 
@@ -69,7 +62,6 @@ public:
     void trainedWith(int masks) { m_config.tunedMasks = masks; }
 
 private:
-    Transformer& m_watched;
     ModelConfig m_config;
 };
 
@@ -122,11 +114,11 @@ private slots:
 
 void SpaceTest::theFirstRoundReadsThePromptAndOneGroup() {
     RecordingTransformer model(tunedModel());
-    const auto decoder = std::move(makeSpace(model, fixedRows(5))).value();
+    const auto decoder = makeSpace(model, fixedRows(5)).value();
     const Ids prompt = SpaceModel::tokensOf("the quiet fox");
     QVERIFY(decoder->begin({prompt, 40}, {}).hasValue());
     QCOMPARE(model.passes, 0);
-    const DecodeStep step = std::move(decoder->step()).value();
+    const DecodeStep step = decoder->step().value();
     QCOMPARE(model.passes, 1);
     QCOMPARE(model.tokens, joined(prompt, Ids(5, SpaceModel::kMask)));
     QCOMPARE(step.verifiedRows, 1 + 5);
@@ -134,7 +126,7 @@ void SpaceTest::theFirstRoundReadsThePromptAndOneGroup() {
     QCOMPARE(step.draft.size(), 0);
     for (std::size_t row = 0; row < model.positions.size(); ++row)
         QCOMPARE(model.positions[row], static_cast<Position>(row));
-    QCOMPARE(draftOf(std::move(decoder->step()).value()).size(), std::size_t{5});
+    QCOMPARE(draftOf(decoder->step().value()).size(), std::size_t{5});
 }
 
 void SpaceTest::aRoundIsOneTokenAndKMasksBehindEachCandidate() {
@@ -142,11 +134,11 @@ void SpaceTest::aRoundIsOneTokenAndKMasksBehindEachCandidate() {
         RecordingTransformer model(randomModel());
         SettingValues settings = fixedRows(k);
         settings["mask_token"] = static_cast<double>(kAnyMask);
-        const auto decoder = std::move(makeSpace(model, settings)).value();
+        const auto decoder = makeSpace(model, settings).value();
         QVERIFY(decoder->begin({Ids{3, 1, 4}, 60}, {}).hasValue());
         QVERIFY(decoder->step().hasValue());
         const int cached = decoder->cachedTokens();
-        const DecodeStep step = std::move(decoder->step()).value();
+        const DecodeStep step = decoder->step().value();
         QCOMPARE(step.verifiedRows, 1 + k * (k + 2));
         QCOMPARE(static_cast<int>(model.tokens.size()), 1 + k * (k + 2));
         std::vector<Position> expected;
@@ -164,13 +156,13 @@ void SpaceTest::aRoundIsOneTokenAndKMasksBehindEachCandidate() {
 void SpaceTest::everyMaskSeesItsOwnGroupAlone() {
     constexpr int kMasks = 3;
     RecordingTransformer model(tunedModel());
-    const auto decoder = std::move(makeSpace(model, fixedRows(kMasks))).value();
+    const auto decoder = makeSpace(model, fixedRows(kMasks)).value();
     std::array<int, kMasks + 1> seen{}; // rounds by accepted candidates
     for (const std::string& prompt : support::spacePrompts()) {
         Ids all = SpaceModel::tokensOf(prompt);
         QVERIFY(decoder->begin({all, 40}, {}).hasValue());
         for (int left = 40; left > 10;) {
-            const DecodeStep step = std::move(decoder->step()).value();
+            const DecodeStep step = decoder->step().value();
             const Ids candidates = draftOf(step);
             const std::size_t groups = candidates.size() + 1;
             QCOMPARE(step.sides.size(), groups * kMasks);
@@ -192,12 +184,12 @@ void SpaceTest::everyMaskSeesItsOwnGroupAlone() {
 }
 
 void SpaceTest::theUsedGroupGivesTheNextCandidates() {
-    const auto decoder = std::move(makeSpace(tunedModel(), fixedRows(4))).value();
+    const auto decoder = makeSpace(tunedModel(), fixedRows(4)).value();
     Ids all = SpaceModel::tokensOf("the hungry te");
     QVERIFY(decoder->begin({all, 60}, {}).hasValue());
     Ids promised;
     for (int left = 60; left > 14;) {
-        const DecodeStep step = std::move(decoder->step()).value();
+        const DecodeStep step = decoder->step().value();
         QCOMPARE(draftOf(step), promised);
         const Ids context = joined(all, Ids(step.tokens.begin(), step.tokens.end() - 1));
         all = joined(std::move(all), step.tokens);
@@ -227,13 +219,13 @@ void SpaceTest::theUsedGroupGivesTheNextCandidates() {
 void SpaceTest::acceptedRowsAreGatheredWhateverTheirNumber() {
     constexpr int kMasks = 3;
     support::SpyTransformer spy(tunedModel());
-    const auto decoder = std::move(makeSpace(spy, fixedRows(kMasks))).value();
+    const auto decoder = makeSpace(spy, fixedRows(kMasks)).value();
     std::array<int, kMasks + 1> seen{}; // rounds by accepted candidates
     for (const std::string& prompt : support::spacePrompts()) {
         Ids all = SpaceModel::tokensOf(prompt);
         QVERIFY(decoder->begin({all, 60}, {}).hasValue());
         for (int left = 60; left > 0;) {
-            const DecodeStep step = std::move(decoder->step()).value();
+            const DecodeStep step = decoder->step().value();
             all = joined(std::move(all), step.tokens);
             left -= static_cast<int>(step.tokens.size());
             const std::span<const TokenId> cached = std::span(all).first(all.size() - 1);
@@ -250,14 +242,14 @@ void SpaceTest::acceptedRowsAreGatheredWhateverTheirNumber() {
 
 void SpaceTest::noRowIsSpentOnWhatCannotBeEmitted() {
     RecordingTransformer model(tunedModel());
-    const auto decoder = std::move(makeSpace(model, fixedRows(8))).value();
+    const auto decoder = makeSpace(model, fixedRows(8)).value();
     const Ids prompt = SpaceModel::tokensOf("the golden");
     int wholeRounds = 0;
     for (int answer = 1; answer <= 24; ++answer) {
         QVERIFY(decoder->begin({prompt, answer}, {}).hasValue());
         auto pending = static_cast<Position>(prompt.size()) - 1;
         for (int left = answer; left > 0;) {
-            const DecodeStep step = std::move(decoder->step()).value();
+            const DecodeStep step = decoder->step().value();
             QVERIFY(step.draft.size() <= left - 1);
             const auto sides = static_cast<std::ptrdiff_t>(step.sides.size());
             // A mask's candidate comes one behind it, the model's own token in between.
@@ -274,14 +266,14 @@ void SpaceTest::noRowIsSpentOnWhatCannotBeEmitted() {
 }
 
 void SpaceTest::candidatesEndWithAnEnd() {
-    const auto decoder = std::move(makeSpace(tunedModel(), fixedRows(8))).value();
+    const auto decoder = makeSpace(tunedModel(), fixedRows(8)).value();
     const TokenId end = SpaceModel::tokensOf(".").front();
     int ended = 0;
     for (const std::string& prompt : support::spacePrompts()) {
         const Ids ends = {end, SpaceModel::kLineEnd};
         QVERIFY(decoder->begin({SpaceModel::tokensOf(prompt), 120, ends}, {}).hasValue());
         for (TokenId last = kNoToken; last != end && last != SpaceModel::kLineEnd;) {
-            const DecodeStep step = std::move(decoder->step()).value();
+            const DecodeStep step = decoder->step().value();
             const Ids candidates = draftOf(step);
             for (std::size_t i = 0; i + 1 < candidates.size(); ++i)
                 QVERIFY(candidates[i] != end && candidates[i] != SpaceModel::kLineEnd);
@@ -350,13 +342,13 @@ void SpaceTest::masksSuitTheBackend() {
     for (const auto& [preferred, masks] : {std::pair(7, 2), {2, 1}, {1, 1}, {14, 3}, {64, 5}}) {
         RecordingTransformer model(tunedModel());
         model.preferred = preferred;
-        const auto decoder = std::move(makeSpace(model, {})).value();
+        const auto decoder = makeSpace(model, {}).value();
         QVERIFY(decoder->begin({SpaceModel::tokensOf("the"), 40}, {}).hasValue());
         const int wanted = std::min(masks, 2); // a half is expected of each place at first
-        QCOMPARE(std::move(decoder->step()).value().verifiedRows, 1 + wanted);
-        const auto whole = std::move(makeSpace(model, {{"adaptive", 0.0}})).value();
+        QCOMPARE(decoder->step().value().verifiedRows, 1 + wanted);
+        const auto whole = makeSpace(model, {{"adaptive", 0.0}}).value();
         QVERIFY(whole->begin({SpaceModel::tokensOf("the"), 40}, {}).hasValue());
-        QCOMPARE(std::move(whole->step()).value().verifiedRows, 1 + masks);
+        QCOMPARE(whole->step().value().verifiedRows, 1 + masks);
     }
 }
 
@@ -377,10 +369,9 @@ void SpaceTest::masksAreThoseThatTheModelWasTrainedWith() {
         RecordingTransformer model(tunedModel());
         model.preferred = each.preferred;
         model.trainedWith(each.trained);
-        const auto decoder =
-            std::move(makeSpace(model, {{"adaptive", 0.0}, {"masks", each.wanted}})).value();
+        const auto decoder = makeSpace(model, {{"adaptive", 0.0}, {"masks", each.wanted}}).value();
         QVERIFY(decoder->begin({SpaceModel::tokensOf("the"), 40}, {}).hasValue());
-        QCOMPARE(std::move(decoder->step()).value().verifiedRows, 1 + each.masks);
+        QCOMPARE(decoder->step().value().verifiedRows, 1 + each.masks);
     }
 }
 
@@ -407,7 +398,7 @@ void SpaceTest::badSettingsAreToldWhy() {
                       {{"space_paper_sampling", 1.0}, {"candidates", std::string("sampled")}})
                 .hasValue());
     QVERIFY(makeSpace(tunedModel(), {{"profile", std::string("paper")}}).hasValue());
-    const auto decoder = std::move(makeSpace(tunedModel(), {})).value();
+    const auto decoder = makeSpace(tunedModel(), {}).value();
     const auto info = support::registry().info("space");
     const auto values = resolveSettings(info.value(), {{"mask_token", 99.0}});
     QVERIFY(!decoder->configure(values.value(), values.value()).hasValue());

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 using namespace engine;
-using support::registry;
 using support::tokensOf;
 
 namespace {
@@ -22,11 +21,9 @@ Transformer& model() {
 }
 
 std::unique_ptr<Decoder> make(const SettingValues& settings, const SamplingOptions& sampling) {
-    auto made = registry().make(
+    return support::openDecoder(
         "swift",
         {.transformer = model(), .sampling = sampling, .contextLength = 512, .settings = settings});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
 }
 
 /// The rounds of the same prompt answered several times by one decoder.
@@ -39,7 +36,7 @@ roundsOf(const SettingValues& settings, const SamplingOptions& sampling = {}, in
                          .hasValue(),
                      "a prompt was refused");
         for (std::size_t made = 0; made < kAnswer; made += rounds.back().tokens.size())
-            rounds.push_back(std::move(decoder->step()).value());
+            rounds.push_back(decoder->step().value());
         ENGINE_CHECK(decoder->endAnswer().hasValue(), "an answer did not end");
     }
     return rounds;

@@ -2,36 +2,28 @@
 // A skip set that the user gives: drafted with and scored at once, whatever the search does.
 #include "engine/model/skip_sets/skip_set.h"
 #include "engine/search/skip_space.h"
-#include "tests/support/lossless/tiny_decoders.h"
+#include "tests/plugins/swift/swift_support.h"
 
 #include <QTest>
 
 #include <algorithm>
 
 using namespace engine;
+using namespace swift_support;
 using support::registry;
 
 namespace {
 
-constexpr int kLayers = 10;
 constexpr const char* kSet = R"({"attention":[2,5],"mlp":[7]})";
 const std::vector<TokenId> kPrompt = {3, 1, 4, 1, 5, 9};
-
-Transformer& model() {
-    static const auto made = support::layeredModel(kLayers, 3);
-    return *made;
-}
 
 /// A decoder that is begun, its settings as the user gave them, and what it emitted.
 class Session {
 public:
     explicit Session(SettingValues given, const std::string& decoder = "swift")
         : m_given(std::move(given))
-        , m_decoder(
-              std::move(
-                  registry().make(
-                      decoder, {.transformer = model(), .contextLength = 512, .settings = m_given}))
-                  .value()) {
+        , m_decoder(support::openDecoder(
+              decoder, {.transformer = model(), .contextLength = 512, .settings = m_given})) {
         begin();
     }
 
@@ -42,12 +34,11 @@ public:
     }
 
     DecodeStep step() {
-        auto made = m_decoder->step();
-        ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-        tokens.insert(tokens.end(), made.value().tokens.begin(), made.value().tokens.end());
-        for (const TrialRecord& trial : made.value().search.trials)
+        auto made = support::valueOf(m_decoder->step());
+        tokens.insert(tokens.end(), made.tokens.begin(), made.tokens.end());
+        for (const TrialRecord& trial : made.search.trials)
             trials.push_back(trial);
-        return std::move(made).value();
+        return made;
     }
 
     void stepTo(std::size_t count) {
@@ -67,14 +58,12 @@ public:
     }
 
     SearchReport setManually(const std::string& set, bool isSearching = false) {
-        auto report = change({{"start", std::string("manual")},
-                              {"skip_set", set},
-                              {"optimise", isSearching ? 1.0 : 0.0}});
-        ENGINE_CHECK(report.hasValue(), "{}", report.error().message);
-        return std::move(report).value();
+        return support::valueOf(change({{"start", std::string("manual")},
+                                        {"skip_set", set},
+                                        {"optimise", isSearching ? 1.0 : 0.0}}));
     }
 
-    SearchReport end() { return std::move(m_decoder->endAnswer()).value(); }
+    SearchReport end() { return m_decoder->endAnswer().value(); }
 
     std::vector<TokenId> tokens;
     std::vector<TrialRecord> trials; ///< told by steps

@@ -2,11 +2,11 @@
 // The profiles of SWIFT do what the paper, its code and we say of them, counted.
 #include "engine/adaptation/task_search.h"
 #include "plugins/swift/swift_settings.h"
+#include "tests/plugins/swift/swift_support.h"
+#include "tests/support/file_content.h"
 #include "tests/support/lossless/lossless_case.h"
-#include "tests/support/lossless/tiny_decoders.h"
 
 #include <QDir>
-#include <QFile>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QTest>
@@ -15,11 +15,10 @@
 #include <set>
 
 using namespace engine;
+using namespace swift_support;
 using support::registry;
 
 namespace {
-
-constexpr int kLayers = 10;
 
 SettingValues profile(const char* name, const SettingValues& more = {}) {
     SettingValues values = {{"profile", std::string(name)}};
@@ -29,11 +28,8 @@ SettingValues profile(const char* name, const SettingValues& more = {}) {
 }
 
 swift::SwiftSettings settingsOf(const SettingValues& given) {
-    const auto values = resolveSettings(swift::swiftInfo(), given);
-    ENGINE_CHECK(values.hasValue(), "{}", values.error().message);
-    auto made = swift::SwiftSettings::make(values.value(), true, 7);
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    const auto values = support::valueOf(resolveSettings(swift::swiftInfo(), given));
+    return support::valueOf(swift::SwiftSettings::make(values, true, 7));
 }
 
 /// A search without a model, whose n-th scored set has `scores(n)`.
@@ -70,16 +66,6 @@ struct InventedSearch {
     ScoredWindow window;
     int scored = 0;
 };
-
-Transformer& model() {
-    static const auto made = support::layeredModel(kLayers, 3);
-    return *made;
-}
-
-std::unique_ptr<Decoder> make(const SettingValues& given) {
-    return support::openDecoder("swift",
-                                {.transformer = model(), .contextLength = 512, .settings = given});
-}
 
 /// The steps of one answer of a new decoder.
 std::vector<DecodeStep> run(const SettingValues& given, int maxTokens = 100) {
@@ -300,10 +286,10 @@ void SwiftProfilesTest::everyProfileAndPresetIsWithoutContradictions() {
     const QStringList names = presets.entryList({"*.json"});
     QVERIFY(names.size() >= 4);
     for (const QString& name : names) {
-        QFile file(presets.filePath(name));
-        QVERIFY(file.open(QIODevice::ReadOnly));
         const QJsonObject values =
-            QJsonDocument::fromJson(file.readAll()).object()["values"].toObject();
+            QJsonDocument::fromJson(support::fileBytes(presets.filePath(name)))
+                .object()["values"]
+                .toObject();
         SettingValues given;
         for (auto value = values.begin(); value != values.end(); ++value)
             given[value.key().toStdString()] = value->isString()

@@ -2,7 +2,7 @@
 // The optimisation phase of SWIFT and the policies around it, as its steps tell them.
 #include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/search/skip_space.h"
-#include "tests/support/lossless/tiny_decoders.h"
+#include "tests/plugins/swift/swift_support.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>
@@ -12,16 +12,10 @@
 #include <fstream>
 
 using namespace engine;
+using namespace swift_support;
 using support::registry;
 
 namespace {
-
-constexpr int kLayers = 10;
-
-Transformer& model() {
-    static const auto made = support::layeredModel(kLayers, 3);
-    return *made;
-}
 
 /// Everything that a stream of answers told.
 struct Told {
@@ -63,26 +57,14 @@ void answer(Decoder& decoder, int seed, int maxTokens, Told& told, const char* t
     ENGINE_CHECK(begun.hasValue(), "{}", begun.error().message);
     std::size_t made = 0;
     while (made < static_cast<std::size_t>(maxTokens)) {
-        auto step = decoder.step();
-        ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-        for (std::size_t i = 0; i < step.value().search.trials.size(); ++i)
+        auto step = support::valueOf(decoder.step());
+        for (std::size_t i = 0; i < step.search.trials.size(); ++i)
             told.tokensBeforeTrial.push_back(made);
-        made += step.value().tokens.size();
-        told.tokens.insert(
-            told.tokens.end(), step.value().tokens.begin(), step.value().tokens.end());
-        take(step.value().search, told);
+        made += step.tokens.size();
+        told.tokens.insert(told.tokens.end(), step.tokens.begin(), step.tokens.end());
+        take(step.search, told);
     }
-    auto report = decoder.endAnswer();
-    ENGINE_CHECK(report.hasValue(), "{}", report.error().message);
-    take(report.value(), told);
-}
-
-std::unique_ptr<Decoder> make(const SettingValues& given, SkipSetMemory* memory = nullptr) {
-    auto made = registry().make(
-        "swift",
-        {.transformer = model(), .contextLength = 512, .settings = given, .memory = memory});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    take(support::valueOf(decoder.endAnswer()), told);
 }
 
 Told run(const SettingValues& given, int answers, int maxTokens = 40) {

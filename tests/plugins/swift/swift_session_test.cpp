@@ -22,9 +22,7 @@ constexpr const char* kSet = R"({"attention":[2,5],"mlp":[7]})";
 
 /// Its tokens are bytes, of which those above 127 are no characters.
 Result<SessionModel> tinyModel(const LoadModel&, const ModelLoadWork&) {
-    ModelConfig config = support::tinyConfig();
-    config.layerCount = kLayers;
-    config.layerWindows.assign(kLayers, 0);
+    const ModelConfig config = support::layeredConfig(kLayers);
     SessionModel model;
     ENGINE_TRY(model.transformer,
                makePlainTransformer(config, support::randomWeights(config, 3), {}));

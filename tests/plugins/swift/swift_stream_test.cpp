@@ -2,6 +2,7 @@
 // The start set `stream` of SWIFT: found before the first draft, by following one token's stream.
 #include "engine/search/skip_choices.h"
 #include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <QTest>
 
@@ -27,24 +28,16 @@ std::unique_ptr<Decoder> swiftWith(SettingValues settings, Transformer& with = m
 }
 
 /// Refuses passes that begin or end between two layers.
-class UndividedTransformer final : public Transformer {
+class UndividedTransformer final : public support::WrappingTransformer {
 public:
-    const ModelConfig& config() const override { return model().config(); }
-
-    Precision precision() const override { return model().precision(); }
-
-    Result<KvCache> makeCache(Position capacity) const override {
-        return model().makeCache(capacity);
-    }
+    using WrappingTransformer::WrappingTransformer;
 
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
         if (request.firstLayer > 0 || request.endLayer >= 0)
             return Error{ErrorCode::Unsupported, "Passes cannot be divided here.", ""};
-        return model().forwardInto(request, cache, result);
+        return inner().forwardInto(request, cache, result);
     }
-
-    std::size_t weightBytes() const override { return model().weightBytes(); }
 };
 
 std::vector<DecodeStep> run(Decoder& decoder,
@@ -111,7 +104,7 @@ void SwiftStreamTest::theProfilesOfThePaperAndItsCodeBeginWithTheirOwnSets() {
 }
 
 void SwiftStreamTest::aBackendThatRefusesItStartsUniformAndSaysWhy() {
-    UndividedTransformer undivided;
+    UndividedTransformer undivided(model());
     const auto decoder = swiftWith({{"r", 0.5}}, undivided);
     const auto steps = run(*decoder, {3, 1, 4, 1, 5}, 12);
     const SkipChoices choices(model().config(), BudgetUnit::Sublayers);

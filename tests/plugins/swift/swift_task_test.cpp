@@ -2,7 +2,7 @@
 // What SWIFT tells of each task: whose trial and whose plan it is, and which r it has and why.
 #include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/search/skip_space.h"
-#include "tests/support/lossless/tiny_decoders.h"
+#include "tests/plugins/swift/swift_support.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>
@@ -10,24 +10,9 @@
 #include <algorithm>
 
 using namespace engine;
-using support::registry;
+using namespace swift_support;
 
 namespace {
-
-constexpr int kLayers = 10;
-
-Transformer& model() {
-    static const auto made = support::layeredModel(kLayers, 3);
-    return *made;
-}
-
-std::unique_ptr<Decoder> make(const SettingValues& given, SkipSetMemory* memory = nullptr) {
-    auto made = registry().make(
-        "swift",
-        {.transformer = model(), .contextLength = 512, .settings = given, .memory = memory});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
-}
 
 /// All that an answer for this task told.
 SearchReport ask(Decoder& decoder, const char* task, int maxTokens = 60) {

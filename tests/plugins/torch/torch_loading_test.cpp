@@ -34,6 +34,7 @@ class TorchLoadingTest : public QObject {
 private slots:
     void whatOverflowsInBfloat16IsRefusedThere();
     void weightsAreKeptInTheirPrecision();
+    void aModelWithoutRoomForItsContextIsRefused();
 };
 
 void TorchLoadingTest::whatOverflowsInBfloat16IsRefusedThere() {
@@ -56,6 +57,16 @@ void TorchLoadingTest::weightsAreKeptInTheirPrecision() {
     QCOMPARE(makeTorch(config, weights, Precision::F32)->weightBytes(), values * 4);
     QCOMPARE(makeTorch(config, weights, Precision::F64)->weightBytes(), values * 8);
     QCOMPARE(makeTorch(config, weights, Precision::BF16)->weightBytes(), values * 2 + norms * 2);
+}
+
+void TorchLoadingTest::aModelWithoutRoomForItsContextIsRefused() {
+    const ModelConfig config = support::tinyConfig();
+    const auto refused = torchFactory()(config,
+                                        support::randomWeights(config, 1),
+                                        {.cacheSlots = std::numeric_limits<Position>::max()});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::NoMemory);
+    QVERIFY(mentions(refused.error(), "context of 2147483647 tokens"));
 }
 
 QTEST_GUILESS_MAIN(TorchLoadingTest)

@@ -95,8 +95,7 @@ void TunedExactnessTest::withoutAnAdapterStepsArePlainAndItIsTold() {
 
 void TunedExactnessTest::anAdapterThatFailsIsToldOnce() {
     const ModelConfig config = support::layeredConfig(3);
-    const auto model =
-        std::move(makePlainTransformer(config, support::randomWeights(config, 9), {})).value();
+    const auto model = makePlainTransformer(config, support::randomWeights(config, 9), {}).value();
     support::giveAdapter(*model, AdapterKind::Huge, 1);
     const auto decoder =
         support::openDecoder("tuned", {.transformer = *model, .contextLength = 64});

@@ -160,7 +160,7 @@ void BackendConformance::cachesOfOthersAreBugs() {
     const auto other = make(m_variants.front(), larger, randomWeights(larger, 11));
     KvCache others = emptyCache(*other, 4);
     QVERIFY(mentionsText(bugOf([&] { run(others); }), "the cache is of"));
-    KvCache foreign = std::move(test_support::StubTransformer().makeCache(4)).value();
+    KvCache foreign = test_support::StubTransformer().makeCache(4).value();
     QVERIFY(mentionsText(bugOf([&] { run(foreign); }), "another backend"));
 }
 

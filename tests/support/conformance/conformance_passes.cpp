@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/model/plain/plain_backend.h"
 #include "tests/support/conformance/backend_conformance.h"
+#include "tests/support/models/plain_model.h"
 #include "tests/support/programs/live_bytes.h"
 #include "tests/support/transformers/forward_helpers.h"
 
@@ -34,8 +34,7 @@ void BackendConformance::numbersAreThoseOfTheReference() {
     config.ropeScaling.originalContextLength = 64.0;
     const MemoryWeights weights = randomWeights(config, 3);
     const auto own = make(variant(), config, weights);
-    const auto reference =
-        std::move(makePlainTransformer(config, weights, {.precision = Precision::F64})).value();
+    const auto reference = plainModel(config, weights);
     LayerPlan plan = LayerPlan::full(config.layerCount);
     plan.mlp[1] = SublayerAction::Skip;
     const std::vector<int> parents = {-1, 0, 0, 1, -1};
@@ -59,8 +58,7 @@ void BackendConformance::attentionIsThatOfTheReference() {
     ModelConfig config = cappedConfig();
     const MemoryWeights weights = randomWeights(config, 3);
     const auto own = make(variant(), config, weights);
-    const auto reference =
-        std::move(makePlainTransformer(config, weights, {.precision = Precision::F64})).value();
+    const auto reference = plainModel(config, weights);
     QVERIFY(own->tellsAttention());
     const auto weightsOf = [&](Transformer& transformer, int layer) {
         KvCache cache = emptyCache(transformer, 64);
@@ -68,13 +66,12 @@ void BackendConformance::attentionIsThatOfTheReference() {
         runChain(transformer, cache, plan, conformanceIds(30), 13);
         const std::vector<TokenId> ids = conformanceIds(5);
         const auto result =
-            transformer.forward({.plan = plan,
-                                 .layout = AttentionLayout::chain(cache.length(), 5),
-                                 .tokens = ids,
-                                 .attention = AttentionPlace{.layer = layer, .row = 2}},
-                                cache);
-        ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
-        return result.value().attention;
+            valueOf(transformer.forward({.plan = plan,
+                                         .layout = AttentionLayout::chain(cache.length(), 5),
+                                         .tokens = ids,
+                                         .attention = AttentionPlace{.layer = layer, .row = 2}},
+                                        cache));
+        return result.attention;
     };
     for (int layer = 0; layer < config.layerCount; ++layer) {
         const int window = config.layerWindows[static_cast<std::size_t>(layer)];

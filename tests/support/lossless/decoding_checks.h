@@ -54,12 +54,11 @@ inline Ids vanillaAnswer(engine::Transformer& transformer,
                          std::size_t count,
                          const engine::SamplingOptions& sampling = {}) {
     const int context = static_cast<int>(prompt.size() + count) + 1;
-    const auto decoder =
-        std::move(engine::makeVanillaDecoder(transformer, sampling, context)).value();
+    const auto decoder = engine::makeVanillaDecoder(transformer, sampling, context).value();
     ENGINE_CHECK(decoder->begin({prompt}, {}).hasValue(), "a prompt was refused");
     Ids answer;
     while (answer.size() < count)
-        answer.push_back(std::move(decoder->step()).value().tokens.front());
+        answer.push_back(decoder->step().value().tokens.front());
     return answer;
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/sampling/grammar/grammar.h"
 #include "engine/sampling/grammar/grammar_matcher.h"
+#include "tests/support/value_of.h"
 
 #include <string>
 #include <string_view>
@@ -23,9 +24,7 @@ public:
 
 private:
     static std::shared_ptr<const engine::GrammarGraph> graphOf(const engine::Grammar& grammar) {
-        auto graph = engine::makeGrammarGraph(grammar);
-        ENGINE_CHECK(graph.hasValue(), "{}", graph.error().message);
-        return std::move(graph).value();
+        return valueOf(engine::makeGrammarGraph(grammar));
     }
 
     engine::GrammarMatcher::State behind(std::string_view text) {

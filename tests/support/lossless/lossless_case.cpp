@@ -2,10 +2,9 @@
 #include "tests/support/lossless/lossless_case.h"
 
 #include "engine/loading/model_files.h"
-#include "engine/model/plain/plain_backend.h"
 #include "engine/model/skip_sets/skip_set.h"
 #include "tests/support/golden_tensors.h"
-#include "tests/support/models/tiny_model.h"
+#include "tests/support/models/plain_model.h"
 
 #include <QDir>
 
@@ -18,12 +17,6 @@ using namespace engine;
 namespace {
 
 constexpr int kLeastForJson = 128; // tokens of a vocabulary: all of ASCII and some more
-
-std::unique_ptr<Transformer> plainDouble(const ModelConfig& config, const WeightSource& weights) {
-    auto made = makePlainTransformer(config, weights, {.precision = Precision::F64});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
-}
 
 struct Answer {
     std::vector<TokenId> tokens;
@@ -90,7 +83,7 @@ Answer decode(Decoder& decoder, const LosslessCase& tried, std::size_t which, Sp
 std::vector<CaseModel> caseModels() {
     std::vector<CaseModel> models;
     const ModelConfig config = layeredConfig(5);
-    models.push_back({"random", plainDouble(config, randomWeights(config, 7))});
+    models.push_back({"random", plainModel(config, randomWeights(config, 7))});
     // Their drafts are as confident as those of a trained network. Such drafts are mostly wrong if
     // the skipped layers matter, and mostly right if they hardly do.
     for (const float voice : {1.0F, 0.1F}) {
@@ -99,16 +92,15 @@ std::vector<CaseModel> caseModels() {
             quietenLayer(weights, layer, voice);
         sharpenHead(weights);
         models.push_back(
-            {fmt::format("peaked, inner layers at {}", voice), plainDouble(config, weights)});
+            {fmt::format("peaked, inner layers at {}", voice), plainModel(config, weights)});
     }
     const QDir folder(SWIFT_STUDIO_SHARED_DIR "/golden/models");
     for (const QString& name : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
-        const auto files = ModelFiles::open(folder.filePath(name).toStdString());
-        ENGINE_CHECK(files.hasValue(), "{}", files.error().message);
-        auto golden = files.value().config();
-        const auto weights = files.value().weights();
+        const auto files = valueOf(ModelFiles::open(folder.filePath(name).toStdString()));
+        auto golden = files.config();
+        const auto weights = files.weights();
         ENGINE_CHECK(golden.hasValue() && weights.hasValue(), "{}", name.toStdString());
-        models.push_back({name.toStdString(), plainDouble(golden.value(), *weights.value())});
+        models.push_back({name.toStdString(), plainModel(golden.value(), *weights.value())});
     }
     return models;
 }

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "engine/decoding/decoder_registry.h"
-#include "engine/model/plain/plain_backend.h"
-#include "tests/support/models/tiny_model.h"
+#include "tests/support/models/plain_model.h"
 
 #include <QDir>
 
@@ -33,10 +32,9 @@ inline std::vector<std::string> decoderNames() {
 /// The settings that a decoder needs besides its defaults to run on any network: any token will do
 /// as a mask.
 inline engine::SettingValues neededSettings(const std::string& decoder) {
-    const auto info = registry().info(decoder);
-    ENGINE_CHECK(info.hasValue(), "{}", info.error().message);
+    const auto info = valueOf(registry().info(decoder));
     engine::SettingValues settings;
-    if (info.value().find("mask_token") != nullptr)
+    if (info.find("mask_token") != nullptr)
         settings["mask_token"] = 4.0;
     return settings;
 }
@@ -44,9 +42,7 @@ inline engine::SettingValues neededSettings(const std::string& decoder) {
 /// A decoder of this build. Fails by exception.
 inline std::unique_ptr<engine::Decoder> openDecoder(const std::string& name,
                                                     const engine::DecoderContext& context) {
-    auto made = registry().make(name, context);
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    return valueOf(registry().make(name, context));
 }
 
 /// The steps until the answer has its maximum of tokens or the context ends; end tokens are
@@ -57,10 +53,9 @@ inline std::vector<engine::DecodeStep> answer(engine::Decoder& decoder,
     ENGINE_CHECK(begun.hasValue(), "{}", begun.error().message);
     std::vector<engine::DecodeStep> steps;
     for (int emitted = 0; emitted < prompt.maxTokens && decoder.remainingContext() > 0;) {
-        auto step = decoder.step();
-        ENGINE_CHECK(step.hasValue(), "{}", step.error().message);
-        emitted += static_cast<int>(step.value().tokens.size());
-        steps.push_back(std::move(step).value());
+        auto step = valueOf(decoder.step());
+        emitted += static_cast<int>(step.tokens.size());
+        steps.push_back(std::move(step));
     }
     return steps;
 }
@@ -78,37 +73,6 @@ inline const engine::StepTable* tableOf(const engine::DecodeStep& step, const st
         if (table.name == name)
             return &table;
     return nullptr;
-}
-
-/// The reference of exactness, in double precision. Fails by exception.
-inline std::unique_ptr<engine::Transformer> plainModel(const engine::ModelConfig& config,
-                                                       const MemoryWeights& weights) {
-    auto made =
-        engine::makePlainTransformer(config, weights, {.precision = engine::Precision::F64});
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
-}
-
-/// A tiny model in double precision with enough layers to skip some.
-inline std::unique_ptr<engine::Transformer> layeredModel(int layers, unsigned seed) {
-    const engine::ModelConfig config = layeredConfig(layers);
-    return plainModel(config, randomWeights(config, seed));
-}
-
-/// Layers that hardly matter, [first, end), so that drafts without them are often right.
-struct QuietLayers {
-    int first = 0;
-    int end = 0;
-    float part = 1.0F; ///< see quietenLayer()
-};
-
-inline std::unique_ptr<engine::Transformer>
-quietModel(int layers, unsigned seed, const QuietLayers& quiet) {
-    const engine::ModelConfig config = layeredConfig(layers);
-    MemoryWeights weights = randomWeights(config, seed);
-    for (int layer = quiet.first; layer < quiet.end; ++layer)
-        quietenLayer(weights, layer, quiet.part);
-    return plainModel(config, weights);
 }
 
 } // namespace support

@@ -4,6 +4,7 @@
 #include "engine/loading/drafts/draft_adapter.h"
 #include "engine/model/draft_model.h"
 #include "tests/support/models/tiny_safetensors.h"
+#include "tests/support/value_of.h"
 
 #include <cmath>
 #include <cstdint>
@@ -78,9 +79,7 @@ makeAdapter(const engine::ModelConfig& model, AdapterKind kind, unsigned seed) {
 /// What such an adapter computes for a model. Fails by exception.
 inline std::unique_ptr<engine::DraftModel> makeDrafting(const engine::Transformer& model,
                                                         const engine::DraftAdapter& adapter) {
-    auto made = engine::makeDraftModel(model, adapter);
-    ENGINE_CHECK(made.hasValue(), "{}", made.error().message);
-    return std::move(made).value();
+    return valueOf(engine::makeDraftModel(model, adapter));
 }
 
 inline void giveAdapter(engine::Transformer& model, AdapterKind kind, unsigned seed) {

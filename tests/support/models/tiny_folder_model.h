@@ -12,9 +12,7 @@ namespace support {
 
 /// A small model for texts of "a" to "e", spaces and line ends: `layers` layers, vocabulary 16.
 inline engine::ModelConfig letterConfig(int layers) {
-    engine::ModelConfig config = tinyConfig();
-    config.layerCount = layers;
-    config.layerWindows.assign(static_cast<std::size_t>(layers), 0);
+    engine::ModelConfig config = layeredConfig(layers);
     config.vocabSize = 16;
     return config;
 }

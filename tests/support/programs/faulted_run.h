@@ -2,9 +2,9 @@
 #pragma once
 
 #include "app/exit_codes.h"
+#include "tests/support/file_content.h"
 #include "tests/support/programs/swift_run.h"
 
-#include <QFile>
 #include <QFileInfo>
 #include <QRandomGenerator>
 #include <QTest>
@@ -62,9 +62,7 @@ void failEachCall(const QStringList& arguments,
     forget();
     const ProgramRun whole = runWithFault(arguments, {}, kind, 0, countFile);
     QVERIFY2(whole.exitCode == app::kSuccess, whole.errors.constData());
-    QFile counted(countFile);
-    QVERIFY(counted.open(QIODevice::ReadOnly));
-    const long count = counted.readAll().trimmed().toLong();
+    const long count = fileBytes(countFile).trimmed().toLong();
     QVERIFY(count > 0);
     const int expected = kind == "alloc" ? app::kNoMemory : app::kIo;
     for (const long n : sampleOfCalls(count, 2)) {

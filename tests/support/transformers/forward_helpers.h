@@ -87,7 +87,7 @@ inline double relativeError(const std::vector<std::vector<double>>& found,
 
 inline engine::KvCache emptyCache(const engine::Transformer& transformer,
                                   engine::Position capacity) {
-    return std::move(transformer.makeCache(capacity)).value();
+    return transformer.makeCache(capacity).value();
 }
 
 } // namespace support

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/decoding/target.h"
-#include "engine/model/transformer.h"
 #include "engine/model/weight_share.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <algorithm>
 
@@ -20,23 +20,15 @@ struct Prices {
 
 /// Wraps a transformer and advances a clock of its own by the given cost of each pass, so that
 /// decisions based on time are the same on every machine.
-class PricedTransformer final : public engine::Transformer {
+class PricedTransformer final : public WrappingTransformer {
 public:
     explicit PricedTransformer(engine::Transformer& inner, Prices first = {})
-        : prices(first)
-        , m_inner(inner) {}
+        : WrappingTransformer(inner)
+        , prices(first) {}
 
     /// Reads this one's clock; it must outlive the copy.
     engine::StepClock clock() const {
         return [this] { return nowMs; };
-    }
-
-    const engine::ModelConfig& config() const override { return m_inner.config(); }
-
-    engine::Precision precision() const override { return m_inner.precision(); }
-
-    engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override {
-        return m_inner.makeCache(capacity);
     }
 
     engine::Result<void> forwardInto(const engine::ForwardRequest& request,
@@ -53,7 +45,7 @@ public:
             (isTrial ? trialMs : draftMs) += ms;
         if (!isFull)
             ++(isTrial ? trials : draftPasses);
-        auto ran = m_inner.forwardInto(request, cache, result);
+        auto ran = inner().forwardInto(request, cache, result);
         if (!isFull && prices.isWrongSkipping)
             for (engine::HeadSummary& summary : result.summaries)
                 for (engine::TokenId& id : summary.ids)
@@ -61,13 +53,11 @@ public:
         return ran;
     }
 
-    std::size_t weightBytes() const override { return m_inner.weightBytes(); }
+    engine::Result<bool> makeCopyPiece() override { return inner().makeCopyPiece(); }
 
-    engine::Result<bool> makeCopyPiece() override { return m_inner.makeCopyPiece(); }
+    void dropCopy() override { inner().dropCopy(); }
 
-    void dropCopy() override { m_inner.dropCopy(); }
-
-    double copyShare() const override { return m_inner.copyShare(); }
+    double copyShare() const override { return inner().copyShare(); }
 
     Prices prices;
     double nowMs = 0.0;
@@ -93,8 +83,6 @@ private:
         return engine::weightShare(run, *this) - engine::weightShare(below, *this) +
                (needsHead ? head : 0.0);
     }
-
-    engine::Transformer& m_inner;
 };
 
 } // namespace support

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/model/transformer.h"
 #include "tests/support/programs/live_bytes.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <vector>
 
@@ -10,18 +10,9 @@ namespace support {
 
 /// Watches the passes of another transformer: no pass may change what the cache holds below its
 /// length. Fails by exception.
-class SpyTransformer final : public engine::Transformer {
+class SpyTransformer final : public WrappingTransformer {
 public:
-    explicit SpyTransformer(engine::Transformer& watched)
-        : m_watched(watched) {}
-
-    const engine::ModelConfig& config() const override { return m_watched.config(); }
-
-    engine::Precision precision() const override { return m_watched.precision(); }
-
-    engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override {
-        return m_watched.makeCache(capacity);
-    }
+    using WrappingTransformer::WrappingTransformer;
 
     engine::Result<void> forwardInto(const engine::ForwardRequest& request,
                                      engine::KvCache& cache,
@@ -34,32 +25,27 @@ public:
         rowLayers += static_cast<long>(request.layout.rowCount()) * (end - request.firstLayer);
         const std::vector<std::byte> before = liveBytes(cache);
         const engine::Position length = cache.length();
-        auto ran = m_watched.forwardInto(request, cache, result);
+        auto ran = inner().forwardInto(request, cache, result);
         ENGINE_CHECK(cache.length() == length && liveBytes(cache) == before,
                      "a pass changed the live cache of {} rows",
                      length);
         return ran;
     }
 
-    std::size_t weightBytes() const override { return m_watched.weightBytes(); }
+    int preferredTreeNodes() const override { return inner().preferredTreeNodes(); }
 
-    int preferredTreeNodes() const override { return m_watched.preferredTreeNodes(); }
+    engine::Result<bool> makeCopyPiece() override { return inner().makeCopyPiece(); }
 
-    engine::Result<bool> makeCopyPiece() override { return m_watched.makeCopyPiece(); }
+    void dropCopy() override { inner().dropCopy(); }
 
-    void dropCopy() override { m_watched.dropCopy(); }
+    double copyShare() const override { return inner().copyShare(); }
 
-    double copyShare() const override { return m_watched.copyShare(); }
-
-    engine::DraftModel* draftModel() override { return m_watched.draftModel(); }
+    engine::DraftModel* draftModel() override { return inner().draftModel(); }
 
     engine::KvCache* seenCache = nullptr; ///< of the last pass
     int passes = 0;
     int draftPasses = 0;
     long rowLayers = 0; ///< for each pass, its rows times the layers that they ran through
-
-private:
-    engine::Transformer& m_watched;
 };
 
 } // namespace support

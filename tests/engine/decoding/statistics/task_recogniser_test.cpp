@@ -34,7 +34,7 @@ Ids promptOf(int task, unsigned seed) {
 
 PromptVector vectorOf(const Ids& prompt) {
     PromptRow row{.layer = recognitionLayer(kLayers)};
-    auto target = std::move(Target::make(tinyModel(), {}, 64, 1)).value();
+    auto target = Target::make(tinyModel(), {}, 64, 1).value();
     ENGINE_CHECK(target.begin({prompt}, {.lastRow = &row}).hasValue(), "a prompt was refused");
     return promptVector(row.values);
 }
@@ -72,9 +72,9 @@ private slots:
 void TaskRecogniserTest::theRowIsTheOneThatAPassHandsOut() {
     const Ids prompt = promptOf(0, 1);
     PromptRow row{.layer = 2};
-    auto target = std::move(Target::make(tinyModel(), {}, 64, 1)).value();
+    auto target = Target::make(tinyModel(), {}, 64, 1).value();
     QVERIFY(target.begin({prompt}, {.lastRow = &row}).hasValue());
-    auto cache = std::move(tinyModel().makeCache(64)).value();
+    auto cache = tinyModel().makeCache(64).value();
     const LayerPlan plan = LayerPlan::full(kLayers);
     const int rows = static_cast<int>(prompt.size()) - 1;
     HiddenRows states;
@@ -94,7 +94,7 @@ void TaskRecogniserTest::theRowIsTheOneThatAPassHandsOut() {
 void TaskRecogniserTest::aRowThatIsCachedOrReadLaterIsNotThere() {
     const Ids prompt = promptOf(0, 1);
     PromptRow row{.layer = 2};
-    auto target = std::move(Target::make(tinyModel(), {}, 64, 1)).value();
+    auto target = Target::make(tinyModel(), {}, 64, 1).value();
     QVERIFY(target.begin({prompt}, {.lastRow = &row}, 4).hasValue());
     QVERIFY(row.values.empty());
     QVERIFY(target.begin({prompt}, {.lastRow = &row}).hasValue());
@@ -107,7 +107,7 @@ void TaskRecogniserTest::aRowThatIsCachedOrReadLaterIsNotThere() {
 void TaskRecogniserTest::lookingAtAPromptChangesNoToken() {
     const Ids prompt = promptOf(1, 3);
     PromptRow row{.layer = 2};
-    const auto decoder = std::move(makeVanillaDecoder(tinyModel(), {}, 128)).value();
+    const auto decoder = makeVanillaDecoder(tinyModel(), {}, 128).value();
     const auto answer =
         generate(*decoder, {.prompt = prompt, .limits = {.maxTokens = 30}, .promptRow = &row});
     QVERIFY(!row.values.empty());

@@ -3,30 +3,21 @@
 // rows by their own path; compared with fresh passes and a slow reference.
 #include "engine/decoding/answer/generation.h"
 #include "engine/decoding/target.h"
-#include "engine/model/plain/plain_backend.h"
+#include "tests/support/lossless/decoding_checks.h"
 #include "tests/support/lossless/grammar_walk.h"
 #include "tests/support/lossless/lossless_case.h"
 #include "tests/support/lossless/plain_penalties.h"
-#include "tests/support/models/tiny_model.h"
-#include "tests/support/transformers/forward_helpers.h"
+#include "tests/support/models/plain_model.h"
 
 #include <QTest>
 
 using namespace engine;
+using support::Ids;
 
 namespace {
 
-using Ids = std::vector<TokenId>;
-
 const Ids kPrompt = {3, 1, 4, 1, 5};
 constexpr std::size_t kAnswer = 30;
-
-std::unique_ptr<Transformer> model() {
-    const ModelConfig config = support::tinyConfig();
-    return std::move(makePlainTransformer(
-                         config, support::randomWeights(config, 7), {.precision = Precision::F64}))
-        .value();
-}
 
 /// What the law makes of the logits behind prompt and answer, by a fresh pass.
 std::vector<double>
@@ -63,9 +54,6 @@ class LogitProcessorTest : public QObject {
     Q_OBJECT
 
 private slots:
-
-    void initTestCase() { m_model = model(); }
-
     void vanillaFollowsTheDefinition();
     void eachLawChangesTheText();
     void rowsOfATreeFollowTheirOwnPaths();
@@ -81,15 +69,10 @@ private slots:
 
 private:
     Ids answerOf(const SamplingOptions& sampling) {
-        const auto decoder = std::move(makeVanillaDecoder(*m_model, sampling, 100)).value();
-        ENGINE_CHECK(decoder->begin({kPrompt}, {}).hasValue(), "a prompt was refused");
-        Ids answer;
-        while (answer.size() < kAnswer)
-            answer.push_back(std::move(decoder->step()).value().tokens.front());
-        return answer;
+        return support::vanillaAnswer(*m_model, kPrompt, kAnswer, sampling);
     }
 
-    std::unique_ptr<Transformer> m_model;
+    std::unique_ptr<Transformer> m_model = support::layeredModel(3, 7);
 };
 
 void LogitProcessorTest::vanillaFollowsTheDefinition() {
@@ -116,7 +99,7 @@ void LogitProcessorTest::eachLawChangesTheText() {
 
 void LogitProcessorTest::rowsOfATreeFollowTheirOwnPaths() {
     for (const SamplingOptions& options : laws()) {
-        Target target = std::move(Target::make(*m_model, options, 100, 8)).value();
+        Target target = Target::make(*m_model, options, 100, 8).value();
         QVERIFY(target.begin({kPrompt}, {}, 2).hasValue());
         Ids answer;
         for (int round = 0; round < 4; ++round) {
@@ -127,7 +110,7 @@ void LogitProcessorTest::rowsOfATreeFollowTheirOwnPaths() {
             draft.add(1, 1, 0.5);
             draft.add(6, 2, 0.5);
             const std::vector<Ids> paths = {{}, {6}, {8}, {6, 7}, {8, 1}, {6, 7, 6}};
-            const DecodeStep step = std::move(target.verify(draft, VerifyRule::Match)).value();
+            const DecodeStep step = target.verify(draft, VerifyRule::Match).value();
             std::vector<std::vector<double>> found; // before other passes
             for (std::size_t row = 0; row < paths.size(); ++row) {
                 const auto logits = target.lastLogits(static_cast<int>(row)).value();
@@ -147,21 +130,21 @@ void LogitProcessorTest::rowsOfATreeFollowTheirOwnPaths() {
 
 void LogitProcessorTest::factsAreThoseOfTheLaw() {
     const SamplingOptions options{.repetitionPenalty = 1.4, .logitBias = {{7, 2.5}}};
-    const auto decoder = std::move(makeVanillaDecoder(*m_model, options, 100)).value();
+    const auto decoder = makeVanillaDecoder(*m_model, options, 100).value();
     QVERIFY(decoder->begin({kPrompt}, {}).hasValue());
-    const DecodeStep step = std::move(decoder->step()).value();
+    const DecodeStep step = decoder->step().value();
     const HeadSummary expected = summarise(plainRow(*m_model, options, {}));
     QCOMPARE(step.facts.front().targetProbability, expected.probability(0));
 }
 
 void LogitProcessorTest::aChangeOfSamplingChangesTheLaw() {
-    Target target = std::move(Target::make(*m_model, {}, 100, 8)).value();
+    Target target = Target::make(*m_model, {}, 100, 8).value();
     for (const SamplingOptions& options : laws()) {
         QVERIFY(target.changeSampling(options).hasValue());
         QVERIFY(target.begin({kPrompt}, {}).hasValue());
         Ids found;
         while (found.size() < kAnswer)
-            found.push_back(std::move(target.plainStep()).value().tokens.front());
+            found.push_back(target.plainStep().value().tokens.front());
         QCOMPARE(found, answerOf(options));
     }
 }
@@ -169,7 +152,7 @@ void LogitProcessorTest::aChangeOfSamplingChangesTheLaw() {
 void LogitProcessorTest::aBiasOutsideTheVocabularyIsRefused() {
     const SamplingOptions options{.logitBias = {{160, 1.0}}};
     QVERIFY(!Target::make(*m_model, options, 100, 8));
-    Target target = std::move(Target::make(*m_model, {}, 100, 8)).value();
+    Target target = Target::make(*m_model, {}, 100, 8).value();
     const auto changed = target.changeSampling(options);
     QVERIFY(!changed);
     QCOMPARE(changed.error().code, ErrorCode::InvalidInput);
@@ -186,7 +169,7 @@ void LogitProcessorTest::aGrammarLeavesTheTokensThatFit() {
         options.grammar = support::randomGrammar(random, vocabSize);
         support::GrammarWalk walk(options.grammar);
         const Sampler sampler(options);
-        const auto decoder = std::move(makeVanillaDecoder(*m_model, options, 100)).value();
+        const auto decoder = makeVanillaDecoder(*m_model, options, 100).value();
         QVERIFY(decoder->begin({.tokens = kPrompt, .endIds = endIds, .vocabulary = vocabulary}, {})
                     .hasValue());
         Ids answer;
@@ -217,14 +200,14 @@ void LogitProcessorTest::anAnswerThatIsCutInsideItsGrammarSaysSo() {
     const auto endsInside = [&](const char* pattern, int maxTokens) {
         SamplingOptions options;
         options.grammar = {GrammarKind::Regex, pattern};
-        const auto decoder = std::move(makeVanillaDecoder(*m_model, options, 100)).value();
-        auto result = generate(*decoder,
-                               {.prompt = kPrompt,
-                                .limits = {.maxTokens = maxTokens, .endIds = endIds},
-                                .vocabulary = support::caseVocabulary(vocabSize),
-                                .grammar = options.grammar});
-        ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
-        return result.value().isInsideGrammar;
+        const auto decoder = makeVanillaDecoder(*m_model, options, 100).value();
+        auto result =
+            support::valueOf(generate(*decoder,
+                                      {.prompt = kPrompt,
+                                       .limits = {.maxTokens = maxTokens, .endIds = endIds},
+                                       .vocabulary = support::caseVocabulary(vocabSize),
+                                       .grammar = options.grammar}));
+        return result.isInsideGrammar;
     };
     // None of the longer texts of that vocabulary is made of these letters.
     QVERIFY(endsInside("[w-z]{9}", 8));
@@ -235,7 +218,7 @@ void LogitProcessorTest::anAnswerThatIsCutInsideItsGrammarSaysSo() {
 void LogitProcessorTest::aGrammarNeedsAVocabulary() {
     SamplingOptions options;
     options.grammar = {GrammarKind::Json};
-    Target target = std::move(Target::make(*m_model, options, 100, 8)).value();
+    Target target = Target::make(*m_model, options, 100, 8).value();
     const auto refused = target.begin({kPrompt}, {});
     QVERIFY(!refused);
     QVERIFY(refused.error().message.starts_with("A grammar needs the texts of tokens"));
@@ -255,15 +238,14 @@ void LogitProcessorTest::anAnswerThatGoesOnIsTheOneThatWasNeverStopped() {
     const auto answer = [&](const Ids& begun) {
         Ids prompt = kPrompt;
         prompt.insert(prompt.end(), begun.begin(), begun.end());
-        const auto decoder = std::move(makeVanillaDecoder(*m_model, options, 100)).value();
+        const auto decoder = makeVanillaDecoder(*m_model, options, 100).value();
         const int left = 20 - static_cast<int>(begun.size());
-        auto result = generate(*decoder,
-                               {.prompt = prompt,
-                                .begun = begun,
-                                .limits = {.maxTokens = left, .endIds = endIds},
-                                .vocabulary = vocabulary});
-        ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
-        return std::move(result).value().tokens;
+        return support::valueOf(generate(*decoder,
+                                         {.prompt = prompt,
+                                          .begun = begun,
+                                          .limits = {.maxTokens = left, .endIds = endIds},
+                                          .vocabulary = vocabulary}))
+            .tokens;
     };
     const Ids whole = answer({});
     for (const std::ptrdiff_t cut : {1, 4, 11}) {
@@ -284,13 +266,13 @@ void LogitProcessorTest::whereADraftIsStuckOnlyItsAcceptanceMatters() {
         SamplingOptions options;
         options.grammar = {GrammarKind::Regex, "(?:[A-Z]|\xC3\xA5)*"};
         options.logitBias = {{kHalf, bias}};
-        const auto vanilla = std::move(makeVanillaDecoder(*m_model, options, 100)).value();
+        const auto vanilla = makeVanillaDecoder(*m_model, options, 100).value();
         QVERIFY(vanilla->begin({.tokens = kPrompt, .vocabulary = vocabulary}, {}).hasValue());
         const Ids first = vanilla->step().value().tokens;
         const auto second = vanilla->step();
         QCOMPARE(first.front() == kHalf, bias > 0.0);
         QCOMPARE(second.hasValue(), bias < 0.0);
-        Target target = std::move(Target::make(*m_model, options, 100, 8)).value();
+        Target target = Target::make(*m_model, options, 100, 8).value();
         QVERIFY(target.begin({.tokens = kPrompt, .vocabulary = vocabulary}, {}).hasValue());
         Draft draft;
         draft.tree.add(kHalf, -1, 1.0);
@@ -309,7 +291,7 @@ void LogitProcessorTest::whereADraftIsStuckOnlyItsAcceptanceMatters() {
 void LogitProcessorTest::whatHasBegunMustFitTheGrammar() {
     SamplingOptions options;
     options.grammar = {GrammarKind::Regex, "[0-9]*"};
-    Target target = std::move(Target::make(*m_model, options, 100, 8)).value();
+    Target target = Target::make(*m_model, options, 100, 8).value();
     const auto vocabulary = support::caseVocabulary(m_model->config().vocabSize);
     const Ids fitting = {5, 1 + '7' - ' '};
     const Ids other = {5, 1 + 'x' - ' '};

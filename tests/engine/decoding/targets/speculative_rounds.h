@@ -4,6 +4,7 @@
 #include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/target.h"
 #include "tests/support/lossless/token_law.h"
+#include "tests/support/value_of.h"
 
 #include <memory>
 
@@ -12,6 +13,7 @@ namespace rounds {
 using support::Decisions;
 using support::TabularTransformer;
 using support::Tokens;
+using support::valueOf;
 
 /// How rounds draft and verify.
 struct Settings {
@@ -20,12 +22,6 @@ struct Settings {
     double epsilon = 0.0; ///< of the early stop
     int maxSteps = 2;
 };
-
-/// The value, or an exception with the error.
-template <typename T> T valueOf(engine::Result<T> result) {
-    ENGINE_CHECK(result.hasValue(), "{}", result.error().message);
-    return std::move(result).value();
-}
 
 inline engine::Target makeTarget(TabularTransformer& model, const Settings& settings) {
     return valueOf(engine::Target::make(model, settings.sampling, 64, settings.draft.maxNodes + 1));

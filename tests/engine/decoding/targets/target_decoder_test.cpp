@@ -48,7 +48,7 @@ private:
 };
 
 SpeakingDecoder speaking() {
-    return SpeakingDecoder(std::move(Target::make(model(), {}, kContext, 0)).value());
+    return SpeakingDecoder(Target::make(model(), {}, kContext, 0).value());
 }
 
 SpeakingDecoder begun() {

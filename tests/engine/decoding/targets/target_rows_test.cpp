@@ -25,7 +25,7 @@ Transformer& transformer() {
 }
 
 Target makeTarget(int contextLength = 300) {
-    return std::move(Target::make(transformer(), {}, contextLength, 64)).value();
+    return Target::make(transformer(), {}, contextLength, 64).value();
 }
 
 Ids vanillaAnswer(const Ids& prompt, std::size_t count) {
@@ -153,7 +153,7 @@ void TargetRowsTest::rowsBesideADraftAreSeenAndNeverAccepted() {
 void TargetRowsTest::logitsOfRowsBesideADraftComeWhenAskedFor() {
     std::mt19937 random(4);
     const Ids prompt = randomIds(random, 9);
-    Target target = std::move(Target::make(transformer(), {.temperature = 1.0}, 300, 64)).value();
+    Target target = Target::make(transformer(), {.temperature = 1.0}, 300, 64).value();
     QVERIFY(target.begin({prompt}, {}).hasValue());
     const std::vector<SideRow> sides = {{1, -1}, {2, 0}};
     for (const bool isAsked : {false, true}) {

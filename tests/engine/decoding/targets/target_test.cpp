@@ -4,6 +4,7 @@
 #include "engine/decoding/target.h"
 #include "tests/support/lossless/decoding_checks.h"
 #include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <QTest>
 
@@ -36,7 +37,7 @@ Ids vanillaAnswer(const Ids& prompt, const SamplingOptions& sampling, std::size_
 }
 
 Target makeTarget(const SamplingOptions& sampling, int contextLength = 128) {
-    return std::move(Target::make(transformer(), sampling, contextLength, kScratch)).value();
+    return Target::make(transformer(), sampling, contextLength, kScratch).value();
 }
 
 bool hasChild(const DraftTree& tree, int parent, TokenId token) {
@@ -375,24 +376,16 @@ void TargetTest::influenceIsGathered() {
 namespace {
 
 /// Counts the rows whose logits are asked for.
-class AskedTransformer final : public Transformer {
+class AskedTransformer final : public support::WrappingTransformer {
 public:
-    const ModelConfig& config() const override { return transformer().config(); }
-
-    Precision precision() const override { return transformer().precision(); }
-
-    Result<KvCache> makeCache(Position capacity) const override {
-        return transformer().makeCache(capacity);
-    }
+    using WrappingTransformer::WrappingTransformer;
 
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
         logitRows += request.logitRows.size();
         summaryRows += request.summaryRows.size();
-        return transformer().forwardInto(request, cache, result);
+        return inner().forwardInto(request, cache, result);
     }
-
-    std::size_t weightBytes() const override { return 0; }
 
     std::size_t logitRows = 0;
     std::size_t summaryRows = 0;
@@ -402,8 +395,8 @@ public:
 
 void TargetTest::greedyPassesAskForNoLogits() {
     for (const bool isGreedy : {true, false}) {
-        AskedTransformer asked;
-        Target target = std::move(Target::make(asked, samplingOf(isGreedy), 128, kScratch)).value();
+        AskedTransformer asked(transformer());
+        Target target = Target::make(asked, samplingOf(isGreedy), 128, kScratch).value();
         const Ids prompt = {1, 2, 3};
         QVERIFY(target.begin({prompt, kAnswer}, {}).hasValue());
         DraftTree tree;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/learn/lessons/lesson.h"
+#include "tests/support/file_content.h"
 
 #include <QtTest>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 using namespace engine;
 
@@ -42,13 +41,6 @@ const std::string kSteps =
 std::string with(std::string text, const std::string& from, const std::string& to) {
     const std::size_t at = text.find(from);
     return at == text.npos ? std::string() : text.replace(at, from.size(), to);
-}
-
-std::string contentOf(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    std::ostringstream all;
-    all << file.rdbuf();
-    return all.str();
 }
 
 } // namespace
@@ -229,7 +221,7 @@ private slots:
     }
 
     void theReadmeNamesEveryFactAndEveryView() {
-        const std::string readme = contentOf(kFolder + "/README.md");
+        const std::string readme = support::fileText(kFolder + "/README.md");
         std::set<std::string_view> seen;
         for (const LessonFactInfo& info : kLessonFacts) {
             QVERIFY2(seen.insert(info.name).second, info.name.data());

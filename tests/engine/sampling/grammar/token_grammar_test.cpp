@@ -36,9 +36,7 @@ std::vector<std::string> randomTokens(std::mt19937& random, std::string_view alp
 }
 
 std::shared_ptr<const GrammarGraph> graphOf(const Grammar& grammar) {
-    auto graph = makeGrammarGraph(grammar);
-    ENGINE_CHECK(graph.hasValue(), "{}", graph.error().message);
-    return std::move(graph).value();
+    return support::valueOf(makeGrammarGraph(grammar));
 }
 
 std::vector<Grammar> grammars() {

@@ -53,9 +53,7 @@ struct Filled {
     }
 
     std::vector<StreamPoint> front(const StreamTerms& terms) {
-        auto found = streamFront(*transformer, cache, terms);
-        ENGINE_CHECK(found.hasValue(), "{}", found.error().message);
-        return std::move(found).value();
+        return support::valueOf(streamFront(*transformer, cache, terms));
     }
 
     /// The stream of the newest references behind the last layer, each in a pass of one row.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dynamic programme alone, on streams whose best paths are known or can be counted out.
 #include "engine/search/stream/stream_path.h"
+#include "tests/support/value_of.h"
 
 #include <QTest>
 
@@ -101,12 +102,10 @@ StreamPath pathOf(const Network& network,
                   const std::vector<int>& weights,
                   int most,
                   int least = 0) {
-    auto found =
+    return support::valueOf(
         StreamPath::find(start,
                          {.weights = weights, .most = most, .least = least, .width = network.width},
-                         network.runner());
-    ENGINE_CHECK(found.hasValue(), "{}", found.error().message);
-    return std::move(found).value();
+                         network.runner()));
 }
 
 } // namespace
