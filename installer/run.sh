@@ -94,9 +94,7 @@ if ! isTorchInPlace "$torchRecipe"; then
     set +m
     trap 'kill -- "-$downloads" 2>/dev/null; wait "$downloads"' EXIT
     configurePreset release -DSWIFT_STUDIO_TORCH=OFF
-    buildPreset release engine_kernels engine_loading engine_text engine_model
-    # Over a slow line, all else. Where everything is there, the rest is compiled in one piece.
-    ! kill -0 "$downloads" 2>/dev/null || buildPreset release app/all plugins/all
+    buildPreset release app/all plugins/all
     trap - EXIT
     wait "$downloads"
 fi
