@@ -176,8 +176,8 @@ void LensLegend::show(LensColouring colouring) {
                "written token leads, the line where it leads for good."));
         break;
     case LensColouring::Lead:
-        m_steps = {heatStep(0.0), heatStep(kLeadHeat)};
-        m_lowEnd = tr("another token leads");
+        m_steps = {heatStep(kLeadHeat)};
+        m_lowEnd.clear();
         m_highEnd = tr("▪ written token leads   ┃ final from here on");
         setAccessibleName(tr("A colour and a dot mark where the written token leads, the line "
                              "where it leads for good."));
