@@ -376,7 +376,9 @@ void SwiftRunCompareTest::aDecoderThatGoesWrongIsOutAndTheOthersGoOn() {
 }
 
 void SwiftRunCompareTest::aDroppedDecoderIsComparedOnItsOwnPrompts() {
-    const auto lines = compareFaulty("second begin", false).jsonLines();
+    const auto ran = compareFaulty("second begin", false);
+    const auto lines = ran.jsonLines();
+    QVERIFY2(lines.size() > 3, ran.errors.constData());
     const auto rate = [&](const char* decoder) { // of the first prompt
         return std::find_if(lines.begin(),
                             lines.end(),

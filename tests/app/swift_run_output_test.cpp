@@ -352,6 +352,7 @@ void SwiftRunOutputTest::whatStoppedTheProgramIsNamed() {
 void SwiftRunOutputTest::ctrlCEndsTheWaitForAPrompt() {
     QProcess process;
     process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), {"generate", "--prompt-file", "-"});
+    QVERIFY(process.waitForStarted(support::kPatienceMs));
     // Far more than a pipe holds: once it is written, the program reads.
     process.write(QByteArray(1 << 22, 'a'));
     while (process.bytesToWrite() > 0)
@@ -391,6 +392,7 @@ void SwiftRunOutputTest::ctrlCBeforeTheFirstTokenIsNoWrongInput() {
     QByteArray errors;
     while (!errors.contains("draft adapter") && process.waitForReadyRead(-1))
         errors += process.readAllStandardError();
+    QVERIFY2(errors.contains("draft adapter"), errors.constData());
     ::kill(static_cast<pid_t>(process.processId()), SIGINT);
     QVERIFY(process.waitForFinished(-1));
     errors += process.readAllStandardError();

@@ -11,10 +11,7 @@ QString tipOf(const QString& text) {
 }
 
 void setTip(QWidget& widget, const QString& text) {
-    const QString tip = tipOf(text);
-    if (tip == widget.toolTip())
-        return;
-    widget.setToolTip(tip);
+    widget.setToolTip(tipOf(text));
     widget.setAccessibleDescription(text);
 }
 

@@ -260,7 +260,8 @@ void TuneReport::done(const TuneDone& done, const TrainingResult& result) {
         {"answer_tokens", done.answerTokens},
         {"steps", result.steps},
         {"seconds",
-         {{"collect", knownOrNull(done.collectSeconds.value_or(0.0))}, {"train", result.seconds}}}};
+         {{"collect", done.collectSeconds ? TuneJson(*done.collectSeconds) : TuneJson()},
+          {"train", result.seconds}}}};
     if (done.quality)
         addQuality(line, done);
     else

@@ -290,6 +290,7 @@ void SwiftProfilesTest::everyProfileAndPresetIsWithoutContradictions() {
             QJsonDocument::fromJson(support::fileBytes(presets.filePath(name)))
                 .object()["values"]
                 .toObject();
+        QVERIFY2(!values.isEmpty(), qPrintable(name));
         SettingValues given;
         for (auto value = values.begin(); value != values.end(); ++value)
             given[value.key().toStdString()] = value->isString()

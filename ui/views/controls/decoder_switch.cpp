@@ -98,9 +98,9 @@ void DecoderSwitch::showDecoder() {
         segment(i)->setEnabled(canChoose(m_store, choice.name));
         const bool isForecast = std::string_view(choice.name) == "swift";
         const QString forecast = isForecast ? forecastSentence(m_store) : QString();
-        segment(i)->setToolTip(tipOf(forecast.isEmpty()
-                                         ? tr(choice.meaning)
-                                         : tr(choice.meaning) + QLatin1Char(' ') + forecast));
+        setTip(*segment(i),
+               forecast.isEmpty() ? tr(choice.meaning)
+                                  : tr(choice.meaning) + QLatin1Char(' ') + forecast);
     }
     setCurrentIndex(isOther ? kChoiceCount : present);
 }

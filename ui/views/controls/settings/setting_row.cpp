@@ -43,7 +43,7 @@ SettingRow::SettingRow(const Theme& theme, SettingInfo setting, QWidget* parent)
     setObjectName(QString::fromStdString(m_setting.name));
     build();
     const QString help = settingHelp(m_setting);
-    setToolTip(tipOf(help));
+    setTip(*this, help);
     setWhatsThis(toolTip());
     m_help->setText(help);
     setValue(m_setting.initial);
@@ -122,9 +122,9 @@ void SettingRow::showReset() {
     m_reset->setIcon(makeIcon(IconName::Reset, colours.accent, colours.controlBorder));
     m_reset->setEnabled(isChanged());
     const QString value = shownValue(m_setting, m_reference);
-    m_reset->setToolTip(tipOf(m_referenceName.isEmpty()
-                                  ? tr("Back to %1").arg(value)
-                                  : tr("Back to %1 of %2").arg(value, m_referenceName)));
+    setTip(*m_reset,
+           m_referenceName.isEmpty() ? tr("Back to %1").arg(value)
+                                     : tr("Back to %1 of %2").arg(value, m_referenceName));
 }
 
 void SettingRow::setValue(const SettingValue& value) {

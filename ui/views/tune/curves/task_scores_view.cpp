@@ -17,7 +17,7 @@ FigureTable tableOf(const ScoresByTask& scores, bool isRead) {
     std::ranges::stable_sort(tasks, [](const auto& a, const auto& b) {
         return a.second.tokensPerRound > b.second.tokensPerRound;
     });
-    std::size_t depths = 0; // that a draft of any task reaches
+    std::size_t depths = 1; // and all that a draft of any task reaches
     for (const auto& [task, score] : tasks)
         for (std::size_t depth = 0; depth < score.acceptance.size(); ++depth)
             if (score.acceptance[depth] > 0.0)
