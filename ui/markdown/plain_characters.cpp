@@ -145,7 +145,11 @@ std::vector<int> unusedDefinitions(QStringView text, const std::vector<Block>& b
         used.unite(QSet<QString>(block.links.begin(), block.links.end()));
     for (qsizetype line = 0; line < text.size();) {
         const qsizetype colon = colonOfLabel(text, behindMarks(text, line));
-        if (colon >= 0 && !used.contains(showableText(addressAt(text, colon + 1))))
+        const QString address = colon >= 0 ? showableText(addressAt(text, colon + 1)) : QString();
+        // A link has these decoded, or without the mark of a quote.
+        const bool isWritten =
+            !address.contains(u'\\') && !address.contains(u'&') && !address.startsWith(u'>');
+        if (colon >= 0 && isWritten && !used.contains(address))
             colons.push_back(static_cast<int>(colon));
         const qsizetype end = text.indexOf(u'\n', line);
         line = end < 0 ? text.size() : end + 1;

@@ -243,6 +243,12 @@ private slots:
         QCOMPARE(used.blocks().size(), 2U);
         QCOMPARE(used.blocks()[1].parts[0].text, QStringLiteral("see a"));
         QCOMPARE(used.blocks()[1].links, QStringList{QStringLiteral("http://x")});
+        for (const char* words : {"- [a]: http://x/y\\_z\n- see [a]",
+                                  "- [a]: http://x?p=1&amp;q=2\n- see [a]",
+                                  "> [a]:\n> http://x\n>\n> see [a]"}) {
+            const MarkdownDocument document = documentOf(QString::fromLatin1(words));
+            QVERIFY2(document.blocks().back().parts[0].text == QStringLiteral("see a"), words);
+        }
     }
 
     void charactersThatSteerTheLayoutAreNotShown() {
