@@ -185,9 +185,8 @@ Error nonFiniteError(std::string_view where, std::string_view tensor, Position p
                     where,
                     position,
                     tensor),
-        "The weights overflow this precision: try --backend plain --precision float64, or fetch "
-        "the "
-        "model again."};
+        "The weights overflow this precision: try --backend plain --precision float64, or "
+        "fetch the model again."};
 }
 
 } // namespace engine

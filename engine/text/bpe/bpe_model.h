@@ -28,7 +28,8 @@ enum class MergeRules : std::uint8_t {
     TokenizerJson, ///< of two merges of one pair the last counts; no token may be missing
     /// The first counts. What a merge makes may be missing from the vocabulary: it is a step on the
     /// way to a longer token, and falls apart into its characters where none comes of it. A merge
-    /// whose parts never come about is passed over. Source: llama.cpp.
+    /// with a part that is no token, and that no earlier merge makes, is passed over. Source:
+    /// llama.cpp.
     Gguf
 };
 

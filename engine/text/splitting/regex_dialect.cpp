@@ -206,6 +206,7 @@ private:
                                           ? std::string_view()
                                           : m_pattern.substr(m_position + 1, end - m_position - 1);
         if (body.empty() || body.find_first_not_of("0123456789,") != std::string_view::npos) {
+            noteItem('{');
             copy(1);
             return {};
         }
