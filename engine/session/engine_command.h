@@ -242,30 +242,39 @@ struct TakeTurns {
     std::string path; ///< empty = turns are no longer taken
 };
 
-using EngineCommand = std::variant<LoadModel,
-                                   StopLoading,
-                                   UnloadModel,
-                                   InspectModel,
-                                   ChooseDecoder,
-                                   ChangeSettings,
-                                   ChangeSampling,
-                                   SubmitPrompt,
-                                   CloseConversation,
-                                   CountTokens,
-                                   ListTasks,
-                                   RenameTask,
-                                   ForgetTask,
-                                   ReadLens,
-                                   ReadAttention,
-                                   StopLens,
-                                   ListSkipSets,
-                                   ChangeSkipSets,
-                                   RenameSkipSet,
-                                   ImportSkipSets,
-                                   ExportSkipSets,
-                                   StopGeneration,
-                                   StartRecording,
-                                   StopRecording,
-                                   TakeTurns>;
+/// One of them. How such a value is copied, moved and ended is compiled once, not in every file
+/// that sends one.
+struct EngineCommand : std::variant<LoadModel,
+                                    StopLoading,
+                                    UnloadModel,
+                                    InspectModel,
+                                    ChooseDecoder,
+                                    ChangeSettings,
+                                    ChangeSampling,
+                                    SubmitPrompt,
+                                    CloseConversation,
+                                    CountTokens,
+                                    ListTasks,
+                                    RenameTask,
+                                    ForgetTask,
+                                    ReadLens,
+                                    ReadAttention,
+                                    StopLens,
+                                    ListSkipSets,
+                                    ChangeSkipSets,
+                                    RenameSkipSet,
+                                    ImportSkipSets,
+                                    ExportSkipSets,
+                                    StopGeneration,
+                                    StartRecording,
+                                    StopRecording,
+                                    TakeTurns> {
+    using variant::variant;
+    EngineCommand(const EngineCommand& other);
+    EngineCommand(EngineCommand&& other) noexcept;
+    EngineCommand& operator=(const EngineCommand& other);
+    EngineCommand& operator=(EngineCommand&& other) noexcept;
+    ~EngineCommand();
+};
 
 } // namespace engine

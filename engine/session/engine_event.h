@@ -336,36 +336,45 @@ struct RecordingStopped {
     std::optional<Error> error;
 };
 
-using EventContent = std::variant<ModelLoadProgress,
-                                  ModelLoaded,
-                                  ModelUnloaded,
-                                  ModelInspected,
-                                  TokensCounted,
-                                  TasksListed,
-                                  LensTokensRead,
-                                  LensProgress,
-                                  LensFinished,
-                                  AttentionRead,
-                                  SkipSetsListed,
-                                  DecoderChosen,
-                                  SettingsChanged,
-                                  SamplingChanged,
-                                  SpanStarted,
-                                  PromptStarted,
-                                  TaskRecognised,
-                                  PromptProgress,
-                                  StepFinished,
-                                  TextReleased,
-                                  TrialFinished,
-                                  PlanChanged,
-                                  ForecastMade,
-                                  PhaseChanged,
-                                  Remark,
-                                  Statistics,
-                                  PromptFinished,
-                                  EngineFailed,
-                                  RecordingStarted,
-                                  RecordingStopped>;
+/// One of them. How such a value is copied, moved and ended is compiled once, not in every file
+/// that holds an event.
+struct EventContent : std::variant<ModelLoadProgress,
+                                   ModelLoaded,
+                                   ModelUnloaded,
+                                   ModelInspected,
+                                   TokensCounted,
+                                   TasksListed,
+                                   LensTokensRead,
+                                   LensProgress,
+                                   LensFinished,
+                                   AttentionRead,
+                                   SkipSetsListed,
+                                   DecoderChosen,
+                                   SettingsChanged,
+                                   SamplingChanged,
+                                   SpanStarted,
+                                   PromptStarted,
+                                   TaskRecognised,
+                                   PromptProgress,
+                                   StepFinished,
+                                   TextReleased,
+                                   TrialFinished,
+                                   PlanChanged,
+                                   ForecastMade,
+                                   PhaseChanged,
+                                   Remark,
+                                   Statistics,
+                                   PromptFinished,
+                                   EngineFailed,
+                                   RecordingStarted,
+                                   RecordingStopped> {
+    using variant::variant;
+    EventContent(const EventContent& other);
+    EventContent(EventContent&& other) noexcept;
+    EventContent& operator=(const EventContent& other);
+    EventContent& operator=(EventContent&& other) noexcept;
+    ~EventContent();
+};
 
 struct EngineEvent {
     double time = 0.0; ///< seconds since the session began
@@ -379,8 +388,6 @@ struct EngineEvent {
 };
 
 /// "step_finished", ...
-inline std::string_view eventKind(const EngineEvent& event) {
-    return std::visit([](const auto& content) { return content.kKind; }, event.content);
-}
+std::string_view eventKind(const EngineEvent& event);
 
 } // namespace engine

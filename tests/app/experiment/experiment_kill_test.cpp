@@ -3,7 +3,7 @@
 #include "tests/app/experiment/small_experiment.h"
 
 #include <QSet>
-#include <QtTest>
+#include <QTest>
 
 using support::ProgramRun;
 using test_support::SmallExperiment;

@@ -7,7 +7,7 @@
 #include "tests/support/file_content.h"
 #include "tests/support/temporary_folder.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <numeric>
 

@@ -5,7 +5,7 @@
 #include "tests/app/experiment/small_experiment.h"
 #include "tests/support/file_content.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <unistd.h>
 

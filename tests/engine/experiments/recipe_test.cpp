@@ -2,7 +2,7 @@
 #include "engine/experiments/recipe/recipe.h"
 #include "engine/experiments/run/run_plan.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 

@@ -2,7 +2,7 @@
 #include "engine/experiments/run/run_folder.h"
 #include "tests/support/temporary_folder.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <fstream>
 

@@ -4,7 +4,7 @@
 #include "engine/experiments/run/progress/run_progress.h"
 #include "tests/support/made_up_stream.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using test_support::MadeUpStream;

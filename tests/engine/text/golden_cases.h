@@ -7,7 +7,7 @@
 #include "engine/text/token_stream.h"
 #include "engine/text/tokenizer.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <filesystem>
 #include <fstream>

@@ -2,7 +2,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

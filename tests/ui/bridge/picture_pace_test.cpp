@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/bridge/picture_pace.h"
 
-#include <QtTest>
+#include <QTest>
 
 using ui::PicturePace;
 

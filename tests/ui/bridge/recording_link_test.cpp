@@ -3,7 +3,7 @@
 #include "ui/bridge/links/recording_link.h"
 
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <filesystem>
 

@@ -3,7 +3,7 @@
 #include "tests/ui/support/run_events.h"
 #include "ui/bridge/run_store.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;

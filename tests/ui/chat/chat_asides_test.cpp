@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/chat_fixture.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;

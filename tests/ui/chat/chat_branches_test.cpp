@@ -2,7 +2,7 @@
 #include "tests/ui/support/chat_fixture.h"
 
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;

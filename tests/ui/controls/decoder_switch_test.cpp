@@ -6,7 +6,7 @@
 #include "ui/views/controls/decoder_switch.h"
 
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;

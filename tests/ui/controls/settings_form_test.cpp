@@ -11,8 +11,8 @@
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QTest>
 #include <QToolButton>
-#include <QtTest>
 
 using namespace engine;
 using namespace support;

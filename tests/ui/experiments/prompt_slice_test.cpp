@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/experiments/prompt_slice.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace ui;
 

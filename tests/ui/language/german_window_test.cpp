@@ -11,7 +11,7 @@
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QSettings>
-#include <QtTest>
+#include <QTest>
 
 #include <map>
 

@@ -8,9 +8,9 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
+#include <QTest>
 #include <QTextDocumentFragment>
 #include <QTranslator>
-#include <QtTest>
 
 using namespace support;
 

@@ -7,7 +7,7 @@
 #include "ui/views/learn/lens/lens_view.h"
 
 #include <QPushButton>
-#include <QtTest>
+#include <QTest>
 
 #include <set>
 

@@ -7,9 +7,9 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QTextBrowser>
 #include <QWindow>
-#include <QtTest>
 
 #include <algorithm>
 

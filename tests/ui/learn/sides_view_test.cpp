@@ -11,7 +11,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
-#include <QtTest>
+#include <QTest>
 
 #include <cmath>
 #include <map>

@@ -2,8 +2,8 @@
 // An answer of a lesson that is longer than its line.
 #include "ui/learn/lessons/wrapping_choice.h"
 
+#include <QTest>
 #include <QVBoxLayout>
-#include <QtTest>
 
 using namespace ui;
 

@@ -4,7 +4,7 @@
 #include "ui/markdown/formula_finder.h"
 #include "ui/markdown/markdown_document.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace ui;
 

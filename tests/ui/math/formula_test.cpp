@@ -6,8 +6,8 @@
 #include <QFontMetricsF>
 #include <QPainter>
 #include <QRandomGenerator>
+#include <QTest>
 #include <QThread>
-#include <QtTest>
 
 #include <memory>
 

@@ -11,8 +11,8 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QThreadPool>
-#include <QtTest>
 
 using namespace engine;
 using namespace support;

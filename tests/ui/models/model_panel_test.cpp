@@ -15,7 +15,7 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <chrono>
@@ -155,7 +155,7 @@ private slots:
         other.name = "other";
         other.settings = {loadChoice("device", "Device", {"0", "1"}, {}, "Which one computes.")};
         other.devices = [] {
-            return Error{ErrorCode::Unsupported, "It needs a driver.", "Install one."};
+            return Error{ErrorCode::Unsupported, "It needs <b> & a driver.", "Install one."};
         };
         backends.push_back(std::move(other));
         const LoadOptions options(std::move(backends));
@@ -163,7 +163,8 @@ private slots:
         const QComboBox& names = *boxes.front();
         const QModelIndex item = names.model()->index(names.findData("other"), 0);
         QVERIFY(!(item.flags() & Qt::ItemIsEnabled));
-        QCOMPARE(item.data(Qt::ToolTipRole).toString(), QString("It needs a driver. Install one."));
+        QCOMPARE(shownTip(item.data(Qt::ToolTipRole).toString()),
+                 QString("It needs <b> & a driver. Install one."));
         QCOMPARE(boxes.back()->accessibleName(), QString("Device"));
         QVERIFY(!boxes.back()->isEnabled()); // the usual backend does not take it
     }

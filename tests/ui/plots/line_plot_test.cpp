@@ -5,8 +5,8 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTest>
 #include <QWheelEvent>
-#include <QtTest>
 
 using namespace ui;
 

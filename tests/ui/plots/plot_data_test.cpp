@@ -7,9 +7,9 @@
 #include <QAbstractItemModelTester>
 #include <QImageReader>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QTextDocument>
 #include <QXmlStreamReader>
-#include <QtTest>
 
 #include <numeric>
 

@@ -3,7 +3,7 @@
 #include "ui/plots/drawing/labels/plot_ticks.h"
 #include "ui/plots/drawing/point_pyramid.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <cmath>
 #include <limits>

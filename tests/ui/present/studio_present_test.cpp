@@ -14,7 +14,7 @@
 #include <QClipboard>
 #include <QMenuBar>
 #include <QSettings>
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

@@ -6,7 +6,7 @@
 #include <QListWidget>
 #include <QMainWindow>
 #include <QPointer>
-#include <QtTest>
+#include <QTest>
 
 using namespace ui;
 

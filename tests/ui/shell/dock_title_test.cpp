@@ -6,8 +6,8 @@
 #include "ui/shell/widgets/live_label.h"
 
 #include <QSignalSpy>
+#include <QTest>
 #include <QToolButton>
-#include <QtTest>
 
 using namespace support;
 using namespace ui;

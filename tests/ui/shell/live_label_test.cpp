@@ -4,7 +4,7 @@
 
 #include <QAccessible>
 #include <QHBoxLayout>
-#include <QtTest>
+#include <QTest>
 
 #include <random>
 

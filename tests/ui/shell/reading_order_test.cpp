@@ -5,8 +5,8 @@
 #include <QPlainTextEdit>
 #include <QRadioButton>
 #include <QScrollArea>
+#include <QTest>
 #include <QVBoxLayout>
-#include <QtTest>
 
 using namespace ui;
 

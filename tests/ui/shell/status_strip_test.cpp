@@ -7,8 +7,8 @@
 #include <QElapsedTimer>
 #include <QSignalSpy>
 #include <QTemporaryFile>
+#include <QTest>
 #include <QToolButton>
-#include <QtTest>
 
 using namespace engine;
 using namespace support;

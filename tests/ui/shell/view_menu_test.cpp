@@ -14,8 +14,8 @@
 #include <QPointer>
 #include <QTableView>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QXmlStreamReader>
-#include <QtTest>
 
 using namespace support;
 using namespace ui;

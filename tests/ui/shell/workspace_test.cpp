@@ -8,8 +8,8 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QVBoxLayout>
-#include <QtTest>
 
 using namespace support;
 using namespace ui;

@@ -7,8 +7,8 @@
 #include <QCoreApplication>
 #include <QEventLoop>
 #include <QSignalSpy>
+#include <QTest>
 #include <QTimer>
-#include <QtTest>
 
 #include <optional>
 #include <utility>

@@ -4,7 +4,7 @@
 #include "ui/shell/bars/status_strip.h"
 #include "ui/shell/widgets/live_label.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

@@ -13,8 +13,8 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QTemporaryFile>
+#include <QTest>
 #include <QWindow>
-#include <QtTest>
 
 #include <algorithm>
 #include <map>

@@ -15,7 +15,7 @@
 #include <QLabel>
 #include <QScrollBar>
 #include <QTableView>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <map>

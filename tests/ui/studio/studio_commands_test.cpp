@@ -104,6 +104,36 @@ private slots:
         QVERIFY(m_stage->notice("backend") == nullptr);
     }
 
+    void aFurtherStartLoadsNothingThatIsBeingLoaded() {
+        const QString tiny = QStringLiteral("/models/tiny.gguf");
+        const QString other = QStringLiteral("/models/other.gguf");
+        m_stage = std::make_unique<StudioStage>(tiny);
+        m_stage->open();
+        const auto loads = [this] {
+            return std::ranges::count_if(m_stage->engine->sent, [](const EngineCommand& command) {
+                return std::holds_alternative<LoadModel>(command);
+            });
+        };
+        Studio& studio = *m_stage->studio;
+        QCOMPARE(loads(), 1);
+        studio.takeStart({});
+        studio.takeStart({tiny, {}, {}, QStringLiteral("a question")});
+        QCOMPARE(loads(), 1);
+        studio.takeStart({other, {}, {}, {}}); // which cancels the first load
+        QCOMPARE(loads(), 2);
+        m_stage->say(failedTask("load_model", {ErrorCode::Cancelled, "Cancelled.", ""}));
+        m_stage->settle();
+        studio.takeStart({other, {}, {}, {}});
+        QCOMPARE(loads(), 2);
+        studio.takeStart({other, QStringLiteral("plain"), {}, {}}); // with another backend
+        QCOMPARE(loads(), 3);
+        for (int ended = 0; ended < 2; ++ended)
+            m_stage->say(failedTask("load_model", {ErrorCode::NotFound, "It is gone.", ""}));
+        m_stage->settle();
+        studio.takeStart({other, QStringLiteral("plain"), {}, {}});
+        QCOMPARE(loads(), 4);
+    }
+
     void withoutAnExperimentThereIsNoneToPause() {
         QAction* pause = m_stage->action("experiments.pause");
         QVERIFY(!pause->isEnabled());

@@ -8,9 +8,9 @@
 
 #include <QAccessible>
 #include <QMimeData>
+#include <QTest>
 #include <QTextBlock>
 #include <QTextList>
-#include <QtTest>
 
 using namespace ui;
 

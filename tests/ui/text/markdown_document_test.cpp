@@ -204,6 +204,43 @@ private slots:
         QCOMPARE(document.blocks()[1].links, QStringList{QStringLiteral("file:///etc")});
     }
 
+    void aLinkWithoutWordsShowsItsAddress() {
+        const QString source = QStringLiteral(
+            "see [](http://x), ![](<p q.png>), [![](i)](http://y) and [![z](i)](http://y) end");
+        const MarkdownDocument document = documentOf(source);
+        const StyledText& part = document.blocks()[0].parts[0];
+        QCOMPARE(part.text, QStringLiteral("see http://x, p q.png, i and z end"));
+        int last = 0;
+        for (const TextRun& run : part.runs) {
+            QVERIFY2(run.isVerbatim && run.sourceBegin >= last, qPrintable(described(part)));
+            QVERIFY2(tellsTheTruth(part, run, source), qPrintable(described(part)));
+            last = run.sourceEnd;
+        }
+        QCOMPARE(part.runs[1].style, static_cast<unsigned>(kLink));
+        QCOMPARE(document.blocks()[0].links[part.runs[1].link], QStringLiteral("http://x"));
+    }
+
+    void anAddressThatStandsElsewhereIsShownInItsPlace() {
+        const QString source = QStringLiteral("[a]: http://w\nsee [][a] and [](v\\_1), [][a]!");
+        const MarkdownDocument document = documentOf(source);
+        const StyledText& part = document.blocks()[0].parts[0];
+        QCOMPARE(part.text, QStringLiteral("see http://w and v_1, http://w!"));
+        int last = 0;
+        for (const TextRun& run : part.runs) {
+            QVERIFY2(run.sourceBegin >= last, qPrintable(described(part)));
+            last = run.sourceEnd;
+        }
+        // One definition for very many links does not make a very long text of it.
+        const QString often = QStringLiteral("[a]: http://") + QString(4000, u'w') + u'\n' +
+                              QStringLiteral("[][a]").repeated(800);
+        const MarkdownDocument repeated = documentOf(often);
+        qsizetype shown = 0;
+        for (const Block& block : repeated.blocks())
+            for (const StyledText& each : block.parts)
+                shown += each.text.size();
+        QVERIFY2(shown < 20 * often.size(), qPrintable(QString::number(shown)));
+    }
+
     void linkDefinitionsAloneAreText() {
         const QString source =
             QStringLiteral("[a]: http://x\r\n[b]: http://y\n\n  [c]: http://z\n");

@@ -2,7 +2,7 @@
 #include "tests/ui/tuning/scripted_tuning.h"
 #include "ui/tuning/compare/compared_prompts.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/tuning/scripted_tuning.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

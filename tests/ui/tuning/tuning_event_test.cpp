@@ -4,7 +4,7 @@
 #include "ui/tuning/compare/comparison_arguments.h"
 #include "ui/tuning/tuning_run.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

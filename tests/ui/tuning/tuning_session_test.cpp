@@ -4,7 +4,7 @@
 #include "tests/ui/tuning/scripted_tuning.h"
 
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 #include <sys/resource.h>
 

@@ -2,7 +2,7 @@
 #include "engine/learn/lessons/lesson.h"
 #include "tests/support/file_content.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <filesystem>

@@ -7,7 +7,7 @@
 #include <QProcess>
 #include <QSettings>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 /// installer/desktop.sh: what a double click on a file does.
 class DesktopFilesTest : public QObject {

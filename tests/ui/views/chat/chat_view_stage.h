@@ -9,8 +9,8 @@
 #include "ui/views/chat/messages/conversation_view.h"
 
 #include <QPlainTextEdit>
+#include <QTest>
 #include <QUndoStack>
-#include <QtTest>
 
 #include <memory>
 

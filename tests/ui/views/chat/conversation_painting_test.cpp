@@ -8,8 +8,8 @@
 #include <QPaintEvent>
 #include <QScreen>
 #include <QScrollBar>
+#include <QTest>
 #include <QVBoxLayout>
-#include <QtTest>
 
 using namespace engine;
 using namespace support;

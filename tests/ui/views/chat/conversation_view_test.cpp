@@ -7,7 +7,7 @@
 #include <QMainWindow>
 #include <QScrollBar>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;

@@ -10,8 +10,8 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTest>
 #include <QToolTip>
-#include <QtTest>
 
 using namespace support;
 using namespace ui;

@@ -7,11 +7,11 @@
 #include <QMainWindow>
 #include <QPlainTextEdit>
 #include <QSignalSpy>
+#include <QTest>
 #include <QTextBlock>
 #include <QTextDocument>
 #include <QTextLayout>
 #include <QTextOption>
-#include <QtTest>
 
 using namespace engine;
 using namespace support;

@@ -8,7 +8,7 @@
 #include <QAbstractButton>
 #include <QLineEdit>
 #include <QTableWidget>
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;

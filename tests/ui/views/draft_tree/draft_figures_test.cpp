@@ -5,7 +5,7 @@
 #include "ui/views/draft_tree/draft_tree_view.h"
 #include "ui/views/draft_tree/mask_view.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <memory>
 

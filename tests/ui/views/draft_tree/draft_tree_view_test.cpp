@@ -15,7 +15,7 @@
 #include <QSet>
 #include <QSignalSpy>
 #include <QTableView>
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;

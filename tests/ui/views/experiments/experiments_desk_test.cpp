@@ -27,7 +27,7 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTableView>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <memory>

@@ -14,7 +14,7 @@
 #include <QClipboard>
 #include <QLabel>
 #include <QTableView>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <memory>

@@ -4,7 +4,7 @@
 
 #include <QAbstractButton>
 #include <QLabel>
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

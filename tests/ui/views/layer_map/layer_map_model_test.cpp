@@ -7,7 +7,7 @@
 #include <QAbstractItemModelTester>
 #include <QImage>
 #include <QPainter>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <memory>

@@ -3,7 +3,7 @@
 #include "tests/ui/views/layer_map/layer_map_run.h"
 #include "ui/views/layer_map/layer_map_view.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

@@ -9,7 +9,7 @@
 #include <QGuiApplication>
 #include <QInputDialog>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

@@ -6,7 +6,7 @@
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/learn/lens/lens_view.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <memory>
 

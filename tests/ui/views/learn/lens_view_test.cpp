@@ -10,9 +10,9 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTest>
 #include <QTextDocument>
 #include <QTextLayout>
-#include <QtTest>
 
 using namespace engine;
 using namespace support;

@@ -12,7 +12,7 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;

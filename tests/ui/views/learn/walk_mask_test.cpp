@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/learn/slow_motion/pictures/walk_mask.h"
 
+#include <QTest>
 #include <QVBoxLayout>
-#include <QtTest>
 
 using namespace ui;
 

@@ -6,7 +6,7 @@
 #include "ui/views/matchness/strip_view.h"
 
 #include <QAbstractItemModelTester>
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

@@ -10,7 +10,7 @@
 #include "ui/views/replay/replay_transport.h"
 #include "ui/views/speed/speed_view.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;

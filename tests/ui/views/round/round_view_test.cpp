@@ -12,7 +12,7 @@
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTableView>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>

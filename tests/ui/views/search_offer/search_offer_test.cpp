@@ -9,7 +9,7 @@
 
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;

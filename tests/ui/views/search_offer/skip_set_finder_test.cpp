@@ -3,7 +3,7 @@
 #include "ui/views/search_offer/skip_set_finder.h"
 
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 using namespace engine;
 using namespace support;
@@ -250,6 +250,38 @@ private slots:
         later["S"] = 500.0;
         say(SettingsChanged{later});
         QCOMPARE(usersTrials(), 500.0);
+    }
+
+    void whatTheUserChangesMeanwhileStaysAsItIs() {
+        SettingValues searching = boundedSettings();
+        searching["S"] = 48.0;
+        for (const SettingValues& wanted :
+             {SettingValues{{"S", 300.0}}, SettingValues{{"profile", std::string("guided")}}}) {
+            cleanup();
+            init();
+            beginSearch();
+            say(SettingsChanged{searching});
+            m_run->bridge->send(ChangeSettings{wanted});
+            SettingValues chosen = boundedSettings();
+            chosen["S"] = 300.0;
+            say(SettingsChanged{chosen});
+            QCOMPARE(m_finder->usersSettings().at("S"), SettingValue(300.0));
+            m_finder->stop();
+            finish(FinishReason::Cancelled);
+            QVERIFY(m_run->engine->lastSent<ChangeSettings>()->values == wanted);
+        }
+    }
+
+    void whatTheEngineRefusesMeanwhileChangesNothing() {
+        SettingValues searching = boundedSettings();
+        searching["S"] = 48.0;
+        beginSearch();
+        say(SettingsChanged{searching});
+        m_run->bridge->send(ChangeSettings{{{"S", -1.0}}});
+        say(failedTask("change_settings", {ErrorCode::InvalidInput, "It is too small.", ""}));
+        m_finder->stop();
+        finish(FinishReason::Cancelled);
+        QCOMPARE(trialsWanted(), 1000.0);
     }
 
     void settingsThatTheEngineRefusesAreAsItTellsThem() {

@@ -14,7 +14,7 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 

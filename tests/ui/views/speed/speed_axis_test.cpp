@@ -2,7 +2,7 @@
 #include "tests/ui/views/speed/shown_speed.h"
 #include "ui/views/speed/speed_figures.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

@@ -9,7 +9,7 @@
 
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

@@ -3,7 +3,7 @@
 #include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/speed_figures.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace support;
 using namespace ui;

@@ -14,7 +14,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSettings>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <memory>
