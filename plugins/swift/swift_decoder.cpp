@@ -176,7 +176,7 @@ Result<Draft> SwiftDecoder::draft() {
 void SwiftDecoder::usePlan() {
     const TaskSearch& search = m_state->search;
     if (m_drafter.planId() == 0 || m_drafter.plan() != search.plan()) {
-        m_worth = search.isScored() ? DraftWorth(search.bestScore()) : DraftWorth();
+        m_worth = search.isScored() ? DraftWorth(search.bestScore(), m_worth) : DraftWorth();
         m_passShare = weightShare(
             search.plan(),
             m_target.transformer().config(),

@@ -10,6 +10,10 @@ namespace {
 /// The newest rounds count most.
 constexpr double kRoundMemory = 0.95;
 
+/// A draft goes on past passes that do not pay alone where so many together do: one number of rows
+/// may be dearer than those around it, or seem so.
+constexpr int kPassesAhead = 4;
+
 } // namespace
 
 void DraftWorth::observe(const DecodeStep& step, double share, const StepCosts& costs) {
@@ -50,7 +54,8 @@ int WeighedStopRule::choicesWorth(double confidence, int offered) const {
     int kept = 1;
     for (; kept < offered; ++kept, ++m_siblings) {
         const double promised = refused * m_rates->ofSiblings();
-        if (promised < m_rate * rowCost(m_steps + 2 + m_siblings)) // the root and this pass' token
+        if (promised <
+            m_rate * rowsCost(m_steps + 2 + m_siblings, 1)) // the root and this pass' token
             break;
         refused -= promised;
     }
@@ -62,16 +67,23 @@ std::optional<DraftEnd> WeighedStopRule::stopsAfter(double confidence, int steps
     if (const auto end = unsureOrLong(confidence, m_threshold, steps, m_longest); end || !m_rates)
         return end;
     m_path *= m_rates->at(confidence);
-    const double promised = m_path * m_rates->overall();
-    const double price = m_rate * (m_passCost + rowCost(steps + 1 + m_siblings));
-    if (promised < price)
-        return DraftEnd{DraftEndReason::Price, promised, price};
-    return std::nullopt;
+    const double overall = m_rates->overall();
+    const int rows = steps + 1 + m_siblings;
+    double promised = 0.0;
+    double likely = m_path;
+    for (int ahead = 1; ahead <= std::min(kPassesAhead, m_longest - steps); ++ahead) {
+        likely *= overall;
+        promised += likely;
+        if (promised >= m_rate * (ahead * m_passCost + rowsCost(rows, ahead)))
+            return std::nullopt;
+    }
+    return DraftEnd{
+        DraftEndReason::Price, m_path * overall, m_rate * (m_passCost + rowsCost(rows, 1))};
 }
 
-/// Of one row more than so many, in plain steps.
-double WeighedStopRule::rowCost(int rows) const {
-    return std::max(m_costs->relativeResumedCost(m_verifyShare, rows + 1) -
+/// Of so many more rows than there are, in plain steps.
+double WeighedStopRule::rowsCost(int rows, int more) const {
+    return std::max(m_costs->relativeResumedCost(m_verifyShare, rows + more) -
                         m_costs->relativeResumedCost(m_verifyShare, rows),
                     0.0);
 }

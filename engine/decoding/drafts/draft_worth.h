@@ -21,6 +21,11 @@ public:
     explicit DraftWorth(double matchness)
         : m_rates(matchness) {}
 
+    /// The same, but the threshold goes on from where it was with `before`, the plan until now.
+    DraftWorth(double matchness, const DraftWorth& before)
+        : m_rates(matchness)
+        , m_threshold(before.m_threshold) {}
+
     /// Learns from a round whose draft passes read this share of the weights.
     void observe(const DecodeStep& step, double share, const StepCosts& costs);
 
@@ -48,8 +53,8 @@ struct RoundShares {
     double verify = 1.0; ///< the verification; less than all if it resumes behind an exit
 };
 
-/// A threshold and a longest draft, as ConfidenceStopRule. Weighed, a draft also ends where a
-/// further pass and its row promise fewer tokens than their time gives otherwise, and a pass keeps
+/// A threshold and a longest draft, as ConfidenceStopRule. Weighed, a draft also ends where further
+/// passes and their rows promise fewer tokens than their time gives otherwise, and a pass keeps
 /// only the siblings that are worth their rows. Made for one draft.
 class WeighedStopRule final : public DraftStopRule {
 public:
@@ -72,7 +77,7 @@ public:
     int choicesWorth(double confidence, int offered) const override;
 
 private:
-    double rowCost(int rows) const;
+    double rowsCost(int rows, int more) const;
 
     double m_threshold;
     int m_longest;

@@ -12,16 +12,17 @@ namespace engine {
 
 /// How often the drafted tokens of a plan are accepted, by their confidence and over all, and how
 /// often a sibling is where the first choice is not. The newest tokens count most. A plain value.
+///
+/// Few tokens of each confidence are seen before the plan changes, so what all of them show counts
+/// for each confidence too: a token is taken to be missed in proportion to its doubt, 1 minus its
+/// confidence and a little, until enough tokens as sure as it are seen.
 class ConfidenceRates {
 public:
-    /// Before any token is seen, the plan's tokens are taken to be accepted so often: the sure ones
-    /// more, the unsure ones less.
+    /// Before any token is seen, the plan's tokens are taken to be accepted so often.
     explicit ConfidenceRates(double expected = kUnknown)
-        : m_overall(expected, kPriorTokens, kMemory) {
-        for (std::size_t i = 0; i < kBins; ++i)
-            m_bins.at(i) = DecayedRate((expected + (static_cast<double>(i) + 0.5) / kBins) / 2.0,
-                                       kPriorTokens / 2.0,
-                                       kMemory);
+        : m_overall(expected, kPriorTokens, kMemory)
+        , m_misses(std::max((1.0 - expected) * kPriorTokens, kLeastMisses)) {
+        m_bins.fill(DecayedRate(expected, kPriorTokens / 2.0, kMemory));
     }
 
     /// Counts the drafted chain of a round up to its first refused token; what stands behind that
@@ -35,14 +36,20 @@ public:
         const bool isCut = taken == step.tokens.size(); // the answer ended there
         for (std::size_t place = 0; place < std::min(passes, isCut ? taken : taken + 1); ++place) {
             const bool isTaken = place < taken;
-            m_bins.at(binOf(step.draft.confidences()[place])).add(isTaken);
+            const std::size_t bin = binOf(step.draft.confidences()[place]);
+            m_bins.at(bin).add(isTaken);
             m_overall.add(isTaken);
+            m_misses = kMemory * m_misses + (isTaken ? 0.0 : 1.0);
+            m_doubts = kMemory * m_doubts + doubtOf(bin);
         }
         if (taken < passes && !isCut)
             observeSiblings(step, taken);
     }
 
-    double at(double confidence) const { return m_bins.at(binOf(confidence)).value(); }
+    double at(double confidence) const {
+        const std::size_t bin = binOf(confidence);
+        return m_bins.at(bin).value(std::max(1.0 - m_misses / m_doubts * doubtOf(bin), 0.0));
+    }
 
     double overall() const { return m_overall.value(); }
 
@@ -54,6 +61,9 @@ private:
     static constexpr double kUnknown = 0.8;
     static constexpr double kSiblingsUnknown = 0.5;
     static constexpr double kPriorTokens = 8.0;
+    static constexpr double kUsualDoubt = 0.45;
+    static constexpr double kLeastDoubt = 0.2; // of a token that is wholly sure
+    static constexpr double kLeastMisses = 0.25;
     static constexpr double kMemory = 0.98;
 
     /// At the chain's first refused token.
@@ -74,8 +84,15 @@ private:
             std::clamp(confidence * kBins, 0.0, static_cast<double>(kBins - 1)));
     }
 
+    /// Of the middle of a bin.
+    static double doubtOf(std::size_t bin) {
+        return 1.0 + kLeastDoubt - (static_cast<double>(bin) + 0.5) / kBins;
+    }
+
     std::array<DecayedRate, kBins> m_bins;
     DecayedRate m_overall;
+    double m_misses; // decayed sums, from those of the tokens that were expected on
+    double m_doubts = kUsualDoubt * kPriorTokens;
     DecayedRate m_siblings = DecayedRate(kSiblingsUnknown, kPriorTokens, kMemory);
 };
 

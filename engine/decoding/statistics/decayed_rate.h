@@ -14,7 +14,12 @@ public:
         , m_memory(memory) {}
 
     /// From 0 to 1.
-    double value() const { return (m_hits + m_priorTrials * m_prior) / (m_trials + m_priorTrials); }
+    double value() const { return value(m_prior); }
+
+    /// The same with another prior.
+    double value(double prior) const {
+        return (m_hits + m_priorTrials * prior) / (m_trials + m_priorTrials);
+    }
 
     /// The weight of all trials seen; at most 1 / (1 - memory).
     double trials() const { return m_trials; }

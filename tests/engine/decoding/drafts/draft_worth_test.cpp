@@ -11,12 +11,13 @@ constexpr double kPlainMs = 10.0;
 constexpr double kShare = 0.5;
 
 /// Measured often enough to be believed: a further row costs `rowPart` of a plain step, a draft
-/// pass `draftPart`.
-StepCosts costsOf(double rowPart, double draftPart) {
+/// pass `draftPart`, and four rows `dearer` more.
+StepCosts costsOf(double rowPart, double draftPart, double dearer = 0.0) {
     StepCosts costs;
     for (int i = 0; i < 100; ++i) {
         for (int rows = 1; rows <= 12; ++rows)
-            costs.record(rows, kPlainMs * (1.0 + rowPart * (rows - 1)));
+            costs.record(rows,
+                         kPlainMs * (1.0 + rowPart * (rows - 1) + (rows == 4 ? dearer : 0.0)));
         costs.record(1, kPlainMs);
         costs.recordDraft(kShare, kPlainMs * draftPart);
     }
@@ -110,6 +111,28 @@ private slots:
         const int longer = lengthOf(longRule, 0.9);
         const int shorter = lengthOf(shortRule, 0.9);
         QVERIFY2(shorter < longer, qPrintable(QString("%1, %2").arg(shorter).arg(longer)));
+    }
+
+    /// A number of rows that was measured in a bad moment must not end every draft before it, or it
+    /// is never measured again.
+    void aDearRowDoesNotEndADraftWhereTheNextOnesMakeUpForIt() {
+        const StepCosts costs = costsOf(0.05, 0.4, 0.4);
+        QVERIFY(costs.relativeCost(4) > 1.4);
+        const DraftWorth worth = after(300, 6, 6, costs);
+        WeighedStopRule rule(0.0, 25);
+        rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
+        QVERIFY(lengthOf(rule, 0.9) > 6);
+    }
+
+    void aThresholdThatWasLearntGoesOnWithTheNextPlan() {
+        const StepCosts costs = costsOf(0.1, 0.4);
+        DraftWorth worth;
+        for (int i = 0; i < 40; ++i)
+            worth.observe(roundOf(1, 1, 0.5), kShare, costs);
+        QCOMPARE(worth.thresholdBelow(0.6), 0.4);
+        QCOMPARE(DraftWorth(0.9, worth).thresholdBelow(0.6), 0.4);
+        QCOMPARE(DraftWorth(0.9, worth).rates().overall(), 0.9);
+        QCOMPARE(DraftWorth(0.9).thresholdBelow(0.6), 0.6);
     }
 
     void siblingsAreKeptAsFarAsTheirRowsAreWorthIt() {
