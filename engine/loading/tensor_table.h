@@ -58,11 +58,9 @@ public:
 
     const TensorInfo* find(std::string_view name) const { return m_names.find(m_tensors, name); }
 
-    /// Number of the file that holds a tensor of this table.
-    std::uint32_t fileNumberOf(const TensorInfo& tensor) const { return placeOf(tensor).file; }
-
+    /// The file that holds a tensor of this table.
     const ByteReader& fileOf(const TensorInfo& tensor) const {
-        return m_files[fileNumberOf(tensor)];
+        return m_files[placeOf(tensor).file];
     }
 
     /// As WeightSource::fileState, readRows and readRawRows.

@@ -105,6 +105,28 @@ Result<std::vector<AddedToken>> tokensBesides(const SentencePieceModel& model,
     return added;
 }
 
+/// The token that tokenizer_config.json names for a use (`text`), which is special then as in
+/// transformers; `unsaid` where it names none or one that is not there.
+TokenId tokenForUse(const std::string& text,
+                    const SentencePieceModel& model,
+                    TokenId unsaid,
+                    std::vector<AddedToken>& added) {
+    if (text.empty())
+        return unsaid;
+    for (AddedToken& token : added)
+        if (token.content == text) {
+            token.isSpecial = true;
+            return token.id;
+        }
+    for (std::size_t i = 0; i < model.pieces.size(); ++i)
+        if (model.pieces[i].text == text) {
+            const auto id = static_cast<TokenId>(i);
+            added.push_back({.content = text, .id = id, .isSpecial = true});
+            return id;
+        }
+    return unsaid;
+}
+
 Result<std::unique_ptr<Tokenizer>>
 loadModel(const std::string& path, const ModelFiles& files, const TokenizerConfig& config) {
     ENGINE_TRY(const std::string bytes, readTextFile(path, kMaxModelBytes));
@@ -113,6 +135,16 @@ loadModel(const std::string& path, const ModelFiles& files, const TokenizerConfi
     options.origin = "tokenizer.model";
     ENGINE_TRY(options.addedTokens, tokensBesides(model, files, config));
     options.knowsControlText = config.isPresent || !options.addedTokens.empty();
+    // The model's own end stays one beside another that the configuration names.
+    const TokenId ownEnd = model.eosId;
+    model.bosId = tokenForUse(config.bosToken, model, model.bosId, options.addedTokens);
+    model.eosId = tokenForUse(config.eosToken, model, model.eosId, options.addedTokens);
+    for (const TokenId id : {model.eosId, ownEnd})
+        if (id != kNoToken && (options.eosIds.empty() || options.eosIds.front() != id))
+            options.eosIds.push_back(id);
+    options.spacesEachText = config.isLegacy;
+    if (!config.isLegacy)
+        model.addsDummyPrefix = config.addsPrefixSpace;
     options.addsBos = config.addsBos.value_or(true);
     options.addsEos = config.addsEos.value_or(false);
     return SentencePieceTokenizer::make(std::move(model), std::move(options));

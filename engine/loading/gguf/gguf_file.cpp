@@ -430,6 +430,17 @@ Result<OpenedPart> openParts(const fs::path& path, const GgufPartName& name, Ten
 
 } // namespace
 
+std::string ggufTokenKey(std::string_view use) {
+    return fmt::format("tokenizer.ggml.{}_token_id", use);
+}
+
+std::optional<std::uint64_t> GgufFile::tokenId(std::string_view use) const {
+    std::optional<std::uint64_t> id = unsignedValue(ggufTokenKey(use));
+    if (id == 0xFFFFFFFFU)
+        id.reset();
+    return id;
+}
+
 Result<std::shared_ptr<const GgufFile>> GgufFile::open(const fs::path& path) {
     auto table = std::make_unique<TensorTable>();
     ENGINE_TRY(OpenedPart read, openPart(path, *table));

@@ -23,6 +23,7 @@ namespace engine {
 namespace {
 
 constexpr std::string_view kFrequencyFactors = "rope_freqs.weight";
+constexpr std::string_view kEpsilon = "attention.layer_norm_rms_epsilon";
 
 Error unsupportedGgufArchitecture(std::string_view name) {
     std::string known;
@@ -41,10 +42,10 @@ Result<void> readSizes(const ArchitectureKeys& keys, const Family& family, Model
     ENGINE_TRY(config.headCount, keys.size("attention.head_count"));
     ENGINE_TRY(config.kvHeadCount, keys.sizeOr("attention.head_count_kv", config.headCount));
     ENGINE_TRY(config.contextLength, keys.size("context_length"));
-    const auto epsilon = keys.number("attention.layer_norm_rms_epsilon");
-    if (!epsilon)
-        return keys.missing("attention.layer_norm_rms_epsilon", "number");
-    config.normEpsilon = *epsilon;
+    const auto epsilon = keys.number(kEpsilon);
+    if (!epsilon && family.ollamaFactor <= 0)
+        return keys.missing(kEpsilon, "number");
+    config.normEpsilon = epsilon.value_or(family.unsaidEpsilon);
     if (config.headCount == 0)
         return corruptGguf("the model is said to have no attention heads");
     ENGINE_TRY(config.headDim,
@@ -181,14 +182,14 @@ Result<void> readRotary(const GgufFile& file,
                         ArchitectureKeys& keys,
                         const Family& family,
                         ModelConfig& config) {
-    config.ropeTheta = keys.number("rope.freq_base").value_or(config.ropeTheta);
+    double unsaidTheta = config.ropeTheta;
     if (family.windowTheta > 0) {
         // Some converters name the two bases by how far the layers see.
-        const double global = keys.ownNumber("rope.global.freq_base", config.ropeTheta);
+        unsaidTheta = keys.ownNumber("rope.global.freq_base", family.unsaidTheta);
         const double local = keys.ownNumber("rope.local.freq_base", family.windowTheta);
-        config.ropeTheta = keys.number("rope.freq_base").value_or(global);
         config.windowRopeTheta = keys.ownNumber("rope.freq_base_swa", local);
     }
+    config.ropeTheta = keys.number("rope.freq_base").value_or(unsaidTheta);
     const std::string_view kind = keys.text("rope.scaling.type").value_or("linear");
     if (family.hasLongRope && (kind == "longrope" || file.find("rope_factors_long.weight")))
         return readLongRope(file, keys, config);
@@ -210,10 +211,27 @@ Result<void> readRotary(const GgufFile& file,
     return {};
 }
 
+/// Puts in what Ollama's converter leaves out of published models, and takes away the cap that
+/// older versions of it made up, as Ollama's own loader does by the number of layers where the
+/// window is shorter than the context. Source: convert_gemma3.go and model_text.go of Ollama.
+void mendOllamasNumbers(const ArchitectureKeys& keys, const Family& family, ModelConfig& config) {
+    const bool isOllamas = !keys.number(kEpsilon) || keys.number("rope.local.freq_base");
+    const int window = *std::max_element(config.layerWindows.begin(), config.layerWindows.end());
+    if (family.ollamaFactor <= 0 || !isOllamas || window >= config.contextLength)
+        return;
+    const bool saysScaling = keys.text("rope.scaling.type") || keys.number("rope.scaling.factor") ||
+                             keys.number("rope.scale_linear");
+    const std::vector<int>& scaled = family.ollamaScaledLayers;
+    if (!saysScaling && std::find(scaled.begin(), scaled.end(), config.layerCount) != scaled.end())
+        config.ropeScaling = {.kind = RopeScalingKind::Linear, .factor = family.ollamaFactor};
+    if (config.layerCount == family.ollamaUncappedLayers)
+        config.logitSoftCap = 0.0;
+}
+
 Result<void> readSpecialIds(const GgufFile& file, ModelConfig& config) {
     const auto readId = [&](std::string_view name) -> Result<TokenId> {
-        const auto value = file.unsignedValue(fmt::format("tokenizer.ggml.{}_token_id", name));
-        if (!value || *value == 0xFFFFFFFFU) // an unset id, written as a u32
+        const auto value = file.tokenId(name);
+        if (!value)
             return kNoToken;
         const auto id = checked::narrow<TokenId>(*value);
         return id ? Result<TokenId>(*id)
@@ -229,8 +247,8 @@ Result<void> readSpecialIds(const GgufFile& file, ModelConfig& config) {
     ENGINE_TRY(const TokenId mask, readId("mask"));
     adoptMaskToken(mask, config);
     for (const std::string_view name : {"unknown", "padding"}) {
-        const auto id = file.unsignedValue(fmt::format("tokenizer.ggml.{}_token_id", name));
-        if (id && *id != 0xFFFFFFFFU && *id >= static_cast<std::uint64_t>(config.vocabSize))
+        const auto id = file.tokenId(name);
+        if (id && *id >= static_cast<std::uint64_t>(config.vocabSize))
             config.notes.push_back(
                 fmt::format("The {} token {} is outside the vocabulary of {} and is not used.",
                             name,
@@ -334,6 +352,7 @@ Result<ModelConfig> readGgufModelConfig(const GgufFile& file) {
     ENGINE_TRY_DO(readRotary(file, keys, family, config));
     ENGINE_TRY_DO(readExperts(file, keys, family, config));
     readScales(keys, family, config);
+    mendOllamasNumbers(keys, family, config);
     ENGINE_TRY_DO(readSpecialIds(file, config));
     config.qkvBias = family.bias == BiasRule::QkvOnly || file.find("blk.0.attn_q.bias");
     config.outputBias = file.find("blk.0.attn_output.bias") != nullptr;

@@ -81,6 +81,12 @@ struct Family {
     std::string_view expertBlock = {};
     bool isInterleavedInGguf = false; ///< rows of q and k
 
+    /// Above 0: GGUF files that Ollama's converter wrote may leave out the epsilon, which is then
+    /// `unsaidEpsilon`, and this factor of a linear rotary scaling, for models of so many layers.
+    double ollamaFactor = 0.0;
+    std::vector<int> ollamaScaledLayers = {};
+    int ollamaUncappedLayers = 0; ///< for a model of so many layers it made up a cap of the logits
+
     /// Fields of config.json that are read for this family beside the common ones.
     std::vector<std::string_view> ownFields = {};
 

@@ -3,7 +3,6 @@
 
 #include "engine/loading/files/readable_text.h"
 #include "engine/text/bpe/gguf/gguf_pre_tokenizer.h"
-#include "engine/text/vocabulary/gguf_vocabulary.h"
 
 namespace engine {
 
@@ -19,7 +18,9 @@ Result<PreTokenizer> makePreTokenizer(const GgufPreTokenizer& kind) {
     return made;
 }
 
-Result<std::vector<BpeModel::Merge>> readMerges(const GgufFile& file) {
+} // namespace
+
+Result<std::vector<BpeModel::Merge>> readGgufMerges(const GgufFile& file) {
     const auto* lines = file.stringArray("tokenizer.ggml.merges");
     if (lines == nullptr)
         return gguf_vocabulary::corrupt(file, "there is no list of texts tokenizer.ggml.merges");
@@ -39,7 +40,7 @@ Result<std::vector<BpeModel::Merge>> readMerges(const GgufFile& file) {
     return merges;
 }
 
-std::vector<AddedToken> addedTokensOf(const GgufVocabulary& vocabulary) {
+std::vector<AddedToken> ggufAddedTokens(const GgufVocabulary& vocabulary) {
     std::vector<AddedToken> added;
     for (std::size_t id = 0; id < vocabulary.types.size(); ++id) {
         const PieceType type = vocabulary.types[id];
@@ -55,8 +56,6 @@ std::vector<AddedToken> addedTokensOf(const GgufVocabulary& vocabulary) {
     return added;
 }
 
-} // namespace
-
 Result<BpeParts> readGgufBpe(const GgufFile& file) {
     ENGINE_TRY(GgufVocabulary vocabulary, gguf_vocabulary::read(file));
     const std::string preName(
@@ -65,8 +64,8 @@ Result<BpeParts> readGgufBpe(const GgufFile& file) {
     if (!kind)
         return gguf_vocabulary::inFile(file, std::move(kind).error());
     ENGINE_TRY(PreTokenizer preTokenizer, makePreTokenizer(kind.value()));
-    ENGINE_TRY(const std::vector<BpeModel::Merge> merges, readMerges(file));
-    std::vector<AddedToken> added = addedTokensOf(vocabulary);
+    ENGINE_TRY(const std::vector<BpeModel::Merge> merges, readGgufMerges(file));
+    std::vector<AddedToken> added = ggufAddedTokens(vocabulary);
     BpeOptions options;
     options.ignoresMerges = kind.value().ignoresMerges;
     auto model = BpeModel::make(std::move(vocabulary.tokens), merges, options, MergeRules::Gguf);

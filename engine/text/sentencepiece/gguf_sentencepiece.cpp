@@ -33,9 +33,11 @@ Result<SentencePieceModel> readGgufSentencePiece(const GgufFile& file,
                                                     "tokens",
                                                     scores->size(),
                                                     vocabulary.tokens.size()));
+    // No Gemma begins a text with a space, which Ollama's converter does not write down.
+    const bool isGemma = file.stringValue("general.architecture").value_or("").starts_with("gemma");
     SentencePieceModel model;
     model.algorithm = SentencePieceModel::Algorithm::Bpe;
-    model.addsDummyPrefix = file.boolValue("tokenizer.ggml.add_space_prefix").value_or(true);
+    model.addsDummyPrefix = file.boolValue("tokenizer.ggml.add_space_prefix").value_or(!isGemma);
     model.removesExtraSpaces = false;
     model.bosId = vocabulary.bosId;
     model.eosId = vocabulary.eosId;
@@ -57,6 +59,11 @@ Result<SentencePieceModel> readGgufSentencePiece(const GgufFile& file,
         model.pieces.push_back(
             {text.empty() ? fmt::format("[EMPTY_{}]", id) : text, (*scores)[id], type});
     }
+    // That converter lists the token of an image too, for which the embedding has no row.
+    const TensorInfo* embedding = isGemma ? file.find("token_embd.weight") : nullptr;
+    while (embedding != nullptr && model.pieces.size() > embedding->rows() &&
+           model.pieces.back().type == PieceType::UserDefined)
+        model.pieces.pop_back();
     ENGINE_TRY_DO(model.validate(file.path().string()));
     return model;
 }

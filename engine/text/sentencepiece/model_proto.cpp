@@ -4,6 +4,7 @@
 #include "engine/text/vocabulary/text_limits.h"
 
 #include <bit>
+#include <optional>
 
 namespace engine {
 
@@ -35,9 +36,10 @@ public:
             else if (field.number == 5)
                 ENGINE_TRY_DO(refuseDenormalizer(inner));
         }
-        ENGINE_TRY_DO(checkSpecialIds());
         m_model.bosId = findControl(m_bosPiece);
         m_model.eosId = findControl(m_eosPiece);
+        ENGINE_TRY_DO(checkSpecialId(m_bosIdField, m_model.bosId));
+        ENGINE_TRY_DO(checkSpecialId(m_eosIdField, m_model.eosId));
         return std::move(m_model);
     }
 
@@ -88,12 +90,17 @@ private:
             case 35:
                 ENGINE_TRY_DO(readFlag(reader, field, m_model.hasByteFallback));
                 break;
-            case 40:
-            case 41:
-            case 42:
+            case 40: // of the unknown and of the padding token, which nothing uses
             case 43:
                 ENGINE_TRY_DO(reader.expect(field, Kind::Varint));
-                m_specialIds.push_back(field);
+                break;
+            case 41:
+                ENGINE_TRY_DO(reader.expect(field, Kind::Varint));
+                m_bosIdField = field;
+                break;
+            case 42:
+                ENGINE_TRY_DO(reader.expect(field, Kind::Varint));
+                m_eosIdField = field;
                 break;
             case 44:
                 ENGINE_TRY_DO(readText(reader, field, m_model.unknownSurface));
@@ -168,17 +175,18 @@ private:
         return {};
     }
 
-    /// -1 stands for "none"; protobuf writes it as a 64-bit number.
-    Result<void> checkSpecialIds() const {
-        for (const ProtobufField& field : m_specialIds) {
-            const auto id = static_cast<std::int64_t>(field.value);
-            if (id < -1 || id >= static_cast<std::int64_t>(m_model.pieces.size()))
-                return corrupt(fmt::format("the special token id {} is beyond the vocabulary of "
-                                           "{} pieces",
-                                           id,
-                                           m_model.pieces.size()),
-                               field.offset);
-        }
+    /// An id counts only where the vocabulary has that token (`used`). -1 stands for "none";
+    /// protobuf writes it as a 64-bit number, of which the lower half counts.
+    Result<void> checkSpecialId(const std::optional<ProtobufField>& field, TokenId used) const {
+        if (!field || used == kNoToken)
+            return {};
+        const auto id = static_cast<std::int32_t>(static_cast<std::uint32_t>(field->value));
+        if (id < -1 || id >= static_cast<std::int64_t>(m_model.pieces.size()))
+            return corrupt(fmt::format("the special token id {} is beyond the vocabulary of {} "
+                                       "pieces",
+                                       id,
+                                       m_model.pieces.size()),
+                           field->offset);
         return {};
     }
 
@@ -192,7 +200,8 @@ private:
 
     const std::string& m_source;
     SentencePieceModel m_model;
-    std::vector<ProtobufField> m_specialIds;
+    std::optional<ProtobufField> m_bosIdField;
+    std::optional<ProtobufField> m_eosIdField;
     std::string m_bosPiece = "<s>";
     std::string m_eosPiece = "</s>";
 };

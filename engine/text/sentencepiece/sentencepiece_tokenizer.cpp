@@ -35,6 +35,15 @@ template <typename Call> Result<void> guarded(std::string_view what, Call call) 
                  "Fetch the tokenizer again, or convert the model anew."};
 }
 
+Result<void> loadLibraryWith(const SentencePieceModel& model,
+                             std::unique_ptr<sentencepiece::SentencePieceProcessor>& library) {
+    const std::string bytes = model.serialize();
+    return guarded("use this model", [&] {
+        library = std::make_unique<sentencepiece::SentencePieceProcessor>();
+        return library->LoadFromSerializedProto(bytes);
+    });
+}
+
 } // namespace
 
 SentencePieceTokenizer::SentencePieceTokenizer(SentencePieceModel model,
@@ -57,11 +66,12 @@ Result<void> SentencePieceTokenizer::loadLibrary() {
     sentencepiece::SetMinLogLevel(kSilent);
     if (m_model.algorithm == SentencePieceModel::Algorithm::Unigram)
         m_unigram.emplace(m_model);
-    const std::string bytes = m_model.serialize();
-    return guarded("use this model", [&] {
-        m_library = std::make_unique<sentencepiece::SentencePieceProcessor>();
-        return m_library->LoadFromSerializedProto(bytes);
-    });
+    ENGINE_TRY_DO(loadLibraryWith(m_model, m_library));
+    if (m_options.spacesEachText || !m_model.addsDummyPrefix)
+        return {};
+    SentencePieceModel spaceless = m_model;
+    spaceless.addsDummyPrefix = false;
+    return loadLibraryWith(spaceless, m_spaceless);
 }
 
 Result<void> SentencePieceTokenizer::indexTokens() {
@@ -109,11 +119,13 @@ Result<std::vector<TokenId>> SentencePieceTokenizer::encode(std::string_view tex
     std::vector<TokenId> ids;
     if (addSpecial && m_options.addsBos && m_model.bosId != kNoToken)
         ids.push_back(m_model.bosId);
+    bool isBegin = true;
     for (const TextSegment& segment : m_splitter.split(text)) {
         if (segment.id != kNoToken)
             ids.push_back(segment.id);
         else
-            ENGINE_TRY_DO(encodePlain(segment.text, ids));
+            ENGINE_TRY_DO(encodePlain(segment.text, isBegin, ids));
+        isBegin = false;
     }
     if (addSpecial && m_options.addsEos && m_model.eosId != kNoToken)
         ids.push_back(m_model.eosId);
@@ -121,16 +133,21 @@ Result<std::vector<TokenId>> SentencePieceTokenizer::encode(std::string_view tex
 }
 
 Result<void> SentencePieceTokenizer::encodePlain(std::string_view text,
+                                                 bool isBegin,
                                                  std::vector<TokenId>& ids) const {
+    // Of spaces that a text begins with, the library takes away what it does not put there itself.
+    const bool keepsSpace = m_model.removesExtraSpaces && text.starts_with(' ');
+    const sentencepiece::SentencePieceProcessor& library =
+        m_spaceless && !isBegin && !keepsSpace ? *m_spaceless : *m_library;
     if (m_unigram) {
         std::string normalized;
-        ENGINE_TRY_DO(guarded("normalise this text",
-                              [&] { return m_library->Normalize(text, &normalized); }));
+        ENGINE_TRY_DO(
+            guarded("normalise this text", [&] { return library.Normalize(text, &normalized); }));
         m_unigram->encode(normalized, ids);
         return {};
     }
     std::vector<int> encoded;
-    ENGINE_TRY_DO(guarded("encode this text", [&] { return m_library->Encode(text, &encoded); }));
+    ENGINE_TRY_DO(guarded("encode this text", [&] { return library.Encode(text, &encoded); }));
     for (const int id : encoded) {
         ENGINE_CHECK(contains(id), "sentencepiece gave id {} of {}", id, m_texts.size());
         ids.push_back(id);

@@ -25,6 +25,9 @@ struct SentencePieceOptions {
     /// and Hugging Face have it. Off: both as the sentencepiece library itself does, where they
     /// are plain text going in and nothing coming out.
     bool knowsControlText = false;
+    /// Every text between added tokens gets the space that the model puts in front, not only one
+    /// that begins the whole text.
+    bool spacesEachText = true;
     bool addsBos = true;
     bool addsEos = false;
     std::vector<AddedToken> addedTokens; ///< from other files; ids inside or behind the pieces
@@ -59,13 +62,15 @@ private:
     SentencePieceTokenizer(SentencePieceModel model, SentencePieceOptions options);
     Result<void> loadLibrary();
     Result<void> indexTokens();
-    Result<void> encodePlain(std::string_view text, std::vector<TokenId>& ids) const;
+    Result<void> encodePlain(std::string_view text, bool isBegin, std::vector<TokenId>& ids) const;
     bool contains(TokenId id) const;
     PieceType typeOf(TokenId id) const;
 
     SentencePieceModel m_model;
     SentencePieceOptions m_options;
     std::unique_ptr<sentencepiece::SentencePieceProcessor> m_library;
+    /// The same without the space in front, where a text behind an added token gets none; or null.
+    std::unique_ptr<sentencepiece::SentencePieceProcessor> m_spaceless;
     std::optional<UnigramEncoder> m_unigram;             // for unigram models; refers to m_model
     std::vector<std::string> m_texts;                    // by id, pieces and added tokens
     std::vector<bool> m_isSpecial;                       // by id

@@ -59,40 +59,37 @@ Result<void> readTypes(const GgufFile& file, GgufVocabulary& out) {
     return {};
 }
 
-/// The id under this key, if the file gives one.
-Result<std::optional<std::uint64_t>> readId(const GgufFile& file, std::string_view key) {
-    std::optional<std::uint64_t> value = file.unsignedValue(key);
-    if (!value && hasKey(file, key))
+/// The id of the token for this use, if the file gives one.
+Result<std::optional<std::uint64_t>> readId(const GgufFile& file, std::string_view use) {
+    const std::string key = ggufTokenKey(use);
+    if (!file.unsignedValue(key) && hasKey(file, key))
         return corrupt(file, fmt::format("{} is not an unsigned integer", key));
-    // Some writers put the largest 32-bit number for "none".
-    if (value == 0xFFFFFFFFU)
-        value.reset();
-    return value;
+    return file.tokenId(use);
 }
 
 Result<TokenId>
-readSpecialId(const GgufFile& file, std::string_view key, const GgufVocabulary& vocabulary) {
-    ENGINE_TRY(const auto id, readId(file, key));
+readSpecialId(const GgufFile& file, std::string_view use, const GgufVocabulary& vocabulary) {
+    ENGINE_TRY(const auto id, readId(file, use));
     if (!id)
         return kNoToken;
     if (*id >= vocabulary.tokens.size())
         return corrupt(file,
                        fmt::format("{} is {}, beyond the vocabulary of {} tokens",
-                                   key,
+                                   ggufTokenKey(use),
                                    *id,
                                    vocabulary.tokens.size()));
     return static_cast<TokenId>(*id);
 }
 
 Result<void> readSpecialIds(const GgufFile& file, GgufVocabulary& out) {
-    ENGINE_TRY(out.bosId, readSpecialId(file, "tokenizer.ggml.bos_token_id", out));
-    ENGINE_TRY(out.eosId, readSpecialId(file, "tokenizer.ggml.eos_token_id", out));
+    ENGINE_TRY(out.bosId, readSpecialId(file, "bos", out));
+    ENGINE_TRY(out.eosId, readSpecialId(file, "eos", out));
     // No text needs this one, so the file is read without it where the vocabulary lacks it.
-    ENGINE_TRY(const auto unknown, readId(file, "tokenizer.ggml.unknown_token_id"));
+    ENGINE_TRY(const auto unknown, readId(file, "unknown"));
     if (unknown && *unknown < out.tokens.size())
         out.unknownId = static_cast<TokenId>(*unknown);
-    ENGINE_TRY(const TokenId turnEnd, readSpecialId(file, "tokenizer.ggml.eot_token_id", out));
-    ENGINE_TRY(const TokenId messageEnd, readSpecialId(file, "tokenizer.ggml.eom_token_id", out));
+    ENGINE_TRY(const TokenId turnEnd, readSpecialId(file, "eot", out));
+    ENGINE_TRY(const TokenId messageEnd, readSpecialId(file, "eom", out));
     for (const TokenId id : {out.eosId, turnEnd, messageEnd}) {
         const bool isNew = std::find(out.eosIds.begin(), out.eosIds.end(), id) == out.eosIds.end();
         if (id != kNoToken && isNew)

@@ -81,6 +81,10 @@ Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files) {
     config.eosToken = readToken(root["eos_token"]);
     config.addsBos = root["add_bos_token"].asBool();
     config.addsEos = root["add_eos_token"].asBool();
+    const bool isOtherClass =
+        !config.tokenizerClass.empty() && !config.tokenizerClass.starts_with("LlamaTokenizer");
+    config.isLegacy = isOtherClass || root["legacy"].asBool().value_or(true);
+    config.addsPrefixSpace = root["add_prefix_space"].asBool().value_or(true);
     for (const auto& [key, value] : root["added_tokens_decoder"].members()) {
         ENGINE_TRY(AddedToken token, readAddedToken(key, value, path->string()));
         if (!token.content.empty())

@@ -19,6 +19,11 @@ struct TokenizerConfig {
     std::string eosToken;
     std::optional<bool> addsBos;
     std::optional<bool> addsEos;
+    /// Every text between added tokens gets a space in front, as the model's own file has it. If
+    /// not, only one that begins the whole text gets it, and `addsPrefixSpace` says whether.
+    /// Source: LlamaTokenizer of transformers.
+    bool isLegacy = true;
+    bool addsPrefixSpace = true;
     std::vector<AddedToken> addedTokens; ///< added_tokens_decoder, in file order
     /// Contents of the tokens that are named for a use, such as "pad_token".
     std::vector<std::string> specialTokens;

@@ -3,6 +3,7 @@
 // folders: they are read as llama.cpp and transformers read them.
 #include "engine/loading/gguf/gguf_file.h"
 #include "engine/text/bpe/gguf/gguf_tokenizer_json.h"
+#include "engine/text/sentencepiece/protobuf_reader.h"
 #include "tests/engine/text/tiny_tokenizers.h"
 
 #include <QTest>
@@ -46,6 +47,34 @@ TinyGguf ggufWithMerges(const std::vector<std::string>& merges) {
     return file;
 }
 
+/// What a model file goes on with to say the id of a special token.
+std::string specialId(std::uint32_t field, std::uint64_t id) {
+    ProtobufWriter trainer;
+    trainer.varint(field, id);
+    ProtobufWriter model;
+    model.bytes(2, trainer.take());
+    return model.take();
+}
+
+/// A vocabulary of Gemma 3 as Ollama's converter writes it: it says nothing of spaces and lists the
+/// token of an image. `rows`: of the embedding.
+TinyGguf ollamasGemma(std::uint64_t rows) {
+    tiny::LlamaVocabulary vocabulary;
+    vocabulary.tokens.emplace_back("<image_soft_token>");
+    vocabulary.scores.push_back(-1000);
+    vocabulary.types.push_back(4);
+    TinyGguf file;
+    file.addString("general.architecture", "gemma3");
+    file.addString("tokenizer.ggml.model", "llama");
+    file.addStrings("tokenizer.ggml.tokens", vocabulary.tokens);
+    file.addArray<float>("tokenizer.ggml.scores", GgufType::F32, vocabulary.scores);
+    file.addArray<std::int32_t>("tokenizer.ggml.token_type", GgufType::I32, vocabulary.types);
+    file.addU32("tokenizer.ggml.bos_token_id", 1);
+    file.addU32("tokenizer.ggml.eos_token_id", 2);
+    file.addFloats("token_embd.weight", {4, rows});
+    return file;
+}
+
 Result<TokenizerJson> written(const TinyGguf& file) {
     const TemporaryFolder folder;
     ENGINE_TRY(const ModelFiles files,
@@ -66,6 +95,11 @@ private slots:
     void anUnknownTokenIsMissedWhenItIsNeeded();
     void addedTokensOfOlderFoldersAreRead();
     void addedTokensOfOlderFoldersAreChecked();
+    void aGemmaOfOllamaPutsNoSpaceInFrontAndHasNoImages();
+    void idsThatNothingUsesInAModelFileAreIgnored();
+    void anEndThatTheConfigurationNamesCountsBesideTheModelsOwn();
+    void textBehindASpecialTokenGetsASpaceInLegacyTokenizersOnly_data();
+    void textBehindASpecialTokenGetsASpaceInLegacyTokenizersOnly();
 };
 
 void PublishedTokenizersTest::idsThatNothingNeedsMayBeBeyondTheVocabulary() {
@@ -177,6 +211,100 @@ void PublishedTokenizersTest::addedTokensOfOlderFoldersAreChecked() {
         QVERIFY2(!tokenizer, text);
         QVERIFY(mentions(tokenizer.error().message, problem));
     }
+}
+
+void PublishedTokenizersTest::aGemmaOfOllamaPutsNoSpaceInFrontAndHasNoImages() {
+    const auto tokenizer = loaded(ollamasGemma(8));
+    QCOMPARE(encoded(*tokenizer, "ab<s>ab"), (Ids{7, 1, 7}));
+    QCOMPARE(tokenizer->vocabSize(), 8);
+    QCOMPARE(tokenizer->findToken("<image_soft_token>"), kNoToken);
+    QCOMPARE(firstIdBeyond(*tokenizer, 8), kNoToken);
+    QCOMPARE(encoded(*loaded(ollamasGemma(9)), "<image_soft_token>"), (Ids{8}));
+    TinyGguf said = ollamasGemma(8);
+    said.addValue("tokenizer.ggml.add_space_prefix", GgufType::Bool, std::string(1, '\1'));
+    QCOMPARE(encoded(*loaded(said), "ab"), (Ids{3, 7}));
+}
+
+void PublishedTokenizersTest::idsThatNothingUsesInAModelFileAreIgnored() {
+    constexpr std::uint32_t kUnknown = 40;
+    constexpr std::uint32_t kBegin = 41;
+    constexpr std::uint32_t kEnd = 42;
+    constexpr std::uint32_t kPadding = 43;
+    SentencePieceModel model = tiny::sentencePiece(true);
+    const std::string whole = model.serialize();
+    const Ids ids = encoded(*loaded(tiny::load("tokenizer.model", whole)), "ab e");
+    for (const std::uint32_t field : {kUnknown, kPadding}) {
+        const auto tokenizer = tiny::load("tokenizer.model", whole + specialId(field, 5000));
+        QVERIFY2(tokenizer.hasValue(), tokenizer ? "" : tokenizer.error().message.c_str());
+        QCOMPARE(encoded(*tokenizer.value(), "ab e"), ids);
+    }
+    // "None", written as 64 bits and as 32.
+    for (const std::uint64_t none : {~std::uint64_t{0}, std::uint64_t{0xFFFFFFFF}})
+        for (const std::uint32_t field : {kUnknown, kBegin, kEnd, kPadding})
+            QVERIFY(tiny::load("tokenizer.model", whole + specialId(field, none)).hasValue());
+    model.pieces[1].type = PieceType::Normal; // now no text begins with a token
+    const auto tokenizer =
+        tiny::load("tokenizer.model", model.serialize() + specialId(kBegin, 5000));
+    QVERIFY2(tokenizer.hasValue(), tokenizer ? "" : tokenizer.error().message.c_str());
+    QCOMPARE(tokenizer.value()->bosId(), kNoToken);
+    for (const std::uint32_t field : {kBegin, kEnd})
+        QVERIFY(!tiny::load("tokenizer.model", whole + specialId(field, 5000)));
+}
+
+void PublishedTokenizersTest::anEndThatTheConfigurationNamesCountsBesideTheModelsOwn() {
+    const TemporaryFolder folder;
+    folder.write("tokenizer.model", tiny::sentencePiece(false).serialize());
+    const auto configured = [&folder](const std::string& members) {
+        folder.write("tokenizer_config.json",
+                     "{" + members +
+                         R"(,"added_tokens_decoder":{"267":{"content":"<|im_end|>"}}})");
+        return loaded(tiny::load(folder.path()));
+    };
+    for (const char* end : {R"("<|im_end|>")", R"({"content":"<|im_end|>","lstrip":false})"}) {
+        const auto tokenizer =
+            configured(fmt::format(R"("add_eos_token":true,"eos_token":{})", end));
+        QCOMPARE(tokenizer->eosIds(), (Ids{267, 2}));
+        QVERIFY(tokenizer->isSpecial(267));
+        QCOMPARE(tokenizer->encode("ab", true).value().back(), TokenId(267));
+    }
+    const auto ofModel = configured(R"("eos_token":"[u]","bos_token":"<|im_end|>")");
+    QCOMPARE(ofModel->eosIds(), (Ids{266, 2}));
+    QVERIFY(ofModel->isSpecial(266));
+    QCOMPARE(ofModel->encode("ab", true).value().front(), TokenId(267));
+    for (const char* end : {R"("</s>")", R"("<none>")", "null"})
+        QCOMPARE(configured(fmt::format(R"("eos_token":{})", end))->eosIds(), (Ids{2}));
+}
+
+void PublishedTokenizersTest::textBehindASpecialTokenGetsASpaceInLegacyTokenizersOnly_data() {
+    QTest::addColumn<bool>("isUnigram");
+    QTest::newRow("unigram") << true;
+    QTest::newRow("BPE") << false;
+}
+
+/// As LlamaTokenizer of transformers has it.
+void PublishedTokenizersTest::textBehindASpecialTokenGetsASpaceInLegacyTokenizersOnly() {
+    QFETCH(bool, isUnigram);
+    const TemporaryFolder folder;
+    folder.write("tokenizer.model", tiny::sentencePiece(isUnigram).serialize());
+    const auto configured = [&folder](const std::string& config) {
+        folder.write("tokenizer_config.json", config);
+        return loaded(tiny::load(folder.path()));
+    };
+    const auto newer = configured(R"({"tokenizer_class":"LlamaTokenizer","legacy":false})");
+    const TokenId spaced = newer->findToken("\u2581ab");
+    const TokenId bare = newer->findToken("ab");
+    QVERIFY(spaced != kNoToken && bare != kNoToken);
+    QCOMPARE(encoded(*newer, "ab<s>ab</s>ab"), (Ids{spaced, 1, bare, 2, bare}));
+    QCOMPARE(encoded(*newer, "<s>ab"), (Ids{1, bare}));
+    QCOMPARE(encoded(*newer, "ab<s> ab"), (Ids{spaced, 1, spaced}));
+    QCOMPARE(newer->decode(Ids{spaced, 1, bare}, true).value(), std::string("abab"));
+    QCOMPARE(encoded(*configured(R"({"legacy":false,"add_prefix_space":false})"), "ab<s>ab"),
+             (Ids{bare, 1, bare}));
+    for (const char* config : {"{}",
+                               R"({"legacy":null})",
+                               R"({"legacy":true})",
+                               R"({"tokenizer_class":"GemmaTokenizer","legacy":false})"})
+        QCOMPARE(encoded(*configured(config), "ab<s>ab"), (Ids{spaced, 1, spaced}));
 }
 
 QTEST_GUILESS_MAIN(PublishedTokenizersTest)

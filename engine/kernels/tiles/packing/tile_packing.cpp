@@ -38,7 +38,12 @@ QuantGroup roundedGroup(std::span<const float> values) {
     float largest = 0.0F;
     for (const float value : values)
         largest = std::max(largest, std::fabs(value));
-    const float scale = floatFromHalf(halfFromFloat(largest / 127.0F));
+    std::uint16_t bits = halfFromFloat(largest / 127.0F);
+    // Where scales are so small that they lie far apart, the nearest one may leave no number for
+    // the largest magnitude: then it is the one above.
+    if (largest > floatFromHalf(bits) * 127.5F)
+        ++bits;
+    const float scale = floatFromHalf(bits);
     group.scales = {scale, scale};
     for (std::size_t i = 0; i < values.size(); ++i) {
         const float stored = scale > 0.0F ? std::nearbyint(values[i] / scale) : 0.0F;

@@ -3,7 +3,7 @@
 
 #include "engine/loading/files/readable_text.h"
 #include "engine/text/bpe/gguf/gguf_pre_tokenizer.h"
-#include "engine/text/vocabulary/gguf_vocabulary.h"
+#include "engine/text/bpe/gguf_bpe.h"
 
 #include <nlohmann/json.hpp>
 
@@ -20,22 +20,16 @@ std::string textOf(const FileJson& json) {
     return json.dump(1, ' ', false, FileJson::error_handler_t::replace) + "\n";
 }
 
-bool isAdded(PieceType type) {
-    return type == PieceType::Control || type == PieceType::Unknown ||
-           type == PieceType::UserDefined;
-}
-
 FileJson addedTokens(const GgufVocabulary& vocabulary) {
     FileJson added = FileJson::array();
-    for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id)
-        if (isAdded(vocabulary.types[id]) && !vocabulary.tokens[id].empty())
-            added.push_back({{"id", id},
-                             {"content", vocabulary.tokens[id]},
-                             {"single_word", false},
-                             {"lstrip", false},
-                             {"rstrip", false},
-                             {"normalized", false},
-                             {"special", vocabulary.types[id] != PieceType::UserDefined}});
+    for (const AddedToken& token : ggufAddedTokens(vocabulary))
+        added.push_back({{"id", token.id},
+                         {"content", token.content},
+                         {"single_word", false},
+                         {"lstrip", false},
+                         {"rstrip", false},
+                         {"normalized", false},
+                         {"special", token.isSpecial}});
     return added;
 }
 
@@ -100,30 +94,23 @@ Result<FileJson> vocabularyOf(const GgufFile& file, const GgufVocabulary& vocabu
 }
 
 /// Merges whose parts never come about are left out; tokenizer.json knows no other incomplete ones.
-Result<FileJson> mergesOf(const GgufFile& file,
-                          const std::vector<std::string>& lines,
-                          const GgufVocabulary& vocabulary) {
+Result<FileJson> mergesOf(const GgufFile& file, const GgufVocabulary& vocabulary) {
     std::unordered_set<std::string_view> texts;
     for (const std::string& token : vocabulary.tokens)
         texts.insert(token);
+    ENGINE_TRY(const std::vector<BpeModel::Merge> read, readGgufMerges(file));
     FileJson merges = FileJson::array();
-    for (const std::string& line : lines) {
-        const std::size_t space = line.find(' ', 1); // the first token may itself be a space
-        if (space != std::string::npos) {
-            const std::string left = line.substr(0, space);
-            const std::string right = line.substr(space + 1);
-            if (!texts.contains(left) || !texts.contains(right))
-                continue;
-            if (!texts.contains(left + right))
-                return Error{
-                    ErrorCode::Unsupported,
-                    fmt::format("{}: a merge makes '{}', which is no token; tokenizer.json "
-                                "cannot say that",
-                                file.path().string(),
-                                readable(left + right)),
-                    "Use the model's Hugging Face folder."};
-        }
-        merges.push_back(line);
+    for (const auto& [left, right] : read) {
+        if (!texts.contains(left) || !texts.contains(right))
+            continue;
+        if (!texts.contains(left + right))
+            return Error{ErrorCode::Unsupported,
+                         fmt::format("{}: a merge makes '{}', which is no token; tokenizer.json "
+                                     "cannot say that",
+                                     file.path().string(),
+                                     readable(left + right)),
+                         "Use the model's Hugging Face folder."};
+        merges.push_back(left + " " + right);
     }
     return merges;
 }
@@ -170,10 +157,7 @@ Result<TokenizerJson> ggufTokenizerJson(const GgufFile& file) {
     if (!found)
         return gguf_vocabulary::inFile(file, std::move(found).error());
     const GgufPreTokenizer& kind = found.value();
-    const auto* const lines = file.stringArray("tokenizer.ggml.merges");
-    if (lines == nullptr)
-        return gguf_vocabulary::corrupt(file, "there is no list of texts tokenizer.ggml.merges");
-    ENGINE_TRY(FileJson merges, mergesOf(file, *lines, vocabulary));
+    ENGINE_TRY(FileJson merges, mergesOf(file, vocabulary));
     ENGINE_TRY(FileJson vocab, vocabularyOf(file, vocabulary));
     const bool addsBos = vocabulary.addsBos.value_or(kind.addsBos) && vocabulary.bosId != kNoToken;
     const bool addsEos = vocabulary.addsEos.value_or(false) && vocabulary.eosId != kNoToken;

@@ -15,9 +15,8 @@ struct TokenizerJson {
 };
 
 /// Errors: Unsupported for a vocabulary that is no byte-level BPE (tokenizer model "gpt2"), for an
-/// unknown pre-tokenizer, for two tokens of one text, and for a merge that makes no token;
-/// CorruptFile if there is no list of merges; those of gguf_vocabulary::read. Whether each merge is
-/// two tokens with a space between them is not checked here.
+/// unknown pre-tokenizer, for two tokens of one text, and for a merge that makes no token; those of
+/// gguf_vocabulary::read and of readGgufMerges.
 Result<TokenizerJson> ggufTokenizerJson(const GgufFile& file);
 
 } // namespace engine

@@ -3,6 +3,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -64,6 +65,24 @@ private slots:
                 const float value = column < 70 ? expected[column] : 0.0F;
                 QVERIFY(std::fabs(row[column] - value) <= 0.51F / 127.0F);
             }
+        }
+    }
+
+    void tinyWeightsKeepTheirLargestMagnitude() {
+        for (const float largest : {1e-6F, 3e-6F, 1.3e-5F, 0x1.6p-17F, 5e-5F, 2e-4F, 1e-3F}) {
+            BlockSource source(TensorType::F32, 1, 32, 11);
+            std::vector<float> weights(32);
+            for (int i = 0; i < 32; ++i)
+                weights[static_cast<std::size_t>(i)] = largest * static_cast<float>(i - 31) / 31.0F;
+            std::memcpy(source.bytes().data(), weights.data(), 32 * sizeof(float));
+            const PackedTensor packed(source, WeightForm::Int8);
+            QVERIFY(packed.packed.hasValue());
+            std::vector<float> row(32);
+            readPackedRow(packed.matrix, 0, row);
+            // Neighbouring scales lie at least 2^-24 apart.
+            const float step = std::max(largest / 127.0F * 1.001F, 0x1p-24F);
+            for (std::size_t i = 0; i < 32; ++i)
+                QVERIFY(std::fabs(row[i] - weights[i]) <= 0.51F * (step + 0x1p-24F));
         }
     }
 

@@ -90,6 +90,38 @@ TinyGguf mixtralGguf(std::uint32_t counted, std::uint64_t routed) {
     return file;
 }
 
+/// A Gemma 3 as Ollama's converter writes it: with parts for images, and with neither an epsilon
+/// nor anything rotary.
+TinyGguf ollamasGemma(std::uint32_t layers) {
+    TinyGguf file;
+    file.addString("general.architecture", "gemma3");
+    for (const auto& [key, value] : {std::pair("block_count", layers),
+                                     std::pair("embedding_length", 8U),
+                                     std::pair("feed_forward_length", 6U),
+                                     std::pair("attention.head_count", 2U),
+                                     std::pair("attention.head_count_kv", 1U),
+                                     std::pair("attention.key_length", 4U),
+                                     std::pair("attention.value_length", 4U),
+                                     std::pair("attention.sliding_window", 16U),
+                                     std::pair("context_length", 64U),
+                                     std::pair("mm.tokens_per_image", 256U),
+                                     std::pair("vision.block_count", 1U)})
+        file.addU32(std::string("gemma3.") + key, value);
+    file.addFloats("token_embd.weight", {8, 5});
+    file.addFloats("v.blk.0.attn_q.weight", {4, 4});
+    file.addFloats("mm.mm_input_projection.weight", {4, 8});
+    return file;
+}
+
+ModelConfig configOf(const TinyGguf& file) {
+    const TemporaryFolder folder;
+    const auto files = ModelFiles::open(folder.write("m.gguf", file.toBytes()));
+    ENGINE_CHECK(files.hasValue(), "{}", files.error().message);
+    auto config = files.value().config();
+    ENGINE_CHECK(config.hasValue(), "{}", config.error().message);
+    return std::move(config).value();
+}
+
 /// What loading the folder's model says, by each backend of the engine itself.
 QStringList loadingProblems(const std::filesystem::path& path) {
     QStringList problems;
@@ -128,6 +160,10 @@ private slots:
     void gatesAndUpsOfExpertsMayBeOneTensor();
     void moreExpertsThanAnyModelHasAreRefused();
     void windowsThatMustBeSwitchedOnAreOffInGguf();
+    void numbersThatOllamaLeavesOutAreThoseOfThePublishedModels();
+    void aCapThatOllamaMadeUpIsNotThatOfThePublishedModel_data();
+    void aCapThatOllamaMadeUpIsNotThatOfThePublishedModel();
+    void aGemmaOfOllamaComputesWithoutItsPartsForImages();
     void everyTensorOfTheDescriptionIsComputedWith();
 };
 
@@ -309,6 +345,72 @@ void FamilyFilesTest::windowsThatMustBeSwitchedOnAreOffInGguf() {
     QCOMPARE(windows("gemma2", std::nullopt), std::vector<int>({4096, 0}));
     QCOMPARE(windows("gemma2", 16U), std::vector<int>({16, 0}));
     QCOMPARE(windows("phi3", 16U), std::vector<int>({16, 16}));
+}
+
+void FamilyFilesTest::numbersThatOllamaLeavesOutAreThoseOfThePublishedModels() {
+    const ModelConfig large = configOf(ollamasGemma(34));
+    QCOMPARE(large.normEpsilon, 1e-6);
+    QCOMPARE(large.ropeTheta, 1e6);
+    QCOMPARE(large.windowRopeTheta, 10000.0);
+    QVERIFY(large.ropeScaling.kind == RopeScalingKind::Linear);
+    QCOMPARE(large.ropeScaling.factor, 8.0);
+    QVERIFY(large.layerWindows[4] == 16 && large.layerWindows[5] == 0);
+    QVERIFY(configOf(ollamasGemma(18)).ropeScaling.kind == RopeScalingKind::None);
+    TinyGguf said = ollamasGemma(34);
+    said.addF32("gemma3.rope.scaling.factor", 2.0F);
+    QCOMPARE(configOf(said).ropeScaling.factor, 2.0);
+    TinyGguf whole = ollamasGemma(34); // as other converters write it
+    whole.addF32("gemma3.attention.layer_norm_rms_epsilon", 0.5F);
+    QCOMPARE(configOf(whole).normEpsilon, 0.5);
+    QVERIFY(configOf(whole).ropeScaling.kind == RopeScalingKind::None);
+}
+
+void FamilyFilesTest::aCapThatOllamaMadeUpIsNotThatOfThePublishedModel_data() {
+    QTest::addColumn<int>("layers");
+    QTest::addColumn<bool>("isOllamas");
+    QTest::addColumn<double>("cap");
+    QTest::newRow("never in the model of 1B") << 26 << true << 0.0;
+    QTest::newRow("in another model") << 18 << true << 30.0;
+    QTest::newRow("of another converter") << 26 << false << 30.0;
+}
+
+void FamilyFilesTest::aCapThatOllamaMadeUpIsNotThatOfThePublishedModel() {
+    QFETCH(int, layers);
+    QFETCH(bool, isOllamas);
+    QFETCH(double, cap);
+    TinyGguf file = ollamasGemma(static_cast<std::uint32_t>(layers));
+    file.addF32("gemma3.attention.layer_norm_rms_epsilon", 1e-6F);
+    file.addF32("gemma3.final_logit_softcapping", 30.0F);
+    if (isOllamas)
+        file.addF32("gemma3.rope.local.freq_base", 1e4F);
+    QCOMPARE(configOf(file).logitSoftCap, cap);
+}
+
+void FamilyFilesTest::aGemmaOfOllamaComputesWithoutItsPartsForImages() {
+    TinyGguf file = ollamasGemma(1);
+    file.addFloats("output_norm.weight", {8});
+    for (const char* norm : {"attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm"})
+        file.addFloats(fmt::format("blk.0.{}.weight", norm), {8});
+    for (const char* norm : {"attn_q_norm", "attn_k_norm"})
+        file.addFloats(fmt::format("blk.0.{}.weight", norm), {4});
+    for (const char* square : {"attn_q", "attn_output"})
+        file.addFloats(fmt::format("blk.0.{}.weight", square), {8, 8});
+    for (const char* narrow : {"attn_k", "attn_v"})
+        file.addFloats(fmt::format("blk.0.{}.weight", narrow), {8, 4});
+    for (const char* wide : {"ffn_gate", "ffn_up"})
+        file.addFloats(fmt::format("blk.0.{}.weight", wide), {8, 6});
+    file.addFloats("blk.0.ffn_down.weight", {6, 8});
+    const TemporaryFolder folder;
+    QCOMPARE(loadingProblems(folder.write("m.gguf", file.toBytes())), QStringList({"", ""}));
+    const ModelConfig config = configOf(file);
+    QStringList notes;
+    for (const std::string& note : config.notes)
+        notes << QString::fromStdString(note);
+    for (const char* part : {"mm.mm_input_projection.weight",
+                             "v.blk.0.attn_q.weight",
+                             "gemma3.mm.tokens_per_image",
+                             "gemma3.vision.block_count"})
+        QVERIFY2(notes.join(' ').contains(part), qPrintable(notes.join(' ')));
 }
 
 void FamilyFilesTest::everyTensorOfTheDescriptionIsComputedWith() {
