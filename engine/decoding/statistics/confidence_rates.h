@@ -15,7 +15,8 @@ namespace engine {
 ///
 /// Few tokens of each confidence are seen before the plan changes, so what all of them show counts
 /// for each confidence too: a token is taken to be missed in proportion to its doubt, 1 minus its
-/// confidence and a little, until enough tokens as sure as it are seen.
+/// confidence and a little, but never to be accepted less than half as often as all, until enough
+/// tokens as sure as it are seen.
 class ConfidenceRates {
 public:
     /// Before any token is seen, the plan's tokens are taken to be accepted so often.
@@ -48,7 +49,8 @@ public:
 
     double at(double confidence) const {
         const std::size_t bin = binOf(confidence);
-        return m_bins.at(bin).value(std::max(1.0 - m_misses / m_doubts * doubtOf(bin), 0.0));
+        const double usual = 1.0 - m_misses / m_doubts * doubtOf(bin);
+        return m_bins.at(bin).value(std::max(usual, overall() / 2.0));
     }
 
     double overall() const { return m_overall.value(); }
