@@ -189,6 +189,11 @@ engine::Result<void> takeRecording(Arguments& arguments) {
     return {};
 }
 
+/// A model is known by its whole path, whatever folder the program was started in.
+QString wholePath(const std::string& path) {
+    return QDir::cleanPath(QFileInfo(QString::fromStdString(path)).absoluteFilePath());
+}
+
 QStringList pathsOf(const std::vector<std::string>& files) {
     QStringList paths;
     for (const std::string& file : files)
@@ -287,15 +292,14 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.defaultModelPath = QString::fromStdString(app::defaultModelPath().string());
     std::error_code ignored;
     if (!arguments.model.empty())
-        options.modelPath = QString::fromStdString(arguments.model);
+        options.modelPath = wholePath(arguments.model);
     else if (std::filesystem::exists(app::defaultModelPath(), ignored))
         options.modelPath = options.defaultModelPath;
     return options;
 }
 
 ui::StartRequest requestOf(const Arguments& arguments) {
-    const QString model = QString::fromStdString(arguments.model);
-    return {model.isEmpty() ? QString() : QFileInfo(model).absoluteFilePath(),
+    return {arguments.model.empty() ? QString() : wholePath(arguments.model),
             QString::fromStdString(arguments.backend),
             QString::fromStdString(arguments.decoder),
             QString::fromStdString(arguments.ask),

@@ -37,12 +37,24 @@ chooseCacheFolder() {
     export CCACHE_DIR="${CCACHE_DIR:-$SWIFT_STUDIO_CACHE/ccache}"
 }
 
+# The memory that may be used: what the machine has left, or the limit of a container (cgroup 2 or 1) if
+# that is less: memoryMegabytes [FOLDER IN PLACE OF /]
+memoryMegabytes() {
+    local cgroups="${1:-}/sys/fs/cgroup"
+    { cat "${1:-}/proc/meminfo" "$cgroups/memory.max" "$cgroups/memory/memory.limit_in_bytes" \
+        2>/dev/null || true; } |
+        awk '
+            /^MemAvailable:/                                { least = int($2 / 1024) }
+            /^[0-9]+$/ && int($1 / (1024 * 1024)) < least   { least = int($1 / (1024 * 1024)) }
+            END                                             { print least + 0 }'
+}
+
 # As many compilers as cores, but never more than the memory carries (a LibTorch file takes 1.5 GB).
 jobCount() {
-    local cores memoryMegabytes byMemory
+    local cores memory byMemory
     cores="$(nproc)"
-    memoryMegabytes="$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)"
-    byMemory=$((memoryMegabytes / 1500 > 0 ? memoryMegabytes / 1500 : 1))
+    memory="$(memoryMegabytes)"
+    byMemory=$((memory / 1500 > 0 ? memory / 1500 : 1))
     echo "${SWIFT_STUDIO_JOBS:-$((cores < byMemory ? cores : byMemory))}"
 }
 

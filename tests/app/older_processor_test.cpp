@@ -60,7 +60,7 @@ private:
 
     QTemporaryDir m_memory; ///< what decoders learn
     QString m_emulator;
-    QString m_swiftRun = support::swiftRunPath(SWIFT_STUDIO_BIN_DIR);
+    QString m_swiftRun = support::swiftRunPath();
 };
 
 void OlderProcessorTest::initTestCase() {

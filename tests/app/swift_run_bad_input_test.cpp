@@ -22,7 +22,7 @@ const QString kFolderModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny_llama";
 const QString kGgufModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf";
 
 ProgramRun run(const QStringList& arguments, const QByteArray& input = {}) {
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, input);
+    return support::runProgram(support::swiftRunPath(), arguments, input);
 }
 
 } // namespace
@@ -315,9 +315,8 @@ void SwiftRunBadInputTest::badLinesAreNumbered() {
 void SwiftRunBadInputTest::aTextThatIsNoUtf8IsNamed() {
     const QString file = support::writeFile(m_folder->filePath("latin.txt"), "caf\xE9");
     const auto refused = [](const QString& arguments) {
-        const QString line =
-            QString("%1 %2 --model %3 --backend plain --max-tokens 1")
-                .arg(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, kGgufModel);
+        const QString line = QString("%1 %2 --model %3 --backend plain --max-tokens 1")
+                                 .arg(support::swiftRunPath(), arguments, kGgufModel);
         return support::runProgram("/bin/bash", {"-c", line});
     };
     const QString bad = "\"$(printf 'caf\\xE9')\"";

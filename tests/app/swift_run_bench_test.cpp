@@ -106,7 +106,7 @@ QStringList SwiftRunBenchTest::arguments(const QStringList& more) {
 }
 
 ProgramRun SwiftRunBenchTest::bench(const QStringList& more) {
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments(more));
+    return support::runProgram(support::swiftRunPath(), arguments(more));
 }
 
 void SwiftRunBenchTest::theLastLineHasEveryFieldThatTheReadmeDocuments() {
@@ -318,9 +318,8 @@ void SwiftRunBenchTest::llamaGetsTheSamePromptsTokensAndThreads() {
     QVERIFY(lines.first().startsWith(kModel.toUtf8() + " 1 ")); // plain computes with one thread
     QCOMPARE(lines.count("decode 6"), 2);
     QCOMPARE(lines.count("prefill"), 2);
-    const ProgramRun tokenized = support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
-                                                     {"tokenize", "--model", kModel, "--json"},
-                                                     "\"Hello\"\n");
+    const ProgramRun tokenized = support::runProgram(
+        support::swiftRunPath(), {"tokenize", "--model", kModel, "--json"}, "\"Hello\"\n");
     QByteArray ids;
     for (const QJsonValue id : tokenized.jsonLines().first()["ids"].toArray())
         ids += (ids.isEmpty() ? "" : ",") + QByteArray::number(id.toInt());
@@ -347,7 +346,7 @@ void SwiftRunBenchTest::aDifferenceFromLlamaIsToldByItsToken() {
         lines.begin(), lines.end(), [](const QByteArray& line) { return line.startsWith("ends"); });
     QVERIFY(ends != lines.end() && ends != lines.begin());
     ids = QString((ends - 1)->mid(7));
-    const auto answer = support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+    const auto answer = support::runProgram(support::swiftRunPath(),
                                             {"generate",
                                              "--model",
                                              kModel,
@@ -446,7 +445,7 @@ void SwiftRunBenchTest::badInputIsOneSentence() {
 
 void SwiftRunBenchTest::ctrlCKeepsWhatWasMeasured() {
     QProcess process;
-    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+    process.start(support::swiftRunPath(),
                   arguments({"--pairs", "100000", "--decoder", "vanilla", "--json"}));
     QByteArray output;
     while (!output.contains("\"sample\"") && process.waitForReadyRead(-1))

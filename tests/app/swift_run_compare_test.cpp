@@ -80,7 +80,7 @@ QStringList SwiftRunCompareTest::arguments(const QString& file) const {
 }
 
 ProgramRun SwiftRunCompareTest::compare(const QStringList& more, const QString& file) {
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+    return support::runProgram(support::swiftRunPath(),
                                arguments(file.isEmpty() ? data(kTwoTasks) : file) + more);
 }
 
@@ -92,8 +92,8 @@ ProgramRun SwiftRunCompareTest::compareFaulty(const QString& fault, bool isTied)
         support::tieTokenPairs(weights, config);
     const QString model = m_folder->filePath("model");
     support::writeFolderModel(model.toStdString(), config, weights);
-    const QString program = support::copyProgram(
-        SWIFT_STUDIO_BIN_DIR, TEST_DECODER_DIR, {"faulty"}, m_folder->filePath("program"));
+    const QString program =
+        support::copyProgram(TEST_DECODER_DIR, {"faulty"}, m_folder->filePath("program"));
     return support::runProgram(program,
                                {"compare",
                                 "--data",
@@ -476,8 +476,7 @@ void SwiftRunCompareTest::ctrlCKeepsWhatIsThere() {
     for (int i = 0; i < 20'000; ++i)
         many += "{\"prompt\":\"Hello\"}\n";
     QProcess process;
-    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
-                  arguments(data(many)) + QStringList{"--json"});
+    process.start(support::swiftRunPath(), arguments(data(many)) + QStringList{"--json"});
     QVERIFY(process.waitForReadyRead(-1)); // the first prompt is done
     ::kill(static_cast<pid_t>(process.processId()), SIGINT);
     QVERIFY(process.waitForFinished(-1));

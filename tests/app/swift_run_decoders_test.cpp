@@ -15,7 +15,7 @@ namespace {
 const QString kModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf";
 
 ProgramRun run(const QStringList& arguments, const QByteArray& input = {}) {
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, input);
+    return support::runProgram(support::swiftRunPath(), arguments, input);
 }
 
 QStringList generate(const QStringList& more) {
@@ -154,8 +154,8 @@ void SwiftRunDecodersTest::everyDecoderExplainsItself() {
 
 void SwiftRunDecodersTest::refusedModulesAreTold() {
     const QTemporaryDir folder;
-    const QString program = support::copyProgram(
-        SWIFT_STUDIO_BIN_DIR, TEST_DECODER_DIR, {"echo", "stale", "throwing"}, folder.path());
+    const QString program =
+        support::copyProgram(TEST_DECODER_DIR, {"echo", "stale", "throwing"}, folder.path());
     const ProgramRun result = support::runProgram(program, {"decoders", "--json"});
     QCOMPARE(result.exitCode, 0);
     QStringList names;
@@ -221,8 +221,7 @@ void SwiftRunDecodersTest::stepsTellOriginsAndDrafts() {
 
 void SwiftRunDecodersTest::settingsReachTheDecoder() {
     const QTemporaryDir folder;
-    const QString program =
-        support::copyProgram(SWIFT_STUDIO_BIN_DIR, TEST_DECODER_DIR, {"echo"}, folder.path());
+    const QString program = support::copyProgram(TEST_DECODER_DIR, {"echo"}, folder.path());
     const auto longestDraft = [&](const QString& setting) {
         qsizetype longest = 0;
         const ProgramRun result =
@@ -288,8 +287,7 @@ void SwiftRunDecodersTest::badChoicesAreRefused() {
 
 void SwiftRunDecodersTest::whatADecoderThrowsIsToldInOneSentence() {
     const QTemporaryDir folder;
-    const QString program =
-        support::copyProgram(SWIFT_STUDIO_BIN_DIR, TEST_DECODER_DIR, {"faulty"}, folder.path());
+    const QString program = support::copyProgram(TEST_DECODER_DIR, {"faulty"}, folder.path());
     const ProgramRun result =
         support::runProgram(program, generate({"--decoder", "faulty", "--set", "fault=step"}));
     QCOMPARE(result.exitCode, static_cast<int>(app::kBug));

@@ -41,7 +41,7 @@ ProgramRun SwiftRunHintsTest::runLine(const QString& line) const {
 }
 
 void SwiftRunHintsTest::initTestCase() {
-    qputenv("RUN", support::swiftRunPath(SWIFT_STUDIO_BIN_DIR).toUtf8());
+    qputenv("RUN", support::swiftRunPath().toUtf8());
     qputenv("SWIFT_STUDIO_CACHE", path("cache").toUtf8());
     qputenv("SWIFT_STUDIO_DATA", path("memory").toUtf8());
     // A user of this test alone: limits count all that one user runs.

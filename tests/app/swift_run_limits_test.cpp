@@ -21,7 +21,7 @@ const QString kFolderModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny_llama";
 const QString kGgufModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf";
 
 ProgramRun run(const QStringList& arguments, const QByteArray& input = {}) {
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, input);
+    return support::runProgram(support::swiftRunPath(), arguments, input);
 }
 
 /// Of those that this process may run on.
@@ -160,7 +160,7 @@ void SwiftRunLimitsTest::aNumberTooLargeForJsonIsToldInOurWords() {
 void SwiftRunLimitsTest::aPromptMayComeThroughAPipe() {
     const QString line = QString("%1 generate --model %2 --backend plain --max-tokens 1 "
                                  "--prompt-file <(echo hello)")
-                             .arg(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), kGgufModel);
+                             .arg(support::swiftRunPath(), kGgufModel);
     const ProgramRun result = support::runProgram("/bin/bash", {"-c", line});
     QVERIFY2(result.exitCode == 0, result.errors.constData());
     const ProgramRun folder = run({"generate", "--model", kGgufModel, "--prompt-file", "/tmp"});
@@ -224,7 +224,7 @@ void SwiftRunLimitsTest::noMoreThreadsThanProcessorsAreMade() {
     const ProgramRun result = support::runProgram("/usr/bin/taskset",
                                                   {"-c",
                                                    firstAllowedProcessor(),
-                                                   support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+                                                   support::swiftRunPath(),
                                                    "generate",
                                                    "--model",
                                                    kFolderModel,

@@ -21,7 +21,7 @@ namespace {
 
 /// Runs a line of a shell, in which $RUN is the program.
 ProgramRun runLine(const QString& line) {
-    qputenv("RUN", support::swiftRunPath(SWIFT_STUDIO_BIN_DIR).toUtf8());
+    qputenv("RUN", support::swiftRunPath().toUtf8());
     return support::runProgram("/bin/bash", {"-c", line});
 }
 
@@ -70,7 +70,7 @@ private:
     }
 
     ProgramRun run(const QStringList& arguments) const {
-        return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments);
+        return support::runProgram(support::swiftRunPath(), arguments);
     }
 
     /// `command` on the test's own model and prompts, writing into `out`.
@@ -339,7 +339,7 @@ void SwiftRunOutputTest::whatStoppedTheProgramIsNamed() {
     QStringList arguments = writing("stream", path("stopped.swiftrun")) + QStringList{"--json"};
     arguments[2] = data;
     QProcess process;
-    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments);
+    process.start(support::swiftRunPath(), arguments);
     QVERIFY(process.waitForReadyRead(-1)); // the first prompt is done
     ::kill(static_cast<pid_t>(process.processId()), signal);
     QVERIFY(process.waitForFinished(-1));
@@ -351,7 +351,7 @@ void SwiftRunOutputTest::whatStoppedTheProgramIsNamed() {
 
 void SwiftRunOutputTest::ctrlCEndsTheWaitForAPrompt() {
     QProcess process;
-    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), {"generate", "--prompt-file", "-"});
+    process.start(support::swiftRunPath(), {"generate", "--prompt-file", "-"});
     QVERIFY(process.waitForStarted(support::kPatienceMs));
     // Far more than a pipe holds: once it is written, the program reads.
     process.write(QByteArray(1 << 22, 'a'));
@@ -379,7 +379,7 @@ void SwiftRunOutputTest::ctrlCBeforeTheFirstTokenIsNoWrongInput() {
     support::writeText(adapter, "no adapter");
     QProcess process;
     process.setReadChannel(QProcess::StandardError);
-    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+    process.start(support::swiftRunPath(),
                   {"lens",
                    "--model",
                    path("long"),

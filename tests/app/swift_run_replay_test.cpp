@@ -14,8 +14,7 @@ using support::ProgramRun;
 namespace {
 
 ProgramRun replay(const QStringList& arguments) {
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
-                               QStringList{"replay"} + arguments);
+    return support::runProgram(support::swiftRunPath(), QStringList{"replay"} + arguments);
 }
 
 /// Waits for an event of this type; false when none comes or an error does.

@@ -13,7 +13,7 @@ using support::ProgramRun;
 namespace {
 
 ProgramRun run(const QStringList& arguments) {
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments);
+    return support::runProgram(support::swiftRunPath(), arguments);
 }
 
 constexpr int kSilentLayer = 2;
@@ -33,6 +33,7 @@ private slots:
     void theFoundSetCanBeUsed();
     void badInputIsOneSentence_data();
     void badInputIsOneSentence();
+    void aModelIsCalledAfterItsFolder();
     void aModelWithoutInnerLayersIsRefused();
     void nothingIsWrittenWhenNothingWasTried();
 
@@ -222,6 +223,17 @@ void SwiftRunSearchTest::badInputIsOneSentence() {
     for (const QString& part : named)
         QVERIFY2(result.errors.contains(part.toUtf8()), result.errors.constData());
     QVERIFY(!QFile::exists(path("refused.json")));
+}
+
+void SwiftRunSearchTest::aModelIsCalledAfterItsFolder() {
+    QVERIFY(QDir(path("model")).mkdir("inner"));
+    for (const QString end : {"/", "/.", "/./", "/inner/.."}) {
+        QStringList all = arguments("random", "named.json") + QStringList{"--trials", "2"};
+        all.replaceInStrings(path("model"), path("model") + end);
+        const ProgramRun result = run(all);
+        QVERIFY2(result.exitCode == 0, result.errors.constData());
+        QCOMPARE(result.jsonLines().last()["model"].toString(), QString("model"));
+    }
 }
 
 void SwiftRunSearchTest::aModelWithoutInnerLayersIsRefused() {

@@ -40,6 +40,8 @@ private:
     QString data(const std::string& lines) const;
     QStringList arguments(const std::string& lines) const;
     ProgramRun stream(const std::string& lines, const QStringList& more) const;
+    ProgramRun
+    streamWith(const QString& decoder, const std::string& lines, const QStringList& more) const;
 
     QTemporaryDir m_folder;
 };
@@ -72,8 +74,17 @@ QStringList SwiftRunStreamTest::arguments(const std::string& lines) const {
 }
 
 ProgramRun SwiftRunStreamTest::stream(const std::string& lines, const QStringList& more) const {
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
-                               arguments(lines) + more);
+    return support::runProgram(support::swiftRunPath(), arguments(lines) + more);
+}
+
+/// With a decoder that only a copy of the program finds.
+ProgramRun SwiftRunStreamTest::streamWith(const QString& decoder,
+                                          const std::string& lines,
+                                          const QStringList& more) const {
+    const QString program = support::copyProgram(TEST_DECODER_DIR, {decoder}, path(decoder));
+    QStringList all = arguments(lines);
+    all[all.indexOf("swift")] = decoder;
+    return support::runProgram(program, all + more);
 }
 
 namespace {
@@ -170,12 +181,8 @@ void SwiftRunStreamTest::theRecordingHoldsTheRun() {
 }
 
 void SwiftRunStreamTest::whatADecoderShowsIsInTheRecording() {
-    const QString program =
-        support::copyProgram(SWIFT_STUDIO_BIN_DIR, TEST_DECODER_DIR, {"showing"}, path("program"));
-    QStringList all = arguments("{\"prompt\":\"abc ab\"}\n");
-    all[all.indexOf("swift")] = "showing";
-    const ProgramRun result =
-        support::runProgram(program, all + QStringList{"--out", path("shown.swiftrun"), "--json"});
+    const ProgramRun result = streamWith(
+        "showing", "{\"prompt\":\"abc ab\"}\n", {"--out", path("shown.swiftrun"), "--json"});
     QVERIFY2(result.exitCode == 0, result.errors.constData());
     QVERIFY(result.jsonLines().last().value("all")["tokens_per_layer"].toDouble() > 0.0);
     auto reader = engine::RunReader::open(path("shown.swiftrun").toStdString());
@@ -240,12 +247,9 @@ void SwiftRunStreamTest::aRunWithoutAnyAnswerIsNoSuccess() {
 }
 
 void SwiftRunStreamTest::aFaultThatIsNotOfThePromptEndsTheRun() {
-    const QString program =
-        support::copyProgram(SWIFT_STUDIO_BIN_DIR, TEST_DECODER_DIR, {"faulty"}, path("spoilt"));
-    QStringList all = arguments("{\"prompt\":\"abc ab\"}\n{\"prompt\":\"da be\"}\n");
-    all[all.indexOf("swift")] = "faulty";
-    const ProgramRun result =
-        support::runProgram(program, all + QStringList{"--set", "fault=step", "--json"});
+    const ProgramRun result = streamWith("faulty",
+                                         "{\"prompt\":\"abc ab\"}\n{\"prompt\":\"da be\"}\n",
+                                         {"--set", "fault=step", "--json"});
     QVERIFY2(result.exitCode == app::kBug, result.errors.constData());
     QVERIFY2(result.errors.contains("the fault in step"), result.errors.constData());
     QVERIFY2(!result.errors.contains("was skipped"), result.errors.constData());
@@ -292,8 +296,7 @@ void SwiftRunStreamTest::ctrlCKeepsWhatIsThere() {
     for (int i = 0; i < 20'000; ++i)
         lines += "{\"prompt\":\"abc ab\"}\n";
     QProcess process;
-    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
-                  arguments(lines) + QStringList{"--json"});
+    process.start(support::swiftRunPath(), arguments(lines) + QStringList{"--json"});
     QVERIFY(process.waitForReadyRead(-1)); // the first prompt is done
     ::kill(static_cast<pid_t>(process.processId()), SIGINT);
     QVERIFY(process.waitForFinished(-1));

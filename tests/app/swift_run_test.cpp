@@ -21,7 +21,7 @@ const QString kFolderModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny_llama";
 const QString kGgufModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf";
 
 ProgramRun run(const QStringList& arguments, const QByteArray& input = {}) {
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, input);
+    return support::runProgram(support::swiftRunPath(), arguments, input);
 }
 
 /// With the backend that every build has.
@@ -463,7 +463,7 @@ void SwiftRunTest::interruptStopsAfterThePassAndKeepsTheSummary() {
     support::MemoryWeights weights = support::randomWeights(config, 3);
     support::writeFolderModel(folder.path(), config, weights);
     QProcess process;
-    process.start(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+    process.start(support::swiftRunPath(),
                   plain({"generate",
                          "--model",
                          QString::fromStdString(folder.path().string()),

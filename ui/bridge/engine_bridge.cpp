@@ -6,6 +6,7 @@
 #include <QCoreApplication>
 #include <QEvent>
 
+#include <algorithm>
 #include <utility>
 
 namespace ui {
@@ -31,7 +32,31 @@ EngineBridge::EngineBridge(std::unique_ptr<EngineLink> link, RunStore& store, QO
 
 EngineBridge::~EngineBridge() = default;
 
-bool EngineBridge::send(engine::EngineCommand command) { return m_link->send(std::move(command)); }
+bool EngineBridge::send(engine::EngineCommand command) {
+    if (!m_link->send(command))
+        return false;
+    if (const auto* load = std::get_if<engine::LoadModel>(&command)) {
+        m_load = *load;
+        ++m_loadCount;
+    } else if (std::holds_alternative<engine::StopLoading>(command) ||
+               std::holds_alternative<engine::UnloadModel>(command)) {
+        m_load.reset();
+    } else if (const auto* change = std::get_if<engine::ChangeSettings>(&command)) {
+        emit settingsAsked(*change);
+    }
+    return true;
+}
+
+/// Loads end in the order in which they were asked for.
+void EngineBridge::noteLoadEnd(const engine::EngineEvent& event) {
+    const auto* failed = event.as<engine::EngineFailed>();
+    if (event.as<engine::ModelLoaded>() == nullptr &&
+        (failed == nullptr || failed->task != "load_model"))
+        return;
+    m_loadCount = std::max(m_loadCount - 1, 0);
+    if (m_loadCount == 0)
+        m_load.reset();
+}
 
 void EngineBridge::start() { m_timer.start(); }
 
@@ -65,6 +90,7 @@ void EngineBridge::tick() {
             emit asideCame(event);
             continue;
         }
+        noteLoadEnd(event);
         markChanged(m_store.apply(event));
         emit eventCame(event);
     }

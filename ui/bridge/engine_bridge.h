@@ -51,6 +51,10 @@ public:
     /// False when the engine does not take the command (a replay takes none).
     bool send(engine::EngineCommand command);
 
+    /// The load that was asked for last, until it has ended; null when there is none. The store's
+    /// loading() begins later, with the first progress.
+    const engine::LoadModel* pendingLoad() const { return m_load ? &*m_load : nullptr; }
+
     /// Starts the ticks. Before that, or without a running event loop, call tick() yourself.
     void start();
 
@@ -80,6 +84,8 @@ public:
     bool isReplay() const { return m_link->playback() != nullptr; }
 
 signals:
+    /// The engine was given this change, and will answer it.
+    void settingsAsked(const engine::ChangeSettings& change);
     /// Emitted for every event, in order, after the store has applied it. For receivers that must
     /// not miss any, such as the chat.
     void eventCame(const engine::EngineEvent& event);
@@ -101,11 +107,14 @@ private:
         std::optional<qint64> refreshedAtMs = {};
     };
 
+    void noteLoadEnd(const engine::EngineEvent& event);
     bool isDue(const Entry& entry) const;
     void refresh(Entry& entry);
 
     std::unique_ptr<EngineLink> m_link;
     RunStore& m_store;
+    std::optional<engine::LoadModel> m_load;
+    int m_loadCount = 0; ///< that have not ended, the cancelled ones included
     std::vector<Entry> m_entries;
     QTimer m_timer;
     QElapsedTimer m_tickClock;

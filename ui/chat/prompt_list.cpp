@@ -3,7 +3,6 @@
 
 #include "ui/files/whole_file.h"
 
-#include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -50,13 +49,8 @@ void PromptList::read() {
         return;
     }
     file.close();
-    const QString aside = m_path + QStringLiteral(".damaged-") +
-                          QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));
-    const bool isAside = QFile::rename(m_path, aside);
-    m_problem = tr("The file with your prompts cannot be read. It was kept as %1.")
-                    .arg(QDir::toNativeSeparators(isAside ? aside : m_path));
-    if (!isAside)
-        m_path.clear(); // never written over
+    m_problem =
+        tr("The file with your prompts cannot be read. It was kept as %1.").arg(setAside(m_path));
 }
 
 QString PromptList::keep(QList<SavedPrompt> prompts) {

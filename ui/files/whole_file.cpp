@@ -3,6 +3,8 @@
 
 #include "ui/language/tr.h"
 
+#include <QDateTime>
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QSaveFile>
@@ -12,6 +14,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace ui {
 
@@ -55,6 +58,14 @@ QString saveWhole(const QByteArray& content, const QString& path) {
 
 QString saveWholePrivately(const QByteArray& content, const QString& path) {
     return save(content, path, true);
+}
+
+QString setAside(QString& path) {
+    QString kept = path + QStringLiteral(".damaged-") +
+                   QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));
+    if (!QFile::rename(path, kept))
+        kept = std::exchange(path, {});
+    return QDir::toNativeSeparators(kept);
 }
 
 } // namespace ui

@@ -32,6 +32,12 @@ QString without(const std::vector<int>& hidden, QString text) {
     return text;
 }
 
+/// Where a link or a picture leads.
+const MD_ATTRIBUTE& targetOf(MD_SPANTYPE type, void* detail) {
+    return type == MD_SPAN_A ? static_cast<MD_SPAN_A_DETAIL*>(detail)->href
+                             : static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src;
+}
+
 /// Takes md4c's callbacks and builds the blocks.
 class BlockBuilder {
 public:
@@ -56,8 +62,8 @@ public:
         parser.enter_span = [](MD_SPANTYPE type, void* detail, void* self) {
             return static_cast<BlockBuilder*>(self)->enterSpan(type, detail);
         };
-        parser.leave_span = [](MD_SPANTYPE type, void*, void* self) {
-            return static_cast<BlockBuilder*>(self)->leaveSpan(type);
+        parser.leave_span = [](MD_SPANTYPE type, void* detail, void* self) {
+            return static_cast<BlockBuilder*>(self)->leaveSpan(type, detail);
         };
         parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
             return static_cast<BlockBuilder*>(self)->addText(type, text, size);
@@ -76,7 +82,7 @@ private:
     int enterBlock(MD_BLOCKTYPE type, void* detail);
     int leaveBlock(MD_BLOCKTYPE type);
     int enterSpan(MD_SPANTYPE type, void* detail);
-    int leaveSpan(MD_SPANTYPE type);
+    int leaveSpan(MD_SPANTYPE type, void* detail);
     int addText(MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size);
 
     void enterItem(const MD_BLOCK_LI_DETAIL& detail);
@@ -92,22 +98,22 @@ private:
     void addLineEnd(MD_TEXTTYPE type);
     void addCodeText(const MD_CHAR* text, MD_SIZE size);
     void placeMarkers(int textBegin);
-    int sourceOf(const MD_CHAR* text) const;
+    void addAddress(const MD_ATTRIBUTE& address);
     QString attributeText(const MD_ATTRIBUTE& attribute) const;
 
     QStringView m_text;
     int m_offset;
     std::vector<FormulaSpan> m_formulas;
     Utf8Text m_utf8;
-    qsizetype m_budget; ///< limit of callbacks
+    qsizetype m_budget; ///< limit of callbacks, and of characters that are shown once more
     std::vector<Block> m_blocks;
     std::vector<Container> m_containers;
     std::size_t m_sharedDepth = 0; ///< containers that were not left since the newest leaf
     std::vector<OpenList> m_lists;
     std::vector<ItemMarker> m_markers; ///< of items whose first leaf has not come
     bool m_isLeafOpen = false;
-    bool m_isInBlock = false; ///< in a leaf that md4c announced
     bool m_isTightNext = false;
+    bool m_isLinkBlank = false; ///< nothing is shown of the innermost link or picture
     std::vector<unsigned> m_styles{kPlainText};
     std::vector<int> m_linkOfSpan{-1};
     int m_cursor = 0;     ///< in m_text, after the text shown last
@@ -285,48 +291,50 @@ StyledText& BlockBuilder::part() {
 
 int BlockBuilder::enterSpan(MD_SPANTYPE type, void* detail) {
     part();
-    unsigned style = m_styles.back();
+    const unsigned style = type == MD_SPAN_STRONG                      ? kStrong
+                           : type == MD_SPAN_CODE                      ? kInlineCode
+                           : type == MD_SPAN_DEL                       ? kStrikethrough
+                           : type == MD_SPAN_A                         ? kLink
+                           : type == MD_SPAN_EM || type == MD_SPAN_IMG ? kEmphasis
+                                                                       : kPlainText;
     int link = m_linkOfSpan.back();
-    if (type == MD_SPAN_EM)
-        style |= kEmphasis;
-    else if (type == MD_SPAN_STRONG)
-        style |= kStrong;
-    else if (type == MD_SPAN_CODE)
-        style |= kInlineCode;
-    else if (type == MD_SPAN_DEL)
-        style |= kStrikethrough;
     if (type == MD_SPAN_A || type == MD_SPAN_IMG) {
-        const MD_ATTRIBUTE& target = type == MD_SPAN_A
-                                         ? static_cast<MD_SPAN_A_DETAIL*>(detail)->href
-                                         : static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src;
-        style |= type == MD_SPAN_A ? kLink : kEmphasis;
         link = static_cast<int>(m_blocks.back().links.size());
-        m_blocks.back().links.push_back(showableText(attributeText(target)));
+        m_blocks.back().links.push_back(showableText(attributeText(targetOf(type, detail))));
+        m_isLinkBlank = true;
     }
-    m_styles.push_back(style);
+    m_styles.push_back(m_styles.back() | style);
     m_linkOfSpan.push_back(link);
     return spend();
 }
 
-int BlockBuilder::leaveSpan(MD_SPANTYPE) {
+int BlockBuilder::leaveSpan(MD_SPANTYPE type, void* detail) {
+    if (m_isLinkBlank && (type == MD_SPAN_A || type == MD_SPAN_IMG))
+        addAddress(targetOf(type, detail));
     m_styles.pop_back();
     m_linkOfSpan.pop_back();
     return spend();
 }
 
-/// In m_text; -1 when this text is md4c's own.
-int BlockBuilder::sourceOf(const MD_CHAR* text) const {
-    const auto begin = reinterpret_cast<std::uintptr_t>(m_utf8.bytes().constData());
-    const auto place = reinterpret_cast<std::uintptr_t>(text);
-    if (place < begin || place - begin > static_cast<std::uintptr_t>(m_utf8.bytes().size()))
-        return -1;
-    return m_utf8.unitOfByte(place - begin);
+/// A link without words and a picture without a description show their address.
+void BlockBuilder::addAddress(const MD_ATTRIBUTE& address) {
+    const QString shown = showableText(attributeText(address));
+    if (shown.isEmpty())
+        return;
+    const int begin = m_utf8.unitOf(address.text);
+    int opening = begin;
+    while (opening > m_cursor && (m_text[opening - 1].isSpace() || m_text[opening - 1] == u'<'))
+        --opening;
+    const bool isHere = opening > m_cursor && m_text[opening - 1] == u'(';
+    const int from = isHere ? begin : m_cursor;
+    addRun(shown, from, isHere ? begin + static_cast<int>(shown.size()) : from, isHere);
+    m_budget -= isHere ? 0 : shown.size(); // many links may repeat the address of a definition
 }
 
 QString BlockBuilder::attributeText(const MD_ATTRIBUTE& attribute) const {
     // An address may hold what looks like a formula, which md4c does not see.
-    if (const int begin = sourceOf(attribute.text); begin >= 0)
-        return m_text.mid(begin, sourceOf(attribute.text + attribute.size) - begin).toString();
+    if (const int begin = m_utf8.unitOf(attribute.text); begin >= 0)
+        return m_text.mid(begin, m_utf8.unitOf(attribute.text + attribute.size) - begin).toString();
     return QString::fromUtf8(attribute.text, static_cast<qsizetype>(attribute.size));
 }
 
@@ -336,11 +344,11 @@ int BlockBuilder::addText(MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size) {
         addCodeText(text, size);
         return spend();
     }
-    const int begin = sourceOf(text);
+    const int begin = m_utf8.unitOf(text);
     if (type == MD_TEXT_BR || type == MD_TEXT_SOFTBR || (begin < 0 && size == 1 && *text == ' ')) {
         addLineEnd(type);
     } else if (begin >= 0 && size > 0) {
-        const int end = sourceOf(text + size);
+        const int end = m_utf8.unitOf(text + size);
         if (type == MD_TEXT_ENTITY)
             addRun(decodedEntity(m_text.mid(begin, end - begin)), begin, end, false);
         else if (type == MD_TEXT_CODE)
@@ -368,19 +376,9 @@ void BlockBuilder::addWritten(int begin, int end) {
 
 /// One on a line of its own is a block, except in a heading or a table.
 void BlockBuilder::addFormula(const FormulaSpan& formula) {
-    const QStringView written = m_text.mid(formula.begin, formula.end - formula.begin);
-    QString shown = showableText(written);
     const bool isQuoted = std::ranges::count(m_containers, Container::Quote) > 0;
-    for (qsizetype i = 0, line = -1; i < shown.size(); ++i) {
-        if (written[i] == u'\n') {
-            shown[i] = QChar::LineSeparator;
-            line = i;
-        } else if (isQuoted && line >= 0 && written[i] == u'>') {
-            shown[i] = u' '; // the mark of the quote in front of a further line
-        } else if (!written[i].isSpace()) {
-            line = -1;
-        }
-    }
+    const QString shown =
+        showableLines(m_text.mid(formula.begin, formula.end - formula.begin), isQuoted);
     part();
     const bool isBlock = formula.isDisplay && m_blocks.back().kind == BlockKind::Paragraph;
     if (isBlock) {
@@ -417,7 +415,7 @@ void BlockBuilder::addCodeText(const MD_CHAR* text, MD_SIZE size) {
     if (m_isCodeLineNew)
         lines.emplace_back();
     m_isCodeLineNew = false;
-    const int begin = sourceOf(text);
+    const int begin = m_utf8.unitOf(text);
     if (begin >= 0) {
         int from = begin;
         while (m_codeIndent > 0 && from > m_cursor && m_text[from - 1] == u' ') {
@@ -427,7 +425,7 @@ void BlockBuilder::addCodeText(const MD_CHAR* text, MD_SIZE size) {
         if (m_codeIndent > 0)
             addRun(QString(m_codeIndent, u' '), from, from, false);
         m_codeIndent = 0;
-        const int end = sourceOf(text + size);
+        const int end = m_utf8.unitOf(text + size);
         addRun(showableText(m_text.mid(from, end - from)), from, end, true);
     } else if (size > 0 && *text == '\n') {
         const auto found = static_cast<int>(m_text.indexOf(u'\n', m_cursor));
@@ -452,6 +450,7 @@ void BlockBuilder::addRun(const QString& shown, int begin, int end, bool isVerba
                            m_styles.back(),
                            m_linkOfSpan.back()});
     target.text += shown;
+    m_isLinkBlank = m_isLinkBlank && QStringView(shown).trimmed().isEmpty();
     m_cursor = std::max(m_cursor, end);
 }
 

@@ -11,8 +11,9 @@ namespace ui {
 
 /// The blocks of a segment of Markdown whose first character is at `offset` of the message.
 /// CommonMark with tables, task lists and strikethrough; raw HTML is text, an image is its
-/// description. Text that would expand excessively becomes one plain paragraph, link
-/// definitions with nothing else become one for each line, and those that no link uses are text.
+/// description, and a link or an image without words is its address. Text that would expand
+/// excessively becomes one plain paragraph, link definitions with nothing else become one for each
+/// line, and those that no link uses are text.
 std::vector<Block> parseMarkdown(QStringView text, int offset);
 
 } // namespace ui

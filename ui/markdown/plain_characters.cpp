@@ -112,6 +112,22 @@ QString showableText(QStringView text) {
     return shown;
 }
 
+QString showableLines(QStringView text, bool isQuoted) {
+    QString shown = showableText(text);
+    bool isAtStart = false; // of a further line
+    for (qsizetype i = 0; i < shown.size(); ++i) {
+        if (text[i] == u'\n') {
+            shown[i] = QChar::LineSeparator;
+            isAtStart = true;
+        } else if (isQuoted && isAtStart && text[i] == u'>') {
+            shown[i] = u' ';
+        } else if (!text[i].isSpace()) {
+            isAtStart = false;
+        }
+    }
+    return shown;
+}
+
 Block plainBlock(QStringView text, int offset) {
     Block block;
     StyledText part;

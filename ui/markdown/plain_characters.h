@@ -18,6 +18,10 @@ bool isShowable(char16_t unit);
 /// spaces; tabs stay.
 QString showableText(QStringView text);
 
+/// The same of text on several lines, which stay lines. In a quote, its marks in front of a further
+/// line are spaces.
+QString showableLines(QStringView text, bool isQuoted);
+
 /// One paragraph that shows the text as it is written; its first character is at `offset` of the
 /// message.
 Block plainBlock(QStringView text, int offset);

@@ -4,6 +4,7 @@
 #include <QString>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace ui {
 
@@ -31,6 +32,14 @@ Utf8Text::Utf8Text(QStringView text) {
         begin = end;
     }
     m_unitOfByte.push_back(static_cast<int>(text.size()));
+}
+
+int Utf8Text::unitOf(const char* byte) const {
+    const auto begin = reinterpret_cast<std::uintptr_t>(m_bytes.constData());
+    const auto place = reinterpret_cast<std::uintptr_t>(byte);
+    const bool isInside =
+        place >= begin && place - begin <= static_cast<std::uintptr_t>(m_bytes.size());
+    return isInside ? m_unitOfByte[place - begin] : -1;
 }
 
 void Utf8Text::addLine(QStringView text, qsizetype begin, qsizetype end, bool isRule) {

@@ -16,8 +16,9 @@ public:
 
     const QByteArray& bytes() const { return m_bytes; }
 
-    /// The offset of the QChar that this byte belongs to; including the byte after the last one.
-    int unitOfByte(std::size_t byte) const { return m_unitOfByte[byte]; }
+    /// The offset of the QChar that this byte of bytes(), or their end, belongs to; -1 = it is not
+    /// in them.
+    int unitOf(const char* byte) const;
 
 private:
     void addLine(QStringView text, qsizetype begin, qsizetype end, bool isRule);

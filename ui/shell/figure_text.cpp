@@ -2,8 +2,10 @@
 #include "ui/shell/figure_text.h"
 
 #include "engine/session/engine_event.h"
+#include "ui/language/tr.h"
 
 #include <QLocale>
+#include <QSpinBox>
 
 #include <algorithm>
 #include <cmath>
@@ -51,6 +53,14 @@ QString numberText(qint64 number) {
 
 QString countText(qint64 count, const QString& one, const QString& many) {
     return count == 1 ? one : many.arg(numberText(count));
+}
+
+void showTokenUnit(QSpinBox& box) {
+    const auto show = [&box](int count) {
+        box.setSuffix(count == 1 ? tr(" token") : tr(" tokens"));
+    };
+    QObject::connect(&box, &QSpinBox::valueChanged, &box, show);
+    show(box.value());
 }
 
 QString clockText(double seconds, int decimals) {

@@ -3,6 +3,8 @@
 
 #include <QString>
 
+class QSpinBox;
+
 namespace engine {
 struct Error;
 }
@@ -33,6 +35,9 @@ QString numberText(qint64 number);
 
 /// "1 token", "1,024 tokens": `one` for exactly 1, else `many` with the number for its %1.
 QString countText(qint64 count, const QString& one, const QString& many);
+
+/// Writes " token" or " tokens" behind the number in the box.
+void showTokenUnit(QSpinBox& box);
 
 /// "04:36.4" with one decimal, "04:36" with none; hours only where there are some.
 QString clockText(double seconds, int decimals);

@@ -226,6 +226,17 @@ void Studio::sendFirstMessage() {
     m_session->send(message);
 }
 
+/// Whether the model that it asks for comes anyway.
+bool Studio::isBeingLoaded(const StartRequest& request) const {
+    const LoadModel* load = m_bridge->pendingLoad();
+    if (load == nullptr || load->isPlanted != request.isPlanted ||
+        (!request.backend.isEmpty() && request.backend.toStdString() != load->backend))
+        return false;
+    const QFileInfo model(QString::fromStdString(load->path));
+    return request.modelPath.isEmpty() ? request.isPlanted
+                                       : request.modelPath == model.absoluteFilePath();
+}
+
 void Studio::takeStart(const StartRequest& request) {
     m_window->setWindowState(m_window->windowState() & ~Qt::WindowMinimized);
     m_window->show();
@@ -238,8 +249,11 @@ void Studio::takeStart(const StartRequest& request) {
         m_options.decoder = request.decoder;
         m_hasChosenDecoder = false; // chosen with the model, or now
     }
+    if (isBeingLoaded(request))
+        return; // all else is done once it is there
     const bool makesLesson = request.isPlanted && !hasLessonModel();
-    const bool hasNoModel = m_run.model() == nullptr && m_run.loading() == nullptr;
+    const bool isLoading = m_run.loading() != nullptr || m_bridge->pendingLoad() != nullptr;
+    const bool hasNoModel = m_run.model() == nullptr && !isLoading;
     if (!request.modelPath.isEmpty() || (!request.backend.isEmpty() && (makesLesson || hasNoModel)))
         m_options.backend = request.backend;
     if (!request.modelPath.isEmpty()) {
@@ -250,7 +264,7 @@ void Studio::takeStart(const StartRequest& request) {
         if (const QString path = firstModel(); !path.isEmpty())
             loadModel(path);
     } else {
-        if (m_run.loading() == nullptr)
+        if (!isLoading)
             offerBackend(request.backend, *m_run.model());
         else if (!request.backend.isEmpty())
             m_askedBackend = request.backend; // offered when that model is there

@@ -221,6 +221,7 @@ private:
     void tellRefusedModules(const engine::ModelLoaded& loaded);
     void chooseFirstDecoder(const engine::ModelLoaded& loaded);
     void offerBackend(const QString& asked, const engine::ModelLoaded& loaded);
+    bool isBeingLoaded(const StartRequest& request) const;
     void sendFirstMessage();
     std::string firstDecoder(const engine::ModelLoaded& loaded) const;
     engine::SamplingOptions keptSampling() const;

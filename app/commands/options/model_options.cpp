@@ -73,6 +73,16 @@ void addSettingOption(CLI::App& command, const SettingInfo& setting, SettingValu
         helpOf(setting));
 }
 
+/// A model has the name of its folder, so a path that ends in "." or ".." is written out.
+std::filesystem::path namedPath(const std::filesystem::path& path) {
+    const auto last = (path.has_filename() ? path : path.parent_path()).filename();
+    if (last != "." && last != "..")
+        return path;
+    std::error_code error;
+    auto whole = std::filesystem::canonical(path, error);
+    return error ? path : whole;
+}
+
 } // namespace
 
 void addModelPathOption(CLI::App& command, ModelOptions& options) {
@@ -135,7 +145,7 @@ Result<int> contextLength(const ModelOptions& options, const ModelConfig& config
 
 Result<ModelFiles> openModel(const ModelOptions& options) {
     const std::filesystem::path path =
-        options.model.empty() ? defaultModelPath() : std::filesystem::path(options.model);
+        options.model.empty() ? defaultModelPath() : namedPath(options.model);
     std::error_code ignored;
     if (options.model.empty() && !std::filesystem::exists(path, ignored))
         return Error{ErrorCode::NotFound,

@@ -35,7 +35,7 @@ private:
     }
 
     static ProgramRun compare(const QStringList& more, const QString& file) {
-        return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+        return support::runProgram(support::swiftRunPath(),
                                    QStringList{"compare",
                                                "--data",
                                                file,

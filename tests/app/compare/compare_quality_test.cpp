@@ -38,7 +38,7 @@ void CompareQualityTest::init() {
 
 ProgramRun CompareQualityTest::compare(const QByteArray& lines, const QStringList& more) const {
     const QString file = support::writeFile(m_folder->filePath("data.jsonl"), lines);
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+    return support::runProgram(support::swiftRunPath(),
                                QStringList{"compare",
                                            "--data",
                                            file,

@@ -43,7 +43,7 @@ void CompareVariantsTest::init() {
 ProgramRun CompareVariantsTest::run(const QStringList& more) const {
     const QStringList command{
         "compare", "--data", m_folder->filePath("data.jsonl"), "--model", kModel};
-    return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR), command + more);
+    return support::runProgram(support::swiftRunPath(), command + more);
 }
 
 ProgramRun CompareVariantsTest::compare(const QStringList& more) const {

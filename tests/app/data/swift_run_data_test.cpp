@@ -32,7 +32,7 @@ private:
 
     /// Runs a command with the tiny model.
     ProgramRun run(const QStringList& command) const {
-        return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+        return support::runProgram(support::swiftRunPath(),
                                    command + QStringList{"--model",
                                                          path("model"),
                                                          "--backend",

@@ -74,7 +74,7 @@ public:
         return runProgram(program(), QStringList{"experiment"} + arguments);
     }
 
-    static QString program() { return swiftRunPath(SWIFT_STUDIO_BIN_DIR); }
+    static QString program() { return swiftRunPath(); }
 
 private:
     QTemporaryDir m_folder;

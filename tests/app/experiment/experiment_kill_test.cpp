@@ -10,7 +10,7 @@ using test_support::SmallExperiment;
 
 namespace {
 
-QString swiftRun() { return support::swiftRunPath(SWIFT_STUDIO_BIN_DIR); }
+QString swiftRun() { return support::swiftRunPath(); }
 
 } // namespace
 

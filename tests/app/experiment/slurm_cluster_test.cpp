@@ -31,7 +31,7 @@ public:
     ClusterRun(const SmallExperiment& experiment, const QStringList& more = {})
         : m_experiment(experiment) {
         m_process.start(
-            support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+            support::swiftRunPath(),
             experiment.command(
                 "cluster",
                 QStringList{"--executor", "slurm", "--slurm-throttle", "2", "--slurm-poll", "0.2"} +
@@ -119,8 +119,8 @@ private slots:
             QSKIP(qPrintable("There is no Slurm: " + qEnvironmentVariable("NO_SLURM_BECAUSE")));
         m_experiment.emplace();
         qputenv("SWIFT_STUDIO_DATA", m_experiment->path("memory").toUtf8());
-        const ProgramRun local = support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
-                                                     m_experiment->command("local"));
+        const ProgramRun local =
+            support::runProgram(support::swiftRunPath(), m_experiment->command("local"));
         QVERIFY2(local.exitCode == 0, local.errors.constData());
         QCOMPARE(m_experiment->finishedCount("local"), SmallExperiment::kShards);
     }

@@ -46,7 +46,7 @@ private:
     QString path(const QString& name) const { return m_folder.filePath(name); }
 
     ProgramRun run(const QStringList& arguments) const {
-        return support::runProgram(support::swiftRunPath(SWIFT_STUDIO_BIN_DIR),
+        return support::runProgram(support::swiftRunPath(),
                                    QStringList{"library"} + arguments +
                                        QStringList{"--model", path("model")});
     }

@@ -293,8 +293,7 @@ void SwiftRunTuneInputTest::anotherFileIsReplacedOnlyWhenToldSo() {
 }
 
 void SwiftRunTuneInputTest::withoutTheTrainerItIsToldBeforeAnyWork() {
-    const QString program =
-        support::copyProgram(SWIFT_STUDIO_BIN_DIR, "", {}, m_tuning.path("program"));
+    const QString program = support::copyProgram("", {}, m_tuning.path("program"));
     support::expectRefusal(support::runProgram(program, m_tuning.command(kOut)),
                            app::kUnsupported,
                            {"without LibTorch", "SWIFT_STUDIO_TORCH"});

@@ -309,11 +309,12 @@ void SwiftRunTuneTest::aKillAmongTheAnswersLosesOnlyTheNewest() {
     QVERIFY(m_tuning.workFiles("cut").contains("rows-unfinished.bin"));
     QProcess rest;
     rest.start(TinyTuning::program(), m_tuning.bare("cut", more + QStringList{"--resume"}));
-    // On a busy machine a line may come before the first answer has ended, or behind the second.
+    // On a busy machine a line may come before the first answer has ended, or behind later ones.
     const QJsonObject first = waitForEvent(
         rest, "collect", [](const QJsonObject& line) { return line["prompts"].toInt() >= 1; });
-    QVERIFY(!first.isEmpty() && first["prompts"].toInt() <= 2);
-    QVERIFY2(first["answer_tokens"].toInt() >= 3 * 190, // three prompts of training at least
+    QVERIFY(!first.isEmpty());
+    // Those of the three prompts before the kill, and of all of these but the one that is answered.
+    QVERIFY2(first["answer_tokens"].toInt() >= (first["prompts"].toInt() + 2) * 190,
              qPrintable(QString::number(first["answer_tokens"].toInt())));
     rest.kill();
     rest.waitForFinished(-1);

@@ -116,7 +116,7 @@ public:
         support::writeFolderModel(path(name).toStdString(), config, weights);
     }
 
-    static QString program() { return support::swiftRunPath(SWIFT_STUDIO_BIN_DIR); }
+    static QString program() { return support::swiftRunPath(); }
 
     static support::ProgramRun run(const QStringList& arguments) {
         return support::runProgram(program(), arguments);

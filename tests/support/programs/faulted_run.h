@@ -26,7 +26,7 @@ inline ProgramRun runWithFault(const QStringList& arguments,
     environment.insert("SWIFT_FAULT_KIND", kind);
     environment.insert("SWIFT_FAULT_AT", QString::number(at));
     environment.insert("SWIFT_FAULT_COUNT", countFile);
-    return runProgram(swiftRunPath(SWIFT_STUDIO_BIN_DIR), arguments, input, environment);
+    return runProgram(swiftRunPath(), arguments, input, environment);
 }
 
 /// Of the first and the last of all calls so many, and some between; all of them if

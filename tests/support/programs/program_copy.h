@@ -9,15 +9,13 @@
 namespace support {
 
 /// A copy of swift-run in `folder`/bin, which finds only these decoder modules. Returns its path.
-inline QString copyProgram(const QString& binaryFolder,
-                           const QString& moduleFolder,
-                           const QStringList& decoders,
-                           const QString& folder) {
+inline QString
+copyProgram(const QString& moduleFolder, const QStringList& decoders, const QString& folder) {
     QDir().mkpath(folder + "/bin");
     QDir().mkpath(folder + "/lib/swift-studio");
     const QString program = folder + "/bin/swift-run";
     QFile::remove(program); // of an earlier copy
-    if (!QFile::copy(binaryFolder + "/swift-run", program))
+    if (!QFile::copy(QStringLiteral(SWIFT_STUDIO_BIN_DIR "/swift-run"), program))
         qFatal("swift-run cannot be copied");
     for (const QString& decoder : decoders) {
         const QString module = QString("/libdecoder_%1.so").arg(decoder);

@@ -27,8 +27,8 @@ struct ProgramRun {
     }
 };
 
-inline QString swiftRunPath(const QString& binaryFolder) {
-    return QFileInfo(binaryFolder + "/swift-run").absoluteFilePath();
+inline QString swiftRunPath() {
+    return QFileInfo(QStringLiteral(SWIFT_STUDIO_BIN_DIR "/swift-run")).absoluteFilePath();
 }
 
 /// Runs the program to its end; exit code -1 if it was killed.

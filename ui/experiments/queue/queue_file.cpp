@@ -42,14 +42,9 @@ QueueFile::Content QueueFile::read() {
         return content;
     }
     file.close();
-    const QString aside = m_path + QStringLiteral(".damaged-") +
-                          QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));
-    const bool isAside = QFile::rename(m_path, aside);
     m_problem = tr("The list of your experiments cannot be read. It was kept as %1; the "
                    "experiments themselves are not affected.")
-                    .arg(QDir::toNativeSeparators(isAside ? aside : m_path));
-    if (!isAside)
-        m_path.clear(); // never written over
+                    .arg(setAside(m_path));
     return content;
 }
 

@@ -5,6 +5,7 @@
 #include "ui/theme/tip_text.h"
 
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QToolButton>
@@ -51,6 +52,16 @@ void RemovalBar::undo() {
     m_removals.takeLast().undo();
     showNewest();
     emit undone();
+}
+
+bool RemovalBar::takesUndoKey(QEvent& event) {
+    const bool isKey = event.type() == QEvent::KeyPress || event.type() == QEvent::ShortcutOverride;
+    if (!isKey || isEmpty() || !static_cast<QKeyEvent&>(event).matches(QKeySequence::Undo))
+        return false;
+    event.accept();
+    if (event.type() == QEvent::KeyPress)
+        undo();
+    return true;
 }
 
 void RemovalBar::showNewest() {

@@ -34,6 +34,10 @@ public:
     /// Restores the newest one; does nothing if there is none.
     void undo();
 
+    /// The same with its key, before the window's own undo; false for any other event, and if there
+    /// is none.
+    bool takesUndoKey(QEvent& event);
+
     bool isEmpty() const { return m_removals.isEmpty(); }
 
 signals:

@@ -60,8 +60,8 @@ void ViewMenu::popup(View* view, const QPoint& place) {
     menu->popup(place);
 }
 
-QWidget* ViewMenu::titled(View* view) {
-    auto* part = new QWidget;
+QWidget* ViewMenu::titled(View* view, QWidget* parent) {
+    auto* part = new QWidget(parent);
     auto* rows = new QVBoxLayout(part);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);

@@ -20,7 +20,7 @@ public:
     void popup(View* view, const QPoint& place);
 
     /// The view below its title, which shows this menu: a part of a page.
-    QWidget* titled(View* view);
+    QWidget* titled(View* view, QWidget* parent = nullptr);
 
     /// The actions of a view, as the menu shows them; for menus elsewhere and for tests.
     void fill(QMenu& menu, View* view);

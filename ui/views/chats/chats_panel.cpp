@@ -314,15 +314,8 @@ bool ChatsPanel::eventFilter(QObject* watched, QEvent* event) {
     const bool isInFilter = watched == m_filter;
     if (event->type() == QEvent::FocusOut && !isInFilter)
         leaveList(*static_cast<QFocusEvent*>(event));
-    const bool isKey =
-        event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
-    if (isKey && !isInFilter && !m_removals->isEmpty() &&
-        static_cast<QKeyEvent*>(event)->matches(QKeySequence::Undo)) {
-        event->accept(); // before the window's own undo
-        if (event->type() == QEvent::KeyPress)
-            m_removals->undo();
+    if (!isInFilter && m_removals->takesUndoKey(*event))
         return true;
-    }
     if (event->type() != QEvent::KeyPress)
         return QWidget::eventFilter(watched, event);
     const int key = static_cast<QKeyEvent*>(event)->key();

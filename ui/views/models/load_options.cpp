@@ -3,6 +3,7 @@
 
 #include "ui/language/engine_words.h"
 #include "ui/shell/figure_text.h"
+#include "ui/theme/tip_text.h"
 
 #include <QComboBox>
 #include <QGridLayout>
@@ -92,7 +93,7 @@ void LoadOptions::addBackends() {
         auto* item =
             qobject_cast<QStandardItemModel*>(m_backend->model())->item(m_backend->count() - 1);
         item->setEnabled(devices.hasValue());
-        item->setToolTip(devices ? engineText(backend.summary) : errorText(devices.error()));
+        item->setToolTip(devices ? engineText(backend.summary) : tipOf(errorText(devices.error())));
     }
 }
 

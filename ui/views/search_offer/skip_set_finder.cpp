@@ -38,6 +38,7 @@ SkipSetFinder::SkipSetFinder(EngineBridge& bridge, const RunStore& run, QObject*
     , m_bridge(bridge)
     , m_run(run)
     , m_promptId(kFirstHiddenPrompt) {
+    connect(&bridge, &EngineBridge::settingsAsked, this, &SkipSetFinder::onAsked);
     connect(&bridge, &EngineBridge::eventCame, this, &SkipSetFinder::onEvent);
 }
 
@@ -87,7 +88,41 @@ void SkipSetFinder::stop() {
         end(tr("The search was stopped."));
 }
 
+bool SkipSetFinder::change(const SettingValues& values) {
+    m_isChanging = true;
+    const bool isTaken = m_bridge.send(ChangeSettings{values});
+    m_isChanging = false;
+    return isTaken;
+}
+
+/// What the user changes is not restored; a profile changes all settings.
+void SkipSetFinder::onAsked(const ChangeSettings& asked) {
+    if (asked.conversation != 0)
+        return;
+    SettingValues& taken = m_taken.emplace_back();
+    if (m_isChanging)
+        return;
+    if (asked.values.contains(kProfileSetting))
+        taken.swap(m_settingsBefore);
+    for (const auto& [name, value] : asked.values)
+        if (auto before = m_settingsBefore.extract(name))
+            taken.insert(std::move(before));
+}
+
+/// The engine answers changes in their order, each by settings or an error.
+void SkipSetFinder::onAnswered(const EngineEvent& event) {
+    const auto* failure = event.as<EngineFailed>();
+    const bool isRefused = failure != nullptr && failure->task == "change_settings";
+    if (event.conversation != 0 || m_taken.empty() ||
+        (!isRefused && event.as<SettingsChanged>() == nullptr))
+        return;
+    if (isRefused)
+        m_settingsBefore.merge(m_taken.front());
+    m_taken.pop_front();
+}
+
 void SkipSetFinder::onEvent(const EngineEvent& event) {
+    onAnswered(event);
     if (!isRunning()) {
         if (isRestored(event))
             m_settingsBefore.clear();
@@ -145,17 +180,17 @@ void SkipSetFinder::onChosen(const DecoderChosen& chosen) {
 }
 
 void SkipSetFinder::beginSearch(const DecoderInfo& decoder, const SettingValues& settings) {
-    ChangeSettings wanted;
+    SettingValues wanted;
     m_settingsBefore.clear();
     for (const SearchSetting& each : kSearchSettings) {
         const auto now = settings.find(each.name);
         if (decoder.find(each.name) == nullptr || now == settings.end())
             continue;
         m_settingsBefore[each.name] = now->second;
-        wanted.values[each.name] = each.value;
+        wanted[each.name] = each.value;
     }
-    if (!wanted.values.empty())
-        m_bridge.send(std::move(wanted));
+    if (!wanted.empty())
+        change(wanted);
     m_stage = Stage::Searching;
     m_trialsBefore = m_run.search().countedTrials();
     submit();
@@ -235,8 +270,7 @@ void SkipSetFinder::giveUp(const QString& sentence) {
 }
 
 void SkipSetFinder::end(const QString& sentence) {
-    if (isRunning() && !m_settingsBefore.empty() &&
-        !m_bridge.send(ChangeSettings{m_settingsBefore}))
+    if (isRunning() && !m_settingsBefore.empty() && !change(m_settingsBefore))
         m_settingsBefore.clear();
     m_stage = Stage::Idle;
     m_sentence = sentence;

@@ -8,13 +8,14 @@
 #include <QObject>
 #include <QString>
 
+#include <deque>
 #include <optional>
 
 namespace ui {
 
 /// Searches for a skip set at once: the searching decoder answers the chat's newest question again,
 /// hidden from the chat, and tries a set with every step. The set stays with the decoder; its other
-/// settings are restored. Thread: UI.
+/// settings are restored, except those that the user has changed meanwhile. Thread: UI.
 class SkipSetFinder : public QObject {
     Q_OBJECT
 
@@ -48,6 +49,9 @@ private:
     enum class Stage { Idle, Choosing, Searching };
 
     void onEvent(const engine::EngineEvent& event);
+    bool change(const engine::SettingValues& values);
+    void onAsked(const engine::ChangeSettings& asked);
+    void onAnswered(const engine::EngineEvent& event);
     bool isRestored(const engine::EngineEvent& event) const;
     void forgetWith(const engine::EngineEvent& event);
     void onChosen(const engine::DecoderChosen& chosen);
@@ -68,11 +72,14 @@ private:
     engine::SubmitPrompt m_question;
     /// Of those that are changed for the search, until the engine has them again.
     engine::SettingValues m_settingsBefore;
+    /// What each change that the engine has not answered yet has taken out of them.
+    std::deque<engine::SettingValues> m_taken;
     std::uint64_t m_promptId = 0;
     int m_trialsBefore = 0;   ///< of the search, when it began
     int m_trialsOfAnswer = 0; ///< when the present answer began
     bool m_isOver = false;    ///< the search itself; its answer is being stopped
     bool m_isStopped = false;
+    bool m_isChanging = false; ///< the settings themselves, at this moment
 };
 
 } // namespace ui

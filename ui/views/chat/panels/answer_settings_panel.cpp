@@ -63,11 +63,7 @@ AnswerSettingsPanel::AnswerSettingsPanel(const Theme& theme, QWidget* parent)
     m_maxTokens->setAccessibleName(tr("Longest answer"));
     m_maxTokens->setRange(1, AnswerDefaults::kMostTokens);
     m_maxTokens->setGroupSeparatorShown(true);
-    const auto showUnit = [this](int count) {
-        m_maxTokens->setSuffix(count == 1 ? tr(" token") : tr(" tokens"));
-    };
-    connect(m_maxTokens, &QSpinBox::valueChanged, this, showUnit);
-    showUnit(m_maxTokens->value());
+    showTokenUnit(*m_maxTokens);
     m_stopStrings->setAccessibleName(tr("Stop strings"));
     m_stopStrings->setPlaceholderText(tr("One per line; \\n stands for a line break"));
     m_stopStrings->setToolTip(tr("An answer ends before the first of these texts appears in it."));

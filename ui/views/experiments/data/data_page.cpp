@@ -110,11 +110,7 @@ QWidget* DataPage::buildForm() {
     add(tr("Prompts per task"), m_perTask, tr("Most prompts of each task"));
     add(tr("Seed of the order"), m_seed, tr("Seed of the order"));
     add(tr("Answers up to"), m_maxTokens, tr("Most tokens of an answer"));
-    const auto showUnit = [this](int count) {
-        m_maxTokens->setSuffix(count == 1 ? tr(" token") : tr(" tokens"));
-    };
-    connect(m_maxTokens, &QSpinBox::valueChanged, this, showUnit);
-    showUnit(m_maxTokens->value());
+    showTokenUnit(*m_maxTokens);
     add(tr("Decoder"), m_decoder, tr("Decoder that answers beside vanilla"));
     m_profileName = add(tr("Profile"), m_profile, tr("Profile of the decoder"));
     m_grid->setColumnStretch(1, 1);

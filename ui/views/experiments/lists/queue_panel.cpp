@@ -136,15 +136,8 @@ void QueuePanel::fillMenu(QMenu& menu, const QString& id) {
 }
 
 bool QueuePanel::eventFilter(QObject* watched, QEvent* event) {
-    const bool isKey =
-        event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
-    if (watched == &list() && isKey && !m_removals->isEmpty() &&
-        static_cast<QKeyEvent*>(event)->matches(QKeySequence::Undo)) {
-        event->accept(); // before the window's own undo
-        if (event->type() == QEvent::KeyPress)
-            m_removals->undo();
+    if (watched == &list() && m_removals->takesUndoKey(*event))
         return true;
-    }
     if (watched != &list() || event->type() != QEvent::KeyPress)
         return QWidget::eventFilter(watched, event);
     const QString id = currentId();

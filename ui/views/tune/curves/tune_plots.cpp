@@ -48,14 +48,16 @@ std::vector<PlotPoint> smoothedLosses(const TuningRun& run) {
     return points;
 }
 
-/// From 0 to a whole number above the highest point.
-PlotRange lossRange(const CurvePoints& curves) {
-    double highest = 1.0;
+/// Of all points, but `least` at least.
+double highestOf(const CurvePoints& curves, double least) {
     for (const std::vector<PlotPoint>& points : curves)
         for (const PlotPoint& point : points)
-            highest = std::max(highest, point.y);
-    return {0.0, std::ceil(highest)};
+            least = std::max(least, point.y);
+    return least;
 }
+
+/// From 0 to a whole number above the highest point.
+PlotRange lossRange(const CurvePoints& curves) { return {0.0, std::ceil(highestOf(curves, 1.0))}; }
 
 /// Nothing for a depth that no draft reaches, as SPACE has only as many as masks.
 std::vector<PlotPoint> acceptanceAt(const TuningRun& run, std::size_t depth) {
@@ -80,10 +82,7 @@ std::vector<PlotPoint> roundPoints(const TuningRun& run) {
 
 /// From 0 to a fifth above the highest point, but to 1 at most.
 PlotRange shareRange(const CurvePoints& curves) {
-    double highest = 0.0;
-    for (const std::vector<PlotPoint>& points : curves)
-        for (const PlotPoint& point : points)
-            highest = std::max(highest, point.y);
+    const double highest = highestOf(curves, 0.0);
     return {0.0, std::clamp(std::ceil(highest * 5.0 + 0.5) / 5.0, 0.4, 1.0)};
 }
 
@@ -92,10 +91,7 @@ constexpr double kMostPerRound = 4.0;
 
 /// From 1 to a half above the highest point, but no further than a round can get.
 PlotRange tokenRange(const CurvePoints& curves) {
-    double highest = 1.0;
-    for (const std::vector<PlotPoint>& points : curves)
-        for (const PlotPoint& point : points)
-            highest = std::max(highest, point.y);
+    const double highest = highestOf(curves, 1.0);
     return {1.0, std::clamp(std::ceil(highest * 2.0 + 0.2) / 2.0, 2.0, kMostPerRound)};
 }
 

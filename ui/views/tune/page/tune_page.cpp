@@ -4,7 +4,6 @@
 #include "ui/experiments/setup/prompt_files.h"
 #include "ui/plots/line_plot.h"
 #include "ui/shell/bars/banner.h"
-#include "ui/shell/docks/dock_title.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/theme/tip_text.h"
 #include "ui/views/experiments/page/page_header.h"
@@ -92,7 +91,7 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(1);
     for (TuneView* view : m_views)
-        m_parts.push_back(partOf(view, menu, views));
+        m_parts.push_back(menu.titled(view, views)); // some are in no layout
     m_scroll->setFrameShape(QFrame::NoFrame);
     auto* content = new QWidget; // where there is little room, a long finding is scrolled, too
     auto* rows = new QVBoxLayout(content);
@@ -113,20 +112,6 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     column->addWidget(m_phases);
     column->addWidget(m_body, 1);
     arrange();
-}
-
-QWidget* TunePage::partOf(TuneView* view, ViewMenu& menu, QWidget* parent) {
-    auto* part = new QWidget(parent); // also while it is in no layout
-    auto* rows = new QVBoxLayout(part);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(0);
-    auto* title = new DockTitle(m_theme, view->info().title, view, part);
-    rows->addWidget(title);
-    rows->addWidget(view, 1);
-    connect(title, &DockTitle::menuAsked, &menu, [&menu, view](const QPoint& at) {
-        menu.popup(view, at);
-    });
-    return part;
 }
 
 /// Of those that only some recipes have.

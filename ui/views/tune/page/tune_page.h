@@ -59,7 +59,6 @@ protected:
 
 private:
     void build(const ViewContext& context, ViewMenu& menu);
-    QWidget* partOf(TuneView* view, ViewMenu& menu, QWidget* parent);
     bool isShown(std::size_t part) const;
     void arrange();
     void showSession();
