@@ -15,6 +15,14 @@ using backend_cuda::emulation::ThreadOrder;
 
 namespace {
 
+/// The rows of the passes that others are compared with. A sanitizer sees in few passes all that it
+/// can see, and makes each of them ten times slower.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t kRowsAtLeast = 23;
+#else
+constexpr std::size_t kRowsAtLeast = 1;
+#endif
+
 using Rows = std::vector<std::vector<double>>;
 
 struct Scene {
@@ -67,11 +75,16 @@ void CudaExactnessTest::blocksAndThreadsDecideNoBit_data() {
     QTest::addColumn<int>("blocks");
     QTest::addColumn<bool>("isDescending");
     QTest::addColumn<unsigned>("seed");
+    // In a sample one block goes with one order, and three with the other.
+    const bool takesAll = qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") == 1;
     for (const char* form : {"bf16", "f32", "int8", "4bit"})
         for (const int blocks : {1, 3}) {
-            QTest::addRow("%s, %d blocks, descending", form, blocks)
-                << form << blocks << true << 0U;
-            QTest::addRow("%s, %d blocks, shuffled", form, blocks) << form << blocks << false << 7U;
+            if (takesAll || blocks == 1)
+                QTest::addRow("%s, %d blocks, descending", form, blocks)
+                    << form << blocks << true << 0U;
+            if (takesAll || blocks == 3)
+                QTest::addRow("%s, %d blocks, shuffled", form, blocks)
+                    << form << blocks << false << 7U;
         }
 }
 
@@ -96,8 +109,8 @@ void CudaExactnessTest::seventyRowsAreThoseOfSinglePasses_data() {
 void CudaExactnessTest::seventyRowsAreThoseOfSinglePasses() {
     QFETCH(const QString, form);
     const auto transformer = make(form.toStdString(), 2, {});
-    const Rows single = runChainIn(*transformer, 70, 1);
-    for (const std::size_t rows : {5U, 17U, 33U, 70U})
+    const Rows single = runChainIn(*transformer, 70, kRowsAtLeast);
+    for (const std::size_t rows : {17U, 33U, 70U})
         QVERIFY(runChainIn(*transformer, 70, rows) == single);
 }
 
@@ -131,7 +144,7 @@ void CudaExactnessTest::wideHeadsAreRightAndExact() {
         return support::runChain(transformer, cache, plan, support::someIds(70), rowsAtOnce);
     };
     const Rows found = run(*own, 70);
-    QVERIFY(found == run(*own, 1));
+    QVERIFY(found == run(*own, kRowsAtLeast));
     const Rows expected = run(*reference, 70);
     const double relative = support::relativeError(found, expected);
     QVERIFY2(relative <= tolerance, qPrintable(QString::number(relative)));

@@ -52,7 +52,8 @@ private slots:
     void everyDecoderGivesVanillasTokens();
 
 private:
-    std::map<QString, std::unique_ptr<Transformer>> m_transformers; // by form
+    std::map<QString, std::unique_ptr<Transformer>> m_transformers;       // by form
+    std::map<std::pair<QString, double>, std::vector<TokenId>> m_vanilla; // by form and temperature
 };
 
 void CudaLosslessTest::initTestCase() {
@@ -95,9 +96,11 @@ void CudaLosslessTest::everyDecoderGivesVanillasTokens() {
     QFETCH(const double, temperature);
     QFETCH(const QString, form);
     Transformer& transformer = *m_transformers.at(form);
-    const Answer vanilla = answerOf(transformer, "vanilla", temperature);
+    const auto [kept, isNew] = m_vanilla.try_emplace({form, temperature});
+    if (isNew)
+        kept->second = answerOf(transformer, "vanilla", temperature).tokens;
     const Answer found = answerOf(transformer, decoder.toStdString(), temperature);
-    QCOMPARE(found.tokens, vanilla.tokens);
+    QCOMPARE(found.tokens, kept->second);
     QVERIFY(found.drafted > 0);
 }
 

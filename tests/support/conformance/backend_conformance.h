@@ -34,8 +34,9 @@ public:
                        const std::string& moduleFolder,
                        const std::function<void(engine::BackendRegistry&)>& add = {});
 
-    /// Pairs each variant with every third network only, for a backend that is slow to test;
-    /// SWIFT_STUDIO_FULL_EXACTNESS=1 takes all.
+    /// Pairs each variant with every third network, and takes shorter prompts and half of the
+    /// numbers of rows, for a backend that is slow to test; SWIFT_STUDIO_FULL_EXACTNESS=1 takes
+    /// all.
     void takeSample() {
         m_takesSample = qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") != 1;
     }
@@ -160,6 +161,12 @@ private:
 
     /// For the current row.
     const BackendVariant& variant() const;
+
+    /// These numbers of rows at a time, or the first half of them.
+    std::vector<std::size_t> sampled(std::vector<std::size_t> rows) const {
+        rows.resize(m_takesSample ? rows.size() / 2 : rows.size());
+        return rows;
+    }
 
     /// Fails by exception.
     std::unique_ptr<engine::Transformer> make(const BackendVariant& variant,
