@@ -270,6 +270,7 @@ struct EngineCommand : std::variant<LoadModel,
                                     StopRecording,
                                     TakeTurns> {
     using variant::variant;
+    EngineCommand() = default;
     EngineCommand(const EngineCommand& other);
     EngineCommand(EngineCommand&& other) noexcept;
     EngineCommand& operator=(const EngineCommand& other);

@@ -369,6 +369,7 @@ struct EventContent : std::variant<ModelLoadProgress,
                                    RecordingStarted,
                                    RecordingStopped> {
     using variant::variant;
+    EventContent() = default;
     EventContent(const EventContent& other);
     EventContent(EventContent&& other) noexcept;
     EventContent& operator=(const EventContent& other);
@@ -391,3 +392,11 @@ struct EngineEvent {
 std::string_view eventKind(const EngineEvent& event);
 
 } // namespace engine
+
+template <>
+struct std::variant_size<engine::EventContent> : std::variant_size<engine::EventContent::variant> {
+};
+
+template <std::size_t index>
+struct std::variant_alternative<index, engine::EventContent>
+    : std::variant_alternative<index, engine::EventContent::variant> {};

@@ -43,7 +43,7 @@ Result<void> readSizes(const ArchitectureKeys& keys, const Family& family, Model
     ENGINE_TRY(config.kvHeadCount, keys.sizeOr("attention.head_count_kv", config.headCount));
     ENGINE_TRY(config.contextLength, keys.size("context_length"));
     const auto epsilon = keys.number(kEpsilon);
-    if (!epsilon && family.ollamaFactor <= 0)
+    if (!epsilon && (family.ollamaFactor <= 0 || keys.holds(kEpsilon)))
         return keys.missing(kEpsilon, "number");
     config.normEpsilon = epsilon.value_or(family.unsaidEpsilon);
     if (config.headCount == 0)

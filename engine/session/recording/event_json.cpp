@@ -304,10 +304,10 @@ private:
 
 /// Default content of the kind with this name.
 template <std::size_t index = 0> std::optional<EventContent> contentOfKind(std::string_view kind) {
-    if constexpr (index == std::variant_size_v<EventContent::variant>) {
+    if constexpr (index == std::variant_size_v<EventContent>) {
         return std::nullopt;
     } else {
-        using Content = std::variant_alternative_t<index, EventContent::variant>;
+        using Content = std::variant_alternative_t<index, EventContent>;
         if (kind == Content::kKind)
             return Content();
         return contentOfKind<index + 1>(kind);

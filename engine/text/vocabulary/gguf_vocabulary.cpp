@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/vocabulary/gguf_vocabulary.h"
 
+#include "engine/base/to_size.h"
 #include "engine/text/vocabulary/text_limits.h"
 #include "engine/text/vocabulary/turn_ends.h"
 #include "engine/text/vocabulary/utf8.h"
@@ -90,7 +91,13 @@ Result<void> readSpecialIds(const GgufFile& file, GgufVocabulary& out) {
         out.unknownId = static_cast<TokenId>(*unknown);
     ENGINE_TRY(const TokenId turnEnd, readSpecialId(file, "eot", out));
     ENGINE_TRY(const TokenId messageEnd, readSpecialId(file, "eom", out));
-    for (const TokenId id : {out.eosId, turnEnd, messageEnd}) {
+    std::vector<TokenId> ends = {out.eosId, turnEnd, messageEnd};
+    // Ollama's converter names all ends beside the first one.
+    if (const auto* ids = file.integerArray("tokenizer.ggml.eos_token_ids"))
+        for (const std::int64_t id : *ids)
+            if (id >= 0 && toSize(id) < out.tokens.size())
+                ends.push_back(static_cast<TokenId>(id));
+    for (const TokenId id : ends) {
         const bool isNew = std::find(out.eosIds.begin(), out.eosIds.end(), id) == out.eosIds.end();
         if (id != kNoToken && isNew)
             out.eosIds.push_back(id);

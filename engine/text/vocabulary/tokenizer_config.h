@@ -21,7 +21,7 @@ struct TokenizerConfig {
     std::optional<bool> addsEos;
     /// Every text between added tokens gets a space in front, as the model's own file has it. If
     /// not, only one that begins the whole text gets it, and `addsPrefixSpace` says whether.
-    /// Source: LlamaTokenizer of transformers.
+    /// Source: LlamaTokenizer of transformers 4.
     bool isLegacy = true;
     bool addsPrefixSpace = true;
     std::vector<AddedToken> addedTokens; ///< added_tokens_decoder, in file order

@@ -72,10 +72,10 @@ private:
 
 /// One event of every kind, all members filled.
 template <std::size_t index = 0> std::vector<engine::EngineEvent> sampleEvents() {
-    if constexpr (index == std::variant_size_v<engine::EventContent::variant>) {
+    if constexpr (index == std::variant_size_v<engine::EventContent>) {
         return {};
     } else {
-        std::variant_alternative_t<index, engine::EventContent::variant> content;
+        std::variant_alternative_t<index, engine::EventContent> content;
         FieldFiller filler;
         visitFields(filler, content);
         std::vector<engine::EngineEvent> events = sampleEvents<index + 1>();

@@ -223,6 +223,13 @@ void PublishedTokenizersTest::aGemmaOfOllamaPutsNoSpaceInFrontAndHasNoImages() {
     TinyGguf said = ollamasGemma(8);
     said.addValue("tokenizer.ggml.add_space_prefix", GgufType::Bool, std::string(1, '\1'));
     QCOMPARE(encoded(*loaded(said), "ab"), (Ids{3, 7}));
+    const Ids ends = tokenizer->eosIds();
+    TinyGguf more = ollamasGemma(8); // all ends beside the first one
+    more.addArray<std::int32_t>(
+        "tokenizer.ggml.eos_token_ids", GgufType::I32, {ends.at(0), 6, -1, 5000});
+    Ids both = ends;
+    both.push_back(6);
+    QCOMPARE(loaded(more)->eosIds(), both);
 }
 
 void PublishedTokenizersTest::idsThatNothingUsesInAModelFileAreIgnored() {

@@ -20,7 +20,7 @@ namespace {
 
 /// To be raised when the same bytes of tiles come to mean something else, or a file's weights come
 /// to be rounded otherwise. Where the bytes of a tile lie is found out by layoutProbe().
-constexpr int kPackedVersion = 1;
+constexpr int kPackedVersion = 2;
 
 /// Reading the page cache into new huge pages and checking it, a thread.
 constexpr double kReadBytesPerMs = 2.0e6;

@@ -43,7 +43,7 @@ private:
     struct Told {
         /// The newest model, decoder, settings, sampling, span, plan, forecast, phase and
         /// statistics, by the variant's index.
-        std::array<std::optional<EngineEvent>, std::variant_size_v<EventContent::variant>> context;
+        std::array<std::optional<EngineEvent>, std::variant_size_v<EventContent>> context;
         std::vector<EngineEvent> answer; // the answer in progress, from its PromptStarted on
 
         void noteContext(const EngineEvent& event);

@@ -359,6 +359,11 @@ void FamilyFilesTest::numbersThatOllamaLeavesOutAreThoseOfThePublishedModels() {
     TinyGguf said = ollamasGemma(34);
     said.addF32("gemma3.rope.scaling.factor", 2.0F);
     QCOMPARE(configOf(said).ropeScaling.factor, 2.0);
+    TinyGguf damaged = ollamasGemma(34);
+    damaged.addString("gemma3.attention.layer_norm_rms_epsilon", "1e-6");
+    const TemporaryFolder folder;
+    const auto files = ModelFiles::open(folder.write("m.gguf", damaged.toBytes()));
+    QVERIFY(files.hasValue() && !files.value().config());
     TinyGguf whole = ollamasGemma(34); // as other converters write it
     whole.addF32("gemma3.attention.layer_norm_rms_epsilon", 0.5F);
     QCOMPARE(configOf(whole).normEpsilon, 0.5);
