@@ -289,7 +289,7 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.firstMessage = QString::fromStdString(arguments.ask);
     options.decoder = QString::fromStdString(arguments.decoder);
     options.isPlanted = arguments.isPlanted;
-    options.defaultModelPath = QString::fromStdString(app::defaultModelPath().string());
+    options.defaultModelPath = wholePath(app::defaultModelPath().string());
     std::error_code ignored;
     if (!arguments.model.empty())
         options.modelPath = wholePath(arguments.model);

@@ -2,8 +2,11 @@
 #pragma once
 
 // What nearly every file of the window includes, compiled once (see CMakeLists.txt). A file still
-// includes everything it uses. No header of the project belongs here: every change to it would
-// recompile everything.
+// includes everything it uses. Of the project's own headers only those two stand here that nearly
+// every file reads anyway: a change to any other one would recompile everything.
+
+#include "engine/session/engine_command.h"
+#include "engine/session/engine_event.h"
 
 #include <QAbstractTableModel>
 #include <QAction>

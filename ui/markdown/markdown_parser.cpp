@@ -319,15 +319,14 @@ int BlockBuilder::leaveSpan(MD_SPANTYPE type, void* detail) {
 /// A link without words and a picture without a description show their address.
 void BlockBuilder::addAddress(const MD_ATTRIBUTE& address) {
     const QString shown = showableText(attributeText(address));
-    if (shown.isEmpty())
-        return;
     const int begin = m_utf8.unitOf(address.text);
     int opening = begin;
     while (opening > m_cursor && (m_text[opening - 1].isSpace() || m_text[opening - 1] == u'<'))
         --opening;
     const bool isHere = opening > m_cursor && m_text[opening - 1] == u'(';
     const int from = isHere ? begin : m_cursor;
-    addRun(shown, from, isHere ? begin + static_cast<int>(shown.size()) : from, isHere);
+    const auto length = isHere ? static_cast<int>(shown.size()) : 1; // or copies would leave it out
+    addRun(shown, from, std::min(from + length, static_cast<int>(m_text.size())), isHere);
     m_budget -= isHere ? 0 : shown.size(); // many links may repeat the address of a definition
 }
 
@@ -454,7 +453,7 @@ void BlockBuilder::addRun(const QString& shown, int begin, int end, bool isVerba
     m_cursor = std::max(m_cursor, end);
 }
 
-/// md4c does not report the position of a marker: it is right before its item's text.
+/// md4c does not report the position of a marker: it is right before its item's text and its signs.
 void BlockBuilder::placeMarkers(int textBegin) {
     std::vector<ItemMarker>& markers = m_blocks.back().markers;
     if (markers.empty() || !markers.back().text.runs.empty())
@@ -462,6 +461,8 @@ void BlockBuilder::placeMarkers(int textBegin) {
     StyledText& marker = markers.back().text;
     const auto isSpace = [&](int place) { return m_text[place] == u' ' || m_text[place] == u'\t'; };
     int end = textBegin;
+    while (end > m_cursor && !isSpace(end - 1) && m_text[end - 1] != u'\n')
+        --end;
     while (end > m_cursor && isSpace(end - 1))
         --end;
     const auto length = static_cast<int>(marker.text.size());

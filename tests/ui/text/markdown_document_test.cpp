@@ -186,6 +186,18 @@ private slots:
         QCOMPARE(document.blocks()[0].parts.size(), 2000U);
     }
 
+    void theMarkOfAnItemIsFoundBeforeBoldTextToo() {
+        for (const char* text : {"- **Bold** word", "- word", "- `code`"}) {
+            const MarkdownDocument document = documentOf(QString::fromLatin1(text));
+            const StyledText& mark = document.blocks()[0].markers[0].text;
+            QCOMPARE(mark.runs.size(), 1U);
+            QCOMPARE(mark.runs[0].sourceBegin, 0);
+            QCOMPARE(mark.runs[0].sourceEnd, 1);
+        }
+        const MarkdownDocument numbered = documentOf(QStringLiteral("1. **Bold**"));
+        QCOMPARE(numbered.blocks()[0].markers[0].text.runs.size(), 1U);
+    }
+
     void listsGoOnBehindBlankLines() {
         const MarkdownDocument document =
             documentOf(QStringLiteral("1. a\n\n1. b\n\n   still b\n\n1. c\n\nbehind"));
@@ -230,6 +242,10 @@ private slots:
             QVERIFY2(run.sourceBegin >= last, qPrintable(described(part)));
             last = run.sourceEnd;
         }
+        // Each has a character of the message, or it would be left out of copies.
+        const MarkdownDocument alone = documentOf(QStringLiteral("![](http://x?w=1&h=2)"));
+        const TextRun& address = alone.blocks()[0].parts[0].runs[0];
+        QVERIFY(address.sourceBegin < address.sourceEnd);
         // One definition for very many links does not make a very long text of it.
         const QString often = QStringLiteral("[a]: http://") + QString(4000, u'w') + u'\n' +
                               QStringLiteral("[][a]").repeated(800);

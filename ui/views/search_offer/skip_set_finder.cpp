@@ -44,6 +44,10 @@ SkipSetFinder::SkipSetFinder(EngineBridge& bridge, const RunStore& run, QObject*
 
 SettingValues SkipSetFinder::usersSettings() const {
     SettingValues settings = m_run.settings();
+    // What was taken for a change that is not answered yet is the user's until then.
+    for (const SettingValues& taken : m_taken)
+        for (const auto& [name, value] : taken)
+            settings[name] = value;
     for (const auto& [name, value] : m_settingsBefore)
         if (const auto now = settings.find(name); now != settings.end())
             now->second = value;
