@@ -54,8 +54,8 @@ int WeighedStopRule::choicesWorth(double confidence, int offered) const {
     int kept = 1;
     for (; kept < offered; ++kept, ++m_siblings) {
         const double promised = refused * m_rates->ofSiblings();
-        if (promised <
-            m_rate * rowsCost(m_steps + 2 + m_siblings, 1)) // the root and this pass' token
+        const int rows = m_steps + 2 + m_siblings; // with the root and this pass' token
+        if (promised < m_rate * rowsCost(rows, 1))
             break;
         refused -= promised;
     }

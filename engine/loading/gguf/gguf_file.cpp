@@ -434,6 +434,12 @@ std::string ggufTokenKey(std::string_view use) {
     return fmt::format("tokenizer.ggml.{}_token_id", use);
 }
 
+bool GgufFile::holds(std::string_view key) const {
+    const auto metadata = describeMetadata();
+    return std::any_of(
+        metadata.begin(), metadata.end(), [key](const auto& entry) { return entry.first == key; });
+}
+
 std::optional<std::uint64_t> GgufFile::tokenId(std::string_view use) const {
     std::optional<std::uint64_t> id = unsignedValue(ggufTokenKey(use));
     if (id == 0xFFFFFFFFU)

@@ -39,6 +39,9 @@ public:
     /// Every metadata key with its value as text, arrays as "[N strings]"; for `inspect`.
     virtual std::vector<std::pair<std::string, std::string>> describeMetadata() const = 0;
 
+    /// Whether the metadata has a key, of whatever type.
+    bool holds(std::string_view key) const;
+
     /// The id of a token that has a use: of "eos" under "tokenizer.ggml.eos_token_id". Nothing
     /// where the file has none, which some writers say by the largest 32-bit number.
     std::optional<std::uint64_t> tokenId(std::string_view use) const;

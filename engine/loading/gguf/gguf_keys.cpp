@@ -62,13 +62,6 @@ Result<int> ArchitectureKeys::sizeOr(std::string_view key, int absent) const {
     return value ? narrow(key, *value) : Result<int>(absent);
 }
 
-bool ArchitectureKeys::holds(std::string_view key) const {
-    const auto metadata = m_file.describeMetadata();
-    return std::any_of(metadata.begin(), metadata.end(), [&](const auto& entry) {
-        return entry.first == whole(key);
-    });
-}
-
 bool ArchitectureKeys::isUnknown(std::string_view wholeKey) const {
     if (!wholeKey.starts_with(m_prefix))
         return false;

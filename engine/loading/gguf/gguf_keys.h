@@ -38,8 +38,7 @@ public:
 
     std::optional<bool> flag(std::string_view key) const { return m_file.boolValue(whole(key)); }
 
-    /// Whether the file has it, of whatever type.
-    bool holds(std::string_view key) const;
+    bool holds(std::string_view key) const { return m_file.holds(whole(key)); }
 
     /// Of a whole key: it is one of this architecture, and nothing is known of it.
     bool isUnknown(std::string_view wholeKey) const;

@@ -38,7 +38,7 @@ Result<void> readTypes(const GgufFile& file, GgufVocabulary& out) {
     out.types.assign(out.tokens.size(), PieceType::Normal);
     const auto* types = file.integerArray(kKey);
     if (types == nullptr) {
-        if (hasKey(file, kKey))
+        if (file.holds(kKey))
             return corrupt(file, fmt::format("{} is not a list of integers", kKey));
         return {};
     }
@@ -63,7 +63,7 @@ Result<void> readTypes(const GgufFile& file, GgufVocabulary& out) {
 /// The id of the token for this use, if the file gives one.
 Result<std::optional<std::uint64_t>> readId(const GgufFile& file, std::string_view use) {
     const std::string key = ggufTokenKey(use);
-    if (!file.unsignedValue(key) && hasKey(file, key))
+    if (!file.unsignedValue(key) && file.holds(key))
         return corrupt(file, fmt::format("{} is not an unsigned integer", key));
     return file.tokenId(use);
 }
@@ -115,12 +115,6 @@ Result<GgufVocabulary> read(const GgufFile& file) {
     ENGINE_TRY_DO(readTypes(file, vocabulary));
     ENGINE_TRY_DO(readSpecialIds(file, vocabulary));
     return vocabulary;
-}
-
-bool hasKey(const GgufFile& file, std::string_view key) {
-    const auto metadata = file.describeMetadata();
-    return std::any_of(
-        metadata.begin(), metadata.end(), [key](const auto& entry) { return entry.first == key; });
 }
 
 Error corrupt(const GgufFile& file, std::string_view problem) {

@@ -42,9 +42,6 @@ namespace gguf_vocabulary {
 /// number or kind, or the id of a token that begins or ends a text is beyond them.
 Result<GgufVocabulary> read(const GgufFile& file);
 
-/// Whether the metadata has a key, of whatever type.
-bool hasKey(const GgufFile& file, std::string_view key);
-
 /// CorruptFile, with the path.
 Error corrupt(const GgufFile& file, std::string_view problem);
 

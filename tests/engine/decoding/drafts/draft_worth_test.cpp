@@ -46,6 +46,13 @@ DraftWorth after(int rounds, int drafted, int accepted, const StepCosts& costs) 
     return worth;
 }
 
+/// For drafts of at most 25 passes that end by their price alone.
+WeighedStopRule ruleOf(const DraftWorth& worth, const StepCosts& costs) {
+    WeighedStopRule rule(0.0, 25);
+    rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
+    return rule;
+}
+
 /// How long a draft becomes whose passes are all so sure.
 int lengthOf(const DraftStopRule& rule, double confidence) {
     for (int steps = 1;; ++steps) {
@@ -80,19 +87,14 @@ private slots:
     void cheapPassesOfAGoodSetMakeTheLongestDrafts() {
         const StepCosts costs = costsOf(0.02, 0.4);
         const DraftWorth worth = after(300, 6, 6, costs);
-        WeighedStopRule rule(0.0, 25);
-        rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
-        QVERIFY(lengthOf(rule, 0.9) > 12);
+        QVERIFY(lengthOf(ruleOf(worth, costs), 0.9) > 12);
     }
 
     void dearPassesEndADraftBehindTheFirst() {
         const StepCosts costs = costsOf(0.3, 0.9);
         const DraftWorth worth = after(300, 1, 1, costs); // 2 tokens for 2.2
-        WeighedStopRule rule(0.0, 25);
-        rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
-        QCOMPARE(lengthOf(rule, 0.9), 1);
-        WeighedStopRule asked(0.0, 25);
-        asked.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
+        QCOMPARE(lengthOf(ruleOf(worth, costs), 0.9), 1);
+        const WeighedStopRule asked = ruleOf(worth, costs);
         asked.choicesWorth(0.9, 1);
         const auto end = asked.stopsAfter(0.9, 1);
         QVERIFY(end.has_value() && end->reason == DraftEndReason::Price);
@@ -104,12 +106,8 @@ private slots:
         const StepCosts costs = costsOf(0.05, 0.5);
         const DraftWorth good = after(300, 4, 4, costs);
         const DraftWorth bad = after(300, 4, 1, costs);
-        WeighedStopRule longRule(0.0, 25);
-        longRule.weigh(good.rates(), good.rate(), {.draft = kShare}, costs);
-        WeighedStopRule shortRule(0.0, 25);
-        shortRule.weigh(bad.rates(), bad.rate(), {.draft = kShare}, costs);
-        const int longer = lengthOf(longRule, 0.9);
-        const int shorter = lengthOf(shortRule, 0.9);
+        const int longer = lengthOf(ruleOf(good, costs), 0.9);
+        const int shorter = lengthOf(ruleOf(bad, costs), 0.9);
         QVERIFY2(shorter < longer, qPrintable(QString("%1, %2").arg(shorter).arg(longer)));
     }
 
@@ -119,9 +117,7 @@ private slots:
         const StepCosts costs = costsOf(0.05, 0.4, 0.4);
         QVERIFY(costs.relativeCost(4) > 1.4);
         const DraftWorth worth = after(300, 6, 6, costs);
-        WeighedStopRule rule(0.0, 25);
-        rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
-        QVERIFY(lengthOf(rule, 0.9) > 6);
+        QVERIFY(lengthOf(ruleOf(worth, costs), 0.9) > 6);
     }
 
     void aThresholdThatWasLearntGoesOnWithTheNextPlan() {
@@ -141,9 +137,7 @@ private slots:
         for (const bool isDear : {false, true}) {
             const StepCosts& costs = isDear ? dear : cheap;
             const DraftWorth worth = after(300, 1, 0, costs); // the first choice is wrong
-            WeighedStopRule rule(0.0, 25);
-            rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
-            const int kept = rule.choicesWorth(0.9, 5);
+            const int kept = ruleOf(worth, costs).choicesWorth(0.9, 5);
             QVERIFY2(isDear ? kept <= 3 : kept == 5, qPrintable(QString::number(kept)));
         }
     }
@@ -162,9 +156,7 @@ private slots:
                 ++step.verifiedRows;
                 worth.observe(step, kShare, costs);
             }
-            WeighedStopRule rule(0.0, 25);
-            rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
-            return rule.choicesWorth(0.9, 2);
+            return ruleOf(worth, costs).choicesWorth(0.9, 2);
         };
         QCOMPARE(kept(true), 2);
         QCOMPARE(kept(false), 1);
@@ -173,9 +165,7 @@ private slots:
     void whereTheFirstChoiceIsAlwaysRightNoSiblingIsKept() {
         const StepCosts costs = costsOf(0.1, 0.5);
         const DraftWorth worth = after(300, 3, 3, costs);
-        WeighedStopRule rule(0.0, 25);
-        rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
-        QCOMPARE(rule.choicesWorth(0.9, 10), 1);
+        QCOMPARE(ruleOf(worth, costs).choicesWorth(0.9, 10), 1);
     }
 
     void matchnessIsBelievedUntilRoundsAreSeen() {
@@ -187,9 +177,7 @@ private slots:
         QVERIFY(good.rates().at(0.9) > good.rates().at(0.1));
         QVERIFY(good.rates().at(0.1) > bad.rates().at(0.1));
         const auto first = [&](const DraftWorth& worth) {
-            WeighedStopRule rule(0.0, 25);
-            rule.weigh(worth.rates(), worth.rate(), {.draft = kShare}, costs);
-            return lengthOf(rule, 0.9);
+            return lengthOf(ruleOf(worth, costs), 0.9);
         };
         QCOMPARE(first(bad), 1);
         QVERIFY2(first(good) > 3, qPrintable(QString::number(first(good))));
