@@ -63,6 +63,12 @@ public:
 
     double bestScore() const { return m_incumbent.score; }
 
+    /// The matchness that others must exceed; 0 while it says nothing of what is left to find:
+    /// before the set is scored, and while r grows.
+    double scoreToExceed() const {
+        return isScored() && !m_optimisation.isGrowing() ? m_incumbent.score : 0.0;
+    }
+
     int trials() const { return m_trials; }
 
     /// The plan once more, for a task that is back: a change without a number.

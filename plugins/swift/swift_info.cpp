@@ -133,8 +133,9 @@ std::vector<SettingInfo> addedSearchSettings() {
         trialSetting(
             numberSetting("search_share", "Share of the search", kSwiftSearchShare, {0.0, 10.0}),
             "",
-            "The most time that trials take, as a share of the time of drafting and verifying; 0 = "
-            "any. On small models a trial costs several steps."),
+            "The most time that trials take, as a share of the time of drafting and verifying; "
+            "where the best set matches more than half of the tokens, less, as less is left to "
+            "find. 0 = any."),
         trialSetting(flagSetting("short_windows", "Short windows", true),
                      "",
                      "On: an answer too short for a whole window still gives a few trials on "
@@ -294,15 +295,12 @@ DecoderInfo swiftInfo() {
     info.profiles = {
         {"ours",
          "The paper's search with our additions, each of which can be switched off alone: it "
-         "begins "
-         "with the set that changes one token's stream least, trials grow rarer and take a fifth "
-         "of all time at most, the tree is as "
-         "large as suits the backend, the best set is scored again on "
-         "new windows, the search starts again when acceptance falls, r is lowered when it stays "
-         "low, short answers give short windows, a draft goes on where unsure tokens were "
-         "accepted, and no further than its time pays, it chooses from frequent tokens and those "
-         "of "
-         "the text, drafts share the noise of sampling.",
+         "begins with the set that changes one token's stream least, trials grow rarer and take a "
+         "fifth of all time at most, and less the better the set is, the tree is as large as suits "
+         "the backend, the best set is scored again on new windows, the search starts again when "
+         "acceptance falls, r is lowered when it stays low, short answers give short windows, a "
+         "draft goes on where unsure tokens were accepted, and no further than its time pays, it "
+         "chooses from frequent tokens and those of the text, drafts share the noise of sampling.",
          {}},
         paperProfile(),
         codeProfile(),

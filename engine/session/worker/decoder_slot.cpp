@@ -2,21 +2,18 @@
 #include "engine/session/worker/decoder_slot.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace engine {
 
 namespace {
 
-constexpr std::uint64_t kBaselinePeriod = 64;
-constexpr std::uint64_t kFirstBaselineStep = 30; // offset within a period; a decoder starts with
-                                                 // its own steps
-constexpr std::uint64_t kBaselineSteps = 2;
-constexpr std::uint64_t kEarlyBaselineStep = 3; // where nothing is known to compare with: behind
-                                                // the first steps, which are the slowest
-
-constexpr std::size_t kPlainStepsKept = 64;
+constexpr std::size_t kPlainStepsKept = 9; // plain steps grow dearer with the context
 constexpr std::size_t kPlainStepsNeeded = 2;
+
+/// Steps of a decoder between two plain ones: they double with each plain step that is measured.
+/// The first steps of all are the slowest.
+constexpr std::size_t kFirstGap = 2;
+constexpr std::size_t kDoublings = 4;
 
 } // namespace
 
@@ -39,7 +36,7 @@ DecoderSlot::choose(const std::string& name, const SettingValues& given, Decoder
     m_given = given;
     m_settings = std::move(settings);
     beginSpan(SpanCause::Decoder);
-    countAnew();
+    m_sincePlain = 0;
     return {};
 }
 
@@ -101,17 +98,16 @@ void DecoderSlot::leaveModel() {
     beginSpan(SpanCause::Model);
     m_plainMs.clear();
     m_seenPrompt = {};
-    countAnew();
+    m_sincePlain = 0;
 }
 
-void DecoderSlot::countAnew() {
-    m_stepCount = 0;
-    m_hasEarlyBaseline = false;
-}
-
+/// The context of another chat is as short or as long as it is, and so are its plain steps.
 void DecoderSlot::enterChat(std::uint64_t chat) {
-    if (std::exchange(m_chat, chat) != chat)
-        beginSpan(SpanCause::Chat);
+    if (std::exchange(m_chat, chat) == chat)
+        return;
+    beginSpan(SpanCause::Chat);
+    while (m_plainMs.size() > kPlainStepsNeeded)
+        m_plainMs.pop_front();
 }
 
 /// A span without a step does not count: the next change belongs to the same start.
@@ -129,14 +125,14 @@ std::optional<SpanStarted> DecoderSlot::takeSpanStart() {
 }
 
 void DecoderSlot::add(const DecodeStep& step, double stepMs, bool isBaseline) {
-    m_hasEarlyBaseline |= isBaseline && m_stepCount < kFirstBaselineStep;
-    ++m_stepCount;
     if (isBaseline)
         m_metrics.addBaseline(step, stepMs);
     else
         m_metrics.add(step, stepMs);
+    ++m_sincePlain;
     if (!step.isPlain())
         return;
+    m_sincePlain = 0;
     m_plainMs.push_back(std::max(0.0, stepMs - step.search.searchMs));
     if (m_plainMs.size() > kPlainStepsKept)
         m_plainMs.pop_front();
@@ -145,8 +141,9 @@ void DecoderSlot::add(const DecodeStep& step, double stepMs, bool isBaseline) {
 double DecoderSlot::baselineStepMs() const {
     if (m_plainMs.size() < kPlainStepsNeeded)
         return 0.0;
-    return std::accumulate(m_plainMs.begin(), m_plainMs.end(), 0.0) /
-           static_cast<double>(m_plainMs.size());
+    std::vector<double> sorted(m_plainMs.begin(), m_plainMs.end());
+    std::ranges::sort(sorted);
+    return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2.0;
 }
 
 int DecoderSlot::reusableTokens(std::span<const TokenId> prompt) const {
@@ -166,12 +163,7 @@ void DecoderSlot::noteSequence(std::vector<TokenId> tokens) {
 bool DecoderSlot::isBaselineStepNext() const {
     if (m_info.name == "vanilla")
         return false;
-    if (m_stepCount < kFirstBaselineStep)
-        return m_stepCount >= kEarlyBaselineStep && m_plainMs.size() < kPlainStepsNeeded;
-    const bool isMadeAlready = m_hasEarlyBaseline && m_stepCount < kBaselinePeriod;
-    const std::uint64_t place = m_stepCount % kBaselinePeriod;
-    return !isMadeAlready && place >= kFirstBaselineStep &&
-           place < kFirstBaselineStep + kBaselineSteps;
+    return m_sincePlain >= kFirstGap << std::min(m_plainMs.size(), kDoublings);
 }
 
 Result<std::unique_ptr<Decoder>>

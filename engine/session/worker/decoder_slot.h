@@ -70,7 +70,7 @@ public:
     /// Adds a step to the totals of its span, and counts it.
     void add(const DecodeStep& step, double stepMs, bool isBaseline);
 
-    /// Milliseconds of a plain step on this model: the mean of the newest 64; 0 until two were
+    /// Milliseconds of a plain step on this model: the median of the newest nine; 0 until two were
     /// measured.
     double baselineStepMs() const;
 
@@ -81,8 +81,8 @@ public:
     void noteSequence(std::vector<TokenId> tokens);
 
     /// Whether the next step should be a plain one, so that the speedup is measured during the run:
-    /// 2 of every 64, the 31st and 32nd of them. As long as no plain step of this model was
-    /// measured, the first two come at the 4th step instead, so that a short answer has a speedup.
+    /// behind 32 of the decoder's own steps in a row. Where few plain steps of this model and chat
+    /// were measured, behind 2, 4, 8 and 16, so that a short answer has a speedup, too.
     bool isBaselineStepNext() const;
 
     /// Whether this phase of this task differs from the last one; it becomes the last one.
@@ -119,7 +119,6 @@ private:
     Result<std::unique_ptr<Decoder>>
     make(const std::string& name, const SettingValues& settings, DecoderGround ground);
     void beginSpan(SpanCause cause);
-    void countAnew();
 
     DecoderRegistry& m_registry;
     DecoderInfo m_info;
@@ -136,8 +135,7 @@ private:
     std::uint64_t m_chat = 0;
     std::deque<double> m_plainMs;                                // of the newest plain steps
     std::optional<std::pair<DecoderPhase, std::string>> m_phase; // the last, and its task
-    std::uint64_t m_stepCount = 0;
-    bool m_hasEarlyBaseline = false; // of the first steps
+    std::size_t m_sincePlain = 0; // steps behind the newest plain one
 };
 
 } // namespace engine

@@ -276,7 +276,9 @@ private slots:
         QVERIFY(told.speedup() < 1.0);
         QCOMPARE(told.speedup(),
                  told.tokensPerRound / (told.draftSteps * told.draftCost + told.verifyCost));
-        QCOMPARE(told.searchingSpeedup(), told.speedup() / (1.0 + kSwiftSearchShare));
+        QCOMPARE(told.searchingSpeedup(), told.speedup() /
+                                             (1.0 + searchShareAt(kSwiftSearchShare,
+                                                                  told.matchness)));
     }
 
     /// In an answer other work may slow passes down; what they cost is compared within the pause.

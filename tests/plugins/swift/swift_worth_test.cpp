@@ -74,6 +74,7 @@ Search searchWith(Transformer& inner, double share) {
                                                .settings = {{"start", std::string("uniform")},
                                                             {"rows_per_trial", 1.0},
                                                             {"trials_to_double", 0.0},
+                                                            {"stop_score", 1.0},
                                                             {"search_share", share}},
                                                .clock = priced.clock()});
     Search search;
@@ -149,6 +150,15 @@ private slots:
         const Search any = searchWith(*model, 0.0);
         QVERIFY(any.searchMs > 1.5 * any.decodeMs);
         QVERIFY(any.tokens == searchWith(*model, 0.25).tokens);
+    }
+
+    /// The layers of this model do nothing, so no set is better than the first.
+    void trialsTakeATenthOfTheirShareWhereNothingIsLeftToFind() {
+        const auto model = support::quietModel(kLayers, 22, {.first = 1, .end = 11, .part = 1e-6F});
+        const Search made = searchWith(*model, 1.0);
+        QVERIFY(made.trials > 3);
+        QVERIFY2(made.searchMs <= 0.1 * made.decodeMs + made.dearestMs,
+                 qPrintable(QString("%1 ms of %2 ms").arg(made.searchMs).arg(made.decodeMs)));
     }
 };
 

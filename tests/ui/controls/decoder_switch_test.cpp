@@ -55,6 +55,17 @@ private slots:
         QCOMPARE(sent->settings, (SettingValues{{"profile", std::string("guided")}}));
     }
 
+    void onALessonModelSwiftStartsWithTheShareOfItsCopies() {
+        DecoderSwitch control(m_stage->context());
+        ModelLoaded model = loadedModel();
+        model.model.silentCopies = {1, 3, 5};
+        model.decoders = {swiftDecoder(), vanillaDecoder()};
+        say(model);
+        say(DecoderChosen{vanillaDecoder(), {}});
+        control.segment(2)->click();
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings, (SettingValues{{"r", 0.5}}));
+    }
+
     void swiftComesBackWithWhatItHad() {
         DecoderSwitch control(m_stage->context());
         load();

@@ -13,6 +13,9 @@ using namespace engine;
 
 namespace {
 
+/// Of the sublayers of a lesson model; all of them can be skipped.
+constexpr double kCopiedShare = 0.5;
+
 bool isSearching(const DecoderInfo& decoder) {
     return decoder.find("skip_set") != nullptr && decoder.find("optimise") != nullptr;
 }
@@ -88,7 +91,10 @@ SearchOffer searchOffer(const RunStore& store, bool isReplay) {
 
 SettingValues searchingSettings(const RunStore& store, const DecoderInfo& decoder) {
     SettingValues settings;
-    if (std::ranges::count(decoder.profiles, "guided", &SettingProfile::name) > 0)
+    const bool isLesson = store.model() != nullptr && !store.model()->model.silentCopies.empty();
+    if (isLesson && decoder.find("r") != nullptr)
+        settings["r"] = kCopiedShare;
+    else if (std::ranges::count(decoder.profiles, "guided", &SettingProfile::name) > 0)
         settings["profile"] = std::string("guided");
     if (store.search().foundBeside() != nullptr && isSearching(decoder))
         settings["start"] = std::string("library");

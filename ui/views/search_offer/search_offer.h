@@ -20,8 +20,9 @@ const engine::DecoderInfo* searchingDecoder(const RunStore& store);
 /// drafts. A replay has no decoder to choose.
 SearchOffer searchOffer(const RunStore& store, bool isReplay = false);
 
-/// Its initial settings in the window: its profile "guided", if it has one, and the set that was
-/// found beside the answers to begin with, if there is one.
+/// Its initial settings in the window: on a lesson model the share of its copies, else the profile
+/// "guided", if it has one; and the set that was found beside the answers to begin with, if there
+/// is one.
 engine::SettingValues searchingSettings(const RunStore& store, const engine::DecoderInfo& decoder);
 
 /// Chooses the searching decoder with its initial settings. Returns the error for the user; empty =
