@@ -43,8 +43,7 @@ inline void wait(Barrier& barrier, int threads) {
         noteProgress();
         return;
     }
-    while (barrier.turn == turn)
-        yield();
+    waitWhile(barrier.turn, turn);
 }
 
 /// Every lane brings an operand and gets a result; `work` makes all of them once.
@@ -61,8 +60,7 @@ template <typename Work> void warpWide(const void* operand, void* result, Work&&
         noteProgress();
         return;
     }
-    while (warp.turn == turn)
-        yield();
+    waitWhile(warp.turn, turn);
 }
 
 template <typename Number> struct Shuffled {

@@ -52,6 +52,11 @@ constexpr std::size_t kStackBytes = 256 * 1024;
 constexpr std::size_t kStackBytes = 64 * 1024;
 #endif
 
+/// Stacks begin at different distances from a page, or all of them would share a few lines of the
+/// processor's caches.
+constexpr int kStackColours = 64;
+constexpr int kColourBytes = 192;
+
 /// All launches use the same stacks, which are made as they are needed.
 struct Stack {
     Stack()
@@ -62,7 +67,18 @@ struct Stack {
 
 std::vector<Stack> stacks;
 std::vector<Fiber> fibers;
-std::vector<int> following; // [fibers] who is next
+
+/// A fiber's place in the round, and what it waits for.
+struct Place {
+    int before = 0;
+    int next = 0;
+    const unsigned* turn = nullptr; // it waits while this is `old`
+    unsigned old = 0;
+
+    bool isWaiting() const { return turn != nullptr && *turn == old; }
+};
+
+std::vector<Place> round; // [fibers]
 int running = 0;
 int alive = 0;
 long turnsWithoutProgress = 0;
@@ -88,6 +104,30 @@ void switchTo(Fiber& from, Fiber& to, [[maybe_unused]] bool isLast) {
 #endif
 }
 
+/// The first fiber from this one on that need not wait; -1: all wait.
+int readyFrom(int first) {
+    int at = first;
+    do {
+        const Place& place = round[static_cast<std::size_t>(at)];
+        if (!place.isWaiting())
+            return at;
+        at = place.next;
+    } while (at != first);
+    return -1;
+}
+
+/// The next fiber from `first` on goes on instead of this one.
+void handOver(int first, bool isLast) {
+    const int me = running;
+    running = readyFrom(first);
+    if (running == me)
+        return;
+    isStuck = isStuck || running < 0;
+    switchTo(fibers[static_cast<std::size_t>(me)],
+             running < 0 ? home : fibers[static_cast<std::size_t>(running)],
+             isLast);
+}
+
 [[noreturn]] void runFiber() {
 #if defined(__SANITIZE_ADDRESS__)
     const void* bottom = nullptr;
@@ -100,17 +140,12 @@ void switchTo(Fiber& from, Fiber& to, [[maybe_unused]] bool isLast) {
 #endif
     (*work)();
     noteProgress();
-    const int me = running;
-    int before = me;
-    while (following[static_cast<std::size_t>(before)] != me)
-        before = following[static_cast<std::size_t>(before)];
-    const int next = following[static_cast<std::size_t>(me)];
-    following[static_cast<std::size_t>(before)] = next;
-    --alive;
-    running = next;
-    switchTo(fibers[static_cast<std::size_t>(me)],
-             alive == 0 ? home : fibers[static_cast<std::size_t>(next)],
-             true);
+    const Place me = round[static_cast<std::size_t>(running)];
+    round[static_cast<std::size_t>(me.before)].next = me.next;
+    round[static_cast<std::size_t>(me.next)].before = me.before;
+    if (--alive == 0)
+        switchTo(*current, home, true);
+    handOver(me.next, true);
     std::abort(); // nobody goes on with a fiber that ended
 }
 
@@ -137,11 +172,15 @@ void yield() {
         isStuck = true;
         switchTo(*current, home, false);
     }
-    const int me = running;
-    running = following[static_cast<std::size_t>(me)];
-    if (running != me)
-        switchTo(
-            fibers[static_cast<std::size_t>(me)], fibers[static_cast<std::size_t>(running)], false);
+    handOver(round[static_cast<std::size_t>(running)].next, false);
+}
+
+void waitWhile(const unsigned& turn, unsigned old) {
+    Place& place = round[static_cast<std::size_t>(running)];
+    place.turn = &turn;
+    place.old = old;
+    handOver(place.next, false);
+    place.turn = nullptr;
 }
 
 bool launch(int blocks,
@@ -159,10 +198,13 @@ bool launch(int blocks,
     while (stacks.size() < static_cast<std::size_t>(count))
         stacks.emplace_back();
     fibers.assign(static_cast<std::size_t>(count), {});
-    following.resize(static_cast<std::size_t>(count));
+    round.assign(static_cast<std::size_t>(count), {});
     const std::vector<int> places = orderOf(count, order);
-    for (std::size_t i = 0; i < places.size(); ++i)
-        following[static_cast<std::size_t>(places[i])] = places[(i + 1) % places.size()];
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const int next = places[(i + 1) % places.size()];
+        round[static_cast<std::size_t>(places[i])].next = next;
+        round[static_cast<std::size_t>(next)].before = places[i];
+    }
     for (int i = 0; i < count; ++i) {
         Fiber& fiber = fibers[static_cast<std::size_t>(i)];
         fiber.block = &grid[static_cast<std::size_t>(i / threads)];
@@ -170,7 +212,7 @@ bool launch(int blocks,
         fiber.warp = &fiber.block->warps[static_cast<std::size_t>(fiber.thread) / 32];
         // As swiftStudioSwitchFiber left it: six registers, and where it returns to.
         auto* top = reinterpret_cast<void**>(stacks[static_cast<std::size_t>(i)].memory.get() +
-                                             kStackBytes);
+                                             kStackBytes - i % kStackColours * kColourBytes);
         top[-2] = reinterpret_cast<void*>(&runFiber);
         fiber.stackPointer = top - 8;
     }

@@ -64,6 +64,9 @@ struct ThreadOrder {
 /// Lets the next thread go on.
 void yield();
 
+/// Lets others go on until `turn`, which is `old` now, has changed.
+void waitWhile(const unsigned& turn, unsigned old);
+
 /// Something happened that others wait for.
 void noteProgress();
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/model/backends/backend_registry.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/models/tiny_model.h"
 
 #include <QCoreApplication>
@@ -35,8 +36,8 @@ public:
                        const std::function<void(engine::BackendRegistry&)>& add = {});
 
     /// Pairs each variant with every third network, and takes shorter prompts and half of the
-    /// numbers of rows, for a backend that is slow to test; SWIFT_STUDIO_FULL_EXACTNESS=1 takes
-    /// all.
+    /// numbers of rows, for a backend that is slow to test, as all are where few cases are taken;
+    /// SWIFT_STUDIO_FULL_EXACTNESS=1 takes all.
     void takeSample() {
         m_takesSample = qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") != 1;
     }
@@ -185,7 +186,7 @@ private:
     std::string m_backend;
     engine::BackendRegistry m_registry;
     std::vector<BackendVariant> m_variants; // precisions first
-    bool m_takesSample = false;
+    bool m_takesSample = takesFewCases();
     std::size_t m_precisions = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "engine/base/to_size.h"
 #include "engine/kernels/rows/narrow_floats.h"
 #include "tests/engine/kernels/rows/row_variants.h"
+#include "tests/support/few_cases.h"
 
 #include <algorithm>
 #include <cmath>
@@ -281,10 +282,13 @@ private slots:
 
 void AttendTest::rowsAgreeWithDoublePrecision() {
     FETCH_KERNELS;
+    support::FewCases few;
     for (const KvElement element : kElements)
         for (int groupSize = 1; groupSize <= 9; ++groupSize)
             for (const int headDim : {64, 128})
                 for (const int keyCount : {1, 2, 3, 15, 16, 17, 63, 64, 65, 80, 131}) {
+                    if (few.skipsNext())
+                        continue;
                     const Problem problem = makeProblem(groupSize, headDim, keyCount, element);
                     QVERIFY2(highestError(kernels, problem) < 1.5e-6,
                              qPrintable(QString("group %1, head %2, keys %3")
@@ -306,9 +310,12 @@ void AttendTest::longContextsAgreeWithDoublePrecision() {
 
 void AttendTest::anyWidthOfHeadsIsTaken() {
     FETCH_KERNELS;
+    support::FewCases few;
     for (const KvElement element : kElements)
         for (int headDim = 1; headDim <= kMaxHeadDim; headDim += headDim < 70 ? 1 : 31)
             for (const int groupSize : {1, 4, 7}) {
+                if (few.skipsNext())
+                    continue;
                 const Problem problem = makeProblem(groupSize, headDim, 21, element);
                 QVERIFY2(highestError(kernels, problem) < 1.5e-6,
                          qPrintable(QString("group %1, head %2").arg(groupSize).arg(headDim)));
@@ -318,12 +325,15 @@ void AttendTest::anyWidthOfHeadsIsTaken() {
 
 void AttendTest::dividingTheKeysInAnotherWayChangesNoBit() {
     FETCH_KERNELS;
+    support::FewCases few;
     for (const KvElement element : kElements)
         for (const int keyCount : {1, 5, 64, 67, 200, 333})
             for (const int headDim : {64, 38}) {
                 const Problem problem = makeProblem(3, headDim, keyCount, element, 2.0F);
                 const std::vector<float> expected = attend(kernels, problem);
                 for (unsigned seed = 0; seed < 12; ++seed) {
+                    if (few.skipsNext())
+                        continue;
                     const int longestRun = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 7 : 150;
                     const Placement placement = scattered(keyCount, longestRun, seed);
                     QVERIFY(hasSameBits(attend(kernels, problem, placement), expected));
@@ -414,10 +424,13 @@ void AttendTest::bothVectorSetsGiveTheSameBits() {
     const RowKernels* other = runnableKernels("AVX2");
     if (variant != "AVX-512" || other == nullptr)
         QSKIP("there is nothing to compare with");
+    support::FewCases few;
     for (const KvElement element : kElements)
         for (int groupSize = 1; groupSize <= 9; ++groupSize)
             for (const int headDim : {10, 64, 80, 128})
                 for (const int keyCount : {1, 17, 64, 201}) {
+                    if (few.skipsNext())
+                        continue;
                     const Problem problem =
                         makeProblem(groupSize, headDim, keyCount, element, 3.0F);
                     QVERIFY(hasSameBits(attend(kernels, problem), attend(*other, problem)));
@@ -437,9 +450,12 @@ void AttendTest::rowsOfAPromptKeepTheBitsThatTheyHaveAlone() {
     FETCH_KERNELS;
     QFETCH(const int, element);
     QFETCH(const int, headDim);
+    support::FewCases few;
     for (const int groupSize : {1, 3, 17})
         for (const int rows : {1, 7, 33})
             for (const int firstCount : {1, 40, 64, 130}) {
+                if (few.skipsNext())
+                    continue;
                 PromptRows prompt =
                     makeRows(rows, groupSize, headDim, firstCount, static_cast<KvElement>(element));
                 prompt.softCap = rows == 7 ? 5.0F : 0.0F;
