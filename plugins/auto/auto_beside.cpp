@@ -98,8 +98,8 @@ void AutoDecoder::forecast() {
                        .draftCost = m_costs.relativeDraftCost(shares.draft),
                        .verifyCost = 0.0,
                        .tokensPerRound = 0.0,
-                       .tokens = replay->rows};
-    made.searchShare = searchShareAt(kSwiftSearchShare, made.matchness);
+                       .tokens = replay->rows,
+                       .searchShare = kSwiftSearchShare}; // all of it, as r grows at first
     for (const ReplayedRound& round : replay->rounds) {
         made.verifyCost += m_costs.relativeCost(round.rows) / rounds;
         made.draftSteps += round.draftSteps / rounds;
