@@ -77,7 +77,7 @@ std::vector<SettingInfo> searchSettings() {
                           {"stream", "uniform", "odd", "library", "last", "influence", "manual"}),
             "",
             "stream: least change of the newest token's stream by all together, which costs "
-            "about five plain steps on 30 layers and forty on 60, or another task's set that has "
+            "about five plain steps on 30 layers and ten on 60, or another task's set that has "
             "reached the stop score; uniform: even distances; odd: as "
             "published; library, last: stored by earlier runs for this task, or last; influence: "
             "least change "
