@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/swift/swift_decoder.h"
 
-#include "engine/decoding/drafts/draft_settings.h"
 #include "engine/model/weight_share.h"
 
 #include <algorithm>
@@ -189,8 +188,7 @@ void SwiftDecoder::usePlan() {
 /// The credit is never saved up beyond the next trial.
 void SwiftDecoder::learn(const DecodeStep& step) {
     const double matchness = m_state != nullptr ? m_state->search.scoreToExceed() : 0.0;
-    const double earned =
-        searchShareAt(m_settings.searchShare, matchness) * (step.draftMs + step.verifyMs);
+    const double earned = m_settings.searchShareAt(matchness) * (step.draftMs + step.verifyMs);
     m_trialCreditMs = std::min(m_trialCreditMs + earned, 0.0);
     m_costs.record(step.verifiedRows, step.verifyMs);
     const int passes = step.draft.draftSteps();

@@ -12,6 +12,9 @@ using namespace engine;
 
 namespace {
 
+/// A trial now and then stays, so that S and patience still end a search.
+constexpr double kLeastSearch = 0.1;
+
 struct NamedStart {
     const char* name;
     StartSet start;
@@ -119,6 +122,10 @@ SwiftSettings::make(const SettingValues& values, bool isGreedy, int preferredTre
         flagOf(values, "free_draft") && (isGreedy || made.draft.rule == VerifyRule::Match);
     made.freeLeast = numberOf(values, "free_least");
     return made;
+}
+
+double SwiftSettings::searchShareAt(double matchness) const {
+    return searchShare * std::clamp(2.0 * (1.0 - matchness), kLeastSearch, 1.0);
 }
 
 bool SwiftSettings::needsNewSearch(const SwiftSettings& next) const {

@@ -23,6 +23,11 @@ struct SwiftSettings {
     static engine::Result<SwiftSettings>
     make(const engine::SettingValues& values, bool isGreedy, int preferredTreeNodes);
 
+    /// How much of `searchShare` trials are worth where the best set has this matchness, 0 to 1:
+    /// all of it while half of the tokens are missed or more, then less and less, as less is left
+    /// to find; a tenth at least.
+    double searchShareAt(double matchness) const;
+
     /// Whether the search must begin anew to follow `next`.
     bool needsNewSearch(const SwiftSettings& next) const;
 };

@@ -5,13 +5,15 @@
 
 namespace support {
 
-/// Whether each case takes ten times as long, as under a sanitizer or on an emulated processor.
+/// Whether a test should take few cases because each takes ten times as long, as under a sanitizer
+/// or on an emulated processor.
 inline bool takesFewCases() {
-    return qEnvironmentVariableIsSet("SWIFT_STUDIO_EXACTNESS_CASES");
+    return qEnvironmentVariableIntValue("SWIFT_STUDIO_EXACTNESS_CASES") == 1 &&
+           qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") != 1;
 }
 
-/// Leaves out six of seven cases of nested loops where each takes long. Few loops are of seven
-/// rounds, so that all their values are still met.
+/// Leaves out six of seven cases of nested loops where few are taken. Loops of seven rounds are
+/// rare, so that all their values are still met.
 class FewCases {
 public:
     bool skipsNext() { return m_isOn && m_count++ % 7 != 0; }

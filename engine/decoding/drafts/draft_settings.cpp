@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace engine {
@@ -15,14 +14,7 @@ namespace {
 constexpr int kMostLayers = 1023;
 constexpr const char* kRejection = "rejection";
 
-/// A trial now and then stays, so that S and patience still end a search.
-constexpr double kLeastSearch = 0.1;
-
 } // namespace
-
-double searchShareAt(double most, double matchness) {
-    return most * std::clamp(2.0 * (1.0 - matchness), kLeastSearch, 1.0);
-}
 
 SettingInfo longestDraftSetting(int initial, int most) {
     return stepSetting(

@@ -24,11 +24,6 @@ inline constexpr const char* kSwiftSiblings = "1,3,5,10";
 /// verifying. Not of the paper.
 inline constexpr double kSwiftSearchShare = 0.25;
 
-/// How much of the share `most` trials are worth where the best set has this matchness, 0 to 1:
-/// all of it while half of the tokens are missed or more, then less and less, as less is left to
-/// find; a tenth at least.
-double searchShareAt(double most, double matchness);
-
 /// "max_draft": from 1 to `most`.
 SettingInfo longestDraftSetting(int initial, int most);
 

@@ -95,6 +95,7 @@ private slots:
     void theCodeKeepsItsOwnSiblingsAndStartSet();
     void aTreeWithoutEarlyStopHas251Rows();
     void oursIsTheDefaultAndEachAdditionIsASettingOfItsOwn();
+    void theBetterASetTheLessOfItsShareASearchTakes();
     void everyProfileAndPresetIsWithoutContradictions();
     void aScheduleThatNoTreeHoldsIsRefused();
 };
@@ -218,6 +219,15 @@ void SwiftProfilesTest::aTreeWithoutEarlyStopHas251Rows() {
     for (const DecodeStep& step : run(profile("paper", {{"early_stop", 0.0}})))
         most = std::max(most, step.verifiedRows);
     QCOMPARE(most, 251);
+}
+
+void SwiftProfilesTest::theBetterASetTheLessOfItsShareASearchTakes() {
+    const swift::SwiftSettings ours = settingsOf({{"search_share", 0.25}});
+    QCOMPARE(ours.searchShareAt(0.0), 0.25);
+    QCOMPARE(ours.searchShareAt(0.5), 0.25);
+    QCOMPARE(ours.searchShareAt(0.75), 0.125);
+    QCOMPARE(ours.searchShareAt(1.0), 0.025);
+    QCOMPARE(settingsOf(profile("paper")).searchShareAt(0.5), 0.0);
 }
 
 /// Each is named by what is off in the paper's profile; nothing else differs.

@@ -58,7 +58,8 @@ private slots:
     void onALessonModelSwiftStartsWithTheShareOfItsCopies() {
         DecoderSwitch control(m_stage->context());
         ModelLoaded model = loadedModel();
-        model.model.silentCopies = {1, 3, 5};
+        model.model.silentCopies = {1, 3};
+        model.model.layerCount = 4;
         model.decoders = {swiftDecoder(), vanillaDecoder()};
         say(model);
         say(DecoderChosen{vanillaDecoder(), {}});

@@ -142,6 +142,14 @@ class LessonsWalkTest : public QObject {
         }
     }
 
+    /// A step that names a profile means it as it is: on this model the window has others of its own.
+    void theSearchIsThePapers() {
+        if (player().lesson()->name != "search" || player().stepIndex() != 1)
+            return;
+        QCOMPARE(textOf(m_studio->run().settings(), "profile"), std::string("paper"));
+        QCOMPARE(numberOf(m_studio->run().settings(), "r"), 0.45);
+    }
+
     void walk(const Lesson& lesson) {
         panel().begin(lesson);
         QVERIFY2(panel().obstacle().isEmpty(), qPrintable(panel().obstacle()));
@@ -154,6 +162,7 @@ class LessonsWalkTest : public QObject {
                 doWhatIsAsked();
             else
                 answerTheQuestion();
+            theSearchIsThePapers();
             if (QTest::currentTestFailed())
                 return;
             QVERIFY2(player().isDone(i), place());

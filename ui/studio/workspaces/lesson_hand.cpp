@@ -166,7 +166,9 @@ void StudioHand::act(const Lesson& lesson, const LessonAction& action) {
 }
 
 void StudioHand::chooseDecoder(const LessonAction& action) {
-    ChooseDecoder choice{action.decoder, startingSettings(run(), action.decoder)};
+    ChooseDecoder choice{action.decoder, {}};
+    if (!action.settings.contains("profile")) // which is meant as it is
+        choice.settings = startingSettings(run(), action.decoder);
     for (const auto& [name, text] : action.settings)
         if (const SettingInfo* setting = settingOf(run(), action.decoder, name))
             if (auto value = parseSettingValue(*setting, text))

@@ -13,9 +13,6 @@ using namespace engine;
 
 namespace {
 
-/// Of the sublayers of a lesson model; all of them can be skipped.
-constexpr double kCopiedShare = 0.5;
-
 bool isSearching(const DecoderInfo& decoder) {
     return decoder.find("skip_set") != nullptr && decoder.find("optimise") != nullptr;
 }
@@ -91,9 +88,9 @@ SearchOffer searchOffer(const RunStore& store, bool isReplay) {
 
 SettingValues searchingSettings(const RunStore& store, const DecoderInfo& decoder) {
     SettingValues settings;
-    const bool isLesson = store.model() != nullptr && !store.model()->model.silentCopies.empty();
-    if (isLesson && decoder.find("r") != nullptr)
-        settings["r"] = kCopiedShare;
+    const ModelFacts model = store.model() != nullptr ? store.model()->model : ModelFacts();
+    if (!model.silentCopies.empty() && decoder.find("r") != nullptr)
+        settings["r"] = static_cast<double>(model.silentCopies.size()) / model.layerCount;
     else if (std::ranges::count(decoder.profiles, "guided", &SettingProfile::name) > 0)
         settings["profile"] = std::string("guided");
     if (store.search().foundBeside() != nullptr && isSearching(decoder))

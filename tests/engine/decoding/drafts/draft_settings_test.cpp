@@ -56,7 +56,6 @@ private slots:
     void draftsBeyondTheDecodersLongestAreRefused();
     void exitsAreThoseOfTheModel();
     void verificationNamesTheRule();
-    void theBetterASetTheLessOfItsShareASearchTakes();
 };
 
 void DraftSettingsTest::everyOneIsExplainedAndActsFromTheNextStepOn() {
@@ -114,14 +113,6 @@ void DraftSettingsTest::verificationNamesTheRule() {
     QCOMPARE(verifyRuleOf(resolved({{"verification", std::string("rejection")}})),
              VerifyRule::Rejection);
     QVERIFY(flagOf(resolved({}), "shared_noise"));
-}
-
-void DraftSettingsTest::theBetterASetTheLessOfItsShareASearchTakes() {
-    QCOMPARE(searchShareAt(0.25, 0.0), 0.25);
-    QCOMPARE(searchShareAt(0.25, 0.5), 0.25);
-    QCOMPARE(searchShareAt(0.25, 0.75), 0.125);
-    QCOMPARE(searchShareAt(0.25, 1.0), 0.025);
-    QCOMPARE(searchShareAt(0.0, 0.5), 0.0);
 }
 
 QTEST_APPLESS_MAIN(DraftSettingsTest)
