@@ -142,7 +142,8 @@ class LessonsWalkTest : public QObject {
         }
     }
 
-    /// A step that names a profile means it as it is: on this model the window has others of its own.
+    /// A step that names a profile means it as it is: on this model the window has others of its
+    /// own.
     void theSearchIsThePapers() {
         if (player().lesson()->name != "search" || player().stepIndex() != 1)
             return;
