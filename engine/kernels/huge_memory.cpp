@@ -54,7 +54,7 @@ HugeMemory::~HugeMemory() {
         munmap(m_mapping, m_mappedBytes);
 }
 
-std::string memoryRemark(const std::filesystem::path& root) {
+std::string memoryNote(const std::filesystem::path& root) {
     constexpr double kSwappedPart = 0.1;
     const double swapped = statusKib(root, "VmSwap:");
     if (swapped > 0.0 && swapped >= kSwappedPart * (swapped + statusKib(root, "VmRSS:")))

@@ -52,6 +52,6 @@ private:
 /// The note for a user whose system makes answers slower than they could be: it gives no huge
 /// pages, or a tenth of this process' memory and more lies in swap; otherwise empty. Read from the
 /// system's files below `root`; what is missing there is no reason.
-std::string memoryRemark(const std::filesystem::path& root = "/");
+std::string memoryNote(const std::filesystem::path& root = "/");
 
 } // namespace engine

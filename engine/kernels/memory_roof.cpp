@@ -191,7 +191,7 @@ Result<std::unique_ptr<MemoryRoof>> MemoryRoof::make(std::size_t bytes, int thre
     return std::unique_ptr<MemoryRoof>(new MemoryRoof(std::move(readers)));
 }
 
-double MemoryRoof::readGbps() { return m_readers->readOnce(); }
+Result<double> MemoryRoof::readGbps() { return m_readers->readOnce(); }
 
 std::size_t MemoryRoof::byteSize() const { return m_readers->byteSize(); }
 

@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/base/result.h"
+#include "engine/kernels/read_roof.h"
 
 #include <cstddef>
 #include <memory>
 
 namespace engine {
 
-/// Measures this machine's current memory bandwidth, the upper limit ("roof") of everything that
-/// streams weights. On a shared machine it varies by half within minutes, so it is measured with
-/// each sample that is compared with it. It has its own threads, which sleep between readings.
-/// Thread: one at a time.
-class MemoryRoof {
+/// The processor's memory bandwidth. On a shared machine it varies by half within minutes, so it is
+/// measured with each sample that is compared with it. It has its own threads, which sleep between
+/// readings.
+class MemoryRoof final : public ReadRoof {
 public:
     /// Creates a buffer of `bytes` (rounded up to whole chunks), in huge pages if the system has
     /// them; `threads` threads read it, including the caller's. If the buffer is not far larger
     /// than the processor's caches, it measures the caches. Errors: NoMemory.
     static Result<std::unique_ptr<MemoryRoof>> make(std::size_t bytes, int threads);
 
-    ~MemoryRoof();
-    MemoryRoof(const MemoryRoof&) = delete;
-    MemoryRoof& operator=(const MemoryRoof&) = delete;
+    ~MemoryRoof() override;
 
-    /// Reads the whole buffer once. Returns 1e9 bytes a second.
-    double readGbps();
+    /// Never an error.
+    Result<double> readGbps() override;
 
-    std::size_t byteSize() const;
+    std::size_t byteSize() const override;
 
     int threadCount() const;
 

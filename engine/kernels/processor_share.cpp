@@ -150,7 +150,7 @@ int usefulThreads(int wanted, const ProcessorShare& share) {
     return wanted > 0 ? std::min(wanted, share.mostThreads()) : share.bestThreads();
 }
 
-std::string threadsRemark(int wanted, const ProcessorShare& share) {
+std::string threadsNote(int wanted, const ProcessorShare& share) {
     const auto processors = [](int count) {
         return fmt::format("{} {}", count, count == 1 ? "processor" : "processors");
     };

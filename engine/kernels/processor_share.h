@@ -41,6 +41,6 @@ int usefulThreads(int wanted, const ProcessorShare& share = processorShare());
 
 /// The note for a user who asked for more threads than that, or whose container has less time than
 /// its cores could use; otherwise empty.
-std::string threadsRemark(int wanted, const ProcessorShare& share = processorShare());
+std::string threadsNote(int wanted, const ProcessorShare& share = processorShare());
 
 } // namespace engine

@@ -36,6 +36,8 @@ struct LoadForecast {
     /// Beside `memory`, once a decoder makes a copy of the weights to draft with
     /// (Transformer::makeCopyPiece); 0: there can be none.
     std::uint64_t copyBytes = 0;
+    /// Memory of the GPUs that it would take, all of it; 0: it is the computer's.
+    std::uint64_t deviceBytes = 0;
 };
 
 /// Weights that need this much more memory than their file are worth a sentence. Scales widened to

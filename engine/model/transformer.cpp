@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/transformer.h"
 
+#include "engine/base/system_memory.h"
+#include "engine/kernels/memory_roof.h"
 #include "engine/model/draft_model.h"
 
 #include <algorithm>
@@ -40,6 +42,12 @@ Transformer::~Transformer() = default;
 
 void Transformer::useDraftModel(std::unique_ptr<DraftModel> model) {
     m_draftModel = std::move(model);
+}
+
+Result<std::unique_ptr<ReadRoof>> Transformer::makeReadRoof(std::size_t bytes, int threads) const {
+    ENGINE_TRY(auto roof,
+               MemoryRoof::make(roofBytesThatFit(bytes, availableMemoryBytes()), threads));
+    return std::unique_ptr<ReadRoof>(std::move(roof));
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include "engine/base/result.h"
 #include "engine/base/settings.h"
 #include "engine/base/token.h"
+#include "engine/kernels/read_roof.h"
 #include "engine/loading/model_config.h"
 #include "engine/loading/weight_source.h"
 #include "engine/model/cache/attention_layout.h"
@@ -160,9 +161,16 @@ public:
     /// choose.
     virtual std::string_view instructionSet() const { return {}; }
 
+    /// For people: what it computes on, as "NVIDIA H200"; empty for the processor.
+    virtual std::string deviceName() const { return {}; }
+
     /// Nodes of a draft tree that it is worth verifying at once when nobody says otherwise: on a
     /// processor the cost of a pass grows with its rows.
     virtual int preferredTreeNodes() const { return 7; }
+
+    /// Measures the memory that weights are read from, over so many bytes or as many as fit:
+    /// usually the processor's, read by `threads` threads. Errors: NoMemory; those of a device.
+    virtual Result<std::unique_ptr<ReadRoof>> makeReadRoof(std::size_t bytes, int threads) const;
 
     /// A network that drafts for this one, computed as this one is. It reads this one's embedding,
     /// so this one must outlive it. Errors: Unsupported from a backend that has none; those of
@@ -232,7 +240,7 @@ private:
 /// An arithmeticName() up to its first comma: "4-bit".
 std::string shortArithmetic(std::string_view arithmeticName);
 
-/// Told while weights are read: the part done, 0 to 1. Thread: the caller's.
+/// Reported while weights are read: the part done, 0 to 1. Thread: the caller's.
 using LoadProgress = std::function<void(double)>;
 
 /// Where a backend that packs weights may keep them for the next start. A plain value.

@@ -5,6 +5,8 @@
 #include "engine/base/to_size.h"
 #include "plugins/backend_cuda/checks/load_check.h"
 #include "plugins/backend_cuda/checks/self_test.h"
+#include "plugins/backend_cuda/pipeline/layer_shares.h"
+#include "plugins/backend_cuda/pipeline/pipeline_transformer.h"
 #include "plugins/backend_cuda/transformer/cuda_transformer.h"
 #include "plugins/backend_cuda/workspaces/pass_spaces.h"
 
@@ -24,6 +26,11 @@ std::vector<SettingInfo> settings() {
                                           "",
                                           SettingEffect::NextLoad,
                                           "Number of the GPU to compute on, from 0.");
+    SettingInfo gpus = describedSetting(integerSetting("gpus", "GPUs", 1, {1, kMostDevices}),
+                                        "",
+                                        SettingEffect::NextLoad,
+                                        "Number of GPUs that hold the layers together, from that "
+                                        "one on. It gains room and no speed.");
     return {loadChoice("weights",
                        "Weights",
                        {"auto", "bf16", "f16", "f32", "int8"},
@@ -38,6 +45,7 @@ std::vector<SettingInfo> settings() {
                        "What is handed to the GPU at once: a whole pass, or one operation after "
                        "the other, slower and with the same numbers."),
             std::move(device),
+            std::move(gpus),
             precisionSetting({Precision::F32})};
 }
 
@@ -54,8 +62,8 @@ Result<CudaOptions> optionsOf(const TransformerOptions& options) {
         if (setting == nullptr)
             return unknownSetting("The backend cuda", known, name);
         ENGINE_TRY_DO(checkSetting(*setting, value));
-        if (name == "device") {
-            own.device = integerOf(options.settings, name);
+        if (name == "device" || name == "gpus") {
+            (name == "device" ? own.device : own.gpus) = integerOf(options.settings, name);
             continue;
         }
         const auto& word = std::get<std::string>(value);
@@ -72,22 +80,60 @@ Result<CudaOptions> optionsOf(const TransformerOptions& options) {
     return own;
 }
 
-Result<DeviceFacts> factsOf(const Machine& machine, int device) {
-    ENGINE_TRY(const std::vector<DeviceFacts> all, machine.list());
-    if (toSize(device) < all.size())
-        return all[toSize(device)];
+/// The GPUs that were asked for.
+Result<std::vector<DeviceFacts>> factsOf(const Machine& machine, const CudaOptions& own) {
+    ENGINE_TRY(std::vector<DeviceFacts> all, machine.list());
+    const std::size_t first = toSize(own.device);
+    const std::size_t end = first + toSize(own.gpus);
+    if (end <= all.size())
+        return std::vector(all.begin() + own.device, all.begin() + own.device + own.gpus);
     std::string names;
     for (std::size_t i = 0; i < all.size(); ++i)
         names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", i, all[i].name);
-    return Error{ErrorCode::InvalidInput,
-                 fmt::format("There is no GPU {}; there are: {}.", device, names),
-                 "Name one of these with --device."};
+    return Error{
+        ErrorCode::InvalidInput,
+        fmt::format("There is no GPU {}; there are: {}.", std::max(first, all.size()), names),
+        own.gpus == 1 ? "Name one of these with --device."
+                      : "Name one of these with --device, and fewer with --gpus."};
 }
 
-std::uint64_t cacheBytesOf(const ModelConfig& config, KvType type, int slots) {
-    return slotBytes({config.layerCount, config.kvHeadCount, config.headDim, 1, type},
+std::uint64_t cacheBytesOf(const ModelConfig& config, LayerSpan span, KvType type, int slots) {
+    return slotBytes({span.count(), config.kvHeadCount, config.headDim, 1, type},
                      headWidthOf(config)) *
            static_cast<std::uint64_t>(slots);
+}
+
+/// What a GPU with these layers holds.
+MemoryNeed
+needOf(const ModelConfig& config, const DeviceWeights& outline, KvType kvType, int contextLength) {
+    return {outline.bytes,
+            cacheBytesOf(config, outline.span, kvType, contextLength),
+            cacheBytesOf(config, outline.span, kvType, kScratchSlots),
+            workspaceBytes(config, outline, contextLength)};
+}
+
+/// Which layers each GPU holds: of GPUs of one size about as many bytes each.
+Result<std::vector<LayerSpan>> sharesOf(const ModelConfig& config,
+                                        const WeightSource& source,
+                                        const CudaOptions& own,
+                                        KvType kvType,
+                                        int contextLength,
+                                        std::span<const std::uint64_t> roomBytes) {
+    if (own.gpus == 1)
+        return std::vector{allLayers(config)};
+    if (own.gpus > config.layerCount)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The model has {} layers, which {} GPUs cannot share.",
+                                 config.layerCount,
+                                 own.gpus),
+                     "Ask for fewer with --gpus."};
+    std::vector<std::uint64_t> layerBytes;
+    for (int layer = 0; layer < config.layerCount; ++layer) {
+        const LayerSpan span{layer, layer + 1};
+        ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, own.weights, span));
+        layerBytes.push_back(outline.bytes + cacheBytesOf(config, span, kvType, contextLength));
+    }
+    return shareLayers(layerBytes, roomBytes);
 }
 
 Result<LoadForecast> forecast(const Machine& machine,
@@ -96,17 +142,30 @@ Result<LoadForecast> forecast(const Machine& machine,
                               const TransformerOptions& options,
                               int contextLength) {
     ENGINE_TRY(const CudaOptions own, optionsOf(options));
-    ENGINE_TRY(const DeviceFacts facts, factsOf(machine, own.device));
+    ENGINE_TRY(const std::vector<DeviceFacts> gpus, factsOf(machine, own));
     ENGINE_TRY_DO(checkNetwork(config));
-    ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, own.weights));
+    ENGINE_TRY(const DeviceWeights outline,
+               outlineWeights(config, source, own.weights, allLayers(config)));
     const KvType kvType = kvTypeOf(own, outline.mainFormat);
-    LoadForecast told{memoryNeed(config, outline.bytes, kvType, contextLength),
+    LoadForecast told{{},
                       std::string(tileFormatName(outline.mainFormat)),
                       std::string(kvTypeName(kvType)),
-                      fmt::format("sm_{}", facts.capability)};
-    told.memory.cacheBytes = cacheBytesOf(config, kvType, contextLength);
-    told.memory.scratchBytes = cacheBytesOf(config, kvType, kScratchSlots);
-    told.memory.passBytes = workspaceBytes(config, outline, contextLength);
+                      fmt::format("sm_{}", gpus.front().capability)};
+    std::vector<std::uint64_t> roomBytes;
+    for (const DeviceFacts& facts : gpus) {
+        told.deviceBytes += facts.memoryBytes;
+        roomBytes.push_back(std::max<std::uint64_t>(facts.memoryBytes, 1));
+    }
+    ENGINE_TRY(const std::vector<LayerSpan> spans,
+               sharesOf(config, source, own, kvType, contextLength, roomBytes));
+    for (const LayerSpan span : spans) {
+        ENGINE_TRY(const DeviceWeights part, outlineWeights(config, source, own.weights, span));
+        const MemoryNeed need = needOf(config, part, kvType, contextLength);
+        told.memory.weightBytes += need.weightBytes;
+        told.memory.cacheBytes += need.cacheBytes;
+        told.memory.scratchBytes += need.scratchBytes;
+        told.memory.passBytes += need.passBytes;
+    }
     told.wideningNote = wideningNote(
         outline.bytes,
         storedBytes(source),
@@ -127,8 +186,42 @@ Result<void> checkMemory(Device& device, std::uint64_t modelBytes) {
                     static_cast<double>(needed) / 1e9,
                     device.facts().name,
                     static_cast<double>(isFree) / 1e9),
-        "Ask for a shorter --context, for --weights int8, or for another GPU with "
-        "--device."};
+        "Ask for a shorter --context, for --weights int8, for another GPU with --device, or for "
+        "several with --gpus."};
+}
+
+/// The GPUs, each tested if that is asked for, and found to have room for its share.
+struct OpenedDevices {
+    std::vector<std::shared_ptr<Device>> devices;
+    std::vector<LayerSpan> spans;
+};
+
+Result<OpenedDevices> openDevices(const Machine& machine,
+                                  const ModelConfig& config,
+                                  const WeightSource& source,
+                                  const CudaOptions& own,
+                                  KvType kvType,
+                                  int contextLength) {
+    OpenedDevices opened;
+    std::vector<std::uint64_t> roomBytes;
+    for (int i = 0; i < own.gpus; ++i) {
+        ENGINE_TRY(std::shared_ptr<Device> device, machine.open(own.device + i));
+        ENGINE_TRY(const std::uint64_t isFree, device->freeBytes());
+        roomBytes.push_back(isFree > kLeftFree ? isFree - kLeftFree : 1);
+        opened.devices.push_back(std::move(device));
+    }
+    ENGINE_TRY(opened.spans, sharesOf(config, source, own, kvType, contextLength, roomBytes));
+    for (std::size_t i = 0; i < opened.devices.size(); ++i) {
+        ENGINE_TRY(const DeviceWeights outline,
+                   outlineWeights(config, source, own.weights, opened.spans[i]));
+        const MemoryNeed need = needOf(config, outline, kvType, contextLength);
+        ENGINE_TRY_DO(
+            checkMemory(*opened.devices[i],
+                        need.weightBytes + need.cacheBytes + need.scratchBytes + need.passBytes));
+        if (!machine.testFolder.empty())
+            ENGINE_TRY_DO(testDeviceOnce(opened.devices[i], machine.testFolder));
+    }
+    return opened;
 }
 
 Result<std::unique_ptr<Transformer>> load(const Machine& machine,
@@ -136,24 +229,38 @@ Result<std::unique_ptr<Transformer>> load(const Machine& machine,
                                           const WeightSource& source,
                                           const TransformerOptions& options) {
     ENGINE_TRY_DO(config.validate());
-    ENGINE_TRY(const CudaOptions own, optionsOf(options));
-    ENGINE_TRY_DO(factsOf(machine, own.device));
+    ENGINE_TRY(CudaOptions own, optionsOf(options));
+    ENGINE_TRY_DO(factsOf(machine, own));
     ENGINE_TRY_DO(checkNetwork(config));
-    ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, own.weights));
-    ENGINE_TRY(const std::shared_ptr<Device> device, machine.open(own.device));
-    ENGINE_TRY_DO(checkMemory(*device,
-                              outline.bytes +
-                                  cacheBytesOf(config,
-                                               kvTypeOf(own, outline.mainFormat),
-                                               options.cacheSlots + kScratchSlots) +
-                                  workspaceBytes(config, outline, options.cacheSlots)));
-    if (!machine.testFolder.empty())
-        ENGINE_TRY_DO(testDeviceOnce(device, machine.testFolder));
-    ENGINE_TRY(DeviceWeights weights, uploadWeights(config, source, own.weights, device, options));
-    ENGINE_TRY(std::unique_ptr<CudaTransformer> made,
-               CudaTransformer::make(device, config, std::move(weights), own, options.cacheSlots));
-    ENGINE_TRY_DO(checkLoaded(*made, device->facts().name, machine.checkedRows));
-    return std::unique_ptr<Transformer>(std::move(made));
+    ENGINE_TRY(const DeviceWeights outline,
+               outlineWeights(config, source, own.weights, allLayers(config)));
+    own.kvType = kvTypeOf(own, outline.mainFormat);
+    ENGINE_TRY(const OpenedDevices opened,
+               openDevices(machine, config, source, own, *own.kvType, options.cacheSlots));
+    const TransformerKey key;
+    std::vector<std::unique_ptr<CudaTransformer>> parts;
+    for (std::size_t i = 0; i < opened.devices.size(); ++i) {
+        const std::shared_ptr<Device>& device = opened.devices[i];
+        TransformerOptions shared = options;
+        if (options.progress)
+            shared.progress = [&](double done) {
+                options.progress((static_cast<double>(i) + done) / own.gpus);
+            };
+        ENGINE_TRY(DeviceWeights weights,
+                   uploadWeights(config, source, own.weights, opened.spans[i], device, shared));
+        ENGINE_TRY(std::unique_ptr<CudaTransformer> part,
+                   CudaTransformer::make(
+                       device, config, std::move(weights), own, options.cacheSlots, key));
+        parts.push_back(std::move(part));
+    }
+    std::unique_ptr<Transformer> made;
+    if (parts.size() == 1)
+        made = std::move(parts.front());
+    else
+        made = std::make_unique<PipelineTransformer>(
+            std::move(parts), key, std::string(tileFormatName(outline.mainFormat)));
+    ENGINE_TRY_DO(checkLoaded(*made, made->deviceName(), machine.checkedRows));
+    return made;
 }
 
 std::string heldAs(const WeightSource&, const TensorInfo& tensor) {

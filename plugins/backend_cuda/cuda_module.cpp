@@ -10,8 +10,9 @@ namespace {
 
 /// NVIDIA's driver, opened when somebody first asks for a GPU.
 Machine driverMachine(const std::filesystem::path& folder) {
-    return {[]() -> engine::Result<std::vector<DeviceFacts>> {
+    return {[folder]() -> engine::Result<std::vector<DeviceFacts>> {
                 ENGINE_TRY(const driver::Functions functions, driver::open());
+                ENGINE_TRY_DO(readKernelImage(folder));
                 return listDevices(functions);
             },
             [folder](int place) -> engine::Result<std::shared_ptr<Device>> {

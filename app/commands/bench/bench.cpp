@@ -44,8 +44,8 @@ Result<void> runBench(const BenchOptions& options, CommandContext& context) {
     BenchResults results;
     ENGINE_TRY(const DraftingChoice choice, chooseDrafting(options, registry));
     results.facts.decoder = choice.decoder;
-    if (!choice.remark.empty())
-        results.facts.remarks.push_back(choice.remark);
+    if (!choice.note.empty())
+        results.facts.notes.push_back(choice.note);
     ENGINE_TRY(BenchModel model, openBenchModel(options, stop));
     ENGINE_TRY(auto plans, readPlans(options.skipSets, model.loaded.config.layerCount));
     for (const NamedPlan& plan : plans)
@@ -55,9 +55,9 @@ Result<void> runBench(const BenchOptions& options, CommandContext& context) {
     for (std::size_t i = 0; i < kRivals.size(); ++i)
         if (rivals[i])
             results.facts.rivalVersions[i] = rivals[i]->version();
-    ENGINE_TRY(const auto roof, openRoof(options, results.facts));
-    for (const std::string& remark : results.facts.remarks)
-        Console::note(remark);
+    ENGINE_TRY(const auto roof, openRoof(options, *model.loaded.transformer, results.facts));
+    for (const std::string& note : results.facts.notes)
+        Console::note(note);
     ENGINE_TRY(
         PassClock clock,
         PassClock::make(*model.loaded.transformer,
@@ -82,7 +82,7 @@ Result<void> runBench(const BenchOptions& options, CommandContext& context) {
 void addWhat(CLI::App& command, BenchOptions& options) {
     command.add_option("--shape",
                        options.shape,
-                       "Use made-up weights in the shape of a LLaMA of about 1b, 3b or 7b "
+                       "Use made-up weights in the shape of a LLaMA of about 1b, 3b, 7b or 13b "
                        "parameters instead of a model");
     command.get_option("--weights")
         ->description("How the cpu backend holds weights, as in the other commands. With --shape, "

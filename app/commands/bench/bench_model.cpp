@@ -18,7 +18,7 @@ using namespace engine;
 
 namespace {
 
-constexpr int kShapeContext = 2048;
+constexpr int kShapeContext = 2048; // tokens, unless --context says otherwise
 constexpr int kShapePromptTokens = 64;
 
 constexpr std::array kBuiltInPrompts = {
@@ -117,12 +117,15 @@ Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token&
 Result<void> checkShapeMemory(const BenchOptions& options,
                               const ModelOptions& model,
                               const ModelConfig& config,
-                              const SyntheticWeights& weights) {
+                              const SyntheticWeights& weights,
+                              int contextLength) {
     BackendRegistry registry(moduleFolder());
     ENGINE_TRY(const BackendInfo backend, registry.info(chosenBackend(model.backend)));
     ENGINE_TRY(const TransformerOptions computing, registry.options(backend.name, model.settings));
     ENGINE_TRY(const LoadForecast forecast,
-               backend.forecast(config, weights, computing, kShapeContext));
+               backend.forecast(config, weights, computing, contextLength));
+    if (backend.hasOwnMemory)
+        return {}; // it says itself what does not fit
     return checkMemoryFor(
         static_cast<double>(forecast.memory.totalBytes()),
         fmt::format("the shape {} with {}", options.shape, counted(config.layerCount, "layer")));
@@ -131,7 +134,8 @@ Result<void> checkShapeMemory(const BenchOptions& options,
 Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token& stop) {
     ENGINE_TRY(ModelConfig config, syntheticConfig(options.shape, options.layers));
     BenchModel model;
-    model.contextLength = std::min(config.contextLength, kShapeContext);
+    const int wanted = options.model.context == 0 ? kShapeContext : options.model.context;
+    model.contextLength = std::min(config.contextLength, wanted);
     ENGINE_TRY_DO(checkContext(options, model.contextLength));
     const StoredForm& form = *storedForm(options);
     const SyntheticWeights weights(config, form.type);
@@ -140,7 +144,7 @@ Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token&
     }
     ModelOptions asStored = options.model;
     asStored.settings.erase("weights");
-    ENGINE_TRY_DO(checkShapeMemory(options, asStored, config, weights));
+    ENGINE_TRY_DO(checkShapeMemory(options, asStored, config, weights, model.contextLength));
     model.name = fmt::format(
         "shape {} ({}, {})", options.shape, counted(config.layerCount, "layer"), form.name);
     config.storedType = form.name;

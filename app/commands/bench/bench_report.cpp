@@ -45,7 +45,8 @@ Json factsJson(const BenchFacts& facts) {
                  {"prefill_tokens", facts.prefillTokens},
                  {"max_tokens", facts.maxTokens},
                  {"decoder", facts.decoder.empty() ? Json() : Json(facts.decoder)},
-                 {"remarks", facts.remarks}};
+                 {"remarks", facts.notes}};
+    json["device_us"] = facts.deviceUs;
     for (std::size_t i = 0; i < kRivals.size(); ++i)
         json[fmt::format("{}_version", kRivals[i].key)] =
             facts.rivalVersions[i].empty() ? Json() : Json(facts.rivalVersions[i]);

@@ -37,12 +37,13 @@ struct BenchFacts {
     std::size_t weightBytes = 0; ///< as the backend holds them
     double bytesPerStep = 0.0;   ///< of them, read for one token
     std::size_t roofBytes = 0;
+    std::map<std::string, double> deviceUs = {}; ///< see ReadRoof::timesUs
     int cachedTokens = 0;
     int prefillTokens = 0;
     int maxTokens = 0;
     std::string decoder;                  ///< compared with vanilla; empty = none
     ForRivals<std::string> rivalVersions; ///< empty = not compared
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
 };
 
 /// A pass and the full one-row pass timed right before or after it.

@@ -4,7 +4,6 @@
 #include "app/commands/options/decoder_options.h"
 #include "app/program_paths.h"
 #include "app/streams/counted.h"
-#include "engine/base/system_memory.h"
 #include "engine/base/typed_text.h"
 #include "engine/kernels/processor.h"
 #include "engine/loading/json/json_document.h"
@@ -102,8 +101,8 @@ Result<DraftingChoice> chooseDrafting(const BenchOptions& options, DecoderRegist
         if (registry.info(kAuto))
             choice.decoder = kAuto;
         else
-            choice.remark = "This build has no auto decoder, so only vanilla is measured; choose "
-                            "another one with --decoder.";
+            choice.note = "This build has no auto decoder, so only vanilla is measured; choose "
+                          "another one with --decoder.";
     }
     if (choice.decoder == "vanilla")
         choice.decoder.clear();
@@ -168,22 +167,23 @@ void describeModel(const BenchOptions& options, const BenchModel& model, BenchFa
     facts.prefillTokens = options.prefillTokens;
     facts.maxTokens = options.maxTokens;
     if (model.leftOut > 0)
-        facts.remarks.push_back(
+        facts.notes.push_back(
             fmt::format("The measurement leaves out {} for lack of room in the context.",
                         counted(model.leftOut, "prompt")));
 }
 
-Result<std::unique_ptr<MemoryRoof>> openRoof(const BenchOptions& options, BenchFacts& facts) {
+Result<std::unique_ptr<ReadRoof>>
+openRoof(const BenchOptions& options, const Transformer& transformer, BenchFacts& facts) {
     const auto wanted = static_cast<std::size_t>(options.roofMib) << 20U;
-    const std::size_t bytes = roofBytesThatFit(wanted, availableMemoryBytes());
-    ENGINE_TRY(auto roof, MemoryRoof::make(bytes, facts.threads));
+    ENGINE_TRY(auto roof, transformer.makeReadRoof(wanted, facts.threads));
     facts.roofBytes = roof->byteSize();
+    ENGINE_TRY(facts.deviceUs, roof->timesUs());
     if (facts.roofBytes < kWholeRoof)
-        facts.remarks.push_back(
+        facts.notes.push_back(
             fmt::format("The memory bandwidth is measured over {} MiB{}, so the processor's caches "
                         "may make it look higher.",
                         facts.roofBytes >> 20U,
-                        bytes < wanted ? " because little memory is free" : ""));
+                        facts.roofBytes < wanted ? " because little memory is free" : ""));
     return roof;
 }
 

@@ -10,7 +10,7 @@ namespace app {
 struct DraftingChoice {
     std::string decoder; ///< empty = none
     engine::SettingValues settings;
-    std::string remark; ///< why there is none, as a sentence; empty otherwise
+    std::string note; ///< why there is none, as a sentence; empty otherwise
 };
 
 /// --decoder, or auto where that exists. Errors: those of parseSettings.
@@ -38,9 +38,9 @@ SkipSetSamples emptySamples(const NamedPlan& plan, const engine::ModelConfig& co
 /// The processor, the backend and the size of its weights.
 void describeModel(const BenchOptions& options, const BenchModel& model, BenchFacts& facts);
 
-/// A probe of the requested size, or as large as fits, with a note. Errors: NoMemory.
-engine::Result<std::unique_ptr<engine::MemoryRoof>> openRoof(const BenchOptions& options,
-                                                             BenchFacts& facts);
+/// A probe of the requested size, or as large as fits, with a note. Errors: as makeReadRoof().
+engine::Result<std::unique_ptr<engine::ReadRoof>>
+openRoof(const BenchOptions& options, const engine::Transformer& transformer, BenchFacts& facts);
 
 /// Refuses options with which other programs could not take part, before anything is loaded.
 /// Errors: InvalidInput when the model is no GGUF file; those of RivalProcess::checkParts.

@@ -25,9 +25,10 @@ struct Shape {
 
 constexpr std::array kShapes = {Shape{"1b", 2048, 5632, 22, 32, 4},
                                 Shape{"3b", 3200, 8640, 26, 32, 32},
-                                Shape{"7b", 4096, 11008, 32, 32, 32}};
+                                Shape{"7b", 4096, 11008, 32, 32, 32},
+                                Shape{"13b", 5120, 13824, 40, 40, 40}};
 constexpr int kVocabSize = 32000;
-constexpr int kContextLength = 4096;
+constexpr int kContextLength = 16384;
 
 /// 64 bits at a time, from a key of its own for each row.
 class RowBits {
@@ -139,7 +140,7 @@ Result<ModelConfig> syntheticConfig(std::string_view shape, int layerCount) {
     }
     return Error{ErrorCode::InvalidInput,
                  fmt::format("There is no shape \"{}\" of {} layers.", shape, layerCount),
-                 "Choose 1b, 3b or 7b, and at least one layer."};
+                 "Choose 1b, 3b, 7b or 13b, and at least one layer."};
 }
 
 SyntheticWeights::SyntheticWeights(const ModelConfig& config, TensorType type) {

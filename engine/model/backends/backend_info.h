@@ -17,7 +17,8 @@ namespace engine {
 /// What a backend can compute on: the processor, or one of several GPUs. A plain value.
 struct BackendDevice {
     std::string name;
-    std::uint64_t freeBytes = 0; ///< memory that it can still give; 0 = not known
+    /// Memory that it can still give; of a GPU all that it has; 0 = not known.
+    std::uint64_t freeBytes = 0;
 };
 
 /// What a backend says about itself. Command line, window, inspection and measurements are made

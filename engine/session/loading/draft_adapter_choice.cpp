@@ -38,12 +38,12 @@ Result<std::vector<std::string>> adoptDraftAdapter(Transformer& model,
                                                    const std::string& fingerprint,
                                                    const std::string& asked,
                                                    const std::filesystem::path& shipped) {
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
     if (asked == kNoDraftAdapter)
-        return remarks;
+        return notes;
     if (!asked.empty()) {
         ENGINE_TRY_DO(adopt(model, fingerprint, asked));
-        return remarks;
+        return notes;
     }
     const std::filesystem::path users = usersDraftAdapter(fingerprint);
     std::vector<std::filesystem::path> known = {users};
@@ -55,11 +55,11 @@ Result<std::vector<std::string>> adoptDraftAdapter(Transformer& model,
             continue;
         const auto adopted = adopt(model, fingerprint, path);
         if (adopted)
-            return remarks;
+            return notes;
         if (path == users || adopted.error().code != ErrorCode::Unsupported)
-            remarks.push_back("The draft adapter is not used: " + adopted.error().message);
+            notes.push_back("The draft adapter is not used: " + adopted.error().message);
     }
-    return remarks;
+    return notes;
 }
 
 } // namespace engine

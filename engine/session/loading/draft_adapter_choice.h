@@ -18,7 +18,7 @@ std::filesystem::path usersDraftAdapter(const std::string& fingerprint);
 
 /// Gives a loaded model its draft adapter: the file asked for, none, or for "" the user's, else the
 /// one of the same name in `shipped`, a folder of the program's data; neither need exist. Returns
-/// remarks for the user: an adapter that nobody asked for by name and that cannot be used is told
+/// notes for the user: an adapter that nobody asked for by name and that cannot be used is told
 /// and left alone, but a shipped one that the backend has no use for is not worth a word. Errors:
 /// those of readDraftAdapter(), checkFits() and makeDraftModel() for a file that was asked for,
 /// NoMemory among them.

@@ -11,17 +11,19 @@ namespace engine {
 
 namespace {
 
-/// What is free on a GPU is not known before something is loaded there.
+/// What is free on a GPU is not known before something is loaded there, only what it has.
 MemoryFacts memoryFactsOf(const LoadForecast& forecast, bool hasOwnMemory) {
     const MemoryNeed& need = forecast.memory;
-    const double freeBytes = availableMemoryBytes();
-    const bool isKnown = !hasOwnMemory && freeBytes < std::numeric_limits<double>::max();
+    const double freeBytes =
+        hasOwnMemory ? static_cast<double>(forecast.deviceBytes) : availableMemoryBytes();
+    const bool isKnown = freeBytes < std::numeric_limits<double>::max();
     return {.weightBytes = need.weightBytes,
             .cacheBytes = need.cacheBytes,
             .scratchBytes = need.scratchBytes,
             .passBytes = need.passBytes,
             .totalBytes = need.totalBytes(),
             .freeBytes = isKnown ? static_cast<std::uint64_t>(freeBytes) : 0,
+            .isOfDevice = hasOwnMemory,
             .copyBytes = forecast.copyBytes};
 }
 
@@ -43,7 +45,7 @@ Result<ModelInspected> inspectModel(const std::filesystem::path& moduleFolder,
                              .path = command.path,
                              .model = modelFactsOf(config, fileFactsOf(files, *weights)),
                              .memory = {},
-                             .remarks = config.notes};
+                             .notes = config.notes};
     inspected.model.contextLength = contextLength;
     inspected.model.backend = backend.name;
     ENGINE_TRY(const LoadForecast forecast,
@@ -59,8 +61,8 @@ Result<ModelInspected> inspectModel(const std::filesystem::path& moduleFolder,
     if (text.chatTemplate)
         inspected.model.chatTemplate = text.chatTemplate->origin();
     if (!forecast.wideningNote.empty())
-        inspected.remarks.push_back(forecast.wideningNote);
-    inspected.remarks.insert(inspected.remarks.end(), text.remarks.begin(), text.remarks.end());
+        inspected.notes.push_back(forecast.wideningNote);
+    inspected.notes.insert(inspected.notes.end(), text.notes.begin(), text.notes.end());
     return inspected;
 }
 

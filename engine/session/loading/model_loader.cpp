@@ -37,20 +37,20 @@ loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoad
     BackendRegistry backends(loader.moduleFolder);
     ENGINE_TRY(TransformerOptions options, backends.options(model.backend, command.settings));
     ENGINE_TRY(model.contextLength, chosenContext(command.contextLength, config));
-    model.remarks = config.notes;
+    model.notes = config.notes;
     ENGINE_TRY_DO(enter("tokenizer"));
     ENGINE_TRY(ModelText text, readModelText(files, config));
     model.tokenizer = std::move(text.tokenizer);
     model.chatTemplate = std::move(text.chatTemplate);
-    model.remarks.insert(model.remarks.end(), text.remarks.begin(), text.remarks.end());
+    model.notes.insert(model.notes.end(), text.notes.begin(), text.notes.end());
     ENGINE_TRY(const TransformerFactory factory, backends.find(model.backend));
     ENGINE_TRY(const auto weights, files.weights());
     model.file = fileFactsOf(files, *weights);
     ENGINE_TRY_DO(enter("fingerprint"));
     ENGINE_TRY(model.fingerprint, modelFingerprint(config, *weights));
     ENGINE_TRY_DO(enter("weights"));
-    if (const std::string remark = threadsRemark(options.threads); !remark.empty())
-        model.remarks.push_back(remark);
+    if (const std::string note = threadsNote(options.threads); !note.empty())
+        model.notes.push_back(note);
     options.threads = usefulThreads(options.threads);
     options.cacheSlots = model.contextLength;
     options.packedCache = loader.packedCache;
@@ -58,13 +58,13 @@ loadFiles(const LoaderOptions& loader, const LoadModel& command, const ModelLoad
     options.stop = work.stop;
     options.progress = [&work](double part) { work.progress("weights", part); };
     ENGINE_TRY(model.transformer, factory(config, *weights, options));
-    if (const std::string remark = memoryRemark(); !remark.empty())
-        model.remarks.push_back(remark);
+    if (const std::string note = memoryNote(); !note.empty())
+        model.notes.push_back(note);
     ENGINE_TRY(
-        const std::vector<std::string> remarks,
+        const std::vector<std::string> notes,
         adoptDraftAdapter(
             *model.transformer, model.fingerprint, command.draftAdapter, loader.adapterFolder));
-    model.remarks.insert(model.remarks.end(), remarks.begin(), remarks.end());
+    model.notes.insert(model.notes.end(), notes.begin(), notes.end());
     return model;
 }
 

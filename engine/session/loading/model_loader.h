@@ -29,7 +29,7 @@ struct SessionModel {
     std::string backend;
     FileFacts file = {};     ///< for people
     std::string fingerprint; ///< see modelFingerprint(); empty = no skip sets are saved
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
     std::shared_ptr<const TokenTrie> vocabulary = nullptr; ///< made when it is first needed
 };
 

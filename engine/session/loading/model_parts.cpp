@@ -85,7 +85,7 @@ Result<ModelText> readModelText(const ModelFiles& files, const ModelConfig& conf
     ModelText text;
     auto tokenizer = loadTokenizer(files);
     if (!tokenizer && tokenizer.error().code == ErrorCode::NotFound) {
-        text.remarks.push_back("The model has no tokenizer, so it cannot read text.");
+        text.notes.push_back("The model has no tokenizer, so it cannot read text.");
         return text;
     }
     ENGINE_TRY(text.tokenizer, std::move(tokenizer));

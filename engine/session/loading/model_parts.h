@@ -23,7 +23,7 @@ Result<int> chosenContext(int asked, const ModelConfig& config);
 struct ModelText {
     std::unique_ptr<Tokenizer> tokenizer;
     std::optional<ChatTemplate> chatTemplate; ///< none without a tokenizer
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
 };
 
 /// Errors: those of reading the parts; InvalidInput for a tokenizer of another model.

@@ -31,6 +31,7 @@ struct ModelFacts {
     std::string precision;      ///< how weights are held and computed with: "4-bit", "float32"
     std::string arithmetic;     ///< the same in full: "4-bit, scale and minimum per 32"
     std::string instructionSet; ///< of the kernels, "avx512"; empty if there is no choice
+    std::string device;         ///< "NVIDIA H200"; empty for the processor
     std::string kvType;         ///< of the numbers in the cache, "float16"
     std::string weightTypes;    ///< of the file's tensors, with counts: "Q4_1 210, F32 61, Q8_0 1"
     std::uint64_t parameterCount = 0;
@@ -60,7 +61,8 @@ struct MemoryFacts {
     std::uint64_t scratchBytes = 0; ///< for draft trees and the search, beyond the context
     std::uint64_t passBytes = 0;    ///< of the largest pass
     std::uint64_t totalBytes = 0;   ///< of the four above
-    std::uint64_t freeBytes = 0;    ///< memory available now; 0 = not known
+    std::uint64_t freeBytes = 0;    ///< memory available now, on GPUs all there is; 0 = not known
+    bool isOfDevice = false;        ///< it is that of GPUs
     std::uint64_t copyBytes = 0;    ///< beside these, see LoadForecast
 };
 

@@ -24,6 +24,7 @@ ModelFacts factsOf(const SessionModel& model) {
     facts.arithmetic = model.transformer->arithmeticName();
     facts.precision = shortArithmetic(facts.arithmetic);
     facts.instructionSet = model.transformer->instructionSet();
+    facts.device = model.transformer->deviceName();
     facts.kvType = model.transformer->kvTypeName();
     facts.weightBytes = model.transformer->weightBytes();
     if (model.tokenizer)
@@ -146,7 +147,7 @@ void SessionWorker::workOn(const NumberedCommand& command) {
         return std::visit([this](const auto& content) { return handle(content); }, command.command);
     });
     m_conversations.forEach([this](Conversation& each) { tellSpan(each); });
-    tellRemarks();
+    tellNotes();
 }
 
 /// Makes the next part of its answer.
@@ -168,7 +169,7 @@ void SessionWorker::serve(Conversation& conversation) {
         endPause(conversation, searched);
     else if (!m_options.usesPauses || isAside(conversation.id))
         conversation.work.reset(); // no pause
-    tellRemarks();
+    tellNotes();
 }
 
 /// Lets the decoder use the pause behind an answer for one piece of its work. A stop or a closed
@@ -295,10 +296,10 @@ void SessionWorker::fail(const SessionTask& task, Error error) {
     m_outlet.emit(std::move(failed), task.conversation.value_or(0));
 }
 
-void SessionWorker::tellRemarks() {
+void SessionWorker::tellNotes() {
     m_conversations.forEach([this](Conversation& each) {
-        for (const std::string& remark : each.slot.takeRemarks())
-            m_outlet.emit(Remark{remark}, each.id);
+        for (const std::string& note : each.slot.takeNotes())
+            m_outlet.emit(Note{note}, each.id);
     });
 }
 
@@ -323,7 +324,7 @@ Result<void> SessionWorker::handle(const LoadModel& command) {
         return Error{ErrorCode::Cancelled, "Loading the model was cancelled.", ""};
     auto loaded = m_loader(command, work);
     if (!loaded && loaded.error().code == ErrorCode::NoMemory && m_model) {
-        m_outlet.emit(Remark{"The earlier model was freed to make room for the new one."});
+        m_outlet.emit(Note{"The earlier model was freed to make room for the new one."});
         unload();
         loaded = m_loader(command, work);
     }
@@ -343,7 +344,7 @@ void SessionWorker::useModel(SessionModel model, const std::string& path) {
                                                    m_model->file.name);
         m_asideMemory = std::make_unique<SkipSetMemory>(m_memory->readOnly());
     }
-    ModelLoaded loaded{path, factsOf(*m_model), m_model->remarks, {}};
+    ModelLoaded loaded{path, factsOf(*m_model), m_model->notes, {}};
     loaded.decoders = m_registry.list(&loaded.refusedModules);
     m_outlet.emit(std::move(loaded));
 }
@@ -355,7 +356,7 @@ Result<void> SessionWorker::handle(const UnloadModel&) {
 
 void SessionWorker::unload() {
     leaveModel();
-    tellRemarks();
+    tellNotes();
     forgetMemory();
     if (std::exchange(m_model, std::nullopt))
         m_outlet.emit(ModelUnloaded{});
@@ -422,8 +423,8 @@ Result<void> SessionWorker::makeRoom(Conversation& conversation) {
     return m_conversations.makeRoom(
         conversation, *m_model, m_options.cacheLimitBytes, [this](Conversation& freed) {
             endPause(freed, freed.slot.searchedTask());
-            m_outlet.emit(Remark{"The cache of this conversation was freed to make room for "
-                                 "another one; its next prompt is read from its beginning."},
+            m_outlet.emit(Note{"The cache of this conversation was freed to make room for "
+                               "another one; its next prompt is read from its beginning."},
                           freed.id);
         });
 }
@@ -471,7 +472,7 @@ Result<void> SessionWorker::beginPrompt(Conversation& conversation, const Submit
 /// Its prompts were stopped when this was sent, and have ended.
 Result<void> SessionWorker::handle(const CloseConversation& command) {
     m_conversations.at(command.conversation).slot.drop();
-    tellRemarks();
+    tellNotes();
     m_conversations.erase(command.conversation);
     m_outlet.forget(command.conversation);
     return {};

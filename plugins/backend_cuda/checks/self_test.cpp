@@ -82,6 +82,10 @@ public:
         return m_device->upload(to, from);
     }
 
+    Result<void> send(std::byte* to, std::span<const std::byte> from) override {
+        return m_device->send(to, from);
+    }
+
     Result<void> download(std::span<std::byte> to, const std::byte* from) override {
         return m_device->download(to, from);
     }
@@ -176,9 +180,14 @@ Result<void> testForm(const std::shared_ptr<Device>& device, const TestedForm& f
     const MadeUpWeights weights(config, form.stored);
     const auto make = [&](const std::shared_ptr<Device>& on,
                           bool isByOperations) -> Result<std::unique_ptr<CudaTransformer>> {
-        ENGINE_TRY(DeviceWeights uploaded, uploadWeights(config, weights, form.wanted, on, {}));
+        ENGINE_TRY(DeviceWeights uploaded,
+                   uploadWeights(config, weights, form.wanted, allLayers(config), on, {}));
         return CudaTransformer::make(
-            on, config, std::move(uploaded), {form.wanted, form.kvType, 0, isByOperations}, kRows);
+            on,
+            config,
+            std::move(uploaded),
+            {.weights = form.wanted, .kvType = form.kvType, .isByOperations = isByOperations},
+            kRows);
     };
     ENGINE_TRY(const auto transformer, make(device, false));
     const std::string name = transformer->arithmeticName();

@@ -52,6 +52,11 @@ public:
     /// `from` may change when this returns.
     virtual engine::Result<void> upload(std::byte* to, std::span<const std::byte> from) = 0;
 
+    /// The same without waiting for anything: `from` may not change before the next download().
+    virtual engine::Result<void> send(std::byte* to, std::span<const std::byte> from) {
+        return upload(to, from);
+    }
+
     /// Waits until all that was asked for before has happened.
     virtual engine::Result<void> download(std::span<std::byte> to, const std::byte* from) = 0;
 

@@ -181,7 +181,10 @@ Result<void> DriverDevice::check(driver::Status status, std::string_view doing) 
         ErrorCode::Io,
         fmt::format(
             "The GPU {} failed at {} ({}).", m_facts.name, doing, m_functions.nameOf(status)),
-        "Load the model again, start the program again, or compute with --backend cpu."};
+        status == driver::kUnavailable
+            ? "Another program may have it for itself: end that one, name another GPU with "
+              "--device, or compute with --backend cpu."
+            : "Load the model again, start the program again, or compute with --backend cpu."};
     if (driver::losesContext(status)) {
         m_lost = error;
         leave();
@@ -229,11 +232,15 @@ Result<void> DriverDevice::fillWithZeros(std::byte* memory, std::size_t bytes) {
 Result<void> DriverDevice::upload(std::byte* to, std::span<const std::byte> from) {
     if (from.empty())
         return {};
-    ENGINE_TRY_DO(enter());
-    ENGINE_TRY_DO(check(m_functions.copyToDevice(addressOf(to), from.data(), from.size(), m_stream),
-                        "receiving data"));
+    ENGINE_TRY_DO(send(to, from));
     // Where a GPU reads the host's memory itself, the driver need not have taken its copy yet.
     return check(m_functions.streamSynchronize(m_stream), "receiving data");
+}
+
+Result<void> DriverDevice::send(std::byte* to, std::span<const std::byte> from) {
+    ENGINE_TRY_DO(enter());
+    return check(m_functions.copyToDevice(addressOf(to), from.data(), from.size(), m_stream),
+                 "receiving data");
 }
 
 Result<void> DriverDevice::download(std::span<std::byte> to, const std::byte* from) {

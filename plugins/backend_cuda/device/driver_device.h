@@ -34,6 +34,7 @@ public:
     void release(std::byte* memory) override;
     engine::Result<void> fillWithZeros(std::byte* memory, std::size_t bytes) override;
     engine::Result<void> upload(std::byte* to, std::span<const std::byte> from) override;
+    engine::Result<void> send(std::byte* to, std::span<const std::byte> from) override;
     engine::Result<void> download(std::span<std::byte> to, const std::byte* from) override;
     engine::Result<void> launch(Kernel kernel, int blocks, const PassArguments& arguments) override;
 

@@ -26,6 +26,7 @@ using Function = FunctionOpaque*;
 
 constexpr Status kSuccess = 0;
 constexpr Status kOutOfMemory = 2;
+constexpr Status kUnavailable = 46; // also where another program has it for itself
 constexpr Status kNoDevice = 100;
 constexpr Status kNoBinaryForGpu = 209;
 constexpr int kUuidBytes = 16;
@@ -39,10 +40,26 @@ constexpr int kOldestVersion = 13000;        // of CUDA, of the driver
 constexpr int kOldestCapability = 80;
 
 /// Errors behind which every call in the same context answers with the same error: of the GPU's
-/// memory or links, of a kernel that went wrong, and of a context that is gone.
+/// memory or links, of a kernel that went wrong, and of a context or a GPU that is gone.
 constexpr bool losesContext(Status status) {
-    constexpr Status kLosing[] = {
-        214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
+    constexpr Status kLosing[] = {4,
+                                  kUnavailable,
+                                  201,
+                                  214,
+                                  220,
+                                  226,
+                                  700,
+                                  702,
+                                  709,
+                                  710,
+                                  714,
+                                  715,
+                                  716,
+                                  717,
+                                  718,
+                                  719,
+                                  721,
+                                  999};
     for (const Status losing : kLosing)
         if (status == losing)
             return true;

@@ -79,6 +79,8 @@ struct Place {
 };
 
 std::vector<Place> round; // [fibers]
+int foremost = 0;         // that has not ended
+bool isEager = false;
 int running = 0;
 int alive = 0;
 long turnsWithoutProgress = 0;
@@ -143,6 +145,8 @@ void handOver(int first, bool isLast) {
     const Place me = round[static_cast<std::size_t>(running)];
     round[static_cast<std::size_t>(me.before)].next = me.next;
     round[static_cast<std::size_t>(me.next)].before = me.before;
+    if (running == foremost)
+        foremost = me.next;
     if (--alive == 0)
         switchTo(*current, home, true);
     handOver(me.next, true);
@@ -179,7 +183,7 @@ void waitWhile(const unsigned& turn, unsigned old) {
     Place& place = round[static_cast<std::size_t>(running)];
     place.turn = &turn;
     place.old = old;
-    handOver(place.next, false);
+    handOver(isEager ? foremost : place.next, false);
     place.turn = nullptr;
 }
 
@@ -218,7 +222,8 @@ bool launch(int blocks,
     }
     work = &kernel;
     alive = count;
-    running = places.front();
+    running = foremost = places.front();
+    isEager = order.isEager;
     gridSize = blocks;
     isStuck = false;
     noteProgress();

@@ -56,9 +56,12 @@ extern int gridSize;
 extern Fault plantedFault;
 
 /// In which order the threads of a launch take turns: ascending, descending, or shuffled by a seed.
+/// Usually all go on about alike; eager ones go on as long as anything lets them, before all that
+/// come behind them in the order.
 struct ThreadOrder {
     bool isDescending = false;
     unsigned seed = 0; ///< 0: not shuffled
+    bool isEager = false;
 };
 
 /// Lets the next thread go on.

@@ -11,6 +11,8 @@ enum class Fault : int {
     ShortGridBarrier,
     CutByRows,
     EarlyFinish,
+    StaleScales,
+    HalfGroups,
     LostMoves,
     LostSections
 };

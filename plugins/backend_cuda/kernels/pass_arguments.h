@@ -23,7 +23,18 @@ constexpr unsigned kAllFinite = 0xffffffffU;
 constexpr int kMostExperts = 256;
 constexpr int kWidestHead = 256; // numbers
 
-enum class Kind : int { Begin, Linear, Turn, Attend, Join, Choose, AddNormed, HandOut, HeadJoin };
+enum class Kind : int {
+    Begin,
+    Linear,
+    Turn,
+    Attend,
+    Join,
+    Choose,
+    AddNormed,
+    HandOut,
+    HeadJoin,
+    Read
+};
 /// Of numbers in memory: weights, and the first three of keys and values.
 enum class Form : int { F32, Bf16, F16, Int8, Int4 };
 enum class Input : int { Stream, HeadRows, Context, Inner };
@@ -68,11 +79,11 @@ struct Operation {
     Kind kind = Kind::Begin;
     Input input = Input::Stream;
     Output output = Output::Projected;
-    int layer = 0;
+    int layer = 0;       // of the cache
     int sublayer = 0;    // attentions, then MLPs
     int window = 0;      // keys that a row sees; 0: all
     int rope = 0;        // which angles
-    int index = 0;       // of a hand-out, or of an expert
+    int index = 0;       // of a hand-out, or of an expert; of Read pieces of 16 bytes
     int offset = 0;      // rotates the blocks' shares
     int firstOutput = 0; // where the outputs begin in `projected`
     float scale = 1.0F;

@@ -61,6 +61,9 @@ template <int Tiles> DEVICE void runPass(const PassArguments& pass) {
         case Kind::HeadJoin:
             runHeadJoin(pass);
             break;
+        case Kind::Read:
+            runRead(pass, operation);
+            break;
         }
         gridBarrier(pass, passed);
     }

@@ -31,7 +31,8 @@ template <int Tiles> DEVICE void stageQuants(float4 value, int row, int column, 
     unsigned highestBits = 0;
     for (const float number : numbers)
         highestBits = magnitudeBits(number) > highestBits ? magnitudeBits(number) : highestBits;
-    for (int mask = 1; mask < 8; mask <<= 1) {
+    const int lanes = hasFault(Fault::HalfGroups) ? 4 : 8; // of a group
+    for (int mask = 1; mask < lanes; mask <<= 1) {
         const unsigned other = shuffleXor(highestBits, mask);
         highestBits = other > highestBits ? other : highestBits;
     }
@@ -139,7 +140,7 @@ DEVICE void multiplyQuantUnit(const DeviceMatrix& matrix,
     for (int chunk = 0; chunk < chunks; ++chunk) {
         uint4 steps[3];
         stream.take(steps);
-        if (isInt4 || chunk % 2 == 0) {
+        if ((isInt4 || chunk % 2 == 0) && !(hasFault(Fault::StaleScales) && chunk > 1)) {
             scales = readScales(matrix, steps[2]);
             if (isInt4 && matrix.hasMinima == 0)
                 for (float& scale : scales.numbers)

@@ -2,6 +2,7 @@
 #include "plugins/backend_cuda/transformer/cuda_transformer.h"
 
 #include "engine/base/to_size.h"
+#include "plugins/backend_cuda/checks/device_roof.h"
 #include "plugins/backend_cuda/transformer/operation_list.h"
 
 #include <algorithm>
@@ -51,9 +52,10 @@ Result<std::unique_ptr<CudaTransformer>> CudaTransformer::make(std::shared_ptr<D
                                                                ModelConfig config,
                                                                DeviceWeights weights,
                                                                const CudaOptions& options,
-                                                               Position contextLength) {
+                                                               Position contextLength,
+                                                               TransformerKey key) {
     std::unique_ptr<CudaTransformer> made(new CudaTransformer(
-        std::move(device), std::move(config), std::move(weights), options, contextLength));
+        std::move(device), std::move(config), std::move(weights), options, contextLength, key));
     const std::size_t counters = counterCount(made->m_weights);
     ENGINE_TRY(auto* const memory,
                made->m_counterSpace.reserve<unsigned>(made->m_device, counters));
@@ -69,9 +71,11 @@ CudaTransformer::CudaTransformer(std::shared_ptr<Device> device,
                                  ModelConfig config,
                                  DeviceWeights weights,
                                  const CudaOptions& options,
-                                 Position contextLength)
+                                 Position contextLength,
+                                 TransformerKey key)
     : m_device(std::move(device))
     , m_config(std::move(config))
+    , m_key(key)
     , m_weights(std::move(weights))
     , m_kvType(kvTypeOf(options, m_weights.mainFormat))
     , m_instructionSet(fmt::format("sm_{}", m_device->facts().capability))
@@ -104,8 +108,13 @@ CudaTransformer::CudaTransformer(std::shared_ptr<Device> device,
     network.logitCap = static_cast<float>(m_config.logitSoftCap);
     network.embeddingScale = static_cast<float>(m_config.embeddingScale);
     network.embedding = m_weights.embedding.matrix;
-    network.layers = m_config.layerCount;
+    network.layers = span().count();
     network.kvForm = formOf(m_kvType);
+}
+
+Result<std::unique_ptr<ReadRoof>> CudaTransformer::makeReadRoof(std::size_t bytes,
+                                                                int /*threads*/) const {
+    return makeDeviceRoof(m_device, bytes);
 }
 
 Result<KvCache> CudaTransformer::makeCache(Position capacity) const {
@@ -114,12 +123,19 @@ Result<KvCache> CudaTransformer::makeCache(Position capacity) const {
 }
 
 KvShape CudaTransformer::kvShape(Position capacity) const {
-    return {m_config.layerCount, m_config.kvHeadCount, m_config.headDim, capacity, m_kvType};
+    return {span().count(), m_config.kvHeadCount, m_config.headDim, capacity, m_kvType};
 }
 
 Result<void>
 CudaTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) {
     checkForwardRequest(m_config, m_key, request, cache);
+    return passOn(request, cache, result, nullptr);
+}
+
+Result<void> CudaTransformer::passOn(const ForwardRequest& request,
+                                     KvCache& cache,
+                                     ForwardResult& result,
+                                     HiddenRows* border) {
     CudaCache& storage = cudaStorage(cache, kvShape(cache.capacity()));
     if (m_lost)
         return *m_lost;
@@ -134,7 +150,7 @@ CudaTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, Forw
         const int rows = request.layout.rowCount();
         const int atOnce = rowsAtOnce(m_weights);
         for (int first = 0; first < rows; first += atOnce) {
-            Piece piece{request, storage, result, first, std::min(atOnce, rows - first)};
+            Piece piece{request, storage, result, border, first, std::min(atOnce, rows - first)};
             ENGINE_TRY_DO(runPiece(piece, logits, firstLogit));
             firstLogit += static_cast<int>(piece.logitIndices.size());
         }
@@ -174,19 +190,27 @@ Result<void> CudaTransformer::runPiece(Piece& piece, float* logits, int firstLog
     arguments.headCount = static_cast<int>(piece.headRows.size());
     arguments.logitCount = static_cast<int>(piece.logitIndices.size());
     arguments.logits = logits + toSize(firstLogit) * toSize(m_logits->stride());
-    piece.operations = makeOperations(
-        m_config, m_weights, request, arguments.headCount, m_device->facts().multiprocessors);
+    piece.operations = makeOperations(m_config,
+                                      m_weights,
+                                      request,
+                                      arguments.headCount,
+                                      piece.border != nullptr,
+                                      m_device->facts().multiprocessors);
     ENGINE_TRY_DO(prepareTables(piece, arguments));
-    ENGINE_TRY_DO(reserve({.rows = 8 * toSize(tilesOf(kernelFor(piece.count))),
-                           .sections = toSize(arguments.mostSections),
-                           .headRows = piece.headRows.size(),
-                           .handOuts = request.handOuts.size(),
-                           .wantsInfluence = request.wantsInfluence},
-                          arguments));
-    ENGINE_TRY_DO(launchAll(piece, arguments));
-    ENGINE_TRY_DO(takeResults(piece, arguments));
-    ENGINE_TRY_DO(takeHandOuts(piece, arguments));
-    return takeInfluence(piece, arguments);
+    Result<void> launched = reserve({.rows = 8 * toSize(tilesOf(kernelFor(piece.count))),
+                                     .sections = toSize(arguments.mostSections),
+                                     .headRows = piece.headRows.size(),
+                                     .handOuts = piece.handOutCount(),
+                                     .wantsInfluence = request.wantsInfluence},
+                                    arguments);
+    if (launched)
+        launched = launchAll(piece, arguments);
+    if (!launched) { // the tables may not change while they are sent
+        std::byte none;
+        ENGINE_TRY_DO(m_device->download({&none, 1}, reinterpret_cast<std::byte*>(arguments.flag)));
+        return launched;
+    }
+    return takeResults(piece, arguments);
 }
 
 /// Workspaces of this extent, which is that of a piece, or at load of the largest one.
@@ -211,11 +235,6 @@ Result<void> CudaTransformer::reserve(const PassExtent& extent, PassArguments& a
     ENGINE_TRY(arguments.partials, m_partialSpace.reserve<float>(m_device, spaces.partials));
     ENGINE_TRY(arguments.headPartials,
                m_headSpace.reserve<HeadPartial>(m_device, spaces.headPartials));
-    ENGINE_TRY(arguments.handOuts, m_handOutSpace.reserve<float>(m_device, spaces.handOuts));
-    if (extent.wantsInfluence) {
-        ENGINE_TRY(arguments.influence,
-                   m_influenceSpace.reserve<float>(m_device, spaces.influence));
-    }
     return {};
 }
 
@@ -234,8 +253,6 @@ Result<void> CudaTransformer::prepareTables(Piece& piece, PassArguments& argumen
     m_tables.clear();
     const unsigned flag[4] = {kAllFinite};
     m_tables.add(std::span<const unsigned>(flag));
-    const std::size_t resultsAt =
-        m_tables.add(std::vector<HeadResult>(std::max<std::size_t>(piece.headRows.size(), 1)));
     piece.operationsAt = m_tables.add(piece.operations);
     const LayoutTables tables = tablesOf(layout, piece.first, piece.count);
     arguments.partCount = static_cast<int>(tables.parts.size());
@@ -272,11 +289,21 @@ Result<void> CudaTransformer::prepareTables(Piece& piece, PassArguments& argumen
         cosinesAt[rope] = m_tables.add(cosines);
         sinesAt[rope] = m_tables.add(sines);
     }
-    ENGINE_TRY(std::byte* const base,
-               m_tableSpace.reserve<std::byte>(m_device, m_tables.bytes().size()));
-    ENGINE_TRY_DO(m_device->upload(base, m_tables.bytes()));
+    piece.found = findingsOf(m_config,
+                             toSize(piece.count),
+                             piece.handOutCount(),
+                             request.wantsInfluence,
+                             piece.headRows.size());
+    ENGINE_TRY(
+        std::byte* const found,
+        m_tableSpace.reserve<std::byte>(m_device, piece.found.flagAt + m_tables.bytes().size()));
+    std::byte* const base = found + piece.found.flagAt;
+    ENGINE_TRY_DO(m_device->send(base, m_tables.bytes()));
+    arguments.handOuts = reinterpret_cast<float*>(found);
+    if (request.wantsInfluence)
+        arguments.influence = reinterpret_cast<float*>(found + piece.found.influenceAt);
+    arguments.headResults = reinterpret_cast<HeadResult*>(found + piece.found.resultsAt);
     arguments.flag = reinterpret_cast<unsigned*>(base);
-    arguments.headResults = reinterpret_cast<HeadResult*>(base + resultsAt);
     arguments.operations = reinterpret_cast<const Operation*>(base + piece.operationsAt);
     if (request.firstLayer > 0)
         arguments.given = reinterpret_cast<const float*>(base + givenAt);
@@ -330,9 +357,9 @@ Result<void> CudaTransformer::launchAll(Piece& piece, PassArguments arguments) {
     int first = 0;
     for (int place = 0; place < count; ++place) {
         const Operation& operation = piece.operations[toSize(place)];
-        const bool isAttention = wanted && operation.kind == Kind::Attend &&
-                                 operation.layer == wanted->layer && wanted->row >= piece.first &&
-                                 wanted->row < piece.first + piece.count;
+        const bool isAttention =
+            wanted && operation.kind == Kind::Attend && operation.sublayer == wanted->layer &&
+            wanted->row >= piece.first && wanted->row < piece.first + piece.count;
         if (!isAttention && !m_isByOperations && place + 1 < count)
             continue;
         ENGINE_TRY_DO(launch(piece, arguments, first, place + 1));

@@ -17,6 +17,7 @@ struct CudaOptions {
     std::optional<Form> weights;          ///< nothing: as the file has them (formatOf)
     std::optional<engine::KvType> kvType; ///< nothing: float32 beside float32 weights, else float16
     int device = 0;
+    int gpus = 1;                ///< that share the layers, from `device` on
     bool isByOperations = false; ///< a launch for each operation, with the same bits
 };
 
@@ -66,7 +67,8 @@ public:
                                                                  engine::ModelConfig config,
                                                                  DeviceWeights weights,
                                                                  const CudaOptions& options,
-                                                                 engine::Position contextLength);
+                                                                 engine::Position contextLength,
+                                                                 engine::TransformerKey key = {});
 
     const engine::ModelConfig& config() const override { return m_config; }
 
@@ -84,7 +86,12 @@ public:
 
     bool tellsAttention() const override { return true; }
 
+    std::string deviceName() const override { return m_device->facts().name; }
+
     int preferredTreeNodes() const override { return 32; }
+
+    engine::Result<std::unique_ptr<engine::ReadRoof>> makeReadRoof(std::size_t bytes,
+                                                                   int threads) const override;
 
     engine::Result<engine::KvCache> makeCache(engine::Position capacity) const override;
 
@@ -93,25 +100,46 @@ public:
                                      engine::KvCache& cache,
                                      engine::ForwardResult& result) override;
 
+    /// The layers whose weights it holds.
+    LayerSpan span() const { return m_weights.span; }
+
+    /// A pass through these layers alone, without the checks of forwardInto(), with which it has
+    /// everything else in common. The stream behind them is appended to `border` unless that is
+    /// null. A `firstLayer` of 0 reads tokens, one above reads hidden states of the same key.
+    engine::Result<void> passOn(const engine::ForwardRequest& request,
+                                engine::KvCache& cache,
+                                engine::ForwardResult& result,
+                                engine::HiddenRows* border);
+
+    /// What the device failed with, if it did.
+    const std::optional<engine::Error>& lost() const { return m_lost; }
+
 private:
     /// Rows [first, first + count) of a pass, which run in one launch.
     struct Piece {
         const engine::ForwardRequest& request;
         CudaCache& cache;
         engine::ForwardResult& result;
+        engine::HiddenRows* border;
         int first;
         int count;
         std::vector<int> headRows = {};             // rows of the piece
         std::vector<std::size_t> logitIndices = {}; // of the first head rows
         std::vector<Operation> operations = {};
         std::size_t operationsAt = 0;
+        PassFindings found = {};
+
+        std::size_t handOutCount() const {
+            return request.handOuts.size() + (border != nullptr ? 1 : 0);
+        }
     };
 
     CudaTransformer(std::shared_ptr<Device> device,
                     engine::ModelConfig config,
                     DeviceWeights weights,
                     const CudaOptions& options,
-                    engine::Position contextLength);
+                    engine::Position contextLength,
+                    engine::TransformerKey key);
 
     engine::KvShape kvShape(engine::Position capacity) const;
     engine::Result<void> runPiece(Piece& piece, float* logits, int firstLogit);
@@ -123,8 +151,8 @@ private:
     engine::Result<void> launch(const Piece& piece, PassArguments arguments, int first, int end);
     engine::Result<void> tellAttention(const Piece& piece, const PassArguments& arguments);
     engine::Result<void> takeResults(Piece& piece, const PassArguments& arguments);
-    engine::Result<void> takeHandOuts(const Piece& piece, const PassArguments& arguments);
-    engine::Result<void> takeInfluence(const Piece& piece, const PassArguments& arguments);
+    void takeHandOuts(const Piece& piece);
+    void takeInfluence(const Piece& piece, const PassArguments& arguments);
 
     std::shared_ptr<Device> m_device;
     engine::ModelConfig m_config;
@@ -138,10 +166,10 @@ private:
     PassArguments m_network;                          // what every pass has in common
     TableBuffer m_tables;
     Workspace m_tableSpace, m_counterSpace, m_streamSpace, m_projectedSpace, m_innerSpace;
-    Workspace m_contextSpace, m_sumSpace, m_partialSpace, m_headSpace, m_handOutSpace;
-    Workspace m_influenceSpace;
+    Workspace m_contextSpace, m_sumSpace, m_partialSpace, m_headSpace;
+    std::vector<std::byte> m_found; // what the newest piece has found out
     unsigned m_barriersPassed = 0;
-    std::optional<engine::Error> m_lost; // what the device failed with
+    std::optional<engine::Error> m_lost;
 };
 
 } // namespace backend_cuda

@@ -3,10 +3,12 @@
 
 #include "engine/base/to_size.h"
 #include "engine/kernels/aligned_buffer.h"
+#include "engine/kernels/processor_share.h"
 #include "plugins/backend_cuda/transformer/weight_packing.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
 
 namespace backend_cuda {
@@ -24,10 +26,16 @@ using Numbers = std::vector<float>;
 /// they take, and once more to fill it.
 class Builder {
 public:
-    Builder(const ModelConfig& config, const WeightSource& source, std::optional<Form> wanted)
+    Builder(const ModelConfig& config,
+            const WeightSource& source,
+            std::optional<Form> wanted,
+            LayerSpan span)
         : m_config(config)
         , m_source(source)
-        , m_wanted(wanted) {}
+        , m_wanted(wanted) {
+        m_made.span = span;
+        m_made.hasHead = span.end == config.layerCount;
+    }
 
     Result<DeviceWeights> outline() {
         ENGINE_TRY_DO(buildAll());
@@ -40,6 +48,7 @@ public:
                                  const TransformerOptions& options) {
         m_device = device.get();
         m_options = &options;
+        m_pool.emplace(usefulThreads(options.threads));
         ENGINE_TRY(m_made.memory, DeviceMemory::make(device, bytes));
         m_made.bytes = bytes;
         ENGINE_TRY_DO(buildAll());
@@ -50,23 +59,34 @@ private:
     Result<void> buildAll() {
         const int layers = m_config.storedLayerCount();
         for (int stored = 0; stored < layers; ++stored) {
-            ENGINE_TRY_DO(buildLayer(m_config.firstLayerWith(stored)));
+            DeviceLayer& layer = m_made.layers.emplace_back();
+            if (isInSpan(stored))
+                ENGINE_TRY_DO(buildLayer(m_config.firstLayerWith(stored), layer));
             if (m_options != nullptr && m_options->progress)
                 m_options->progress((stored + 1.0) / (layers + 1.0));
         }
-        ENGINE_TRY(m_made.finalNorm, norm(finalNormTensor(m_config), 1, m_config.hiddenSize));
-        ENGINE_TRY_DO(single(embeddingTensor(m_config), m_made.embedding));
-        if (!m_config.tiedHead)
+        if (m_made.hasHead) {
+            ENGINE_TRY(m_made.finalNorm, norm(finalNormTensor(m_config), 1, m_config.hiddenSize));
+        }
+        if (m_made.span.first == 0 || (m_made.hasHead && m_config.tiedHead))
+            ENGINE_TRY_DO(single(embeddingTensor(m_config), m_made.embedding));
+        if (m_made.hasHead && !m_config.tiedHead)
             ENGINE_TRY_DO(single(headTensor(m_config), m_made.head));
         if (m_options != nullptr && m_options->progress)
             m_options->progress(1.0);
         return {};
     }
 
-    Result<void> buildLayer(int index) {
+    bool isInSpan(int stored) const {
+        for (int layer = m_made.span.first; layer < m_made.span.end; ++layer)
+            if (m_config.storedLayer(layer) == stored)
+                return true;
+        return false;
+    }
+
+    Result<void> buildLayer(int index, DeviceLayer& layer) {
         if (m_options != nullptr && m_options->stop.stop_requested())
             return Error{ErrorCode::Cancelled, "Loading the model was cancelled.", ""};
-        DeviceLayer& layer = m_made.layers.emplace_back();
         const std::vector<TensorSpec> specs = layerTensors(m_config, index);
         const auto find = [&specs](TensorRole role, int expert = -1) -> const TensorSpec* {
             for (const TensorSpec& spec : specs)
@@ -283,7 +303,7 @@ private:
         std::byte* to = take(matrixBytes(shape));
         if (to == nullptr)
             return shape;
-        const std::vector<std::byte> packed = backend_cuda::packMatrix(shape, rowOf);
+        const std::vector<std::byte> packed = backend_cuda::packMatrix(shape, rowOf, *m_pool);
         if (packed.empty())
             return Error{ErrorCode::Numeric,
                          fmt::format("Numbers of tensor {}, or of one that is computed with it, "
@@ -315,6 +335,7 @@ private:
     std::size_t m_mostBytes = 0;
     Device* m_device = nullptr; // null: only sizes
     const TransformerOptions* m_options = nullptr;
+    std::optional<WorkerPool> m_pool; // as m_options
     std::size_t m_end = 0;
 };
 
@@ -359,18 +380,21 @@ Result<void> checkNetwork(const ModelConfig& config) {
     return {};
 }
 
-Result<DeviceWeights>
-outlineWeights(const ModelConfig& config, const WeightSource& source, std::optional<Form> wanted) {
-    return Builder(config, source, wanted).outline();
+Result<DeviceWeights> outlineWeights(const ModelConfig& config,
+                                     const WeightSource& source,
+                                     std::optional<Form> wanted,
+                                     LayerSpan span) {
+    return Builder(config, source, wanted, span).outline();
 }
 
 Result<DeviceWeights> uploadWeights(const ModelConfig& config,
                                     const WeightSource& source,
                                     std::optional<Form> wanted,
+                                    LayerSpan span,
                                     const std::shared_ptr<Device>& device,
                                     const TransformerOptions& options) {
-    ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, wanted));
-    return Builder(config, source, wanted).upload(outline.bytes, device, options);
+    ENGINE_TRY(const DeviceWeights outline, outlineWeights(config, source, wanted, span));
+    return Builder(config, source, wanted, span).upload(outline.bytes, device, options);
 }
 
 } // namespace backend_cuda

@@ -37,15 +37,28 @@ struct DeviceLayer {
     const float* mlpPostNorm = nullptr;
 };
 
-/// All weights of a network in one piece of a GPU's memory, in the order in which a pass reads
-/// them. Without a device: the sizes alone.
+/// Layers [first, end) of a network. A plain value.
+struct LayerSpan {
+    int first = 0;
+    int end = 0;
+
+    int count() const { return end - first; }
+};
+
+/// All layers of a network.
+inline LayerSpan allLayers(const engine::ModelConfig& config) { return {0, config.layerCount}; }
+
+/// The weights of a network, or of some of its layers, in one piece of a GPU's memory, in the order
+/// in which a pass reads them. Without a device: the sizes alone.
 struct DeviceWeights {
     DeviceMemory memory;
+    LayerSpan span; // whose weights these are
+    bool hasHead = true;
     engine::TileFormat mainFormat; // that most of the memory has
     bool isWide = false;           // some matrix is held in float32
     std::size_t bytes = 0;
     DeviceLinear embedding;          // the head too when tied
-    std::vector<DeviceLayer> layers; // [stored layers]
+    std::vector<DeviceLayer> layers; // [stored layers], empty ones outside the span
     const float* finalNorm = nullptr;
     DeviceLinear head; // without matrix when tied
 
@@ -62,16 +75,20 @@ engine::TileFormat formatOf(engine::TensorType type, std::optional<Form> wanted)
 /// Refuses networks that the kernels cannot compute yet, each by name. Errors: Unsupported.
 engine::Result<void> checkNetwork(const engine::ModelConfig& config);
 
-/// Finds every tensor and says how much memory the weights take. Errors: NotFound, CorruptFile.
+/// Finds every tensor of these layers, of the embedding where they are the first ones, and of the
+/// head where they are the last ones, and says how much memory they take. Errors: NotFound,
+/// CorruptFile.
 engine::Result<DeviceWeights> outlineWeights(const engine::ModelConfig& config,
                                              const engine::WeightSource& source,
-                                             std::optional<Form> wanted);
+                                             std::optional<Form> wanted,
+                                             LayerSpan span);
 
 /// Reads, packs and uploads every tensor. Errors: as outlineWeights; Numeric names a tensor with
 /// numbers that the form cannot hold; NoMemory; Cancelled; those of the device.
 engine::Result<DeviceWeights> uploadWeights(const engine::ModelConfig& config,
                                             const engine::WeightSource& source,
                                             std::optional<Form> wanted,
+                                            LayerSpan span,
                                             const std::shared_ptr<Device>& device,
                                             const engine::TransformerOptions& options);
 

@@ -53,7 +53,7 @@ public:
     Operation& add(Kind kind) {
         Operation& operation = operations.emplace_back();
         operation.kind = kind;
-        operation.layer = m_layer;
+        operation.layer = m_layer - m_weights.span.first;
         operation.sublayer = m_sublayer;
         operation.scale =
             m_layer < 0 ? 1.0F : static_cast<float>(m_config.residualScaleOf(m_layer));
@@ -111,6 +111,7 @@ std::vector<Operation> makeOperations(const ModelConfig& config,
                                       const DeviceWeights& weights,
                                       const ForwardRequest& request,
                                       int headCount,
+                                      bool goesOn,
                                       int blocks) {
     Lister list(config, weights, blocks);
     list.add(Kind::Begin);
@@ -125,6 +126,8 @@ std::vector<Operation> makeOperations(const ModelConfig& config,
             ++handOut;
         }
     }
+    if (goesOn)
+        list.handOut(static_cast<int>(request.handOuts.size()));
     if (headCount > 0)
         list.head();
     return std::move(list.operations);
@@ -135,7 +138,8 @@ OperationPlace placeOf(const ModelConfig& config, const Operation& operation, in
         return {"the output head",
                 (config.tiedHead ? embeddingTensor(config) : headTensor(config)).weightName()};
     const bool isMlp = operation.sublayer >= config.layerCount;
-    const std::vector<TensorSpec> specs = layerTensors(config, operation.layer);
+    const int layer = operation.sublayer % config.layerCount;
+    const std::vector<TensorSpec> specs = layerTensors(config, layer);
     TensorRole role = isMlp ? TensorRole::Down : TensorRole::Output;
     if (operation.kind == Kind::Turn)
         role = tensor == 0 ? TensorRole::Query : tensor == 1 ? TensorRole::Key : TensorRole::Value;
@@ -143,8 +147,7 @@ OperationPlace placeOf(const ModelConfig& config, const Operation& operation, in
         role = tensor == 0 ? TensorRole::Gate : TensorRole::Up;
     else if (operation.kind == Kind::Choose)
         role = TensorRole::Router;
-    OperationPlace place{fmt::format("layer {}'s {}", operation.layer, isMlp ? "MLP" : "attention"),
-                         ""};
+    OperationPlace place{fmt::format("layer {}'s {}", layer, isMlp ? "MLP" : "attention"), ""};
     for (const TensorSpec& spec : specs)
         if (spec.role == role && place.tensor.empty())
             place.tensor = spec.weightName();

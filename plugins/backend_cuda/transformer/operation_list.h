@@ -10,11 +10,13 @@ namespace backend_cuda {
 
 /// What a pass does, as the list that the kernel walks: a plan's skipped sublayers are not in it,
 /// so they cost nothing. `headCount` rows go through the head. A hand-out's index is its place in
-/// the request.
+/// the request; where the weights are some layers alone, whose stream goes on elsewhere, one more
+/// is the last operation.
 std::vector<Operation> makeOperations(const engine::ModelConfig& config,
                                       const DeviceWeights& weights,
                                       const engine::ForwardRequest& request,
                                       int headCount,
+                                      bool goesOn,
                                       int blocks);
 
 /// For people: where an operation belongs, and the tensor behind which its numbers were found.

@@ -43,14 +43,13 @@ static_assert(HeadSummary::kMost == kTop);
 
 } // namespace
 
+/// Brings all that a piece has found out at once: the only wait of a pass.
 Result<void> CudaTransformer::takeResults(Piece& piece, const PassArguments& arguments) {
-    const auto* base = reinterpret_cast<const std::byte*>(arguments.flag);
-    const auto* results = reinterpret_cast<const std::byte*>(arguments.headResults);
-    const auto resultsAt = static_cast<std::size_t>(results - base);
-    std::vector<std::byte> bytes(resultsAt + piece.headRows.size() * sizeof(HeadResult));
-    ENGINE_TRY_DO(m_device->download(bytes, base));
+    m_found.resize(piece.found.flagAt + sizeof(unsigned));
+    const auto* from = reinterpret_cast<const std::byte*>(arguments.flag) - piece.found.flagAt;
+    ENGINE_TRY_DO(m_device->download(m_found, from));
     unsigned flag = 0;
-    std::memcpy(&flag, bytes.data(), sizeof flag);
+    std::memcpy(&flag, m_found.data() + piece.found.flagAt, sizeof flag);
     if (flag != kAllFinite) {
         const unsigned place = flag / kPlaceRows;
         const OperationPlace found = placeOf(m_config,
@@ -61,38 +60,43 @@ Result<void> CudaTransformer::takeResults(Piece& piece, const PassArguments& arg
     }
     for (std::size_t at = 0; at < piece.headRows.size(); ++at) {
         HeadResult result;
-        std::memcpy(&result, bytes.data() + resultsAt + at * sizeof result, sizeof result);
+        std::memcpy(
+            &result, m_found.data() + piece.found.resultsAt + at * sizeof result, sizeof result);
         for (std::size_t i = 0; i < piece.request.summaryRows.size(); ++i)
             if (piece.request.summaryRows[i] == piece.first + piece.headRows[at])
                 piece.result.summaries[i] = summaryOf(result, m_config.vocabSize);
     }
+    takeHandOuts(piece);
+    takeInfluence(piece, arguments);
     return {};
 }
 
-Result<void> CudaTransformer::takeHandOuts(const Piece& piece, const PassArguments& arguments) {
-    if (piece.request.handOuts.empty())
-        return {};
+void CudaTransformer::takeHandOuts(const Piece& piece) {
+    std::vector<HiddenRows*> takers;
+    for (const HandOut& handOut : piece.request.handOuts)
+        takers.push_back(handOut.to);
+    if (piece.border != nullptr)
+        takers.push_back(piece.border);
     const std::size_t width = toSize(m_config.hiddenSize);
-    std::vector<float> rows(piece.request.handOuts.size() * toSize(piece.count) * width);
-    ENGINE_TRY_DO(m_device->download(std::as_writable_bytes(std::span(rows)),
-                                     reinterpret_cast<const std::byte*>(arguments.handOuts)));
-    const float* from = rows.data();
-    for (const HandOut& handOut : piece.request.handOuts) {
-        auto& states = handOut.to->storageFor<HostHidden<float>>(m_key, m_config.hiddenSize);
-        for (int row = 0; row < piece.count; ++row, from += width)
-            states.append(from);
+    std::vector<float> row(width);
+    const std::byte* from = m_found.data();
+    for (HiddenRows* taker : takers) {
+        auto& states = taker->storageFor<HostHidden<float>>(m_key, m_config.hiddenSize);
+        for (int i = 0; i < piece.count; ++i, from += width * sizeof(float)) {
+            std::memcpy(row.data(), from, width * sizeof(float));
+            states.append(row.data());
+        }
     }
-    return {};
 }
 
-Result<void> CudaTransformer::takeInfluence(const Piece& piece, const PassArguments& arguments) {
+void CudaTransformer::takeInfluence(const Piece& piece, const PassArguments& arguments) {
     if (!piece.request.wantsInfluence)
-        return {};
+        return;
     const std::size_t strips = toSize(arguments.hiddenStrips);
     const std::size_t perSublayer = toSize(piece.count) * strips * 2;
     std::vector<float> squares(2 * toSize(m_config.layerCount) * perSublayer);
-    ENGINE_TRY_DO(m_device->download(std::as_writable_bytes(std::span(squares)),
-                                     reinterpret_cast<const std::byte*>(arguments.influence)));
+    std::memcpy(
+        squares.data(), m_found.data() + piece.found.influenceAt, squares.size() * sizeof(float));
     for (const Operation& operation : piece.operations) {
         const bool isLast =
             operation.kind == Kind::AddNormed ||
@@ -112,7 +116,6 @@ Result<void> CudaTransformer::takeInfluence(const Piece& piece, const PassArgume
                 piece.result.influence[sublayer] += std::sqrt(added / before);
         }
     }
-    return {};
 }
 
 /// The weights of attention of the row that was asked for, made on the host from its query and the
@@ -130,11 +133,13 @@ Result<void> CudaTransformer::tellAttention(const Piece& piece, const PassArgume
     for (std::size_t head = 0; head < toSize(arguments.heads); ++head)
         for (std::size_t d = 0; d < dim; ++d)
             query.push_back(numberAt(stored.data(), head * width + d, m_kvType));
-    ENGINE_TRY(const auto host, HostKvStorage::make(kvShape(piece.cache.capacity())));
+    KvShape shape = kvShape(piece.cache.capacity());
+    shape.layerCount = m_config.layerCount;
+    ENGINE_TRY(const auto host, HostKvStorage::make(shape));
     const std::size_t plane = piece.cache.planeBytes();
     stored.resize(plane * toSize(arguments.kvHeads));
-    ENGINE_TRY_DO(
-        m_device->download(stored, piece.cache.data() + 2 * toSize(place.layer) * stored.size()));
+    ENGINE_TRY_DO(m_device->download(
+        stored, piece.cache.data() + 2 * toSize(place.layer - span().first) * stored.size()));
     std::byte* to = host->keys(place.layer);
     for (std::size_t row = 0; row * width * bytes < stored.size(); ++row, to += dim * bytes)
         std::memcpy(to, stored.data() + row * width * bytes, dim * bytes);

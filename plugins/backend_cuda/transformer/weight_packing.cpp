@@ -5,6 +5,7 @@
 #include "engine/loading/gguf/quantized_blocks.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace backend_cuda {
@@ -141,27 +142,37 @@ std::size_t matrixBytes(const DeviceMatrix& matrix) {
 }
 
 std::vector<std::byte> packMatrix(const DeviceMatrix& matrix,
-                                  const std::function<TileRow(int output)>& rowOf) {
+                                  const std::function<TileRow(int output)>& rowOf,
+                                  WorkerPool& pool) {
     std::vector<std::byte> packed(matrixBytes(matrix));
-    RecordWriter writer(matrix, packed);
-    std::vector<float> numbers;
-    for (int output = 0; output < matrix.outputs; ++output) {
-        const auto [tiles, row] = rowOf(output);
-        if (tiles == nullptr)
-            continue;
-        if (isQuantised(matrix.form)) {
-            const int columns = tiles->groupColumns;
-            for (int group = 0; group * columns < tiles->columns; ++group)
-                writer.writeGroup(
-                    output, group * columns, columns, readPackedGroup(*tiles, row, group));
-            continue;
+    std::vector<std::vector<float>> rows( // tiles are filled up to whole groups
+        toSize(pool.threads()),
+        std::vector<float>(toSize(matrix.columns + kSlab)));
+    std::atomic<bool> fits = true;
+    const auto packStrip = [&](int strip, int thread) { // no byte is of two outputs
+        RecordWriter writer(matrix, packed);
+        const int end = std::min((strip + 1) * kStrip, matrix.outputs);
+        for (int output = strip * kStrip; output < end; ++output) {
+            const auto [tiles, row] = rowOf(output);
+            if (tiles == nullptr)
+                continue;
+            if (isQuantised(matrix.form)) {
+                const int columns = tiles->groupColumns;
+                for (int group = 0; group * columns < tiles->columns; ++group)
+                    writer.writeGroup(
+                        output, group * columns, columns, readPackedGroup(*tiles, row, group));
+                continue;
+            }
+            const auto numbers = std::span(rows[toSize(thread)]).first(toSize(tiles->columns));
+            readPackedRow(*tiles, row, numbers);
+            for (int column = 0; column < matrix.columns; ++column)
+                writer.writePlain(output, column, numbers[toSize(column)]);
         }
-        numbers.resize(toSize(tiles->columns));
-        readPackedRow(*tiles, row, numbers);
-        for (int column = 0; column < matrix.columns; ++column)
-            writer.writePlain(output, column, numbers[toSize(column)]);
-    }
-    if (!writer.fits())
+        if (!writer.fits())
+            fits = false;
+    };
+    pool.run(matrix.strips, packStrip);
+    if (!fits)
         packed.clear();
     return packed;
 }

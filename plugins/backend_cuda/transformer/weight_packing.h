@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/kernels/tiles/packing/tile_packing.h"
+#include "engine/kernels/worker_pool.h"
 #include "plugins/backend_cuda/kernels/pass_arguments.h"
 
 #include <cstddef>
@@ -23,8 +24,10 @@ struct TileRow {
 };
 
 /// The matrix as kernels read it, from tiles of the same format. `rowOf` tells where the numbers of
-/// an output come from. Nothing is rounded. Nothing if a number is infinite in 16 bits.
+/// an output come from; threads ask it side by side. Nothing is rounded. Nothing if a number is
+/// infinite in 16 bits.
 std::vector<std::byte> packMatrix(const DeviceMatrix& matrix,
-                                  const std::function<TileRow(int output)>& rowOf);
+                                  const std::function<TileRow(int output)>& rowOf,
+                                  engine::WorkerPool& pool);
 
 } // namespace backend_cuda

@@ -23,7 +23,8 @@ int mostUnits(const DeviceWeights& weights) {
     const auto count = [&most](const DeviceLinear& linear) {
         most = std::max(most, linear.matrix.strips * linear.matrix.slabs);
     };
-    count(weights.outputHead());
+    if (weights.hasHead)
+        count(weights.outputHead());
     for (const DeviceLayer& layer : weights.layers) {
         count(layer.output);
         count(layer.router);
@@ -37,10 +38,15 @@ int mostUnits(const DeviceWeights& weights) {
     return most;
 }
 
+int gateUpStrips(const DeviceLayer& layer) {
+    return layer.gateUp.empty() ? 0 : layer.gateUp.front().matrix.strips;
+}
+
 int mostStrips(const DeviceWeights& weights) {
-    int most = weights.outputHead().matrix.strips;
+    int most = weights.hasHead ? weights.outputHead().matrix.strips : 0;
     for (const DeviceLayer& layer : weights.layers) {
-        most = std::max({most, layer.output.matrix.strips, layer.gateUp.front().matrix.strips});
+        most = std::max(
+            {most, layer.output.matrix.strips, layer.router.matrix.strips, gateUpStrips(layer)});
         for (const DeviceLinear& linear : layer.queryKeyValue)
             most = std::max(most, linear.matrix.strips);
     }
@@ -60,7 +66,7 @@ int rowsAtOnce(const DeviceWeights& weights) { return weights.isWide ? kMaxRowsF
 int innerStride(const DeviceWeights& weights) {
     int most = 0;
     for (const DeviceLayer& layer : weights.layers)
-        most = std::max(most, layer.gateUp.front().matrix.strips * kStrip / 2);
+        most = std::max(most, gateUpStrips(layer) * kStrip / 2);
     return most;
 }
 
@@ -69,11 +75,12 @@ std::size_t counterCount(const DeviceWeights& weights) { return toSize(mostStrip
 PassExtent largestExtent(const DeviceWeights& weights, Position contextLength) {
     const std::size_t rows = toSize(rowsAtOnce(weights));
     const std::size_t positions = toSize(contextLength) + rows; // drafts go beyond the context
+    const std::size_t headRows = weights.hasHead ? rows : 0;
     return {.rows = rows,
             .sections = (positions + kSectionKeys - 1) / kSectionKeys,
-            .headRows = rows,
-            .logitRows = rows,
-            .handOuts = kHandOuts,
+            .headRows = headRows,
+            .logitRows = headRows,
+            .handOuts = kHandOuts + (weights.hasHead ? 0 : 1), // and what the next GPU gets
             .wantsInfluence = true};
 }
 
@@ -83,7 +90,8 @@ spacesOf(const ModelConfig& config, const DeviceWeights& weights, const PassExte
     const std::size_t strips = (toSize(config.hiddenSize) + kStrip - 1) / kStrip;
     const std::size_t heads = toSize(config.headCount);
     const std::size_t width = toSize(headWidthOf(config));
-    const std::size_t vocabStrips = toSize(weights.outputHead().matrix.strips);
+    const std::size_t vocabStrips = // of no rows where the head is elsewhere
+        toSize(weights.outputHead().matrix.strips);
     PassSpaces spaces;
     spaces.stream = rows * 2 * (strips * kStrip + strips);
     const std::size_t projected = (heads + 2 * toSize(config.kvHeadCount)) * width;
@@ -93,11 +101,27 @@ spacesOf(const ModelConfig& config, const DeviceWeights& weights, const PassExte
     spaces.sums = rows * heads * extent.sections * (width + 2);
     spaces.partials = toSize(mostUnits(weights)) * rows * kStrip;
     spaces.headPartials = extent.headRows * vocabStrips;
-    spaces.handOuts = extent.handOuts * rows * toSize(config.hiddenSize);
-    if (extent.wantsInfluence)
-        spaces.influence = 2 * toSize(config.layerCount) * rows * strips * 2;
     spaces.logits = extent.logitRows * vocabStrips * kStrip;
     return spaces;
+}
+
+PassFindings findingsOf(const ModelConfig& config,
+                        std::size_t rows,
+                        std::size_t handOuts,
+                        bool wantsInfluence,
+                        std::size_t headRows) {
+    constexpr std::size_t kAlignment = 16;
+    const auto rounded = [](std::size_t bytes) {
+        return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    };
+    const std::size_t strips = (toSize(config.hiddenSize) + kStrip - 1) / kStrip;
+    PassFindings found;
+    found.influenceAt = rounded(handOuts * rows * toSize(config.hiddenSize) * sizeof(float));
+    const std::size_t influence =
+        wantsInfluence ? 2 * toSize(config.layerCount) * rows * strips * 2 * sizeof(float) : 0;
+    found.resultsAt = found.influenceAt + rounded(influence);
+    found.flagAt = found.resultsAt + rounded(headRows * sizeof(HeadResult));
+    return found;
 }
 
 std::size_t tableBytes(const ModelConfig& config, const PassExtent& extent) {
@@ -107,10 +131,12 @@ std::size_t tableBytes(const ModelConfig& config, const PassExtent& extent) {
         3 + toSize(config.layerCount) * (12 + 2 * toSize(config.experts.count));
     const std::size_t integersOfRow = 5 + kPathSlots; // token, counts and places, path
     const std::size_t floatsOfRow = toSize(config.hiddenSize) + 3 * toSize(config.headDim);
-    const std::size_t row = sizeof(HeadResult) + integersOfRow * sizeof(int) +
-                            floatsOfRow * sizeof(float) + extent.sections * sizeof(Part);
-    return kTables * kAlignment + operations * sizeof(Operation) + kPathSlots * sizeof(Move) +
-           extent.rows * row;
+    const std::size_t row =
+        integersOfRow * sizeof(int) + floatsOfRow * sizeof(float) + extent.sections * sizeof(Part);
+    const PassFindings found =
+        findingsOf(config, extent.rows, extent.handOuts, extent.wantsInfluence, extent.headRows);
+    return found.flagAt + kTables * kAlignment + operations * sizeof(Operation) +
+           kPathSlots * sizeof(Move) + extent.rows * row;
 }
 
 std::uint64_t
@@ -118,8 +144,7 @@ workspaceBytes(const ModelConfig& config, const DeviceWeights& weights, Position
     const PassExtent extent = largestExtent(weights, contextLength);
     const PassSpaces spaces = spacesOf(config, weights, extent);
     const std::size_t floats = spaces.stream + spaces.projected + spaces.inner + spaces.context +
-                               spaces.sums + spaces.partials + spaces.handOuts + spaces.influence +
-                               spaces.logits;
+                               spaces.sums + spaces.partials + spaces.logits;
     return floats * sizeof(float) + spaces.headPartials * sizeof(HeadPartial) +
            counterCount(weights) * sizeof(unsigned) + tableBytes(config, extent);
 }

@@ -40,15 +40,27 @@ struct PassSpaces {
     std::size_t sums = 0;    ///< of attention, and their totals
     std::size_t partials = 0;
     std::size_t headPartials = 0; ///< HeadPartial
-    std::size_t handOuts = 0;
-    std::size_t influence = 0;
     std::size_t logits = 0;
 };
 
 PassSpaces
 spacesOf(const engine::ModelConfig& config, const DeviceWeights& weights, const PassExtent& extent);
 
-/// At least what the tables of such a launch take, bytes.
+/// Where what a launch finds out lies in front of its tables, in bytes: hand-outs first. All of it
+/// comes back at once.
+struct PassFindings {
+    std::size_t influenceAt = 0;
+    std::size_t resultsAt = 0; ///< HeadResult
+    std::size_t flagAt = 0;    ///< the first of the tables
+};
+
+PassFindings findingsOf(const engine::ModelConfig& config,
+                        std::size_t rows,
+                        std::size_t handOuts,
+                        bool wantsInfluence,
+                        std::size_t headRows);
+
+/// At least what the tables of such a launch take, with what it finds out in front, bytes.
 std::size_t tableBytes(const engine::ModelConfig& config, const PassExtent& extent);
 
 /// What a loaded model reserves besides weights and caches, bytes. Weights without a device do.

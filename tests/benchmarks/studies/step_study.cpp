@@ -277,7 +277,8 @@ void addOptions(CLI::App& app, Options& options) {
     options.bench.rows = {2, 3, 4, 5, 6, 8};
     app::addModelOptions(app, options.bench.model);
     app::addContextOption(app, options.bench.model);
-    app.add_option("--shape", options.bench.shape, "1b, 3b or 7b: made-up weights, as in bench");
+    app.add_option(
+        "--shape", options.bench.shape, "1b, 3b, 7b or 13b: made-up weights, as in bench");
     app.add_option("--layers",
                    options.bench.layers,
                    "Number of layers of the --shape; 0 keeps the shape's own number");

@@ -137,8 +137,8 @@ private:
             m_plan = change.plan;
             m_ratio = change.skipRatio;
         }
-        for (const std::string& remark : report.remarks)
-            fmt::print("    {}\n", remark);
+        for (const std::string& note : report.notes)
+            fmt::print("    {}\n", note);
     }
 
     double score(const LayerPlan& plan, const Window& window) {

@@ -2,6 +2,7 @@
 // The emulated GPU finds what a GPU would do wrong: each fault is planted in the kernels, and at
 // least one number or the check at load must tell it from kernels without one.
 #include "tests/plugins/cuda/cuda_support.h"
+#include "tests/support/models/stored_weights.h"
 
 #include <QTest>
 
@@ -12,15 +13,18 @@ using backend_cuda::emulation::ThreadOrder;
 
 namespace {
 
-const ThreadOrder kOrders[] = {{}, {true, 0}, {false, 12345}};
+const ThreadOrder kOrders[] = {{}, {true, 0}, {false, 12345}, {.isEager = true}};
 
-/// Logits and what went wrong, as one text that differs where anything differs.
-std::string outcomeOf(const ThreadOrder& order) {
+/// Logits and what went wrong, as one text that differs where anything differs. `form`: a word of
+/// --weights, or "4bit", as which the file has them.
+std::string outcomeOf(const ThreadOrder& order, const std::string& form = "bf16") {
     const ModelConfig config = support::unevenConfig();
-    const auto loaded = support::loadOn(std::make_shared<EmulatedDevice>(3, order),
-                                        config,
-                                        support::randomWeights(config, 11),
-                                        {{"weights", std::string("bf16")}});
+    const auto device = std::make_shared<EmulatedDevice>(3, order);
+    const support::MemoryWeights weights = support::randomWeights(config, 11);
+    const auto loaded =
+        form == "4bit"
+            ? support::loadOn(device, config, support::StoredWeights(weights, TensorType::Q4_1))
+            : support::loadOn(device, config, weights, {{"weights", form}});
     if (!loaded)
         return loaded.error().message;
     KvCache cache = loaded.value()->makeCache(8).value();
@@ -55,26 +59,38 @@ private slots:
 };
 
 void CudaBitesTest::kernelsWithoutAFaultAgree() {
-    for (const ThreadOrder& order : kOrders)
-        QVERIFY(outcomeOf(order) == outcomeOf({}));
+    for (const char* form : {"bf16", "int8", "4bit"}) {
+        const std::string expected = outcomeOf({}, form);
+        for (const ThreadOrder& order : kOrders)
+            QVERIFY(outcomeOf(order, form) == expected);
+    }
 }
 
 void CudaBitesTest::everyFaultIsFound_data() {
     QTest::addColumn<int>("fault");
-    QTest::newRow("a barrier left out") << static_cast<int>(Fault::MissingBarrier);
-    QTest::newRow("a wait one copy short") << static_cast<int>(Fault::ShortWait);
-    QTest::newRow("a barrier one block short") << static_cast<int>(Fault::ShortGridBarrier);
-    QTest::newRow("an order that rows decide") << static_cast<int>(Fault::CutByRows);
-    QTest::newRow("a sum that ends early") << static_cast<int>(Fault::EarlyFinish);
+    QTest::addColumn<QString>("form");
+    const std::pair<const char*, Fault> faults[] = {
+        {"a barrier left out", Fault::MissingBarrier},
+        {"a wait one copy short", Fault::ShortWait},
+        {"a barrier one block short", Fault::ShortGridBarrier},
+        {"an order that rows decide", Fault::CutByRows},
+        {"a sum that ends early", Fault::EarlyFinish},
+        {"scales of the record before", Fault::StaleScales},
+        {"a scale of half of a group", Fault::HalfGroups}};
+    for (const auto& [name, fault] : faults)
+        for (const char* form : {"bf16", "int8", "4bit"})
+            if (fault < Fault::StaleScales || form != std::string("bf16"))
+                QTest::addRow("%s, %s", name, form) << static_cast<int>(fault) << QString(form);
 }
 
 void CudaBitesTest::everyFaultIsFound() {
     QFETCH(const int, fault);
-    const std::string expected = outcomeOf({});
+    QFETCH(const QString, form);
+    const std::string expected = outcomeOf({}, form.toStdString());
     backend_cuda::emulation::plantedFault = static_cast<Fault>(fault);
     bool isFound = false;
     for (const ThreadOrder& order : kOrders)
-        isFound = isFound || outcomeOf(order) != expected;
+        isFound = isFound || outcomeOf(order, form.toStdString()) != expected;
     QVERIFY(isFound);
 }
 

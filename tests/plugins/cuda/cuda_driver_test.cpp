@@ -141,6 +141,7 @@ private slots:
     void tooLittleSharedMemoryIsToldAtLoad();
     void tooLittleMemoryForTheKernelsIsToldAtLoad();
     void aFailureOfTheDriverNamesItsError();
+    void aLostContextIsGivenBackAtOnce_data();
     void aLostContextIsGivenBackAtOnce();
     void aFailureThatKeepsTheContextIsNoLoss();
 };
@@ -253,7 +254,17 @@ void CudaDriverTest::aFailureOfTheDriverNamesItsError() {
 }
 
 /// What is left of the lost model still has the device when the next one is loaded.
+void CudaDriverTest::aLostContextIsGivenBackAtOnce_data() {
+    QTest::addColumn<int>("status");
+    QTest::addColumn<QString>("hint");
+    QTest::newRow("a kernel that went wrong") << 719 << "start the program again";
+    QTest::newRow("a GPU that another program has") << 46 << "Another program may have it";
+    QTest::newRow("a GPU that is gone") << 999 << "start the program again";
+}
+
 void CudaDriverTest::aLostContextIsGivenBackAtOnce() {
+    QFETCH(const int, status);
+    QFETCH(const QString, hint);
     const auto lost = DriverDevice::open(madeUpFunctions(), 0, {});
     QVERIFY(lost.hasValue());
     std::byte number;
@@ -261,10 +272,10 @@ void CudaDriverTest::aLostContextIsGivenBackAtOnce() {
     {
         const auto memory = DeviceMemory::make(lost.value(), 100);
         QVERIFY(memory.hasValue());
-        madeUp.broken = 719;
+        madeUp.broken = status;
         const auto failed = lost.value()->download({&number, 1}, memory.value().data());
         QVERIFY(!failed);
-        QVERIFY(failed.error().hint.find("start the program again") != std::string::npos);
+        QVERIFY(QString::fromStdString(failed.error().hint).contains(hint));
         message = failed.error().message;
         QCOMPARE(madeUp.retained, 0);
     }

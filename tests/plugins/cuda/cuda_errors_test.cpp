@@ -125,6 +125,9 @@ private slots:
     void aLostGpuStaysLostUntilTheNextLoad();
     void aPassThatIsRefusedCanBeAskedForAgain();
     void movesAreMadeOnceThoughTheirPassFails();
+    void theSpeedOfItsMemoryIsMeasuredOrTheFailureTold();
+    void whereverAPassFailsTheSentenceIsThatOfTheFailure();
+    void anotherPrecisionIsRefused();
 };
 
 void CudaErrorsTest::aGpuThatIsNotThereListsThoseThatAre() {
@@ -319,6 +322,57 @@ void CudaErrorsTest::movesAreMadeOnceThoughTheirPassFails() {
     QCOMPARE(device->movesMade, 1);
     QVERIFY(passOn(*transformer, cache).hasValue());
     QCOMPARE(device->movesMade, 1);
+}
+
+void CudaErrorsTest::theSpeedOfItsMemoryIsMeasuredOrTheFailureTold() {
+    const auto device = std::make_shared<FaultyDevice>(1000000);
+    const auto transformer = support::makeOn(
+        device, support::tinyConfig(), support::randomWeights(support::tinyConfig(), 1));
+    {
+        const auto roof = support::valueOf(transformer->makeReadRoof(1U << 16U, 1));
+        QCOMPARE(roof->byteSize(), std::size_t{1} << 16U);
+        for (int reading = 0; reading < 3; ++reading)
+            QVERIFY(support::valueOf(roof->readGbps()) > 0.0);
+        const auto times = support::valueOf(roof->timesUs());
+        QVERIFY(times.at("launch") > 0.0 && times.contains("barrier"));
+        QVERIFY(support::valueOf(roof->readGbps()) > 0.0); // the barrier goes on
+        device->failAfter(1);
+        const auto failed = roof->readGbps();
+        QVERIFY(!failed && says(failed.error(), {"fell off"}));
+    }
+    const auto none = transformer->makeReadRoof(1U << 16U, 1);
+    QVERIFY(!none && says(none.error(), {"fell off"}));
+}
+
+void CudaErrorsTest::whereverAPassFailsTheSentenceIsThatOfTheFailure() {
+    const auto weights = support::randomWeights(support::tinyConfig(), 1);
+    int calls = 0;
+    for (bool fails = true; fails; ++calls) {
+        const auto device = std::make_shared<FaultyDevice>(1000000);
+        const auto transformer = support::makeOn(device, support::tinyConfig(), weights);
+        KvCache cache = transformer->makeCache(8).value();
+        device->failAfter(calls);
+        const auto first = passOn(*transformer, cache);
+        fails = !first;
+        if (!fails)
+            break;
+        QVERIFY(says(first.error(), {"fell off"}));
+        device->failAfter(1000000);
+        const auto second = passOn(*transformer, cache); // of a read logit the pass was right
+        QVERIFY(second || says(second.error(), {"fell off"}));
+    }
+    QVERIFY(calls >= 4); // tables, launch, results, logits
+}
+
+void CudaErrorsTest::anotherPrecisionIsRefused() {
+    BackendRegistry registry("");
+    registerBackend(registry, support::machineOf(std::make_shared<EmulatedDevice>()));
+    TransformerOptions options;
+    options.precision = Precision::F64;
+    const ModelConfig config = support::tinyConfig();
+    const auto loaded =
+        registry.find("cuda").value()(config, support::randomWeights(config, 1), options);
+    QVERIFY(!loaded && says(loaded.error(), {"float32", "not in float64"}));
 }
 
 QTEST_GUILESS_MAIN(CudaErrorsTest)

@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <numeric>
 
 using namespace engine;
 using backend_cuda::EmulatedDevice;
@@ -68,6 +69,7 @@ private slots:
     void branchesInOtherSlotsEqualTheirChain();
     void rowsBesideEqualTheChain();
     void aPlanAndAnExitAreResumed();
+    void aReadingOfTheMemoryReadsEachPieceOnce();
 };
 
 void CudaExactnessTest::blocksAndThreadsDecideNoBit_data() {
@@ -221,6 +223,33 @@ void CudaExactnessTest::aPlanAndAnExitAreResumed() {
                                      resumed);
     QVERIFY(rest.hasValue());
     QVERIFY(support::rowOf(rest.value(), 0) == whole.back());
+}
+
+/// For the speed of a GPU's memory: more pieces than one round of all threads, and no whole round.
+void CudaExactnessTest::aReadingOfTheMemoryReadsEachPieceOnce() {
+    constexpr int blocks = 3;
+    EmulatedDevice device(blocks);
+    std::vector<unsigned> words(4 * 7001);
+    unsigned expected = 0;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        expected += words[i] = static_cast<unsigned>(i * i) + 1;
+    const auto bytes = std::as_bytes(std::span(words));
+    std::byte* const memory = device.allocate(bytes.size()).value();
+    QVERIFY(device.upload(memory, bytes).hasValue());
+    std::vector<unsigned> sums(blocks * backend_cuda::kThreads);
+    unsigned counter = 0;
+    backend_cuda::Operation operation;
+    operation.kind = backend_cuda::Kind::Read;
+    operation.index = 7001;
+    operation.matrix.weights = memory;
+    backend_cuda::PassArguments arguments;
+    arguments.operations = &operation;
+    arguments.end = 1;
+    arguments.barrier = &counter;
+    arguments.partials = reinterpret_cast<float*>(sums.data());
+    QVERIFY(device.launch(backend_cuda::Kernel::Pass8, blocks, arguments).hasValue());
+    QCOMPARE(std::accumulate(sums.begin(), sums.end(), 0U), expected);
+    device.release(memory);
 }
 
 QTEST_GUILESS_MAIN(CudaExactnessTest)

@@ -7,9 +7,12 @@
 #include "tests/support/golden_tensors.h"
 
 #include <QDir>
+#include <QFile>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace engine;
 using support::GoldenTensors;
@@ -57,6 +60,8 @@ private slots:
     void numbersMatch();
     void numbersOfGgufFilesMatch_data();
     void numbersOfGgufFilesMatch();
+    void logitsAreThoseThatAGpuIsHeldAgainst_data();
+    void logitsAreThoseThatAGpuIsHeldAgainst();
 };
 
 void CudaGoldenTest::numbersMatch_data() {
@@ -158,6 +163,55 @@ void CudaGoldenTest::numbersOfGgufFilesMatch() {
     QVERIFY2(isPlain ? distance.largest <= 5e-4
                      : distance.relative <= (config.experts.count > 0 ? 0.15 : 0.05),
              qPrintable(QString("%1 %2").arg(distance.largest).arg(distance.relative)));
+}
+
+void CudaGoldenTest::logitsAreThoseThatAGpuIsHeldAgainst_data() {
+    QTest::addColumn<QString>("form");
+    for (const char* form : {"auto", "int8", "f32"})
+        QTest::newRow(form) << form;
+}
+
+/// Forms whose products are exact have the same digits on the emulated GPU and on a real one, where
+/// tests/gpu/check.sh compares. SWIFT_STUDIO_WRITE_GOLDEN=1 writes the files anew.
+void CudaGoldenTest::logitsAreThoseThatAGpuIsHeldAgainst() {
+    QFETCH(const QString, form);
+    const ModelFiles files = ModelFiles::open(SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf").value();
+    const ModelConfig config = files.config().value();
+    const auto weights = files.weights();
+    QVERIFY(weights.hasValue());
+    const auto transformer =
+        support::makeOn(std::make_shared<backend_cuda::EmulatedDevice>(),
+                        config,
+                        *weights.value(),
+                        {{"weights", form.toStdString()}, {"kv", std::string("f32")}});
+    std::vector<int> ids(20);
+    std::iota(ids.begin(), ids.end(), 3);
+    KvCache cache = support::emptyCache(*transformer, 20);
+    const LayerPlan plan = LayerPlan::full(config.layerCount);
+    QByteArray found; // in the shape of swift-run forward --json
+    for (const std::vector<double>& row : support::runChain(*transformer, cache, plan, ids, 20)) {
+        std::vector<int> best(row.size());
+        std::iota(best.begin(), best.end(), 0);
+        std::stable_sort(best.begin(), best.end(), [&row](int first, int second) {
+            return row[static_cast<std::size_t>(first)] > row[static_cast<std::size_t>(second)];
+        });
+        std::string top;
+        for (int place = 0; place < 16; ++place) {
+            const int token = best[static_cast<std::size_t>(place)];
+            top += fmt::format(R"({}{{"id":{},"logit":{:.9g}}})",
+                               place == 0 ? "" : ",",
+                               token,
+                               row[static_cast<std::size_t>(token)]);
+        }
+        found += QByteArray::fromStdString(fmt::format("{{\"top\":[{}]}}\n", top));
+    }
+    QFile file(SWIFT_STUDIO_TEST_DATA_DIR "/../gpu/emulated/" + form + ".jsonl");
+    if (qEnvironmentVariableIntValue("SWIFT_STUDIO_WRITE_GOLDEN") == 1) {
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(found) == found.size());
+        return;
+    }
+    QVERIFY2(file.open(QIODevice::ReadOnly), qPrintable(file.fileName()));
+    QCOMPARE(found, file.readAll());
 }
 
 QTEST_GUILESS_MAIN(CudaGoldenTest)

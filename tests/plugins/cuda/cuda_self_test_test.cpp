@@ -67,6 +67,8 @@ private slots:
     void whatOnlyLongTextsShowIsFound_data();
     void whatOnlyLongTextsShowIsFound();
     void wrongNumbersAreFound();
+    void wrongScalesAreFound_data();
+    void wrongScalesAreFound();
     void aLoadRefusesAGpuThatFails();
 };
 
@@ -77,7 +79,7 @@ void CudaSelfTestTest::aGpuIsTestedOnceForEachDriver() {
     const auto first = testDeviceOnce(device, folder.path() / "gpus");
     QVERIFY2(first.hasValue(), first ? "" : first.error().message.c_str());
     const int launches = device->launches;
-    QVERIFY(launches > 20);
+    QVERIFY(launches > 300); // most of them of single operations
     QVERIFY(testDeviceOnce(device, folder.path() / "gpus").hasValue());
     QCOMPARE(device->launches, launches);
     // Another GPU, driver or build is another file.
@@ -121,6 +123,22 @@ void CudaSelfTestTest::wrongNumbersAreFound() {
     const auto device = std::make_shared<WatchedDevice>();
     device->isSpoiling = true;
     const auto tested = testDevice(device);
+    QVERIFY(!tested);
+    QVERIFY2(tested.error().message.find("its numbers are wrong") != std::string::npos,
+             tested.error().message.c_str());
+}
+
+void CudaSelfTestTest::wrongScalesAreFound_data() {
+    QTest::addColumn<int>("fault");
+    QTest::newRow("those of the record before") << static_cast<int>(Fault::StaleScales);
+    QTest::newRow("those of half of a group") << static_cast<int>(Fault::HalfGroups);
+}
+
+/// Of quantised weights or of the rows beside them; they, too, are the same in every way.
+void CudaSelfTestTest::wrongScalesAreFound() {
+    QFETCH(const int, fault);
+    emulation::plantedFault = static_cast<Fault>(fault);
+    const auto tested = testDevice(std::make_shared<EmulatedDevice>(2));
     QVERIFY(!tested);
     QVERIFY2(tested.error().message.find("its numbers are wrong") != std::string::npos,
              tested.error().message.c_str());

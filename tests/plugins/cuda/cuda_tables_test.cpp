@@ -32,7 +32,7 @@ std::vector<Operation> listOf(const ModelConfig& config,
                               const DeviceWeights& weights,
                               const ForwardRequest& request,
                               int headCount) {
-    return makeOperations(config, weights, request, headCount, 4);
+    return makeOperations(config, weights, request, headCount, false, 4);
 }
 
 } // namespace
@@ -76,7 +76,8 @@ void CudaTablesTest::rowsBesideShareOnlyWholeSections() {
 void CudaTablesTest::aSkippedSublayerIsNotInTheList() {
     const ModelConfig config = support::tinyConfig();
     const auto weights =
-        outlineWeights(config, support::randomWeights(config, 1), Form::Bf16).value();
+        outlineWeights(config, support::randomWeights(config, 1), Form::Bf16, allLayers(config))
+            .value();
     const AttentionLayout layout = AttentionLayout::chain(0, 1);
     const TokenId token = 1;
     LayerPlan plan = LayerPlan::full(3);
@@ -97,7 +98,8 @@ void CudaTablesTest::aSkippedSublayerIsNotInTheList() {
 void CudaTablesTest::aRangeOfLayersHasNoOthers() {
     const ModelConfig config = support::tinyConfig();
     const auto weights =
-        outlineWeights(config, support::randomWeights(config, 1), Form::F32).value();
+        outlineWeights(config, support::randomWeights(config, 1), Form::F32, allLayers(config))
+            .value();
     const LayerPlan plan = LayerPlan::full(3);
     const AttentionLayout layout = AttentionLayout::chain(0, 1);
     HiddenRows hidden;
@@ -125,9 +127,13 @@ void CudaTablesTest::aMatrixThatOverflowsIsNotPacked() {
         tiles.data = memory.data();
         ENGINE_CHECK(engine::packMatrix(weights, *weights.find("large"), format, memory.data()),
                      "packed tiles");
-        return backend_cuda::packMatrix(backend_cuda::outlineMatrix(1, 2, format), [&tiles](int) {
-            return TileRow{&tiles, 0};
-        });
+        engine::WorkerPool pool(2);
+        return backend_cuda::packMatrix(
+            backend_cuda::outlineMatrix(1, 2, format),
+            [&tiles](int) {
+                return TileRow{&tiles, 0};
+            },
+            pool);
     };
     const TileFormat bf16{.form = TileForm::Bf16};
     QVERIFY(pack({.form = TileForm::F16}).empty());

@@ -94,7 +94,7 @@ StatusStrip::StatusStrip(const Theme& theme,
     , m_speedup(addPart(tr("Speedup")))
     , m_memory(addPart(tr("Memory")))
     , m_pace(addPart(tr("Update rate of the views")))
-    , m_remark(addPart(tr("Latest notice"), LiveLabel::Fit::Cut))
+    , m_note(addPart(tr("Latest notice"), LiveLabel::Fit::Cut))
     , m_stopRecording(new QToolButton(this))
     , m_work(new WorkLink(theme, this)) {
     m_stopRecording->setText(tr("Stop"));
@@ -105,11 +105,11 @@ StatusStrip::StatusStrip(const Theme& theme,
     m_row->addWidget(m_stopRecording, 0, Qt::AlignVCenter);
     m_row->insertWidget(m_row->indexOf(m_replay), m_replayBadge, 0, Qt::AlignVCenter);
     m_row->insertWidget(m_row->indexOf(m_memory), m_work);
-    m_remark->setAlignedRight(true);
-    m_row->setStretchFactor(m_remark, 1);
+    m_note->setAlignedRight(true);
+    m_row->setStretchFactor(m_note, 1);
     m_bridge.add(*this,
                  Topic::Model | Topic::Loading | Topic::Decoder | Topic::Answers | Topic::Search |
-                     Topic::Speed | Topic::Recording | Topic::Remarks);
+                     Topic::Speed | Topic::Recording | Topic::Notes);
     connect(&bridge, &EngineBridge::pictureIntervalChanged, this, [this] { refresh({}); });
     m_recordingTimer.setInterval(kRecordingMs);
     connect(&m_recordingTimer, &QTimer::timeout, this, &StatusStrip::showRecording);
@@ -147,8 +147,8 @@ void StatusStrip::refresh(Topics changed) {
     showReplay();
     showSpeed();
     showMemory();
-    ageRemark(changed);
-    showRemark();
+    ageNote(changed);
+    showNote();
     const int interval = m_bridge.pictureInterval();
     m_pace->setText(interval > EngineBridge::kTickMs
                         ? tr("Views update %1 times a second").arg(1000 / interval)
@@ -181,7 +181,7 @@ void StatusStrip::giveWay() {
             update(); // the line before it, too
         part->setVisible(isShown);
     }
-    // The work's title has what is left; the remark has the rest.
+    // The work's title has what is left; the note has the rest.
     const int least = m_work->minimumSizeHint().width();
     m_work->setFixedWidth(
         std::clamp(least + width() - needed, least, std::max(least, m_work->sizeHint().width())));
@@ -217,7 +217,9 @@ void StatusStrip::showModel() {
         m_model->setText(tr("No model"));
     QString device;
     if (model != nullptr)
-        device = QStringLiteral("%1, %2").arg(QString::fromStdString(model->model.backend),
+        device = QStringLiteral("%1, %2").arg(QString::fromStdString(model->model.device.empty()
+                                                                         ? model->model.backend
+                                                                         : model->model.device),
                                               QString::fromStdString(model->model.precision));
     if (m_bridge.isReplay() && model != nullptr)
         device = tr("recorded with %1").arg(device);
@@ -298,37 +300,37 @@ void StatusStrip::setWork(const WorkNote& note) {
     update();
 }
 
-void StatusStrip::forgetRemark() {
-    m_isRemarkOld = true;
-    showRemark();
+void StatusStrip::forgetNote() {
+    m_isNoteOld = true;
+    showNote();
 }
 
 /// A notice is about the run as it was: it becomes outdated with another decoder, model, setting or
 /// answer.
-void StatusStrip::ageRemark(Topics changed) {
+void StatusStrip::ageNote(Topics changed) {
     const Answer* answer = m_store.answers().latest();
     const std::uint64_t promptId = answer == nullptr ? 0 : answer->promptId;
     const bool isNewAnswer = std::exchange(m_promptId, promptId) != promptId;
-    if (changed & Topic::Remarks)
-        m_isRemarkOld = false;
+    if (changed & Topic::Notes)
+        m_isNoteOld = false;
     else if (isNewAnswer || (changed & (Topic::Decoder | Topic::Model)))
-        m_isRemarkOld = true;
+        m_isNoteOld = true;
 }
 
 /// The tool tip has the full text of the latest ones.
-void StatusStrip::showRemark() {
-    constexpr std::size_t kTold = 8;
-    const std::vector<std::string>& remarks = m_store.remarks();
+void StatusStrip::showNote() {
+    constexpr std::size_t kReported = 8;
+    const std::vector<std::string>& notes = m_store.notes();
     const QString usual =
         m_bridge.isReplay() ? tr("The figures are those of the recording") : QString();
     const QString newest =
-        remarks.empty() || m_isRemarkOld ? usual : QString::fromStdString(remarks.back());
-    m_remark->setText(newest);
+        notes.empty() || m_isNoteOld ? usual : QString::fromStdString(notes.back());
+    m_note->setText(newest);
     QStringList lines;
-    for (std::size_t i = remarks.size() - std::min(remarks.size(), kTold); i < remarks.size(); ++i)
-        lines << QString::fromStdString(remarks[i]);
-    m_remark->setToolTip(tipOf(lines.join(u'\n')));
-    m_remark->setAccessibleDescription(newest);
+    for (std::size_t i = notes.size() - std::min(notes.size(), kReported); i < notes.size(); ++i)
+        lines << QString::fromStdString(notes[i]);
+    m_note->setToolTip(tipOf(lines.join(u'\n')));
+    m_note->setAccessibleDescription(newest);
 }
 
 void StatusStrip::resizeEvent(QResizeEvent* event) {

@@ -50,7 +50,7 @@ public:
     WorkLink& workLink() { return *m_work; }
 
     /// Clears the notice about another chat, which is outdated; the tool tip keeps it.
-    void forgetRemark();
+    void forgetNote();
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -64,8 +64,8 @@ private:
     void showReplay();
     void showSpeed();
     void showMemory();
-    void ageRemark(Topics changed);
-    void showRemark();
+    void ageNote(Topics changed);
+    void showNote();
     void giveWay();
     void restyle();
 
@@ -84,11 +84,11 @@ private:
     LiveLabel* m_speedup;
     LiveLabel* m_memory;
     LiveLabel* m_pace;
-    LiveLabel* m_remark;
+    LiveLabel* m_note;
     QToolButton* m_stopRecording;
     WorkLink* m_work;
     std::uint64_t m_promptId = 0; ///< of the newest answer that was shown
-    bool m_isRemarkOld = false;
+    bool m_isNoteOld = false;
     QElapsedTimer m_memoryClock;
     QString m_recordingPath;
     QElapsedTimer m_recordingClock;

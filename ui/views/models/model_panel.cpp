@@ -428,7 +428,9 @@ void ModelPanel::showMemory() {
             rows.push_back({item.what, sizeText(item.bytes)});
         rows.push_back({m_report->freeBytes == 0
                             ? tr("Needed")
-                            : tr("Needed, of %1 free").arg(sizeText(m_report->freeBytes)),
+                            : (m_report->isOfDevice ? tr("Needed, of %1 on the GPU")
+                                                    : tr("Needed, of %1 free"))
+                                  .arg(sizeText(m_report->freeBytes)),
                         sizeText(m_report->neededBytes()),
                         true,
                         !m_report->fits()});

@@ -40,6 +40,7 @@ ModelReport reportOf(const engine::ModelInspected& inspected) {
     report.fileBytes = model.fileBytes;
     report.modelContextLength = model.modelContextLength;
     report.freeBytes = memory.freeBytes;
+    report.isOfDevice = memory.isOfDevice;
     report.memory = {
         {tr("Weights, %1").arg(shortPrecision(model.precision)), memory.weightBytes},
         {tr("Context of %1 tokens").arg(numberText(model.contextLength)), memory.cacheBytes},
@@ -50,8 +51,8 @@ ModelReport reportOf(const engine::ModelInspected& inspected) {
                                   "weights to draft with: "
                                   "%1 more, if twice as much is free then.")
                                    .arg(sizeText(memory.copyBytes)));
-    for (const std::string& remark : inspected.remarks)
-        report.notes.push_back(QString::fromStdString(remark));
+    for (const std::string& note : inspected.notes)
+        report.notes.push_back(QString::fromStdString(note));
     return report;
 }
 
@@ -87,9 +88,8 @@ QString fullArithmetic(const engine::ModelFacts& model) {
 
 QString backendText(const engine::ModelFacts& model) {
     const QString name = QString::fromStdString(model.backend);
-    return model.instructionSet.empty()
-               ? name
-               : name + QStringLiteral(", ") + QString::fromStdString(model.instructionSet);
+    const std::string& where = model.device.empty() ? model.instructionSet : model.device;
+    return where.empty() ? name : name + QStringLiteral(", ") + QString::fromStdString(where);
 }
 
 QString shortPrecision(const std::string& precision) {

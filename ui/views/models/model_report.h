@@ -32,7 +32,8 @@ struct ModelReport {
     int modelContextLength = 0;
     std::vector<MemoryItem> memory;
     std::vector<QString> notes = {}; ///< sentences about what the files lack or need
-    std::uint64_t freeBytes = 0;     ///< now; 0 = not known
+    std::uint64_t freeBytes = 0;     ///< now, of GPUs all they have; 0 = not known
+    bool isOfDevice = false;         ///< that is the memory of GPUs
 
     std::uint64_t neededBytes() const;
 
@@ -57,7 +58,7 @@ QString shortFacts(const engine::ModelFacts& model);
 /// "4-bit, scale and minimum per 32"; for recordings without it, the short form.
 QString fullArithmetic(const engine::ModelFacts& model);
 
-/// "cpu, avx512", or the name alone where the backend chooses no instructions.
+/// "cpu, avx512", "cuda, NVIDIA H200", or the name alone where there is nothing to say.
 QString backendText(const engine::ModelFacts& model);
 
 /// "bf16" of "bfloat16": as file names say it.

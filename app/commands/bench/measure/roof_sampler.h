@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/kernels/memory_roof.h"
+#include "engine/kernels/read_roof.h"
 
 #include <functional>
 #include <vector>
@@ -17,17 +17,18 @@ struct TimedSample {
 /// Reads the roof between all samples.
 class RoofSampler {
 public:
-    explicit RoofSampler(engine::MemoryRoof& roof)
-        : m_roof(roof) {
-        m_roof.readGbps(); // the first reading includes the threads' waking up
-        read();
-    }
+    explicit RoofSampler(engine::ReadRoof& roof)
+        : m_roof(roof) {}
 
-    /// `work` returns its milliseconds. Errors: those of `work`.
+    /// `work` returns its milliseconds. Errors: those of `work` and of the roof.
     engine::Result<TimedSample> take(const std::function<engine::Result<double>()>& work) {
+        if (m_readings.empty()) {
+            ENGINE_TRY_DO(m_roof.readGbps()); // the first one includes the threads' waking up
+            ENGINE_TRY_DO(read());
+        }
         const double before = m_readings.back();
         ENGINE_TRY(const double ms, work());
-        read();
+        ENGINE_TRY_DO(read());
         return TimedSample{ms, (before + m_readings.back()) / 2.0};
     }
 
@@ -35,9 +36,13 @@ public:
     const std::vector<double>& readings() const { return m_readings; }
 
 private:
-    void read() { m_readings.push_back(m_roof.readGbps()); }
+    engine::Result<void> read() {
+        ENGINE_TRY(const double gbps, m_roof.readGbps());
+        m_readings.push_back(gbps);
+        return {};
+    }
 
-    engine::MemoryRoof& m_roof;
+    engine::ReadRoof& m_roof;
     std::vector<double> m_readings;
 };
 

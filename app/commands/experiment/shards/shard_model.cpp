@@ -4,7 +4,6 @@
 #include "app/program_paths.h"
 #include "engine/base/modules/run_time_module.h"
 #include "engine/base/system_memory.h"
-#include "engine/kernels/memory_roof.h"
 #include "engine/kernels/processor.h"
 #include "engine/loading/network/network_tensors.h"
 #include "engine/model/model_fingerprint.h"
@@ -37,12 +36,12 @@ double memoryGiB() {
 }
 
 /// 0 if there is no memory for the measurement.
-double measuredRoof(int threads) {
-    auto roof = MemoryRoof::make(roofBytesThatFit(kRoofBytes, availableMemoryBytes()), threads);
-    if (!roof)
+double measuredRoof(const Transformer& transformer, int threads) {
+    const auto roof = transformer.makeReadRoof(kRoofBytes, threads);
+    if (!roof || !roof.value()->readGbps()) // the first one includes the threads' waking up
         return 0.0;
-    roof.value()->readGbps(); // the first reading includes the threads' waking up
-    return roof.value()->readGbps();
+    const auto read = roof.value()->readGbps();
+    return read ? read.value() : 0.0;
 }
 
 MachineFacts machineFacts(const ModelOptions& options, const LoadedModel& model) {
@@ -52,7 +51,7 @@ MachineFacts machineFacts(const ModelOptions& options, const LoadedModel& model)
     facts.instructionSet = model.transformer->instructionSet();
     facts.threads = threadCountOf(options, model.backend);
     facts.memoryGiB = memoryGiB();
-    facts.roofGBs = measuredRoof(facts.threads);
+    facts.roofGBs = measuredRoof(*model.transformer, facts.threads);
     facts.backend = model.backend;
     facts.weights = shortArithmetic(model.transformer->arithmeticName());
     facts.buildId = buildId();
