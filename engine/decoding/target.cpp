@@ -49,6 +49,10 @@ Result<void> Target::begin(const Prompt& prompt, const PromptWork& work, int unr
     leaveAnswer();
     m_endIds.assign(prompt.endIds.begin(), prompt.endIds.end());
     m_maxTokens = prompt.maxTokens;
+    m_preferredNodes = nodesWorth(m_costs,
+                                  m_firstTaken.value(),
+                                  m_transformer->preferredTreeNodes(),
+                                  StepCosts::kMostRows - 1);
     m_promptLength = static_cast<Position>(prompt.tokens.size());
     m_begunTokens = static_cast<Position>(prompt.begunTokens);
     const auto before = prompt.tokens.first(prompt.tokens.size() - 1);
@@ -137,7 +141,16 @@ Result<DecodeStep> Target::verify(Draft draft, const VerifyTerms& terms) {
     step.promptMs = promptMs + draft.promptMs;
     // To find nothing to draft takes no time worth telling.
     step.draftMs = step.isPlain() && draft.layerLoads == 0.0 ? 0.0 : draft.ms;
+    measure(step, promptShare == 0.0 && draft.layersRun == 0);
     return step;
+}
+
+/// Rows show their price beside a plain pass; before the first one it would be a guess.
+void Target::measure(const DecodeStep& step, bool isOfRowsAlone) {
+    if (isOfRowsAlone && (step.verifiedRows == 1 || m_costs.samples(1) > 0))
+        m_costs.record(step.verifiedRows, std::max(step.verifyMs, 0.0));
+    if (step.draft.size() > 0)
+        m_firstTaken.add(!step.path.empty());
 }
 
 /// The rows of a pass: unread ones, the pending token, the draft, what is beside it.

@@ -6,6 +6,8 @@
 #include "engine/decoding/round/draft.h"
 #include "engine/decoding/round/logit_processor.h"
 #include "engine/decoding/round/verifier.h"
+#include "engine/decoding/statistics/decayed_rate.h"
+#include "engine/decoding/statistics/step_costs.h"
 #include "engine/model/skip_sets/sublayer_influence.h"
 
 #include <algorithm>
@@ -140,6 +142,11 @@ public:
     /// Tokens that the answer can still take: limited by the context or by Prompt::maxTokens.
     int remainingTokens() const;
 
+    /// Nodes that a draft of this answer should have at most where nobody says otherwise: by
+    /// nodesWorth() as many as the passes before it have shown to be worth their rows, until then
+    /// as many as the backend prefers.
+    int preferredNodes() const { return m_preferredNodes; }
+
     /// How much each sublayer changes the residual stream, over all full passes so far.
     const SublayerInfluence& influence() const { return m_influence; }
 
@@ -160,6 +167,7 @@ private:
     Result<double> probabilityAt(int row, TokenId token);
     std::vector<TokenChance> chancesAt(int row) const;
     void keep(const Verdict& verdict);
+    void measure(const DecodeStep& step, bool isOfRowsAlone);
 
     Transformer* m_transformer;
     StepClock m_clock;
@@ -184,6 +192,9 @@ private:
     Position m_begunTokens = 0; // of the prompt, see Prompt
     int m_contextLength;
     int m_maxTokens = 0;
+    StepCosts m_costs;        // of passes by their rows
+    DecayedRate m_firstTaken; // how often something of a draft was accepted
+    int m_preferredNodes = 0; // of this answer
 };
 
 } // namespace engine

@@ -69,7 +69,7 @@ Result<void> ClaspDecoder::begin(const Prompt& prompt, const PromptWork& work) {
 /// One round: perhaps look for a set, draft without its parts, verify, learn.
 Result<DecodeStep> ClaspDecoder::round() {
     if (isDue())
-        ENGINE_TRY_DO(update());
+        ENGINE_TRY_DO(searched([this] { return update(); }));
     ENGINE_TRY(Draft drafted, draft());
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted), m_settings.rule));
     step.tables = std::exchange(m_tables, {});
@@ -136,15 +136,8 @@ bool ClaspDecoder::isDue() const {
     return !m_present || !m_settings.checks || windowLength() >= kWindow;
 }
 
-Result<void> ClaspDecoder::update() {
-    const double startMs = m_target.nowMs();
-    auto updated = useBest();
-    m_report.searchMs += m_target.nowMs() - startMs; // that of a cancelled one, too
-    return updated;
-}
-
 /// Looks for the best sets and uses one of them if it is better than the present one.
-Result<void> ClaspDecoder::useBest() {
+Result<void> ClaspDecoder::update() {
     ENGINE_TRY(const std::vector<StreamPoint> points, front());
     std::vector<Promising> sets;
     for (const StreamPoint& point : points)

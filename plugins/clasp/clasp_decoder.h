@@ -53,7 +53,6 @@ private:
 
     bool isDue() const;
     engine::Result<void> update();
-    engine::Result<void> useBest();
     engine::Result<std::vector<engine::StreamPoint>> front();
     Promising promising(const engine::StreamPoint& point) const;
     engine::Result<void> check(std::vector<Promising> sets);

@@ -62,8 +62,7 @@ Result<DecodeStep> DelDecoder::round() {
     ENGINE_TRY(DecodeStep step, verify(std::move(drafted), round));
     describe(round, step);
     ENGINE_TRY_DO(learn(round, step));
-    m_offers = m_policy->offers(m_statistics);
-    m_chosen = bestOf(m_offers);
+    choose();
     return step;
 }
 
@@ -80,11 +79,15 @@ Result<SearchReport> DelDecoder::configure(const SettingValues& values,
     ENGINE_TRY(m_settings, DelSettings::make(values, m_settings.isByTime, config().layerCount));
     m_policy->configure(m_settings);
     m_statistics.changeDecay(m_settings.decay);
-    if (!m_offers.empty()) {
-        m_offers = m_policy->offers(m_statistics);
-        m_chosen = bestOf(m_offers);
-    }
+    if (!m_offers.empty())
+        choose();
     return SearchReport();
+}
+
+/// What the next round is drafted with, unless it is a first or a plain one.
+void DelDecoder::choose() {
+    m_offers = m_policy->offers(m_statistics);
+    m_chosen = bestOf(m_offers);
 }
 
 /// The first round drafts one token at the first layer (or the exit that is set), or none. Where no
@@ -112,29 +115,33 @@ DelDecoder::Round DelDecoder::nextRound() {
 Result<Draft> DelDecoder::draft(const Round& round) {
     if (round.offer.steps == 0)
         return Draft::empty({round.isProbe ? DraftEndReason::Measuring : DraftEndReason::Price});
-    const int exit = round.offer.exit;
-    std::vector<int> earlier;
-    for (const int compared : round.compared)
-        if (compared < exit)
-            earlier.push_back(compared - 1);
-    m_drafter.use({.exitLayers = exit,
-                   .keepsUnsure = m_settings.rule != DelRule::Paper || m_settings.isLengthChosen,
-                   .earlierLayers = earlier});
+    useExit(round);
     const auto stopRule = round.isFirst ? std::make_unique<ConfidenceStopRule>(0.0, 1)
                                         : m_policy->stopRule(m_statistics, round.offer);
-    ENGINE_TRY(Draft made,
-               m_drafter.draft(m_target,
-                               {.rule = m_settings.verification,
-                                .maxDepth = round.isFirst ? 1 : m_settings.mostDraft,
-                                .stopRule = stopRule.get()}));
-    if (made.layersRun > 0) {
-        const int layers = config().layerCount;
+    return m_drafter.draft(m_target,
+                           {.rule = m_settings.verification,
+                            .maxDepth = round.isFirst ? 1 : m_settings.mostDraft,
+                            .stopRule = stopRule.get()});
+}
+
+/// Drafts leave the model at the exit of this round from now on. The last token of an answer has no
+/// draft, and so no other plan.
+void DelDecoder::useExit(const Round& round) {
+    const int exit = round.offer.exit;
+    const int layers = config().layerCount;
+    if (m_target.remainingTokens() > 1) {
         const char* reason = m_plan.id() == 0 ? "start" : round.isFirst ? "restart" : "better";
         m_plan.use(
             exitPlan(layers, exit), static_cast<double>(layers - exit) / layers, reason, m_report);
-        made.planId = m_plan.id();
     }
-    return made;
+    m_earlier.clear();
+    for (const int compared : round.compared)
+        if (compared < exit)
+            m_earlier.push_back(compared - 1);
+    m_drafter.use({.exitLayers = exit,
+                   .planId = m_plan.id(),
+                   .keepsUnsure = m_settings.rule != DelRule::Paper || m_settings.isLengthChosen,
+                   .earlierLayers = m_earlier});
 }
 
 /// The rest of the model over the draft, or all of it; keeps the streams behind the exits.

@@ -51,7 +51,9 @@ private:
     engine::Result<engine::DecodeStep> round() override;
     engine::Result<engine::DecodeStep> plainRound() override;
     Round nextRound();
+    void choose();
     engine::Result<engine::Draft> draft(const Round& round);
+    void useExit(const Round& round);
     engine::Result<engine::DecodeStep> verify(engine::Draft draft, Round& round);
     engine::Result<void> learn(const Round& round, const engine::DecodeStep& step);
     engine::Result<void> compareExits(const Round& round, const engine::DecodeStep& step);
@@ -66,6 +68,7 @@ private:
     engine::ExitDrafter m_drafter;
     engine::VerifyDraws* m_verifyDraws;
     HeadReader m_heads;
+    std::vector<int> m_earlier;              // layers whose streams a draft keeps beside its exit's
     std::vector<engine::HiddenRows> m_later; // the streams of the newest verification
     DelSettings m_settings;
     std::unique_ptr<ExitPolicy> m_policy;

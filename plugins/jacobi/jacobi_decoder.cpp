@@ -36,9 +36,9 @@ Result<std::unique_ptr<Decoder>> JacobiDecoder::make(const DecoderContext& conte
     ENGINE_TRY(
         Target target,
         Target::make(context.transformer, context.sampling, context.contextLength, kMostBlock));
-    return std::unique_ptr<Decoder>(new JacobiDecoder(
-        std::move(target),
-        JacobiSettings::make(context.settings, context.transformer.preferredTreeNodes())));
+    target.useClock(context.clock);
+    return std::unique_ptr<Decoder>(
+        new JacobiDecoder(std::move(target), JacobiSettings::make(context.settings)));
 }
 
 JacobiDecoder::JacobiDecoder(Target target, const JacobiSettings& settings)
@@ -58,20 +58,21 @@ Result<void> JacobiDecoder::begin(const Prompt& prompt, const PromptWork& work) 
 
 /// One round: the guesses as a chain, one pass, what it said as the next guesses.
 Result<DecodeStep> JacobiDecoder::round() {
-    const Position firstPlace = m_target.outputPosition();
-    if (static_cast<int>(m_target.output().size()) >= m_settings.budget) {
-        ENGINE_TRY(DecodeStep step, plainRound());
-        step.draft.setEnd({DraftEndReason::Budget, 0.0, static_cast<double>(m_settings.budget)});
-        return step;
-    }
-    ENGINE_TRY(Draft guesses, draft(m_target, {.maxDepth = m_settings.block}));
+    if (static_cast<int>(m_target.output().size()) >= m_settings.budget)
+        return roundBeyondBudget();
+    ENGINE_TRY(Draft guesses, draft(m_target, {.maxDepth = blockLength()}));
     ENGINE_TRY(DecodeStep step, m_target.verify(std::move(guesses)));
-    ENGINE_TRY(const std::vector<Guess> said, predictions(step.draft.size(), firstPlace));
+    ENGINE_TRY(const std::vector<Guess> said, predictions(step));
     m_block.shift(static_cast<int>(step.tokens.size()), said);
+    learn(step);
     if (!step.isPlain())
         step.tables.push_back(guessTable(step, said));
-    learn();
-    remember(step.tokens);
+    return step;
+}
+
+Result<DecodeStep> JacobiDecoder::roundBeyondBudget() {
+    ENGINE_TRY(DecodeStep step, plainRound());
+    step.draft.setEnd({DraftEndReason::Budget, 0.0, static_cast<double>(m_settings.budget)});
     return step;
 }
 
@@ -85,12 +86,17 @@ Result<DecodeStep> JacobiDecoder::plainRound() {
 
 Result<SearchReport> JacobiDecoder::configure(const SettingValues& values,
                                               const SettingValues& /*given*/) {
-    const JacobiSettings wanted =
-        JacobiSettings::make(values, m_target.transformer().preferredTreeNodes());
+    const JacobiSettings wanted = JacobiSettings::make(values);
     if (wanted != m_settings)
         m_block.clear();
     m_settings = wanted;
     return SearchReport();
+}
+
+/// Few guesses come true, and each costs a row.
+int JacobiDecoder::blockLength() const {
+    return m_settings.block > 0 ? m_settings.block
+                                : std::clamp(m_target.preferredNodes() / 2, 1, kMostBlock);
 }
 
 /// The model's own token behind the guesses takes a place, too.
@@ -118,11 +124,13 @@ Guess JacobiDecoder::fill(TokenId before) {
     return guess;
 }
 
-/// What the pass said at each place from the first emitted one on. Draws use vanilla's noise of
-/// their place: where the tokens before it are right, they are right.
-Result<std::vector<Guess>> JacobiDecoder::predictions(int draftNodes, Position firstPlace) {
+/// What the pass of this step said at each place from the first emitted one on. Draws use vanilla's
+/// noise of their place: where the tokens before it are right, they are right.
+Result<std::vector<Guess>> JacobiDecoder::predictions(const DecodeStep& step) {
+    const Position firstPlace =
+        m_target.outputPosition() - static_cast<Position>(step.tokens.size());
     std::vector<Guess> said;
-    for (int row = 0; row <= draftNodes; ++row) {
+    for (int row = 0; row <= step.draft.size(); ++row) {
         const HeadSummary& summary = m_target.lastSummaries()[static_cast<std::size_t>(row)];
         Guess guess{summary.best(), summary.probability(0)};
         if (!m_target.sampler().isGreedy()) {
@@ -138,15 +146,15 @@ Result<std::vector<Guess>> JacobiDecoder::predictions(int draftNodes, Position f
 
 /// What the model predicts after each guess, right or wrong, fills places where the text knows
 /// nothing.
-void JacobiDecoder::learn() {
-    if (!m_settings.usesPool)
-        return;
-    for (int row = 0; row < static_cast<int>(m_target.lastSummaries().size()); ++row) {
+void JacobiDecoder::learn(const DecodeStep& step) {
+    const int rows = m_settings.usesPool ? static_cast<int>(m_target.lastSummaries().size()) : 0;
+    for (int row = 0; row < rows; ++row) {
         const SeenRow seen = m_target.seenRow(row);
         const TokenId next = seen.summary.best();
         if (m_pool.candidates(seen.token).empty())
             m_pool.insert(seen.token, std::span(&next, 1));
     }
+    remember(step.tokens);
 }
 
 void JacobiDecoder::remember(std::span<const TokenId> tokens) {

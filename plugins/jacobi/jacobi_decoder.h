@@ -31,11 +31,13 @@ private:
 
     engine::Result<engine::DecodeStep> round() override;
     engine::Result<engine::DecodeStep> plainRound() override;
+    engine::Result<engine::DecodeStep> roundBeyondBudget();
+    int blockLength() const;
     engine::Result<engine::Draft> makeDraft(engine::Target& target,
                                             const engine::DraftTerms& terms) override;
     Guess fill(engine::TokenId before);
-    engine::Result<std::vector<Guess>> predictions(int draftNodes, engine::Position firstPlace);
-    void learn();
+    engine::Result<std::vector<Guess>> predictions(const engine::DecodeStep& step);
+    void learn(const engine::DecodeStep& step);
     void remember(std::span<const engine::TokenId> tokens);
 
     JacobiSettings m_settings;

@@ -3,7 +3,6 @@
 
 #include "engine/base/setting_makers.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace jacobi {
@@ -18,14 +17,13 @@ constexpr int kMostBudget = 1'000'000;
 
 } // namespace
 
-JacobiSettings JacobiSettings::make(const SettingValues& values, int preferredTreeNodes) {
+JacobiSettings JacobiSettings::make(const SettingValues& values) {
     const std::string& mode = textOf(values, "mode");
-    const int block = integerOf(values, "block");
     JacobiSettings made;
     made.slides = mode == "jacobi";
-    // Few guesses come true, and each costs a row.
-    const int suiting = made.slides ? preferredTreeNodes / 2 : kPublishedBlock;
-    made.block = block == 0 ? std::clamp(suiting, 1, kMostBlock) : block;
+    made.block = integerOf(values, "block");
+    if (made.block == 0 && !made.slides)
+        made.block = kPublishedBlock;
     made.usesPool = textOf(values, "refill") == "pool";
     made.budget = mode == "hybrid" ? integerOf(values, "budget") : std::numeric_limits<int>::max();
     return made;
@@ -60,8 +58,8 @@ DecoderInfo jacobiInfo() {
         stepSetting(
             integerSetting("block", "Block b", 0, {0, kMostBlock}),
             "tokens",
-            "Guesses of a block; 0 = 3, for jacobi what suits the backend; more than the answer "
-            "takes = all of it."),
+            "Guesses of a block; 0 = 3, for jacobi as many as suit the backend and, once it is "
+            "measured, the cost of a row; more than the answer takes = all of it."),
         stepSetting(
             choiceSetting("refill", "Refill", {"random", "pool"}),
             "",

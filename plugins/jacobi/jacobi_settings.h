@@ -7,16 +7,15 @@ namespace jacobi {
 
 inline constexpr int kMostBlock = 512;
 
-/// The settings with nothing left to choose. A plain value.
+/// What can be set. A plain value.
 struct JacobiSettings {
-    int block = 3;         ///< guesses of a full block
+    int block = 3;         ///< guesses of a full block; 0 = as many as are worth their rows
     bool slides = false;   ///< refilled in every round, else when it is exhausted
     bool usesPool = false; ///< refilled from the text, else with random tokens of the prompt
     int budget = 0;        ///< tokens of an answer that are drafted for
     bool operator==(const JacobiSettings&) const = default;
 
-    /// An automatic block is chosen by what a pass of the backend can take.
-    static JacobiSettings make(const engine::SettingValues& values, int preferredTreeNodes);
+    static JacobiSettings make(const engine::SettingValues& values);
 };
 
 engine::DecoderInfo jacobiInfo();

@@ -53,7 +53,7 @@ public:
 private:
     /// One round: draft, verify, learn. Nothing worth its row is a plain step.
     Result<DecodeStep> round() override {
-        ENGINE_TRY(Draft draft, m_drafter.draft(m_target, {.maxNodes = m_maxNodes}));
+        ENGINE_TRY(Draft draft, m_drafter.draft(m_target, {.maxNodes = maxNodes()}));
         ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft)));
         observe(step);
         return step;
@@ -62,15 +62,17 @@ private:
     void observe(const DecodeStep& step) override { m_drafter.observe(m_target, step); }
 
     void use(const SettingValues& values) {
-        const int nodes = integerOf(values, "max_nodes");
-        const int preferred = m_target.transformer().preferredTreeNodes();
-        m_maxNodes = nodes == 0 ? std::min(preferred, kMostNodes) : nodes;
+        m_maxNodes = integerOf(values, "max_nodes");
         m_drafter.use(freeSourcesOf(values), numberOf(values, "least_gain"));
         m_remembers = flagOf(values, "remember");
     }
 
+    int maxNodes() const {
+        return m_maxNodes > 0 ? m_maxNodes : std::min(m_target.preferredNodes(), kMostNodes);
+    }
+
     FreeDrafter m_drafter;
-    int m_maxNodes = 0;
+    int m_maxNodes = 0; // 0: as many as are worth their rows
     bool m_remembers = false;
     const SkipSetMemory* m_memory;
 };
@@ -79,6 +81,7 @@ Result<std::unique_ptr<Decoder>> makeLookup(const DecoderContext& context) {
     ENGINE_TRY(
         Target target,
         Target::make(context.transformer, context.sampling, context.contextLength, kMostNodes));
+    target.useClock(context.clock);
     return std::unique_ptr<Decoder>(std::make_unique<LookupDecoder>(std::move(target), context));
 }
 
@@ -101,7 +104,8 @@ DecoderInfo lookupInfo() {
     info.settings = {
         stepSetting(integerSetting("max_nodes", "Draft tree nodes", 0, {0, kMostNodes}),
                     "nodes",
-                    "The most nodes that a draft tree may have; 0 = what suits the backend."),
+                    "The most nodes that a draft tree may have; 0 = as many as suit the backend "
+                    "and, once it is measured, the cost of a row."),
         stepSetting(numberSetting("least_gain", "Least gain", 0.1, {0.0, 1.0}),
                     "tokens",
                     "A node that promises fewer tokens than this is not drafted: each costs "

@@ -49,7 +49,7 @@ public:
 
     /// The pause makes what is missing of the copy.
     Result<std::optional<SearchReport>> idle(const std::stop_token& /*stop*/) override {
-        if (m_isReady || m_isRefused)
+        if (!growsCopy())
             return std::optional<SearchReport>();
         makePiece();
         return std::optional(takeReport());
@@ -64,22 +64,32 @@ private:
     /// One round: draft with the copy, verify with the weights. A copy that is not complete yet
     /// grows by one piece.
     Result<DecodeStep> round() override {
-        if (!m_isReady && !m_isRefused)
+        if (growsCopy())
             makePiece();
+        ENGINE_TRY(Draft drafted, draft());
+        const DraftChoice choice = choiceFor(drafted);
+        ENGINE_TRY(DecodeStep step, m_target.verify(std::move(drafted)));
+        step.choice = choice;
+        observe(step);
+        return step;
+    }
+
+    bool growsCopy() const { return !m_isReady && !m_isRefused; }
+
+    Result<Draft> draft() {
         if (!m_isReady)
-            return measured(m_target.verify(Draft::empty({DraftEndReason::Nothing})), {});
-        ENGINE_TRY(
-            Draft draft,
-            m_drafter.draft(m_target, {.vocabularyShare = m_vocabularyShare, .stopRule = &m_rule}));
-        const DraftChoice choice = choiceOf("copy", draft, m_costs, passShare());
-        return measured(m_target.verify(std::move(draft)), choice);
+            return Draft::empty({DraftEndReason::Nothing});
+        return m_drafter.draft(m_target,
+                               {.vocabularyShare = m_vocabularyShare, .stopRule = &m_rule});
+    }
+
+    DraftChoice choiceFor(const Draft& drafted) const {
+        return m_isReady ? choiceOf("copy", drafted, m_costs, passShare()) : DraftChoice();
     }
 
     /// A copy that cannot be made is told once and asked for again by the next answer.
     void makePiece() {
-        const double startMs = m_target.nowMs();
-        const auto isComplete = m_target.transformer().makeCopyPiece();
-        m_report.searchMs += m_target.nowMs() - startMs;
+        const auto isComplete = searched([this] { return m_target.transformer().makeCopyPiece(); });
         if (!isComplete) {
             m_isRefused = true;
             noteOnce(isComplete.error().message);
@@ -101,19 +111,10 @@ private:
             m_copyPlan, transformer, DraftHead::keptShare(transformer, m_vocabularyShare));
     }
 
-    Result<DecodeStep> measured(Result<DecodeStep> made, const DraftChoice& choice) {
-        if (!made)
-            return made;
-        DecodeStep& step = made.value();
-        step.choice = choice;
-        observe(step);
-        if (const int passes = step.draft.draftSteps(); passes > 0)
-            m_costs.recordDraft(passShare(), step.draftMs / passes);
-        return made;
-    }
-
     void observe(const DecodeStep& step) override {
         m_costs.record(step.verifiedRows, step.verifyMs);
+        if (const int passes = step.draft.draftSteps(); passes > 0)
+            m_costs.recordDraft(passShare(), step.draftMs / passes);
     }
 
     CopyUse m_copyUse;

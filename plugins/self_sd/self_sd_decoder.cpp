@@ -19,13 +19,13 @@ double skipRatioOf(const LayerPlan& plan) {
 } // namespace
 
 Result<std::unique_ptr<Decoder>> SelfSdDecoder::make(const DecoderContext& context) {
-    ENGINE_TRY(const SelfSdSettings settings,
-               SelfSdSettings::make(context.settings, context.transformer.preferredTreeNodes()));
+    ENGINE_TRY(const SelfSdSettings settings, SelfSdSettings::make(context.settings));
     // A plan that does not fit is refused now; each answer's task decides which one is used.
     ENGINE_TRY_DO(choosePlan(settings.plan, context.transformer.config(), nullptr, {}));
     ENGINE_TRY(
         Target target,
         Target::make(context.transformer, context.sampling, context.contextLength, kScratchRows));
+    target.useClock(context.clock);
     return std::unique_ptr<Decoder>(new SelfSdDecoder(std::move(target), settings, context.memory));
 }
 
@@ -48,18 +48,15 @@ Result<void> SelfSdDecoder::begin(const Prompt& prompt, const PromptWork& work) 
 
 /// One round: draft until the threshold says stop, verify, move the threshold.
 Result<DecodeStep> SelfSdDecoder::round() {
-    DraftTerms terms = m_settings.draft;
-    terms.stopRule = &stopRule();
-    ENGINE_TRY(Draft draft, m_drafter.draft(m_target, terms));
-    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), terms.rule));
+    ENGINE_TRY(Draft draft, m_drafter.draft(m_target, terms()));
+    ENGINE_TRY(DecodeStep step, m_target.verify(std::move(draft), m_settings.draft.rule));
     stopRule().learn(static_cast<int>(step.path.size()), step.draft.draftSteps());
     return step;
 }
 
 Result<SearchReport> SelfSdDecoder::configure(const SettingValues& values,
                                               const SettingValues& /*given*/) {
-    ENGINE_TRY(const SelfSdSettings next,
-               SelfSdSettings::make(values, m_target.transformer().preferredTreeNodes()));
+    ENGINE_TRY(const SelfSdSettings next, SelfSdSettings::make(values));
     ENGINE_TRY(ChosenPlan chosen, choosePlan(next.plan, config(), m_memory, m_task));
     if (next.plan != m_settings.plan && m_target.pending() != kNoToken)
         use(std::move(chosen));
@@ -73,6 +70,14 @@ DraftStopRule& SelfSdDecoder::stopRule() {
     if (m_settings.isDynamic)
         return m_fixedRule;
     return m_adaptiveRule;
+}
+
+DraftTerms SelfSdDecoder::terms() {
+    DraftTerms made = m_settings.draft;
+    if (made.maxNodes == 0)
+        made.maxNodes = m_target.preferredNodes();
+    made.stopRule = &stopRule();
+    return made;
 }
 
 void SelfSdDecoder::use(ChosenPlan chosen) {

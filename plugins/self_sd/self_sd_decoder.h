@@ -34,6 +34,7 @@ private:
     const engine::ModelConfig& config() { return m_target.transformer().config(); }
 
     engine::DraftStopRule& stopRule();
+    engine::DraftTerms terms();
     void use(ChosenPlan chosen);
 
     engine::SelfDrafter m_drafter;

@@ -85,28 +85,27 @@ std::vector<SettingInfo> verificationInfos() {
                     "",
                     "With dynamic_verification: choices kept at a confidence above .95, .8, .5 and "
                     "below."),
-        stepSetting(integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
-                    "nodes",
-                    "With dynamic_verification: a draft tree has at most so many nodes; 0 = what "
-                    "suits the backend."),
+        stepSetting(
+            integerSetting("tree_nodes", "Draft tree nodes", 0, {0, 1024}),
+            "nodes",
+            "With dynamic_verification: a draft tree has at most so many nodes; 0 = as many "
+            "as suit the backend and, once it is measured, the cost of a row."),
     };
 }
 
 } // namespace
 
-Result<SelfSdSettings> SelfSdSettings::make(const SettingValues& values, int preferredTreeNodes) {
+Result<SelfSdSettings> SelfSdSettings::make(const SettingValues& values) {
     SelfSdSettings made;
     ENGINE_TRY(made.plan, planSettings(values));
     made.isDynamic = flagOf(values, "dynamic_verification");
     made.epsilon = numberOf(values, "epsilon");
     made.threshold = thresholdOf(values);
     ENGINE_TRY(const SiblingSchedule siblings, SiblingSchedule::parse(textOf(values, "siblings")));
-    const int nodes = integerOf(values, "tree_nodes");
     made.draft.siblings = made.isDynamic ? siblings : SiblingSchedule();
-    if (made.isDynamic)
-        made.draft.maxNodes = nodes == 0 ? preferredTreeNodes : nodes;
-    else // with fewer a chain could never reach its full length
-        made.draft.maxNodes = made.threshold.maxSteps;
+    // With fewer nodes a chain could never reach its full length.
+    made.draft.maxNodes =
+        made.isDynamic ? integerOf(values, "tree_nodes") : made.threshold.maxSteps;
     made.draft.rule = verifyRuleOf(values);
     made.draft.sharesNoise = flagOf(values, "shared_noise");
     return made;

@@ -32,15 +32,15 @@ struct PlanSettings {
 /// All settings of the decoder, checked.
 struct SelfSdSettings {
     PlanSettings plan;
-    engine::DraftTerms draft; ///< the stop rule aside
+    /// The stop rule aside; 0 nodes: as many as are worth their rows.
+    engine::DraftTerms draft;
     engine::AdaptiveThresholdOptions threshold;
     /// Draft trees with siblings and a confidence threshold that stays, as SWIFT has them.
     bool isDynamic = false;
     double epsilon = 0.8; ///< that threshold
 
     /// From resolved values. Errors: InvalidInput for texts that say nothing sensible.
-    static engine::Result<SelfSdSettings> make(const engine::SettingValues& values,
-                                               int preferredTreeNodes);
+    static engine::Result<SelfSdSettings> make(const engine::SettingValues& values);
 };
 
 /// What the decoder says about itself.

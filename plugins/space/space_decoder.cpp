@@ -61,14 +61,10 @@ Result<DecodeStep> SpaceDecoder::round() {
     const RoundShape shape = shapeOfRound();
     const MaskGroups groups(m_settings.maskToken, shape.masks);
     ENGINE_TRY(DecodeStep step, verify(draftOf(shape, groups)));
-    const int accepted = static_cast<int>(step.path.size());
-    const bool wasRejected = accepted < shape.candidates && step.tokens.size() > step.path.size();
-    m_rates.learn(accepted + (wasRejected ? 1 : 0), accepted);
-    const double startMs = m_target.nowMs();
-    ENGINE_TRY_DO(pickCandidates(groups, accepted));
-    step.draftMs = m_target.nowMs() - startMs; // the pass that verifies drafts the next round, too
+    learn(shape, step);
+    ENGINE_TRY_DO(pickCandidates(groups, step));
     if (!groups.sides().empty())
-        step.tables = {groupTable(m_target, groups, accepted),
+        step.tables = {groupTable(m_target, groups, static_cast<int>(step.path.size())),
                        candidateTable(m_candidates, m_rates)};
     return step;
 }
@@ -147,15 +143,26 @@ Result<DecodeStep> SpaceDecoder::verify(Draft draft) {
                             .drawsFromSides = m_settings.choice != CandidateChoice::Argmax});
 }
 
-/// One from each mask of the group, independently.
-Result<void> SpaceDecoder::pickCandidates(const MaskGroups& groups, int group) {
-    m_candidates.clear();
+/// A candidate behind a rejected one was not looked at.
+void SpaceDecoder::learn(const RoundShape& shape, const DecodeStep& step) {
+    const int accepted = static_cast<int>(step.path.size());
+    const bool wasRejected = accepted < shape.candidates && step.tokens.size() > step.path.size();
+    m_rates.learn(accepted + (wasRejected ? 1 : 0), accepted);
+}
+
+/// One from each mask of the group behind what was accepted, independently. The pass that verified
+/// has drafted the next round, too: what is left is the time of drafting.
+Result<void> SpaceDecoder::pickCandidates(const MaskGroups& groups, DecodeStep& step) {
+    const double startMs = m_target.nowMs();
+    const int group = static_cast<int>(step.path.size());
     const Position firstOutput = m_target.outputPosition();
+    m_candidates.clear();
     for (int mask = 0; mask < groups.maskCount(group); ++mask) {
         ENGINE_TRY(Candidate candidate, pick(groups.row(group, mask), firstOutput + mask));
         m_candidates.push_back(std::move(candidate));
     }
     ++m_round;
+    step.draftMs = m_target.nowMs() - startMs;
     return {};
 }
 

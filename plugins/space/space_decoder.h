@@ -50,7 +50,8 @@ private:
     engine::DraftEnd endOf(int candidates) const;
     engine::Draft draftOf(const RoundShape& shape, const MaskGroups& groups) const;
     engine::Result<engine::DecodeStep> verify(engine::Draft draft);
-    engine::Result<void> pickCandidates(const MaskGroups& groups, int group);
+    void learn(const RoundShape& shape, const engine::DecodeStep& step);
+    engine::Result<void> pickCandidates(const MaskGroups& groups, engine::DecodeStep& step);
     engine::Result<Candidate> pick(int row, engine::Position outputPosition);
 
     SpaceSettings m_settings;

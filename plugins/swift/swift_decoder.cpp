@@ -81,10 +81,7 @@ Result<void> SwiftDecoder::prepareSearch() {
                                  double ratio) -> Result<std::optional<LayerPlan>> {
         if (const LayerPlan* proven = provenPlan(ratio))
             return std::optional(*proven);
-        const double startMs = m_target.nowMs();
-        auto plan = streamPlan(m_target, choices, ratio);
-        m_report.searchMs += m_target.nowMs() - startMs;
-        return plan;
+        return searched([&] { return streamPlan(m_target, choices, ratio); });
     };
     ENGINE_TRY(TaskSearch search,
                TaskSearch::make(m_settings.search, std::move(surroundings), m_report));
@@ -250,7 +247,6 @@ MatchnessWindow SwiftDecoder::window(int comparisons) const {
 }
 
 Result<void> SwiftDecoder::optimise(int comparisons) {
-    const double startMs = m_target.nowMs();
     const MatchnessWindow context = window(comparisons);
     const ScoredWindow scored{m_answer * kWindowsPerAnswer + static_cast<unsigned>(comparisons),
                               [&](const LayerPlan& plan) {
@@ -259,9 +255,8 @@ Result<void> SwiftDecoder::optimise(int comparisons) {
                               },
                               context.expected,
                               m_target.stop()};
-    auto advanced = m_state->search.advance(scored, m_report);
-    const double ms = m_target.nowMs() - startMs;
-    m_report.searchMs += ms; // that of a cancelled one, too
+    double ms = 0.0;
+    auto advanced = searched([&] { return m_state->search.advance(scored, m_report); }, &ms);
     m_trialCreditMs -= ms;
     if (advanced)
         m_accumulation.spend(comparisons);

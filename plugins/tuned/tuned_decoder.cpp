@@ -71,29 +71,36 @@ private:
     Result<DecodeStep> round() override {
         if (!m_drafter)
             return m_target.verify(Draft::empty({DraftEndReason::Nothing}));
+        ENGINE_TRY(Draft drafted, draft());
+        const DraftChoice choice = choiceOf("tuned", drafted, m_costs, m_drafter->share(m_target));
+        ENGINE_TRY(DecodeStep step, verify(std::move(drafted)));
+        step.choice = choice;
+        return step;
+    }
+
+    Result<DecodeStep> plainRound() override {
+        return m_drafter ? verify(Draft()) : m_target.plainStep();
+    }
+
+    Result<Draft> draft() {
         ENGINE_TRY(
-            Draft draft,
+            Draft made,
             m_drafter->draft(
                 m_target, {.siblings = m_siblings, .maxNodes = kMostNodes, .stopRule = &m_rule}));
         if (m_drafter->isOff() && !std::exchange(m_wasOff, true))
             note("The draft adapter gave numbers that are not finite, so it is not used for the "
                  "rest of this answer.");
-        const DraftChoice choice = choiceOf("tuned", draft, m_costs, m_drafter->share(m_target));
-        return verify(std::move(draft), choice);
+        return made;
     }
 
-    Result<DecodeStep> plainRound() override {
-        return m_drafter ? verify(Draft(), {}) : m_target.plainStep();
-    }
-
-    Result<DecodeStep> verify(Draft draft, const DraftChoice& choice) {
-        ENGINE_TRY(DecodeStep step,
-                   m_target.verify(std::move(draft), {.handOuts = m_drafter->handOuts(m_target)}));
+    Result<DecodeStep> verify(Draft drafted) {
+        ENGINE_TRY(
+            DecodeStep step,
+            m_target.verify(std::move(drafted), {.handOuts = m_drafter->handOuts(m_target)}));
         ENGINE_TRY_DO(m_drafter->observe(step));
         m_costs.record(step.verifiedRows, step.verifyMs);
         if (const int passes = step.draft.draftSteps(); passes > 0)
             m_costs.recordDraft(m_drafter->share(m_target), step.draftMs / passes);
-        step.choice = choice;
         return step;
     }
 

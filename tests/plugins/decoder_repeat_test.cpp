@@ -47,7 +47,7 @@ struct ToldTrial {
 };
 
 /// All that a decoder decides while it answers three prompts.
-struct Told {
+struct Reported {
     std::vector<std::vector<DraftNode>> trees;
     std::vector<std::vector<double>> confidences;
     std::vector<std::vector<int>> paths;
@@ -55,7 +55,7 @@ struct Told {
     std::vector<LayerPlan> plans;
     std::vector<ToldTrial> trials;
 
-    bool operator==(const Told&) const = default;
+    bool operator==(const Reported&) const = default;
 
     void take(const SearchReport& report) {
         for (const PlanChange& change : report.planChanges)
@@ -78,16 +78,16 @@ StepClock countingClock() {
     return [ms = 0.0]() mutable { return ms += 1.0; };
 }
 
-Told decode(Transformer& transformer,
-            const std::string& name,
-            const SettingValues& settings,
-            StepClock clock = countingClock()) {
+Reported decode(Transformer& transformer,
+                const std::string& name,
+                const SettingValues& settings,
+                StepClock clock = countingClock()) {
     const auto decoder = support::openDecoder(name,
                                               {.transformer = transformer,
                                                .contextLength = 320,
                                                .settings = settings,
                                                .clock = std::move(clock)});
-    Told told;
+    Reported told;
     std::vector<TokenId> prompt = {3, 1, 4, 1, 5, 9, 2, 6, 3, 1, 4};
     for (int turn = 0; turn < 3; ++turn) {
         ENGINE_CHECK(
@@ -148,7 +148,7 @@ void DecoderRepeatTest::everythingRepeatsWhateverTheThreads() {
     const auto one = makeCpu(type, 1);
     const auto two = makeCpu(type, 2);
     const std::string name = decoder.toStdString();
-    const Told first = decode(*one, name, settings);
+    const Reported first = decode(*one, name, settings);
     QVERIFY(decode(*one, name, settings) == first);
     QVERIFY(decode(*two, name, settings) == first);
     QVERIFY(first.trees.size() < first.tokens.size()); // some drafts were accepted
@@ -175,7 +175,7 @@ void DecoderRepeatTest::everyDecoderRepeats() {
     const auto two = makeCpu(type, 2);
     const std::string name = decoder.toStdString();
     const SettingValues settings = support::neededSettings(name);
-    const Told first = decode(*one, name, settings);
+    const Reported first = decode(*one, name, settings);
     QVERIFY(decode(*two, name, settings) == first);
     QVERIFY(decode(*two, name, settings, {}).tokens == first.tokens); // by the machine's clock
     const bool drafts = std::any_of(

@@ -37,7 +37,7 @@ bool isTrue(const DraftTree& tree, int room) {
     const DraftEnd& end = tree.end();
     const int depth = depthOf(tree);
     switch (end.reason) {
-    case DraftEndReason::NotTold:
+    case DraftEndReason::NotReported:
         return false;
     case DraftEndReason::Unsure:
     case DraftEndReason::Unlikely:

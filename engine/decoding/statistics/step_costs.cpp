@@ -27,6 +27,12 @@ constexpr double kLeastOfShare = 0.5;
 /// Longer times are cut: the thread probably lost its core for a while.
 constexpr double kMostSurprise = 0.7; // natural logarithm: a factor of 2
 
+/// The price of a row is believed behind so many passes of one row, and of so many rows.
+constexpr int kPassesToPrice = 4;
+
+/// A draft has at most so many times the nodes whose rows were measured.
+constexpr int kFurthest = 4;
+
 } // namespace
 
 void StepCosts::record(int rows, double ms) {
@@ -146,6 +152,21 @@ double StepCosts::relativeResumedCost(double share, int rows) const {
 
 int StepCosts::samples(int rows) const {
     return rows >= 1 && rows <= kMostRows ? m_entries[static_cast<std::size_t>(rows)].samples : 0;
+}
+
+int nodesWorth(const StepCosts& costs, double firstTaken, int usual, int atMost) {
+    int measured = 0;
+    for (int rows = 2; rows <= StepCosts::kMostRows; ++rows)
+        if (costs.samples(rows) >= kPassesToPrice)
+            measured = rows - 1;
+    if (measured == 0 || costs.samples(1) < kPassesToPrice)
+        return std::min(usual, atMost);
+    const int most = std::min(atMost, std::max(usual, kFurthest * measured));
+    int worth = 1;
+    for (int nodes = 2; nodes <= most; ++nodes)
+        if (costs.relativeCost(nodes + 1) - 1.0 <= firstTaken)
+            worth = nodes; // whatever a smaller number seems to cost: it may be measured badly
+    return worth;
 }
 
 } // namespace engine

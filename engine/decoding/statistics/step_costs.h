@@ -90,4 +90,11 @@ private:
     std::array<Entry, kMostRows + 1> m_entries = {}; // by rows
 };
 
+/// How many nodes of a draft are worth verifying at once, at most `atMost`: `usual` until enough
+/// passes of one row and of several were measured. The likeliest nodes come first, and the n-th one
+/// is taken to give an n-th part of what the first one gives, `firstTaken` tokens a draft. So each
+/// of n nodes is worth its row as long as all their rows together cost no more plain steps than
+/// that. A width never goes far beyond the rows that were measured, unless `usual` does.
+int nodesWorth(const StepCosts& costs, double firstTaken, int usual, int atMost);
+
 } // namespace engine

@@ -150,7 +150,7 @@ Result<bool> BesideSearch::usePause(Target& target,
     ENGINE_TRY_DO(tryOne(target, comparisonsOf(target), stop, report));
     if (isOver())
         if (std::string sentence = storeOne(m_task, *m_state); !sentence.empty())
-            report.remarks.push_back(std::move(sentence));
+            report.notes.push_back(std::move(sentence));
     return true;
 }
 

@@ -230,6 +230,7 @@ void DecoderRegistryTest::aStepThatBreaksTheContractIsAnError_data() {
     row("wrong path", "is accepted, but");
     row("path in leaps", "accepted behind -1, but was drafted behind 0");
     row("foreign draft", "the drafted token -7");
+    row("draft behind the end", "was drafted behind the end of the answer");
     row("draft probability", "the probability nan");
     row("foreign side", "beside the draft 1000000, which a vocabulary of 160");
     row("side on itself", "row 1 beside a draft of 0 hangs on 1");
@@ -259,19 +260,19 @@ void DecoderRegistryTest::aStepThatBreaksTheContractIsAnError() {
 /// The text is right, so the answer goes on; only what is shown is cut.
 void DecoderRegistryTest::tablesThatAreTooLargeAreCutAndTold() {
     const auto made = faulty("huge table");
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
     std::vector<StepTable> tables;
     auto answer = Answer::begin(*made.value(), request(3));
     while (const auto part = answer.value().next().value())
         if (const auto* step = std::get_if<AnswerStep>(&*part)) {
-            const std::vector<std::string>& told = step->step.search.remarks;
-            remarks.insert(remarks.end(), told.begin(), told.end());
+            const std::vector<std::string>& told = step->step.search.notes;
+            notes.insert(notes.end(), told.begin(), told.end());
             tables = step->step.tables;
         }
     QCOMPARE(answer.value().result().tokens.size(), std::size_t{3});
-    QCOMPARE(remarks.size(), std::size_t{1}); // once, not at each of 3 steps
-    QVERIFY2(remarks[0].find("decoder faulty") != std::string::npos, remarks[0].c_str());
-    QVERIFY2(remarks[0].find("\"pool\"") != std::string::npos, remarks[0].c_str());
+    QCOMPARE(notes.size(), std::size_t{1}); // once, not at each of 3 steps
+    QVERIFY2(notes[0].find("decoder faulty") != std::string::npos, notes[0].c_str());
+    QVERIFY2(notes[0].find("\"pool\"") != std::string::npos, notes[0].c_str());
     QCOMPARE(tables.size(), StepCheck::kMostTables);
     const StepTable& table = tables.front();
     QCOMPARE(table.columns.size(), StepCheck::kMostColumns);

@@ -331,10 +331,10 @@ void SkipSetMemoryTest::aBrokenFileIsSetAsideNotOverwritten() {
     for (int number = 1; number <= 2; ++number) {
         const std::string broken = fmt::format("broken {}", number);
         writeMemory(folder, broken);
-        const auto remark = memory.store("code", storedSet(number));
-        QVERIFY(remark);
+        const auto note = memory.store("code", storedSet(number));
+        QVERIFY(note);
         const std::string aside = fmt::format("{}.json.broken-{}", kModel, number);
-        QVERIFY2(remark.value().find(aside) != std::string::npos, remark.value().c_str());
+        QVERIFY2(note.value().find(aside) != std::string::npos, note.value().c_str());
         QCOMPARE(contentOf(folder.path() / "skip-sets" / aside), broken);
         QVERIFY(memory.find("code").value() == storedSet(number));
     }
@@ -414,8 +414,8 @@ void SkipSetMemoryTest::writersAtOnceLeaveWholeSets() {
         SkipSetMemory memory = memoryIn(folder);
         const std::string task = who == 0 ? "code" : "story";
         for (int round = 1; round <= kRounds; ++round) {
-            const auto remark = memory.store(task, storedSet(round));
-            failures[who] += remark && remark.value().empty() && memory.all() ? 0 : 1;
+            const auto note = memory.store(task, storedSet(round));
+            failures[who] += note && note.value().empty() && memory.all() ? 0 : 1;
         }
     };
     {

@@ -205,6 +205,45 @@ private slots:
         QVERIFY(costs.relativeDraftCost(0.5) > 1.5); // dearer than a plain step, and known to be
     }
 
+    void untilRowsHaveAPriceADraftIsAsWideAsUsual() {
+        StepCosts costs;
+        QCOMPARE(nodesWorth(costs, 0.9, 7, 64), 7);
+        QCOMPARE(nodesWorth(costs, 0.9, 32, 16), 16);
+        for (int i = 0; i < 9; ++i)
+            costs.record(4, 5.0); // without a plain pass beside it
+        QCOMPARE(nodesWorth(costs, 0.9, 7, 64), 7);
+        StepCosts plain;
+        for (int i = 0; i < 9; ++i)
+            plain.record(1, 5.0);
+        plain.record(4, 5.0);
+        QCOMPARE(nodesWorth(plain, 0.9, 7, 64), 7);
+    }
+
+    /// Here a row costs a tenth of a plain step.
+    void allRowsOfADraftCostAsMuchAsItsFirstNodeGives() {
+        StepCosts costs;
+        for (int i = 0; i < 60; ++i)
+            for (const int rows : {1, 4, 8})
+                costs.record(rows, 5.0 * truth(rows));
+        QCOMPARE(nodesWorth(costs, 0.45, 7, 64), 4);
+        QCOMPARE(nodesWorth(costs, 0.95, 7, 64), 9);
+        QCOMPARE(nodesWorth(costs, 0.95, 7, 6), 6);
+        QCOMPARE(nodesWorth(costs, 0.02, 7, 64), 1);
+    }
+
+    void whereRowsAreFreeADraftGrowsStepByStep() {
+        StepCosts costs;
+        for (int i = 0; i < 20; ++i)
+            for (const int rows : {1, 4})
+                costs.record(rows, 5.0);
+        QCOMPARE(nodesWorth(costs, 0.5, 7, 64), 12);
+        QCOMPARE(nodesWorth(costs, 0.5, 7, 10), 10);
+        QCOMPARE(nodesWorth(costs, 0.5, 32, 64), 32);
+        for (int i = 0; i < 20; ++i)
+            costs.record(13, 5.0);
+        QCOMPARE(nodesWorth(costs, 0.5, 7, 64), 48);
+    }
+
     void noiseOfAFifthLeavesCostsWithinAFewPercent() {
         StepCosts costs;
         std::mt19937 random(3);

@@ -81,7 +81,7 @@ private:
 struct Run {
     std::vector<TokenId> tokens;
     std::vector<DraftChoice> choices; // by round
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
     double ms = 0.0; // without reading prompts
 
     int tuned(std::size_t lastRounds = 1'000'000) const {
@@ -139,8 +139,8 @@ private:
             run.tokens.insert(run.tokens.end(), step.tokens.begin(), step.tokens.end());
             run.choices.push_back(step.choice);
             run.ms += step.draftMs + step.verifyMs + step.search.searchMs;
-            for (std::string& remark : step.search.remarks)
-                run.remarks.push_back(std::move(remark));
+            for (std::string& note : step.search.notes)
+                run.notes.push_back(std::move(note));
         }
         ENGINE_CHECK(m_decoder->endAnswer().hasValue(), "an answer's end");
     }
@@ -297,7 +297,7 @@ private slots:
         Talk talk(*model, support::makeAdapter(config, AdapterKind::Huge, 1));
         const Run run = talk.make(2);
         QCOMPARE(run.tuned(), 0);
-        QCOMPARE(run.remarks.size(), std::size_t{1});
+        QCOMPARE(run.notes.size(), std::size_t{1});
         const int passes = talk.adapterNetwork->passes;
         QVERIFY(passes < 12);
         QCOMPARE(talk.make(2).tuned(), 0);

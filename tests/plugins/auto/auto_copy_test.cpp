@@ -26,7 +26,7 @@ const SettingValues kPassesOnly = {{"lookup", 0.0}, {"successors", 0.0}, {"searc
 struct Run {
     std::vector<TokenId> tokens;
     std::map<std::string_view, int> drafters; ///< rounds of each
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
     double ms = 0.0;
     double copyShare = 1.0; ///< at the end of the answer
 };
@@ -46,8 +46,7 @@ Run answer(const char* decoder,
          support::answer(*made, {.tokens = prompt, .maxTokens = kTokens})) {
         run.tokens.insert(run.tokens.end(), step.tokens.begin(), step.tokens.end());
         ++run.drafters[step.choice.drafter];
-        run.remarks.insert(
-            run.remarks.end(), step.search.remarks.begin(), step.search.remarks.end());
+        run.notes.insert(run.notes.end(), step.search.notes.begin(), step.search.notes.end());
     }
     run.ms = priced.nowMs;
     run.copyShare = model.copyShare();
@@ -166,8 +165,8 @@ void AutoCopyTest::wantOfMemoryIsToldAndCostsNothing() {
     QVERIFY(model.hasValue());
     const Run run = answer("auto", *model.value(), kPassesOnly);
     QVERIFY(!run.drafters.contains("copy"));
-    QCOMPARE(run.remarks.size(), std::size_t{1});
-    QVERIFY(run.remarks.front().starts_with("There is too little free memory for a 4-bit copy"));
+    QCOMPARE(run.notes.size(), std::size_t{1});
+    QVERIFY(run.notes.front().starts_with("There is too little free memory for a 4-bit copy"));
 }
 
 void AutoCopyTest::narrowWeightsAreNotWorthASentence() {
@@ -175,7 +174,7 @@ void AutoCopyTest::narrowWeightsAreNotWorthASentence() {
     const auto model = makeCpuTransformer(
         config, support::randomWeights(config, 7), {.threads = 1, .weights = WeightForm::Int8});
     QVERIFY(model.hasValue());
-    QVERIFY(answer("auto", *model.value(), kPassesOnly).remarks.empty());
+    QVERIFY(answer("auto", *model.value(), kPassesOnly).notes.empty());
 }
 
 QTEST_GUILESS_MAIN(AutoCopyTest)

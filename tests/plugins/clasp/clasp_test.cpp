@@ -341,11 +341,11 @@ void ClaspTest::aDamagedFileOfStoredSetsIsPutAsideAndTold() {
         QCOMPARE(tokens, std::size_t{60});
         const auto end = made.decoder->endAnswer();
         QVERIFY(end.hasValue());
-        QCOMPARE(end.value().remarks.size(), std::size_t{1});
-        const std::string& remark = end.value().remarks.front();
+        QCOMPARE(end.value().notes.size(), std::size_t{1});
+        const std::string& note = end.value().notes.front();
         const std::string aside = memory.path().string() + ".broken-1";
-        QVERIFY2(remark.find(std::filesystem::path(aside).filename().string()) != std::string::npos,
-                 remark.c_str());
+        QVERIFY2(note.find(std::filesystem::path(aside).filename().string()) != std::string::npos,
+                 note.c_str());
         QCOMPARE(support::fileBytes(QString::fromStdString(aside)), content);
         QCOMPARE(memory.find("test").value()->decoder, std::string(name));
     }

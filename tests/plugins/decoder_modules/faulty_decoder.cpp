@@ -95,6 +95,10 @@ private:
         }
         if (m_fault == "foreign draft")
             step.draft.add(-7, -1, 1.0);
+        if (m_fault == "draft behind the end") {
+            step.draft.add(m_endIds.front(), -1, 1.0);
+            step.draft.add(1, 0, 1.0);
+        }
         if (m_fault == "draft probability")
             step.draft.add(1, -1, std::numeric_limits<double>::quiet_NaN());
         if (m_fault == "foreign side")

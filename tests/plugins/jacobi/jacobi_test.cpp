@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/lossless/decoding_checks.h"
 #include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/transformers/priced_transformer.h"
 #include "tests/support/transformers/spy_transformer.h"
 #include "tests/support/transformers/tabular_transformer.h"
 
@@ -90,6 +91,7 @@ private slots:
     void sampledTokensAreVanillasWithOtherOptionsToo();
     void guessesRepeatFromPromptToPrompt();
     void automaticBlocksSuitTheBackend();
+    void anAutomaticBlockFollowsWhatRowsCost();
 };
 
 void JacobiTest::neverMorePassesThanTokens_data() {
@@ -304,6 +306,30 @@ void JacobiTest::automaticBlocksSuitTheBackend() {
     QCOMPARE(sizeOf("jacobi"), model().preferredTreeNodes() / 2);
     QCOMPARE(sizeOf("gauss_seidel"), 3);
     QCOMPARE(sizeOf("hybrid"), 3);
+}
+
+/// From answer to answer, and only where the user has not said how long it is.
+void JacobiTest::anAutomaticBlockFollowsWhatRowsCost() {
+    const auto secondBlock = [](int block, double rowPart) {
+        support::PricedTransformer priced(model(), {.rowPart = rowPart});
+        const auto decoder = support::openDecoder("jacobi",
+                                                  {.transformer = priced,
+                                                   .contextLength = 300,
+                                                   .settings = settingsOf("jacobi", block),
+                                                   .clock = priced.clock()});
+        begin(*decoder, kPrompt);
+        for (int i = 0; i < 5; ++i) {
+            (void)decoder->plainStep().value();
+            const int guesses = decoder->step().value().draft.size();
+            ENGINE_CHECK(guesses == (block > 0 ? block : 3), "{} guesses in one answer", guesses);
+        }
+        begin(*decoder, kPrompt);
+        return decoder->step().value().draft.size();
+    };
+    QVERIFY(secondBlock(0, 0.0) > 3);
+    QCOMPARE(secondBlock(0, 0.5), 1);
+    QCOMPARE(secondBlock(5, 0.0), 5);
+    QCOMPARE(secondBlock(5, 0.5), 5);
 }
 
 QTEST_GUILESS_MAIN(JacobiTest)

@@ -23,27 +23,27 @@ SettingValues randomSettings(CaseRandom& random, const LosslessTask& /*task*/) {
 }
 
 /// What one decoder does with two prompts: its trees and its tokens.
-struct Told {
+struct Reported {
     std::vector<std::vector<DraftNode>> trees;
     std::vector<TokenId> tokens;
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
     int plainSteps = 0;
 
-    bool operator==(const Told&) const = default;
+    bool operator==(const Reported&) const = default;
 };
 
 /// Everything is forgotten when the decoder goes, but for what `memory` remembers.
-Told decodeTwice(Transformer& transformer,
-                 const SamplingOptions& sampling,
-                 const SettingValues& settings,
-                 SkipSetMemory* memory = nullptr) {
+Reported decodeTwice(Transformer& transformer,
+                     const SamplingOptions& sampling,
+                     const SettingValues& settings,
+                     SkipSetMemory* memory = nullptr) {
     const auto decoder = support::openDecoder("lookup",
                                               {.transformer = transformer,
                                                .sampling = sampling,
                                                .contextLength = 256,
                                                .settings = settings,
                                                .memory = memory});
-    Told told;
+    Reported told;
     std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
     for (int turn = 0; turn < 2; ++turn) {
         const int room = 60;
@@ -54,8 +54,8 @@ Told decodeTwice(Transformer& transformer,
             told.trees.emplace_back(step.draft.nodes().begin(), step.draft.nodes().end());
             told.tokens.insert(told.tokens.end(), step.tokens.begin(), step.tokens.end());
             told.plainSteps += step.isPlain() ? 1 : 0;
-            for (const std::string& remark : step.search.remarks)
-                told.remarks.push_back(remark);
+            for (const std::string& note : step.search.notes)
+                told.notes.push_back(note);
         }
         ENGINE_CHECK(decoder->endAnswer().hasValue(), "an answer did not end");
         prompt.push_back(9);
@@ -86,19 +86,19 @@ private slots:
 void LookupExactnessTest::treesRepeatFromRunToRun() {
     for (const SamplingOptions& sampling :
          {SamplingOptions(), SamplingOptions{.temperature = 0.8, .seed = 3}}) {
-        const Told first = decodeTwice(transformer(), sampling, {{"max_nodes", 7.0}});
+        const Reported first = decodeTwice(transformer(), sampling, {{"max_nodes", 7.0}});
         QVERIFY(first == decodeTwice(transformer(), sampling, {{"max_nodes", 7.0}}));
         QVERIFY(first.trees.size() < first.tokens.size()); // something was accepted
     }
 }
 
 void LookupExactnessTest::nothingWorthItIsAPlainStep() {
-    const Told none = decodeTwice(transformer(), {}, {{"least_gain", 1.0}});
+    const Reported none = decodeTwice(transformer(), {}, {{"least_gain", 1.0}});
     QCOMPARE(none.plainSteps, 120);
-    const Told silent =
+    const Reported silent =
         decodeTwice(transformer(), {}, {{"least_gain", 0.0}, {"lookup", 0.0}, {"successors", 0.0}});
     QCOMPARE(silent.plainSteps, 120);
-    const Told all = decodeTwice(transformer(), {}, {{"least_gain", 0.0}});
+    const Reported all = decodeTwice(transformer(), {}, {{"least_gain", 0.0}});
     QVERIFY(all.plainSteps < none.plainSteps / 2);
     QCOMPARE(all.tokens, none.tokens);
 }
@@ -107,9 +107,9 @@ void LookupExactnessTest::aSecondRunGoesOnWhereTheFirstOneEnded() {
     const test_support::TemporaryFolder folder;
     SkipSetMemory memory(folder.path(), "0123456789abcdef", 5);
     const SettingValues settings = {{"max_nodes", 7.0}, {"least_gain", 0.0}};
-    const Told first = decodeTwice(transformer(), {}, settings, &memory);
+    const Reported first = decodeTwice(transformer(), {}, settings, &memory);
     QVERIFY(std::filesystem::exists(folder.path() / "successors" / "0123456789abcdef.bin"));
-    const Told second = decodeTwice(transformer(), {}, settings, &memory);
+    const Reported second = decodeTwice(transformer(), {}, settings, &memory);
     QCOMPARE(second.tokens, first.tokens);
     QVERIFY(second.trees.size() < first.trees.size()); // the answer was known
     SettingValues forgetful = settings;
@@ -122,9 +122,9 @@ void LookupExactnessTest::aDamagedFileIsToldAndHarmsNothing() {
     SkipSetMemory memory(folder.path(), "0123456789abcdef", 5);
     std::filesystem::create_directory(folder.path() / "successors");
     folder.write("successors/0123456789abcdef.bin", "this is no table");
-    const Told told = decodeTwice(transformer(), {}, {}, &memory);
-    QCOMPARE(told.remarks.size(), std::size_t{1});
-    QVERIFY(told.remarks.front().find(".broken-1") != std::string::npos);
+    const Reported told = decodeTwice(transformer(), {}, {}, &memory);
+    QCOMPARE(told.notes.size(), std::size_t{1});
+    QVERIFY(told.notes.front().find(".broken-1") != std::string::npos);
     QCOMPARE(told.tokens, decodeTwice(transformer(), {}, {}).tokens);
 }
 

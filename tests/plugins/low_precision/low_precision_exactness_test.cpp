@@ -55,12 +55,12 @@ std::vector<DecodeStep> answerOf(const char* decoder, Transformer& model, int co
     return support::answer(*made, {.tokens = prompt, .maxTokens = count});
 }
 
-/// All remarks of an answer.
-std::vector<std::string> remarksOf(const std::vector<DecodeStep>& steps) {
-    std::vector<std::string> remarks;
+/// All notes of an answer.
+std::vector<std::string> notesOf(const std::vector<DecodeStep>& steps) {
+    std::vector<std::string> notes;
     for (const DecodeStep& step : steps)
-        remarks.insert(remarks.end(), step.search.remarks.begin(), step.search.remarks.end());
-    return remarks;
+        notes.insert(notes.end(), step.search.notes.begin(), step.search.notes.end());
+    return notes;
 }
 
 } // namespace
@@ -158,23 +158,23 @@ void LowPrecisionExactnessTest::tooLittleMemoryIsToldOnceAndStepsArePlain() {
         config, support::randomWeights(config, 7), {.threads = 1, .freeMemory = &noMemory});
     const auto decoder = support::openDecoder(kName, {.transformer = *model, .contextLength = 256});
     const std::vector<TokenId> prompt = {3, 1, 4};
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
     for (int answer = 0; answer < 2; ++answer) {
         const auto steps = support::answer(*decoder, {.tokens = prompt, .maxTokens = 12});
         QVERIFY(std::ranges::all_of(steps, &DecodeStep::isPlain));
         QCOMPARE(support::tokensOf(steps), support::tokensOf(answerOf("vanilla", *model, 12)));
-        const auto told = remarksOf(steps);
-        remarks.insert(remarks.end(), told.begin(), told.end());
+        const auto told = notesOf(steps);
+        notes.insert(notes.end(), told.begin(), told.end());
     }
-    QCOMPARE(remarks.size(), std::size_t{1});
-    QVERIFY(remarks.front().starts_with("There is too little free memory for a 4-bit copy"));
+    QCOMPARE(notes.size(), std::size_t{1});
+    QVERIFY(notes.front().starts_with("There is too little free memory for a 4-bit copy"));
 }
 
 void LowPrecisionExactnessTest::aBackendWithoutCopiesIsToldOnceAndStepsArePlain() {
     const auto model = support::layeredModel(3, 7);
     const std::vector<DecodeStep> steps = answerOf(kName, *model, 12);
     QVERIFY(std::ranges::all_of(steps, &DecodeStep::isPlain));
-    QCOMPARE(remarksOf(steps),
+    QCOMPARE(notesOf(steps),
              std::vector<std::string>{
                  "This backend makes no 4-bit copy of the weights, so none drafts."});
 }
@@ -185,7 +185,7 @@ void LowPrecisionExactnessTest::narrowWeightsAreToldOnceAndStepsArePlain() {
         config, support::randomWeights(config, 7), {.threads = 1, .weights = WeightForm::Int8});
     const std::vector<DecodeStep> steps = answerOf(kName, *model, 12);
     QVERIFY(std::ranges::all_of(steps, &DecodeStep::isPlain));
-    QCOMPARE(remarksOf(steps),
+    QCOMPARE(notesOf(steps),
              std::vector<std::string>{"The weights are held as 8-bit already, beside which a copy "
                                       "in 4 bits saves too little to draft with."});
 }

@@ -101,7 +101,7 @@ private slots:
     void chainsReachTheirFullLength();
     void dynamicVerificationDraftsTreesUpToEpsilon();
     void withoutAPlanTheUniformOneIsUsedAndSaid();
-    void aBrokenMemoryIsARemark();
+    void aBrokenMemoryIsANote();
     void storedPlansAreUsedForTheirTask();
     void theSetStoredLastIsUsedForAnyTask();
     void settingsOutOfRangeAreNamed_data();
@@ -237,25 +237,24 @@ void SelfSdTest::withoutAPlanTheUniformOneIsUsedAndSaid() {
         for (SkipSetMemory* memory : {static_cast<SkipSetMemory*>(nullptr), &empty}) {
             const auto decoder = decoderWith({{"start", std::string(start)}}, memory);
             const DecodeStep step = firstStep(*decoder, "story");
-            QCOMPARE(step.search.remarks.size(), std::size_t{1});
-            QVERIFY(step.search.remarks.front().find("uniform set at r = 0.43") !=
-                    std::string::npos);
+            QCOMPARE(step.search.notes.size(), std::size_t{1});
+            QVERIFY(step.search.notes.front().find("uniform set at r = 0.43") != std::string::npos);
             QVERIFY(onlyPlanOf(step) == uniform);
             QCOMPARE(step.search.planChanges.front().planId, std::uint64_t{1});
             QCOMPARE(step.search.planChanges.front().reason, std::string("uniform"));
             const DecodeStep again = firstStep(*decoder, "story"); // said once
-            QVERIFY(again.search.remarks.empty() && again.search.planChanges.empty());
+            QVERIFY(again.search.notes.empty() && again.search.planChanges.empty());
         }
 }
 
-void SelfSdTest::aBrokenMemoryIsARemark() {
+void SelfSdTest::aBrokenMemoryIsANote() {
     const TemporaryFolder folder;
     SkipSetMemory memory(folder.path(), kFingerprint, kLayers);
     std::filesystem::create_directories(memory.path().parent_path());
     std::ofstream(memory.path()) << "{";
     const DecodeStep step = firstStep(*decoderWith({}, &memory), "story");
-    QCOMPARE(step.search.remarks.size(), std::size_t{1});
-    QVERIFY(step.search.remarks.front().find(memory.path().string()) != std::string::npos);
+    QCOMPARE(step.search.notes.size(), std::size_t{1});
+    QVERIFY(step.search.notes.front().find(memory.path().string()) != std::string::npos);
     QVERIFY(onlyPlanOf(step) == SkipSpace::all(kLayers).uniform(0.43));
 }
 

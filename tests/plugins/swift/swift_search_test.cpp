@@ -18,17 +18,17 @@ using support::registry;
 namespace {
 
 /// Everything that a stream of answers told.
-struct Told {
+struct Reported {
     std::vector<TokenId> tokens;
     std::vector<TrialRecord> trials;
     std::vector<PlanChange> plans;
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
     std::vector<DecoderPhase> phases;
     std::vector<std::size_t> tokensBeforeTrial; ///< of its answer, for each trial of a step
 
     bool mentions(std::string_view text) const {
-        return std::any_of(remarks.begin(), remarks.end(), [&](const std::string& remark) {
-            return remark.find(text) != std::string::npos;
+        return std::any_of(notes.begin(), notes.end(), [&](const std::string& note) {
+            return note.find(text) != std::string::npos;
         });
     }
 
@@ -42,14 +42,14 @@ struct Told {
     }
 };
 
-void take(const SearchReport& report, Told& told) {
+void take(const SearchReport& report, Reported& told) {
     told.trials.insert(told.trials.end(), report.trials.begin(), report.trials.end());
     told.plans.insert(told.plans.end(), report.planChanges.begin(), report.planChanges.end());
-    told.remarks.insert(told.remarks.end(), report.remarks.begin(), report.remarks.end());
+    told.notes.insert(told.notes.end(), report.notes.begin(), report.notes.end());
     told.phases.push_back(report.phase);
 }
 
-void answer(Decoder& decoder, int seed, int maxTokens, Told& told, const char* task = "task") {
+void answer(Decoder& decoder, int seed, int maxTokens, Reported& told, const char* task = "task") {
     std::vector<TokenId> prompt;
     for (int i = 0; i < 6; ++i)
         prompt.push_back((seed * 31 + i * 17) % 160);
@@ -67,9 +67,9 @@ void answer(Decoder& decoder, int seed, int maxTokens, Told& told, const char* t
     take(support::valueOf(decoder.endAnswer()), told);
 }
 
-Told run(const SettingValues& given, int answers, int maxTokens = 40) {
+Reported run(const SettingValues& given, int answers, int maxTokens = 40) {
     const auto decoder = make(given);
-    Told told;
+    Reported told;
     for (int i = 0; i < answers; ++i)
         answer(*decoder, i, maxTokens, told);
     return told;
@@ -127,13 +127,13 @@ private slots:
     void guidedGrowsFromTheLeastRatio();
     void optimisationSwitchedOffTriesNothing();
     void aSetIsStoredAndStartsTheNextRun();
-    void aBrokenMemoryIsARemarkAndTheFileStays();
+    void aBrokenMemoryIsANoteAndTheFileStays();
     void aManualSetForAnotherModelIsRefused();
     void settingsOutOfRangeNameTheRange();
 };
 
 void SwiftSearchTest::theStartSetIsScoredFirstAndIsNoTrial() {
-    const Told told = run(quiet(), 1);
+    const Reported told = run(quiet(), 1);
     QCOMPARE(told.trials.front().kind, std::string("start"));
     QVERIFY(!told.trials.front().counts);
     QCOMPARE(told.trials.front().index, 0);
@@ -145,7 +145,7 @@ void SwiftSearchTest::theStartSetIsScoredFirstAndIsNoTrial() {
 }
 
 void SwiftSearchTest::theWindowOpensBehindGammaAndOneTokens() {
-    const Told told = run(quiet(), 3);
+    const Reported told = run(quiet(), 3);
     QVERIFY(!told.tokensBeforeTrial.empty());
     for (const std::size_t tokens : told.tokensBeforeTrial)
         QVERIFY(tokens >= 9);
@@ -157,13 +157,13 @@ void SwiftSearchTest::theWindowOpensBehindGammaAndOneTokens() {
 
 void SwiftSearchTest::aShortAnswerStillGivesASmallWindow() {
     const SettingValues settings = with(quiet(), {{"gamma", 32.0}});
-    const Told eight = run(settings, 1, 8);
+    const Reported eight = run(settings, 1, 8);
     QCOMPARE(eight.trials.front().ticks.size(), std::size_t{7});
     QVERIFY(run(settings, 1, 7).trials.empty());
 }
 
 void SwiftSearchTest::everyCandidateSkipsExactlyTheRatio() {
-    const Told told = run(with(quiet(), {{"r", 0.3}}), 4);
+    const Reported told = run(with(quiet(), {{"r", 0.3}}), 4);
     QVERIFY(told.trials.size() > 20);
     for (const TrialRecord& trial : told.trials) {
         QCOMPARE(skipped(trial.plan), 4); // floor(16 * .3)
@@ -182,7 +182,7 @@ void SwiftSearchTest::bayesianTrialsComeAtMultiplesOfBeta() {
 }
 
 void SwiftSearchTest::tiesKeepTheIncumbent() {
-    const Told told = run(with(quiet(), {{"rescore", 0.0}}), 4);
+    const Reported told = run(with(quiet(), {{"rescore", 0.0}}), 4);
     double best = told.trials.front().score;
     int ties = 0;
     for (const TrialRecord& trial : told.counted()) {
@@ -195,7 +195,7 @@ void SwiftSearchTest::tiesKeepTheIncumbent() {
 }
 
 void SwiftSearchTest::patienceEndsTheSearch() {
-    const Told told = run(with(quiet(), {{"patience", 7.0}, {"rescore", 0.0}}), 6);
+    const Reported told = run(with(quiet(), {{"patience", 7.0}, {"rescore", 0.0}}), 6);
     const auto trials = told.counted();
     int idle = 0;
     for (const TrialRecord& trial : trials)
@@ -206,14 +206,14 @@ void SwiftSearchTest::patienceEndsTheSearch() {
 }
 
 void SwiftSearchTest::theNumberOfTrialsEndsTheSearch() {
-    const Told told = run(with(quiet(), {{"S", 12.0}}), 6);
+    const Reported told = run(with(quiet(), {{"S", 12.0}}), 6);
     QCOMPARE(told.counted().size(), std::size_t{12});
     QCOMPARE(told.phases.back(), DecoderPhase::Accelerate);
     QVERIFY(run(with(quiet(), {{"S", 0.0}}), 3).trials.empty());
 }
 
 void SwiftSearchTest::theStopScoreEndsTheSearch() {
-    const Told told = run(with(quiet(), {{"stop_score", 0.0}, {"rescore", 0.0}}), 4);
+    const Reported told = run(with(quiet(), {{"stop_score", 0.0}, {"rescore", 0.0}}), 4);
     QVERIFY(told.trials.back().best > 0.0);
     QVERIFY(told.mentions("is above 0.00"));
     for (std::size_t i = 0; i + 1 < told.trials.size(); ++i)
@@ -223,7 +223,7 @@ void SwiftSearchTest::theStopScoreEndsTheSearch() {
 void SwiftSearchTest::thePublishedProfileExceedsItsLimitsByOne() {
     const SettingValues code = {
         {"profile", std::string("code")}, {"gamma", 8.0}, {"stop_score", 1.0}};
-    const Told byTrials = run(with(code, {{"S", 12.0}}), 8);
+    const Reported byTrials = run(with(code, {{"S", 12.0}}), 8);
     QCOMPARE(byTrials.counted().size(), std::size_t{13});
     QCOMPARE(byTrials.trials.size(), std::size_t{13}); // nothing is scored besides
     QVERIFY(byTrials.plans.front().plan == SkipSpace::inner(kLayers).oddLayers());
@@ -235,7 +235,7 @@ void SwiftSearchTest::thePublishedProfileExceedsItsLimitsByOne() {
 }
 
 void SwiftSearchTest::aNewWindowScoresTheIncumbentAgain() {
-    const Told told = run(quiet(), 4);
+    const Reported told = run(quiet(), 4);
     QCOMPARE(std::count_if(told.trials.begin(),
                            told.trials.end(),
                            [](const TrialRecord& trial) { return trial.kind == "rescore"; }),
@@ -246,15 +246,15 @@ void SwiftSearchTest::aNewWindowScoresTheIncumbentAgain() {
 }
 
 void SwiftSearchTest::lowAcceptanceLowersTheRatioToItsLeast() {
-    const Told told = run(with(quiet(),
-                               {{"lower_below", 1.0},
-                                {"bayesian", 0.0},
-                                {"r", 0.4},
-                                {"r_min", 0.2},
-                                {"r_step", 0.1},
-                                {"epsilon", 0.0},
-                                {"max_draft", 4.0}}),
-                          30);
+    const Reported told = run(with(quiet(),
+                                   {{"lower_below", 1.0},
+                                    {"bayesian", 0.0},
+                                    {"r", 0.4},
+                                    {"r_min", 0.2},
+                                    {"r_step", 0.1},
+                                    {"epsilon", 0.0},
+                                    {"max_draft", 4.0}}),
+                              30);
     std::vector<double> ratios;
     for (const PlanChange& change : told.plans)
         if (change.reason == "lower r")
@@ -267,14 +267,14 @@ void SwiftSearchTest::lowAcceptanceLowersTheRatioToItsLeast() {
 
 void SwiftSearchTest::fallenAcceptanceBeginsTheSearchAnew() {
     // Any fall is enough here; acceptance on a random network goes up and down by itself.
-    const Told told = run(with(quiet(),
-                               {{"S", 3.0},
-                                {"bayesian", 0.0},
-                                {"restart_drop", 0.001},
-                                {"epsilon", 0.0},
-                                {"max_draft", 4.0},
-                                {"r", 0.2}}),
-                          40);
+    const Reported told = run(with(quiet(),
+                                   {{"S", 3.0},
+                                    {"bayesian", 0.0},
+                                    {"restart_drop", 0.001},
+                                    {"epsilon", 0.0},
+                                    {"max_draft", 4.0},
+                                    {"r", 0.2}}),
+                              40);
     QVERIFY(told.mentions("the search starts again"));
     const auto restart =
         std::find_if(told.plans.begin(), told.plans.end(), [](const PlanChange& change) {
@@ -302,8 +302,8 @@ void SwiftSearchTest::aCancelledStepLosesNoReport() {
 
 void SwiftSearchTest::theSameSeedGivesTheSameRun() {
     const SettingValues settings = with(quiet(), {{"lower_below", 0.9}});
-    const Told first = run(settings, 5);
-    const Told second = run(settings, 5);
+    const Reported first = run(settings, 5);
+    const Reported second = run(settings, 5);
     QCOMPARE(first.tokens, second.tokens);
     QCOMPARE(first.trials.size(), second.trials.size());
     for (std::size_t i = 0; i < first.trials.size(); ++i) {
@@ -313,7 +313,7 @@ void SwiftSearchTest::theSameSeedGivesTheSameRun() {
     QCOMPARE(first.plans.size(), second.plans.size());
     for (std::size_t i = 0; i < first.plans.size(); ++i)
         QVERIFY(first.plans[i].plan == second.plans[i].plan);
-    const Told other = run(with(settings, {{"search_seed", 2.0}}), 5);
+    const Reported other = run(with(settings, {{"search_seed", 2.0}}), 5);
     QVERIFY(!(other.trials[1].plan == first.trials[1].plan));
     QCOMPARE(other.tokens, first.tokens);
 }
@@ -329,26 +329,26 @@ void SwiftSearchTest::trialsGrowRarer() {
 
 void SwiftSearchTest::tasksHaveSearchesOfTheirOwn() {
     const auto decoder = make(quiet());
-    Told first;
-    Told second;
+    Reported first;
+    Reported second;
     answer(*decoder, 1, 40, first, "one");
     answer(*decoder, 1, 40, second, "two");
     QCOMPARE(second.trials.front().kind, std::string("start"));
     QVERIFY(second.plans.front().planId > first.plans.back().planId);
-    Told again;
+    Reported again;
     answer(*decoder, 2, 40, again, "one");
     QCOMPARE(again.trials.front().kind, std::string("rescore"));
 }
 
 void SwiftSearchTest::guidedGrowsFromTheLeastRatio() {
-    const Told told = run({{"profile", std::string("guided")},
-                           {"gamma", 8.0},
-                           {"rows_per_trial", 1.0},
-                           {"r_min", 0.1},
-                           {"r_step", 0.1},
-                           {"grow_score", 0.0},
-                           {"lower_below", 0.0}},
-                          6);
+    const Reported told = run({{"profile", std::string("guided")},
+                               {"gamma", 8.0},
+                               {"rows_per_trial", 1.0},
+                               {"r_min", 0.1},
+                               {"r_step", 0.1},
+                               {"grow_score", 0.0},
+                               {"lower_below", 0.0}},
+                              6);
     double ratio = 0.0;
     for (const PlanChange& change : told.plans) {
         QVERIFY(change.skipRatio >= ratio);
@@ -360,7 +360,7 @@ void SwiftSearchTest::guidedGrowsFromTheLeastRatio() {
 }
 
 void SwiftSearchTest::optimisationSwitchedOffTriesNothing() {
-    const Told told = run(with(quiet(), {{"optimise", 0.0}}), 3);
+    const Reported told = run(with(quiet(), {{"optimise", 0.0}}), 3);
     QVERIFY(told.trials.empty());
     QCOMPARE(told.plans.size(), std::size_t{1});
 }
@@ -368,7 +368,7 @@ void SwiftSearchTest::optimisationSwitchedOffTriesNothing() {
 void SwiftSearchTest::aSetIsStoredAndStartsTheNextRun() {
     const test_support::TemporaryFolder folder;
     SkipSetMemory memory(folder.path(), "0123456789abcdef", kLayers);
-    Told first;
+    Reported first;
     const auto decoder = make(quiet(), &memory);
     for (int i = 0; i < 4; ++i)
         answer(*decoder, i, 40, first);
@@ -376,23 +376,23 @@ void SwiftSearchTest::aSetIsStoredAndStartsTheNextRun() {
     QVERIFY(stored.hasValue() && stored.value().has_value());
     QVERIFY(stored.value()->set == skipSetOf(first.plans.back().plan));
     for (const char* start : {"library", "last"}) {
-        Told second;
+        Reported second;
         const auto next = make(with(quiet(), {{"start", std::string(start)}}), &memory);
         answer(*next, 9, 4, second, "task");
         QVERIFY(second.plans.front().plan == first.plans.back().plan);
     }
-    Told fresh;
+    Reported fresh;
     const auto other = make(with(quiet(), {{"start", std::string("library")}}), &memory);
     answer(*other, 9, 4, fresh, "unknown");
     QVERIFY(fresh.mentions("No skip set is stored for the task \"unknown\" yet"));
 }
 
-void SwiftSearchTest::aBrokenMemoryIsARemarkAndTheFileStays() {
+void SwiftSearchTest::aBrokenMemoryIsANoteAndTheFileStays() {
     const test_support::TemporaryFolder folder;
     SkipSetMemory memory(folder.path(), "0123456789abcdef", kLayers);
     std::filesystem::create_directories(memory.path().parent_path());
     std::ofstream(memory.path()) << "{ broken";
-    Told told;
+    Reported told;
     const auto decoder =
         make(with(quiet(), {{"start", std::string("library")}, {"optimise", 0.0}}), &memory);
     answer(*decoder, 1, 12, told);

@@ -109,7 +109,7 @@ void SwiftStreamTest::aBackendThatRefusesItStartsUniformAndSaysWhy() {
     const auto steps = run(*decoder, {3, 1, 4, 1, 5}, 12);
     const SkipChoices choices(model().config(), BudgetUnit::Sublayers);
     QCOMPARE(steps.front().search.planChanges.front().plan, choices.space().uniform(0.5));
-    QCOMPARE(steps.front().search.remarks,
+    QCOMPARE(steps.front().search.notes,
              std::vector<std::string>{"The stream of a token could not be followed, so the search "
                                       "begins with the uniform set: Passes cannot be divided "
                                       "here."});
@@ -140,8 +140,8 @@ void SwiftStreamTest::aRatioThatLeavesNothingOutStartsUniform() {
     const auto decoder = swiftWith({{"r", 0.01}});
     const auto steps = run(*decoder, {3, 1, 4}, 4);
     QCOMPARE(steps.front().search.planChanges.front().plan, LayerPlan::full(kLayers));
-    QCOMPARE(steps.front().search.remarks.size(), std::size_t{1});
-    QVERIFY(steps.front().search.remarks.front().find("uniform set") != std::string::npos);
+    QCOMPARE(steps.front().search.notes.size(), std::size_t{1});
+    QVERIFY(steps.front().search.notes.front().find("uniform set") != std::string::npos);
 }
 
 void SwiftStreamTest::anotherSettingWhileRunningFollowsTheStreamAtOnce() {

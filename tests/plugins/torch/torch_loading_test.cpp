@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/plugins/torch/torch_support.h"
+#include "tests/support/models/plain_model.h"
+#include "tests/support/models/stored_weights.h"
+#include "tests/support/transformers/forward_helpers.h"
 
 #include <QTest>
 
@@ -27,13 +30,15 @@ Result<std::unique_ptr<Transformer>> loadWith(float value, Precision precision) 
 
 } // namespace
 
-/// What only the torch backend makes of weights: each precision of its own.
+/// What the torch backend makes of weights: each precision of its own, and a type of GGUF of which
+/// no golden model is stored.
 class TorchLoadingTest : public QObject {
     Q_OBJECT
 
 private slots:
     void whatOverflowsInBfloat16IsRefusedThere();
     void weightsAreKeptInTheirPrecision();
+    void aModelOfMxfp4ComputesAsOnThePlainBackend();
     void aModelWithoutRoomForItsContextIsRefused();
 };
 
@@ -57,6 +62,20 @@ void TorchLoadingTest::weightsAreKeptInTheirPrecision() {
     QCOMPARE(makeTorch(config, weights, Precision::F32)->weightBytes(), values * 4);
     QCOMPARE(makeTorch(config, weights, Precision::F64)->weightBytes(), values * 8);
     QCOMPARE(makeTorch(config, weights, Precision::BF16)->weightBytes(), values * 2 + norms * 2);
+}
+
+void TorchLoadingTest::aModelOfMxfp4ComputesAsOnThePlainBackend() {
+    const ModelConfig config = support::expertConfig();
+    const support::StoredWeights weights(support::randomWeights(config, 3), TensorType::MXFP4);
+    const auto own = makeTorch(config, weights, Precision::F32);
+    const auto plain = support::plainModel(config, weights);
+    const std::vector<TokenId> ids = torch_support::randomIds(20);
+    const auto logitsOn = [&](Transformer& transformer) {
+        KvCache cache = support::emptyCache(transformer, 32);
+        return support::runChain(transformer, cache, LayerPlan::full(config.layerCount), ids, 7);
+    };
+    const double error = support::relativeError(logitsOn(*own), logitsOn(*plain));
+    QVERIFY2(error <= 1e-4, qPrintable(QString::number(error)));
 }
 
 void TorchLoadingTest::aModelWithoutRoomForItsContextIsRefused() {

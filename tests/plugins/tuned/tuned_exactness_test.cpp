@@ -85,12 +85,12 @@ void TunedExactnessTest::withoutAnAdapterStepsArePlainAndItIsTold() {
     const auto decoder =
         support::openDecoder("tuned", {.transformer = *model, .contextLength = 64});
     const std::vector<TokenId> prompt = {3, 1, 4};
-    int remarks = 0;
+    int notes = 0;
     for (const DecodeStep& step : support::answer(*decoder, {.tokens = prompt, .maxTokens = 8})) {
         QVERIFY(step.isPlain());
-        remarks += static_cast<int>(step.search.remarks.size());
+        notes += static_cast<int>(step.search.notes.size());
     }
-    QCOMPARE(remarks, 1);
+    QCOMPARE(notes, 1);
 }
 
 void TunedExactnessTest::anAdapterThatFailsIsToldOnce() {
@@ -101,13 +101,13 @@ void TunedExactnessTest::anAdapterThatFailsIsToldOnce() {
         support::openDecoder("tuned", {.transformer = *model, .contextLength = 64});
     const std::vector<TokenId> prompt = {3, 1, 4};
     for (int answer = 0; answer < 2; ++answer) {
-        int remarks = 0;
+        int notes = 0;
         for (const DecodeStep& step :
              support::answer(*decoder, {.tokens = prompt, .maxTokens = 12})) {
             QVERIFY(step.isPlain());
-            remarks += static_cast<int>(step.search.remarks.size());
+            notes += static_cast<int>(step.search.notes.size());
         }
-        QCOMPARE(remarks, 1);
+        QCOMPARE(notes, 1);
     }
 }
 

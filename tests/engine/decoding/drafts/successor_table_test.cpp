@@ -151,8 +151,8 @@ void SuccessorTableTest::aStoredTableComesBack() {
     expected += ".bin";
     QCOMPARE(memory.path(), expected);
     SuccessorTable loaded(kVocab, 64);
-    const auto remark = SuccessorMemory(folder.path(), kModel).load(loaded);
-    QVERIFY(remark.hasValue() && remark.value().empty());
+    const auto note = SuccessorMemory(folder.path(), kModel).load(loaded);
+    QVERIFY(note.hasValue() && note.value().empty());
     QVERIFY(isSame(table, loaded));
     // And who makes room next is known as well.
     std::mt19937 random(2);
@@ -182,8 +182,8 @@ void SuccessorTableTest::noFileIsAnEmptyTable() {
     const test_support::TemporaryFolder folder;
     SuccessorTable table(kVocab);
     SuccessorMemory memory(folder.path(), kModel);
-    const auto remark = memory.load(table);
-    QVERIFY(remark.hasValue() && remark.value().empty());
+    const auto note = memory.load(table);
+    QVERIFY(note.hasValue() && note.value().empty());
     QVERIFY(table.entries().empty() && !memory.isBehind(table));
 }
 
@@ -196,13 +196,13 @@ void SuccessorTableTest::damagedFilesAreSetAsideAndTold() {
     const auto check = [&](const std::string& damaged, std::size_t where) {
         overwrite(memory.path(), damaged);
         SuccessorTable table(kVocab);
-        const auto remark = memory.load(table);
-        QVERIFY2(remark.hasValue() && !remark.value().empty(), std::to_string(where).c_str());
+        const auto note = memory.load(table);
+        QVERIFY2(note.hasValue() && !note.value().empty(), std::to_string(where).c_str());
         QVERIFY(table.entries().empty());
         QVERIFY(!std::filesystem::exists(memory.path()));
         const std::string aside = memory.path().string() + ".broken-1";
         QVERIFY(support::fileText(aside) == damaged);
-        QVERIFY(remark.value().find(".bin.broken-1") != std::string::npos);
+        QVERIFY(note.value().find(".bin.broken-1") != std::string::npos);
         std::filesystem::remove(aside);
         ++count;
     };
@@ -224,9 +224,9 @@ void SuccessorTableTest::forgedFilesAreRefused() {
     const auto tryIt = [&](const std::string& forged) {
         overwrite(memory.path(), withCheckSum(forged));
         SuccessorTable table(kVocab);
-        const auto remark = memory.load(table);
-        QVERIFY(remark.hasValue());
-        refused += remark.value().empty() ? 0 : 1;
+        const auto note = memory.load(table);
+        QVERIFY(note.hasValue());
+        refused += note.value().empty() ? 0 : 1;
         for (const SuccessorTable::Entry& entry : table.entries())
             for (int rank = 0; rank < entry.successors.count; ++rank)
                 QVERIFY(entry.successors.ids[static_cast<std::size_t>(rank)] < kVocab);

@@ -32,6 +32,19 @@ public:
 
     void say(const std::string& sentence) { note(sentence); }
 
+    /// Searches for so long, by a clock of its own.
+    Result<int> searchFor(double ms, const Result<int>& found) {
+        m_target.useClock([this] { return nowMs; });
+        return searched(
+            [&] {
+                nowMs += ms;
+                return found;
+            },
+            &spentMs);
+    }
+
+    double nowMs = 0.0;
+    double spentMs = 0.0; ///< of the newest search
     DecoderPhase phase = DecoderPhase::Plain;
     double searchMs = 0.0; ///< of each round
 
@@ -57,7 +70,7 @@ SpeakingDecoder begun() {
     return decoder;
 }
 
-using Remarks = std::vector<std::string>;
+using Notes = std::vector<std::string>;
 
 LayerPlan planWithout(int layer) {
     LayerPlan plan = LayerPlan::full(3);
@@ -78,6 +91,7 @@ private slots:
     void whatNoStepHasToldTheEndOfTheAnswerTells();
     void aCancelledStepTellsNothingAndForgetsNothing();
     void aDecoderAddsItsPhaseToEveryReport();
+    void theTimeOfASearchIsReportedWhateverItGave();
     void eachOtherPlanIsNumberedAndToldOnce();
 };
 
@@ -110,16 +124,16 @@ void TargetDecoderTest::whatCameUpIsToldOnceByTheNextStep() {
     decoder.say("one");
     decoder.say("");
     decoder.say("two");
-    QCOMPARE(decoder.plainStep().value().search.remarks, (Remarks{"one", "two"}));
-    QCOMPARE(decoder.plainStep().value().search.remarks, Remarks());
+    QCOMPARE(decoder.plainStep().value().search.notes, (Notes{"one", "two"}));
+    QCOMPARE(decoder.plainStep().value().search.notes, Notes());
 }
 
 void TargetDecoderTest::whatNoStepHasToldTheEndOfTheAnswerTells() {
     SpeakingDecoder decoder = begun();
     QVERIFY(decoder.step().hasValue());
     decoder.say("late");
-    QCOMPARE(decoder.endAnswer().value().remarks, Remarks{"late"});
-    QCOMPARE(decoder.endAnswer().value().remarks, Remarks());
+    QCOMPARE(decoder.endAnswer().value().notes, Notes{"late"});
+    QCOMPARE(decoder.endAnswer().value().notes, Notes());
 }
 
 void TargetDecoderTest::aCancelledStepTellsNothingAndForgetsNothing() {
@@ -130,7 +144,7 @@ void TargetDecoderTest::aCancelledStepTellsNothingAndForgetsNothing() {
     source.request_stop();
     QVERIFY(!decoder.plainStep().hasValue());
     QVERIFY(decoder.begin({kPrompt}, {}).hasValue());
-    QCOMPARE(decoder.plainStep().value().search.remarks, Remarks{"waiting"});
+    QCOMPARE(decoder.plainStep().value().search.notes, Notes{"waiting"});
 }
 
 void TargetDecoderTest::aDecoderAddsItsPhaseToEveryReport() {
@@ -161,6 +175,16 @@ void TargetDecoderTest::theSearchOfACancelledStepIsNotTheNextAnswers() {
     QCOMPARE(decoder.step().value().search.searchMs, 2.0);
 }
 
+void TargetDecoderTest::theTimeOfASearchIsReportedWhateverItGave() {
+    SpeakingDecoder decoder = begun();
+    QCOMPARE(decoder.searchFor(3.0, 7).value(), 7);
+    QCOMPARE(decoder.spentMs, 3.0);
+    QVERIFY(!decoder.searchFor(2.0, Error{ErrorCode::Cancelled, "", ""}).hasValue());
+    QCOMPARE(decoder.spentMs, 2.0);
+    QCOMPARE(decoder.plainStep().value().search.searchMs, 5.0);
+    QCOMPARE(decoder.plainStep().value().search.searchMs, 0.0);
+}
+
 void TargetDecoderTest::eachOtherPlanIsNumberedAndToldOnce() {
     NumberedPlan numbered;
     SearchReport report;
@@ -175,7 +199,7 @@ void TargetDecoderTest::eachOtherPlanIsNumberedAndToldOnce() {
     const auto& changes = report.planChanges;
     QCOMPARE(changes.size(), std::size_t{3});
     const std::vector<LayerPlan> plans = {planWithout(1), planWithout(2), planWithout(1)};
-    const Remarks reasons = {"start", "better", "back"};
+    const Notes reasons = {"start", "better", "back"};
     for (std::size_t i = 0; i < changes.size(); ++i) {
         QCOMPARE(changes[i].planId, i + 1);
         QVERIFY(changes[i].plan == plans[i]);

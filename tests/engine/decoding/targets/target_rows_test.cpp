@@ -4,6 +4,7 @@
 #include "engine/decoding/target.h"
 #include "tests/support/lossless/decoding_checks.h"
 #include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/transformers/priced_transformer.h"
 
 #include <QTest>
 
@@ -101,6 +102,8 @@ private slots:
     void unreadTokensAreReadByTheFirstPass();
     void unreadTokensAreOnlyThoseThatAreNotCached();
     void aCancelledPromptWithUnreadTokensCanBeBegunAgain();
+    void whatRowsCostDecidesHowWideTheNextAnswersDraftsAre_data();
+    void whatRowsCostDecidesHowWideTheNextAnswersDraftsAre();
 };
 
 void TargetRowsTest::rowsBesideADraftAreSeenAndNeverAccepted() {
@@ -324,6 +327,32 @@ void TargetRowsTest::aCancelledPromptWithUnreadTokensCanBeBegunAgain() {
         QVERIFY(target.plainStep().hasValue());
     QVERIFY(std::equal(expected.begin(), expected.end(), target.output().begin()));
     QVERIFY(isCacheFresh(target, prompt));
+}
+
+void TargetRowsTest::whatRowsCostDecidesHowWideTheNextAnswersDraftsAre_data() {
+    QTest::addColumn<double>("rowPart");
+    QTest::newRow("free rows") << 0.0;
+    QTest::newRow("dear rows") << 0.5;
+}
+
+void TargetRowsTest::whatRowsCostDecidesHowWideTheNextAnswersDraftsAre() {
+    QFETCH(const double, rowPart);
+    support::PricedTransformer priced(transformer(), {.rowPart = rowPart});
+    Target target = Target::make(priced, {}, 300, 64).value();
+    target.useClock(priced.clock());
+    std::mt19937 random(5);
+    const Ids prompt = randomIds(random, 9);
+    const int usual = transformer().preferredTreeNodes();
+    QVERIFY(target.begin({prompt}, {}).hasValue());
+    for (int i = 0; i < 5; ++i) {
+        QCOMPARE(target.preferredNodes(), usual);
+        QVERIFY(target.plainStep().hasValue());
+        QVERIFY(target.verify(chain(random, {}, 7)).hasValue());
+    }
+    QCOMPARE(target.preferredNodes(), usual);
+    QVERIFY(target.begin({prompt}, {}).hasValue());
+    QCOMPARE(target.preferredNodes() > usual, rowPart == 0.0);
+    QCOMPARE(target.preferredNodes() < usual, rowPart > 0.0);
 }
 
 QTEST_APPLESS_MAIN(TargetRowsTest)
