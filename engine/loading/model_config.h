@@ -109,7 +109,7 @@ struct ModelConfig {
     int tunedExit = 0;      ///< layers of the exit that it judged (arXiv 2404.16710)
     int tunedMasks = 0;     ///< masks of a group that it trained with (arXiv 2402.11809)
     std::string storedType; ///< e.g. "bfloat16" or "Q4_1"; for people, may be empty
-    /// Remarks for `inspect`, e.g. which tensors have no effect.
+    /// Notes for `inspect`, e.g. which tensors have no effect.
     std::vector<std::string> notes;
 
     /// Dimensions of each head that are turned.

@@ -179,7 +179,7 @@ void addTokenizersMask(const std::optional<fs::path>& path, ModelConfig& config)
 
 /// What the names of the tensors tell about the configuration. A head of its own counts even where
 /// the configuration ties it to the embedding, as in transformers.
-void compareWithTensors(const WeightSource& weights, ModelConfig& config) {
+Result<void> compareWithTensors(const WeightSource& weights, ModelConfig& config) {
     if (config.tiedHead && weights.find("lm_head.weight")) {
         config.tiedHead = false;
         config.notes.push_back("config.json ties the head to the embedding "
@@ -191,7 +191,9 @@ void compareWithTensors(const WeightSource& weights, ModelConfig& config) {
         if (!computesWith(config, tensor.name))
             unused.push_back(tensor.name);
     }
+    ENGINE_TRY_DO(refuseUnreadNorms(unused, config));
     noteUnusedTensors(unused, config);
+    return {};
 }
 
 /// The folder itself, or the one GGUF file that it holds instead of a configuration with weights:
@@ -289,7 +291,7 @@ Result<ModelConfig> ModelFiles::storedConfig() const {
     adoptTuning(m_path, config.value());
     // What is wrong with the weights is told when they are asked for.
     if (const auto source = weights())
-        compareWithTensors(*source.value(), config.value());
+        ENGINE_TRY_DO(compareWithTensors(*source.value(), config.value()));
     const fs::path generationPath = m_path / "generation_config.json";
     if (!isThere(generationPath))
         return config;

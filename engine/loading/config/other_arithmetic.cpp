@@ -38,17 +38,22 @@ constexpr auto kNumbers = std::to_array<NeutralNumber>({
 /// Parts that a family adds where the field is true.
 constexpr auto kFlags = std::to_array<std::string_view>({
     "alibi",
+    "apply_residual_connection_post_layernorm",
     "attention_bias",
     "attention_out_bias",
     "lm_head_bias",
     "mlp_bias",
+    "norm_after",
     "parallel_attn",
+    "post_norm",
     "qk_layernorm",
     "qkv_bias",
     "rope_interleave",
     "rope_interleaved",
+    "sandwich_norm",
     "scale_embedding",
     "use_parallel_residual",
+    "use_post_norm",
     "use_qk_norm",
 });
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/config/unused_parts.h"
 
+#include "engine/loading/config/config_parts.h"
 #include "engine/loading/files/readable_text.h"
+#include "engine/loading/network/network_tensors.h"
 
 #include <algorithm>
 #include <map>
@@ -10,7 +12,7 @@ namespace engine {
 
 namespace {
 
-constexpr std::size_t kMostTensors = 24; // of the list in a remark
+constexpr std::size_t kMostTensors = 24; // of the list in a note
 
 /// Names that differ in their numbers alone become one: "model.layers.*.mlp.up_proj.bias (4)".
 std::vector<std::string> foldNumbers(std::span<const std::string> names) {
@@ -52,6 +54,19 @@ void noteUnusedTensors(std::span<const std::string> unused, ModelConfig& config)
         config.notes.push_back(
             fmt::format("The model's files hold tensors that have no effect: {}.",
                         listOf(foldNumbers(unused), kMostTensors)));
+}
+
+Result<void> refuseUnreadNorms(std::span<const std::string> unused, const ModelConfig& config) {
+    for (const std::string_view name : unused)
+        for (const std::string_view layers : {"model.layers.", "blk."})
+            if (name.starts_with(layers) && name.ends_with("norm.weight") &&
+                splitNumber(name.substr(layers.size()), config.storedLayerCount()).number >= 0)
+                return unsupportedConfig(
+                    fmt::format("the tensor {}, a norm in a place where architecture {} has none, "
+                                "is not supported",
+                                readable(name),
+                                config.architecture));
+    return {};
 }
 
 std::vector<std::string> fieldsWithoutEffect(const JsonValue& object,

@@ -289,8 +289,10 @@ bool hasShapeOfMistral7b(const ModelConfig& config) {
            config.kvHeadCount == 8 && config.ropeTheta == 10000.0;
 }
 
-/// Notes which tensors and which metadata of the architecture are not computed with.
-void noteUnusedParts(const GgufFile& file, const ArchitectureKeys& keys, ModelConfig& config) {
+/// Notes which tensors and which metadata of the architecture are not computed with. Errors:
+/// Unsupported for a norm among them.
+Result<void>
+noteUnusedParts(const GgufFile& file, const ArchitectureKeys& keys, ModelConfig& config) {
     std::vector<std::string> unusedKeys;
     for (const auto& [key, value] : file.describeMetadata()) {
         if (keys.isUnknown(key))
@@ -303,7 +305,7 @@ void noteUnusedParts(const GgufFile& file, const ArchitectureKeys& keys, ModelCo
             listOf(unusedKeys)));
     const auto mapped = mapGgufTensors(file, config);
     if (!mapped)
-        return; // told when the weights are asked for
+        return {}; // told when the weights are asked for
     std::set<const TensorInfo*> used;
     for (const MappedTensor& tensor : mapped.value())
         if (!used.contains(tensor.stored) && computesWith(config, tensor.name))
@@ -316,7 +318,9 @@ void noteUnusedParts(const GgufFile& file, const ArchitectureKeys& keys, ModelCo
         if (!used.contains(&tensor) && !isRotary)
             unused.push_back(tensor.name);
     }
+    ENGINE_TRY_DO(refuseUnreadNorms(unused, config));
     noteUnusedTensors(unused, config);
+    return {};
 }
 
 } // namespace
@@ -364,7 +368,7 @@ Result<ModelConfig> readGgufModelConfig(const GgufFile& file) {
             "A GGUF file of architecture llama carries no sliding window: all layers see the whole "
             "context, also if the model was trained with a window, as Mistral 7B v0.1 was.");
     ENGINE_TRY_DO(config.validate());
-    noteUnusedParts(file, keys, config);
+    ENGINE_TRY_DO(noteUnusedParts(file, keys, config));
     return config;
 }
 

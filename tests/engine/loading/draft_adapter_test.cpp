@@ -284,14 +284,14 @@ void DraftAdapterTest::theUsersComesBeforeTheShippedOne() {
     QVERIFY(model.hasValue());
     const auto aboutOf = [&](const std::string& asked) {
         model.value()->useDraftModel(nullptr);
-        const auto remarks = adoptDraftAdapter(*model.value(), fingerprint, asked, shipped.path());
-        ENGINE_CHECK(remarks.hasValue(), "{}", remarks.error().message);
+        const auto notes = adoptDraftAdapter(*model.value(), fingerprint, asked, shipped.path());
+        ENGINE_CHECK(notes.hasValue(), "{}", notes.error().message);
         const DraftModel* found = model.value()->draftModel();
         return std::pair(found == nullptr ? std::string("nothing") : found->about,
-                         remarks.value().size());
+                         notes.value().size());
     };
-    const auto about = [](const char* text, std::size_t remarks) {
-        return std::pair(std::string(text), remarks);
+    const auto about = [](const char* text, std::size_t notes) {
+        return std::pair(std::string(text), notes);
     };
     QVERIFY(aboutOf("") == about("nothing", 0));
     adapter.about = "shipped";

@@ -226,6 +226,8 @@ void FamilyFilesTest::otherArithmeticIsRefusedByName_data() {
     row("mixtral", R"("num_experts_per_tok":2)", "num_local_experts");
     row("mixtral", R"("num_local_experts":2,"num_experts_per_tok":3)", "experts of a token");
     row("olmo2", R"("sliding_window":8)", "sliding window");
+    row("qwen3", R"("sandwich_norm":true)", "sandwich_norm");
+    row("olmo2", R"("use_post_norm":true)", "use_post_norm");
 }
 
 void FamilyFilesTest::otherArithmeticIsRefusedByName() {

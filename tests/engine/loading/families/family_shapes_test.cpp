@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One network in the shapes in which its families' files are published: each computes the same.
+// One network in the shapes in which its families' files are published: each computes the same, on
+// the backends plain and cpu.
 #include "engine/loading/model_files.h"
+#include "engine/model/cpu/cpu_backend.h"
 #include "engine/model/plain/plain_backend.h"
 #include "tests/support/models/tiny_gguf.h"
 #include "tests/support/temporary_folder.h"
@@ -96,25 +98,31 @@ std::string safetensorsOf(const Network& network) {
     return file.toBytes();
 }
 
-/// Greater than any difference of the order of sums, less than any of the network.
-constexpr double kTolerance = 1e-5;
+using Logits = std::vector<std::vector<double>>; // of every position
 
 struct Opened {
     ModelConfig config;
-    std::vector<double> logits; ///< of every position, one behind the other
+    Logits logits;
 };
 
+/// The tolerance is greater than any difference of the order of sums, less than any of the network.
+bool isSame(const Logits& a, const Logits& b) { return support::relativeError(a, b) < 1e-4; }
+
+/// The logits are the plain backend's; those of the cpu backend must be the same.
 Result<Opened> open(const std::filesystem::path& path) {
     ENGINE_TRY(const ModelFiles files, ModelFiles::open(path));
     ENGINE_TRY(const ModelConfig config, files.config());
     ENGINE_TRY(const auto weights, files.weights());
-    ENGINE_TRY(const auto transformer, makePlainTransformer(config, *weights, {}));
-    constexpr std::array<TokenId, 6> kIds = {3, 1, 4, 1, 5, 9};
-    KvCache cache = support::emptyCache(*transformer, 8);
-    Opened opened{config, {}};
-    for (const auto& row : support::runChain(
-             *transformer, cache, LayerPlan::full(config.layerCount), kIds, kIds.size()))
-        opened.logits.insert(opened.logits.end(), row.begin(), row.end());
+    ENGINE_TRY(const auto plain, makePlainTransformer(config, *weights, {}));
+    ENGINE_TRY(const auto cpu, makeCpuTransformer(config, *weights, {}));
+    const auto logitsOn = [&](Transformer& transformer) {
+        constexpr std::array<TokenId, 6> kIds = {3, 1, 4, 1, 5, 9};
+        KvCache cache = support::emptyCache(transformer, 8);
+        return support::runChain(
+            transformer, cache, LayerPlan::full(config.layerCount), kIds, kIds.size());
+    };
+    Opened opened{config, logitsOn(*plain)};
+    ENGINE_CHECK(isSame(logitsOn(*cpu), opened.logits), "the cpu backend computes otherwise");
     return opened;
 }
 
@@ -130,13 +138,6 @@ Opened openFolder(const std::string& config, const std::string& weights) {
 Result<Opened> openGguf(const TinyGguf& file) {
     const TemporaryFolder folder;
     return open(folder.write("m.gguf", file.toBytes()));
-}
-
-bool isSame(const std::vector<double>& a, const std::vector<double>& b) {
-    return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) {
-               return std::abs(x - y) < kTolerance;
-           });
 }
 
 /// Sizes that every family here has; `extra` members stand in front.

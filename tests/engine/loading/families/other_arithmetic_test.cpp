@@ -75,6 +75,7 @@ private slots:
     void aWindowThatTheFamilyLacksIsRefused();
     void longContextsWithoutTheirFactorsAreRefused();
     void rotationOfNothingIsRefused();
+    void aNormThatTheFamilyHasNotIsRefused();
 };
 
 void OtherArithmeticTest::fieldsThatActAreRefused_data() {
@@ -315,6 +316,33 @@ void OtherArithmeticTest::rotationOfNothingIsRefused() {
     QVERIFY(!partial);
     QVERIFY2(partial.error().message.find("0 rotated dimensions") != std::string::npos,
              partial.error().message.c_str());
+}
+
+/// In a layer that is computed; by its name in a folder and in a GGUF file.
+void OtherArithmeticTest::aNormThatTheFamilyHasNotIsRefused() {
+    const TemporaryFolder folder;
+    folder.write("config.json", tinyConfigJson());
+    TinySafetensors file = tinySafetensors();
+    file.addFloats("model.layers.0.post_feedforward_layernorm.weight", {4});
+    folder.write("model.safetensors", file.toBytes());
+    const auto files = ModelFiles::open(folder.path());
+    QVERIFY(files.hasValue());
+    const auto config = files.value().config();
+    QVERIFY(!config);
+    QCOMPARE(config.error().code, ErrorCode::Unsupported);
+    QVERIFY2(QString::fromStdString(config.error().message)
+                 .contains("model.layers.0.post_feedforward_layernorm.weight, a norm"),
+             config.error().message.c_str());
+    TinyGguf gguf = tinyGgufMetadata();
+    addTinyTensors(gguf);
+    gguf.addFloats("blk.0.post_ffw_norm.weight", {4});
+    const auto opened = ModelFiles::open(folder.write("m.gguf", gguf.toBytes()));
+    QVERIFY(opened.hasValue());
+    const auto other = opened.value().config();
+    QVERIFY(!other);
+    QVERIFY2(QString::fromStdString(other.error().message)
+                 .contains("blk.0.post_ffw_norm.weight, a norm"),
+             other.error().message.c_str());
 }
 
 QTEST_APPLESS_MAIN(OtherArithmeticTest)

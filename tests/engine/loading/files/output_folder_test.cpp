@@ -260,7 +260,7 @@ void OutputFolderTest::whereTheOldOneLiesIsToldIfItCannotGetBack() {
 
 void OutputFolderTest::aFolderThatIsInItsPlaceIsNoFailure_data() {
     QTest::addColumn<int>("code");
-    QTest::addColumn<bool>("isTold");
+    QTest::addColumn<bool>("isReported");
     QTest::newRow("folders cannot be synced there") << EINVAL << false;
     QTest::newRow("the disk fails") << EIO << true;
 }
@@ -268,14 +268,14 @@ void OutputFolderTest::aFolderThatIsInItsPlaceIsNoFailure_data() {
 /// The rule of PartFile: who is told of a broken disk is told, too, that all is in its place.
 void OutputFolderTest::aFolderThatIsInItsPlaceIsNoFailure() {
     QFETCH(const int, code);
-    QFETCH(const bool, isTold);
+    QFETCH(const bool, isReported);
     const fs::path finished = makeFolder("finished", "new");
     const OutputPlace synced = place(fmt::format("synced-{}", code));
     const DiskWith without({.syncFailure = code});
     const auto published = publishFolder(synced, finished);
-    QCOMPARE(published.hasValue(), !isTold);
+    QCOMPARE(published.hasValue(), !isReported);
     QCOMPARE(textIn(synced.path), std::string("new"));
-    if (isTold)
+    if (isReported)
         QVERIFY2(published.error().message.find("has been written") != std::string::npos,
                  published.error().message.c_str());
 }
