@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What holds for every source file: its licence in the first lines, and the wall of 500 lines. A folder holds
-# at most 15 of them. A script that names its interpreter can be run. And for tests: they wait for what must
-# happen and never for a time (tests/support/patience.h).
+# at most 15 of them; resources/ and tests/data may hold more, because there lie data that are looked up by
+# name, one file a thing: an icon, a recipe, a lesson, a prompt file. A script that names its interpreter can
+# be run. And for tests: they wait for what must happen and never for a time (tests/support/patience.h).
 #   cmake -D SOURCE_DIR=checkout -P file_rules.cmake
 cmake_minimum_required(VERSION 3.22)
 

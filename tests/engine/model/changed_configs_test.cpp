@@ -82,13 +82,13 @@ private slots:
     void logitsAreThoseOfTransformersOrTheConfigIsRefused();
 
 private:
-    const QJsonObject m_told = support::readJsonObject(kFolder + "cases.json");
+    const QJsonObject m_reported = support::readJsonObject(kFolder + "cases.json");
     const GoldenTensors m_golden = GoldenTensors(kFolder + "golden.safetensors");
 };
 
 void ChangedConfigsTest::logitsAreThoseOfTransformersOrTheConfigIsRefused_data() {
     QTest::addColumn<QJsonObject>("told");
-    const QJsonArray cases = m_told["cases"].toArray();
+    const QJsonArray cases = m_reported["cases"].toArray();
     QVERIFY(cases.size() > 250);
     for (const QJsonValue one : cases)
         QTest::addRow("%s", qPrintable(one["name"].toString())) << one.toObject();
@@ -96,10 +96,10 @@ void ChangedConfigsTest::logitsAreThoseOfTransformersOrTheConfigIsRefused_data()
 
 void ChangedConfigsTest::logitsAreThoseOfTransformersOrTheConfigIsRefused() {
     QFETCH(QJsonObject, told);
-    QJsonObject config = m_told["families"][told["family"].toString()].toObject();
+    QJsonObject config = m_reported["families"][told["family"].toString()].toObject();
     const QJsonObject changes = told["changes"].toObject();
     for (auto change = changes.begin(); change != changes.end(); ++change) {
-        if (change.value() == m_told["gone"])
+        if (change.value() == m_reported["gone"])
             config.remove(change.key());
         else
             config[change.key()] = change.value();
@@ -113,16 +113,16 @@ void ChangedConfigsTest::logitsAreThoseOfTransformersOrTheConfigIsRefused() {
     const auto files = ModelFiles::open(folder.path());
     QVERIFY2(files.hasValue(), files ? "" : files.error().message.c_str());
 
-    if (const QString remark = told["remark"].toString(); !remark.isEmpty()) {
+    if (const QString wanted = told["remark"].toString(); !wanted.isEmpty()) {
         const auto read = files.value().config();
         QVERIFY2(read.hasValue(), read ? "" : read.error().message.c_str());
         const auto& notes = read.value().notes;
         QVERIFY2(std::any_of(notes.begin(),
                              notes.end(),
                              [&](const std::string& note) {
-                                 return QString::fromStdString(note).contains(remark);
+                                 return QString::fromStdString(note).contains(wanted);
                              }),
-                 qPrintable("no remark on " + remark));
+                 qPrintable("no note on " + wanted));
     }
     BackendRegistry registry(QDir(SWIFT_STUDIO_MODULE_DIR).absolutePath().toStdString());
     for (const std::string& backend : support::usableBackends(registry)) {
@@ -130,8 +130,8 @@ void ChangedConfigsTest::logitsAreThoseOfTransformersOrTheConfigIsRefused() {
         QVERIFY2(factory.hasValue(), factory ? "" : factory.error().message.c_str());
         const auto found = logitsOf(files.value(),
                                     factory.value(),
-                                    support::integersOf(m_told["ids"]),
-                                    support::integersOf(m_told["rows"]));
+                                    support::integersOf(m_reported["ids"]),
+                                    support::integersOf(m_reported["rows"]));
         const QString expected = told["refused"].toString();
         if (!expected.isEmpty()) {
             QVERIFY2(!found, "it was computed");

@@ -10,9 +10,9 @@
 
 namespace support {
 
-/// The matrices of a model as a file of this type stores them: F32, F16, BF16, Q8_0, Q4_0 or Q4_1
-/// (whose columns must be multiples of 32); vectors stay float32. Q4_K, Q5_K and Q6_K (multiples of
-/// 256) hold arbitrary numbers of about the same size instead.
+/// The matrices of a model as a file of this type stores them: F32, F16, BF16, Q8_0, Q4_0, Q4_1 or
+/// MXFP4 (whose columns must be multiples of 32); vectors stay float32. Types in blocks of 256, as
+/// Q4_K, hold arbitrary numbers of about the same size instead.
 class StoredWeights final : public engine::WeightSource {
 public:
     StoredWeights(MemoryWeights weights, engine::TensorType type)
@@ -75,6 +75,24 @@ private:
             at[i] = static_cast<std::byte>(stored(values[i]) | stored(values[i + 16]) << 4U);
     }
 
+    /// A power of two and 32 signs and places in a table, whose largest number is cut off at 12.
+    static void writeMicroscaled(const float* values, std::byte* block) {
+        static constexpr float kMagnitudes[] = {0, 1, 2, 3, 4, 6, 8, 12};
+        float largest = 0.0F;
+        for (int i = 0; i < 32; ++i)
+            largest = std::max(largest, std::fabs(values[i]));
+        const int exponent = std::ilogb(largest) - 3;
+        block[0] = static_cast<std::byte>(128 + exponent);
+        writeHalves(values, block + 1, [exponent](float value) {
+            const float size = std::ldexp(std::fabs(value), -exponent);
+            unsigned nearest = 0;
+            for (unsigned i = 1; i < 8; ++i)
+                if (std::fabs(kMagnitudes[i] - size) < std::fabs(kMagnitudes[nearest] - size))
+                    nearest = i;
+            return nearest | (value < 0.0F ? 8U : 0U);
+        });
+    }
+
     /// The same values give the same bytes; the block's own scales keep the numbers near 0.1.
     static void writeArbitrary(engine::TensorType type, const float* values, std::byte* block) {
         const engine::BlockLayout layout = engine::blockLayout(type);
@@ -107,6 +125,8 @@ private:
             std::memcpy(block, &bits, 2);
         } else if (type == engine::TensorType::F16) {
             writeHalf(*values, block);
+        } else if (type == engine::TensorType::MXFP4) {
+            writeMicroscaled(values, block);
         } else if (engine::blockLayout(type).values == 256) {
             writeArbitrary(type, values, block);
         } else if (type == engine::TensorType::Q8_0) {

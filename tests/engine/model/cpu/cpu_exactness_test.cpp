@@ -37,6 +37,7 @@ constexpr NamedForm kForms[] = {{"float32", {TensorType::F32, WeightForm::File}}
 /// Those that one shape is tried in.
 constexpr NamedForm kOtherForms[] = {{"float16", {TensorType::F16, WeightForm::File}},
                                      {"4-bit", {TensorType::Q4_0, WeightForm::File}},
+                                     {"MXFP4", {TensorType::MXFP4, WeightForm::File}},
                                      {"4-bit as 8-bit", {TensorType::Q4_1, WeightForm::Int8}},
                                      {"rounded to 8-bit", {TensorType::F32, WeightForm::Int8}}};
 

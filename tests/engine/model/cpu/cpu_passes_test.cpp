@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the cpu backend has: its forms of weights and of keys, sections of attention, passes
-// that allocate nothing. What every backend must do: cpu_conformance_test.
+// What only the cpu backend has: its forms of weights and of keys, sections of attention, reads of
+// experts, passes that allocate nothing. What every backend must do: cpu_conformance_test.
+#include "engine/base/to_size.h"
 #include "engine/kernels/processor.h"
 #include "engine/kernels/rows/attention/attend_arguments.h"
 #include "engine/model/cpu/cpu_backend.h"
+#include "engine/model/cpu/cpu_transformer.h"
+#include "engine/model/expert_choice.h"
 #include "engine/model/plain/plain_backend.h"
 #include "tests/support/few_cases.h"
 #include "tests/support/models/stored_weights.h"
 #include "tests/support/programs/allocation_counter.h"
 #include "tests/support/transformers/forward_helpers.h"
+#include "tests/support/value_of.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -50,6 +55,79 @@ makeCpu(const ModelConfig& network, const WeightSource& source, cpu::Options opt
     return std::move(made).value();
 }
 
+/// A call of a kernel that multiplies tiles.
+struct TileCall {
+    const std::byte* matrix;
+    int firstTile;
+    int tileCount;
+    int rows;
+    std::vector<float> products; ///< of the first tile, [rows, kTileRows]
+};
+
+/// Those of recordTiles(), which one thread makes.
+std::vector<TileCall>& tileCalls() {
+    static std::vector<TileCall> calls;
+    return calls;
+}
+
+void recordTiles(const TileMatrix& matrix,
+                 const TileInput& input,
+                 int firstTile,
+                 int tileCount,
+                 const TileOutput& out) {
+    multiplyTilesScalar(matrix, input, firstTile, tileCount, out);
+    TileCall call{matrix.data, firstTile, tileCount, input.rows, {}};
+    for (int row = 0; row < input.rows; ++row) {
+        const float* const first =
+            out.values + toSize(row) * out.stride + toSize(firstTile) * kTileRows;
+        call.products.insert(call.products.end(), first, first + kTileRows);
+    }
+    tileCalls().push_back(std::move(call));
+}
+
+/// Of each tile, the number of rows for which it was read, once for each time.
+std::vector<std::vector<int>> tileReads(const TileMatrix& matrix) {
+    std::vector<std::vector<int>> reads(toSize(tileCount(matrix)));
+    for (const TileCall& call : tileCalls())
+        if (call.matrix == matrix.data)
+            for (int i = 0; i < call.tileCount; ++i)
+                reads[toSize(call.firstTile + i)].push_back(call.rows);
+    return reads;
+}
+
+/// How many rows chose each expert, as the products of the router tell; it has one tile.
+std::vector<int> rowsOfExperts(const TileMatrix& router, const ExpertChoice& experts) {
+    std::vector<int> rows(toSize(experts.count));
+    for (const TileCall& call : tileCalls()) {
+        if (call.matrix != router.data)
+            continue;
+        for (int row = 0; row < call.rows; ++row) {
+            const std::span<const float> logits(call.products.data() + toSize(row) * kTileRows,
+                                                rows.size());
+            for (const ChosenExpert<float>& each : chooseExperts<float>(logits, experts))
+                ++rows[toSize(each.expert)];
+        }
+    }
+    return rows;
+}
+
+/// The first matrix of a layer's experts of which a tile was read otherwise than once for all rows
+/// that chose the expert; empty if there is none.
+std::string wronglyRead(const cpu::LayerWeights& layer, const std::vector<int>& rowsOfEach) {
+    for (std::size_t expert = 0; expert < rowsOfEach.size(); ++expert) {
+        std::vector<int> expected;
+        if (rowsOfEach[expert] > 0)
+            expected.push_back(rowsOfEach[expert]);
+        const cpu::GatedMlp& mlp = layer.mlps[expert];
+        for (const cpu::Linear* linear : {&mlp.gate, &mlp.up, &mlp.down}) {
+            const std::vector<std::vector<int>> reads = tileReads(linear->matrix);
+            if (reads != std::vector<std::vector<int>>(reads.size(), expected))
+                return linear->name;
+        }
+    }
+    return {};
+}
+
 } // namespace
 
 class CpuPassesTest : public QObject {
@@ -66,6 +144,7 @@ private slots:
         QTest::newRow("bfloat16") << TensorType::BF16 << WeightForm::File << 0.01;
         QTest::newRow("8-bit") << TensorType::Q8_0 << WeightForm::File << 0.04;
         QTest::newRow("4-bit") << TensorType::Q4_1 << WeightForm::File << 0.04;
+        QTest::newRow("MXFP4") << TensorType::MXFP4 << WeightForm::File << 0.04;
         QTest::newRow("4-bit as 8-bit") << TensorType::Q4_1 << WeightForm::Int8 << 0.04;
         QTest::newRow("rounded to 8 bits") << TensorType::F32 << WeightForm::Int8 << 0.06;
     }
@@ -124,6 +203,37 @@ private slots:
                 expected.erase(expected.begin(), expected.end() - kRows);
                 QVERIFY2(found == expected, qPrintable(QString::number(prefix)));
             }
+    }
+
+    /// Rows 0 and 1 are equal, and so are 3 and 4: they choose the same of 16 experts, and all six
+    /// at most eight. The matrices are cut into several pieces.
+    void onlyChosenExpertsAreReadAndOnceForAllRows() {
+        ModelConfig network = support::expertConfig();
+        network.experts = {.count = kTileRows, .used = 2, .size = 288};
+        cpu::Options options;
+        options.threads = 1;
+        const support::MemoryWeights source = support::randomWeights(network, 3);
+        cpu::Weights weights = support::valueOf(cpu::packWeights(network, source, options));
+        const std::vector<cpu::LayerWeights> layers = weights.layers; // the tiles stay in place
+        const KernelSet kernels{InstructionSet::Scalar, scalarRowKernels(), recordTiles};
+        cpu::CpuTransformer transformer(network, std::move(weights), options, kernels);
+        KvCache cache = emptyCache(transformer, 16);
+        const LayerPlan plan = LayerPlan::full(network.layerCount);
+        runChain(transformer, cache, plan, someIds(3), 3);
+        tileCalls().clear();
+        const std::vector<int> parents = {-1, -1, -1, 0, 1, 2};
+        const std::vector<TokenId> ids = {5, 5, 9, 7, 7, 7};
+        const AttentionLayout layout = AttentionLayout::tree(cache.length(), parents);
+        logitsOf(transformer, cache, plan, layout, ids);
+        for (const int layer : {0, 2}) {
+            QVERIFY(network.hasExperts(layer));
+            const cpu::LayerWeights& each = layers[toSize(layer)];
+            const std::vector<int> rows = rowsOfExperts(each.router.matrix, network.experts);
+            QCOMPARE(std::accumulate(rows.begin(), rows.end(), 0), 6 * network.experts.used);
+            QVERIFY(*std::max_element(rows.begin(), rows.end()) >= 2);
+            QVERIFY(std::count(rows.begin(), rows.end(), 0) >= 8);
+            QCOMPARE(wronglyRead(each, rows), std::string());
+        }
     }
 
     void keysAndValuesMayBeNarrower() {
