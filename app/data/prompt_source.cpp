@@ -22,7 +22,19 @@ void addLayoutOptions(CLI::App& command, DataLayout& layout) {
         .add_option("--task-field",
                     layout.task,
                     "Name of the field or the column that holds the task; where it is missing, the "
-                    "task is the file's name without its extension")
+                    "task is the file's name without its extension; \"\": always that name")
+        ->capture_default_str();
+    command
+        .add_option("--reference-field",
+                    layout.reference,
+                    "Name of the field or the column that holds the accepted answers; \"\": none "
+                    "does")
+        ->capture_default_str();
+    command
+        .add_option("--id-field",
+                    layout.id,
+                    "Name of the field or the column that holds the id; where it is missing, the "
+                    "id is the line's number")
         ->capture_default_str();
     const auto separator = [&layout](const std::string& typed) {
         layout.separator = typed == "tab" ? '\t' : typed.front();

@@ -136,8 +136,8 @@ public:
             print(*step);
         else if (const auto* released = event.as<TextReleased>())
             print(*released);
-        else if (const auto* remark = event.as<Remark>())
-            m_remarks.push_back(remark->text);
+        else if (const auto* note = event.as<Note>())
+            m_notes.push_back(note->text);
     }
 
     /// Completes the answer's line, whatever ended it.
@@ -145,8 +145,8 @@ public:
         m_bar.reset();
         if (!m_console.isJson() && (m_hasStreamed || isAnswered))
             m_console.text("\n");
-        for (const std::string& remark : m_remarks)
-            Console::note(fmt::format("[{}]", remark));
+        for (const std::string& note : m_notes)
+            Console::note(fmt::format("[{}]", note));
     }
 
     /// Passes of plain steps, milliseconds.
@@ -182,7 +182,7 @@ private:
     bool m_hasText;
     bool m_hasStreamed = false;
     std::optional<ProgressBar> m_bar{std::in_place, "Reading the prompt"};
-    std::vector<std::string> m_remarks;
+    std::vector<std::string> m_notes;
     double m_plainMs = 0.0;
 };
 
@@ -278,17 +278,17 @@ Result<void> TextSession::load(const std::stop_token& stop) {
                    }));
     }
     m_model = std::move(loaded.model);
-    m_remarks = std::move(loaded.remarks);
+    m_notes = std::move(loaded.notes);
     for (const Error& refused : loaded.refusedModules)
-        m_remarks.push_back(refused.message);
+        m_notes.push_back(refused.message);
     ENGINE_TRY_DO(perform<SamplingChanged>(m_sampling));
     ENGINE_TRY_DO(perform<DecoderChosen>(m_decoder));
     return {};
 }
 
-void TextSession::tellRemarks() {
-    for (const std::string& remark : std::exchange(m_remarks, {}))
-        Console::note(fmt::format("[{}]", remark));
+void TextSession::tellNotes() {
+    for (const std::string& note : std::exchange(m_notes, {}))
+        Console::note(fmt::format("[{}]", note));
 }
 
 Result<void> TextSession::startRecording(const OutputOptions& out) {
@@ -325,7 +325,7 @@ TextSession::ask(SubmitPrompt prompt, const std::stop_token& stop, const EventHa
 
 Result<PromptFinished> TextSession::answer(SubmitPrompt prompt, const std::stop_token& stop) {
     prompt.task = m_options.decoder.task;
-    prompt.taskUse = m_options.decoder.isTaskNamed ? TaskUse::Learnt : TaskUse::Given;
+    prompt.taskUse = m_options.decoder.isTaskNamed ? TaskUse::Learned : TaskUse::Given;
     prompt.maxTokens = m_options.maxTokens;
     prompt.stopStrings = m_options.stopStrings;
     AnswerPrinter printer(m_console, hasTokenizer());
@@ -337,7 +337,7 @@ Result<PromptFinished> TextSession::answer(SubmitPrompt prompt, const std::stop_
                             .steps = finished.generation.steps,
                             .plainMs = printer.plainMs()};
     printSummary(finished, tally, m_model);
-    tellRemarks();
+    tellNotes();
     if (finished.isInsideGrammar)
         Console::note("The answer ended before it had the requested form.");
     m_console.jsonLine(doneLine(finished, tally, m_options, m_model));
@@ -346,8 +346,8 @@ Result<PromptFinished> TextSession::answer(SubmitPrompt prompt, const std::stop_
 
 void TextSession::close() {
     const auto closed = perform<ModelUnloaded>(UnloadModel{}, [](const EngineEvent& event) {
-        if (const auto* remark = event.as<Remark>())
-            Console::note(fmt::format("[{}]", remark->text));
+        if (const auto* note = event.as<Note>())
+            Console::note(fmt::format("[{}]", note->text));
     });
     if (!closed)
         Console::note(closed.error().message);

@@ -29,7 +29,7 @@ public:
     engine::Result<void> load(const std::stop_token& stop);
 
     /// Tells what was noticed while loading, once.
-    void tellRemarks();
+    void tellNotes();
 
     /// What load() has loaded.
     const engine::ModelFacts& model() const { return m_model; }
@@ -51,7 +51,7 @@ public:
     ask(engine::SubmitPrompt prompt, const std::stop_token& stop, const EventHandler& handle);
 
     /// The same, with the task and the limits of the options: streams the answer's text (or one
-    /// JSON line a step), then prints the summary (or the "done" line) and the remarks. `prompt`
+    /// JSON line a step), then prints the summary (or the "done" line) and the notes. `prompt`
     /// has only what is to be answered.
     engine::Result<engine::PromptFinished> answer(engine::SubmitPrompt prompt,
                                                   const std::stop_token& stop);
@@ -72,7 +72,7 @@ private:
     engine::ChangeSampling m_sampling;
     engine::ChooseDecoder m_decoder;
     engine::ModelFacts m_model;
-    std::vector<std::string> m_remarks; // not told yet
+    std::vector<std::string> m_notes; // not told yet
     std::uint64_t m_promptId = 0;
 };
 

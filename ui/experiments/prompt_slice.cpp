@@ -70,7 +70,8 @@ std::vector<Piece> piecesOf(const QString& text) {
                               text.mid(begin + 1, (end < 0 ? text.size() : end) - begin - 1)});
         } else if (isSign(letter) || letter == u'!') {
             at += at + 1 < text.size() && text[at + 1] == u'=' ? 2 : 1;
-            pieces.push_back({Piece::Kind::Sign, text.mid(begin, at - begin)});
+            const QString sign = text.mid(begin, at - begin);
+            pieces.push_back({Piece::Kind::Sign, sign == u"==" ? QStringLiteral("=") : sign});
         } else {
             while (at < text.size() && !text[at].isSpace() && !isSign(text[at]) &&
                    !QStringLiteral("()\"!").contains(text[at]))

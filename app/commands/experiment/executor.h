@@ -17,7 +17,7 @@ namespace app {
 /// What an executor tells while it works. Called on the thread that called Executor::run.
 struct ExecutorReports {
     std::function<void(const engine::ShardState&)> onState; ///< a shard's phase has changed
-    std::function<void(const std::string&)> onRemark;       ///< a sentence for the user
+    std::function<void(const std::string&)> onNote;         ///< a sentence for the user
     /// A shard could not be finished; the others go on.
     std::function<void(int shard, const engine::Error&)> onFailure;
 };

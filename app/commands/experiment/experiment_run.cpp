@@ -25,7 +25,7 @@ const PlannedShard& planned(const RunFolder& folder, int shard) {
 
 } // namespace
 
-void ExperimentRun::remark(const std::string& sentence) {
+void ExperimentRun::note(const std::string& sentence) {
     m_status.clear();
     Console::note(sentence);
     m_console.jsonLine({{"event", "remark"}, {"message", sentence}});
@@ -72,10 +72,10 @@ void ExperimentRun::tell(const ShardState& state) {
 
 ExecutorReports ExperimentRun::reports() {
     return {.onState = [this](const ShardState& state) { tell(state); },
-            .onRemark = [this](const std::string& sentence) { remark(sentence); },
+            .onNote = [this](const std::string& sentence) { note(sentence); },
             .onFailure =
                 [this](int shard, const Error& error) {
-                    remark(
+                    note(
                         fmt::format("Part {} could not be finished: {}", shard + 1, error.message));
                     if (!m_failure)
                         m_failure = error;
@@ -92,13 +92,13 @@ std::vector<int> ExperimentRun::unfinished(const std::string& stage) {
         if (state.phase == ShardPhase::Finished)
             ++m_finished;
         else if (!m_folder.isReady(shard.index))
-            remark(fmt::format("Part {} is left out: a part whose skip set it needs is not "
-                               "finished.",
-                               shard.index + 1));
+            note(fmt::format("Part {} is left out: a part whose skip set it needs is not "
+                             "finished.",
+                             shard.index + 1));
         else
             shards.push_back(shard.index);
         if (state.phase == ShardPhase::Damaged)
-            remark(fmt::format("Part {} is run again: {}", shard.index + 1, state.problem));
+            note(fmt::format("Part {} is run again: {}", shard.index + 1, state.problem));
     }
     return shards;
 }
@@ -151,7 +151,7 @@ void ExperimentRun::mergeSoFar() {
     if (now < m_nextMerge)
         return;
     if (const auto merged = mergeRun(m_folder); !merged)
-        remark(merged.error().message);
+        note(merged.error().message);
     const auto end = ForwardClock::now();
     m_nextMerge = end + std::max<ForwardClock::duration>(kBetweenMerges, kMergeShare * (end - now));
 }

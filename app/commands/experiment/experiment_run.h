@@ -40,7 +40,7 @@ private:
     std::vector<int> unfinished(const std::string& stage);
     ExecutorReports reports();
     void tell(const engine::ShardState& state);
-    void remark(const std::string& sentence);
+    void note(const std::string& sentence);
 
     const engine::RunFolder& m_folder;
     const Console& m_console;

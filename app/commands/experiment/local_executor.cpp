@@ -34,8 +34,12 @@ public:
                 return cancelledError();
             ENGINE_TRY(const auto claim, m_folder.claim(shard));
             if (!claim) {
-                reports.onRemark(
+                reports.onNote(
                     fmt::format("Part {} is left to the process that works on it.", shard + 1));
+                continue;
+            }
+            if (m_folder.state(shard).phase == ShardPhase::Finished) { // elsewhere, meanwhile
+                reports.onState({shard, ShardPhase::Finished, {}});
                 continue;
             }
             ENGINE_TRY_DO(
@@ -76,7 +80,7 @@ private:
                          .pause = pause,
                          .stop = stop,
                          .onAnswer = m_hooks.onAnswer,
-                         .onRemark = reports.onRemark,
+                         .onNote = reports.onNote,
                          .takeTurn = m_hooks.takeTurn});
     }
 

@@ -113,12 +113,6 @@ Result<std::vector<DataField>> tableFields(TableReader table, const DataLayout& 
     return sample.take();
 }
 
-Result<TableReader>
-openTableReader(const std::filesystem::path& path, char separator, const std::stop_token& stop) {
-    ENGINE_TRY(LineReader lines, LineReader::open(path, kMaxRowBytes, stop));
-    return TableReader(std::move(lines), separator);
-}
-
 /// Whether a row looks like names of columns: short, different, not empty and no numbers.
 bool looksLikeHeader(const std::vector<std::string>& cells) {
     for (auto cell = cells.begin(); cell != cells.end(); ++cell) {
@@ -128,6 +122,15 @@ bool looksLikeHeader(const std::vector<std::string>& cells) {
             return false;
     }
     return true;
+}
+
+/// Also of a table without rows.
+Result<bool> seemsToHaveHeader(const std::filesystem::path& path, const std::stop_token& stop) {
+    ENGINE_TRY(const char separator, findSeparator(path, stop));
+    ENGINE_TRY(LineReader lines, LineReader::open(path, kMaxRowBytes, stop));
+    TableReader table(std::move(lines), separator);
+    ENGINE_TRY(const auto row, table.next());
+    return !row || looksLikeHeader(row->cells);
 }
 
 /// The first of these names that a field with texts has; empty if none has one.
@@ -167,15 +170,14 @@ fieldsOf(const std::filesystem::path& path, const DataLayout& layout, const std:
     return tableFields(TableReader(std::move(lines), separator), layout);
 }
 
-Result<DataLayout> proposeLayout(const std::filesystem::path& path, const std::stop_token& stop) {
+Result<DataLayout> proposeLayout(const std::filesystem::path& path,
+                                 std::optional<bool> hasHeader,
+                                 const std::stop_token& stop) {
     DataLayout layout;
-    const DataFormat format = dataFormatOf(path);
-    if (format == DataFormat::Table) {
-        ENGINE_TRY(const char separator, findSeparator(path, stop));
-        ENGINE_TRY(TableReader table, openTableReader(path, separator, stop));
-        ENGINE_TRY(const auto row, table.next());
-        layout.separator = separator;
-        layout.hasHeader = !row || looksLikeHeader(row->cells);
+    if (hasHeader) {
+        layout.hasHeader = *hasHeader;
+    } else if (dataFormatOf(path) == DataFormat::Table) {
+        ENGINE_TRY(layout.hasHeader, seemsToHaveHeader(path, stop));
     }
     ENGINE_TRY(const std::vector<DataField> fields, fieldsOf(path, layout, stop));
     if (std::string prompt = fieldNamed(kPromptNames, fields); !prompt.empty()) {

@@ -60,8 +60,11 @@ Result<std::vector<DataField>> fieldsOf(const std::filesystem::path& path,
 
 /// A layout for a file of which nothing is known: made from the names that data sets usually give
 /// to their fields ("question", "answer", ...) and from the first records. The prompt is the
-/// longest text if no name is known. Errors: as fieldsOf().
+/// longest text if no name is known. Whether a table has a header is read off its first row unless
+/// it is said. The separator stays open, because the layout may be used for other tables, too.
+/// Errors: as fieldsOf().
 Result<DataLayout> proposeLayout(const std::filesystem::path& path,
+                                 std::optional<bool> hasHeader = {},
                                  const std::stop_token& stop = {});
 
 } // namespace engine

@@ -118,7 +118,7 @@ private:
         const std::uint64_t done = m_doneBytes + m_fileBytes;
         const bool hasFirst = m_preview.first.size() == m_options.firstPrompts;
         const bool isDue = done >= m_reportedBytes + kBytesBetweenReports ||
-                           (hasFirst && !std::exchange(m_hasToldFirst, hasFirst));
+                           (hasFirst && !std::exchange(m_hasReportedFirst, hasFirst));
         if (!isDue || !m_options.onProgress)
             return;
         m_reportedBytes = done;
@@ -136,7 +136,7 @@ private:
     std::uint64_t m_doneBytes = 0; // of the files before this one
     std::uint64_t m_fileBytes = 0; // of this one
     std::uint64_t m_reportedBytes = 0;
-    bool m_hasToldFirst = false;
+    bool m_hasReportedFirst = false;
 };
 
 } // namespace

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <vector>
 
 namespace engine {
 
@@ -32,6 +34,14 @@ Change changeOf(const Estimate& before, const Estimate& after) {
     return *before.low > *after.high || *before.high < *after.low ? Change::Beyond : Change::Within;
 }
 
+/// The rows of each name, in their order.
+std::map<std::string, std::vector<std::size_t>> rowsByName(const ResultTable& table) {
+    std::map<std::string, std::vector<std::size_t>> rows;
+    for (std::size_t i = 0; i < table.rows.size(); ++i)
+        rows[rowName(table.rows[i])].push_back(i);
+    return rows;
+}
+
 const ResultTable* tableOf(const ExperimentResult& result, const std::string& id) {
     const auto found = std::find_if(result.tables.begin(),
                                     result.tables.end(),
@@ -44,23 +54,32 @@ public:
     ResultTable compare(const ResultTable& before, const ResultTable& after) {
         ResultTable table{
             before.id, before.title, {"Row", "Number", "A", "B", "B / A", "Change"}, {}};
+        const auto own = rowsByName(before);
+        const auto others = rowsByName(after);
+        std::map<std::string, std::size_t> seen; // rows of a name so far
         for (const auto& row : before.rows) {
             const std::string name = rowName(row);
-            const auto other = std::find_if(after.rows.begin(),
-                                            after.rows.end(),
-                                            [&](const auto& r) { return rowName(r) == name; });
-            if (other == after.rows.end()) {
+            const std::size_t place = seen[name]++;
+            const auto other = others.find(name);
+            if (other == others.end()) {
                 m_missing.push_back(
                     fmt::format("Only A has the row \"{}\" of \"{}\".", name, before.title));
                 continue;
             }
-            addRow(table, name, before, row, after, *other);
+            const std::size_t count = own.at(name).size();
+            if (other->second.size() == count)
+                addRow(table, name, before, row, after, after.rows[other->second[place]]);
+            else if (place == 0)
+                m_missing.push_back(fmt::format("A has {} and B has {} rows \"{}\" of \"{}\", so "
+                                                "they are not compared.",
+                                                count,
+                                                other->second.size(),
+                                                name,
+                                                before.title));
         }
         for (const auto& row : after.rows) {
             const std::string name = rowName(row);
-            if (std::none_of(before.rows.begin(), before.rows.end(), [&](const auto& r) {
-                    return rowName(r) == name;
-                }))
+            if (!own.contains(name))
                 m_missing.push_back(
                     fmt::format("Only B has the row \"{}\" of \"{}\".", name, before.title));
         }
@@ -113,7 +132,7 @@ private:
                  {before.columns[i]},
                  row[i],
                  other[index],
-                 hasRatio ? ResultCell{fmt::format("{:.3f}", ratio), Estimate{ratio, {}, {}, 1}}
+                 hasRatio ? ResultCell{fmt::format("{:.3f}", ratio), Estimate{ratio, {}, {}, 0}}
                           : ResultCell{"–"},
                  {change == Change::Beyond   ? b.value > a.value ? "▲ higher" : "▼ lower"
                   : change == Change::Within ? "within"
@@ -191,7 +210,7 @@ Result<ExperimentResult> compareResults(const ExperimentResult& before,
             made.tables.push_back(std::move(compared));
     }
     made.verdict = comparison.verdict();
-    made.remarks = comparison.missing();
+    made.notes = comparison.missing();
     addFacts(before, after, made);
     return made;
 }

@@ -10,12 +10,13 @@ namespace engine {
 
 // The result of an experiment as people read it: plain values, stored in result.json.
 
-/// A measured value and its 95 % interval over prompts.
+/// A measured value and its 95 % interval over prompts. `count` tells of how many prompts it is; of
+/// answers, rounds or trials where these are what is counted.
 struct Estimate {
     double value = 0.0;
     std::optional<double> low = {};
     std::optional<double> high = {};
-    int count = 0; ///< of samples
+    int count = 0; ///< n; 0 = nothing was counted, as of a paper's own figures
 };
 
 /// A cell of a table: text, or a number with the text that shows it.
@@ -92,10 +93,10 @@ struct ExperimentVerdict {
 
 /// An answer whose tokens say where they come from.
 struct OriginText {
-    std::string title; ///< "SWIFT, prompt 3"
+    std::string title; ///< "SWIFT, prompt 3"; with several seeds "SWIFT, prompt 3, seed 1"
 
     struct Token {
-        std::string text; ///< as readableToken() writes it
+        std::string text; ///< never empty: whole characters, see ShardRound::tokens
         int rank = 0;     ///< 1 = first choice of the draft, 2, ... = sibling, 0 = full model
     };
 
@@ -111,9 +112,9 @@ struct ExperimentResult {
     std::vector<ResultTable> tables;
     std::vector<ResultFigure> figures;
     std::vector<std::pair<std::string, std::string>>
-        measured;                     ///< "Order" to "vanilla, A, A, vanilla", ...
-    std::vector<std::string> remarks; ///< dropped variants, prompts left out, unequal answers
-    bool isComplete = true;           ///< false: merged while shards are missing
+        measured;                   ///< "Order" to "vanilla, A, A, vanilla", ...
+    std::vector<std::string> notes; ///< dropped variants, prompts left out, unequal answers
+    bool isComplete = true;         ///< false: merged while shards are missing
     std::vector<OriginText> origins = {};
 };
 

@@ -147,7 +147,7 @@ template <typename V> void visitMembers(V& visit, ExperimentResult& r) {
     visit("tables", r.tables);
     visit("figures", r.figures);
     visitPairs<NamedText>(visit, "measured", r.measured);
-    visit("remarks", r.remarks);
+    visit("remarks", r.notes);
     visit("is_complete", r.isComplete);
     visit("origins", r.origins);
 }

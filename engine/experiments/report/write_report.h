@@ -27,7 +27,8 @@ std::string reportMarkdown(const ExperimentResult& result, const std::string& co
 bool hasValues(const ResultTable& table, std::size_t column);
 
 /// A table as comma-separated values (RFC 4180): a column with an interval is followed by its
-/// bounds. Cells that a spreadsheet would take for a formula begin with an apostrophe.
+/// bounds ("NAME, low", "NAME, high"), and one of measured values by how many each is of ("NAME,
+/// n"). Cells that a spreadsheet would take for a formula begin with an apostrophe.
 std::string tableCsv(const ResultTable& table);
 
 /// A table as LaTeX (tabular with booktabs rules).

@@ -2,6 +2,7 @@
 #include "engine/experiments/run/run_folder.h"
 
 #include "engine/experiments/data/data_stream.h"
+#include "engine/experiments/data/reading/table_reader.h"
 #include "engine/experiments/json/member_json.h"
 #include "engine/experiments/run/executor_state.h"
 #include "engine/loading/files/atomic_file.h"
@@ -9,6 +10,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -23,13 +25,14 @@ constexpr const char* kRecipeName = "recipe.json";
 constexpr const char* kPlanName = "plan.json";
 constexpr const char* kDataName = "data.jsonl";
 constexpr const char* kShardsName = "shards";
+constexpr const char* kLockName = "lock";
 
 /// What a run writes into its folder, besides temporary files.
 constexpr std::array kOwnNames = {kRecipeName,
                                   kPlanName,
                                   kDataName,
                                   kShardsName,
-                                  "lock",
+                                  kLockName,
                                   "result.json",
                                   "report",
                                   kExecutorName,
@@ -66,6 +69,54 @@ Result<bool> isEmptyFolder(const fs::path& path) {
     if (code)
         return ioError(path, "read", code);
     return isEmpty;
+}
+
+Error holdsRun(const fs::path& path) {
+    return {ErrorCode::InvalidInput,
+            fmt::format("{} holds a run already.", path.string()),
+            "Go on with --resume, name another folder, or give --overwrite to delete that run."};
+}
+
+/// A folder without a run may hold what is left of one, whose lock is there still, and nothing
+/// else.
+Result<void> checkLeftovers(const fs::path& path) {
+    std::error_code ignored;
+    const bool wasRun = fs::exists(path / kLockName, ignored);
+    for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+        const std::string name = entry.path().filename().string();
+        if (!wasRun || std::find(kOwnNames.begin(), kOwnNames.end(), name) == kOwnNames.end())
+            return Error{ErrorCode::InvalidInput,
+                         fmt::format("{} holds other files, for instance {}.", path.string(), name),
+                         "Name a new or an empty folder with --out."};
+    }
+    return {};
+}
+
+Result<FileLock> lockRun(const fs::path& path) {
+    ENGINE_TRY(auto lock, FileLock::take(path / kLockName));
+    if (!lock)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("Another process works on the run in {}.", path.string()),
+                     "Wait until it ends, or stop it."};
+    return std::move(*lock);
+}
+
+/// data.jsonl. A prompt that could not be read back from it is refused.
+Result<std::string> promptLines(const std::vector<DataRecord>& prompts) {
+    std::string lines;
+    for (const DataRecord& prompt : prompts) {
+        const std::string line = promptJson(prompt);
+        if (line.size() > kMaxRowBytes)
+            return Error{
+                ErrorCode::InvalidInput,
+                fmt::format("Prompt {} takes {} MB as a line of JSON, and {} are the most.",
+                            prompt.id,
+                            line.size() / 1'000'000,
+                            kMaxRowBytes / 1'000'000),
+                "Leave it out, or make it shorter."};
+        lines += line + "\n";
+    }
+    return lines;
 }
 
 /// Deletes an earlier run, the plan first: what is left then is no run.
@@ -151,37 +202,21 @@ Result<RunFolder> RunFolder::create(const fs::path& path,
     ENGINE_TRY(const bool isEmpty, isEmptyFolder(path));
     const bool isEarlier = !isEmpty && isRun(path);
     if (isEarlier && !mayOverwrite)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("{} holds a run already.", path.string()),
-                     "Go on with --resume, name another folder, or give --overwrite to "
-                     "delete that run."};
+        return holdsRun(path);
+    ENGINE_TRY(const std::string data, promptLines(prompts));
     if (!isEmpty && !isEarlier)
-        for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-            const std::string name = entry.path().filename().string();
-            if (std::find(kOwnNames.begin(), kOwnNames.end(), name) == kOwnNames.end())
-                return Error{
-                    ErrorCode::InvalidInput,
-                    fmt::format("{} holds other files, for instance {}.", path.string(), name),
-                    "Name a new or an empty folder with --out."};
-        }
+        ENGINE_TRY_DO(checkLeftovers(path));
     std::error_code code;
     fs::create_directories(path, code);
     if (code)
         return ioError(path, "made", code);
-    if (isEarlier) {
-        ENGINE_TRY(const auto lock, FileLock::take(path / "lock"));
-        if (!lock)
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("Another process works on the run in {}.", path.string()),
-                         "Wait until it ends, or stop it."};
-        ENGINE_TRY_DO(removeRun(path));
-    }
+    ENGINE_TRY(const FileLock lock, lockRun(path));
+    if (!isEarlier && isRun(path)) // made by another process, meanwhile
+        return holdsRun(path);
+    ENGINE_TRY_DO(removeRun(path));
     fs::create_directories(path / kShardsName, code);
     if (code)
         return ioError(path / kShardsName, "made", code);
-    std::string data;
-    for (const DataRecord& prompt : prompts)
-        data += promptJson(prompt) + "\n";
     ENGINE_TRY_DO(writeFileAtomically(path / kDataName, data));
     ENGINE_TRY_DO(writeFileAtomically(path / kRecipeName, recipeJson(recipe)));
     ENGINE_TRY_DO(writeFileAtomically(path / kPlanName, planJson(plan)));
@@ -228,14 +263,7 @@ Result<RunFolder> RunFolder::open(const fs::path& path) {
     return folder;
 }
 
-Result<FileLock> RunFolder::lead() const {
-    ENGINE_TRY(auto lock, FileLock::take(m_path / "lock"));
-    if (!lock)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("Another process works on the run in {}.", m_path.string()),
-                     "Wait until it ends, or stop it."};
-    return std::move(*lock);
-}
+Result<FileLock> RunFolder::lead() const { return lockRun(m_path); }
 
 Result<std::optional<FileLock>> RunFolder::claim(int shard) const {
     return FileLock::take(shardFile(shard).replace_extension("lock"));
@@ -293,19 +321,31 @@ Result<PartJournal> RunFolder::begin(int shard) const {
     return PartJournal::begin(partFile(shard), membersJson(head) + "\n");
 }
 
-/// The records of a part file up to the last prompt that is done; returns where they end.
+/// The records of a part file up to the last prompt that is done; returns where they end. One is
+/// done when all variants have answered it, or, as some may have been dropped, when another one is
+/// answered.
 Result<std::uint64_t> RunFolder::readDone(int shard, std::vector<ShardRecord>& done) const {
     const std::size_t variants = m_plan.shards.at(static_cast<std::size_t>(shard)).variants.size();
     std::map<int, std::set<std::string>> answered; // by prompt
     std::uint64_t read = 0;
     std::uint64_t end = 0;    // behind the last prompt that is done
     std::size_t finished = 0; // records before it
+    int newest = -1;          // prompt that was answered last
+    std::uint64_t newestEnd = 0;
+    std::size_t newestCount = 0;
     while (true) {
         ENGINE_TRY(PartProgress part, readPart(partFile(shard), read));
         for (std::size_t i = 0; i < part.records.size(); ++i) {
             const auto* answer = std::get_if<ShardAnswer>(&part.records[i]);
             bool isDone = std::holds_alternative<ShardLeftOut>(part.records[i]);
             if (answer != nullptr) {
+                if (newest >= 0 && answer->prompt != newest && newestEnd > end) {
+                    end = newestEnd;
+                    finished = newestCount;
+                }
+                newest = answer->prompt;
+                newestEnd = part.ends[i];
+                newestCount = done.size() + 1;
                 std::set<std::string>& by = answered[answer->prompt];
                 isDone = by.insert(answer->variant).second && by.size() == variants;
             }

@@ -34,9 +34,10 @@ struct ShardState {
 /// atomically. Thread: reads any, otherwise one.
 class RunFolder {
 public:
-    /// Makes the folder and writes what a run needs, the plan last. A folder that exists must be
-    /// empty; with `mayOverwrite` an earlier run in it is deleted first, nothing else. Errors:
-    /// InvalidInput, Io.
+    /// Makes the folder and writes what a run needs, the plan last, under the lock of the run. A
+    /// folder that exists must be empty, or hold what is left of a run alone; with `mayOverwrite`
+    /// an earlier run in it is deleted first, nothing else. Errors: InvalidInput, also for a prompt
+    /// of more than 16 MB of JSON; Io.
     static Result<RunFolder> create(const std::filesystem::path& path,
                                     const Recipe& recipe,
                                     const RunPlan& plan,

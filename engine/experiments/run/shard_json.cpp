@@ -26,6 +26,7 @@ template <typename V> void visitMembers(V& visit, ShardAnswer& r) {
     visit("decoding", r.decoding);
     visit("equal", r.isEqual);
     visit("differs_at", r.differsAt);
+    visit("gap", r.gap);
     visit("near_tie", r.isNearTie);
     visit("draft_ratio", r.draftRatio);
     visit("quality", r.quality);

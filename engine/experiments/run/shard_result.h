@@ -32,6 +32,8 @@ struct ShardAnswer {
     std::optional<bool>
         isEqual; ///< to vanilla's answer of the same pass and seed; none for vanilla
     std::optional<int> differsAt; ///< position of the first other token
+    /// Between vanilla's two best logits there; none if vanilla's answer ended before.
+    std::optional<double> gap = {};
     bool isNearTie = false; ///< it differs where vanilla's two best logits are closer than 1e-3
     std::optional<double> draftRatio = {}; ///< see engine/metrics/equation_six.h
     /// Tokens by what drafted their round: "skip" (skipped layers), "exit" (the first layers),
@@ -76,7 +78,10 @@ struct ShardRound {
     int prompt = 0;
     int pass = 0;
     double at = 0.0;
-    std::vector<std::string> tokens = {}; ///< emitted, as readableToken() writes them
+    /// Emitted: the text that each one completes. Empty for an end and for a part of a character,
+    /// which belongs to the token that completes it. As readableToken() writes them in files of
+    /// earlier versions.
+    std::vector<std::string> tokens = {};
     std::vector<int> ranks = {}; ///< [tokens] 1 = first choice of the draft, 2, ... = sibling, 0 =
                                  ///< the full model's own
     std::string drafter = {};    ///< as in ShardAnswer::drafters

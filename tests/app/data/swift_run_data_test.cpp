@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compare, search and stream have in common: which prompts they read, and in which order.
+// What compare, search, stream and experiment have in common: which prompts they read, and in which
+// order.
 #include "app/exit_codes.h"
+#include "tests/support/file_content.h"
 #include "tests/support/models/tiny_folder_model.h"
 #include "tests/support/programs/swift_run.h"
 
+#include <QJsonArray>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -19,6 +22,8 @@ private slots:
     void theOrderAndTheLimitsChooseThePrompts_data();
     void theOrderAndTheLimitsChooseThePrompts();
     void aTableNeedsNoHeader();
+    void fieldsOfOtherNamesAreKept_data();
+    void fieldsOfOtherNamesAreKept();
     void faultsOfAFolderAreNamedAndTheRestIsRun();
     void wrongOptionsAreOneSentence_data();
     void wrongOptionsAreOneSentence();
@@ -127,6 +132,50 @@ void SwiftRunDataTest::aTableNeedsNoHeader() {
                        "--task-field",
                        "1"}),
              (QStringList{"left 1", "right 2"}));
+}
+
+void SwiftRunDataTest::fieldsOfOtherNamesAreKept_data() {
+    QTest::addColumn<QStringList>("fields");
+    QTest::addColumn<QStringList>("expected"); // task, id, prompt, reference
+    QTest::newRow("named") << QStringList{"--text-field=question",
+                                          "--task-field=kind",
+                                          "--reference-field=answer",
+                                          "--id-field=nr"}
+                           << QStringList{"left n1 abc ab da", "right n2 be cab"};
+    QTest::newRow("none")
+        << QStringList{"--text-field=question", "--task-field", "", "--reference-field", ""}
+        << QStringList{"mails 2 abc ab ", "mails 3 be "};
+}
+
+/// As a run of an experiment keeps them.
+void SwiftRunDataTest::fieldsOfOtherNamesAreKept() {
+    QFETCH(const QStringList, fields);
+    QFETCH(const QStringList, expected);
+    write("mails.csv",
+          "nr,kind,question,answer,task,reference\nn1,left,abc ab,da,own,e\n"
+          "n2,right,be,cab,own,e\n");
+    write("mine.swiftexp",
+          R"({"format": "swift-experiment", "version": 1, "name": "mine", "title": "Mine",
+              "summary": "It compares.",
+              "stages": [{"name": "run", "variants": [{"name": "lookup", "decoder": "lookup"}]}],
+              "sizes": {"quick": {"prompts_per_task": 2, "max_tokens": 8}},
+              "verdict": {"kind": "gain", "variant": "lookup"}})");
+    const QString out = path(QStringLiteral("kept ") + QTest::currentDataTag());
+    const ProgramRun result =
+        run(QStringList{
+                "experiment", path("mine.swiftexp"), "--data", path("mails.csv"), "--out", out} +
+            fields);
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    QStringList kept;
+    for (const QByteArray& line : support::fileBytes(out + "/data.jsonl").trimmed().split('\n')) {
+        const QJsonObject prompt = QJsonDocument::fromJson(line).object();
+        kept << QStringLiteral("%1 %2 %3 %4")
+                    .arg(prompt["task"].toString(),
+                         prompt["id"].toString(),
+                         prompt["prompt"].toString(),
+                         prompt["reference"].toArray().first().toString());
+    }
+    QCOMPARE(kept, expected);
 }
 
 void SwiftRunDataTest::faultsOfAFolderAreNamedAndTheRestIsRun() {

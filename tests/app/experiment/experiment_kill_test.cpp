@@ -88,12 +88,35 @@ private slots:
         QCOMPARE(m_experiment.finishedCount("shared"), SmallExperiment::kShards);
     }
 
+    void whatAnotherProcessFinishesMeanwhileIsNotRunAgain() {
+        constexpr int shard = 9; // the last one of the first stage
+        QProcess leader;
+        leader.start(swiftRun(), m_experiment.command("raced"));
+        QTRY_VERIFY2(m_experiment.finishedCount("raced") >= 1, leader.readAllStandardError());
+        kill(static_cast<pid_t>(leader.processId()), SIGSTOP);
+        QVERIFY2(!m_experiment.isFinished("raced", shard - 1), "the stage was nearly over");
+        const ProgramRun part = support::runProgram(swiftRun(),
+                                                    {"experiment",
+                                                     "--out",
+                                                     m_experiment.path("raced"),
+                                                     "--run-part",
+                                                     QString::number(shard + 1)});
+        QVERIFY2(part.exitCode == 0, part.errors.constData());
+        const QByteArray before = shardFiles("raced").value(shard);
+        QVERIFY(!before.isEmpty());
+        kill(static_cast<pid_t>(leader.processId()), SIGCONT);
+        QTRY_VERIFY(leader.state() == QProcess::NotRunning);
+        QVERIFY2(leader.exitCode() == 0, leader.readAllStandardError());
+        QCOMPARE(shardFiles("raced").value(shard), before);
+        QCOMPARE(m_experiment.finishedCount("raced"), SmallExperiment::kShards);
+    }
+
 private:
-    /// The finished shards of the killed run as they lie there.
-    QMap<int, QByteArray> shardFiles() const {
+    /// The finished shards of a run as they lie there.
+    QMap<int, QByteArray> shardFiles(const QString& folder = "killed") const {
         QMap<int, QByteArray> files;
         for (int shard = 0; shard < SmallExperiment::kShards; ++shard) {
-            QFile file(m_experiment.shardPath("killed", shard, "json"));
+            QFile file(m_experiment.shardPath(folder, shard, "json"));
             if (file.open(QIODevice::ReadOnly))
                 files[shard] = file.readAll();
         }

@@ -58,16 +58,16 @@ public:
                                       if (onState)
                                           onState(state);
                                   },
-                              .onRemark =
-                                  [this](const std::string& remark) {
-                                      remarks.append(QString::fromStdString(remark));
-                                      if (onRemark)
-                                          onRemark();
+                              .onNote =
+                                  [this](const std::string& note) {
+                                      notes.append(QString::fromStdString(note));
+                                      if (onNote)
+                                          onNote();
                                   },
                               .onFailure =
                                   [this](int shard, const Error& error) {
                                       failed.append(shard);
-                                      remarks.append(QString::fromStdString(error.message));
+                                      notes.append(QString::fromStdString(error.message));
                                   }},
                              pause,
                              stop.get_token());
@@ -102,7 +102,7 @@ public:
         return counts;
     }
 
-    ExecutorShard notes(int shard) const {
+    ExecutorShard kept(int shard) const {
         const auto state = loadExecutorState(m_run.path()).value();
         return state.value().shards.at(static_cast<std::size_t>(shard));
     }
@@ -114,10 +114,10 @@ public:
         return count;
     }
 
-    QStringList remarks;
+    QStringList notes;
     QList<int> failed;
     std::function<void(const ShardState&)> onState;
-    std::function<void()> onRemark;
+    std::function<void()> onNote;
     RunPause pause;
     std::stop_source stop;
 
@@ -154,9 +154,9 @@ private slots:
                                  " --exclusive ",
                                  " --no-requeue "})
             QVERIFY2(cluster.calls("sbatch")[0].contains(word), word);
-        QCOMPARE(cluster.notes(4).phase, ExecutorPhase::Finished);
-        QCOMPARE(cluster.notes(4).attempts, 1);
-        QVERIFY(cluster.remarks.isEmpty());
+        QCOMPARE(cluster.kept(4).phase, ExecutorPhase::Finished);
+        QCOMPARE(cluster.kept(4).attempts, 1);
+        QVERIFY(cluster.notes.isEmpty());
     }
 
     void whatIsKilledIsSubmittedAgainAndWhatIsFinishedNever() {
@@ -166,9 +166,9 @@ private slots:
         VERIFY_DONE(done);
         QCOMPARE(cluster.arrays(), (QByteArrayList{"0-5", "1-2,4", "4"}));
         QCOMPARE(cluster.runs(), (QMap<int, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}}));
-        QCOMPARE(cluster.notes(4).attempts, 3);
-        QVERIFY(cluster.notes(4).ended.starts_with("OUT_OF_MEMORY on node1"));
-        QCOMPARE(cluster.remarks.size(), 4);
+        QCOMPARE(cluster.kept(4).attempts, 3);
+        QVERIFY(cluster.kept(4).ended.starts_with("OUT_OF_MEMORY on node1"));
+        QCOMPARE(cluster.notes.size(), 4);
     }
 
     void withAThrottleOneArrayRunsAtATime() {
@@ -183,7 +183,7 @@ private slots:
         };
         const auto done = cluster.run({.throttle = 2});
         VERIFY_DONE(done);
-        QCOMPARE(cluster.remarks.size(), 1);
+        QCOMPARE(cluster.notes.size(), 1);
         QCOMPARE(arrays, qsizetype{1});
         QCOMPARE(cluster.arrays(), (QByteArrayList{"0-2%2", "0%2"}));
         QCOMPARE(cluster.finishedCount(), 3);
@@ -208,8 +208,8 @@ private slots:
         const auto done = cluster.run();
         VERIFY_DONE(done);
         QCOMPARE(cluster.arrays(), (QByteArrayList{"0-2", "1"}));
-        QCOMPARE(cluster.remarks.size(), 1);
-        QVERIFY2(cluster.remarks[0].contains(said), qPrintable(cluster.remarks[0]));
+        QCOMPARE(cluster.notes.size(), 1);
+        QVERIFY2(cluster.notes[0].contains(said), qPrintable(cluster.notes[0]));
     }
 
     void aShardThatFailsTooOftenIsNamedAndTheOthersGoOn() {
@@ -219,9 +219,9 @@ private slots:
         VERIFY_DONE(done);
         QCOMPARE(cluster.arrays(), (QByteArrayList{"0-3", "2"}));
         QCOMPARE(cluster.finishedCount(), 3);
-        QCOMPARE(cluster.notes(2).phase, ExecutorPhase::GivenUp);
+        QCOMPARE(cluster.kept(2).phase, ExecutorPhase::GivenUp);
         QCOMPARE(cluster.failed, QList<int>{2});
-        QCOMPARE(cluster.remarks.last(),
+        QCOMPARE(cluster.notes.last(),
                  QString("The cluster has ended part 3 without a result 2 times; the last time: "
                          "FAILED on node1, and its log ends with \"the fate of 2 is FAILED\"."));
     }
@@ -231,8 +231,8 @@ private slots:
         qputenv("FAKE_SLURM_FATES", "1:*:hidden");
         const auto done = cluster.run({.attempts = 1});
         VERIFY_DONE(done);
-        QVERIFY2(cluster.remarks.last().contains("it left no log: does that node see the folder"),
-                 qPrintable(cluster.remarks.last()));
+        QVERIFY2(cluster.notes.last().contains("it left no log: does that node see the folder"),
+                 qPrintable(cluster.notes.last()));
     }
 
     void aShardThatCompletesWithoutItsResultIsRunAgain() {
@@ -241,7 +241,7 @@ private slots:
         const auto done = cluster.run();
         VERIFY_DONE(done);
         QCOMPARE(cluster.arrays(), (QByteArrayList{"0-1", "0"}));
-        QVERIFY(cluster.remarks[0].contains("its result did not arrive"));
+        QVERIFY(cluster.notes[0].contains("its result did not arrive"));
     }
 
     void aRefusalOfSbatchIsQuoted() {
@@ -290,15 +290,15 @@ private slots:
             if (state.phase == ShardPhase::Running)
                 qputenv("FAKE_SLURM_FAULTS", "squeue=refuse sacct=no_accounts");
         };
-        cluster.onRemark = [&cluster] {
+        cluster.onNote = [&cluster] {
             cluster.onState = {};
             qunsetenv("FAKE_SLURM_FAULTS");
         };
         const auto done = cluster.run();
         VERIFY_DONE(done);
-        QCOMPARE(cluster.remarks.size(), 2);
-        QVERIFY(cluster.remarks[0].contains("Unable to contact slurm controller"));
-        QCOMPARE(cluster.remarks[1], QString("Slurm answers again."));
+        QCOMPARE(cluster.notes.size(), 2);
+        QVERIFY(cluster.notes[0].contains("Unable to contact slurm controller"));
+        QCOMPARE(cluster.notes[1], QString("Slurm answers again."));
         QCOMPARE(cluster.arrays(), QByteArrayList{"0-2"});
     }
 
@@ -334,7 +334,7 @@ private slots:
         QVERIFY(!stopped);
         QCOMPARE(stopped.error().code, ErrorCode::Cancelled);
         QCOMPARE(cluster.calls("scancel"), QByteArrayList{"scancel 1"});
-        QCOMPARE(cluster.notes(1).phase, ExecutorPhase::Waiting);
+        QCOMPARE(cluster.kept(1).phase, ExecutorPhase::Waiting);
         cluster.stop = std::stop_source();
         cluster.onState = {};
         const auto done = cluster.run();
@@ -356,7 +356,7 @@ private slots:
         QCOMPARE(stopped.error().code, ErrorCode::Cancelled);
         QCOMPARE(stopped.error().message,
                  std::string("The run was stopped; its jobs could not be cancelled and go on."));
-        QVERIFY(cluster.remarks.last().contains("Unable to contact slurm controller"));
+        QVERIFY(cluster.notes.last().contains("Unable to contact slurm controller"));
     }
 
     void jobsThatAnEarlierProcessHasLeftAreTakenOver() {

@@ -17,6 +17,7 @@ private slots:
 
     void aDamagedShardIsNamedAndRunAgain();
     void aPromptThatDoesNotFitIsNamedAndLeftOut();
+    void aPartWhoseOnlyDrafterCannotRunEndsWithItsSentence();
     void aFullDiskLosesNothingThatIsFinished();
     void aDiskThatIsFullWhileTheReportIsWrittenLosesNeitherPartsNorTheOldReport();
 
@@ -58,6 +59,27 @@ void SwiftRunExperimentFaultsTest::aPromptThatDoesNotFitIsNamedAndLeftOut() {
     QVERIFY2(run.errors.contains("Prompt longest (a) was left out"), run.errors.constData());
     QCOMPARE(m_folder->opened().result(0).value().leftOut.size(), std::size_t{1});
     QCOMPARE(m_folder->opened().result(0).value().answers.size(), std::size_t{6});
+}
+
+/// Its skip set has a layer that the model has not.
+void SwiftRunExperimentFaultsTest::aPartWhoseOnlyDrafterCannotRunEndsWithItsSentence() {
+    const QByteArray wrong =
+        R"({"name": "wrong", "decoder": "self_sd",
+            "settings": {"start": "manual", "skip_set": "{\"attention\":[99],\"mlp\":[]}"}})";
+    QByteArray recipe = kSmallRecipe;
+    recipe.replace(R"({"name": "lookup", "decoder": "lookup"})", wrong);
+    const ProgramRun mixed = m_folder->run({"--out", m_folder->out("mixed")}, recipe);
+    QVERIFY2(mixed.exitCode == app::kSuccess, mixed.errors.constData());
+    QVERIFY2(mixed.errors.contains("wrong is dropped and the others go on"),
+             mixed.errors.constData());
+    recipe.replace(R"({"name": "swift", "decoder": "swift", "settings": {"r": 0.3}}])", "]");
+    recipe.replace(",\n    ]", "]");
+    recipe.replace("\"kind\": \"gain\", \"variant\": \"swift\"",
+                   "\"kind\": \"gain\", \"variant\": \"wrong\"");
+    const ProgramRun run = m_folder->run({"--out", m_folder->out()}, recipe);
+    QVERIFY(run.exitCode != app::kSuccess);
+    QVERIFY2(run.errors.contains("Part 1 could not be finished"), run.errors.constData());
+    QVERIFY(!m_folder->opened().result(0));
 }
 
 void SwiftRunExperimentFaultsTest::aFullDiskLosesNothingThatIsFinished() {

@@ -42,6 +42,8 @@ private slots:
     void aPreviewCountsTheTimeToReadThePrompts();
     void aPreviewCountsWhatEverySetOfASearchReads();
     void aPreviewOfSecondsDoesNotSayAbout();
+    void aPreviewPassesOverPromptsThatDoNotFit();
+    void optionsThatARunsRecipeBringsAreNamed();
     void badInputIsOneSentence_data();
     void badInputIsOneSentence();
     void withoutSlurmNoRunIsBegunOnACluster();
@@ -104,6 +106,52 @@ void SwiftRunExperimentInputTest::aPreviewOfSecondsDoesNotSayAbout() {
     QVERIFY2(run.output.contains("; less than a minute if all of it runs on this machine"),
              run.output.constData());
     QVERIFY(!run.output.contains(" 0 tokens/s"));
+}
+
+void SwiftRunExperimentInputTest::aPreviewPassesOverPromptsThatDoNotFit() {
+    const auto preview = [this](const QByteArray& prompts, const QStringList& more = {"--json"}) {
+        return ExperimentFolder::experiment(
+            QStringList{m_folder->write("mine.swiftexp", kSmallRecipe),
+                        "--preview",
+                        "--data",
+                        m_folder->write("some.jsonl", prompts),
+                        "--model",
+                        kTinyModel,
+                        "--backend",
+                        "plain",
+                        "--context",
+                        "64"} +
+            more);
+    };
+    const QByteArray longest = "{\"prompt\":\"" + QByteArray(4000, 'x') + "\",\"task\":\"a\"}\n";
+    const QByteArray other = "{\"prompt\":\"Hello world\",\"task\":\"b\"}\n";
+    const ProgramRun both = preview(longest + other);
+    QVERIFY2(both.exitCode == app::kSuccess, both.errors.constData());
+    const ProgramRun alone = preview(other);
+    const auto answers = [](const ProgramRun& run) {
+        return run.jsonLines().back()["answers"].toInt();
+    };
+    QVERIFY(answers(alone) > 0);
+    QCOMPARE(answers(both), answers(alone));
+    const ProgramRun none = preview(longest, {});
+    QCOMPARE(none.exitCode, int{app::kUsage});
+    QVERIFY2(none.errors.contains("the context holds 64"), none.errors.constData());
+}
+
+void SwiftRunExperimentInputTest::optionsThatARunsRecipeBringsAreNamed() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    const ProgramRun again = ExperimentFolder::experiment({m_folder->out() + "/recipe.json",
+                                                           "--data",
+                                                           m_folder->out() + "/data.jsonl",
+                                                           "--out",
+                                                           m_folder->out("again"),
+                                                           "--seed",
+                                                           "5",
+                                                           "--threads",
+                                                           "1"});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    QVERIFY2(again.errors.contains("these options are not used: --seed, --threads."),
+             again.errors.constData());
 }
 
 void SwiftRunExperimentInputTest::badInputIsOneSentence_data() {

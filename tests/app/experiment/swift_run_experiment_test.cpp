@@ -63,13 +63,13 @@ void cutBack(const RunFolder& run, int prompts) {
     }
 }
 
-/// The remarks of the result in a folder, one behind the other.
-QString remarksOf(const QString& folder) {
+/// The notes of the result in a folder, one behind the other.
+QString notesOf(const QString& folder) {
     const auto result = engine::readResultFile((folder + "/result.json").toStdString());
-    QString remarks = result.value().isComplete ? "complete." : "";
-    for (const std::string& remark : result.value().remarks)
-        remarks += " " + QString::fromStdString(remark);
-    return remarks;
+    QString notes = result.value().isComplete ? "complete." : "";
+    for (const std::string& note : result.value().notes)
+        notes += " " + QString::fromStdString(note);
+    return notes;
 }
 
 } // namespace
@@ -283,24 +283,24 @@ void SwiftRunExperimentTest::aStreamHasAReportBeforeItsEndAndSaysWhereItWentOn()
                                       "--out",
                                       m_folder->out()});
     QVERIFY2(whole.exitCode == app::kSuccess, whole.errors.constData());
-    QCOMPARE(remarksOf(m_folder->out()).contains("went on"), false);
+    QCOMPARE(notesOf(m_folder->out()).contains("went on"), false);
     const RunFolder folder = m_folder->opened();
     const auto before = hashesOf(folder);
     cutBack(folder, 2);
     const ProgramRun merged = ExperimentFolder::experiment({"--merge", "--out", m_folder->out()});
     QVERIFY2(merged.exitCode == app::kSuccess, merged.errors.constData());
-    QVERIFY2(remarksOf(m_folder->out())
+    QVERIFY2(notesOf(m_folder->out())
                  .startsWith(" The stream is not finished: everything here "
                              "is measured on 2 of its 4 prompts."),
-             qPrintable(remarksOf(m_folder->out())));
+             qPrintable(notesOf(m_folder->out())));
     QVERIFY(QFile::exists(m_folder->out() + "/report/report.html"));
     const ProgramRun again =
         ExperimentFolder::experiment({"--resume", "--out", m_folder->out(), "--json"});
     QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
     QCOMPARE(countOf(again, "answer"), 2 * 2 + 1); // and the end of the block
-    QVERIFY2(remarksOf(m_folder->out()).contains("went on at prompt 3 of 4"),
-             qPrintable(remarksOf(m_folder->out())));
-    QVERIFY(remarksOf(m_folder->out()).startsWith("complete."));
+    QVERIFY2(notesOf(m_folder->out()).contains("went on at prompt 3 of 4"),
+             qPrintable(notesOf(m_folder->out())));
+    QVERIFY(notesOf(m_folder->out()).startsWith("complete."));
     QCOMPARE(hashesOf(folder), before);
     const auto result = folder.result(0).value();
     QCOMPARE(result.resumed.size(), std::size_t{1});

@@ -136,6 +136,51 @@ private slots:
         QVERIFY(RunFolder::open(folder.path()));
     }
 
+    void whatIsLeftOfARunGoesAndTheUsersOwnPromptsDoNot() {
+        const TemporaryFolder folder;
+        {
+            const auto run = makeRun(folder.path());
+            QVERIFY(run.value().finish(someResult(run.value())));
+        }
+        // Killed while the run was deleted: the plan goes first.
+        fs::remove(folder.path() / "plan.json");
+        const auto again = makeRun(folder.path());
+        QVERIFY2(again, again ? "" : again.error().message.c_str());
+        QCOMPARE(again.value().state(0).phase, ShardPhase::Waiting);
+        // A folder in which no run ever was may hold prompts under the name that runs use.
+        const TemporaryFolder own;
+        append(own.path() / "data.jsonl", "{\"prompt\":\"mine\"}\n");
+        const auto refused = makeRun(own.path(), true);
+        QVERIFY(!refused);
+        QVERIFY(refused.error().message.find("data.jsonl") != std::string::npos);
+        QCOMPARE(fs::file_size(own.path() / "data.jsonl"), std::uintmax_t{18});
+    }
+
+    void ofTwoThatMakeARunAtOnceOneIsRefused() {
+        const TemporaryFolder folder;
+        fs::create_directories(folder.path() / "run");
+        const auto other = FileLock::take(folder.path() / "run" / "lock"); // it is making one
+        QVERIFY(other && other.value());
+        const auto made = makeRun(folder.path() / "run");
+        QVERIFY(!made);
+        QVERIFY(made.error().message.find("Another process") != std::string::npos);
+        QVERIFY(!fs::exists(folder.path() / "run" / "data.jsonl"));
+    }
+
+    void aPromptThatCouldNotBeReadBackIsRefused() {
+        const TemporaryFolder folder;
+        const std::vector<std::string> tasks = {"a"};
+        const Recipe recipe = smallRecipe();
+        const std::vector<DataRecord> prompts = {
+            {.task = "a", .id = "x", .turns = {std::string(9'000'000, '"')}}};
+        RunPlan plan = planRun(recipe, tasks, {RunModel{.name = "tiny", .identity = "1"}}).value();
+        plan.runHash = runHashOf(recipe, prompts, plan.models);
+        const auto made = RunFolder::create(folder.path() / "run", recipe, plan, prompts, false);
+        QVERIFY(!made);
+        QVERIFY(made.error().message.find("Prompt x takes 18 MB") != std::string::npos);
+        QVERIFY(!fs::exists(folder.path() / "run"));
+    }
+
     void aFinishedShardComesBackBitForBit() {
         const TemporaryFolder folder;
         const auto run = makeRun(folder.path());
@@ -219,6 +264,23 @@ private slots:
         QVERIFY(again);
         const auto third = run.value().progress(0, first.value().next);
         QVERIFY(third && third.value().isAnother);
+    }
+
+    void aStreamWhoseVariantWasDroppedGoesOnBehindThePromptBefore() {
+        const TemporaryFolder folder;
+        const auto run = makeRun(folder.path());
+        {
+            auto journal = run.value().begin(0);
+            for (const int prompt : {0, 1, 2}) { // by vanilla alone
+                ShardAnswer answer = someAnswer();
+                answer.variant = "vanilla";
+                answer.prompt = prompt;
+                QVERIFY(journal.value().add(ShardRecord(answer)));
+            }
+        }
+        std::vector<ShardRecord> done;
+        QVERIFY(run.value().goOn(0, done));
+        QCOMPARE(done.size(), std::size_t{2}); // of the last one others may have followed
     }
 
     void aStreamGoesOnBehindTheLastPromptThatIsDone() {

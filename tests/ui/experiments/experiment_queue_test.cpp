@@ -41,6 +41,12 @@ class ExperimentQueueTest : public QObject {
         return ScriptedExperiment::told(m_queue->job(id)->folder);
     }
 
+    /// What it is called with to go on; `executor` behind the folder.
+    QString resumed(const QString& id, const char* executor = "") const {
+        return QStringLiteral("experiment --resume --out %1%2 --control stdin --turns %3")
+            .arg(m_queue->job(id)->folder, QLatin1String(executor), m_queue->turnsFile());
+    }
+
 private slots:
 
     void init() {
@@ -114,7 +120,39 @@ private slots:
         m_queue->run(id);
         QTRY_COMPARE(told(id).size(), 3);
         QCOMPARE(told(id)[1], QStringLiteral("stop"));
-        QVERIFY(told(id)[2].endsWith(QStringLiteral("--resume")));
+        QCOMPARE(told(id)[2], resumed(id));
+    }
+
+    /// The user may have moved both; the folder of the run has its own.
+    void whatIsResumedNeedsNeitherItsRecipeNorItsPrompts() {
+        ExperimentJob job;
+        job.title = QStringLiteral("Title");
+        job.recipe = QStringLiteral("work");
+        job.arguments = QStringList({"--size", "quick", "--data", "gone.csv", "--text-field=q"}) +
+                        QStringList({"--executor", "slurm", "--slurm-argument=-pcpu"}) +
+                        QStringList({"--slurm-time", "2:00:00", "--model", "tiny"});
+        const QString id = m_queue->add(std::move(job));
+        m_queue->run(id);
+        QTRY_COMPARE(told(id).size(), 1);
+        QVERIFY(told(id)[0].contains(QStringLiteral("--data gone.csv")));
+        m_queue->stop(id);
+        QTRY_COMPARE(state(id), JobState::Stopped);
+        m_queue->run(id);
+        QTRY_COMPARE(told(id).size(), 3);
+        QCOMPARE(told(id)[2],
+                 resumed(id, " --executor slurm --slurm-argument=-pcpu --slurm-time 2:00:00"));
+    }
+
+    void aNoteOfTheProcessIsToldWhileItRuns() {
+        const QString id = add("remark");
+        m_queue->run(id);
+        QTRY_COMPARE(m_queue->job(id)->notes.count, 2); // what is in brackets is none
+        QCOMPARE(m_queue->job(id)->notes.newest,
+                 QStringLiteral("Part 2 is run again: its file is damaged."));
+        QCOMPARE(state(id), JobState::Running);
+        m_queue->stop(id);
+        QTRY_COMPARE(state(id), JobState::Stopped);
+        QCOMPARE(m_queue->job(id)->notes.count, 2);
     }
 
     void theErrorOfTheProcessIsTheJobsSentence() {
@@ -154,7 +192,7 @@ private slots:
         QTRY_VERIFY(told(id).contains(QStringLiteral("end of input")));
         m_queue->begin();
         QTRY_COMPARE(told(id).size(), 3);
-        QVERIFY(told(id)[2].endsWith(QStringLiteral("--resume")));
+        QCOMPARE(told(id)[2], resumed(id));
         QCOMPARE(state(id), JobState::Running);
         QCOMPARE(state(waiting), JobState::Waiting);
     }

@@ -33,6 +33,10 @@ private slots:
         add("  ", true);
         add("tokens = 93", true);
         add("tokens != 93", false);
+        add("tokens == 93", true);
+        add("tokens==92", false);
+        add("task == code", false);
+        add("task == question answering", true);
         add("tokens<94 and tokens>=93", true);
         add("tokens <= 92", false);
         add("M > 1.1", true);

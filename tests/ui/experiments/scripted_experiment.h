@@ -10,8 +10,9 @@ namespace support {
 
 /// A stand-in for swift-run that obeys the contract of `experiment`: it appends what it was called
 /// with, and each line of its input, to OUT/told. The recipe's name is what it does: "done" ends
-/// well at once, "work" goes on until it is stopped or its input ends, "fail" ends with an error,
-/// "crash" is killed.
+/// well at once, "work" goes on until it is stopped or its input ends, "remark" says something and
+/// does so, too, "fail" ends with an error, "crash" is killed. With --resume it does what it did in
+/// OUT before, or else "work".
 class ScriptedExperiment {
 public:
     ScriptedExperiment() {
@@ -39,9 +40,22 @@ private:
     static constexpr const char* kScript = R"(#!/bin/sh
 out="$4"
 mkdir -p "$out"
+does="$2"
+if [ "$does" = --resume ]; then
+    does=work
+    [ ! -e "$out/does" ] || read -r does < "$out/does"
+else
+    echo "$does" > "$out/does"
+fi
 echo "$@" >> "$out/told"
 [ -e "$out/plan.json" ] || : > "$out/plan.json"
-case "$2" in
+if [ "$does" = remark ]; then
+    echo "[chat template: a made-up one]" >&2
+    echo "Prompt 3 (code) was left out: it is too long." >&2
+    echo "Part 2 is run again: its file is damaged." >&2
+    does=work
+fi
+case "$does" in
 work)
     while read -r line; do
         echo "$line" >> "$out/told"
@@ -50,8 +64,9 @@ work)
     echo "end of input" >> "$out/told"
     exit 130 ;;
 fail)
-    echo "remark: something else" >&2
-    echo "error: There is no model. Give --model." >&2
+    echo "Something else." >&2
+    echo "swift-run: There is no model." >&2
+    echo "  Give --model." >&2
     exit 3 ;;
 crash)
     echo "[chat template: a made-up one]" >&2

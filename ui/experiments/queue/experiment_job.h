@@ -19,6 +19,14 @@ enum class JobState {
     Failed, ///< `sentence` says why; can be resumed, too
 };
 
+/// What the process of an experiment has noted since it began.
+struct JobNotes {
+    QString newest;
+    int count = 0;
+
+    bool operator==(const JobNotes&) const = default;
+};
+
 /// An experiment of the queue. A plain value.
 struct ExperimentJob {
     QString id;     ///< unique in the queue
@@ -34,6 +42,7 @@ struct ExperimentJob {
     QDateTime endedAt;       ///< UTC
     QString outcome;         ///< the one thing to know once it is finished: "1.27×", "no gain"
     bool isGain = true;      ///< whether the outcome is one
+    JobNotes notes;          ///< not kept on the disk
 
     bool isAtWork() const { return state == JobState::Running || state == JobState::Paused; }
 

@@ -10,14 +10,27 @@ namespace {
 constexpr qsizetype kKeptErrors = 16'384; ///< bytes
 constexpr int kStoppedByInterrupt = 130;
 constexpr int kStoppedByTerminate = 143;
+constexpr QLatin1String kErrorMark("swift-run: "); ///< its hint is the next line, behind blanks
+
+/// Whether a line is for the user, and neither a part of an error nor a fact about the model, which
+/// stands in brackets.
+bool isNote(const QString& line) {
+    return !line.trimmed().isEmpty() && !line.startsWith(kErrorMark) && !line.startsWith(u' ') &&
+           !line.startsWith(u'[');
+}
 
 } // namespace
 
 QString errorSentence(const QByteArray& errors) {
     const QStringList lines = QString::fromUtf8(errors).split(u'\n', Qt::SkipEmptyParts);
-    for (auto line = lines.crbegin(); line != lines.crend(); ++line)
-        if (line->startsWith(QLatin1String("error: ")))
-            return line->mid(7).trimmed();
+    for (qsizetype line = lines.size() - 1; line >= 0; --line) {
+        if (!lines[line].startsWith(kErrorMark))
+            continue;
+        QString sentence = lines[line].mid(kErrorMark.size()).trimmed();
+        for (qsizetype hint = line + 1; hint < lines.size() && lines[hint].startsWith(u' '); ++hint)
+            sentence += u' ' + lines[hint].trimmed();
+        return sentence;
+    }
     return lines.isEmpty() ? QString() : lines.back().trimmed();
 }
 
@@ -62,9 +75,21 @@ void ExperimentProcess::stop() {
 }
 
 void ExperimentProcess::readErrors() {
-    m_errors += m_process->readAllStandardError();
+    const QByteArray bytes = m_process->readAllStandardError();
+    m_errors += bytes;
     if (m_errors.size() > kKeptErrors)
         m_errors.remove(0, m_errors.size() - kKeptErrors);
+    m_unread += bytes;
+    const qsizetype end = m_unread.lastIndexOf('\n') + 1;
+    QStringList notes;
+    for (const QString& line : QString::fromUtf8(m_unread.left(end)).split(u'\n'))
+        if (isNote(line))
+            notes << line.trimmed();
+    m_unread.remove(0, end);
+    if (m_unread.size() > kKeptErrors) // no sentence is so long
+        m_unread.clear();
+    if (!notes.isEmpty())
+        emit noted(notes);
 }
 
 void ExperimentProcess::onFinished(int exitCode, QProcess::ExitStatus status) {
@@ -80,7 +105,7 @@ void ExperimentProcess::onFinished(int exitCode, QProcess::ExitStatus status) {
     } else {
         // What was said before it was killed is no reason; an error that it wrote itself is.
         const bool hasReason =
-            !isCrash || m_errors.startsWith("error: ") || m_errors.contains("\nerror: ");
+            !isCrash || m_errors.startsWith("swift-run: ") || m_errors.contains("\nswift-run: ");
         const QString sentence = hasReason ? errorSentence(m_errors) : QString();
         emit ended(End::Failed,
                    !sentence.isEmpty() ? sentence

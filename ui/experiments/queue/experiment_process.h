@@ -8,7 +8,8 @@
 
 namespace ui {
 
-/// The last error among what swift-run wrote to standard error, else its last line.
+/// The last error among what swift-run wrote to standard error, with what helps, else its last
+/// line.
 QString errorSentence(const QByteArray& errors);
 
 /// `swift-run experiment` in a process of its own. When the window ends, in whatever way, the
@@ -40,6 +41,9 @@ public:
     void stop();
 
 signals:
+    /// What it has to say on the way, as it is written; errors are told at the end.
+    void noted(const QStringList& sentences);
+
     /// `sentence` is the error that the process wrote, if it failed. Emitted once.
     void ended(ui::ExperimentProcess::End end, const QString& sentence);
 
@@ -50,6 +54,7 @@ private:
 
     QProcess* m_process;
     QByteArray m_errors; ///< the newest bytes of standard error
+    QByteArray m_unread; ///< of it, a line that is not complete
     bool m_isStopping = false;
     bool m_hasEnded = false;
 };

@@ -33,6 +33,21 @@ QString folderName(const QString& name) {
     return clean.isEmpty() ? QStringLiteral("experiment") : clean;
 }
 
+/// Those of a job's arguments that say where its parts run. All others are in the folder of a run
+/// that has begun.
+QStringList executorOf(const QStringList& arguments) {
+    QStringList chosen;
+    bool isValue = false; // of the option before
+    for (const QString& word : arguments) {
+        const bool isOption =
+            word == QLatin1String("--executor") || word.startsWith(QLatin1String("--slurm-"));
+        if (isOption || isValue)
+            chosen << word;
+        isValue = isOption && !word.contains(u'=');
+    }
+    return chosen;
+}
+
 } // namespace
 
 ExperimentQueue::ExperimentQueue(const ExperimentPlaces& places, QObject* parent)
@@ -217,20 +232,33 @@ void ExperimentQueue::startNext() {
 }
 
 void ExperimentQueue::start(ExperimentJob& job) {
-    QStringList arguments{
-        QStringLiteral("experiment"), job.recipe, QStringLiteral("--out"), job.folder};
-    arguments += job.arguments;
+    // A run that has begun has recipe and prompts of its own; the user's may have been moved.
+    const bool hasBegun = QFileInfo::exists(job.folder + QStringLiteral("/plan.json"));
+    QStringList arguments{QStringLiteral("experiment"),
+                          hasBegun ? QStringLiteral("--resume") : job.recipe,
+                          QStringLiteral("--out"),
+                          job.folder};
+    arguments += hasBegun ? executorOf(job.arguments) : job.arguments;
     arguments << QStringLiteral("--control") << QStringLiteral("stdin");
     arguments << QStringLiteral("--turns") << turnsFile();
-    if (QFileInfo::exists(job.folder + QStringLiteral("/plan.json")))
-        arguments << QStringLiteral("--resume");
     job.state = JobState::Running;
     job.sentence.clear();
+    job.notes = {};
     m_currentId = job.id;
     m_process = new ExperimentProcess(this);
+    connect(m_process, &ExperimentProcess::noted, this, &ExperimentQueue::onNoted);
     connect(m_process, &ExperimentProcess::ended, this, &ExperimentQueue::onEnded);
     m_process->start(m_places.program, arguments);
     keep();
+}
+
+void ExperimentQueue::onNoted(const QStringList& sentences) {
+    ExperimentJob* job = find(m_currentId);
+    if (job == nullptr)
+        return;
+    job->notes.newest = sentences.back();
+    job->notes.count += static_cast<int>(sentences.size());
+    emit changed();
 }
 
 void ExperimentQueue::onEnded(ExperimentProcess::End end, const QString& sentence) {

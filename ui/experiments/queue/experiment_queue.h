@@ -60,8 +60,8 @@ public:
     /// Appends it; `job.id` and an empty `job.folder` are filled in. Returns the id.
     QString add(ExperimentJob job);
 
-    /// Starts it, or resumes what is paused or stopped; while another one is at work, it is the
-    /// next one.
+    /// Starts it, or resumes what is paused or stopped, for which the folder of its run is enough;
+    /// while another one is at work, it is the next one.
     void run(const QString& id);
 
     void pause(const QString& id);
@@ -94,6 +94,7 @@ private:
     ExperimentJob* find(const QString& id);
     void startNext();
     void start(ExperimentJob& job);
+    void onNoted(const QStringList& sentences);
     void onEnded(ExperimentProcess::End end, const QString& sentence);
     void keep();
 

@@ -87,6 +87,10 @@ QString readableTitle(const QString& name) {
     return QString::fromStdString(engine::readableName(name.toStdString()));
 }
 
+QString readableTaskTitle(const QString& task) {
+    return QString::fromStdString(engine::readableTask(task.toStdString()));
+}
+
 QString draftedByText(const std::map<std::string, long>& drafters, long until, long tokens) {
     static const std::pair<const char*, const char*> kNames[] = {
         {"skip", QT_TRANSLATE_NOOP("PromptRow", "skipped layers")},

@@ -60,9 +60,11 @@ using RunPicturePtr = std::shared_ptr<const RunPicture>;
 /// The tasks along the prompts; none for a run that mixes them.
 std::vector<TaskBand> taskBands(const RunFacts& facts);
 
-/// The name of a task or of a variant as people read it, and as reports write it:
-/// "long_context_qa" is "Long context QA".
-QString readableTitle(const QString& task);
+/// The name of a variant or of a model as people read it, and as reports write it.
+QString readableTitle(const QString& name);
+
+/// A task's name, as reports write it: nothing but its underscores and its first letter is changed.
+QString readableTaskTitle(const QString& task);
 
 /// What drafted an answer of so many tokens, the most frequent first: "skipped layers, plain steps
 /// after token 32". `drafters` and `until` as in engine::ShardAnswer; empty if the run's files do

@@ -12,11 +12,12 @@ namespace ui {
 namespace {
 
 engine::Result<engine::DataLayout> proposedLayout(const std::vector<std::string>& paths,
+                                                  std::optional<bool> hasHeader,
                                                   const std::stop_token& stop) {
     ENGINE_TRY(const auto sources, engine::findDataSources(paths));
     if (sources.empty())
         return engine::DataLayout();
-    return engine::proposeLayout(sources.front().path, stop);
+    return engine::proposeLayout(sources.front().path, hasHeader, stop);
 }
 
 } // namespace
@@ -31,10 +32,12 @@ DataScan::~DataScan() {
     m_thread.waitForDone();
 }
 
-void DataScan::open(const QStringList& paths) { begin(paths, std::nullopt); }
+void DataScan::open(const QStringList& paths, std::optional<bool> hasHeader) {
+    begin(paths, std::nullopt, hasHeader);
+}
 
 void DataScan::read(const QStringList& paths, const engine::DataLayout& layout) {
-    begin(paths, layout);
+    begin(paths, layout, std::nullopt);
 }
 
 /// From the thread to the UI. The destructor waits for the thread, so `this` is valid.
@@ -48,17 +51,19 @@ template <typename Task> void DataScan::tell(int look, Task task) {
         Qt::QueuedConnection);
 }
 
-void DataScan::begin(const QStringList& paths, std::optional<engine::DataLayout> layout) {
+void DataScan::begin(const QStringList& paths,
+                     std::optional<engine::DataLayout> layout,
+                     std::optional<bool> hasHeader) {
     m_stop.request_stop();
     m_stop = std::stop_source();
     const int look = ++m_look;
     std::vector<std::string> names;
     for (const QString& path : paths)
         names.push_back(path.toStdString());
-    m_thread.start([this, look, names, layout, stop = m_stop.get_token()] {
+    m_thread.start([this, look, names, layout, hasHeader, stop = m_stop.get_token()] {
         engine::DataLayout used = layout.value_or(engine::DataLayout());
         if (!layout) {
-            auto proposed = proposedLayout(names, stop);
+            auto proposed = proposedLayout(names, hasHeader, stop);
             if (!proposed) {
                 tell(look, [this, text = errorText(proposed.error())] { emit failed(text); });
                 return;

@@ -8,6 +8,7 @@
 #include <QThreadPool>
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 namespace ui {
@@ -23,8 +24,9 @@ public:
     explicit DataScan(QObject* parent = nullptr);
     ~DataScan() override;
 
-    /// Proposes a layout from the first file, then reads all files with it.
-    void open(const QStringList& paths);
+    /// Proposes a layout from the first file, then reads all files with it. Whether tables have a
+    /// header is found out unless it is said.
+    void open(const QStringList& paths, std::optional<bool> hasHeader = {});
 
     /// Reads the files with this layout.
     void read(const QStringList& paths, const engine::DataLayout& layout);
@@ -39,7 +41,9 @@ signals:
     void failed(const QString& sentence);
 
 private:
-    void begin(const QStringList& paths, std::optional<engine::DataLayout> layout);
+    void begin(const QStringList& paths,
+               std::optional<engine::DataLayout> layout,
+               std::optional<bool> hasHeader);
 
     template <typename Task> void tell(int look, Task task);
 

@@ -2,6 +2,7 @@
 #include "ui/experiments/setup/run_setup.h"
 
 #include "engine/experiments/run/run_folder.h"
+#include "ui/experiments/setup/chosen_layout.h"
 #include "ui/files/whole_file.h"
 #include "ui/shell/figure_text.h"
 
@@ -197,6 +198,7 @@ QStringList argumentsOf(const RecipeChoice& choice, const ModelChoice& model) {
     QStringList arguments{QStringLiteral("--size"), choice.size};
     for (const QString& path : choice.data)
         arguments << QStringLiteral("--data") << path;
+    arguments += layoutArguments(choice.layout);
     if (choice.seeds > 1)
         arguments << QStringLiteral("--seeds") << QString::number(choice.seeds);
     arguments += choice.executor;

@@ -21,8 +21,9 @@ namespace ui {
 struct RecipeChoice {
     QString path; ///< of the recipe
     engine::Recipe recipe;
-    QString size;     ///< "quick", ...
-    QStringList data; ///< files and folders
+    QString size;                   ///< "quick", ...
+    QStringList data;               ///< files and folders
+    engine::DataLayout layout = {}; ///< of all of them
     int seeds = 1;
     QStringList executor; ///< its arguments; empty: this machine
     QStringList tasks;    ///< empty: those that the recipe takes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/experiments_desk.h"
 
+#include "ui/experiments/setup/chosen_layout.h"
 #include "ui/experiments/setup/prompt_files.h"
 #include "ui/views/experiments/data/data_page.h"
 #include "ui/views/experiments/lists/queue_panel.h"
@@ -31,6 +32,7 @@ namespace {
 
 constexpr int kLongestSlice = 80; ///< letters of it in a title
 constexpr const char* kDataKey = "experiments/data";
+constexpr const char* kLayoutKey = "experiments/layout"; ///< of the data, where the user chose it
 
 } // namespace
 
@@ -60,7 +62,8 @@ ExperimentsDesk::ExperimentsDesk(const ViewContext& context,
         tell(tr("The queue is not kept."), sentence);
     });
     connect(&m_watcher, &RunWatcher::pictureCame, this, &ExperimentsDesk::take);
-    m_options->setData(settings.value(kDataKey).toStringList());
+    m_options->setData(settings.value(kDataKey).toStringList(),
+                       layoutFrom(settings.value(kLayoutKey).toString()));
 }
 
 ExperimentsDesk::~ExperimentsDesk() { m_thread.waitForDone(); }
@@ -95,10 +98,15 @@ void ExperimentsDesk::connectPage() {
     });
     DataPage& data = m_page->dataPage();
     connect(&data, &DataPage::otherFilesAsked, this, &ExperimentsDesk::askForData);
-    connect(&data, &DataPage::recipeDataWanted, this, [this](const QStringList& paths) {
-        setRecipeData(paths);
-        tell(tr("Recipes run on these prompts now."), tr("Choose a recipe at the left."), false);
-    });
+    connect(&data,
+            &DataPage::recipeDataWanted,
+            this,
+            [this](const QStringList& paths, const engine::DataLayout& layout) {
+                useForRecipes(paths, layout);
+                tell(tr("Recipes run on these prompts now."),
+                     tr("Choose a recipe at the left."),
+                     false);
+            });
     connect(&data, &DataPage::runAsked, this, [this](const StreamChoice& choice) {
         make(choice, true);
     });
@@ -244,7 +252,7 @@ void ExperimentsDesk::refresh() {
         m_status.setSeen(m_jobId);
     const RunPicturePtr picture = m_watcher.picture(job->folder);
     m_page->showJob(*job, picture);
-    m_hardware->setPicture(picture);
+    m_hardware->setPicture(picture, job->notes);
 }
 
 /// Each step of an answer in the chat waits for one of the experiment, and the other way round.
@@ -362,8 +370,14 @@ void ExperimentsDesk::start(const ExperimentJob& job, const QString& problem, bo
 }
 
 void ExperimentsDesk::setRecipeData(const QStringList& paths) {
+    useForRecipes(paths, std::nullopt);
+}
+
+void ExperimentsDesk::useForRecipes(const QStringList& paths,
+                                    const std::optional<engine::DataLayout>& layout) {
     m_settings.setValue(kDataKey, paths);
-    m_options->setData(paths);
+    m_settings.setValue(kLayoutKey, layout ? layoutText(*layout) : QString());
+    m_options->setData(paths, layout);
 }
 
 void ExperimentsDesk::openPaths(const QStringList& paths) {

@@ -96,6 +96,7 @@ private:
     void takeRecipe(const QString& path);
     void start(const ExperimentJob& job, const QString& problem, bool isAtOnce);
     void setRecipeData(const QStringList& paths);
+    void useForRecipes(const QStringList& paths, const std::optional<engine::DataLayout>& layout);
     void saveReport(ReportForm form);
     void copyReport(const QStringList& files, const QString& target, bool isFolder);
     void exportPrompts();

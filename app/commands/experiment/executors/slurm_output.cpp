@@ -97,7 +97,7 @@ std::optional<int> familyOf(std::string_view name, const std::string& prefix) {
     return wholeNumber<int>(name.substr(prefix.size() + 1));
 }
 
-std::string toldText(std::string_view text) {
+std::string reportedText(std::string_view text) {
     return text == "None" || text == "None assigned" || text == "(null)" ? std::string()
                                                                          : readable(text);
 }
@@ -133,7 +133,7 @@ Result<SlurmTaskStates> readSqueueAnswer(std::string_view text, const std::strin
         if (!job || !index || !phase)
             return unknownForm("squeue", line);
         states[{*job, *index, *family}] = {
-            *phase, std::string(word), toldText(node), toldText(reason)};
+            *phase, std::string(word), reportedText(node), reportedText(reason)};
     }
     return states;
 }
@@ -160,7 +160,7 @@ Result<SlurmTaskStates> readSacctAnswer(std::string_view text, const std::string
             return unknownForm("sacct", line);
         const std::string reason =
             exitCode == "0:0" ? "" : fmt::format("exit code {}", readable(exitCode));
-        states[{*job, *index, *family}] = {*phase, std::string(word), toldText(node), reason};
+        states[{*job, *index, *family}] = {*phase, std::string(word), reportedText(node), reason};
     }
     return states;
 }

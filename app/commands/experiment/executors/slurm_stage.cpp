@@ -100,7 +100,7 @@ Result<void> SlurmStage::submit() {
 /// Slurm did not do as asked. That passes: the run waits, but not for ever.
 Result<void> SlurmStage::fail(const Error& error) {
     if (++m_failures == 1)
-        m_reports.onRemark(error.message + " Parts that run go on, and this run waits.");
+        m_reports.onNote(error.message + " Parts that run go on, and this run waits.");
     if (m_failures < kMostFailures)
         return {};
     return Error{error.code,
@@ -134,7 +134,7 @@ Result<void> SlurmStage::look() {
         explain(shard, states.value());
     if (m_failures > 0 && m_board.missing().empty()) {
         m_failures = 0;
-        m_reports.onRemark("Slurm answers again.");
+        m_reports.onNote("Slurm answers again.");
     }
     return {};
 }
@@ -162,7 +162,7 @@ void SlurmStage::explain(int shard, const SlurmTaskStates& states) {
                          notes.ended),
              "Mend the cause, then go on with --resume: what is finished is kept."});
     else
-        m_reports.onRemark(fmt::format(
+        m_reports.onNote(fmt::format(
             "Part {} is run again, because it ended like this: {}.", shard + 1, notes.ended));
 }
 
@@ -175,7 +175,7 @@ void SlurmStage::holdIfPaused(bool isPaused) {
         return;
     const auto done = isPaused ? m_commands.hold(tasks) : m_commands.release(tasks);
     if (!done)
-        m_reports.onRemark(done.error().message);
+        m_reports.onNote(done.error().message);
 }
 
 /// Tells what has changed, and keeps it in the run folder.
@@ -205,8 +205,8 @@ Error SlurmStage::cancel() {
         const auto done = m_commands.cancel(jobs);
         goesOn = !done;
         if (goesOn)
-            m_reports.onRemark(done.error().message +
-                               " Its jobs go on, and --resume takes them over.");
+            m_reports.onNote(done.error().message +
+                             " Its jobs go on, and --resume takes them over.");
         else
             m_board.takeBack();
     }

@@ -8,6 +8,8 @@
 #include "engine/base/modules/run_time_module.h"
 #include "engine/base/time/utc_time.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace app {
@@ -17,6 +19,32 @@ using namespace engine;
 namespace {
 
 constexpr const char* kPlanted = "planted";
+
+/// Names the options that were given although the recipe of a run folder brings them.
+void noteUnused(const ExperimentOptions& options) {
+    const ExperimentOptions usual;
+    std::vector<std::string> given;
+    if (options.size != usual.size)
+        given.emplace_back("--size");
+    if (options.seed != usual.seed)
+        given.emplace_back("--seed");
+    if (options.isRaw)
+        given.emplace_back("--raw");
+    if (options.model.isPlanted)
+        given.emplace_back("--planted");
+    if (!options.model.backend.empty())
+        given.emplace_back("--backend");
+    if (options.model.context != usual.model.context)
+        given.emplace_back("--context");
+    if (!options.model.draftAdapter.empty())
+        given.emplace_back("--draft-adapter");
+    for (const auto& [name, value] : options.model.settings)
+        given.push_back("--" + name);
+    if (!given.empty())
+        Console::note(fmt::format("The recipe is that of a run and says itself how it is run, so "
+                                  "these options are not used: {}.",
+                                  fmt::join(given, ", ")));
+}
 
 /// A run folder's recipe brings its own options: size, seed, models and how they are computed. A
 /// model that is named beside it counts more.
@@ -30,6 +58,7 @@ Result<RunOptions> runOptions(const Recipe& recipe, ExperimentOptions& options) 
         run.models.insert(run.models.end(), options.otherModels.begin(), options.otherModels.end());
         return run;
     }
+    noteUnused(options);
     RunOptions run = *recipe.run;
     if (!options.model.model.empty())
         run.models = {options.model.model};

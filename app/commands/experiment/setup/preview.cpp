@@ -42,16 +42,15 @@ struct Rates {
 };
 
 /// The first answer wakes threads and memory and does not count.
-Result<Rates> measure(const DataModel& model,
-                      const std::vector<DataRecord>& prompts,
-                      const std::stop_token& stop) {
+Result<Rates>
+measure(const DataModel& model, const DataRecord& prompt, const std::stop_token& stop) {
     const AnswerRequest request{.model = model, .maxTokens = kMeasuredTokens, .stop = stop};
     Answers measured;
     for (int answer = 0; answer < 2; ++answer) {
         // A decoder of its own, because one that knows the prompt would read nothing.
         ENGINE_TRY(auto vanilla,
                    makeVanillaDecoder(*model.loaded.transformer, {}, model.contextLength));
-        DataRecord record = prompts.front();
+        DataRecord record = prompt;
         record.turns.resize(1);
         ENGINE_TRY(measured, answerRecord(*vanilla, record, request));
     }
@@ -64,6 +63,7 @@ Result<Rates> measure(const DataModel& model,
 struct PromptLength {
     long first = 0; ///< tokens of its first turn
     long all = 0;
+    bool fits = false; ///< if not, the run leaves the prompt out
 };
 
 Result<std::vector<PromptLength>> lengthsOf(const DataModel& model,
@@ -72,12 +72,19 @@ Result<std::vector<PromptLength>> lengthsOf(const DataModel& model,
     for (const DataRecord& prompt : prompts) {
         PromptLength length;
         for (const std::string& turn : prompt.turns) {
-            ENGINE_TRY(const auto ids, model.encoder->encode({{{"user", turn}, {}}}));
-            length.all += static_cast<long>(ids.size());
-            if (&turn == &prompt.turns.front())
+            const auto ids = model.encoder->encode({{{"user", turn}, {}}});
+            if (!ids && ids.error().code != ErrorCode::InvalidInput)
+                return ids.error();
+            const bool isFirst = &turn == &prompt.turns.front();
+            if (isFirst)
+                length.fits = ids && static_cast<long>(ids.value().size()) < model.contextLength;
+            if (!ids)
+                break;
+            length.all += static_cast<long>(ids.value().size());
+            if (isFirst)
                 length.first = length.all;
         }
-        lengths.push_back(length);
+        lengths.push_back(length.fits ? length : PromptLength());
     }
     return lengths;
 }
@@ -88,8 +95,12 @@ addModel(const PreparedRun& run, int index, const std::stop_token& stop, RunCost
     const RunModel& planned = run.plan.models[static_cast<std::size_t>(index)];
     ENGINE_TRY(const ModelOptions options, modelOptionsOf(*run.recipe.run, planned));
     ENGINE_TRY(const DataModel model, loadDataModel(options, run.recipe.run->isRaw, stop));
-    ENGINE_TRY(const Rates rates, measure(model, run.prompts, stop));
     ENGINE_TRY(const std::vector<PromptLength> lengths, lengthsOf(model, run.prompts));
+    const auto first = std::find_if(
+        lengths.begin(), lengths.end(), [](const auto& length) { return length.fits; });
+    const std::size_t measured = // where none fits, its answer says why
+        first == lengths.end() ? 0 : static_cast<std::size_t>(first - lengths.begin());
+    ENGINE_TRY(const Rates rates, measure(model, run.prompts.at(measured), stop));
     const int usual = run.recipe.sizes.begin()->second.maxTokens;
     TokenCost sum;
     for (const PlannedShard& shard : run.plan.shards) {
@@ -100,6 +111,8 @@ addModel(const PreparedRun& run, int index, const std::stop_token& stop, RunCost
         long firstTurns = 0;
         for (std::size_t place = 0; place < shard.prompts.size(); ++place) {
             const auto at = static_cast<std::size_t>(shard.prompts[place]);
+            if (!lengths[at].fits)
+                continue;
             const long times = answersTo(run.recipe, run.plan, shard, place);
             cost.answers += times;
             sum.made += times * longest * static_cast<long>(run.prompts[at].turns.size());

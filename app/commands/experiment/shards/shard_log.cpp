@@ -31,6 +31,20 @@ void ShardLog::beginAnswer(
     m_keepsRounds = rounds;
     m_drafters.clear();
     m_tokens = m_draftedUntil = 0;
+    beginText();
+}
+
+void ShardLog::beginText() {
+    m_text.reset();
+    if (m_keepsRounds)
+        m_text.emplace(m_words, true);
+}
+
+/// What a token completes of the text. An id that the tokenizer does not know has ended the answer
+/// before it comes here.
+std::string ShardLog::textOf(TokenId id) {
+    auto text = m_text->push(id);
+    return text ? std::move(text).value() : std::string();
 }
 
 /// As the decoder says, or else by what its draft was made of.
@@ -49,7 +63,7 @@ double ShardLog::now() const {
 }
 
 void ShardLog::add(const DecodeStep& step) {
-    add(step.search);
+    addSearch(step.search);
     const std::string drafter = drafterOf(step);
     const auto count = static_cast<long>(step.tokens.size());
     m_drafters[drafter] += count;
@@ -66,7 +80,7 @@ void ShardLog::add(const DecodeStep& step) {
     round.pass = m_pass;
     round.at = now();
     for (const TokenId id : step.tokens)
-        round.tokens.push_back(readableToken(m_words, id));
+        round.tokens.push_back(textOf(id));
     for (const TokenFact& fact : step.facts)
         round.ranks.push_back(fact.rank + 1);
     round.drafter = drafter;
@@ -80,8 +94,13 @@ void ShardLog::add(const DecodeStep& step) {
     add(ShardRecord(std::move(round)));
 }
 
-/// What is searched beside the drafts, for others to use, is left out.
 void ShardLog::add(const SearchReport& report) {
+    addSearch(report);
+    beginText();
+}
+
+/// What is searched beside the drafts, for others to use, is left out.
+void ShardLog::addSearch(const SearchReport& report) {
     for (const TrialRecord& trial : report.trials)
         if (!trial.isBeside)
             add(trial);

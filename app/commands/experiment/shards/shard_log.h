@@ -4,6 +4,7 @@
 #include "app/data/answering.h"
 #include "engine/base/forward_clock.h"
 #include "engine/experiments/run/run_folder.h"
+#include "engine/text/token_stream.h"
 
 #include <map>
 #include <optional>
@@ -33,6 +34,8 @@ public:
     /// Trials, changes of the set, what drafted the tokens, and the round itself if rounds are
     /// kept.
     void add(const engine::DecodeStep& step);
+
+    /// What a decoder reports at the end of an answer's turn.
     void add(const engine::SearchReport& report);
     void add(const engine::TrialRecord& trial);
     void add(engine::ShardRecord record);
@@ -64,6 +67,9 @@ private:
     };
 
     std::string drafterOf(const engine::DecodeStep& step) const;
+    void beginText();
+    std::string textOf(engine::TokenId id);
+    void addSearch(const engine::SearchReport& report);
 
     engine::PartJournal m_journal;
     engine::ShardResult m_result;
@@ -76,6 +82,7 @@ private:
     int m_prompt = 0;
     int m_pass = 0;
     bool m_keepsRounds = false;
+    std::optional<engine::TokenStream> m_text; // of a turn, if rounds are kept
     std::map<std::string, long> m_drafters;
     long m_tokens = 0;
     long m_draftedUntil = 0;

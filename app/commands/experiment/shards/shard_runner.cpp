@@ -69,6 +69,7 @@ public:
         for (const ShardVariant& variant : m_variants)
             if (variant.failure)
                 tellDropped(variant);
+        ENGINE_TRY_DO(checkDrafters());
         for (std::size_t i = 0; i < m_shard.prompts.size() && !m_variants.empty(); ++i)
             ENGINE_TRY_DO(askOrPass(i));
         ENGINE_TRY(const ShardResult result, m_log->finish());
@@ -236,11 +237,11 @@ private:
     void leaveOut(int prompt, const Error& error) {
         m_leftOut.insert(prompt);
         m_log->add(ShardRecord(ShardLeftOut{.prompt = prompt, .reason = error.message}));
-        if (m_work.onRemark)
-            m_work.onRemark(fmt::format("Prompt {} ({}) was left out: {}",
-                                        recordOf(prompt).id,
-                                        recordOf(prompt).task,
-                                        error.message));
+        if (m_work.onNote)
+            m_work.onNote(fmt::format("Prompt {} ({}) was left out: {}",
+                                      recordOf(prompt).id,
+                                      recordOf(prompt).task,
+                                      error.message));
     }
 
     struct Made {
@@ -286,13 +287,27 @@ private:
         variant.failure = error;
         variant.passes = {};
         tellDropped(variant);
-        return {};
+        return checkDrafters();
+    }
+
+    /// A part whose last drafting variant was dropped ends with its error: vanilla alone answers no
+    /// question of the recipe.
+    Result<void> checkDrafters() const {
+        const Error* failure = nullptr;
+        for (const ShardVariant& variant : m_variants) {
+            if (variant.isVanilla())
+                continue;
+            if (!variant.failure)
+                return {};
+            failure = &*variant.failure;
+        }
+        return failure != nullptr ? Result<void>(*failure) : Result<void>();
     }
 
     void tellDropped(const ShardVariant& variant) {
         m_log->drop(variant.name, variant.failure->message);
-        if (m_work.onRemark)
-            m_work.onRemark(fmt::format(
+        if (m_work.onNote)
+            m_work.onNote(fmt::format(
                 "{} is dropped and the others go on: {}", variant.name, variant.failure->message));
     }
 
@@ -310,6 +325,7 @@ private:
                 answer.isEqual = !difference;
                 if (difference) {
                     answer.differsAt = difference->position;
+                    answer.gap = difference->margin;
                     answer.isNearTie = difference->isNearTie();
                 }
             }

@@ -18,7 +18,7 @@ struct ShardWork {
     RunPause& pause;
     std::stop_token stop;
     std::function<void(const engine::ShardAnswer&)> onAnswer = {};
-    std::function<void(const std::string&)> onRemark = {};
+    std::function<void(const std::string&)> onNote = {};
     std::function<std::shared_ptr<void>()> takeTurn = {}; ///< see AnswerRequest
 };
 

@@ -51,9 +51,9 @@ Result<void> runSearch(const RunFolder& folder,
         log.add(trial);
         work.pause.wait(work.stop);
     };
-    watcher.onRemark = [&](const std::string& remark) {
-        if (work.onRemark)
-            work.onRemark(remark);
+    watcher.onNote = [&](const std::string& note) {
+        if (work.onNote)
+            work.onNote(note);
     };
     watcher.onProgress = [](const std::string&) {};
     ENGINE_TRY(const FoundSet found,

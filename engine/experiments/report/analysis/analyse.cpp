@@ -154,33 +154,58 @@ void addStream(const Recipe& recipe,
         done.insert(prompt.prompt);
     if (recipe.isStream && done.size() < planned.prompts.size()) {
         result.isComplete = false;
-        result.remarks.push_back(fmt::format("The stream is not finished: everything here is "
-                                             "measured on {} of its {} prompts.",
-                                             done.size(),
-                                             planned.prompts.size()));
+        result.notes.push_back(fmt::format("The stream is not finished: everything here is "
+                                           "measured on {} of its {} prompts.",
+                                           done.size(),
+                                           planned.prompts.size()));
     }
     for (const ShardResumed& resumed : shard.resumed)
-        result.remarks.push_back(fmt::format("The stream was stopped and went on at prompt {} of "
-                                             "{}: searches began anew there, from the newest set "
-                                             "of their decoder.",
-                                             placeOf(resumed.prompt),
-                                             planned.prompts.size()));
+        result.notes.push_back(fmt::format("The stream was stopped and went on at prompt {} of "
+                                           "{}: searches began anew there, from the newest set "
+                                           "of their decoder.",
+                                           placeOf(resumed.prompt),
+                                           planned.prompts.size()));
 }
 
-void addRemarks(const Recipe& recipe,
-                const RunPlan& plan,
-                const RunData& data,
-                ExperimentResult& result) {
+/// The answers that are not vanilla's, the first ones by name: where, and how near the call was.
+void addDifferences(const RunData& data, ExperimentResult& result) {
+    constexpr int kMost = 12;
+    int count = 0;
+    for (const ShardResult& shard : data.shards())
+        for (const ShardAnswer& answer : shard.answers) {
+            if (answer.isEqual.value_or(true) || ++count > kMost)
+                continue;
+            const std::string gap =
+                answer.gap
+                    ? fmt::format(", where vanilla's two best logits are {:.2g} apart", *answer.gap)
+                    : std::string();
+            result.notes.push_back(fmt::format("{} differs from vanilla at token {} of its "
+                                               "answer to prompt {} ({}){}.",
+                                               data.label("variant", answer.variant),
+                                               answer.differsAt.value_or(0) + 1,
+                                               answer.prompt + 1,
+                                               data.label("task", answer.task),
+                                               gap));
+        }
+    if (count > kMost)
+        result.notes.push_back(
+            fmt::format("{} more answers differ from vanilla's.", count - kMost));
+}
+
+void addNotes(const Recipe& recipe,
+              const RunPlan& plan,
+              const RunData& data,
+              ExperimentResult& result) {
     if (!recipe.caveat.empty())
-        result.remarks.push_back(recipe.caveat);
+        result.notes.push_back(recipe.caveat);
     const std::size_t missing =
         plan.shards.size() - std::min(plan.shards.size(), data.shards().size());
     result.isComplete = missing == 0;
     if (missing > 0)
-        result.remarks.push_back(fmt::format("{} of {} parts are not finished: everything here is "
-                                             "measured on the others.",
-                                             missing,
-                                             plan.shards.size()));
+        result.notes.push_back(fmt::format("{} of {} parts are not finished: everything here is "
+                                           "measured on the others.",
+                                           missing,
+                                           plan.shards.size()));
     for (const ShardResult& shard : data.shards())
         addStream(recipe, plan.shards[static_cast<std::size_t>(shard.shard)], shard, result);
     std::set<std::string> failures;
@@ -192,20 +217,21 @@ void addRemarks(const Recipe& recipe,
         for (const ShardLeftOut& prompt : shard.leftOut)
             leftOut[prompt.reason].insert(prompt.prompt);
     }
-    result.remarks.insert(result.remarks.end(), failures.begin(), failures.end());
+    result.notes.insert(result.notes.end(), failures.begin(), failures.end());
+    addDifferences(data, result);
     for (const auto& [reason, prompts] : leftOut)
-        result.remarks.push_back(fmt::format("{} {} left out: {}",
-                                             prompts.size(),
-                                             prompts.size() == 1 ? "prompt was" : "prompts were",
-                                             reason));
+        result.notes.push_back(fmt::format("{} {} left out: {}",
+                                           prompts.size(),
+                                           prompts.size() == 1 ? "prompt was" : "prompts were",
+                                           reason));
     for (const std::string& task : data.groups({}, "task")) {
         const auto moved = vanillaMoved(data.select({}, std::vector<Filter>{{"task", task}}));
         if (!isSteady(moved))
-            result.remarks.push_back(fmt::format("On {} vanilla moved by {} within its blocks: no "
-                                                 "speedup of this task alone is printed. Repeat on "
-                                                 "a quiet machine.",
-                                                 data.label("task", task),
-                                                 percent(*moved)));
+            result.notes.push_back(fmt::format("On {} vanilla moved by {} within its blocks: no "
+                                               "speedup of this task alone is printed. Repeat on "
+                                               "a quiet machine.",
+                                               data.label("task", task),
+                                               percent(*moved)));
     }
 }
 
@@ -228,7 +254,7 @@ analyse(const Recipe& recipe, const RunPlan& plan, std::vector<ShardResult> shar
     for (const FigureWish& wish : recipe.figures) {
         ResultFigure figure = makeFigure(data, recipe, wish);
         if (figure.panels.empty() && figure.refusedPoints > 0)
-            result.remarks.push_back(
+            result.notes.push_back(
                 fmt::format("\"{}\" is not drawn. {}", figure.title, figure.note));
         if (!figure.panels.empty())
             result.figures.push_back(std::move(figure));
@@ -239,7 +265,7 @@ analyse(const Recipe& recipe, const RunPlan& plan, std::vector<ShardResult> shar
     addCounts(recipe, data, facts);
     addBaseline(data, facts);
     addMachines(data, facts);
-    addRemarks(recipe, plan, data, result);
+    addNotes(recipe, plan, data, result);
     return result;
 }
 

@@ -17,7 +17,7 @@ ResultFigure makeFigure(const RunData& data, const Recipe& recipe, const FigureW
 
 ExperimentVerdict makeVerdict(const RunData& data, const Recipe& recipe);
 
-/// One text for each variant and prompt whose rounds were kept.
+/// One text for each variant, prompt and seed whose rounds were kept.
 std::vector<OriginText> makeOrigins(const RunData& data);
 
 /// A part of a figure: whose values, and which measure.

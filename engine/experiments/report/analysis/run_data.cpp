@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace engine {
 
@@ -56,6 +57,29 @@ void keepMatching(const std::vector<Item>& items,
     }
 }
 
+std::string spacedWords(std::string_view name) {
+    std::string text(name);
+    std::replace(text.begin(), text.end(), '_', ' ');
+    return text;
+}
+
+std::string capitalisedWords(std::string text) {
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    return text;
+}
+
+/// The name of a task within that of a variant ("set of a_task@MODEL") stays the data's own.
+std::string variantLabel(const std::string& name, const RunVariant* planned) {
+    const std::string part = planned ? " of " + planned->setTask : std::string();
+    const std::size_t at = name.find(part);
+    if (part.size() <= 4 || at == std::string::npos)
+        return readableName(name);
+    const std::string model = name.substr(at + part.size()); // with its "@"
+    return readableName(name.substr(0, at)) + spacedWords(part) +
+           (model.starts_with('@') ? " on " + spacedWords(model.substr(1)) : model);
+}
+
 } // namespace
 
 std::string groupOf(const RunPlace& place, const std::string& grouping) {
@@ -94,6 +118,7 @@ std::string readableName(std::string_view name) {
         {"clasp", "CLaSp"},
         {"space", "SPACE"},
         {"del", "DEL"},
+        {"lookup", "look-up"},
         {"qa", "QA"}};
     const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     std::string text;
@@ -130,15 +155,13 @@ std::string readableName(std::string_view name) {
             text += letter == '_' || letter == '=' ? ' ' : letter;
         }
     }
-    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
-        text.front() = static_cast<char>(text.front() - 'a' + 'A');
-    return text;
+    return capitalisedWords(std::move(text));
 }
 
+std::string readableTask(std::string_view task) { return capitalisedWords(spacedWords(task)); }
+
 std::string settingName(std::string_view grouping) {
-    std::string name(grouping.substr(grouping.find(':') + 1));
-    std::replace(name.begin(), name.end(), '_', ' ');
-    return name;
+    return spacedWords(grouping.substr(grouping.find(':') + 1));
 }
 
 std::optional<double> vanillaMoved(const Selection& selection) {
@@ -180,6 +203,18 @@ RunData::RunData(const Recipe& recipe, const RunPlan& plan, std::vector<ShardRes
     std::stable_sort(m_variants.begin(), m_variants.end(), [&](const auto& a, const auto& b) {
         return place(a) < place(b);
     });
+    tellVariantsApart();
+}
+
+/// Variants of one label keep their names.
+void RunData::tellVariantsApart() {
+    std::map<std::string, int> labels;
+    for (const auto& variant : m_variants)
+        ++labels[variant->label];
+    for (const auto& variant : m_variants) {
+        if (labels[variant->label] > 1)
+            variant->label = variant->name;
+    }
 }
 
 const ReportVariant* RunData::addVariant(const std::string& name) {
@@ -189,12 +224,12 @@ const ReportVariant* RunData::addVariant(const std::string& name) {
     }
     auto made = std::make_unique<ReportVariant>();
     made->name = name;
-    made->label = readableName(name);
     made->isVanilla = isVanillaName(name);
     for (const RunVariant& planned : m_plan.variants) {
         if (planned.name == name)
             made->planned = &planned;
     }
+    made->label = variantLabel(name, made->planned);
     m_variants.push_back(std::move(made));
     return m_variants.back().get();
 }
@@ -378,8 +413,18 @@ std::string RunData::label(const std::string& grouping, const std::string& group
     }
     if (grouping.starts_with("setting:"))
         return fmt::format("{} {}", settingName(grouping), group);
-    return grouping == "task" || grouping == "set" || grouping == "base" ? readableName(group)
-                                                                         : group;
+    if (grouping == "task" || grouping == "set")
+        return taskLabel(group);
+    return grouping == "base" ? readableName(group) : group;
+}
+
+std::string RunData::taskLabel(const std::string& task) const {
+    const std::string label = readableTask(task);
+    const bool isShared =
+        std::any_of(m_tasks.begin(), m_tasks.end(), [&](const std::string& other) {
+            return other != task && readableTask(other) == label;
+        });
+    return isShared ? task : label;
 }
 
 } // namespace engine

@@ -107,11 +107,14 @@ public:
                                     const std::string& grouping,
                                     std::span<const std::string> only = {}) const;
 
-    /// A group as people read it.
+    /// A group as people read it. No two tasks have one label: where they would, each keeps its
+    /// name.
     std::string label(const std::string& grouping, const std::string& group) const;
 
 private:
     const ReportVariant* addVariant(const std::string& name);
+    void tellVariantsApart();
+    std::string taskLabel(const std::string& task) const;
     void addSources(Selection& selection) const;
     void addShard(const ShardResult& shard);
 
@@ -128,8 +131,13 @@ private:
 /// The group to which something belongs.
 std::string groupOf(const RunPlace& place, const std::string& grouping);
 
-/// "long_context_qa" to "Long context qa"; names of decoders as their papers write them.
+/// "no_search" to "Without search", "self_sd gamma=16" to "Self-SD, gamma 16": names of our own, of
+/// decoders as their papers write them.
 std::string readableName(std::string_view name);
+
+/// "long_context_qa" to "Long context qa". A task is named by whoever made the data, so nothing
+/// else of it is changed.
+std::string readableTask(std::string_view task);
 
 /// "setting:exit_layer" to "exit layer".
 std::string settingName(std::string_view grouping);

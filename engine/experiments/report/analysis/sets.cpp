@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 
 namespace engine {
 
@@ -152,21 +155,36 @@ void fillLayerGrids(const RunData& data, const FigureWish& wish, ResultFigure& f
 }
 
 std::vector<OriginText> makeOrigins(const RunData& data) {
-    std::vector<OriginText> texts;
+    const auto seedOfShard = [&](const ShardResult& shard) {
+        return data.plan().shards[static_cast<std::size_t>(shard.shard)].seed;
+    };
+    std::set<std::uint64_t> seeds;
     for (const ShardResult& shard : data.shards()) {
+        if (!shard.rounds.empty())
+            seeds.insert(seedOfShard(shard));
+    }
+    std::vector<OriginText> texts;
+    std::map<std::tuple<std::string, int, std::uint64_t>, std::size_t> places;
+    for (const ShardResult& shard : data.shards()) {
+        const std::uint64_t seed = seedOfShard(shard);
         for (const ShardRound& round : shard.rounds) {
             if (round.pass != 0)
                 continue;
-            const std::string title = fmt::format(
-                "{}, prompt {}", data.label("variant", round.variant), round.prompt + 1);
-            auto text = std::find_if(texts.begin(), texts.end(), [&](const OriginText& known) {
-                return known.title == title;
-            });
-            if (text == texts.end())
-                text = texts.insert(texts.end(), {title, {}});
-            for (std::size_t i = 0; i < round.tokens.size(); ++i)
-                text->tokens.push_back(
-                    {round.tokens[i], i < round.ranks.size() ? round.ranks[i] : 0});
+            const auto [place, isNew] =
+                places.try_emplace({round.variant, round.prompt, seed}, texts.size());
+            if (isNew) {
+                std::string title = fmt::format(
+                    "{}, prompt {}", data.label("variant", round.variant), round.prompt + 1);
+                if (seeds.size() > 1)
+                    title += fmt::format(", seed {}", seed);
+                texts.push_back({std::move(title), {}});
+            }
+            OriginText& text = texts[place->second];
+            for (std::size_t i = 0; i < round.tokens.size(); ++i) {
+                if (!round.tokens[i].empty()) // an end, or a part of a character
+                    text.tokens.push_back(
+                        {round.tokens[i], i < round.ranks.size() ? round.ranks[i] : 0});
+            }
         }
     }
     return texts;

@@ -70,6 +70,12 @@ public:
                 m_data.groups(m_stage, "task", m_only).size() > 1)
                 addRows(table, 1, {}, {{"All tasks", {}}});
         }
+        if (m_mostPrompts > 0)
+            addNote(table,
+                    fmt::format("± is half of the 95 % interval over prompts, n = {}.",
+                                m_leastPrompts == m_mostPrompts
+                                    ? fmt::to_string(m_mostPrompts)
+                                    : fmt::format("{} to {}", m_leastPrompts, m_mostPrompts)));
         if (m_hasRefused)
             addNote(table,
                     fmt::format("– with a percentage: vanilla moved by so much between the "
@@ -86,6 +92,14 @@ public:
 private:
     static void addNote(ResultTable& table, const std::string& sentence) {
         table.note += (table.note.empty() ? "" : " ") + sentence;
+    }
+
+    /// Over how many prompts the intervals are.
+    void notePrompts(const std::optional<Estimate>& value) {
+        if (!value || !value->low || value->count <= 0)
+            return;
+        m_leastPrompts = m_mostPrompts == 0 ? value->count : std::min(m_leastPrompts, value->count);
+        m_mostPrompts = std::max(m_mostPrompts, value->count);
     }
 
     void addStages(ResultTable& table) {
@@ -131,6 +145,7 @@ private:
             const Selection asked = isSoFar ? soFar(filters) : selection;
             row.push_back(
                 measureCell(measure, isSoFar ? ratioOfTimes(asked) : measured(measure, asked)));
+            notePrompts(row.back().value);
             if (const auto moved = refusedFor(measure, asked)) {
                 row.back().text += fmt::format(" ({:+.1f} %)", *moved * 100.0);
                 m_hasRefused = true;
@@ -156,6 +171,8 @@ private:
     std::string m_stage;
     std::vector<std::string> m_groupings;
     std::vector<std::string> m_only;
+    int m_leastPrompts = 0;
+    int m_mostPrompts = 0;
     bool m_hasRefused = false;
     bool m_hasDraftsWithoutRatio = false;
 };

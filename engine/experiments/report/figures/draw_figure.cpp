@@ -6,10 +6,47 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace engine {
 
 namespace {
+
+/// Calls `use` with every value of a figure.
+template <typename Use> void forEachValue(const ResultFigure& figure, const Use& use) {
+    for (const FigurePanel& panel : figure.panels) {
+        if (figure.kind == FigureKind::Matrix) {
+            for (const auto& row : panel.cells)
+                std::for_each(row.begin(), row.end(), use);
+            continue;
+        }
+        for (const FigureSeries& series : panel.series) {
+            for (const FigureSeries::Point& point : series.points)
+                use(point.y);
+        }
+    }
+}
+
+/// The n that all values of a figure have that have one; none if they differ, 0 if none has one.
+std::optional<int> commonCount(const ResultFigure& figure) {
+    std::optional<int> common = 0;
+    forEachValue(figure, [&](const Estimate& value) {
+        if (value.count <= 0 || !common)
+            return;
+        if (*common == 0)
+            common = value.count;
+        else if (*common != value.count)
+            common.reset();
+    });
+    return common;
+}
+
+/// The n of single values, such as the overlaps of sets, says nothing.
+std::string titleWithCount(const std::string& title, std::optional<int> common) {
+    if (common.value_or(0) <= 1)
+        return title;
+    return fmt::format("{}{}n = {}", title, title.empty() ? "" : ", ", *common);
+}
 
 /// A sentence that says what is seen: what the figure is, and its largest and smallest value.
 std::string summaryOf(const ResultFigure& figure) {
@@ -34,13 +71,16 @@ std::string summaryOf(const ResultFigure& figure) {
         "{}: {} from {} to {}.", figure.title, figure.y.title, least->text, most->text);
 }
 
-ResultCell valueCell(const Estimate& value) {
+ResultCell valueCell(const Estimate& value, bool showsCount) {
     if (!isDrawable(value.value))
         return {"–"};
-    std::string text = fmt::format("{:.3g}", value.value);
+    std::string details;
     if (value.low && value.high)
-        text += fmt::format(" ({:.3g} to {:.3g})", *value.low, *value.high);
-    return {text, value};
+        details = fmt::format("{:.3g} to {:.3g}", *value.low, *value.high);
+    if (showsCount && value.count > 0)
+        details += fmt::format("{}n = {}", details.empty() ? "" : ", ", value.count);
+    const std::string text = fmt::format("{:.3g}", value.value);
+    return {details.empty() ? text : fmt::format("{} ({})", text, details), value};
 }
 
 std::string placeText(const ResultFigure& figure, double x) {
@@ -52,7 +92,8 @@ void addMatrixRows(const ResultFigure& figure, ResultTable& table) {
     const bool hasTitles = figure.panels.size() > 1;
     if (hasTitles)
         table.columns.emplace_back("Panel");
-    table.columns.push_back(figure.y.title);
+    const std::optional<int> common = commonCount(figure);
+    table.columns.push_back(titleWithCount(figure.y.title, common));
     table.columns.insert(table.columns.end(), figure.x.names.begin(), figure.x.names.end());
     for (const FigurePanel& panel : figure.panels) {
         for (std::size_t i = 0; i < panel.cells.size() && i < figure.y.names.size(); ++i) {
@@ -61,7 +102,7 @@ void addMatrixRows(const ResultFigure& figure, ResultTable& table) {
                 row.push_back({panel.title, {}});
             row.push_back({figure.y.names[i], {}});
             for (const Estimate& cell : panel.cells[i])
-                row.push_back(cell.count > 0 ? valueCell(cell) : ResultCell{"–", {}});
+                row.push_back(cell.count > 0 ? valueCell(cell, !common) : ResultCell{"–", {}});
             row.resize(table.columns.size());
             table.rows.push_back(std::move(row));
         }
@@ -133,8 +174,11 @@ ResultTable figureTable(const ResultFigure& figure) {
         addGridRows(figure, table);
         return table;
     }
-    table.columns = {
-        "Panel", "Series", figure.x.title.empty() ? "Name" : figure.x.title, figure.y.title};
+    const std::optional<int> common = commonCount(figure);
+    table.columns = {"Panel",
+                     "Series",
+                     figure.x.title.empty() ? "Name" : figure.x.title,
+                     titleWithCount(figure.y.title, common)};
     for (const FigurePanel& panel : figure.panels) {
         for (const FigureSeries& series : panel.series) {
             for (const FigureSeries::Point& point : series.points)
@@ -144,7 +188,7 @@ ResultTable figureTable(const ResultFigure& figure) {
                                            : series.name,
                                        {}},
                                       {placeText(figure, point.x), {}},
-                                      valueCell(point.y)});
+                                      valueCell(point.y, !common)});
         }
     }
     return table;

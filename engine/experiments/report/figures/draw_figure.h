@@ -18,7 +18,8 @@ struct FigureCanvas {
 /// side by side and wrap when they become too narrow. Thread: any.
 Drawing drawFigure(const ResultFigure& figure, const FigureCanvas& canvas);
 
-/// The same values as a table: what a screen reader and a spreadsheet get.
+/// The same values as a table: what a screen reader and a spreadsheet get. n, of how many prompts a
+/// value is, stands in the head if it is the same for all, else with each value.
 ResultTable figureTable(const ResultFigure& figure);
 
 /// The width of a text in the fonts of the reports (Inter, Noto Sans Mono), from a table of

@@ -91,7 +91,10 @@ std::string escapedLatex(std::string_view text) {
                                            {"<", "\\textless{}"},
                                            {">", "\\textgreater{}"},
                                            {"|", "\\textbar{}"},
-                                           {"\"", "\\textquotedbl{}"},
+                                           {"[", "{[}"}, // no option of a command before it
+                                           {"]", "{]}"},
+                                           {"*", "{*}"},
+                                           {"\"", "\\symbol{34}"}, // in every font encoding
                                            {"×", "$\\times$"},
                                            {"±", "$\\pm$"},
                                            {"−", "$-$"},

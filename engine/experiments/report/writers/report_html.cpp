@@ -158,10 +158,10 @@ std::string reportHtml(const ExperimentResult& result, const std::string& config
                             paragraph(table.note, "note"));
     text += originsHtml(result.origins);
     text += "<section><h2>How it was measured</h2>\n" + factsHtml(result.measured);
-    if (!result.remarks.empty()) {
-        text += "<h3>Remarks</h3>\n<ul>\n";
-        for (const std::string& remark : result.remarks)
-            text += fmt::format("<li>{}</li>\n", escapedXml(remark));
+    if (!result.notes.empty()) {
+        text += "<h3>Notes</h3>\n<ul>\n";
+        for (const std::string& note : result.notes)
+            text += fmt::format("<li>{}</li>\n", escapedXml(note));
         text += "</ul>\n";
     }
     text += "</section>\n";

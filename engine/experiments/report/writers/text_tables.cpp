@@ -25,6 +25,12 @@ bool hasIntervals(const ResultTable& table, std::size_t column) {
     });
 }
 
+bool hasCounts(const ResultTable& table, std::size_t column) {
+    return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+        return column < row.size() && row[column].value && row[column].value->count > 0;
+    });
+}
+
 std::string tableMarkdown(const ResultTable& table) {
     std::string text = "|";
     for (const std::string& column : table.columns)
@@ -86,15 +92,15 @@ std::string reportMarkdown(const ExperimentResult& result, const std::string& co
     for (const OriginText& origin : result.origins) {
         text += fmt::format("## {}\n\nDrafted tokens are bold.\n\n", escapedMarkdown(origin.title));
         for (const OriginText::Token& token : origin.tokens)
-            text += token.rank > 0 ? fmt::format("<b>{}</b>", escapedXml(token.text))
+            text += token.rank > 0 ? fmt::format("<b>{}</b>", escapedMarkdown(token.text))
                                    : escapedMarkdown(token.text);
         text += "\n\n";
     }
     text += "## How it was measured\n\n";
     for (const auto& [name, value] : result.measured)
         text += fmt::format("- {}: {}\n", escapedMarkdown(name), escapedMarkdown(value));
-    for (const std::string& remark : result.remarks)
-        text += fmt::format("- {}\n", escapedMarkdown(remark));
+    for (const std::string& note : result.notes)
+        text += fmt::format("- {}\n", escapedMarkdown(note));
     if (!configuration.empty())
         text += "\n## Configuration\n\n" + codeBlock(configuration);
     return text;
@@ -108,6 +114,8 @@ std::string tableCsv(const ResultTable& table) {
             head.push_back(csvField(table.columns[i] + ", low"));
             head.push_back(csvField(table.columns[i] + ", high"));
         }
+        if (hasCounts(table, i))
+            head.push_back(csvField(table.columns[i] + ", n"));
     }
     std::string text = fmt::format("{}\r\n", fmt::join(head, ","));
     for (const auto& row : table.rows) {
@@ -122,6 +130,8 @@ std::string tableCsv(const ResultTable& table) {
                 cells.push_back(value ? digits(value->low) : "");
                 cells.push_back(value ? digits(value->high) : "");
             }
+            if (hasCounts(table, i))
+                cells.push_back(value && value->count > 0 ? fmt::to_string(value->count) : "");
         }
         text += fmt::format("{}\r\n", fmt::join(cells, ","));
     }

@@ -13,7 +13,7 @@ std::string durationWords(double seconds) {
     constexpr double kRoundedUp = 45.0;
     constexpr long kMinutesOfHour = 60;
     constexpr long kMinutesOfDay = 24 * kMinutesOfHour;
-    constexpr long kDaysTold = 2; ///< below so many, hours say more
+    constexpr long kDaysReported = 2; ///< below so many, hours say more
     const auto two = [](long first, const char* unit, long second, const char* smaller) {
         return second == 0 ? fmt::format("{} {}", first, unit)
                            : fmt::format("{} {} {} {}", first, unit, second, smaller);
@@ -23,7 +23,7 @@ std::string durationWords(double seconds) {
     const long minutes = std::max(1L, std::lround(seconds / kSecondsOfMinute));
     if (minutes < kMinutesOfHour)
         return fmt::format("{} min", minutes);
-    if (minutes < kDaysTold * kMinutesOfDay)
+    if (minutes < kDaysReported * kMinutesOfDay)
         return two(minutes / kMinutesOfHour, "h", minutes % kMinutesOfHour, "min");
     const long hours = (minutes + kMinutesOfHour / 2) / kMinutesOfHour;
     return two(hours / 24, "days", hours % 24, "h");

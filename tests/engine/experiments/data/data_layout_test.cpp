@@ -15,6 +15,8 @@ private slots:
     void fieldsComeFromTheFirstRecords();
     void usualNamesAreProposed_data();
     void usualNamesAreProposed();
+    void aProposalFitsTablesWithOtherSeparators();
+    void aHeaderIsAsItIsSaid();
     void tasksCanBeOfAFieldAFileOrFixed();
     void aPreviewCountsTasksAndNamesBadLines();
     void aPreviewCutsLongTexts();
@@ -116,6 +118,33 @@ void DataLayoutTest::usualNamesAreProposed() {
     QCOMPARE(QString::fromStdString(layout.value().id), expected[2]);
     QCOMPARE(QString::fromStdString(layout.value().reference), expected[3]);
     QCOMPARE(layout.value().hasHeader, QByteArray(QTest::currentDataTag()) != "no header");
+}
+
+void DataLayoutTest::aProposalFitsTablesWithOtherSeparators() {
+    const std::string comma = m_folder.write("a.csv", "question,category\nWhy?,x\n").string();
+    const std::string semicolon = m_folder.write("b.csv", "question;category\nHow?;y\n").string();
+    const std::string tab = m_folder.write("c.tsv", "question\tcategory\nWhen?\tz\n").string();
+    const auto layout = proposeLayout(comma);
+    QVERIFY(layout);
+    const auto preview = previewData({comma, semicolon, tab}, layout.value());
+    QVERIFY(preview);
+    QVERIFY2(preview.value().problems.empty(), "a file is left out");
+    QCOMPARE(preview.value().prompts, std::int64_t(3));
+    QCOMPARE(preview.value().tasks.size(), std::size_t(3));
+}
+
+void DataLayoutTest::aHeaderIsAsItIsSaid() {
+    const auto path = m_folder.write("a.csv", "question,2023\nWhy is that so?,Because.\n");
+    QVERIFY(!proposeLayout(path).value().hasHeader); // a number looks like no name
+    const auto named = proposeLayout(path, true);
+    QVERIFY(named.value().hasHeader);
+    QCOMPARE(named.value().prompt, std::string("question"));
+    const auto texts = m_folder.write("b.csv", "Why?,Because.\nWhen is it time?,Now.\n");
+    QVERIFY(proposeLayout(texts).value().hasHeader); // short texts look like names
+    const auto plain = proposeLayout(texts, false);
+    QVERIFY(!plain.value().hasHeader);
+    QCOMPARE(plain.value().prompt, std::string("1"));
+    QCOMPARE(previewData({texts.string()}, plain.value()).value().prompts, std::int64_t(2));
 }
 
 void DataLayoutTest::tasksCanBeOfAFieldAFileOrFixed() {

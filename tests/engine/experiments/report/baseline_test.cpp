@@ -72,10 +72,10 @@ private slots:
         QCOMPARE(contains(table.note, "Repeat on a quiet machine."), isRefused);
         QCOMPARE(table.rows[0][1].text, std::string("3.20"));
         QCOMPARE(result.figures.empty(), isRefused);
-        const auto isNotDrawn = [](const std::string& remark) {
-            return contains(remark, "\"Figure\" is not drawn.");
+        const auto isNotDrawn = [](const std::string& note) {
+            return contains(note, "\"Figure\" is not drawn.");
         };
-        QCOMPARE(std::any_of(result.remarks.begin(), result.remarks.end(), isNotDrawn), isRefused);
+        QCOMPARE(std::any_of(result.notes.begin(), result.notes.end(), isNotDrawn), isRefused);
     }
 
     void aTaskWhoseBaselineMovedHasNoSpeedupOfItsOwn() {
@@ -90,7 +90,7 @@ private slots:
         const ResultFigure& figure = result.figures.at(0);
         QCOMPARE(figure.panels.at(0).series.at(0).points.size(), std::size_t{2});
         QVERIFY(contains(figure.note, "One speedup is left out"));
-        QVERIFY(contains(result.remarks.at(0), "On Story vanilla moved by +20.0 %"));
+        QVERIFY(contains(result.notes.at(0), "On Story vanilla moved by +20.0 %"));
         QCOMPARE(result.verdict.kind, VerdictKind::Gain); // over all tasks it was steady
     }
 
@@ -122,7 +122,7 @@ private slots:
         SampleRun run = singlePass({0.0, 0.01, -0.02});
         run.recipe.tables = {tableOf("prompt", {"speedup"}, {"swift"})};
         const ExperimentResult result = run.result();
-        QVERIFY(result.remarks.empty());
+        QVERIFY(result.notes.empty());
         for (const std::string& text : lastColumn(result.tables.at(0)))
             QVERIFY2(text.starts_with("1.2"), text.c_str());
     }

@@ -58,7 +58,7 @@ private slots:
             return cellOf(table, {"SWIFT"}, column).text;
         };
         QCOMPARE(text("M"), std::string("3.20"));
-        QCOMPARE(text("α"), std::string(".90")); // 44 / 49
+        QCOMPARE(text("α"), std::string(".90 ± .00")); // 44 / 49
         QCOMPARE(text("c"), std::string(".50"));
         QCOMPARE(text("v"), std::string("1.25"));
         QCOMPARE(text("Draft"), std::string("2.45")); // 49 / 20
@@ -101,7 +101,7 @@ private slots:
         run.recipe.verdict.variant = "lookup";
         const ExperimentResult result = run.result();
         const auto text = [&](const std::string& column) {
-            return cellOf(result.tables.at(0), {"Lookup"}, column).text;
+            return cellOf(result.tables.at(0), {"Look-up"}, column).text;
         };
         for (const char* column : {"c", "1 − r", "Eq. 6, c", "Eq. 6, c = 1 − r"})
             QCOMPARE(text(column), std::string("–"));
@@ -228,7 +228,7 @@ private slots:
         run.shards[1].runHash = "another run";
         const ExperimentResult result = run.result();
         QVERIFY(!result.isComplete);
-        QVERIFY(contains(result.remarks.at(0), "1 of 2 parts are not finished"));
+        QVERIFY(contains(result.notes.at(0), "1 of 2 parts are not finished"));
         QCOMPARE(cellOf(result.tables.at(0), {"SWIFT"}, "Prompts").text, std::string("2"));
         QCOMPARE(analyse(run.recipe, run.plan, {}).verdict.headline,
                  std::string("Nothing has been measured yet."));

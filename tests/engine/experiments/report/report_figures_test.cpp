@@ -223,6 +223,20 @@ private slots:
         QCOMPARE(outlines, 1 + 9); // the diagonals
     }
 
+    void rowsAndColumnsOfTheSameNamesHaveADiagonal() {
+        ResultFigure figure = figureOf(FigureKind::Matrix);
+        figure.y.reference.reset(); // of acceptance, say
+        const auto outlines = [&] {
+            const Drawing drawing = drawFigure(figure, {});
+            return std::count_if(drawing.marks.begin(), drawing.marks.end(), [](const Mark& mark) {
+                return mark.shape == MarkShape::Rectangle && mark.stroke == Ink::Text;
+            });
+        };
+        QCOMPARE(outlines(), 1 + 9); // the legend, and three in each panel
+        figure.y.names[0] = "Another";
+        QCOMPARE(outlines(), 0);
+    }
+
     void valuesThatAreNoNumbersDrawNothingWrong_data() {
         QTest::addColumn<int>("kind");
         for (int kind = 0; kind < 6; ++kind)
@@ -282,6 +296,24 @@ private slots:
             for (const auto& row : table.rows)
                 QCOMPARE(row.size(), table.columns.size());
             QVERIFY(QString::fromStdString(drawFigure(figure, {}).summary).startsWith("Speed: "));
+        }
+    }
+
+    void theTableOfAFigureSaysHowManyPromptsItsValuesAreOf() {
+        for (const FigureKind kind : {FigureKind::Dots, FigureKind::Matrix}) {
+            ResultFigure figure = figureOf(kind);
+            const std::size_t head = kind == FigureKind::Matrix ? 1 : 3;
+            const ResultTable same = figureTable(figure);
+            QCOMPARE(same.columns.at(head), std::string("× vanilla, n = 12"));
+            for (const auto& row : same.rows)
+                QVERIFY(row.back().text.find("n = ") == std::string::npos);
+            figure.panels[0].series[0].points[0].y.count = 7;
+            figure.panels[0].cells[0][2].count = 7;
+            const ResultTable unlike = figureTable(figure);
+            QCOMPARE(unlike.columns.at(head), std::string("× vanilla"));
+            QVERIFY2(unlike.rows[0].back().text.ends_with(", n = 7)"),
+                     unlike.rows[0].back().text.c_str());
+            QVERIFY(unlike.rows[1].back().text.ends_with(", n = 12)"));
         }
     }
 

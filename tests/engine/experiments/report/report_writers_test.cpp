@@ -55,7 +55,7 @@ ExperimentResult sampleResult() {
     figure.panels = {{kHostile, {series}, {{about(1.0)}}, false, 1.0}};
     result.figures = {figure};
     result.measured = {{"Computer", kHostile}, {"Model", "tiny"}};
-    result.remarks = {kHostile};
+    result.notes = {kHostile};
     result.isComplete = false;
     result.origins = {{kHostile, {{kHostile, 1}, {"b", 2}, {"c", 0}}}};
     return result;
@@ -175,14 +175,17 @@ private slots:
     void aTableIsCsvWithItsIntervals() {
         const auto rows = csvRows(tableCsv(sampleResult().tables[0]));
         QCOMPARE(rows.size(), std::size_t{3});
-        QCOMPARE(rows[0],
-                 (std::vector<std::string>{
-                     "Variant", "Measured", "Measured, low", "Measured, high", "Note"}));
+        QCOMPARE(
+            rows[0],
+            (std::vector<std::string>{
+                "Variant", "Measured", "Measured, low", "Measured, high", "Measured, n", "Note"}));
         QCOMPARE(rows[1][1], std::string("1.25"));
         QCOMPARE(rows[1][2], std::string("1.2"));
-        QCOMPARE(rows[1][4], std::string("'=SUM(A1)"));
+        QCOMPARE(rows[1][4], std::string("12"));
+        QCOMPARE(rows[1][5], std::string("'=SUM(A1)"));
         QCOMPARE(rows[2][0], std::string("a, \"b\""));
         QCOMPARE(rows[2][1], std::string());
+        QCOMPARE(rows[2][4], std::string());
         QCOMPARE(csvField("-1.5"), std::string("-1.5"));
     }
 
@@ -193,6 +196,20 @@ private slots:
         QCOMPARE(latex.find(end), latex.size() - end.size() - 1);
         QVERIFY(latex.find("1.25$\\times$ $\\pm$ .05") != std::string::npos);
         QCOMPARE(escapedLatex("50 % of a_b & {c}"), std::string("50 \\% of a\\_b \\& \\{c\\}"));
+    }
+
+    /// Behind a line's end "[" would begin its option and "*" its other form.
+    void aRowOfLatexMayBeginWithABracketOrAStar() {
+        ResultTable table;
+        table.columns = {"Task"};
+        for (const char* task : {"[en-de]", "*", "a \"b\""})
+            table.rows.push_back({ResultCell{task}});
+        const std::string latex = tableLatex(table);
+        const std::string rows = "\\midrule\n{[}en-de{]} \\\\\n{*} \\\\\n";
+        QVERIFY2(latex.find(rows) != std::string::npos, latex.c_str());
+        // A quotation mark that every encoding of fonts has.
+        QVERIFY2(latex.find("a \\symbol{34}b\\symbol{34} \\\\\n") != std::string::npos,
+                 latex.c_str());
     }
 
     void tokensAreLatexThatSaysWhereTheyComeFrom() {
@@ -214,6 +231,14 @@ private slots:
             if (line.startsWith("| "))
                 QCOMPARE(QString(line).remove("\\|").count('|'), 4);
         }
+    }
+
+    void draftedTokensAreNoMarkupInMarkdown() {
+        ExperimentResult result = sampleResult();
+        result.origins = {{"Text", {{"*a*_b_\n`c`", 1}, {"*d*", 0}}}};
+        const std::string text = reportMarkdown(result, "");
+        QVERIFY2(text.find("<b>\\*a\\*\\_b\\_ \\`c\\`</b>\\*d\\*\n") != std::string::npos,
+                 text.c_str());
     }
 
     void allFilesAreWritten() {
@@ -323,7 +348,7 @@ private slots:
         const auto& row = compared.value().tables.at(0).rows.at(0);
         QCOMPARE(row.at(4).text, std::string("1.200"));
         QCOMPARE(row.at(5).text, std::string("▲ higher"));
-        QCOMPARE(compared.value().remarks.size(), std::size_t{2});
+        QCOMPARE(compared.value().notes.size(), std::size_t{2});
         after = before; // a speedup that was refused leaves the rest of its row
         after.tables[0].columns.push_back("M");
         after.tables[0].rows[0].push_back({"3.20", about(3.2)});
@@ -331,7 +356,7 @@ private slots:
         ExperimentResult refused = after;
         refused.tables[0].rows[0][1] = {"– (+8.0 %)"};
         compared = compareResults(refused, after);
-        QVERIFY(compared.value().remarks.empty());
+        QVERIFY(compared.value().notes.empty());
         QCOMPARE(compared.value().tables.at(0).rows.at(0).at(1).text, std::string("M"));
         after.recipe = "another";
         QCOMPARE(compareResults(before, after).error().code, ErrorCode::InvalidInput);

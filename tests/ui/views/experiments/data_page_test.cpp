@@ -3,7 +3,9 @@
 #include "tests/ui/support/shown_words.h"
 #include "ui/views/experiments/data/data_page.h"
 
+#include <QCheckBox>
 #include <QComboBox>
+#include <QDir>
 #include <QFile>
 #include <QLabel>
 #include <QPushButton>
@@ -102,6 +104,34 @@ private slots:
         QVERIFY(limit->text().endsWith(QStringLiteral(" tokens")));
         limit->setValue(1);
         QCOMPARE(limit->text(), QStringLiteral("1 token"));
+    }
+
+    void theUserSaysWhetherTheFirstRowNamesTheColumns() {
+        m_page->open({file("years.csv", "question,2023\nWhy is it so?,Because.\nAnd now?,Yes.\n")});
+        QTRY_VERIFY(says(QStringLiteral("3 of 3 prompts"))); // a number looks like no name
+        auto* isNamed = m_page->findChild<QCheckBox*>();
+        QVERIFY(isNamed->isVisible());
+        QVERIFY(!isNamed->isChecked());
+        QTest::keyClick(isNamed, Qt::Key_Space);
+        QTRY_VERIFY(says(QStringLiteral("2 of 2 prompts")));
+        QCOMPARE(m_page->choice().data.layout.prompt, std::string("question"));
+        QVERIFY(m_page->choice().data.layout.hasHeader);
+        QTest::keyClick(isNamed, Qt::Key_Space);
+        QTRY_VERIFY(says(QStringLiteral("3 of 3 prompts")));
+        QVERIFY(!m_page->choice().data.layout.hasHeader);
+        m_page->open({file("lines.jsonl", "{\"prompt\":\"p\"}\n")});
+        QVERIFY(!isNamed->isVisible());
+    }
+
+    void eachFileOfAFolderHasItsOwnSeparator() {
+        QVERIFY(QDir(m_folder.path()).mkdir(QStringLiteral("mixed")));
+        file("mixed/a.csv", "prompt,task\none,x\n");
+        file("mixed/b.csv", "prompt;task\ntwo;y\n");
+        file("mixed/c.tsv", "prompt\ttask\nthree\tz\n");
+        m_page->open({m_folder.filePath(QStringLiteral("mixed"))});
+        QTRY_VERIFY(says(QStringLiteral("3 of 3 prompts in 3 tasks")));
+        QVERIFY(!says(QStringLiteral("has no column")));
+        QVERIFY(m_page->findChild<QCheckBox*>()->isVisible());
     }
 
     void limitsTellHowManyPromptsAreUsed() {

@@ -1,35 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/support/file_content.h"
 #include "tests/support/made_up_stream.h"
-#include "tests/ui/experiments/scripted_experiment.h"
 #include "tests/ui/support/accessible_names.h"
-#include "tests/ui/support/view_stage.h"
-#include "ui/shell/widgets/live_label.h"
+#include "tests/ui/views/experiments/staged_desk.h"
 #include "ui/text/message_body.h"
 #include "ui/views/experiments/data/data_page.h"
-#include "ui/views/experiments/experiments_desk.h"
-#include "ui/views/experiments/lists/queue_panel.h"
-#include "ui/views/experiments/lists/recipe_panel.h"
-#include "ui/views/experiments/options/hardware_panel.h"
-#include "ui/views/experiments/options/options_panel.h"
 #include "ui/views/experiments/page/answer_page.h"
 #include "ui/views/experiments/page/empty_experiments.h"
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 
 #include <QCheckBox>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
 #include <QPushButton>
-#include <QSettings>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
 
-#include <algorithm>
 #include <memory>
 
 using namespace support;
@@ -42,41 +31,7 @@ class ExperimentsDeskTest : public QObject {
 
     using Action = ExperimentsPage::Action;
 
-    struct Desk {
-        ScriptedExperiment script;
-        ViewStage stage;
-        QSettings settings{script.folder() + QStringLiteral("/studio.ini"), QSettings::IniFormat};
-        MessageBar messages{stage.theme};
-        ViewMenu menu{stage.theme, messages, nullptr};
-        ExperimentPlaces places{
-            script.program(), QStringLiteral("resources/recipes"), script.folder()};
-        std::unique_ptr<QWidget> window = std::make_unique<QWidget>();
-        std::unique_ptr<ExperimentsDesk> desk =
-            std::make_unique<ExperimentsDesk>(stage.context(), menu, messages, settings, places);
-
-        Desk() {
-            auto* row = new QHBoxLayout(window.get());
-            for (QWidget* part : std::initializer_list<QWidget*>{&desk->recipes(),
-                                                                 &desk->queuePanel(),
-                                                                 &desk->page(),
-                                                                 &desk->options(),
-                                                                 &desk->hardware()})
-                row->addWidget(part);
-            window->resize(1500, 800);
-            window->show();
-            desk->begin();
-        }
-
-        ~Desk() { close(); }
-
-        /// The window before what it shows, as the program does.
-        void close() {
-            window.reset();
-            desk.reset();
-        }
-    };
-
-    std::unique_ptr<Desk> m_desk;
+    std::unique_ptr<StagedDesk> m_desk;
 
     ExperimentsDesk& desk() { return *m_desk->desk; }
 
@@ -87,20 +42,11 @@ class ExperimentsDeskTest : public QObject {
                                   content);
     }
 
-    QPushButton* button(QWidget& within, const QString& text) {
-        for (QPushButton* button : within.findChildren<QPushButton*>())
-            if (button->text() == text && button->isVisible())
-                return button;
-        return nullptr;
+    static QPushButton* button(QWidget& within, const QString& text) {
+        return shownButton(within, text);
     }
 
-    bool says(QWidget& within, const QString& words) {
-        const auto says = [&](const auto* label) {
-            return label->isVisible() && label->text().contains(words);
-        };
-        return std::ranges::any_of(within.findChildren<QLabel*>(), says) ||
-               std::ranges::any_of(within.findChildren<LiveLabel*>(), says);
-    }
+    static bool says(QWidget& within, const QString& words) { return labelSays(within, words); }
 
     const ExperimentJob& newest() { return desk().queue().jobs().back(); }
 
@@ -113,7 +59,7 @@ class ExperimentsDeskTest : public QObject {
 
 private slots:
 
-    void init() { m_desk = std::make_unique<Desk>(); }
+    void init() { m_desk = std::make_unique<StagedDesk>(); }
 
     void cleanup() { m_desk.reset(); }
 
@@ -168,7 +114,9 @@ private slots:
         for (QCheckBox* check : desk().options().findChildren<QCheckBox*>())
             if (check->property("name").toString() == QStringLiteral("lookahead"))
                 check->setChecked(false);
-        QTest::mouseClick(button(desk().options(), QStringLiteral("Add to queue")), Qt::LeftButton);
+        QPushButton* add = button(desk().options(), QStringLiteral("Add to queue"));
+        QTRY_VERIFY(add->isEnabled());
+        QTest::mouseClick(add, Qt::LeftButton);
         QTRY_COMPARE(desk().queue().jobs().size(), std::size_t{1});
         QCOMPARE(newest().state, JobState::Waiting);
         const auto recipe = engine::readRecipeFile(newest().recipe.toStdString());
@@ -321,6 +269,15 @@ private slots:
         stream.finish();
         desk().showJob(id);
         QTRY_VERIFY(says(desk().hardware(), QStringLiteral("A made-up processor")));
+    }
+
+    void whatARunNotesIsShownWhileItGoesOn() {
+        const QString id = addJob("remark");
+        desk().queue().run(id);
+        desk().showJob(id);
+        QTRY_VERIFY(says(desk().hardware(), QStringLiteral("Part 2 is run again: its file is")));
+        QVERIFY(says(desk().hardware(), QStringLiteral("Newest of 2 notes")));
+        QCOMPARE(desk().queue().job(id)->state, JobState::Running);
     }
 
     void aSetIsSearchedForTheSliceThatIsShown() {

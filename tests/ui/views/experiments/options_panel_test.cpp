@@ -130,20 +130,59 @@ private slots:
     }
 
     void theEstimateIsAskedForWhatWouldRun() {
-        const QString data = write("own.jsonl", "{\"prompt\":\"p\"}\n");
+        const QString data = write("own.jsonl", "{\"task\":\"t\",\"prompt\":\"p\"}\n");
         m_panel->setData({data});
         showRecipe("main_comparison");
         choosePaper();
         m_panel->findChild<QSpinBox*>()->setValue(3);
+        QTRY_VERIFY(estimate().isEnabled());
         QTest::mouseClick(&estimate(), Qt::LeftButton);
         const QStringList arguments = argumentsOf(m_panel->choice(), {});
         QCOMPARE(arguments, QStringList({"--size", "paper", "--data", data, "--seeds", "3"}));
         QTRY_VERIFY(says(arguments.join(u' ') + QStringLiteral(" --preview")));
     }
 
+    void columnsOfOtherNamesAreToldToTheProgram() {
+        const QString data = write("own.csv",
+                                   "question,category,answer\n"
+                                   "Why?,how,Because.\n"
+                                   "When?,time,Now.\n");
+        m_panel->setData({data});
+        showRecipe("main_comparison");
+        QTRY_VERIFY(says(QStringLiteral("2 prompts, 2 tasks")));
+        const QStringList arguments = argumentsOf(m_panel->choice(), {});
+        QCOMPARE(arguments,
+                 QStringList({"--size",
+                              "quick",
+                              "--data",
+                              data,
+                              "--text-field=question",
+                              "--task-field=category",
+                              "--reference-field=answer"}));
+        QTest::mouseClick(&estimate(), Qt::LeftButton);
+        QTRY_VERIFY(says(arguments.join(u' ') + QStringLiteral(" --preview")));
+    }
+
+    void aTaskThatIsTheFilesNameIsToldToTheProgram() {
+        const QString data = write("own.jsonl", "{\"prompt\":\"p\"}\n{\"prompt\":\"q\"}\n");
+        m_panel->setData({data});
+        showRecipe("main_comparison");
+        QTRY_VERIFY(says(QStringLiteral("2 prompts, 1 task")));
+        QCOMPARE(argumentsOf(m_panel->choice(), {}),
+                 QStringList({"--size", "quick", "--data", data, "--task-field", ""}));
+    }
+
+    void filesWithoutPromptsCannotBeRun() {
+        showRecipe("main_comparison");
+        m_panel->setData({write("own.jsonl", "{\"n\":1}\n")});
+        QTRY_VERIFY(says(QStringLiteral("No prompt was found in these files.")));
+        QVERIFY(!estimate().isEnabled());
+    }
+
     void aProgramThatCannotBeStartedIsSaidWhereTheCostWouldBe() {
         m_panel->setData({write("own.jsonl", "{\"prompt\":\"p\"}\n")});
         showRecipe("main_comparison");
+        QTRY_VERIFY(estimate().isEnabled());
         QVERIFY(QFile::remove(m_folder->filePath(QStringLiteral("swift-run"))));
         QTest::mouseClick(&estimate(), Qt::LeftButton);
         QVERIFY(says(QStringLiteral("being estimated")));
@@ -154,8 +193,9 @@ private slots:
     void whereFilesCannotBeReadNothingIsEstimated() {
         showRecipe("main_comparison");
         m_panel->setData({m_folder->filePath(QStringLiteral("gone.jsonl"))});
-        QVERIFY(estimate().isEnabled()); // nobody has looked yet
-        QTRY_VERIFY(!estimate().isEnabled());
+        QVERIFY(says(QStringLiteral("Reading the files."))); // nobody has looked yet
+        QTRY_VERIFY(says(QStringLiteral("gone.jsonl does not exist")));
+        QVERIFY(!estimate().isEnabled());
         QVERIFY(!says(QStringLiteral("Not estimated")));
     }
 

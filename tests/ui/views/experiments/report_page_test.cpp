@@ -73,7 +73,7 @@ ExperimentResult someResult() {
     result.tables = {decoderTable()};
     result.figures = {speedFigure()};
     result.measured = {{"Order", "vanilla, A, A, vanilla"}};
-    result.remarks = {"One prompt was left out."};
+    result.notes = {"One prompt was left out."};
     return result;
 }
 

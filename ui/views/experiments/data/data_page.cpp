@@ -8,6 +8,7 @@
 #include "ui/theme/tip_text.h"
 #include "ui/views/experiments/page/plain_table.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QFileInfo>
 #include <QGridLayout>
@@ -41,6 +42,12 @@ QString titleFor(const QStringList& paths) {
     const QString name = QFileInfo(paths.front()).completeBaseName();
     return paths.size() == 1 ? name
                              : DataPage::tr("%1 and %2 more").arg(name).arg(paths.size() - 1);
+}
+
+/// A folder may hold tables, too.
+bool mayBeTable(const QString& path) {
+    return QFileInfo(path).isDir() ||
+           engine::dataFormatOf(path.toStdString()) == engine::DataFormat::Table;
 }
 
 } // namespace
@@ -103,6 +110,9 @@ QWidget* DataPage::buildForm() {
     m_files = plainLabel(form, true);
     m_files->setProperty("tone", "small");
     m_grid->addWidget(m_files, line++, 1);
+    m_hasHeader = new QCheckBox(tr("First row names the columns"));
+    m_hasHeader->setToolTip(tr("For tables: clear it where the first row is a prompt already"));
+    m_grid->addWidget(m_hasHeader, line++, 1);
     add(tr("Prompt"), m_prompt, tr("Column of the prompts"));
     add(tr("Task"), m_task, tr("Where the task of a prompt is found"));
     add(tr("Reference"), m_reference, tr("Column of the reference answers"));
@@ -134,13 +144,13 @@ void DataPage::build() {
     m_run->setProperty("kind", QStringLiteral("primary"));
     m_add = new QPushButton(tr("Add to queue"));
     auto* others = new QPushButton(tr("Other files..."));
-    auto* recipe = new QPushButton(tr("Use for a recipe"));
-    recipe->setToolTip(tr("Recipes run on these prompts from now on"));
+    m_recipe = new QPushButton(tr("Use for a recipe"));
+    m_recipe->setToolTip(tr("Recipes run on these prompts from now on"));
     auto* buttons = new QHBoxLayout;
     buttons->addWidget(m_run);
     buttons->addWidget(m_add);
     buttons->addWidget(others);
-    buttons->addWidget(recipe);
+    buttons->addWidget(m_recipe);
     buttons->addStretch(1);
     auto* preview = new QWidget;
     auto* side = new QVBoxLayout(preview);
@@ -158,29 +168,38 @@ void DataPage::build() {
     column->addLayout(buttons);
     for (QComboBox* box : {m_prompt, m_task, m_reference})
         connect(box, &QComboBox::activated, this, &DataPage::readAgain);
+    connect(m_hasHeader, &QCheckBox::clicked, this, &DataPage::proposeAgain);
     connect(m_decoder, &QComboBox::currentIndexChanged, this, &DataPage::showProfiles);
     connect(m_perTask, &QSpinBox::valueChanged, this, &DataPage::showState);
     connect(m_run, &QPushButton::clicked, this, [this] { emit runAsked(choice()); });
     connect(m_add, &QPushButton::clicked, this, [this] { emit addAsked(choice()); });
     connect(others, &QPushButton::clicked, this, &DataPage::otherFilesAsked);
-    connect(recipe, &QPushButton::clicked, this, [this] { emit recipeDataWanted(m_paths); });
+    connect(m_recipe, &QPushButton::clicked, this, [this] {
+        emit recipeDataWanted(m_paths, layoutChosen());
+    });
     setDecoders({});
 }
 
 void DataPage::open(const QStringList& paths) {
     m_paths = paths;
-    m_problem.clear();
-    m_preview.reset();
-    m_isWhole = false;
     m_title->setText(titleFor(paths));
     QStringList names;
     for (const QString& path : paths)
         names << QFileInfo(path).fileName();
     m_files->setText(names.join(QStringLiteral(", ")));
     setTip(*m_files, paths.join(u'\n'));
+    m_hasHeader->setVisible(std::ranges::any_of(paths, mayBeTable));
+    forget();
+    m_scan->open(paths);
+}
+
+/// What was read before.
+void DataPage::forget() {
+    m_problem.clear();
+    m_preview.reset();
+    m_isWhole = false;
     m_rows->setTable({});
     showState();
-    m_scan->open(paths);
 }
 
 /// Without a model nobody has named the decoders; these are always there.
@@ -219,7 +238,10 @@ void DataPage::showProfiles() {
     m_profileName->setVisible(m_profile->count() > 1);
 }
 
-void DataPage::takeLayout(const engine::DataLayout& layout) { m_layout = layout; }
+void DataPage::takeLayout(const engine::DataLayout& layout) {
+    m_layout = layout;
+    m_hasHeader->setChecked(layout.hasHeader);
+}
 
 void DataPage::takePreview(const DataScan::Preview& preview, bool isWhole) {
     m_preview = preview;
@@ -291,6 +313,12 @@ void DataPage::readAgain() {
     m_scan->read(m_paths, m_layout);
 }
 
+/// The columns have other names now.
+void DataPage::proposeAgain(bool hasHeader) {
+    forget();
+    m_scan->open(m_paths, hasHeader);
+}
+
 bool DataPage::canRun() const {
     return m_problem.isEmpty() && m_preview != nullptr && m_preview->prompts > 0;
 }
@@ -332,8 +360,8 @@ void DataPage::showState() {
     setTextColour(*m_state, m_problem.isEmpty() ? m_theme.colours().text : m_theme.colours().error);
     m_bad->setText(bad.join(u'\n'));
     m_bad->setVisible(!bad.isEmpty());
-    m_run->setEnabled(canRun());
-    m_add->setEnabled(canRun());
+    for (QPushButton* button : {m_run, m_add, m_recipe})
+        button->setEnabled(canRun());
 }
 
 StreamChoice DataPage::choice() const {

@@ -10,6 +10,7 @@
 
 #include <vector>
 
+class QCheckBox;
 class QComboBox;
 class QGridLayout;
 class QLabel;
@@ -48,17 +49,19 @@ signals:
     void addAsked(const ui::StreamChoice& choice);
     void otherFilesAsked();
 
-    /// The files, for recipes.
-    void recipeDataWanted(const QStringList& paths);
+    /// The files with their columns, for recipes.
+    void recipeDataWanted(const QStringList& paths, const engine::DataLayout& layout);
 
 private:
     void build();
     QWidget* buildForm();
     void restyle();
     void takeLayout(const engine::DataLayout& layout);
+    void forget();
     void takePreview(const DataScan::Preview& preview, bool isWhole);
     void fillFields();
     void readAgain();
+    void proposeAgain(bool hasHeader);
     void showProfiles();
     void showState();
     engine::DataLayout layoutChosen() const;
@@ -74,6 +77,7 @@ private:
     QGridLayout* m_grid = nullptr;
     QLineEdit* m_title = nullptr;
     QLabel* m_files = nullptr;
+    QCheckBox* m_hasHeader = nullptr;
     QComboBox* m_prompt = nullptr;
     QComboBox* m_task = nullptr;
     QComboBox* m_reference = nullptr;
@@ -90,6 +94,7 @@ private:
     FigureTableModel* m_rows = nullptr;
     QPushButton* m_run = nullptr;
     QPushButton* m_add = nullptr;
+    QPushButton* m_recipe = nullptr;
 };
 
 } // namespace ui

@@ -19,11 +19,11 @@ ListPanel::ListPanel(const Theme& theme,
     , m_theme(theme)
     , m_column(new QVBoxLayout(this))
     , m_head(new QHBoxLayout)
-    , m_remark(plainLabel(this, true))
+    , m_note(plainLabel(this, true))
     , m_list(new QListView) {
     setAttribute(Qt::WA_StyledBackground);
     setProperty("ground", QStringLiteral("panel"));
-    m_remark->setProperty("tone", "muted");
+    m_note->setProperty("tone", "muted");
     delegate->setParent(m_list);
     model->setParent(this);
     m_list->setModel(model);
@@ -38,7 +38,7 @@ ListPanel::ListPanel(const Theme& theme,
     m_column->setContentsMargins(0, 0, 0, 0);
     m_column->setSpacing(0);
     m_column->addLayout(m_head);
-    m_column->addWidget(m_remark);
+    m_column->addWidget(m_note);
     m_column->addWidget(m_list, 1);
     connect(m_list->selectionModel(),
             &QItemSelectionModel::currentChanged,
@@ -65,17 +65,17 @@ void ListPanel::mark(const QModelIndex& index) {
     m_isMarking = false;
 }
 
-void ListPanel::setRemark(const QString& sentence) {
-    m_remark->setText(sentence);
-    m_remark->setVisible(!sentence.isEmpty());
+void ListPanel::setNote(const QString& sentence) {
+    m_note->setText(sentence);
+    m_note->setVisible(!sentence.isEmpty());
 }
 
 void ListPanel::restyle() {
     const int gap = m_theme.scaled(8);
     m_head->setContentsMargins(gap, gap, gap, m_theme.scaled(4));
     m_head->setSpacing(gap);
-    m_remark->setContentsMargins(m_theme.scaled(12), gap, m_theme.scaled(12), gap);
-    m_list->setMinimumHeight(m_theme.scaled(24)); // on a low screen the remark comes first
+    m_note->setContentsMargins(m_theme.scaled(12), gap, m_theme.scaled(12), gap);
+    m_list->setMinimumHeight(m_theme.scaled(24)); // on a low screen the note comes first
     m_list->doItemsLayout();
 }
 

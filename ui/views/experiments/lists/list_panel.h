@@ -45,7 +45,7 @@ protected:
     virtual void restyle();
 
     /// The sentence above the list; an empty one is not shown.
-    void setRemark(const QString& sentence);
+    void setNote(const QString& sentence);
 
     QHBoxLayout& head() { return *m_head; }
 
@@ -59,7 +59,7 @@ private:
     const Theme& m_theme;
     QVBoxLayout* m_column;
     QHBoxLayout* m_head;
-    QLabel* m_remark;
+    QLabel* m_note;
     QListView* m_list;
     bool m_isMarking = false;
 };

@@ -79,8 +79,8 @@ void QueuePanel::choose(const QModelIndex& index) {
 
 void QueuePanel::showState() {
     const auto& jobs = m_queue.jobs();
-    setRemark(jobs.empty() ? tr("Nothing in the queue. Choose a recipe, or open data of your own.")
-                           : QString());
+    setNote(jobs.empty() ? tr("Nothing in the queue. Choose a recipe, or open data of your own.")
+                         : QString());
     const bool hasWaiting =
         std::ranges::find(jobs, JobState::Waiting, &ExperimentJob::state) != jobs.end();
     m_start->setVisible(hasWaiting && m_queue.current() == nullptr);

@@ -127,11 +127,11 @@ void RecipePanel::choose(const QModelIndex& index) {
 
 void RecipePanel::showEmpty() {
     if (m_filtered->rowCount() > 0)
-        setRemark({});
+        setNote({});
     else
-        setRemark(m_model->rowCount() == 0
-                      ? tr("The recipes of the program were not found. Install it again.")
-                      : tr("No recipe has \"%1\" in its title.").arg(m_filter->text()));
+        setNote(m_model->rowCount() == 0
+                    ? tr("The recipes of the program were not found. Install it again.")
+                    : tr("No recipe has \"%1\" in its title.").arg(m_filter->text()));
 }
 
 void RecipePanel::restyle() {

@@ -81,6 +81,18 @@ void addRun(const RunPicture& picture, Rows& rows) {
     addLeftOut(progress, rows);
 }
 
+/// The newest one; the others were shown before it.
+void addNote(const JobNotes& notes, Rows& rows) {
+    if (notes.count > 0)
+        rows.push_back({countText(notes.count,
+                                  HardwarePanel::tr("Note"),
+                                  HardwarePanel::tr("Newest of %1 notes")),
+                        notes.newest,
+                        false,
+                        false,
+                        true});
+}
+
 void addMachine(const engine::MachineFacts& machine, Rows& rows) {
     const auto tell = [&](const QString& name, const std::string& value) {
         add(rows, name, QString::fromStdString(value));
@@ -133,13 +145,14 @@ HardwarePanel::HardwarePanel(const Theme& theme, QWidget* parent)
     restyle();
 }
 
-void HardwarePanel::setPicture(const RunPicturePtr& picture) {
+void HardwarePanel::setPicture(const RunPicturePtr& picture, const JobNotes& notes) {
     std::vector<FigureList::Row> rows;
-    if (picture != nullptr && picture->facts != nullptr) {
+    const bool isRead = picture != nullptr && picture->facts != nullptr;
+    if (isRead)
         addRun(*picture, rows);
-        if (picture->progress.machine)
-            addMachine(*picture->progress.machine, rows);
-    }
+    addNote(notes, rows);
+    if (isRead && picture->progress.machine)
+        addMachine(*picture->progress.machine, rows);
     const auto isSame = [](const FigureList::Row& a, const FigureList::Row& b) {
         return a.name == b.name && a.value == b.value;
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/experiments/queue/experiment_job.h"
 #include "ui/experiments/runs/run_picture.h"
 #include "ui/theme/theme.h"
 
@@ -13,15 +14,15 @@ namespace ui {
 
 class FigureList;
 
-/// What the run shown asks, what it leaves out, and the machine on which it is measured. Thread:
-/// UI.
+/// What the run shown asks, what it leaves out, what its process has noted last, and the machine
+/// on which it is measured. Thread: UI.
 class HardwarePanel : public QWidget {
     Q_OBJECT
 
 public:
     explicit HardwarePanel(const Theme& theme, QWidget* parent = nullptr);
 
-    void setPicture(const RunPicturePtr& picture);
+    void setPicture(const RunPicturePtr& picture, const JobNotes& notes = {});
 
 private:
     void restyle();

@@ -64,12 +64,12 @@ OptionsPanel::OptionsPanel(const Theme& theme, QString program, QWidget* parent)
     setAttribute(Qt::WA_StyledBackground);
     setProperty("ground", QStringLiteral("panel"));
     build();
-    connect(m_scan, &DataScan::previewCame, this, [this](const DataScan::Preview& preview, bool) {
-        m_preview = preview;
-        showSizes();
-        showTasks();
+    connect(m_scan, &DataScan::layoutProposed, this, [this](const engine::DataLayout& layout) {
+        m_layout = layout;
         showData();
+        forgetCost();
     });
+    connect(m_scan, &DataScan::previewCame, this, &OptionsPanel::takePreview);
     connect(m_scan, &DataScan::failed, this, [this](const QString& sentence) {
         m_dataProblem = sentence;
         showData();
@@ -219,17 +219,33 @@ void OptionsPanel::setModel(const ModelChoice& model,
     forgetCost();
 }
 
-void OptionsPanel::setData(const QStringList& paths) {
+void OptionsPanel::setData(const QStringList& paths,
+                           const std::optional<engine::DataLayout>& layout) {
     m_data = paths;
+    m_layout = layout;
     m_preview.reset();
     m_leftOut.clear();
     m_dataProblem.clear();
     showSizes();
-    if (!paths.isEmpty())
+    if (!paths.isEmpty() && layout)
+        m_scan->read(paths, *layout);
+    else if (!paths.isEmpty())
         m_scan->open(paths);
     showTasks();
     showData();
     forgetCost();
+}
+
+void OptionsPanel::takePreview(const DataScan::Preview& preview, bool isWhole) {
+    m_preview = preview;
+    if (isWhole && preview->prompts == 0) {
+        m_dataProblem = tr("No prompt was found in these files. Choose their columns with \"Open "
+                           "data...\", then \"Use for a recipe\".");
+        forgetCost();
+    }
+    showSizes();
+    showTasks();
+    showData();
 }
 
 void OptionsPanel::showSizes() {
@@ -285,7 +301,7 @@ void OptionsPanel::showTasks() {
         for (const auto& [task, count] : m_preview->tasks) {
             const QString name = QString::fromStdString(task);
             auto* check = new QCheckBox(
-                QStringLiteral("%1 \u00B7 %2").arg(readableTitle(name), numberText(count)));
+                QStringLiteral("%1 \u00B7 %2").arg(readableTaskTitle(name), numberText(count)));
             check->setProperty("name", name);
             check->setChecked(!m_leftOut.contains(name));
             m_taskRows->addWidget(check);
@@ -328,6 +344,8 @@ QString OptionsPanel::obstacle() const {
         return tr("Choose the prompts first.");
     if (!m_dataProblem.isEmpty())
         return m_dataProblem;
+    if (!m_layout)
+        return tr("Reading the files.");
     if (!m_variants.empty() && checkedNames(m_variants).isEmpty())
         return tr("Choose at least one decoder.");
     if (!m_tasks.empty() && checkedNames(m_tasks).isEmpty())
@@ -367,6 +385,7 @@ RecipeChoice OptionsPanel::choice() const {
     choice.recipe = m_recipe;
     choice.size = m_size;
     choice.data = m_data;
+    choice.layout = m_layout.value_or(engine::DataLayout());
     choice.seeds = m_seeds->value();
     choice.executor = m_executor->arguments();
     if (!areAllChecked(m_variants))

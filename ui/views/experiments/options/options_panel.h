@@ -11,6 +11,8 @@
 #include <QSet>
 #include <QWidget>
 
+#include <optional>
+
 class QCheckBox;
 class QLabel;
 class QPushButton;
@@ -34,8 +36,9 @@ public:
     /// Shows the options of this recipe; a null one has none.
     void setRecipe(const QString& path, const engine::Recipe* recipe);
 
-    /// The files with prompts for recipes.
-    void setData(const QStringList& paths);
+    /// The files with prompts for recipes, and how they are read: without a layout as the first of
+    /// them proposes.
+    void setData(const QStringList& paths, const std::optional<engine::DataLayout>& layout = {});
 
     const QStringList& data() const { return m_data; }
 
@@ -53,6 +56,7 @@ signals:
 private:
     void build();
     void restyle();
+    void takePreview(const DataScan::Preview& preview, bool isWhole);
     void showSizes();
     void showVariants();
     void showTasks();
@@ -70,6 +74,7 @@ private:
     engine::Recipe m_recipe;
     bool m_hasRecipe = false;
     QStringList m_data;
+    std::optional<engine::DataLayout> m_layout; ///< none: it is not proposed yet
     QStringList m_sizes;
     QString m_size;
     ModelChoice m_model;

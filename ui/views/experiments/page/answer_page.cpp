@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/page/answer_page.h"
 
+#include "engine/experiments/report/analysis/run_data.h"
 #include "ui/origin/origin_legend.h"
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
@@ -145,7 +146,7 @@ void AnswerPage::addTitle(const QString& words, const QString& figures) {
 void AnswerPage::setAnswers(const AnswersPicture& picture, std::optional<double> speed) {
     clear();
     const engine::PromptAnswers& kept = picture.kept;
-    const QString task = readableTitle(QString::fromStdString(kept.prompt.task));
+    const QString task = QString::fromStdString(engine::readableTask(kept.prompt.task));
     begin(picture.prompt);
     if (!task.isEmpty())
         m_title->setText(tr("Prompt %1 \u00B7 %2").arg(numberText(picture.prompt), task));
@@ -175,7 +176,7 @@ void AnswerPage::addAnswer(const engine::ShardAnswer& answer,
     MarkedText marked = markedText(rounds);
     if (marked.tokens.empty())
         marked.text = QString::fromStdString(answer.text);
-    if (marked.text.isEmpty()) {
+    if (marked.text.isEmpty() && marked.tokens.empty()) { // an answer may be nothing but its end
         addTitle(tr("No text"),
                  tr("The run has not kept this text. Recipes keep texts with keep_texts, and "
                     "the origin of their tokens with keep_rounds."));

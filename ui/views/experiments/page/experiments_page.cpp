@@ -45,8 +45,8 @@ QString sentenceOf(const ExperimentJob& job, const RunPicture* picture) {
         return ExperimentsPage::tr("%1 · took %2")
             .arg(QString::fromStdString(picture->facts->recipe.source), time);
     const QString state = jobText(job, picture);
-    constexpr double kTold = 60.0; // seconds
-    return hasTime && picture->progress.seconds >= kTold
+    constexpr double kReported = 60.0; // seconds
+    return hasTime && picture->progress.seconds >= kReported
                ? ExperimentsPage::tr("%1 · %2 so far").arg(state, time)
                : state;
 }

@@ -49,10 +49,10 @@ void ReportPage::build() {
     foot->setSpacing(0);
     foot->addWidget(new DockTitle(theme, tr("How it was measured"), nullptr));
     m_measured = new FigureList(theme, TextRole::Small);
-    m_remarks = plainLabel(m_foot, true);
-    m_remarks->setProperty("tone", "small");
+    m_notes = plainLabel(m_foot, true);
+    m_notes->setProperty("tone", "small");
     foot->addWidget(m_measured);
-    foot->addWidget(m_remarks);
+    foot->addWidget(m_notes);
     m_saveGrid = new QGridLayout;
     m_saves.push_back(new QLabel(tr("Save as"), m_foot));
 
@@ -91,7 +91,7 @@ void ReportPage::restyle() {
     const Theme& theme = m_context.theme;
     const int side = theme.scaled(12);
     m_measured->setContentsMargins(side, theme.scaled(8), side, theme.scaled(8));
-    m_remarks->setContentsMargins(side, 0, side, theme.scaled(8));
+    m_notes->setContentsMargins(side, 0, side, theme.scaled(8));
     m_waitingRow->setContentsMargins(side, side, side, side);
     m_saveGrid->setContentsMargins(side, theme.scaled(8), side, theme.scaled(12));
     m_saveGrid->setSpacing(theme.scaled(8));
@@ -199,11 +199,11 @@ void ReportPage::showMeasured(const engine::ExperimentResult& result) {
     for (const auto& [name, value] : result.measured)
         rows.push_back({QString::fromStdString(name), QString::fromStdString(value)});
     m_measured->setRows(std::move(rows));
-    QStringList remarks;
-    for (const std::string& remark : result.remarks)
-        remarks << QString::fromStdString(remark);
-    m_remarks->setText(remarks.join(u'\n'));
-    m_remarks->setVisible(!remarks.isEmpty());
+    QStringList notes;
+    for (const std::string& note : result.notes)
+        notes << QString::fromStdString(note);
+    m_notes->setText(notes.join(u'\n'));
+    m_notes->setVisible(!notes.isEmpty());
 }
 
 void ReportPage::setOverlay(bool isShown) {

@@ -67,7 +67,7 @@ private:
     std::vector<ResultSection*> m_tables;
     QWidget* m_foot = nullptr;
     FigureList* m_measured = nullptr;
-    QLabel* m_remarks = nullptr;
+    QLabel* m_notes = nullptr;
     QGridLayout* m_saveGrid = nullptr;
     std::vector<QWidget*> m_saves; ///< what it can be saved as, behind their label
     RunPicturePtr m_picture;

@@ -196,7 +196,7 @@ void DriftView::showBands(const RunPicture& picture) {
         shown.to = band.first + band.count + 0.5;
         shown.ground = isOdd ? &Colours::raised : &Colours::panel;
         plain.push_back(shown);
-        shown.name = readableTitle(band.task);
+        shown.name = readableTaskTitle(band.task);
         shown.shortName = shown.name.left(6);
         named.push_back(std::move(shown));
     }
@@ -226,7 +226,7 @@ void DriftView::showSummary(const RunPicture& picture) {
     m_speed->setSummary(tr("Prompt %1 of %2, %3: %4 vanilla.")
                             .arg(newest.prompt)
                             .arg(picture.facts->tasks.size())
-                            .arg(readableTitle(newest.task), speed));
+                            .arg(readableTaskTitle(newest.task), speed));
     if (const auto share = newest.acceptance())
         m_acceptance->setSummary(
             tr("Prompt %1: acceptance %2.").arg(newest.prompt).arg(shareText(*share)));

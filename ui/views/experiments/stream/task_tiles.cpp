@@ -124,7 +124,7 @@ std::vector<TaskTile> taskTiles(const RunPicture& picture, bool isAtWork) {
     for (const engine::TaskFigures& task : progress.tasks) {
         TaskTile tile;
         tile.task = QString::fromStdString(task.task);
-        tile.title = readableTitle(tile.task);
+        tile.title = readableTaskTitle(tile.task);
         tile.layers = picture.facts->layers;
         tile.trials = task.trials;
         if (task.plan) {

@@ -27,7 +27,7 @@ using NamedSum = std::pair<QString, ComparedSum>;
 std::vector<NamedSum> rowsOf(const ComparedPrompts& prompts) {
     std::vector<NamedSum> rows;
     for (const auto& [task, sum] : prompts.byTask())
-        rows.emplace_back(readableTitle(task), sum);
+        rows.emplace_back(readableTaskTitle(task), sum);
     std::ranges::stable_sort(rows, [](const NamedSum& a, const NamedSum& b) {
         return a.second.with * b.second.without > b.second.with * a.second.without;
     });

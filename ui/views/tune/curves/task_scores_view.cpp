@@ -27,7 +27,7 @@ FigureTable tableOf(const ScoresByTask& scores, bool isRead) {
     for (std::size_t depth = 0; depth < depths; ++depth)
         table.header << QStringLiteral("a%1").arg(depth + 1);
     for (const auto& [task, score] : tasks) {
-        QStringList row{readableTitle(task),
+        QStringList row{readableTaskTitle(task),
                         isRead ? decimalText(score.tokensPerRound)
                                : numberCell(score.tokensPerRound)};
         for (std::size_t depth = 0; depth < depths; ++depth)

@@ -49,7 +49,7 @@ TunePage::TunePage(const ViewContext& context,
     , m_noticePlace(new QVBoxLayout)
     , m_phases(new PhaseBar(context.theme))
     , m_band(new VerdictBand(context.theme))
-    , m_remark(plainLabel(this, true))
+    , m_note(plainLabel(this, true))
     , m_body(new QStackedWidget)
     , m_empty(new EmptyTune(context.theme))
     , m_scroll(new ColumnScroll) {
@@ -98,12 +98,12 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addWidget(m_band);
-    rows->addWidget(m_remark);
+    rows->addWidget(m_note);
     rows->addWidget(views, 1);
     m_scroll->setWidget(content);
     m_body->addWidget(m_empty);
     m_body->addWidget(m_scroll);
-    m_remark->setProperty("tone", QStringLiteral("small"));
+    m_note->setProperty("tone", QStringLiteral("small"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -177,9 +177,9 @@ void TunePage::showSession() {
     if (m_band->text() != finding.headline + QLatin1Char(' ') + finding.cause)
         m_band->setVerdict(
             {finding.kind, finding.headline.toStdString(), finding.cause.toStdString()});
-    const QStringList& remarks = m_session.run().remarks;
-    m_remark->setVisible(!remarks.isEmpty() && m_session.isAtWork());
-    m_remark->setText(remarks.isEmpty() ? QString() : remarks.back());
+    const QStringList& notes = m_session.run().notes;
+    m_note->setVisible(!notes.isEmpty() && m_session.isAtWork());
+    m_note->setText(notes.isEmpty() ? QString() : notes.back());
     m_header->changeButtons([this] { showButtons(); }, m_firstPlot);
     showNotice();
 }
@@ -253,7 +253,7 @@ void TunePage::showNotice() {
 }
 
 void TunePage::restyle() {
-    m_remark->setContentsMargins(
+    m_note->setContentsMargins(
         m_theme.scaled(14), m_theme.scaled(4), m_theme.scaled(12), m_theme.scaled(4));
     m_columns = 0;
     arrange();

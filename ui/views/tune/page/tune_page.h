@@ -76,7 +76,7 @@ private:
     QString m_noticeText;
     PhaseBar* m_phases;
     VerdictBand* m_band;
-    QLabel* m_remark;
+    QLabel* m_note;
     QStackedWidget* m_body;
     EmptyTune* m_empty;
     ColumnScroll* m_scroll;

@@ -112,6 +112,39 @@ std::optional<Estimate> speedupOf(const Selection& selection, bool hasPrompt, bo
     return Estimate{found.ratio, found.low, found.high, static_cast<int>(own.size())};
 }
 
+/// The share of the drafts that was kept, of the sums, with its interval over the prompts that have
+/// drafts.
+std::optional<Estimate> keptShareOf(const Selection& selection) {
+    const auto all = SelectionSums(selection).value("acceptance");
+    if (!all || !std::isfinite(all->value))
+        return std::nullopt;
+    std::vector<double> accepted; // [prompts]
+    std::vector<double> drafted;
+    std::map<std::tuple<const ReportVariant*, std::string, int>, std::size_t> places;
+    for (const AnsweredPrompt* run : selection.runs) {
+        DecodeMetrics sums;
+        for (const ShardAnswer* answer : run->own)
+            sums.add(answer->decoding);
+        if (sums.draftSteps <= 0)
+            continue;
+        const auto [place, isNew] = places.try_emplace(
+            {run->place.variant, run->place.model, run->place.prompt}, drafted.size());
+        if (isNew) {
+            accepted.push_back(0.0);
+            drafted.push_back(0.0);
+        }
+        accepted[place->second] += static_cast<double>(sums.accepted);
+        drafted[place->second] += static_cast<double>(sums.draftSteps);
+    }
+    Estimate made{all->value, {}, {}, static_cast<int>(drafted.size())};
+    if (drafted.size() > 1) { // of one prompt there is no interval
+        const RatioEstimate found = ratioOfSums(accepted, drafted);
+        made.low = found.low;
+        made.high = found.high;
+    }
+    return made;
+}
+
 /// The shortest text of a share without its leading zero: ".80".
 std::string shareText(double value) {
     std::string text = fmt::format("{:.2f}", value);
@@ -152,6 +185,8 @@ std::optional<Estimate> measured(std::string_view name, const Selection& selecti
         return speedupOf(selection, true, false);
     if (name == "cumulative_speedup")
         return speedupOf(selection, false, true);
+    if (name == "acceptance")
+        return keptShareOf(selection);
     if (name == "prompts") {
         std::set<int> prompts;
         for (const AnsweredPrompt* run : selection.runs)

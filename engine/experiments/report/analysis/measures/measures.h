@@ -49,8 +49,8 @@ bool isSpeedup(std::string_view name);
 
 /// The measure's value in a selection; none if nothing of the kind was measured there, and none for
 /// a speedup if the baseline moved there. Speedups are the median over prompts, each with the
-/// answers of all seeds, with a 95 % bootstrap interval over prompts; all other values are those of
-/// the sums.
+/// answers of all seeds; all other values are those of the sums. Speedups and acceptance have a
+/// 95 % bootstrap interval over prompts, unless there is only one.
 std::optional<Estimate> measured(std::string_view name, const Selection& selection);
 
 /// How far the baseline moved, if that is why a measure has no value in a selection.

@@ -5,7 +5,11 @@
 #include "engine/metrics/equation_six.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace engine {
 
@@ -19,6 +23,51 @@ std::optional<Estimate> counted(std::optional<double> value, int count) {
     return value ? std::optional(Estimate{*value, {}, {}, count}) : std::nullopt;
 }
 
+/// What searches took.
+struct SearchCost {
+    std::map<std::string, double> trials = {}; ///< by kind
+    double ms = 0.0;                           ///< within answers
+    double seconds = 0.0;                      ///< until the last trial
+};
+
+/// What the searches of a selection took, by shard and variant.
+class SearchCosts {
+public:
+    SearchCost& of(const RunPlace& place) {
+        ShardCost& found = m_costs[{place.shard->index, place.variant->name}];
+        found.shard = place.shard;
+        return found.cost;
+    }
+
+    /// Shards that differ only by their seed count as their mean.
+    SearchCost sum() const {
+        using Search = std::tuple<std::string, int, std::vector<int>, std::string>;
+        std::map<Search, std::vector<const SearchCost*>> searches; // the same under all seeds
+        for (const auto& [key, one] : m_costs)
+            searches[{one.shard->stage, one.shard->model, one.shard->prompts, key.second}]
+                .push_back(&one.cost);
+        SearchCost all;
+        for (const auto& [search, seeds] : searches) {
+            const auto count = static_cast<double>(seeds.size());
+            for (const SearchCost* cost : seeds) {
+                all.ms += cost->ms / count;
+                all.seconds += cost->seconds / count;
+                for (const auto& [kind, trials] : cost->trials)
+                    all.trials[kind] += trials / count;
+            }
+        }
+        return all;
+    }
+
+private:
+    struct ShardCost {
+        const PlannedShard* shard = nullptr;
+        SearchCost cost = {};
+    };
+
+    std::map<std::pair<int, std::string>, ShardCost> m_costs; // by shard and variant
+};
+
 } // namespace
 
 DecodeMetrics sumsOf(const Selection& selection) { return SelectionSums(selection).decoding(); }
@@ -29,13 +78,17 @@ const ShardPlan* lastPlan(const Selection& selection) {
 
 SelectionSums::SelectionSums(const Selection& selection) {
     std::set<const ShardAnswer*> references; // several variants may share vanilla's answers
+    std::set<std::tuple<const ReportVariant*, std::string, int>> prompts;
+    SearchCosts searches;
     for (const AnsweredPrompt* run : selection.runs) {
+        prompts.emplace(run->place.variant, run->place.model, run->place.prompt);
+        SearchCost& search = searches.of(run->place);
         for (const ShardAnswer* answer : run->own) {
             m_decoding.add(answer->decoding);
             m_decodeMs += answer->decodeMs;
             m_tokens += answer->tokens;
             if (answer->pass == 0) // a second pass searches once more
-                m_searchMs += answer->decoding.searchMs;
+                search.ms += answer->decoding.searchMs;
             ++m_answers;
             m_compared += answer->isEqual.has_value();
             m_equal += answer->isEqual.value_or(false);
@@ -57,16 +110,18 @@ SelectionSums::SelectionSums(const Selection& selection) {
         m_vanillaMs += answer->decodeMs;
         m_vanillaTokens += answer->tokens;
     }
-    std::map<std::pair<int, const ReportVariant*>, double> ends;
     for (const TrialRun* run : selection.trials.empty() ? selection.sources : selection.trials) {
-        ++m_trials[run->trial->kind];
         m_newestScore = run->trial->score;
         m_bestScore = std::max(m_bestScore.value_or(0.0), run->trial->best);
-        double& end = ends[{run->place.shard->index, run->place.variant}];
-        end = std::max(end, run->trial->at);
+        SearchCost& search = searches.of(run->place);
+        search.trials[run->trial->kind] += 1.0;
+        search.seconds = std::max(search.seconds, run->trial->at);
     }
-    for (const auto& [place, end] : ends)
-        m_trialSeconds += end;
+    SearchCost all = searches.sum();
+    m_trials = std::move(all.trials);
+    m_searchMs = all.ms;
+    m_trialSeconds = all.seconds;
+    m_prompts = static_cast<int>(prompts.size());
     m_lastPlan = lastPlan(selection);
 }
 
@@ -76,11 +131,11 @@ std::optional<double> SelectionSums::plainMs() const {
 
 std::optional<Estimate> SelectionSums::value(std::string_view name) const {
     if (const auto found = roundMeasure(name, m_decoding))
-        return counted(found, m_answers);
+        return counted(found, m_prompts);
     if (const auto found = ofEquationSix(name))
-        return counted(found, m_answers);
+        return counted(found, m_prompts);
     if (const auto found = ofTime(name))
-        return counted(found, m_answers);
+        return counted(found, m_prompts);
     if (const auto found = ofAnswers(name))
         return found;
     return ofSearch(name);
@@ -176,11 +231,12 @@ std::optional<Estimate> SelectionSums::ofAnswers(std::string_view name) const {
 std::optional<Estimate> SelectionSums::ofSearch(std::string_view name) const {
     const auto kind = [&](const std::string& wanted) {
         const auto found = m_trials.find(wanted);
-        return found == m_trials.end() ? 0 : found->second;
+        return found == m_trials.end() ? 0.0 : found->second;
     };
-    int trials = 0;
+    double tried = 0.0;
     for (const auto& [other, count] : m_trials)
-        trials += other == "rescore" ? 0 : count;
+        tried += other == "rescore" ? 0.0 : count;
+    const auto trials = static_cast<int>(std::lround(tried));
     if (name == "skip_ratio") {
         if (m_ratios > 0)
             return Estimate{m_ratioSum / m_ratios, {}, {}, m_ratios};
@@ -198,11 +254,11 @@ std::optional<Estimate> SelectionSums::ofSearch(std::string_view name) const {
     if (trials == 0)
         return std::nullopt;
     if (name == "trials")
-        return Estimate{static_cast<double>(trials), {}, {}, trials};
+        return Estimate{tried, {}, {}, trials};
     if (name == "random_trials")
-        return Estimate{static_cast<double>(kind("random")), {}, {}, trials};
+        return Estimate{kind("random"), {}, {}, trials};
     if (name == "bayesian_trials")
-        return Estimate{static_cast<double>(kind("bayesian")), {}, {}, trials};
+        return Estimate{kind("bayesian"), {}, {}, trials};
     if (name == "search_seconds")
         return Estimate{m_searchMs > 0.0 ? m_searchMs / 1e3 : m_trialSeconds, {}, {}, trials};
     return std::nullopt;

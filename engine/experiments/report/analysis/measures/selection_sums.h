@@ -15,7 +15,8 @@ namespace engine {
 /// one, and where nothing was drafted.
 std::optional<double> roundMeasure(std::string_view name, const DecodeMetrics& sums);
 
-/// The sums over a selection, and the measures that follow from them: all but the speedups.
+/// The sums over a selection, and the measures that follow from them: all but the speedups. A
+/// search that was made anew under several seeds counts as one, with the mean of what they took.
 class SelectionSums {
 public:
     explicit SelectionSums(const Selection& selection);
@@ -36,6 +37,7 @@ private:
     double m_decodeMs = 0.0;
     double m_searchMs = 0.0; ///< of first passes alone
     long m_tokens = 0;
+    int m_prompts = 0; ///< of each variant and model; the answers under all seeds together
     int m_answers = 0;
     int m_compared = 0; ///< answers beside one of vanilla
     int m_equal = 0;
@@ -45,7 +47,7 @@ private:
     double m_vanillaMs = 0.0;
     long m_vanillaTokens = 0;
     std::map<std::string, std::pair<double, int>> m_quality; // sum and answers
-    std::map<std::string, int> m_trials;                     // by kind
+    std::map<std::string, double> m_trials;                  // by kind
     std::optional<double> m_newestScore;
     std::optional<double> m_bestScore;
     double m_trialSeconds = 0.0; ///< of searches without answers

@@ -88,7 +88,7 @@ private:
         }
         const Estimate& value = subject->value;
         const std::string& name = subject->variant->label;
-        const std::string interval = intervalWords(value);
+        const std::string interval = intervalWords("speedup", value);
         const Selection own = m_context.of(*subject->variant);
         std::string others;
         if (all.front().variant != subject->variant && all.front().value.value > 1.0 &&
@@ -147,9 +147,9 @@ private:
                                 : "has " + m_context.comparedWords(isBetter),
                             other->label,
                             measureText(m_context.wish.measure, *own),
-                            intervalWords(*own),
+                            intervalWords(m_context.wish.measure, *own),
                             measureText(m_context.wish.measure, *against),
-                            intervalWords(*against)),
+                            intervalWords(m_context.wish.measure, *against)),
                 cause};
     }
 
@@ -192,7 +192,7 @@ private:
                             : fmt::format("{} has the highest {}", name, m_context.measureWords()),
                     measureText(m_context.wish.measure, first.value),
                     isSpeed ? " over vanilla" : "",
-                    intervalWords(first.value)),
+                    intervalWords(m_context.wish.measure, first.value)),
                 cause + costSentence(m_context.of(*first.variant))};
     }
 
@@ -200,7 +200,8 @@ private:
     ExperimentVerdict bestByChance(const std::vector<Measurement>& all,
                                    const std::string& cause) const {
         const auto words = [&](const Measurement& one, const char* of) {
-            return measureText(m_context.wish.measure, one.value) + of + intervalWords(one.value);
+            return measureText(m_context.wish.measure, one.value) + of +
+                   intervalWords(m_context.wish.measure, one.value);
         };
         const Measurement& first = all.front();
         const Selection own = m_context.of(*first.variant);

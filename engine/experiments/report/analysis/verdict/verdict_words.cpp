@@ -57,10 +57,16 @@ std::string equalSentence(const RunData& data) {
                        counts.nearTies);
 }
 
-std::string intervalWords(const Estimate& value) {
+std::string intervalWords(std::string_view measure, const Estimate& value) {
     if (!value.low || !value.high)
         return {};
-    return fmt::format(" ({:.2f} to {:.2f}, {} prompts)", *value.low, *value.high, value.count);
+    const bool isShare = measureInfo(measure).form == NumberForm::Share;
+    const auto bound = [&](double number) {
+        return isShare ? numberText(NumberForm::Share, {number, {}, {}, 1})
+                       : fmt::format("{:.2f}", number);
+    };
+    return fmt::format(
+        " ({} to {}, {} prompts)", bound(*value.low), bound(*value.high), value.count);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include "engine/experiments/report/analysis/measures/measures.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -20,8 +21,8 @@ EqualCounts equalCounts(const RunData& data);
 /// "No token differs in 180 answers." or how many differ; empty if none was compared.
 std::string equalSentence(const RunData& data);
 
-/// " (1.27 to 1.35, 60 prompts)"; empty without an interval.
-std::string intervalWords(const Estimate& value);
+/// Of a value of this measure: " (1.27 to 1.35, 60 prompts)"; empty without an interval.
+std::string intervalWords(std::string_view measure, const Estimate& value);
 
 /// What drafting and verifying cost and gave, and what equation 6 expects of it.
 std::string costSentence(const Selection& selection);

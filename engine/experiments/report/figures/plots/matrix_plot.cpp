@@ -29,7 +29,7 @@ public:
         : m_figure(figure)
         , m_painter(painter)
         , m_isSpeed(figure.y.reference.has_value())
-        , m_hasDiagonal(m_isSpeed && figure.x.names == figure.y.names) {
+        , m_hasDiagonal(!figure.x.names.empty() && figure.x.names == figure.y.names) {
         bool isFirst = true;
         for (const FigurePanel& panel : figure.panels) {
             for (const auto& row : panel.cells) {
@@ -250,7 +250,7 @@ private:
     const ResultFigure& m_figure;
     Painter& m_painter;
     bool m_isSpeed;
-    bool m_hasDiagonal; ///< a row and a column for each task: its own set lies on it
+    bool m_hasDiagonal; ///< rows and columns are the same, so that what is its own lies on it
     bool m_hasIntervals = false;
     double m_low = 0.0;
     double m_high = 1.0;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
+#include "tests/ui/views/experiments/staged_desk.h"
+#include "ui/views/experiments/data/data_page.h"
+
+#include <QComboBox>
+#include <QTest>
+
+#include <memory>
+
+using namespace support;
+using namespace ui;
+
+/// Prompts whose columns the user has chosen, and recipes that run on them.
+class RecipeDataTest : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<StagedDesk> m_desk;
+
+    ExperimentsDesk& desk() { return *m_desk->desk; }
+
+    DataPage& page() { return desk().page().dataPage(); }
+
+    /// Opens a table in which another column than the proposed one has the prompts, says so, and
+    /// takes it for recipes. Returns its path.
+    QString chooseColumns() {
+        const QString path = writeFile(m_desk->script.folder() + QStringLiteral("/own.csv"),
+                                       "prompt,question,category,answer\n"
+                                       "x,Why?,how,Because.\n"
+                                       "x,When?,time,Now.\n"
+                                       "x,Where?,time,Here.\n");
+        desk().openPaths({path});
+        waitUntil([this] { return page().canRun(); });
+        for (QComboBox* box : page().findChildren<QComboBox*>())
+            if (box->accessibleName() == QStringLiteral("Column of the prompts")) {
+                box->setCurrentIndex(box->findData(QStringLiteral("question")));
+                emit box->activated(box->currentIndex());
+            }
+        QTest::mouseClick(shownButton(page(), QStringLiteral("Use for a recipe")), Qt::LeftButton);
+        return path;
+    }
+
+private slots:
+
+    void init() { m_desk = std::make_unique<StagedDesk>(); }
+
+    void cleanup() { m_desk.reset(); }
+
+    void recipesRunOnTheColumnsThatTheUserChose() {
+        const QString path = chooseColumns();
+        desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
+        QTRY_VERIFY(labelSays(desk().options(), QStringLiteral("3 prompts, 2 tasks")));
+        QTest::mouseClick(shownButton(desk().options(), QStringLiteral("Run")), Qt::LeftButton);
+        QTRY_COMPARE(desk().queue().jobs().size(), std::size_t{1});
+        QCOMPARE(desk().queue().jobs().front().arguments,
+                 QStringList({"--size",
+                              "quick",
+                              "--data",
+                              path,
+                              "--text-field=question",
+                              "--task-field=category",
+                              "--reference-field=answer"}));
+    }
+
+    void theyDoSoAtTheNextStartToo() {
+        const QString path = chooseColumns();
+        m_desk->close();
+        m_desk->open();
+        const RecipeChoice choice = desk().options().choice();
+        QCOMPARE(choice.data, QStringList(path));
+        QCOMPARE(choice.layout.prompt, std::string("question"));
+        QCOMPARE(choice.layout.task, std::string("category"));
+        QCOMPARE(choice.layout.taskSource, engine::TaskSource::Field);
+        QCOMPARE(choice.layout.reference, std::string("answer"));
+        QVERIFY(choice.layout.hasHeader);
+    }
+
+    /// The page that maps the columns offers nothing that would not run.
+    void filesWithoutPromptsAreNotTakenForRecipes() {
+        desk().openPaths(
+            {writeFile(m_desk->script.folder() + QStringLiteral("/none.jsonl"), "{\"n\":1}\n")});
+        QTRY_VERIFY(labelSays(page(), QStringLiteral("There is no prompt in these files.")));
+        QVERIFY(!shownButton(page(), QStringLiteral("Use for a recipe"))->isEnabled());
+    }
+};
+
+QTEST_MAIN(RecipeDataTest)
+#include "recipe_data_test.moc"
