@@ -231,7 +231,7 @@ struct EventLine {
         return fmt::format("phase {}", decoderPhaseName(event.phase));
     }
 
-    std::string operator()(const Remark& event) const { return event.text; }
+    std::string operator()(const Note& event) const { return event.text; }
 
     std::string operator()(const PromptFinished& event) const {
         return fmt::format("prompt {} ended ({}): {}, {:.1f} tokens/s; {}",

@@ -58,7 +58,7 @@ Result<void> TaskSearch::begin(std::string reason, SearchReport& report) {
          m_settings.start == StartSet::Manual ? TrialKind::Manual : TrialKind::Start);
     reportPlan(std::move(reason), report);
     if (!start.note.empty())
-        report.remarks.push_back(std::move(start.note));
+        report.notes.push_back(std::move(start.note));
     return {};
 }
 
@@ -213,7 +213,7 @@ void TaskSearch::settleIfDone(SearchReport& report) {
     std::string end = m_optimisation.end(m_incumbent.score, m_settings);
     if (end.empty())
         return;
-    report.remarks.push_back(std::move(end));
+    report.notes.push_back(std::move(end));
     m_isSettled = true;
     m_watch.clear();
 }
@@ -243,7 +243,7 @@ void TaskSearch::endGrowth(SearchReport& report) {
     if (m_optimisation.ratio() != m_incumbent.ratio)
         aim(m_incumbent.ratio);
     const long percent = std::lround(m_incumbent.ratio * 100.0);
-    report.remarks.push_back(
+    report.notes.push_back(
         m_incumbent.ratio + kSameRatio >= m_settings.ratio
             ? fmt::format("The search has reached {} % skipped (matchness {:.2f}).",
                           percent,
@@ -267,12 +267,12 @@ void TaskSearch::observe(const DecodeStep& step,
         return;
     if (m_isSettled)
         if (const auto before = m_settlement.fallenFrom(*acceptance, m_settings.restartDrop)) {
-            report.remarks.push_back(
+            report.notes.push_back(
                 fmt::format("Acceptance fell from {:.2f} to {:.2f}, so the search starts again.",
                             *before,
                             *acceptance));
             if (auto begun = begin("restart", report); !begun)
-                report.remarks.push_back(begun.error().message);
+                report.notes.push_back(begun.error().message);
             return;
         }
     const bool isTried = m_trials - m_trialsBefore >= 2 * m_settings.bayesianEvery || m_isSettled;
@@ -286,7 +286,7 @@ void TaskSearch::lowerRatio(double acceptance, SearchReport& report) {
         std::max(m_settings.minimumRatio, m_incumbent.ratio - m_settings.ratioStep);
     if (lower > m_incumbent.ratio - kSameRatio || m_choices.space().dims() == 0)
         return;
-    report.remarks.push_back(
+    report.notes.push_back(
         fmt::format("r was lowered from {:.2f} to {:.2f}: of the last {} drafted tokens only {} % "
                     "were accepted.",
                     m_incumbent.ratio,

@@ -120,6 +120,10 @@ void StepCheck::checkTokens(const DecodeStep& step) const {
 void StepCheck::checkDraft(const DecodeStep& step) const {
     ENGINE_CHECK(step.draft.size() <= kMostRows, "a draft of {} tokens", step.draft.size());
     for (const DraftNode& node : step.draft.nodes()) {
+        const TokenId before = node.parent < 0 ? kNoToken : step.draft.node(node.parent).token;
+        ENGINE_CHECK(std::find(m_endIds.begin(), m_endIds.end(), before) == m_endIds.end(),
+                     "the token {} was drafted behind the end of the answer",
+                     node.token);
         checkToken(node.token, "the drafted token");
         checkProbability(node.probability, "a drafted token");
     }
@@ -210,17 +214,17 @@ void StepCheck::limitTables(DecodeStep& step) {
     bool isCut = cutList(step.tables, kMostTables);
     for (StepTable& table : step.tables)
         isCut |= cutTable(table);
-    if (!isCut || std::exchange(m_hasToldCut, true))
+    if (!isCut || std::exchange(m_hasReportedCut, true))
         return;
-    step.search.remarks.push_back(fmt::format("The decoder {} shows more in tables than fits ({} "
-                                              "of them, the first is \"{}\"): {} tables "
-                                              "of {} rows and {} columns are kept of each step.",
-                                              m_decoder,
-                                              tables,
-                                              step.tables.front().name,
-                                              kMostTables,
-                                              kMostTableRows,
-                                              kMostColumns));
+    step.search.notes.push_back(fmt::format("The decoder {} shows more in tables than fits ({} "
+                                            "of them, the first is \"{}\"): {} tables "
+                                            "of {} rows and {} columns are kept of each step.",
+                                            m_decoder,
+                                            tables,
+                                            step.tables.front().name,
+                                            kMostTables,
+                                            kMostTableRows,
+                                            kMostColumns));
 }
 
 } // namespace engine

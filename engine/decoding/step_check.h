@@ -29,7 +29,7 @@ public:
     void begin(const Prompt& prompt);
 
     /// A step that breaks what Decoder and DecodeStep promise is a bug of the module
-    /// (ENGINE_CHECK). Tables that are too large are cut; a remark says so, once.
+    /// (ENGINE_CHECK). Tables that are too large are cut; a note says so, once.
     void passStep(DecodeStep& step);
 
     /// The same for what was done outside of a step.
@@ -50,7 +50,7 @@ private:
     int m_layerCount;
     int m_remainingTokens = 0;
     std::vector<TokenId> m_endIds;
-    bool m_hasToldCut = false;
+    bool m_hasReportedCut = false;
 };
 
 } // namespace engine

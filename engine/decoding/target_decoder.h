@@ -57,13 +57,25 @@ protected:
     /// Reports a sentence for the user, unless it is empty.
     void note(std::string sentence) {
         if (!sentence.empty())
-            m_report.remarks.push_back(std::move(sentence));
+            m_report.notes.push_back(std::move(sentence));
     }
 
     /// The same, but each sentence only once.
     void noteOnce(const std::string& sentence) {
         if (m_notedOnce.insert(sentence).second)
             note(sentence);
+    }
+
+    /// Does a part of a search. Its time is reported, that of a cancelled one too, and goes to
+    /// `spentMs` as well, unless that is null.
+    template <typename Work> auto searched(Work&& work, double* spentMs = nullptr) {
+        const double startMs = m_target.nowMs();
+        auto made = std::forward<Work>(work)();
+        const double ms = m_target.nowMs() - startMs;
+        m_report.searchMs += ms;
+        if (spentMs != nullptr)
+            *spentMs = ms;
+        return made;
     }
 
     Target m_target;

@@ -83,7 +83,7 @@ struct PromptMessage {
 /// see SubmitPrompt::task alone, whatever is recognised.
 enum class TaskUse {
     Given,      ///< the task is what it is called; nothing is kept
-    Learnt,     ///< the prompt is kept as one of its task
+    Learned,    ///< the prompt is kept as one of its task
     Recognised, ///< the task is named by the prompt (TaskRecognised), which is kept under this name
 };
 
@@ -115,7 +115,7 @@ struct SubmitPrompt {
     std::optional<SamplingOptions> sampling = {}; ///< as set by an earlier ChangeSampling
     std::optional<ChooseDecoder> decoder = {};    ///< as set by ChooseDecoder, if it is another one
     /// Whose cache and decoder are used. If there is no memory for one more cache, that of the
-    /// conversation that was idle longest is freed, which a Remark says; if none is idle, the
+    /// conversation that was idle longest is freed, which a Note says; if none is idle, the
     /// prompt fails with NoMemory.
     std::uint64_t conversation = 0;
 };

@@ -36,10 +36,10 @@ struct ModelLoaded {
     static constexpr std::string_view kKind = "model_loaded";
     std::string path;
     ModelFacts model;
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
     std::vector<DecoderInfo> decoders; ///< all that can be chosen
     /// Why modules with decoders were left out, such as those of another build; none in older
-    /// recordings, where the remarks say so.
+    /// recordings, where the notes say so.
     std::vector<Error> refusedModules = {};
 };
 
@@ -54,7 +54,7 @@ struct ModelInspected {
     std::string path;
     ModelFacts model; ///< weightBytes is computed from the sizes; nothing was loaded
     MemoryFacts memory;
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
 };
 
 /// Answers CountTokens.
@@ -282,7 +282,7 @@ struct PhaseChanged {
 };
 
 /// A sentence for the user.
-struct Remark {
+struct Note {
     static constexpr std::string_view kKind = "remark";
     std::string text;
 };
@@ -362,7 +362,7 @@ struct EventContent : std::variant<ModelLoadProgress,
                                    PlanChanged,
                                    ForecastMade,
                                    PhaseChanged,
-                                   Remark,
+                                   Note,
                                    Statistics,
                                    PromptFinished,
                                    EngineFailed,

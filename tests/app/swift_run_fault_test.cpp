@@ -244,9 +244,9 @@ void SwiftRunFaultTest::everyCallMayFail() {
             failed.errors;
         QVERIFY2(failed.exitCode == 0 || failed.exitCode == expected, told.constData());
         // The list of published sets is no part of the model: without it the rest is shown.
-        const bool isRemarked = failed.output.contains("published skip sets cannot be shown");
+        const bool isNoted = failed.output.contains("published skip sets cannot be shown");
         if (failed.exitCode == 0)
-            QVERIFY2(isRemarked || essenceOf(failed, isMeasured) == essenceOf(whole, isMeasured),
+            QVERIFY2(isNoted || essenceOf(failed, isMeasured) == essenceOf(whole, isMeasured),
                      (told + failed.output).constData());
         else
             QVERIFY2(failed.errors.contains("swift-run: "), told.constData());

@@ -306,9 +306,9 @@ void SwiftRunOutputTest::theNameIsTakenWithTheFirstRecord() {
         auto recorder = engine::RunRecorder::start(file);
         QVERIFY(recorder.hasValue());
         QCOMPARE(std::filesystem::file_size(file), std::uintmax_t{0});
-        QVERIFY(recorder.value().write({0.5, engine::Remark{"first"}}).hasValue());
+        QVERIFY(recorder.value().write({0.5, engine::Note{"first"}}).hasValue());
         QVERIFY(engine::isRecording(file).value());
-        QVERIFY(recorder.value().write({0.6, engine::Remark{"second"}}).hasValue());
+        QVERIFY(recorder.value().write({0.6, engine::Note{"second"}}).hasValue());
     }
     QVERIFY(engine::RunRecorder::start(file).hasValue()); // and gone again, without a record
     auto reader = engine::RunReader::open(file);

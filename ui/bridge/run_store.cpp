@@ -9,7 +9,7 @@ using namespace engine;
 
 namespace {
 
-constexpr std::size_t kRemarksKept = 200;
+constexpr std::size_t kNotesKept = 200;
 
 } // namespace
 
@@ -95,11 +95,11 @@ Topics RunStore::applyRest(const EngineEvent& event) {
         m_statistics = *statistics;
         return Topic::Context;
     }
-    if (const auto* remark = event.as<Remark>()) {
-        if (m_remarks.size() >= kRemarksKept)
-            m_remarks.erase(m_remarks.begin());
-        m_remarks.push_back(remark->text);
-        return Topic::Remarks;
+    if (const auto* note = event.as<Note>()) {
+        if (m_notes.size() >= kNotesKept)
+            m_notes.erase(m_notes.begin());
+        m_notes.push_back(note->text);
+        return Topic::Notes;
     }
     if (const auto* started = event.as<RecordingStarted>()) {
         m_recordingPath = started->path;

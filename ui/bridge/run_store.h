@@ -24,7 +24,7 @@ enum class Topic {
     Search = 16,     ///< trials, best sets, phases
     Speed = 32,      ///< times of steps
     Context = 64,    ///< how full it is
-    Remarks = 128,   ///< sentences for the user
+    Notes = 128,     ///< sentences for the user
     Recording = 256, ///< begun or ended
     Selection = 512, ///< what the user points at (Selection, not RunStore)
 };
@@ -70,7 +70,7 @@ public:
     const engine::Statistics& statistics() const { return m_statistics; }
 
     /// The newest sentences, oldest first; at most 200.
-    const std::vector<std::string>& remarks() const { return m_remarks; }
+    const std::vector<std::string>& notes() const { return m_notes; }
 
     /// Path of the recording being written; empty when there is none.
     const std::string& recordingPath() const { return m_recordingPath; }
@@ -91,7 +91,7 @@ private:
     SearchLog m_search;
     SpeedLog m_speed;
     engine::Statistics m_statistics;
-    std::vector<std::string> m_remarks;
+    std::vector<std::string> m_notes;
     std::string m_recordingPath;
 };
 

@@ -376,11 +376,11 @@ void MainWindow::fitDocks() {
 void MainWindow::tellWhatHasNoRoom() {
     const Workspace* shown = currentWorkspace();
     const QStringList hidden = shown->withoutRoom();
-    const bool isTold = std::exchange(m_withoutRoom[shown], hidden) == hidden;
-    if (std::exchange(m_toldOf, shown) == shown && isTold)
+    const bool isReported = std::exchange(m_withoutRoom[shown], hidden) == hidden;
+    if (std::exchange(m_reportedOf, shown) == shown && isReported)
         return;
     m_messages->withdraw(QStringLiteral("no_room"));
-    if (!isTold && !hidden.isEmpty() && !menuBar()->isHidden()) // its hint names a menu
+    if (!isReported && !hidden.isEmpty() && !menuBar()->isHidden()) // its hint names a menu
         m_messages->show({Notice::Kind::Info,
                           QStringLiteral("no_room"),
                           tr("No room for: %1.").arg(shortList(hidden)),

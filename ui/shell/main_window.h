@@ -126,7 +126,7 @@ private:
     StatusStrip* m_status;
     std::vector<Workspace*> m_workspaces;
     std::map<const Workspace*, QStringList> m_withoutRoom; ///< titles of docks, as told last
-    const Workspace* m_toldOf = nullptr;                   ///< whose notice may be open
+    const Workspace* m_reportedOf = nullptr;               ///< whose notice may be open
     QSize m_fitted;     ///< pixels that the content needed after docks were hidden
     QSize m_fittedRoom; ///< pixels that it might take then
     bool m_isFitting = false;

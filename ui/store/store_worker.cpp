@@ -254,7 +254,7 @@ void StoreWorker::acknowledge(const UnsavedRecords& written) {
 
 void StoreWorker::tellUnsavedCount() {
     const qint64 count = m_lastingFault ? m_unsaved.messages.size() : 0;
-    if (std::exchange(m_toldUnsavedCount, count) != count)
+    if (std::exchange(m_reportedUnsavedCount, count) != count)
         emit unsavedCountChanged(count);
 }
 

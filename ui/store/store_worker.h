@@ -85,7 +85,7 @@ private:
     int m_retryMs = 0;
     bool m_isTidy = false; ///< what the former run left unfinished has been handled
     std::optional<StoreFaultKind> m_lastingFault;
-    qint64 m_toldUnsavedCount = 0;
+    qint64 m_reportedUnsavedCount = 0;
 };
 
 } // namespace ui

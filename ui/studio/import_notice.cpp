@@ -20,7 +20,7 @@ ImportNotice::ImportNotice(ChatStore& store,
     : QObject(parent)
     , m_store(store)
     , m_messages(messages) {
-    m_sinceTold.start();
+    m_sinceReported.start();
     store.importChats(paths, this, [this](const ImportSlice& slice) { return take(slice); });
 }
 
@@ -35,13 +35,13 @@ bool ImportNotice::take(const ImportSlice& slice) {
         deleteLater();
         return false;
     }
-    if (m_sinceTold.hasExpired(kProgressMs))
+    if (m_sinceReported.hasExpired(kProgressMs))
         tellProgress(slice);
     return true;
 }
 
 void ImportNotice::tellProgress(const ImportSlice& slice) {
-    m_sinceTold.start();
+    m_sinceReported.start();
     const qint64 percent = slice.bytesTotal > 0 ? 100 * slice.bytesRead / slice.bytesTotal : 0;
     m_messages.show({Notice::Kind::Info,
                      kId,

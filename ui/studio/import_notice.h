@@ -31,7 +31,7 @@ private:
     qsizetype m_problemCount = 0;
     int m_leftOut = 0;
     bool m_isStopped = false;
-    QElapsedTimer m_sinceTold;
+    QElapsedTimer m_sinceReported;
 };
 
 } // namespace ui

@@ -353,7 +353,7 @@ void Studio::connectNotices() {
     connect(m_chats.get(), &ChatStore::recovered, this, &Studio::onRecovered);
     connect(m_session.get(), &ChatSession::stateChanged, this, &Studio::sendFirstMessage);
     connect(m_session.get(), &ChatSession::shown, this, [this] {
-        m_window->statusStrip().forgetRemark();
+        m_window->statusStrip().forgetNote();
     });
     connect(
         m_session.get(),
@@ -416,11 +416,11 @@ void Studio::onFinished(const PromptFinished& finished) {
 /// Errors that no other part shows: the chat shows those of its prompts, the models dock those of
 /// its loads, the lens what it could not read.
 void Studio::onFailed(const EngineFailed& failure) {
-    const bool isToldByPanel = failure.task == "inspect_model" || failure.task == "read_lens" ||
-                               failure.task == "read_attention" ||
-                               (failure.task == "load_model" && m_modelPanel->isShowing()) ||
-                               (failure.task == "change_sampling" && m_parameters->isShowing());
-    if (failure.task == "submit_prompt" || failure.task == "count_tokens" || isToldByPanel ||
+    const bool isReportedByPanel = failure.task == "inspect_model" || failure.task == "read_lens" ||
+                                   failure.task == "read_attention" ||
+                                   (failure.task == "load_model" && m_modelPanel->isShowing()) ||
+                                   (failure.task == "change_sampling" && m_parameters->isShowing());
+    if (failure.task == "submit_prompt" || failure.task == "count_tokens" || isReportedByPanel ||
         failure.error.code == ErrorCode::Cancelled)
         return;
     const QString what = QString::fromStdString(failure.error.message);

@@ -174,7 +174,7 @@ TuningEvent eventOf(const QString& name, EventFields& fields, const QJsonObject&
     if (name == QLatin1String("checkpoint"))
         return TuningCheckpoint{};
     if (name == QLatin1String("remark"))
-        return TuningRemark{fields.text("text")};
+        return TuningNote{fields.text("text")};
     if (name == QLatin1String("done")) {
         const QJsonObject seconds = object[QLatin1String("seconds")].toObject();
         return TuningDone{fields.text("path"),

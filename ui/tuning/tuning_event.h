@@ -94,7 +94,7 @@ struct TuningQuality {
 /// Everything up to here is on the disk. The first one is written before the first step.
 struct TuningCheckpoint {};
 
-struct TuningRemark {
+struct TuningNote {
     QString text;
 };
 
@@ -125,7 +125,7 @@ using TuningEvent = std::variant<TuningStarted,
                                  TuningStep,
                                  TuningEvaluation,
                                  TuningCheckpoint,
-                                 TuningRemark,
+                                 TuningNote,
                                  TuningDone,
                                  TuningError>;
 

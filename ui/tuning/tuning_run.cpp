@@ -51,12 +51,12 @@ public:
 
     void operator()(const TuningCheckpoint&) { m_run.phase = TuningPhase::Training; }
 
-    void operator()(const TuningRemark& remark) {
+    void operator()(const TuningNote& note) {
         constexpr qsizetype kMost = 100;
-        if (m_run.remarks.size() < kMost)
-            m_run.remarks << remark.text;
+        if (m_run.notes.size() < kMost)
+            m_run.notes << note.text;
         else
-            m_run.remarks.back() = remark.text;
+            m_run.notes.back() = note.text;
     }
 
     void operator()(const TuningDone& done) {

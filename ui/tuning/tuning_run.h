@@ -33,7 +33,7 @@ struct TuningRun {
     std::optional<TuningStep> step;               ///< newest
     std::vector<LossPoint> losses;                ///< by step
     std::vector<TuningEvaluation> evaluations;    ///< by step
-    QStringList remarks;
+    QStringList notes;
     std::optional<TuningDone> done;
     std::optional<TuningError> error;
 

@@ -154,7 +154,7 @@ void TuningSession::launch(bool isResumed) {
     else if (!m_kept.choice.changesModel() || hasWork()) // a folder is replaced by its like alone
         arguments << QStringLiteral("--overwrite");
     m_run.phase = TuningPhase::Preparing;
-    m_run.remarks.clear(); // those of before, such as how to go on
+    m_run.notes.clear(); // those of before, such as how to go on
     m_process = new TuningProcess(this);
     connect(m_process, &TuningProcess::lineCame, this, &TuningSession::takeLine);
     connect(m_process, &TuningProcess::ended, this, &TuningSession::onEnded);

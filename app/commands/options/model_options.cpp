@@ -178,10 +178,10 @@ Result<LoadedModel> loadModel(const ModelOptions& options,
         return model;
     ENGINE_TRY(const std::string fingerprint, modelFingerprint(config, *weights));
     ENGINE_TRY(
-        const auto remarks,
+        const auto notes,
         adoptDraftAdapter(*model.transformer, fingerprint, options.draftAdapter, adapterFolder()));
-    for (const std::string& remark : remarks)
-        Console::note(fmt::format("[{}]", remark));
+    for (const std::string& note : notes)
+        Console::note(fmt::format("[{}]", note));
     return model;
 }
 
@@ -194,8 +194,8 @@ loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token s
                registry.options(model.backend, options.settings));
     ENGINE_TRY(const TransformerFactory factory, registry.find(model.backend));
     ProgressBar bar("Loading " + source.name);
-    if (const std::string remark = threadsRemark(backendOptions.threads); !remark.empty())
-        Console::note(fmt::format("[{}]", remark));
+    if (const std::string note = threadsNote(backendOptions.threads); !note.empty())
+        Console::note(fmt::format("[{}]", note));
     backendOptions.threads = usefulThreads(backendOptions.threads);
     backendOptions.cacheSlots = source.cacheSlots;
     if (options.usesPackedCache)
@@ -203,8 +203,8 @@ loadNetwork(const ModelOptions& options, NetworkSource source, std::stop_token s
     backendOptions.stop = std::move(stop);
     backendOptions.progress = [&bar](double part) { bar.show(part); };
     ENGINE_TRY(model.transformer, factory(source.config, source.weights, backendOptions));
-    if (const std::string remark = memoryRemark(); !remark.empty())
-        Console::note(fmt::format("[{}]", remark));
+    if (const std::string note = memoryNote(); !note.empty())
+        Console::note(fmt::format("[{}]", note));
     model.config = std::move(source.config);
     return model;
 }

@@ -22,10 +22,10 @@ Result<std::vector<std::vector<TokenId>>> calibrationPrompts(const OfflineSearch
                    request.model.encoder->encode({{{"user", prompt.record.turns.front()}, {}}}));
         const auto room = static_cast<std::size_t>(request.model.contextLength - search.maxTokens);
         if (ids.size() >= room)
-            watcher.onRemark(fmt::format("{}: line {} was skipped: it is too long ({}).",
-                                         prompt.file,
-                                         prompt.record.line,
-                                         counted(ids.size(), "token")));
+            watcher.onNote(fmt::format("{}: line {} was skipped: it is too long ({}).",
+                                       prompt.file,
+                                       prompt.record.line,
+                                       counted(ids.size(), "token")));
         else
             prompts.push_back(std::move(ids));
         return !request.stop.stop_requested();

@@ -228,9 +228,9 @@ Result<void> runSearch(const SearchOptions& typed, CommandContext& context) {
     StatusLine status;
     SearchWatcher watcher;
     watcher.onProgress = [&](const std::string& doing) { status.show(doing); };
-    watcher.onRemark = [&](const std::string& remark) {
+    watcher.onNote = [&](const std::string& note) {
         status.clear();
-        Console::note(remark);
+        Console::note(note);
     };
     watcher.onTrial = [&](const TrialRecord& trial) {
         status.show(fmt::format("trial {} ({}): {:.3f}, best {:.3f}",

@@ -41,14 +41,14 @@ void follow(const SearchReport& report, const SearchWatcher& watcher, FoundSet& 
         if (change.reason == "start" || change.reason == "restart" || change.reason == "lower r")
             found.score.reset();
     }
-    for (const std::string& remark : report.remarks)
-        watcher.onRemark(remark);
+    for (const std::string& note : report.notes)
+        watcher.onNote(note);
 }
 
 bool isPassedOver(const Error& error, const DataPrompt& prompt, const SearchWatcher& watcher) {
     if (error.code != ErrorCode::InvalidInput)
         return false;
-    watcher.onRemark(
+    watcher.onNote(
         fmt::format("{}: line {} was skipped: {}", prompt.file, prompt.record.line, error.message));
     return true;
 }

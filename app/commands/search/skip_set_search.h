@@ -28,7 +28,7 @@ struct FoundSet {
 /// Called after each trial, and after each prompt.
 struct SearchWatcher {
     std::function<void(const engine::TrialRecord&)> onTrial;
-    std::function<void(const std::string& remark)> onRemark;
+    std::function<void(const std::string& note)> onNote;
     std::function<void(const std::string& doing)> onProgress;
 };
 

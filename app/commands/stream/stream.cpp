@@ -45,7 +45,7 @@ Result<void> runStream(const StreamOptions& options, CommandContext& context) {
                                               text.sampling,
                                               isRecording)));
     ENGINE_TRY_DO(session.load(stop));
-    session.tellRemarks();
+    session.tellNotes();
     if (records) // last, so that no other fault destroys an earlier recording
         ENGINE_TRY_DO(session.startRecording(options.out));
     StreamReport report;

@@ -24,8 +24,8 @@ void StreamRun::collect(const EngineEvent& event) {
         m_report.add(*trial);
     else if (const auto* change = event.as<PlanChanged>())
         m_report.add(*change);
-    else if (const auto* remark = event.as<Remark>())
-        tell(fmt::format("[{}]", remark->text));
+    else if (const auto* note = event.as<Note>())
+        tell(fmt::format("[{}]", note->text));
     else if (const auto* stopped = event.as<RecordingStopped>(); stopped && stopped->error) {
         m_recordingError = stopped->error;
         tell(stopped->error->message);
@@ -58,7 +58,7 @@ Result<bool> StreamRun::ask(const DataPrompt& prompt) {
         messages.push_back({"user", turn, {}});
         SubmitPrompt command;
         command.task = prompt.record.task;
-        command.taskUse = TaskUse::Learnt;
+        command.taskUse = TaskUse::Learned;
         command.maxTokens = m_asking.maxTokens;
         if (m_asking.isRaw)
             command.text = rawText(messages);

@@ -194,11 +194,11 @@ private:
         const OutputPlace place = placeFor(quality.isKept());
         ENGINE_TRY_DO(publishFolder(place, folder.modelPath()));
         if (!quality.isKept())
-            m_work.report().remark(fmt::format("{} So the model was written to {}, and nothing to "
-                                               "{}.",
-                                               quality.failing(),
-                                               place.path.string(),
-                                               m_work.options().out.path));
+            m_work.report().note(fmt::format("{} So the model was written to {}, and nothing to "
+                                             "{}.",
+                                             quality.failing(),
+                                             place.path.string(),
+                                             m_work.options().out.path));
         m_work.report().done({.path = place.path.string(),
                               .bytes = bytes,
                               .answerTokens = origin.answerTokens,

@@ -12,7 +12,7 @@ namespace {
 /// Tokens of an answer that must fit behind a prompt.
 constexpr std::size_t kLeastRoom = 16;
 
-/// Remarks that name a prompt; the others are counted.
+/// Notes that name a prompt; the others are counted.
 constexpr int kMostNamed = 10;
 
 template <typename Numbers> std::span<const std::byte> bytesOfAll(const Numbers& numbers) {
@@ -45,7 +45,7 @@ std::vector<DataPrompt> probePrompts() {
 TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
                           const PromptEncoder& encoder,
                           int contextLength,
-                          const std::function<void(const std::string&)>& remark) {
+                          const std::function<void(const std::string&)>& note) {
     TunePrompts made;
     ContentSum sum;
     int leftOut = 0;
@@ -55,12 +55,12 @@ TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
             ids && ids.value().size() + kLeastRoom > static_cast<std::size_t>(contextLength);
         if (!ids || isLong || ids.value().empty()) {
             if (leftOut++ < kMostNamed)
-                remark(fmt::format("{}: line {} was skipped: {}",
-                                   prompt.file,
-                                   prompt.record.line,
-                                   ids ? fmt::format("its {} tokens leave no room for an answer.",
-                                                     ids.value().size())
-                                       : ids.error().message));
+                note(fmt::format("{}: line {} was skipped: {}",
+                                 prompt.file,
+                                 prompt.record.line,
+                                 ids ? fmt::format("its {} tokens leave no room for an answer.",
+                                                   ids.value().size())
+                                     : ids.error().message));
             continue;
         }
         addText(sum, prompt.record.id);
@@ -71,8 +71,8 @@ TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
         made.prompts.push_back({prompt.record.id, prompt.record.task, std::move(ids).value()});
     }
     if (const int others = leftOut - kMostNamed; others > 0)
-        remark(others == 1 ? "1 more prompt was skipped."
-                           : fmt::format("{} more prompts were skipped.", others));
+        note(others == 1 ? "1 more prompt was skipped."
+                         : fmt::format("{} more prompts were skipped.", others));
     made.hash = sum.hexDigits();
     return made;
 }

@@ -22,10 +22,10 @@ struct TunePrompts {
 std::vector<DataPrompt> probePrompts();
 
 /// First turns alone: later ones would depend on answers. A prompt that cannot be encoded, or that
-/// leaves no room for an answer, is left out and `remark` is told of it.
+/// leaves no room for an answer, is left out and `note` is told of it.
 TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
                           const PromptEncoder& encoder,
                           int contextLength,
-                          const std::function<void(const std::string&)>& remark);
+                          const std::function<void(const std::string&)>& note);
 
 } // namespace app

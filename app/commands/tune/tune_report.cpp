@@ -212,7 +212,7 @@ void TuneReport::checkpointed(const std::filesystem::path& path) {
     m_console.jsonLine({{"event", "checkpoint"}, {"path", path.string()}});
 }
 
-void TuneReport::remark(const std::string& sentence) {
+void TuneReport::note(const std::string& sentence) {
     m_status.clear();
     Console::note(fmt::format("[{}]", sentence));
     m_console.jsonLine({{"event", "remark"}, {"text", sentence}});

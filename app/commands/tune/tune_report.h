@@ -53,7 +53,7 @@ public:
     void stepped(const engine::TrainingProgress& progress);
     void evaluated(const engine::Evaluation& evaluation, bool isBest);
     void checkpointed(const std::filesystem::path& path);
-    void remark(const std::string& sentence);
+    void note(const std::string& sentence);
 
     /// Collecting is over and nothing is trained.
     void collectingDone(const std::filesystem::path& folder, std::int64_t answerTokens);

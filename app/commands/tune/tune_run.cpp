@@ -101,19 +101,19 @@ private:
             ENGINE_TRY(const auto draft, makeDraftModel(model, adapter));
             return measurePrices(model, *draft, passClockMs, m_work.stop());
         }();
-        m_hasToldPrices = measured.hasValue();
+        m_hasReportedPrices = measured.hasValue();
         if (measured)
             m_work.report().prices(when, measured.value());
         else if (measured.error().code == ErrorCode::Cancelled)
             return measured.error();
         else
-            m_work.report().remark(measured.error().message);
+            m_work.report().note(measured.error().message);
         return {};
     }
 
     /// Where they could not be told at the start, with the adapter itself.
     Result<void> tellPricesOf(const DraftAdapter& adapter) {
-        if (m_hasToldPrices)
+        if (m_hasReportedPrices)
             return {};
         ENGINE_TRY(const LoadedModel model, m_work.load(m_work.files()));
         return tellPrices("end", *model.transformer, adapter);
@@ -126,7 +126,7 @@ private:
                    readTrainerModel(
                        m_work.config(), m_work.weights(), plan.start == LayerStart::LastLayer));
         if (plan.start == LayerStart::LastLayer && model.lastLayer.empty())
-            m_work.report().remark(
+            m_work.report().note(
                 "The model's last layer is of another kind than that of an adapter, so "
                 "this starts at random.");
         TrainerPlan terms;
@@ -156,7 +156,7 @@ private:
         if (m_work.options().isUsed)
             ENGINE_TRY_DO(useAdapter(bytes, m_work.fingerprint()));
         if (const auto told = tellPricesOf(adapter); !told) // the adapter is there all the same
-            m_work.report().remark(told.error().message);
+            m_work.report().note(told.error().message);
         m_work.report().done({.path = m_work.options().out.path,
                               .bytes = bytes.size(),
                               .answerTokens = origin.answerTokens,
@@ -167,7 +167,7 @@ private:
     }
 
     TuneWork& m_work;
-    bool m_hasToldPrices = false;
+    bool m_hasReportedPrices = false;
 };
 
 } // namespace

@@ -89,7 +89,7 @@ void TuneWork::leave(TuningFolder& folder, const RowStore& rows, const Error& er
 
 Result<void> TuneWork::told(Result<void> result) {
     if (!result && result.error().code == ErrorCode::Cancelled)
-        m_report.remark("Everything so far is kept: the same command with --resume goes on.");
+        m_report.note("Everything so far is kept: the same command with --resume goes on.");
     return result;
 }
 
@@ -131,7 +131,7 @@ Result<void> TuneWork::encode(const PromptSet& data) {
 
 TunePrompts TuneWork::encoded(const std::vector<DataPrompt>& prompts) {
     return encodePrompts(prompts, *m_encoder, m_contextLength, [this](const std::string& sentence) {
-        m_report.remark(sentence);
+        m_report.note(sentence);
     });
 }
 
@@ -219,9 +219,9 @@ TuneWork::addSelfPrompts(Transformer& transformer, const TuningFolder& folder, T
     const auto count = static_cast<int>(written.size());
     m_report.selfPrompts(count, m_options.selfPrompts);
     if (count < m_options.selfPrompts)
-        m_report.remark(fmt::format("The model wrote {} instead of {}; the others cannot be used.",
-                                    counted(count, "prompt"),
-                                    m_options.selfPrompts));
+        m_report.note(fmt::format("The model wrote {} instead of {}; the others cannot be used.",
+                                  counted(count, "prompt"),
+                                  m_options.selfPrompts));
     TunePrompts own = encoded(written);
     std::ranges::move(own.prompts, std::back_inserter(m_prompts.prompts));
     return {};
@@ -235,10 +235,10 @@ Result<void> TuneWork::checkTokens(std::int64_t tokens) {
                                  kLeastAnswerTokens),
                      "Give more prompts, --answer-tokens or --minutes."};
     if (tokens < kFewTokens)
-        m_report.remark(fmt::format("{} answer tokens are few: little is learnt from "
-                                    "fewer than {}.",
-                                    tokens,
-                                    kFewTokens));
+        m_report.note(fmt::format("{} answer tokens are few: little is learnt from "
+                                  "fewer than {}.",
+                                  tokens,
+                                  kFewTokens));
     return {};
 }
 
@@ -257,7 +257,7 @@ TuneWork::train(const RowStore& rows, const TuningFolder& folder, Trainer& train
                    .evaluated = [this](const Evaluation& evaluation,
                                        bool isBest) { m_report.evaluated(evaluation, isBest); },
                    .checkpointed = [this](const auto& path) { m_report.checkpointed(path); },
-                   .remarked = [this](const std::string& text) { m_report.remark(text); }},
+                   .noted = [this](const std::string& text) { m_report.note(text); }},
          .stop = m_stop});
     ENGINE_TRY_DO(told(trained ? Result<void>() : trained.error()));
     return trained;

@@ -104,13 +104,13 @@ struct SearchReport {
     DecoderPhase phase = DecoderPhase::Plain;
     std::vector<TrialRecord> trials;
     std::vector<PlanChange> planChanges;
-    std::vector<std::string> remarks; ///< sentences for the user: "r lowered from .45 to .40: ..."
+    std::vector<std::string> notes; ///< sentences for the user: "r lowered from .45 to .40: ..."
     std::optional<DraftForecast> forecast; ///< of the best set found beside the drafts
     double searchMs = 0.0;
 
     /// Whether there is nothing to tell but the phase.
     bool isEmpty() const {
-        return trials.empty() && planChanges.empty() && remarks.empty() && !forecast &&
+        return trials.empty() && planChanges.empty() && notes.empty() && !forecast &&
                searchMs == 0.0;
     }
 };

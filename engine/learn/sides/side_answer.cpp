@@ -14,8 +14,8 @@ bool SideAnswer::apply(const EngineEvent& event) {
         text += released->text;
     } else if (const auto* statistics = event.as<Statistics>()) {
         metrics = statistics->total;
-    } else if (const auto* remark = event.as<Remark>()) {
-        remarks.push_back(remark->text);
+    } else if (const auto* note = event.as<Note>()) {
+        notes.push_back(note->text);
     } else if (const auto* finished = event.as<PromptFinished>()) {
         state = SideState::Finished;
         reason = finished->reason;

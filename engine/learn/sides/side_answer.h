@@ -40,7 +40,7 @@ struct SideAnswer {
     int promptTokens = 0;
     FinishReason reason = FinishReason::MaxTokens; ///< once it is finished
     std::optional<Error> error;                    ///< once it has failed
-    std::vector<std::string> remarks;              ///< sentences of its decoder
+    std::vector<std::string> notes;                ///< sentences of its decoder
 
     bool isOver() const { return state == SideState::Finished || state == SideState::Failed; }
 

@@ -43,6 +43,7 @@ template <typename V> void visitFields(V& visit, ModelFacts& r) {
     visit("precision", r.precision);
     visit("arithmetic", r.arithmetic);
     visit("instruction_set", r.instructionSet);
+    visit("device", r.device);
     visit("kv_type", r.kvType);
     visit("weight_types", r.weightTypes);
     visit("parameters", r.parameterCount);
@@ -62,6 +63,7 @@ template <typename V> void visitFields(V& visit, MemoryFacts& r) {
     visit("pass_bytes", r.passBytes);
     visit("total_bytes", r.totalBytes);
     visit("free_bytes", r.freeBytes);
+    visit("of_device", r.isOfDevice);
     visit("copy_bytes", r.copyBytes);
 }
 
@@ -199,7 +201,7 @@ template <typename V> void visitFields(V& visit, ModelLoadProgress& r) {
 template <typename V> void visitFields(V& visit, ModelLoaded& r) {
     visit("path", r.path);
     visit("model", r.model);
-    visit("remarks", r.remarks);
+    visit("remarks", r.notes);
     visit("decoders", r.decoders);
     visit("refused_modules", r.refusedModules);
 }
@@ -211,7 +213,7 @@ template <typename V> void visitFields(V& visit, ModelInspected& r) {
     visit("path", r.path);
     visit("model", r.model);
     visit("memory", r.memory);
-    visit("remarks", r.remarks);
+    visit("remarks", r.notes);
 }
 
 template <typename V> void visitFields(V& visit, TokensCounted& r) {
@@ -434,7 +436,7 @@ template <typename V> void visitFields(V& visit, PhaseChanged& r) {
     visit("task", r.task);
 }
 
-template <typename V> void visitFields(V& visit, Remark& r) { visit("text", r.text); }
+template <typename V> void visitFields(V& visit, Note& r) { visit("text", r.text); }
 
 template <typename V> void visitFields(V& visit, Statistics& r) {
     visit("context_used", r.contextUsed);

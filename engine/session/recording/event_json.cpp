@@ -40,7 +40,7 @@ template <> const Names<DecoderPhase>& namesOf() {
 }
 
 template <> const Names<DraftEndReason>& namesOf() {
-    static constexpr Names<DraftEndReason> kNames{{{"not_told", DraftEndReason::NotTold},
+    static constexpr Names<DraftEndReason> kNames{{{"not_told", DraftEndReason::NotReported},
                                                    {"unsure", DraftEndReason::Unsure},
                                                    {"length", DraftEndReason::Length},
                                                    {"nodes", DraftEndReason::Nodes},

@@ -86,8 +86,8 @@ Result<Decoder*> DecoderSlot::ready(DecoderGround ground) {
 
 void DecoderSlot::drop() {
     if (m_decoder)
-        for (std::string& remark : m_decoder->storeStatistics())
-            m_remarks.push_back(std::move(remark));
+        for (std::string& note : m_decoder->storeStatistics())
+            m_notes.push_back(std::move(note));
     m_decoder.reset();
     m_phase.reset();
     m_cached.clear();
@@ -114,13 +114,13 @@ void DecoderSlot::enterChat(std::uint64_t chat) {
 void DecoderSlot::beginSpan(SpanCause cause) {
     if (m_metrics.allTokens() > 0) {
         ++m_span;
-        m_untoldSpan = cause;
+        m_unreportedSpan = cause;
     }
     m_metrics = {};
 }
 
 std::optional<SpanStarted> DecoderSlot::takeSpanStart() {
-    const auto cause = std::exchange(m_untoldSpan, std::nullopt);
+    const auto cause = std::exchange(m_unreportedSpan, std::nullopt);
     return cause ? std::optional(SpanStarted{m_span, *cause}) : std::nullopt;
 }
 

@@ -56,7 +56,7 @@ public:
     void drop();
 
     /// Notes of dropped decoders since the last call: sentences for the user.
-    std::vector<std::string> takeRemarks() { return std::exchange(m_remarks, {}); }
+    std::vector<std::string> takeNotes() { return std::exchange(m_notes, {}); }
 
     /// Also forgets the totals, which were measured on another model.
     void leaveModel();
@@ -126,12 +126,12 @@ private:
     SettingValues m_settings; // resolved
     SamplingOptions m_sampling;
     std::unique_ptr<Decoder> m_decoder;
-    std::vector<std::string> m_remarks;
+    std::vector<std::string> m_notes;
     std::vector<TokenId> m_cached; // what the decoder's cache holds
     SeenPrompt m_seenPrompt;
     DecodeMetrics m_metrics; // of this span
     std::int64_t m_span = 1;
-    std::optional<SpanCause> m_untoldSpan;
+    std::optional<SpanCause> m_unreportedSpan;
     std::uint64_t m_chat = 0;
     std::deque<double> m_plainMs;                                // of the newest plain steps
     std::optional<std::pair<DecoderPhase, std::string>> m_phase; // the last, and its task

@@ -241,7 +241,7 @@ void PromptRun::tellSearch(const SearchReport& report, bool tellsPhase) {
 
 void PromptRun::tellEnd(const GenerationResult& result) {
     if (std::string note = m_naming.learn(); !note.empty())
-        emit(Remark{std::move(note)});
+        emit(Note{std::move(note)});
     emit(PromptFinished{m_setup.command.promptId,
                         result.tokens,
                         result.text,

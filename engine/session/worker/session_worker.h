@@ -41,7 +41,7 @@ private:
     bool attempt(const SessionTask& task, const std::function<Result<void>()>& work);
     void giveUp(const SessionTask& task, Error error);
     void fail(const SessionTask& task, Error error);
-    void tellRemarks();
+    void tellNotes();
     void tellSpan(Conversation& conversation);
 
     Result<void> handle(const LoadModel& command);

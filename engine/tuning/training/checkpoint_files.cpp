@@ -6,7 +6,7 @@
 namespace engine {
 
 Result<std::optional<Checkpoint>>
-CheckpointFiles::newest(const std::function<void(const std::string&)>& remark) {
+CheckpointFiles::newest(const std::function<void(const std::string&)>& note) {
     std::optional<std::size_t> newest;
     std::optional<Error> damaged;
     const std::array paths = {pathOf(0), pathOf(1), goodPath()};
@@ -18,8 +18,8 @@ CheckpointFiles::newest(const std::function<void(const std::string&)>& remark) {
             return read.error();
         if (!read) {
             damaged = read.error();
-            if (remark)
-                remark(fmt::format("{} An earlier checkpoint is used.", read.error().message));
+            if (note)
+                note(fmt::format("{} An earlier checkpoint is used.", read.error().message));
             continue;
         }
         if (newest && m_serial > read.value().place.serial)

@@ -17,9 +17,9 @@ public:
         , m_owner(std::move(owner)) {}
 
     /// The newest one that can be read, with one in memory at a time; none if there is none.
-    /// `remark` is told of those that cannot be read. Errors: that of the last one if none can be
+    /// `note` is told of those that cannot be read. Errors: that of the last one if none can be
     /// read; NoMemory.
-    Result<std::optional<Checkpoint>> newest(const std::function<void(const std::string&)>& remark);
+    Result<std::optional<Checkpoint>> newest(const std::function<void(const std::string&)>& note);
 
     /// Errors: as readCheckpoint.
     Result<Checkpoint> good() const { return readCheckpoint(goodPath(), m_owner); }

@@ -67,7 +67,7 @@ public:
 private:
     Result<void> begin() {
         m_clockMs = m_checkpointMs = m_work.nowMs();
-        ENGINE_TRY(auto found, m_work.checkpoints.newest(m_work.watch.remarked));
+        ENGINE_TRY(auto found, m_work.checkpoints.newest(m_work.watch.noted));
         if (found) {
             m_now = std::move(*found);
             ENGINE_TRY_DO(m_work.trainer.restore(m_now.trainer));
@@ -76,8 +76,8 @@ private:
             return {};
         }
         if (!m_isHeldOut)
-            remark("No answers are held out, so the figures are those of texts that were trained "
-                   "on: more prompts are needed.");
+            note("No answers are held out, so the figures are those of texts that were trained "
+                 "on: more prompts are needed.");
         std::int64_t steps = m_order.stepsOf(m_work.plan.epochs);
         if (m_work.plan.steps > 0)
             steps = m_work.plan.steps;
@@ -86,9 +86,9 @@ private:
         return {};
     }
 
-    void remark(const std::string& sentence) const {
-        if (m_work.watch.remarked)
-            m_work.watch.remarked(sentence);
+    void note(const std::string& sentence) const {
+        if (m_work.watch.noted)
+            m_work.watch.noted(sentence);
     }
 
     /// Adds the time since the last call to that of the training.
@@ -152,12 +152,12 @@ private:
             m_work.watch.evaluated(evaluation, isBest);
         if (place.worse >= kMostWorse && place.step < place.schedule.decayStart) {
             place.schedule = place.schedule.endedFrom(place.step);
-            remark(fmt::format("Nothing was better than step {} {} times, so the training ends at "
-                               "step {} instead of {}.",
-                               place.best->step,
-                               place.worse,
-                               place.schedule.steps,
-                               place.schedule.planned));
+            note(fmt::format("Nothing was better than step {} {} times, so the training ends at "
+                             "step {} instead of {}.",
+                             place.best->step,
+                             place.worse,
+                             place.schedule.steps,
+                             place.schedule.planned));
         }
         return {};
     }
@@ -241,10 +241,10 @@ private:
         const double factor = m_now.place.rateFactor / 2;
         ENGINE_TRY(Checkpoint good, m_work.checkpoints.good());
         ENGINE_TRY_DO(m_work.trainer.restore(good.trainer));
-        remark(fmt::format("{} The training goes on from step {} at a rate of {:.3g}.",
-                           error.message,
-                           good.place.step,
-                           m_work.plan.rate * factor));
+        note(fmt::format("{} The training goes on from step {} at a rate of {:.3g}.",
+                         error.message,
+                         good.place.step,
+                         m_work.plan.rate * factor));
         good.place.seconds = m_now.place.seconds;
         good.place.best = m_now.place.best; // the best weights stay
         good.best = std::move(m_now.best);

@@ -26,7 +26,7 @@ struct TrainingWatch {
     std::function<void(const TrainingProgress&)> stepped; ///< behind every step
     std::function<void(const Evaluation&, bool isBest)> evaluated;
     std::function<void(const std::filesystem::path&)> checkpointed;
-    std::function<void(const std::string&)> remarked; ///< a sentence
+    std::function<void(const std::string&)> noted; ///< a sentence
 };
 
 /// What a training works with. References are guests of the call.

@@ -25,7 +25,7 @@ public:
         return readProcessorShare(allowed, m_folder.path().toStdString());
     }
 
-    std::string memory() const { return memoryRemark(m_folder.path().toStdString()); }
+    std::string memory() const { return memoryNote(m_folder.path().toStdString()); }
 
 private:
     QTemporaryDir m_folder;
@@ -131,17 +131,17 @@ private slots:
 
     void aUserIsToldWhyThereAreFewerThreads() {
         const ProcessorShare plenty{.processors = 8, .cores = 4};
-        QCOMPARE(threadsRemark(0, plenty), std::string());
-        QCOMPARE(threadsRemark(8, plenty), std::string());
-        QCOMPARE(threadsRemark(9, plenty),
+        QCOMPARE(threadsNote(0, plenty), std::string());
+        QCOMPARE(threadsNote(8, plenty), std::string());
+        QCOMPARE(threadsNote(9, plenty),
                  std::string("9 threads were asked for, but this process may use only 8 "
                              "processors, so no more threads are started."));
         const ProcessorShare limited{.processors = 8, .cores = 4, .quota = 1.5};
-        QCOMPARE(threadsRemark(0, limited),
+        QCOMPARE(threadsNote(0, limited),
                  std::string("This process computes with 2 threads because of the limit of its "
                              "container: the time of 1.5 of 8 processors."));
-        QCOMPARE(threadsRemark(2, limited), std::string());
-        QCOMPARE(threadsRemark(4, limited),
+        QCOMPARE(threadsNote(2, limited), std::string());
+        QCOMPARE(threadsNote(4, limited),
                  std::string("4 threads were asked for, but this process may use only 2 processors "
                              "(the limit of its container: the time of 1.5 of 8 processors), so no "
                              "more threads are started."));

@@ -269,7 +269,7 @@ void RunRecordingTest::unknownEventsAndMembersArePassedOver() {
                                             R"({"event":"remark"})"}));
     QVERIFY(!played.error);
     QCOMPARE(played.unknownEvents, 1);
-    QCOMPARE(played.events, jsonOf({{0.0, Remark{"x"}}, {0.0, Remark{""}}}));
+    QCOMPARE(played.events, jsonOf({{0.0, Note{"x"}}, {0.0, Note{""}}}));
 }
 
 void RunRecordingTest::trialsWithoutTextsStillReplay() {
@@ -389,7 +389,7 @@ void RunRecordingTest::onlyRecordingsAreReplaced() {
         auto next = RunRecorder::start(path);
         QVERIFY(next.hasValue());
         QCOMPARE(support::fileText(path), before); // until there is something to record
-        QVERIFY(next.value().write({1.0, Remark{"a word"}}).hasValue());
+        QVERIFY(next.value().write({1.0, Note{"a word"}}).hasValue());
     }
     QVERIFY(support::fileText(path).size() < before.size());
     QVERIFY(RunRecorder::start(m_folder->write("empty", "")).hasValue());
@@ -398,7 +398,7 @@ void RunRecordingTest::onlyRecordingsAreReplaced() {
     QVERIFY(!refused);
     QCOMPARE(refused.error().code, ErrorCode::InvalidInput);
     QCOMPARE(support::fileText(letter), std::string("Dear all, I cannot be replaced."));
-    QVERIFY(RunRecorder::start(letter, true).value().write({1.0, Remark{"yes"}}).hasValue());
+    QVERIFY(RunRecorder::start(letter, true).value().write({1.0, Note{"yes"}}).hasValue());
     QVERIFY(isRecording(letter).value());
     QVERIFY(!RunRecorder::start(m_folder->path()));
     const auto pipe = m_folder->path() / "pipe";

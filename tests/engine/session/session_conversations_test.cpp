@@ -223,15 +223,15 @@ void SessionConversationsTest::theCacheThatWasIdleLongestMakesRoom() {
         fixture.session.send(promptIn(conversation, conversation + 1, 5, "abcdef"));
         QVERIFY(fixture.finish(conversation + 1) != nullptr);
     }
-    QVERIFY(fixture.all<Remark>().empty());
+    QVERIFY(fixture.all<Note>().empty());
     fixture.session.send(promptIn(2, 3, 5, "abcdef"));
     QCOMPARE(fixture.finish(3)->tokens, expectedAnswer("abcdef", 5));
     const auto told = std::find_if(fixture.events.begin(), fixture.events.end(), [](const auto& e) {
-        return e.template as<Remark>() != nullptr;
+        return e.template as<Note>() != nullptr;
     });
     QVERIFY(told != fixture.events.end());
     QCOMPARE(told->conversation, std::uint64_t{0});
-    QVERIFY(told->as<Remark>()->text.find("cache") != std::string::npos);
+    QVERIFY(told->as<Note>()->text.find("cache") != std::string::npos);
     fixture.session.send(promptIn(1, 4, 5, "abcdef")); // still has its cache
     QVERIFY(fixture.finish(4) != nullptr);
     QCOMPARE(startOf(fixture, 4)->reusedTokens, 5);
@@ -240,7 +240,7 @@ void SessionConversationsTest::theCacheThatWasIdleLongestMakesRoom() {
     QCOMPARE(startOf(fixture, 5)->reusedTokens, 0);
     std::vector<std::uint64_t> freed;
     for (const EngineEvent& event : fixture.events)
-        if (event.as<Remark>() != nullptr)
+        if (event.as<Note>() != nullptr)
             freed.push_back(event.conversation);
     QCOMPARE(freed, (std::vector<std::uint64_t>{0, 2}));
 }
@@ -278,7 +278,7 @@ void SessionConversationsTest::onAFullGpuAnIdleCacheMakesRoom() {
     }
     std::vector<std::uint64_t> freed;
     for (const EngineEvent& event : fixture.events)
-        if (event.as<Remark>() != nullptr)
+        if (event.as<Note>() != nullptr)
             freed.push_back(event.conversation);
     QCOMPARE(freed, (std::vector<std::uint64_t>{0, 1}));
 }
@@ -355,9 +355,9 @@ void SessionConversationsTest::aRecordingTellsConversationsApart() {
 }
 
 void SessionConversationsTest::eventsOfTheOnlyConversationAreWrittenAsBefore() {
-    const EngineEvent event{1.5, Remark{"a sentence"}};
+    const EngineEvent event{1.5, Note{"a sentence"}};
     QCOMPARE(eventJson(event), std::string(R"({"event":"remark","time":1.5,"text":"a sentence"})"));
-    const EngineEvent other{1.5, Remark{"a sentence"}, 9};
+    const EngineEvent other{1.5, Note{"a sentence"}, 9};
     const auto read = readEventJson(eventJson(other), "a test", 0);
     QCOMPARE(read.value()->conversation, std::uint64_t{9});
 }

@@ -182,8 +182,8 @@ void SessionQuestionsTest::aFolderHasItsOwnName() {
     QCOMPARE(seen->model.headDim, 12);
     QVERIFY(seen->model.weightTypes.starts_with("F16 "));
     QCOMPARE(seen->model.weightBytes, seen->model.parameterCount * 8);
-    QCOMPARE(seen->remarks.size(), std::size_t{2}); // the memory of wider weights, no tokenizer
-    QVERIFY(seen->remarks[0].ends_with("because this backend widens all of them to float64."));
+    QCOMPARE(seen->notes.size(), std::size_t{2}); // the memory of wider weights, no tokenizer
+    QVERIFY(seen->notes[0].ends_with("because this backend widens all of them to float64."));
 }
 
 void SessionQuestionsTest::aSnapshotHasTheNameOfItsRepository() {

@@ -92,7 +92,7 @@ void DraftTrainingTest::stepsTakeTheTermsOfTheSchedule() {
     TrainingRun run;
     run.finish();
     QVERIFY(haveTerms(run, 0, 20, makeSchedule(20, run.plan.rate, run.plan.streamLoss), 0));
-    QVERIFY(run.remarks.empty());
+    QVERIFY(run.notes.empty());
 }
 
 void DraftTrainingTest::theNumberOfStepsCanBeGiven() {
@@ -142,8 +142,8 @@ void DraftTrainingTest::withoutHeldOutAnswersThatIsSaid() {
     const TrainingResult result = run.finish();
     QVERIFY(!result.isHeldOut);
     QCOMPARE(result.best.rows, std::int64_t{4 * TrainingRun::kTexts});
-    QCOMPARE(run.remarks.size(), std::size_t{1});
-    QVERIFY(contains(run.remarks[0], "No answers are held out"));
+    QCOMPARE(run.notes.size(), std::size_t{1});
+    QVERIFY(contains(run.notes[0], "No answers are held out"));
 }
 
 void DraftTrainingTest::withoutAnswersThereIsNothingToTrainOn() {
@@ -168,9 +168,9 @@ void DraftTrainingTest::aLossThatIsNotFiniteGoesBackAtHalfTheRate() {
     for (std::size_t step = 0; step < 8; ++step)
         QCOMPARE(steps[8 + step].texts, steps[step].texts);
     QCOMPARE(run.evaluated, (std::vector<std::int64_t>{5, 5, 10, 15, 20}));
-    QCOMPARE(run.remarks.size(), std::size_t{1});
-    QVERIFY(contains(run.remarks[0], "The loss is not finite."));
-    QVERIFY(contains(run.remarks[0], "from step 0 at a rate of 0.005."));
+    QCOMPARE(run.notes.size(), std::size_t{1});
+    QVERIFY(contains(run.notes[0], "The loss is not finite."));
+    QVERIFY(contains(run.notes[0], "from step 0 at a rate of 0.005."));
     // Nothing is left of the steps that were given up.
     TrainingRun slower;
     slower.plan.rate = run.plan.rate / 2;
@@ -206,8 +206,8 @@ void DraftTrainingTest::theThirdLossThatIsNotFiniteEndsIt() {
     QCOMPARE(ended.error().code, ErrorCode::Numeric);
     QVERIFY(contains(ended.error().message, "third time"));
     QVERIFY(contains(ended.error().hint, "--set rate=0.0025"));
-    QCOMPARE(run.remarks.size(), std::size_t{2});
-    QVERIFY(contains(run.remarks[1], "at a rate of 0.0025."));
+    QCOMPARE(run.notes.size(), std::size_t{2});
+    QVERIFY(contains(run.notes[1], "at a rate of 0.0025."));
     const Schedule schedule = makeSchedule(20, run.plan.rate, run.plan.streamLoss);
     QCOMPARE(run.trainer->steps.size(), std::size_t{24});
     QVERIFY(haveTerms(run, 8, 16, schedule, 0, 0.5));
@@ -236,8 +236,8 @@ void DraftTrainingTest::itEndsEarlyWhenNothingGetsBetter() {
     QVERIFY(haveTerms(run, 0, 35, schedule, 0));
     QVERIFY(haveTerms(run, 35, 60, schedule.endedFrom(35), 35));
     QCOMPARE(run.evaluated.size(), std::size_t{12});
-    QCOMPARE(run.remarks.size(), std::size_t{1});
-    QVERIFY(contains(run.remarks[0], "ends at step 60 instead of 100"));
+    QCOMPARE(run.notes.size(), std::size_t{1});
+    QVERIFY(contains(run.notes[0], "ends at step 60 instead of 100"));
 }
 
 void DraftTrainingTest::minutesDecideTheNumberOfSteps() {

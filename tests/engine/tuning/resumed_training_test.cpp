@@ -125,7 +125,7 @@ void ResumedTrainingTest::aKilledTrainingEndsLikeAnUndisturbedOne() {
     QVERIFY(endsLike(run, undisturbed));
     QVERIFY(run.trainer->steps.size() >= toSize(20 - step));
     QVERIFY(run.trainer->steps.size() <= toSize(20 - step + 3)); // little is made again
-    QVERIFY(run.remarks.empty());
+    QVERIFY(run.notes.empty());
 }
 
 void ResumedTrainingTest::oneThatIsKilledBehindAnEvaluationDoesSo() {
@@ -293,8 +293,8 @@ void ResumedTrainingTest::aDamagedCheckpointGivesWayToTheOther() {
     tuning_rows::damage(checkpointFile(run, newest), 20);
     TrainingRun undisturbed;
     QVERIFY(endsLike(run, undisturbed));
-    QCOMPARE(run.remarks.size(), std::size_t{1});
-    QVERIFY(run.remarks[0].find(checkpointFile(run, newest).string()) != std::string::npos);
+    QCOMPARE(run.notes.size(), std::size_t{1});
+    QVERIFY(run.notes[0].find(checkpointFile(run, newest).string()) != std::string::npos);
     QCOMPARE(run.trainer->steps.size(), std::size_t{20 - 9}); // the newest one was of step 10
 }
 
@@ -328,7 +328,7 @@ void ResumedTrainingTest::damagedCheckpointsGiveWayToTheGoodState() {
     tuning_rows::damage(checkpointFile(run, "1"), 20);
     TrainingRun undisturbed;
     QVERIFY(endsLike(run, undisturbed));
-    QCOMPARE(run.remarks.size(), std::size_t{2});
+    QCOMPARE(run.notes.size(), std::size_t{2});
     QCOMPARE(run.trainer->steps.size(), std::size_t{20});
 }
 

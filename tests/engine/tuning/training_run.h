@@ -32,7 +32,7 @@ public:
             if (onEvaluated)
                 onEvaluated(evaluation.step);
         };
-        watch.remarked = [this](const std::string& sentence) { remarks.push_back(sentence); };
+        watch.noted = [this](const std::string& sentence) { notes.push_back(sentence); };
     }
 
     TrainingRun(const TrainingRun&) = delete;
@@ -50,7 +50,7 @@ public:
 
     // What there was to see, of all starts together.
     std::vector<std::int64_t> evaluated; ///< steps
-    std::vector<std::string> remarks;
+    std::vector<std::string> notes;
     engine::NamedArrays bestWeights;
     std::unique_ptr<FakeTrainer> trainer; ///< the newest one
 

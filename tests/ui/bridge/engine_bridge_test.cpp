@@ -102,25 +102,25 @@ private slots:
     }
 
     void aHiddenViewIsRefreshedOnlyWhenItIsShownAgain() {
-        CountingView view(m_stage->context(), Topic::Answers | Topic::Remarks);
+        CountingView view(m_stage->context(), Topic::Answers | Topic::Notes);
         m_stage->engine->say(promptStarted(1));
-        m_stage->engine->say(engine::Remark{"a"});
+        m_stage->engine->say(engine::Note{"a"});
         m_stage->bridge.tick();
         QCOMPARE(view.refreshCount(), 0);
         view.show();
         m_stage->bridge.tick();
         QCOMPARE(view.refreshCount(), 1);
         QVERIFY(view.lastChanged.testFlag(Topic::Answers));
-        QVERIFY(view.lastChanged.testFlag(Topic::Remarks));
+        QVERIFY(view.lastChanged.testFlag(Topic::Notes));
     }
 
     void aFrozenViewStandsStill() {
-        CountingView view(m_stage->context(), Topic::Remarks);
+        CountingView view(m_stage->context(), Topic::Notes);
         view.show();
         m_stage->bridge.tick();
         const int before = view.refreshCount();
         view.setFrozen(true);
-        m_stage->engine->say(engine::Remark{"a"});
+        m_stage->engine->say(engine::Note{"a"});
         m_stage->bridge.tick();
         QCOMPARE(view.refreshCount(), before);
         view.setFrozen(false);
@@ -133,7 +133,7 @@ private slots:
         view.show();
         m_stage->bridge.tick();
         const int before = view.refreshCount();
-        m_stage->engine->say(engine::Remark{"a"});
+        m_stage->engine->say(engine::Note{"a"});
         m_stage->bridge.tick();
         QCOMPARE(view.refreshCount(), before);
     }
@@ -151,10 +151,10 @@ private slots:
     }
 
     void aViewThatDiedIsNotRefreshed() {
-        { CountingView view(m_stage->context(), Topic::Remarks); }
-        m_stage->engine->say(engine::Remark{"a"});
+        { CountingView view(m_stage->context(), Topic::Notes); }
+        m_stage->engine->say(engine::Note{"a"});
         m_stage->bridge.tick();
-        QCOMPARE(m_stage->store.remarks().size(), std::size_t(1));
+        QCOMPARE(m_stage->store.notes().size(), std::size_t(1));
     }
 
     void goingBackEmptiesTheStoreAndRefreshesEveryView() {
@@ -194,8 +194,8 @@ private slots:
 
     void theTimerEmptiesTheLink() {
         m_stage->bridge.start();
-        m_stage->engine->say(engine::Remark{"a"});
-        QTRY_COMPARE(m_stage->store.remarks().size(), std::size_t(1));
+        m_stage->engine->say(engine::Note{"a"});
+        QTRY_COMPARE(m_stage->store.notes().size(), std::size_t(1));
     }
 };
 

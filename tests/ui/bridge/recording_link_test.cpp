@@ -53,7 +53,7 @@ private slots:
 
     void eventsComeInTheirOwnTime() {
         const auto path =
-            record(m_folder, {{10.0, Remark{"a"}}, {10.5, Remark{"b"}}, {12.0, Remark{"c"}}});
+            record(m_folder, {{10.0, Note{"a"}}, {10.5, Note{"b"}}, {12.0, Note{"c"}}});
         const auto link = open(path, 1.0);
         QCOMPARE(link->takeEvents().size(), std::size_t(1));
         m_now += std::chrono::milliseconds(600);
@@ -66,7 +66,7 @@ private slots:
     }
 
     void twiceTheSpeedHalvesTheTime() {
-        const auto path = record(m_folder, {{0.0, Remark{"a"}}, {2.0, Remark{"b"}}});
+        const auto path = record(m_folder, {{0.0, Note{"a"}}, {2.0, Note{"b"}}});
         const auto link = open(path, 2.0);
         QCOMPARE(link->takeEvents().size(), std::size_t(1));
         m_now += std::chrono::milliseconds(1001);
@@ -76,7 +76,7 @@ private slots:
     void speedZeroGivesEverythingAtOnce() {
         std::vector<EngineEvent> events;
         for (int i = 0; i < 2000; ++i)
-            events.push_back({static_cast<double>(i), Remark{std::to_string(i)}});
+            events.push_back({static_cast<double>(i), Note{std::to_string(i)}});
         const auto link = open(record(m_folder, events), 0.0);
         std::size_t count = 0;
         while (!link->isOver())
@@ -104,15 +104,15 @@ private slots:
                 for (EngineEvent& event : link->takeEvents())
                     events.push_back(std::move(event));
             std::string text;
-            int remarks = 0;
+            int notes = 0;
             for (const EngineEvent& event : events) {
                 if (const auto* step = event.as<StepFinished>())
                     text += step->text;
-                remarks += event.as<Remark>() != nullptr ? 1 : 0;
+                notes += event.as<Note>() != nullptr ? 1 : 0;
                 QVERIFY(event.conversation != 8);
             }
             QCOMPARE(text, std::string("ac"));
-            QCOMPARE(remarks, 1);
+            QCOMPARE(notes, 1);
             QCOMPARE(events.size(), std::size_t(7));
             QVERIFY(events.front().as<ModelLoaded>() != nullptr);
             link->playback()->seek(0.0);
@@ -122,12 +122,12 @@ private slots:
     }
 
     void aCutRecordingGivesWhatItHasAndSaysThatItIsCut() {
-        const auto path = record(m_folder, {{0.0, Remark{"a"}}, {0.1, Remark{"b"}}});
+        const auto path = record(m_folder, {{0.0, Note{"a"}}, {0.1, Note{"b"}}});
         std::filesystem::resize_file(path, std::filesystem::file_size(path) - 3);
         const auto link = open(path, 0.0);
         const auto events = link->takeEvents();
         QCOMPARE(events.size(), std::size_t(2));
-        QVERIFY(events[0].as<Remark>() != nullptr);
+        QVERIFY(events[0].as<Note>() != nullptr);
         QVERIFY(events[1].as<EngineFailed>() != nullptr);
         QVERIFY(events[1].as<EngineFailed>()->error.message.find("run.swiftrun") !=
                 std::string::npos);
@@ -266,7 +266,7 @@ private slots:
     }
 
     void commandsAreRefused() {
-        const auto link = open(record(m_folder, {{0.0, Remark{"a"}}}), 1.0);
+        const auto link = open(record(m_folder, {{0.0, Note{"a"}}}), 1.0);
         QVERIFY(!link->send(StopGeneration{}));
     }
 };

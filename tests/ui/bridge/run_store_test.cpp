@@ -456,7 +456,7 @@ private slots:
         const Topics step = apply(store, plainStep(1, 0, "a", 1.0));
         QVERIFY(step.testFlag(Topic::Answers) && step.testFlag(Topic::Speed));
         QVERIFY(!step.testFlag(Topic::Search));
-        QCOMPARE(apply(store, Remark{"r is lowered"}), Topics(Topic::Remarks));
+        QCOMPARE(apply(store, Note{"r is lowered"}), Topics(Topic::Notes));
         QVERIFY(apply(store, SettingsChanged{}).testFlag(Topic::Decoder));
     }
 

@@ -21,10 +21,9 @@ class SlowPicture : public Picture {
 public:
     explicit SlowPicture(EngineBridge& bridge)
         : m_bridge(bridge) {
-        bridge.add(*this, Topic::Remarks);
-        connection = QObject::connect(&bridge, &EngineBridge::tickFinished, [&bridge] {
-            bridge.markChanged(Topic::Remarks);
-        });
+        bridge.add(*this, Topic::Notes);
+        connection = QObject::connect(
+            &bridge, &EngineBridge::tickFinished, [&bridge] { bridge.markChanged(Topic::Notes); });
     }
 
     ~SlowPicture() override {
@@ -124,7 +123,7 @@ private slots:
                  QStringLiteral("%1\u00D7 vs vanilla").arg(QString::number(speedup, 'f', 2)));
     }
 
-    void aRemarkIsShownUntilWhatItIsAboutHasChanged_data() {
+    void aNoteIsShownUntilWhatItIsAboutHasChanged_data() {
         QTest::addColumn<int>("change");
         QTest::newRow("decoder") << 0;
         QTest::newRow("settings") << 1;
@@ -133,12 +132,12 @@ private slots:
         QTest::newRow("chat") << 4;
     }
 
-    void aRemarkIsShownUntilWhatItIsAboutHasChanged() {
+    void aNoteIsShownUntilWhatItIsAboutHasChanged() {
         QFETCH(int, change);
         m_stage->say(loadedModel());
         m_stage->say(promptStarted(1));
         m_stage->settle();
-        m_stage->say(Remark{"The search stays at 5 % skipped."});
+        m_stage->say(Note{"The search stays at 5 % skipped."});
         m_stage->settle();
         m_stage->say(plainStep(1, 0, "a", 20.0));
         m_stage->say(PhaseChanged{DecoderPhase::Accelerate});
@@ -159,19 +158,19 @@ private slots:
             m_stage->say(loadedModel());
             break;
         default:
-            m_strip->forgetRemark();
+            m_strip->forgetNote();
             break;
         }
         m_stage->settle();
         QCOMPARE(text("Latest notice"), QString());
         QVERIFY(part("Latest notice")->toolTip().contains(QStringLiteral("5 % skipped")));
-        m_stage->say(Remark{"Another one."});
+        m_stage->say(Note{"Another one."});
         m_stage->settle();
         QCOMPARE(text("Latest notice"), QStringLiteral("Another one."));
     }
 
     void theTipOfANoticeIsItsTextAsItIs() {
-        m_stage->say(Remark{"\"R&D\" has <b> in it."});
+        m_stage->say(Note{"\"R&D\" has <b> in it."});
         m_stage->settle();
         QCOMPARE(shownTip(part("Latest notice")->toolTip()), text("Latest notice"));
         m_stage->say(RecordingStarted{"/r/R&D \"<b>\".swiftrun"});

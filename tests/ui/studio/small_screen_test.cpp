@@ -220,7 +220,7 @@ private slots:
         m_stage->loadModel();
         window().setTextPercent(150);
         settle();
-        bool isTold = false;
+        bool isReported = false;
         for (int i = 0; i < 3; ++i) {
             window().showWorkspace(i);
             settle();
@@ -231,9 +231,9 @@ private slots:
                 if (!dock->isHidden() && told != nullptr)
                     QVERIFY2(!told->headline.contains(dock->windowTitle()),
                              qPrintable(told->headline));
-            isTold = isTold || told != nullptr;
+            isReported = isReported || told != nullptr;
         }
-        QVERIFY(isTold);
+        QVERIFY(isReported);
         window().showWorkspace(0); // what was told there is not told again
         settle();
         QVERIFY(m_stage->notice("no_room") == nullptr);

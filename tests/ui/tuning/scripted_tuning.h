@@ -230,7 +230,7 @@ if sys.argv[1] == "compare":
     if read("compared-end") == "wait":
         signal.sigwait({signal.SIGINT})
     if read("compared-end") == "fail":
-        sys.stderr.write("error: It failed. Look.\n")
+        sys.stderr.write("swift-run: It failed.\n  Look.\n")
         sys.exit(4)
     sys.exit(0)
 out = sys.argv[sys.argv.index("--out") + 1]
@@ -248,7 +248,7 @@ elif end == "done":
     with open(out, "w", encoding="utf-8"):
         pass
 if end == "fail":
-    sys.stderr.write("error: It failed. Look.\n")
+    sys.stderr.write("swift-run: It failed.\n  Look.\n")
     sys.exit(4)
 if end == "crash":
     os.kill(os.getpid(), signal.SIGKILL)

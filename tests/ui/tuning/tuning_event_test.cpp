@@ -62,7 +62,7 @@ private slots:
         QCOMPARE(evaluation.tasks.size(), std::size_t(2));
         QCOMPARE(evaluation.tasks.at(QStringLiteral("long_story")).acceptance.front(), 0.25);
         QVERIFY(std::holds_alternative<TuningCheckpoint>(*tuningEventOf(Script::checkpoint())));
-        QCOMPARE(read<TuningRemark>(R"({"event":"remark","text":"Few."})").text,
+        QCOMPARE(read<TuningNote>(R"({"event":"remark","text":"Few."})").text,
                  QStringLiteral("Few."));
         const auto done = read<TuningDone>(Script::done(QStringLiteral("/a/b")));
         QCOMPARE(done.path, QStringLiteral("/a/b"));

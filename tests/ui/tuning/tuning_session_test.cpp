@@ -118,7 +118,7 @@ private slots:
         QVERIFY(session().canGoOn());
         m_script->say({Script::started(), Script::stepped(20, 4.5)});
         session().goOn();
-        QVERIFY(session().run().remarks.isEmpty());
+        QVERIFY(session().run().notes.isEmpty());
         QTRY_COMPARE(told().size(), 2);
         QCOMPARE(told()[1], QString(told()[0]).replace("--overwrite", "--resume"));
         QTRY_COMPARE(session().run().losses.back().loss, 4.5);

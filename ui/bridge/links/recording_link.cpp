@@ -114,7 +114,7 @@ bool RecordingLink::takeRewind() {
     }
     m_reader.emplace(std::move(reader).value());
     m_next.reset();
-    m_hasToldOthers = false;
+    m_hasReportedOthers = false;
     m_shown = 0.0;
     m_isAtEnd = false;
     return true;
@@ -139,12 +139,12 @@ std::vector<EngineEvent> RecordingLink::takeEvents() {
 }
 
 void RecordingLink::tellOthers(std::vector<EngineEvent>& events) {
-    if (m_hasToldOthers || m_reader->otherEvents() == 0)
+    if (m_hasReportedOthers || m_reader->otherEvents() == 0)
         return;
-    m_hasToldOthers = true;
+    m_hasReportedOthers = true;
     events.push_back({0.0,
-                      Remark{"This recording holds several conversations; the first one is shown. "
-                             "swift-run replay lists all of them."},
+                      Note{"This recording holds several conversations; the first one is shown. "
+                           "swift-run replay lists all of them."},
                       m_conversation});
 }
 

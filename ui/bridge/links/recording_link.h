@@ -13,7 +13,7 @@ namespace ui {
 
 /// A recorded run that gives its events at their recorded times, so that every view works without a
 /// model. Events from before the recording began come at once; going back gives all events again.
-/// Of several conversations, the first that was asked something is shown, and a remark says so.
+/// Of several conversations, the first that was asked something is shown, and a note says so.
 /// Commands are refused. Thread: UI. A damaged record ends the replay with an engine::EngineFailed.
 class RecordingLink : public EngineLink {
 public:
@@ -51,7 +51,7 @@ private:
 
     std::filesystem::path m_path;
     std::uint64_t m_conversation; ///< that is shown
-    bool m_hasToldOthers = false;
+    bool m_hasReportedOthers = false;
     std::optional<engine::RunReader> m_reader; ///< what is shown
     std::optional<engine::RunReader> m_scan;   ///< reads ahead, until the length is known
     Playback m_playback;

@@ -48,7 +48,7 @@ public:
         if (!fault.isEmpty())
             return {std::nullopt, fault};
         finish();
-        return {std::move(m_chat), remark()};
+        return {std::move(m_chat), note()};
     }
 
 private:
@@ -146,7 +146,7 @@ private:
             record.updatedMs = std::max(record.updatedMs, message.createdMs);
     }
 
-    QString remark() const {
+    QString note() const {
         QStringList sentences;
         if (m_missingAnswers == 1)
             sentences +=

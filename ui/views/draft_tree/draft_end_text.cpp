@@ -18,7 +18,7 @@ QString count(double value) { return QString::number(value, 'f', 0); }
 
 QString draftEndText(const engine::DraftEnd& end) {
     switch (end.reason) {
-    case DraftEndReason::NotTold:
+    case DraftEndReason::NotReported:
         break;
     case DraftEndReason::Unsure:
         return tr("%1 < threshold %2").arg(decimalText(end.value), decimalText(end.limit));

@@ -33,14 +33,14 @@ QString signedPercent(double share) {
 }
 
 /// Plain steps, and all steps before a baseline is known.
-bool isToldAsRate(const SpanFigures& span) { return !span.isDrafting() || !span.speedup(); }
+bool isReportedAsRate(const SpanFigures& span) { return !span.isDrafting() || !span.speedup(); }
 
 /// Whether a span is as fast as one that is told already: the same rate twice says nothing.
 /// Speedups are told of every span, because people compare them.
-bool isToldBy(const SpanFigures& told, const SpanFigures& span) {
+bool isReportedBy(const SpanFigures& told, const SpanFigures& span) {
     const auto before = told.tokensPerSecond();
     const auto rate = span.tokensPerSecond();
-    return isToldAsRate(told) && isToldAsRate(span) && before && rate &&
+    return isReportedAsRate(told) && isReportedAsRate(span) && before && rate &&
            std::abs(*rate / *before - 1.0) < kSameRate;
 }
 
@@ -102,13 +102,13 @@ QString speedText(const SpanFigures& span) {
 QString spansText(const SpeedLog& log, bool withChat) {
     QStringList parts;
     const SpanFigures now = log.now();
-    if (!now.isEmpty() && isToldAsRate(now)) // the headline has the number
+    if (!now.isEmpty() && isReportedAsRate(now)) // the headline has the number
         parts << (now.isDrafting() ? tr("now") : tr("now, in plain steps of the full model"));
     else if (const auto rate = now.tokensPerSecond())
         parts << tr("%1 tok/s now").arg(*rate, 0, 'f', 1);
     std::vector<SpanFigures> told = {now};
     const auto add = [&](const SpanFigures& span, const QString& words) {
-        const auto isSame = [&](const SpanFigures& before) { return isToldBy(before, span); };
+        const auto isSame = [&](const SpanFigures& before) { return isReportedBy(before, span); };
         if (span.isEmpty() || std::ranges::any_of(told, isSame))
             return;
         parts << words.arg(speedText(span));

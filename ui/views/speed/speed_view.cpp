@@ -165,17 +165,17 @@ void SpeedView::updateHeader() {
                        "leaving layers out");
     }
     const QString dot = QStringLiteral(" \u00B7 ");
-    m_told = told.join(dot);
-    m_plot->setSummary(m_headline->text() + QChar(' ') + m_told);
+    m_reported = told.join(dot);
+    m_plot->setSummary(m_headline->text() + QChar(' ') + m_reported);
     if (m_beside == nullptr) {
-        m_detail->setText(m_told);
+        m_detail->setText(m_reported);
         return;
     }
-    const QString first = m_told.section(dot, 0, 0);
+    const QString first = m_reported.section(dot, 0, 0);
     const bool fits =
         QFontMetrics(m_beside->textFont()).horizontalAdvance(first) <= m_beside->width();
     m_beside->setText(fits ? first : QString());
-    m_detail->setText(fits ? m_told.section(dot, 1) : m_told);
+    m_detail->setText(fits ? m_reported.section(dot, 1) : m_reported);
 }
 
 void SpeedView::resizeEvent(QResizeEvent* event) {
@@ -349,7 +349,7 @@ void SpeedView::setInTokensPerSecond(bool isInTokens) {
 
 QString SpeedView::headline() const { return m_headline->text(); }
 
-QString SpeedView::detail() const { return m_told; }
+QString SpeedView::detail() const { return m_reported; }
 
 FigureTable SpeedView::table() const {
     FigureTable figure{{tr("seconds of decoding"),

@@ -71,7 +71,7 @@ private:
     LiveLabel* m_headline = nullptr;
     LiveLabel* m_beside = nullptr; ///< the first part of the detail; in the full form only
     LiveLabel* m_detail = nullptr;
-    QString m_told; ///< the whole detail
+    QString m_reported; ///< the whole detail
     QPushButton* m_unitButton = nullptr;
     QWidget* m_header = nullptr;
     LinePlot* m_plot = nullptr;

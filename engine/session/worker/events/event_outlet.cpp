@@ -67,8 +67,8 @@ void EventOutlet::emit(EventContent content, std::uint64_t conversation) {
 
 /// A model that comes or goes concerns all conversations.
 void EventOutlet::note(const EngineEvent& event) {
-    Told& own = m_told[event.conversation];
-    for (auto& [conversation, told] : m_told)
+    Reported& own = m_reported[event.conversation];
+    for (auto& [conversation, told] : m_reported)
         if (&told == &own || event.as<ModelLoaded>() != nullptr ||
             event.as<ModelUnloaded>() != nullptr)
             told.noteContext(event);
@@ -77,13 +77,13 @@ void EventOutlet::note(const EngineEvent& event) {
     own.noteAnswer(event);
 }
 
-void EventOutlet::Told::noteContext(const EngineEvent& event) {
+void EventOutlet::Reported::noteContext(const EngineEvent& event) {
     for (auto& known : context)
         if (known && makesVoid(event, *known))
             known.reset();
 }
 
-void EventOutlet::Told::noteAnswer(const EngineEvent& event) {
+void EventOutlet::Reported::noteAnswer(const EngineEvent& event) {
     const auto* failed = event.as<EngineFailed>();
     const bool isFailure = failed != nullptr && failed->task == "submit_prompt";
     if (event.as<PromptStarted>() != nullptr)
@@ -101,7 +101,7 @@ void EventOutlet::Told::noteAnswer(const EngineEvent& event) {
 Result<void> EventOutlet::startRecording(const std::filesystem::path& path, bool mayOverwrite) {
     endRecording(std::nullopt);
     ENGINE_TRY(RunRecorder recorder, RunRecorder::start(path, mayOverwrite));
-    for (const auto& [conversation, told] : m_told) {
+    for (const auto& [conversation, told] : m_reported) {
         for (const auto& known : told.context)
             if (known)
                 ENGINE_TRY_DO(recorder.write(*known));

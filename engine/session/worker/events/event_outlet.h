@@ -28,7 +28,7 @@ public:
     void emit(EventContent content, std::uint64_t conversation = 0);
 
     /// Recordings that start later say nothing of this conversation.
-    void forget(std::uint64_t conversation) { m_told.erase(conversation); }
+    void forget(std::uint64_t conversation) { m_reported.erase(conversation); }
 
     /// Starts a recording with the current model and, for each conversation, its decoder, plan and
     /// totals and the answer in progress, so that it can be understood on its own. These events
@@ -40,7 +40,7 @@ public:
 
 private:
     /// What a recording that starts now has to begin with.
-    struct Told {
+    struct Reported {
         /// The newest model, decoder, settings, sampling, span, plan, forecast, phase and
         /// statistics, by the variant's index.
         std::array<std::optional<EngineEvent>, std::variant_size_v<EventContent>> context;
@@ -56,7 +56,7 @@ private:
     BoundedQueue<EngineEvent>& m_queue;
     const ForwardClock::time_point m_start = ForwardClock::now();
     std::optional<RunRecorder> m_recorder;
-    std::map<std::uint64_t, Told> m_told; // by conversation
+    std::map<std::uint64_t, Reported> m_reported; // by conversation
 };
 
 } // namespace engine

@@ -55,8 +55,8 @@ void tellSearch(const SearchReport& report,
         outlet.emit(ForecastMade{*report.forecast}, conversation);
     if (hasNewPhase)
         outlet.emit(PhaseChanged{report.phase, task}, conversation);
-    for (const std::string& remark : report.remarks)
-        outlet.emit(Remark{remark}, conversation);
+    for (const std::string& note : report.notes)
+        outlet.emit(Note{note}, conversation);
 }
 
 } // namespace engine

@@ -105,7 +105,7 @@ void SessionTasksTest::aNamedTaskIsLearntUnderItsName() {
     Fixture fixture({}, 4096, keptIn(folder));
     QVERIFY(fixture.loadModel());
     SubmitPrompt named = question(1, "One", 'a');
-    named.taskUse = TaskUse::Learnt;
+    named.taskUse = TaskUse::Learned;
     named.task = "translation";
     QVERIFY(toldOf(fixture, named).empty());
     QCOMPARE(taskOf(fixture, question(2, "Two", 'b')), std::string("Two (new)"));
@@ -221,12 +221,12 @@ void SessionTasksTest::aForgottenTaskIsNotLearntAgainByThePromptThatIsAnswered()
     Fixture fixture(std::move(script), 4096, keptIn(folder));
     QVERIFY(fixture.loadModel("drafting"));
     SubmitPrompt prompt = question(1, "Translate", 'a');
-    prompt.taskUse = TaskUse::Learnt; // known, and without a step that waits
+    prompt.taskUse = TaskUse::Learned; // known, and without a step that waits
     prompt.task = "Translate";
     prompt.maxTokens = 1;
     (void)toldOf(fixture, prompt);
     prompt = question(2, "Put", 'a');
-    prompt.taskUse = TaskUse::Learnt;
+    prompt.taskUse = TaskUse::Learned;
     prompt.task = "Translate";
     prompt.maxTokens = 40;
     fixture.session.send(prompt);
@@ -263,8 +263,8 @@ void SessionTasksTest::aMemoryThatCannotBeReadIsSetAsideAndTold() {
     Fixture fixture({}, 4096, keptIn(folder));
     QVERIFY(fixture.loadModel());
     QCOMPARE(taskOf(fixture, question(1, "One", 'a')), std::string("One (new)"));
-    QCOMPARE(fixture.all<Remark>().size(), 1U);
-    QVERIFY(fixture.all<Remark>().front().text.find("broken-1") != std::string::npos);
+    QCOMPARE(fixture.all<Note>().size(), 1U);
+    QVERIFY(fixture.all<Note>().front().text.find("broken-1") != std::string::npos);
     QVERIFY(tasksIn(folder).contains("One"));
 }
 
@@ -275,8 +275,8 @@ void SessionTasksTest::aMemoryThatCannotBeWrittenIsToldOnce() {
     QVERIFY(fixture.loadModel());
     QCOMPARE(taskOf(fixture, question(1, "One", 'a')), std::string("One (new)"));
     QCOMPARE(taskOf(fixture, question(2, "Two", 'b')), std::string("Two (new)"));
-    QCOMPARE(fixture.all<Remark>().size(), 1U);
-    QVERIFY(fixture.all<Remark>().front().text.find("could not be stored") != std::string::npos);
+    QCOMPARE(fixture.all<Note>().size(), 1U);
+    QVERIFY(fixture.all<Note>().front().text.find("could not be stored") != std::string::npos);
 }
 
 QTEST_GUILESS_MAIN(SessionTasksTest)

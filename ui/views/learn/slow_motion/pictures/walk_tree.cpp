@@ -59,7 +59,7 @@ QString WalkTree::subtitle() const {
 }
 
 bool WalkTree::hasEnd() const {
-    return scene().walk.drafting.end.reason != DraftEndReason::NotTold &&
+    return scene().walk.drafting.end.reason != DraftEndReason::NotReported &&
            scene().walk.candidates() > 0;
 }
 
