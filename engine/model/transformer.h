@@ -240,7 +240,7 @@ private:
 /// An arithmeticName() up to its first comma: "4-bit".
 std::string shortArithmetic(std::string_view arithmeticName);
 
-/// Reported while weights are read: the part done, 0 to 1. Thread: the caller's.
+/// Told while weights are read: the part done, 0 to 1. Thread: the caller's.
 using LoadProgress = std::function<void(double)>;
 
 /// Where a backend that packs weights may keep them for the next start. A plain value.

@@ -10,7 +10,7 @@
 
 namespace del {
 
-/// Reported behind each pass of the head: its rows and how long it took.
+/// Told behind each pass of the head: its rows and how long it took.
 using HeadWatch = std::function<void(int rows, double ms)>;
 
 /// Final norm and head of the full model over rows of the stream behind any layers: what an exit

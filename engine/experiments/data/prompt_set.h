@@ -44,7 +44,7 @@ struct DataProblem {
     std::string message;   ///< without the file: "line 3: ..."; with it for a whole file
 };
 
-/// Reported of what is left out, as it is found. May be empty.
+/// Told of what is left out, as it is found. May be empty.
 using ProblemSink = std::function<void(const DataProblem&)>;
 
 /// The prompts of a run.

@@ -29,7 +29,7 @@ public:
     /// say.
     std::function<std::int64_t(std::int64_t steps)> score;
 
-    /// Reported of each call before it does anything.
+    /// Told of each call before it does anything.
     std::function<void()> stepping;
     std::function<void()> evaluating;
 

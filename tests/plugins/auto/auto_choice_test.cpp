@@ -103,7 +103,7 @@ public:
                                           .clock = model.clock()});
     }
 
-    /// Reported every step.
+    /// Told every step.
     std::function<void(const DecodeStep&)> watch = [](const DecodeStep&) {};
 
     /// Answers of 200 tokens, to one prompt after the other.

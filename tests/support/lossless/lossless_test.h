@@ -32,7 +32,7 @@ struct LosslessSubject {
     LosslessCases greedy;
     LosslessCases sampled;
     std::function<engine::SettingValues(CaseRandom& random, const LosslessTask& task)> settings;
-    /// Reported each network before the first case; empty = it is used as it is.
+    /// Told each network before the first case; empty = it is used as it is.
     std::function<void(engine::Transformer&)> prepare = {};
 };
 

@@ -48,7 +48,7 @@ class LiveLayoutTest : public QObject {
             QCoreApplication::processEvents();
     }
 
-    /// Who is laid out while so many pictures are shown. Reported anew when the rate of pictures
+    /// Who is laid out while so many pictures are shown. Told anew when the rate of pictures
     /// changes meanwhile, as the strip has a word about it.
     QStringList laidOutDuring(int pictures) {
         const HeldTimers unusedLines(LiveLabel::kKeptMs);
