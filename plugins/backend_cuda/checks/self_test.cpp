@@ -6,6 +6,7 @@
 #include "engine/model/plain/plain_backend.h"
 #include "plugins/backend_cuda/checks/made_up_weights.h"
 #include "plugins/backend_cuda/device/kernel_image.h"
+#include "plugins/backend_cuda/device/wrapped_device.h"
 #include "plugins/backend_cuda/transformer/cuda_transformer.h"
 
 #include <cmath>
@@ -58,44 +59,17 @@ ModelConfig testedConfig() {
 }
 
 /// The same GPU with half its multiprocessors.
-class HalfDevice final : public Device {
+class HalfDevice final : public WrappedDevice {
 public:
     explicit HalfDevice(std::shared_ptr<Device> device)
-        : m_device(std::move(device))
-        , m_facts(m_device->facts()) {
+        : WrappedDevice(std::move(device))
+        , m_facts(WrappedDevice::facts()) {
         m_facts.multiprocessors = (m_facts.multiprocessors + 1) / 2;
     }
 
     const DeviceFacts& facts() const override { return m_facts; }
 
-    Result<std::uint64_t> freeBytes() override { return m_device->freeBytes(); }
-
-    Result<std::byte*> allocate(std::size_t bytes) override { return m_device->allocate(bytes); }
-
-    void release(std::byte* memory) override { m_device->release(memory); }
-
-    Result<void> fillWithZeros(std::byte* memory, std::size_t bytes) override {
-        return m_device->fillWithZeros(memory, bytes);
-    }
-
-    Result<void> upload(std::byte* to, std::span<const std::byte> from) override {
-        return m_device->upload(to, from);
-    }
-
-    Result<void> send(std::byte* to, std::span<const std::byte> from) override {
-        return m_device->send(to, from);
-    }
-
-    Result<void> download(std::span<std::byte> to, const std::byte* from) override {
-        return m_device->download(to, from);
-    }
-
-    Result<void> launch(Kernel kernel, int blocks, const PassArguments& arguments) override {
-        return m_device->launch(kernel, blocks, arguments);
-    }
-
 private:
-    std::shared_ptr<Device> m_device;
     DeviceFacts m_facts;
 };
 

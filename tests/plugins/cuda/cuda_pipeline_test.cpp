@@ -18,46 +18,33 @@ namespace {
 constexpr int kLayers = 5;
 
 /// An emulated GPU with so much memory, which can be lost.
-class OneOfSeveral final : public Device {
+class OneOfSeveral final : public WrappedDevice {
 public:
     explicit OneOfSeveral(std::uint64_t isFree)
-        : m_free(isFree) {}
-
-    const DeviceFacts& facts() const override { return m_device.facts(); }
+        : OneOfSeveral(std::make_shared<EmulatedDevice>(2), isFree) {}
 
     Result<std::uint64_t> freeBytes() override { return m_free; }
 
-    Result<std::byte*> allocate(std::size_t bytes) override {
-        ENGINE_TRY_DO(work());
-        return m_device.allocate(bytes);
-    }
-
-    void release(std::byte* memory) override { m_device.release(memory); }
-
-    Result<void> fillWithZeros(std::byte* memory, std::size_t bytes) override {
-        ENGINE_TRY_DO(work());
-        return m_device.fillWithZeros(memory, bytes);
-    }
-
     Result<void> upload(std::byte* to, std::span<const std::byte> from) override {
-        ENGINE_TRY_DO(work());
         uploaded += from.size();
-        return m_device.upload(to, from);
+        return isLost ? fellOff() : WrappedDevice::upload(to, from);
+    }
+
+    Result<void> send(std::byte* to, std::span<const std::byte> from) override {
+        return isLost ? fellOff() : WrappedDevice::send(to, from);
     }
 
     Result<void> download(std::span<std::byte> to, const std::byte* from) override {
-        ENGINE_TRY_DO(work());
         ++downloads;
-        return m_device.download(to, from);
+        return isLost ? fellOff() : WrappedDevice::download(to, from);
     }
 
     Result<void> launch(Kernel kernel, int blocks, const PassArguments& arguments) override {
-        ENGINE_TRY_DO(work());
-        ++launches;
-        return m_device.launch(kernel, blocks, arguments);
+        launches += isLost ? 0 : 1;
+        return isLost ? fellOff() : WrappedDevice::launch(kernel, blocks, arguments);
     }
 
-    int heldPieces() const { return m_device.heldPieces(); }
+    int heldPieces() const { return m_emulated->heldPieces(); }
 
     bool isLost = false;
     int launches = 0;
@@ -65,13 +52,16 @@ public:
     std::size_t uploaded = 0;
 
 private:
-    Result<void> work() const {
-        if (!isLost)
-            return {};
+    OneOfSeveral(const std::shared_ptr<EmulatedDevice>& emulated, std::uint64_t isFree)
+        : WrappedDevice(emulated)
+        , m_emulated(emulated)
+        , m_free(isFree) {}
+
+    static Result<void> fellOff() {
         return Error{ErrorCode::Io, "The GPU fell off.", "Load the model again."};
     }
 
-    EmulatedDevice m_device{2};
+    std::shared_ptr<EmulatedDevice> m_emulated;
     std::uint64_t m_free;
 };
 

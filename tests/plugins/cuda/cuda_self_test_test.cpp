@@ -13,34 +13,24 @@ using namespace backend_cuda;
 namespace {
 
 /// An emulated GPU that counts its launches and may spoil what it is sent.
-class WatchedDevice final : public Device {
+class WatchedDevice final : public WrappedDevice {
 public:
+    WatchedDevice()
+        : WrappedDevice(std::make_shared<EmulatedDevice>(2))
+        , m_facts(WrappedDevice::facts()) {}
+
     const DeviceFacts& facts() const override { return m_facts; }
 
-    Result<std::uint64_t> freeBytes() override { return m_device.freeBytes(); }
-
-    Result<std::byte*> allocate(std::size_t bytes) override { return m_device.allocate(bytes); }
-
-    void release(std::byte* memory) override { m_device.release(memory); }
-
-    Result<void> fillWithZeros(std::byte* memory, std::size_t bytes) override {
-        return m_device.fillWithZeros(memory, bytes);
-    }
-
     Result<void> upload(std::byte* to, std::span<const std::byte> from) override {
-        ENGINE_TRY_DO(m_device.upload(to, from));
+        ENGINE_TRY_DO(WrappedDevice::upload(to, from));
         if (isSpoiling && from.size() > 100000) // a matrix
             std::fill_n(to + 50000, 10000, std::byte{0});
         return {};
     }
 
-    Result<void> download(std::span<std::byte> to, const std::byte* from) override {
-        return m_device.download(to, from);
-    }
-
     Result<void> launch(Kernel kernel, int blocks, const PassArguments& arguments) override {
         ++launches;
-        return m_device.launch(kernel, blocks, arguments);
+        return WrappedDevice::launch(kernel, blocks, arguments);
     }
 
     DeviceFacts& changeFacts() { return m_facts; }
@@ -49,8 +39,7 @@ public:
     bool isSpoiling = false;
 
 private:
-    EmulatedDevice m_device{2};
-    DeviceFacts m_facts = m_device.facts();
+    DeviceFacts m_facts;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plugins/backend_cuda/cuda_backend.h"
+#include "plugins/backend_cuda/device/wrapped_device.h"
 #include "plugins/backend_cuda/emulation/emulated_device.h"
 #include "tests/support/models/tiny_model.h"
 #include "tests/support/transformers/forward_helpers.h"
