@@ -33,8 +33,19 @@ if(CMAKE_CXX_COMPILER_LAUNCHER STREQUAL "ccache")
     # Sloppiness: what ccache needs to know about precompiled headers of GCC.
     set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
         "CCACHE_DIR=${SWIFT_STUDIO_CCACHE_DIR}" "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}"
-        CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_MAXSIZE=3G ccache)
+        CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_MAXSIZE=3G)
+    set(SWIFT_STUDIO_PRECOMPILE_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER} CCACHE_DEPEND=1 ccache)
+    list(APPEND CMAKE_CXX_COMPILER_LAUNCHER ccache)
 endif()
+
+# swift_studio_precompile(TARGET HEADER): compiles a header that includes others of the project, named as an
+# #include <> names it, for this target and for those that reuse it. g++ keeps a checksum of every header with its
+# comments, and reads a header again that differs: so ccache compares whole headers here (CCACHE_DEPEND), not
+# what the preprocessor leaves of them.
+function(swift_studio_precompile target header)
+    target_precompile_headers(${target} PRIVATE "<${header}>")
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${SWIFT_STUDIO_PRECOMPILE_LAUNCHER}")
+endfunction()
 
 # Some files are compiled together, because reading the same headers for each costs more than the
 # files themselves. Off in the debug preset, where one file at a time is changed.
