@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <new>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <system_error>
 
@@ -124,8 +126,53 @@ std::string sentenceOf(const CLI::ParseError& error) {
                : sentence;
 }
 
+/// Texts are taken as they are typed: "[a,b]" is one, and an empty one is not the same as none.
+/// Only of files may several follow an option, as the shell writes them for a pattern.
+void takeTextsAsTyped(CLI::App& command) {
+    static const std::set<std::string> kTakeFiles = {"--data", "--and-model"};
+    static const std::set<std::string> kNeverEmpty = {
+        "--data", "--draft-adapter", "--json-schema", "--model", "--out", "--regex"};
+    const auto refuseEmpty = [](const std::string& typed) {
+        return typed.empty() ? std::string("The text is empty.") : std::string();
+    };
+    for (CLI::Option* option : command.get_options({})) {
+        if (!option->get_positional() && !kTakeFiles.contains(option->get_name()))
+            option->allow_extra_args(false);
+        if (kNeverEmpty.contains(option->get_name()))
+            option->check(refuseEmpty, "");
+    }
+    for (CLI::App* inner : command.get_subcommands({}))
+        takeTextsAsTyped(*inner);
+}
+
+bool hasOption(const CLI::App& command, const std::string& name) {
+    const auto options = command.get_options({});
+    const auto commands = command.get_subcommands({});
+    return std::any_of(options.begin(),
+                       options.end(),
+                       [&](const CLI::Option* option) { return option->check_lname(name); }) ||
+           std::any_of(commands.begin(), commands.end(), [&](const CLI::App* inner) {
+               return hasOption(*inner, name);
+           });
+}
+
+/// "--stop=": the library would take the next word as its value.
+const char* wordWithoutValue(const CLI::App& cli, int argc, char** argv) {
+    char** const found = std::find_if(argv + 1, argv + argc, [&](std::string_view word) {
+        return word.starts_with("--") && word.ends_with('=') &&
+               hasOption(cli, std::string(word.substr(2, word.size() - 3)));
+    });
+    return found == argv + argc ? nullptr : *found;
+}
+
 /// Nothing if the command is to be run, otherwise the exit code.
 std::optional<int> parse(CLI::App& cli, int argc, char** argv) {
+    if (const char* const word = wordWithoutValue(cli, argc, argv)) {
+        app::Console::note(fmt::format("swift-run: {} is followed by no value.", word));
+        app::Console::note("  Write the value behind it, or a space and \"\" for an empty one.");
+        return app::kUsage;
+    }
+    takeTextsAsTyped(cli);
     try {
         cli.parse(argc, argv);
         return std::nullopt;

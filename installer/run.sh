@@ -37,9 +37,25 @@ hasOption() {
     return 1
 }
 
+# Whether the X server answers that DISPLAY names: it may be gone, or let in other users only.
+answersX() {
+    python3 - <<'PYTHON'
+import ctypes, sys
+xcb = ctypes.CDLL("libxcb.so.1")
+xcb.xcb_connect.restype = ctypes.c_void_p
+connection = ctypes.c_void_p(xcb.xcb_connect(None, None))
+sys.exit(xcb.xcb_connection_has_error(connection) != 0)
+PYTHON
+}
+
 # A display that Qt can open: X11, or Wayland where its plugin is installed.
 hasDisplay() {
-    [[ -n "${DISPLAY:-}" ]] && return 0
+    case "${QT_QPA_PLATFORM:-}" in
+    '') ;;
+    offscreen* | minimal*) return 1 ;; # nobody sees those
+    *) return 0 ;;
+    esac
+    [[ -n "${DISPLAY:-}" ]] && answersX && return 0
     [[ -n "${WAYLAND_DISPLAY:-}" ]] || return 1
     compgen -G '/usr/lib/*/qt6/plugins/platforms/libqwayland*.so' >/dev/null
 }
@@ -84,7 +100,7 @@ if [[ "${1:-}" == --terminal ]]; then
 fi
 
 chooseCacheFolder
-say "set-up in $SWIFT_STUDIO_CACHE"
+say "set-up in $SWIFT_STUDIO_CACHE (the first time it takes 6 to 12 minutes on two cores, and 640 MB arrive)"
 setUpDependencies packages sentencepiece cuda
 if ! isTorchInPlace "$torchRecipe"; then
     # The large downloads arrive while the compiler works on what does without them.
@@ -96,9 +112,19 @@ if ! isTorchInPlace "$torchRecipe"; then
     configurePreset release -DSWIFT_STUDIO_TORCH=OFF
     buildPreset release app/all plugins/all
     trap - EXIT
-    wait "$downloads"
+    wait "$downloads" || true # what is missing is fetched again below, which says why it fails
 fi
-setUpDependencies model torch
-configurePreset release
-buildPreset release app/all plugins/all
+setUpDependencies model
+set +e # not `if setUpDependencies`: there it would go on after a command that failed
+(set -e && setUpDependencies torch)
+hasTorch=$?
+set -e
+((hasTorch < 128)) || exit "$hasTorch" # interrupted
+if ((hasTorch == 0)); then
+    configurePreset release
+    buildPreset release app/all plugins/all
+else
+    say "without LibTorch the program has no backend torch and does not train: run this again to add them."
+fi
+sayStep "starting"
 "$start" "$@"

@@ -172,14 +172,14 @@ void addForwardCommand(CLI::App& app, ChosenCommand& chosen) {
                      options->exitAfter,
                      "Exit after this 0-based layer: apply the final norm and the head to its "
                      "output")
-        ->check(wholeFrom(0));
+        ->transform(wholeFrom(0));
     command->add_option(
         "--parents",
         options->parents,
         "Treat the last ids as nodes of a tree: the number of each node's parent among them, -1 = "
         "the prefix");
     command->add_option("--top", options->top, "How many tokens to print for each position")
-        ->check(wholeFrom(1))
+        ->transform(wholeFrom(1))
         ->capture_default_str();
     command->footer("Example: swift-run forward --ids 1,2,3,4,5 --parents=-1,-1,0 --top 3");
     addRun(*command, chosen, options, runForward);

@@ -147,7 +147,7 @@ void addLensCommand(CLI::App& app, ChosenCommand& chosen) {
     command->add_option(
         "--prompt-ids", options->ids, "The prompt as token ids: 1,2,3 (needs no tokenizer)");
     command->add_option("--max-tokens", options->maxTokens, "Longest answer, in tokens")
-        ->check(wholeFrom(1))
+        ->transform(wholeFrom(1))
         ->capture_default_str();
     command->footer("Example: swift-run lens --prompt \"Plants eat\" --max-tokens 8");
     addRun(*command, chosen, options, runLens);

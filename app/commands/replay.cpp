@@ -329,7 +329,7 @@ void addReplayCommand(CLI::App& app, ChosenCommand& chosen) {
     const auto options = std::make_shared<ReplayOptions>();
     command->add_option("FILE", options->path, "The recording, NAME.swiftrun")->required();
     command->add_option("--limit", options->limit, "Print only the first N events")
-        ->check(wholeFrom(0));
+        ->transform(wholeFrom(0));
     command->footer("Example: swift-run replay run.swiftrun --limit 100");
     addRun(*command, chosen, options, runReplay);
 }

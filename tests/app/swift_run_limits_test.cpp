@@ -44,6 +44,8 @@ private slots:
     void init();
     void numbersOutOfRangeNameTheRange_data();
     void numbersOutOfRangeNameTheRange();
+    void wordsAreTakenAsTheyAreTyped_data();
+    void wordsAreTakenAsTheyAreTyped();
     void theHintForAContextHelps();
     void aTypedSkipSetIsNoDamagedFile_data();
     void aTypedSkipSetIsNoDamagedFile();
@@ -110,6 +112,33 @@ void SwiftRunLimitsTest::numbersOutOfRangeNameTheRange() {
         QVERIFY2(result.errors.contains(option.toUtf8()), result.errors.constData());
         QVERIFY2(result.errors.contains(range.toUtf8()), result.errors.constData());
     }
+}
+
+void SwiftRunLimitsTest::wordsAreTakenAsTheyAreTyped_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<QString>("sentence");
+    const QStringList generate = {"generate", "--prompt", "hi", "--model", "/no/such"};
+    const QString goesOn = "/no/such does not exist";
+    QTest::newRow("brackets") << generate + QStringList{"--stop", "[]"} << goesOn;
+    QTest::newRow("zeros in front")
+        << QStringList{"tune", "--data", "x", "--out", "y", "--answer-tokens", "010"}
+        << "--answer-tokens is 10";
+    QTest::newRow("nothing behind =")
+        << generate + QStringList{"--stop=", "--json"} << "--stop= is followed by no value";
+    QTest::newRow("a text that looks like an option")
+        << QStringList{"generate", "--model", "/no/such", "--prompt", "--x="} << goesOn;
+    QTest::newRow("an empty text") << generate + QStringList{"--regex", ""} << "The text is empty";
+    QTest::newRow("a recipe behind files")
+        << QStringList{"experiment", "--out", "y", "--data", "x", "main_comparison"}
+        << "Write one before --data";
+}
+
+void SwiftRunLimitsTest::wordsAreTakenAsTheyAreTyped() {
+    QFETCH(QStringList, words);
+    QFETCH(QString, sentence);
+    const ProgramRun result = run(words);
+    QVERIFY(result.exitCode != app::kSuccess);
+    QVERIFY2(result.errors.contains(sentence.toUtf8()), result.errors.constData());
 }
 
 void SwiftRunLimitsTest::theHintForAContextHelps() {

@@ -93,7 +93,7 @@ void addWhat(CLI::App& command, BenchOptions& options) {
                     options.layers,
                     "Number of layers of the --shape; 0 keeps the "
                     "shape's own number")
-        ->check(wholeFrom(0))
+        ->transform(wholeFrom(0))
         ->capture_default_str();
     command.add_option(
         "--prompts",
@@ -125,33 +125,33 @@ void addHowMuch(CLI::App& command, BenchOptions& options) {
                     "Numbers of rows whose passes are timed; default: 1 to "
                     "16")
         ->delimiter(',')
-        ->check(numberFrom(1, kMostRows));
+        ->transform(numberFrom(1, kMostRows));
     command
         .add_option(
             "--cached", options.cachedTokens, "Number of tokens in the cache during those passes")
-        ->check(wholeFrom(1))
+        ->transform(wholeFrom(1))
         ->capture_default_str();
     command
         .add_option("--prefill",
                     options.prefillTokens,
                     "Length, in tokens, of the prompt whose prefill is timed")
-        ->check(wholeFrom(1))
+        ->transform(wholeFrom(1))
         ->capture_default_str();
     command.add_option("--max-tokens", options.maxTokens, "Longest answer, in tokens")
-        ->check(wholeFrom(1))
+        ->transform(wholeFrom(1))
         ->capture_default_str();
     command
         .add_option("--pairs",
                     options.pairs,
                     "Interleaved repetitions; every prompt of a file is decoded at least once")
-        ->check(wholeFrom(1))
+        ->transform(wholeFrom(1))
         ->capture_default_str();
     command
         .add_option("--roof-mib",
                     options.roofMib,
                     "MiB of memory that the bandwidth probe reads; below 1024 it may measure the "
                     "caches instead")
-        ->check(numberFrom(1, 1 << 20))
+        ->transform(numberFrom(1, 1 << 20))
         ->capture_default_str();
 }
 

@@ -35,7 +35,7 @@ void addContextOption(CLI::App& command, ModelOptions& options) {
             options.context,
             "Most tokens of prompt and answer together; default, or 0: the model's own context, "
             "but at most 8192")
-        ->check(wholeFrom(0));
+        ->transform(wholeFrom(0));
 }
 
 Result<SettingValues> parseSettings(DecoderRegistry& registry,

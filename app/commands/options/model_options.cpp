@@ -63,7 +63,7 @@ void addSettingOption(CLI::App& command, const SettingInfo& setting, SettingValu
                     values.insert_or_assign(name, static_cast<double>(number));
                 },
                 helpOf(setting))
-            ->check(
+            ->transform(
                 numberFrom(static_cast<int>(setting.minimum), static_cast<int>(setting.maximum)));
         return;
     }

@@ -87,7 +87,8 @@ void addSamplingOptions(CLI::App& command, TypedSampling& typed) {
     add("--temperature",
         options.temperature,
         "0 always takes the most probable token; higher values choose more freely");
-    add("--top-k", options.topK, "Choose among the K most probable tokens; 0 = off");
+    add("--top-k", options.topK, "Choose among the K most probable tokens; 0 = off")
+        ->transform(wholeFrom(0));
     add("--top-p",
         options.topP,
         "Choose among the most probable tokens that together reach the "
@@ -101,13 +102,14 @@ void addSamplingOptions(CLI::App& command, TypedSampling& typed) {
         "Choose among the most typical tokens, neither too likely nor too unlikely, that together "
         "reach the probability P; 1 = off");
     add("--seed", options.seed, "Seed of the random choices: the same seed gives the same text")
-        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()));
+        ->transform(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()));
     add("--repetition-penalty",
         options.repetitionPenalty,
         "Above 1 makes tokens of the prompt and the answer less probable; 1 = off");
     add("--repetition-window",
         options.repetitionWindow,
-        "How many of the newest tokens the repetition penalty covers; 0 = all");
+        "How many of the newest tokens the repetition penalty covers; 0 = all")
+        ->transform(wholeFrom(0));
     add("--presence-penalty",
         options.presencePenalty,
         "Taken from the logit of every token that the answer holds already; 0 = off");

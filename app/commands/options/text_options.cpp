@@ -13,7 +13,7 @@ void addTextOptions(CLI::App& command, TextOptions& options, int defaultMaxToken
     addModelOptions(command, options.model);
     addDecoderOptions(command, options.decoder, command.get_name());
     command.add_option("--max-tokens", options.maxTokens, "Longest answer, in tokens")
-        ->check(wholeFrom(0))
+        ->transform(wholeFrom(0))
         ->capture_default_str();
     addContextOption(command, options.model);
     addSamplingOptions(command, options.sampling);

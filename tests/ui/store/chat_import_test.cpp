@@ -14,8 +14,8 @@ namespace {
 const QString kData = QStringLiteral("tests/data/chats/");
 
 /// All that an import gives, as one slice.
-ImportSlice importOf(const QStringList& paths) {
-    ChatImport import(paths);
+ImportSlice importOf(const QStringList& paths, int mostEntries = ChatImport::kMostEntries) {
+    ChatImport import(paths, mostEntries);
     ImportSlice all;
     while (!all.isOver) {
         const ImportSlice slice = import.next();
@@ -61,6 +61,18 @@ private:
 private slots:
 
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    void ofALargeFolderItIsSaidThatOnlyTheFirstFilesWereLookedAt() {
+        for (int i = 0; i < 3; ++i)
+            write(QStringLiteral("chats/%1.json").arg(i), shareGpt("why?"));
+        const QString folder = m_folder->filePath(QStringLiteral("chats"));
+        QVERIFY(importOf({folder}, 3).problems.isEmpty());
+        const ImportSlice cut = importOf({folder}, 2);
+        QCOMPARE(cut.chats.size(), 2);
+        QCOMPARE(cut.problems.size(), 1);
+        QVERIFY2(cut.problems.first().contains(QStringLiteral("more than 2 files")),
+                 qPrintable(cut.problems.first()));
+    }
 
     void aConversationOfLmStudioComesWithItsVersionsAsBranches() {
         const ImportSlice slice = importOf({kData + QStringLiteral("lm_studio.conversation.json")});

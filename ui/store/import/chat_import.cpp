@@ -8,6 +8,7 @@
 #include <QDirIterator>
 #include <QFileInfo>
 #include <QJsonDocument>
+#include <QLocale>
 
 #include <utility>
 
@@ -44,8 +45,9 @@ QString faultOf(const QJsonParseError& error, qint64 offset) {
 
 } // namespace
 
-ChatImport::ChatImport(QStringList paths)
-    : m_paths(std::move(paths)) {}
+ChatImport::ChatImport(QStringList paths, int mostEntries)
+    : m_paths(std::move(paths))
+    , m_mostEntries(mostEntries) {}
 
 ImportSlice ChatImport::next() {
     ImportSlice slice;
@@ -86,12 +88,17 @@ void ChatImport::findFilesIn(const QString& path, ImportSlice& slice) {
     }
     const qsizetype before = m_files.size();
     QDirIterator entries(path, QDir::Files | QDir::NoSymLinks, QDirIterator::Subdirectories);
-    for (int i = 0; i < kMostEntries && entries.hasNext(); ++i) {
+    for (int i = 0; i < m_mostEntries && entries.hasNext(); ++i) {
         const QFileInfo file(entries.next());
         const bool isThreads = file.fileName() == kLinesFile && file.dir().exists(kThreadFile);
         if (!isThreads && kSuffixes.contains(file.suffix()))
             m_files.append(file.filePath());
     }
+    if (entries.hasNext())
+        slice.problems +=
+            Import::tr("The folder %1 has more than %2 files, and only the first ones were "
+                       "looked at. Import its folders one by one.")
+                .arg(shown(path), QLocale().toString(m_mostEntries));
     if (m_files.size() == before)
         slice.problems +=
             Import::tr("The folder %1 has no JSON files. Choose the folder to which the chats were "

@@ -33,7 +33,7 @@ public:
     /// Most files of a folder and its subfolders that are read.
     static constexpr int kMostEntries = 100'000;
 
-    explicit ChatImport(QStringList paths);
+    explicit ChatImport(QStringList paths, int mostEntries = kMostEntries);
 
     /// Continues reading. After the end it says isOver again.
     ImportSlice next();
@@ -53,6 +53,7 @@ private:
     QString faultSentence() const;
 
     QStringList m_paths;
+    int m_mostEntries;   ///< of a folder
     QStringList m_files; ///< that wait; of a thread of Jan its thread.json
     bool m_hasFiles = false;
     qint64 m_total = 0;

@@ -221,9 +221,15 @@ private:
         const JsonValue others = place.value["additionalProperties"];
         if (!properties.value.isNull() && !properties.value.isObject())
             return refuseSchema(properties.pointer, "it is not an object of schemas");
+        const SchemaPlace demanded = place["required"];
+        if (!demanded.value.isNull() && !demanded.value.isArray())
+            return refuseSchema(demanded.pointer, "it is not a list of names");
         std::vector<std::string> required;
-        for (const JsonValue name : place.value["required"].items())
-            required.emplace_back(name.asString().value_or(""));
+        for (const JsonValue name : demanded.value.items()) {
+            if (!name.asString())
+                return refuseSchema(demanded.pointer, "it is not a list of names");
+            required.emplace_back(*name.asString());
+        }
         const auto isRequired = [&](std::string_view name) {
             return std::find(required.begin(), required.end(), name) != required.end();
         };
@@ -307,6 +313,9 @@ private:
     Result<GrammarPart> string(const SchemaPlace& place) {
         ENGINE_TRY(const int least, countOf(place, "minLength", 0));
         ENGINE_TRY(const int most, countOf(place, "maxLength", GrammarBuilder::kUnbounded));
+        for (const char* keyword : {"pattern", "format"})
+            if (place.value.contains(keyword) && !place.value[keyword].asString())
+                return refuseSchema(place[keyword].pointer, "it is not a text");
         const auto pattern = place.value["pattern"].asString();
         const auto format = place.value["format"].asString();
         const bool hasLength =

@@ -6,6 +6,8 @@
 
 #include <QDockWidget>
 
+#include <utility>
+
 using namespace engine;
 using namespace support;
 using namespace ui;
@@ -104,6 +106,56 @@ private slots:
         QVERIFY(!QDir(stage.folder.path())
                      .entryList({QStringLiteral("chats.sqlite.damaged*")})
                      .isEmpty());
+    }
+
+    void aDamagedSettingsFileIsKeptAndSaidSo() {
+        StudioStage stage;
+        support::writeFile(stage.options.settingsPath,
+                           "[window]\ntext_percent=120\nno value\n[cut");
+        stage.open();
+        QVERIFY(stage.notice("settings") != nullptr);
+        QCOMPARE(stage.studio->theme().textPercent(), 120); // what can be read is used
+        const QDir folder(stage.folder.path());
+        const QStringList kept = folder.entryList({QStringLiteral("studio.ini.damaged-*")});
+        QCOMPARE(kept.size(), 1);
+        QVERIFY(stage.notice("settings")->sentence.contains(kept.front()));
+    }
+
+    void settingsThatCannotBeSavedAreToldOf() {
+        StudioStage stage;
+        const QString inTheWay = stage.folder.filePath(QStringLiteral("file"));
+        support::writeFile(inTheWay, "in the way");
+        const QString path = inTheWay + QStringLiteral("/studio.ini");
+        const QString usual = std::exchange(stage.options.settingsPath, path);
+        stage.open();
+        QVERIFY(stage.notice("settings") != nullptr);
+        QVERIFY(stage.notice("settings")->sentence.contains(path));
+        stage.studio.reset();
+        stage.options.settingsPath = usual;
+        stage.open();
+        QVERIFY(stage.notice("settings") == nullptr);
+    }
+
+    void aMissingModelIsToldOfAndNotForgottenUnlessAskedFor() {
+        StudioStage stage(QStringLiteral("/models/tiny.gguf"));
+        const QString gone = stage.folder.filePath(QStringLiteral("gone.gguf"));
+        const QString key = QStringLiteral("session/model");
+        const auto kept = [&] {
+            return QSettings(stage.options.settingsPath, QSettings::IniFormat)
+                .value(key)
+                .toString();
+        };
+        QSettings(stage.options.settingsPath, QSettings::IniFormat).setValue(key, gone);
+        stage.open();
+        QCOMPARE(stage.engine->lastSent<LoadModel>()->path, std::string("/models/tiny.gguf"));
+        stage.loadModel();
+        QCOMPARE(kept(), gone);
+        const Notice* notice = stage.notice("missing_model");
+        QVERIFY(notice != nullptr);
+        QVERIFY(notice->sentence.contains(gone));
+        choose(notice, 1);
+        QCOMPARE(kept(), QStringLiteral("/models/tiny.gguf"));
+        QVERIFY(stage.notice("missing_model") == nullptr);
     }
 
     void afterABadEndTheModelWaitsForTheUser() {

@@ -107,14 +107,24 @@ private slots:
         verifyOneSentence(run(arguments), 2);
     }
 
+    void withoutADisplayTheWayOutIsNamed_data() {
+        QTest::addColumn<QString>("display");
+        QTest::newRow("none") << QString();
+        QTest::newRow("one that is gone") << QStringLiteral(":98765");
+    }
+
     void withoutADisplayTheWayOutIsNamed() {
+        QFETCH(const QString, display);
         QProcess process;
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
         for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
             environment.remove(QLatin1String(name));
+        if (!display.isEmpty())
+            environment.insert(QStringLiteral("DISPLAY"), display);
         process.setProcessEnvironment(environment);
         process.start(program("swift-studio"), {});
         QVERIFY(process.waitForFinished(-1));
+        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
         QCOMPARE(process.exitCode(), 2);
         QVERIFY(process.readAllStandardError().contains("--screenshot"));
         // A picture needs none.
