@@ -11,6 +11,7 @@
 #include <optional>
 #include <sched.h>
 #include <set>
+#include <sstream>
 #include <thread>
 
 namespace engine {
@@ -105,6 +106,26 @@ int countCores(const std::vector<int>& allowed, const fs::path& root) {
     return static_cast<int>(cores.size());
 }
 
+/// A list as "0-3,8"; empty if it cannot be understood.
+std::vector<int> listedProcessors(const std::string& list) {
+    std::vector<int> processors;
+    std::istringstream ranges(list);
+    for (std::string range; std::getline(ranges, range, ',');) {
+        const std::size_t dash = range.find('-');
+        const double none = -1.0;
+        const double first = numberAt(range).value_or(none);
+        const double last = dash == std::string::npos
+                                ? first
+                                : numberAt(std::string_view(range).substr(dash + 1)).value_or(none);
+        if (!(first >= 0.0 && last >= first && last < kMostProcessors))
+            return {};
+        for (int processor = static_cast<int>(first); processor <= static_cast<int>(last);
+             ++processor)
+            processors.push_back(processor);
+    }
+    return processors;
+}
+
 int wholeProcessors(double quota) {
     return quota < kMostProcessors ? std::max(1, static_cast<int>(std::ceil(quota)))
                                    : kMostProcessors;
@@ -136,9 +157,13 @@ std::vector<int> allowedProcessors() {
 }
 
 ProcessorShare readProcessorShare(const std::vector<int>& allowed, const fs::path& root) {
+    const std::vector<int> online =
+        listedProcessors(firstLine(root / "sys/devices/system/cpu/online"));
     return {.processors = static_cast<int>(allowed.size()),
             .cores = countCores(allowed, root),
-            .quota = readQuota(root)};
+            .quota = readQuota(root),
+            .systemProcessors = static_cast<int>(online.size()),
+            .systemCores = countCores(online, root)};
 }
 
 const ProcessorShare& processorShare() {
@@ -164,11 +189,17 @@ std::string threadsNote(int wanted, const ProcessorShare& share) {
                            wanted,
                            processors(share.mostThreads()),
                            isLimited ? " (" + limit + ")" : "");
-    if (wanted == 0 && share.quota < share.cores)
-        return fmt::format("This process computes with {} {} because of {}.",
+    const std::string reason = share.quota < share.cores ? "of " + limit
+                               : share.cores < share.systemCores
+                                   ? fmt::format("it may run on only {} of the system's {}",
+                                                 share.processors,
+                                                 processors(share.systemProcessors))
+                                   : "";
+    if (wanted == 0 && !reason.empty())
+        return fmt::format("This process computes with {} {} because {}.",
                            share.bestThreads(),
                            share.bestThreads() == 1 ? "thread" : "threads",
-                           limit);
+                           reason);
     return {};
 }
 

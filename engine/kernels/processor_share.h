@@ -14,6 +14,8 @@ struct ProcessorShare {
     int cores = 1;      ///< physical ones among them; a core may be two processors
     /// Processors' worth of time that its container may use; infinity where there is no limit.
     double quota = std::numeric_limits<double>::infinity();
+    int systemProcessors = 0; ///< all that run in the system; 0: unknown
+    int systemCores = 0;      ///< physical ones among them
 
     /// Threads beyond this number would only wait.
     int mostThreads() const;
@@ -39,8 +41,9 @@ const ProcessorShare& processorShare();
 /// the choice to the program, the best number.
 int usefulThreads(int wanted, const ProcessorShare& share = processorShare());
 
-/// The note for a user who asked for more threads than that, or whose container has less time than
-/// its cores could use; otherwise empty.
+/// The note for a user who asked for more threads than that; or who left the choice to the program
+/// where its container has less time than its cores could use, or where it may not run on some of
+/// the system's cores; otherwise empty.
 std::string threadsNote(int wanted, const ProcessorShare& share = processorShare());
 
 } // namespace engine

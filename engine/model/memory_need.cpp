@@ -101,7 +101,9 @@ double passOf(const ModelConfig& config, const Widths& widths, double inputBytes
 double sectionSumsOf(const ModelConfig& config, int contextLength) {
     int keys = 0; // that a row of some layer sees
     for (const int window : config.layerWindows)
-        keys = std::max(keys, window > 0 ? std::min(window, contextLength) : contextLength);
+        keys = std::max(keys,
+                        window > 0 ? std::min(window + kAttendSectionKeys - 1, contextLength)
+                                   : contextLength);
     const double sections = std::ceil(static_cast<double>(keys) / kAttendSectionKeys);
     return kTreeRows * sections * config.headCount * (config.headDim + 2.0) * sizeof(float);
 }

@@ -7,8 +7,9 @@
 LIKE is a GGUF file of a LLaMA whose tokenizer and chat template are taken. SHAPE is "same" for the
 weights of LIKE, rounded anew, or 1b or 3b for made-up weights: one layer of normal noise, stored as
 often as the shape has layers, so an answer is nonsense but takes its true time. FORM is q4_0, q4_1,
-q8_0 or bf16, where embeddings are never below 8 bits, or q4_k_m: 4 bits, and 6 for the embeddings and for the
-values and last matrices of every other layer, as most published files have them. Needs "pip install gguf".
+q8_0 or bf16, where embeddings are never below 8 bits, or q4_k_m: 4 bits, and 6 for the embeddings, a head of its
+own, and the values and last matrices of every other layer, as most published files have them. Needs
+"pip install gguf".
 """
 import sys
 
@@ -126,7 +127,7 @@ class Tensors:
     def add_mixed(self, name, values):
         """Rows that are no whole blocks take the nearest form of 32 numbers, as llama.cpp does."""
         part = name.split(".")
-        isFine = part[0] == "token_embd" or (
+        isFine = part[0] in ("token_embd", "output") or (
             part[2] in ("attn_v", "ffn_down") and int(part[1]) % 2 == 0
         )
         if values.shape[1] % BLOCK != 0:

@@ -52,9 +52,9 @@ struct RowKernels {
     /// Values become cap * tanh(value / cap); `cap` is above 0.
     void (*softCap)(float* values, float cap, int width);
 
-    /// Softmax attention. The result depends only on the sequence of keys and values, never on its
-    /// division into runs or its slots: keys are processed in blocks of kAttendBlockKeys, counted
-    /// from the row's first key, and blocks are joined in their order.
+    /// Softmax attention. The result depends only on the sequence of keys and values and on its
+    /// KeyRun::lead, never on its division into runs or its slots: keys are processed in blocks of
+    /// kAttendBlockKeys, and blocks are joined in their order.
     void (*attend)(const AttendArguments& arguments);
 
     /// attend() for many rows at once, with the same bits: keys and values are read once for all.

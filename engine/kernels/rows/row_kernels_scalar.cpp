@@ -89,13 +89,13 @@ const float* rowOf(const AttendArguments& arguments, const void* plane, std::int
     return arguments.scratch;
 }
 
-/// Visits the keys of a row, or of its section, in order: visit(ordinal, slot).
+/// Visits the keys of a row, or of its section, in order: visit(place, slot).
 template <typename Visit> void forEachKey(const AttendArguments& arguments, Visit visit) {
-    int ordinal = 0;
+    int place = arguments.runs->lead;
     for (int run = 0; run < arguments.runCount; ++run)
-        for (std::int32_t i = 0; i < arguments.runs[run].count; ++i, ++ordinal)
-            if (arguments.section < 0 || ordinal / kAttendSectionKeys == arguments.section)
-                visit(ordinal, arguments.runs[run].slot + i);
+        for (std::int32_t i = 0; i < arguments.runs[run].count; ++i, ++place)
+            if (arguments.section < 0 || place / kAttendSectionKeys == arguments.section)
+                visit(place, arguments.runs[run].slot + i);
 }
 
 /// One head, key after key. The highest score is computed first, so nothing is rescaled and no
@@ -116,9 +116,9 @@ void attendHead(const AttendArguments& arguments, int head) {
     for (int i = 0; i < dim; ++i)
         out[i] = 0.0F;
     float totals[kLanes] = {};
-    forEachKey(arguments, [&](int ordinal, std::int32_t slot) {
+    forEachKey(arguments, [&](int place, std::int32_t slot) {
         const float weight = std::exp(scoreOf(slot) - highest);
-        totals[ordinal % kLanes] += weight;
+        totals[place % kLanes] += weight;
         const float* values = rowOf(arguments, arguments.values, slot);
         for (int i = 0; i < dim; ++i)
             out[i] += weight * values[i];
@@ -179,7 +179,8 @@ void attendRows(const AttendRows& arguments) {
             attend(one);
             one.out = section;
             one.totals = totals + 1;
-            while (++one.section * kAttendSectionKeys < arguments.runs[row].count) {
+            const KeyRun& run = arguments.runs[row];
+            while (++one.section * kAttendSectionKeys < run.lead + run.count) {
                 attend(one);
                 joinAttention(1, dim, {section, totals + 1}, sums);
             }

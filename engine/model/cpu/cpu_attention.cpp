@@ -5,8 +5,52 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace engine::cpu {
+
+namespace {
+
+const KeyRun& firstRun(const Workspace& space, int row) {
+    return space.runs[row == 0 ? 0 : space.runEnds[toSize(row) - 1]];
+}
+
+/// Where the sections of a row with this first run begin: with keys that are hidden, or with it.
+std::int32_t sectionsBegin(const KeyRun& run) { return run.slot - run.lead; }
+
+/// The first slot from which all rows see whole sections, if they do.
+std::int32_t sharedSlot(const Workspace& space) {
+    std::int32_t slot = 0;
+    for (std::size_t row = 0; row < space.runEnds.size(); ++row) {
+        const KeyRun& run = firstRun(space, static_cast<int>(row));
+        const std::int32_t hidden = run.lead == 0 ? 0 : kAttendSectionKeys;
+        slot = std::max(slot, sectionsBegin(run) + hidden);
+    }
+    return slot;
+}
+
+/// Which of a row's sections is the first that all rows share; the first part is that section.
+int firstShared(const Workspace& space, int row) {
+    const std::int32_t apart =
+        sectionsBegin(firstRun(space, row)) - sectionsBegin(firstRun(space, 0));
+    return space.attendCut.parts.front().section - apart / kAttendSectionKeys;
+}
+
+/// The place of the sums of a row's section: those of shared ones come first, by section, then
+/// those of each row's own.
+int placeOfSums(const Workspace& space, int row, int section) {
+    const AttendCut& cut = space.attendCut;
+    const int own = cut.ownPlaces[toSize(row)];
+    if (cut.sharedSections == 0)
+        return own + section;
+    const int shared = section - firstShared(space, row);
+    if (shared < 0)
+        return own + section;
+    return shared < cut.sharedSections ? shared * static_cast<int>(cut.sectionCounts.size()) + row
+                                       : own + section - cut.sharedSections;
+}
+
+} // namespace
 
 /// Angles of all rows; those of queries carry the scores' scale along.
 void CpuTransformer::prepareAngles(const AttentionLayout& layout) {
@@ -30,7 +74,9 @@ void CpuTransformer::prepareAngles(const AttentionLayout& layout) {
     }
 }
 
-/// The slots of each row's own keys in the order of their positions, neighbours together.
+/// The slots of each row's own keys in the order of their positions, neighbours together. Sections
+/// are cut at multiples of their size among the positions, so that rows share them whose windows
+/// begin elsewhere.
 void CpuTransformer::prepareRuns(const AttentionLayout& layout, int window) {
     if (m_space.runsWindow == window)
         return;
@@ -53,29 +99,34 @@ void CpuTransformer::prepareRuns(const AttentionLayout& layout, int window) {
             else
                 m_space.runs.push_back({seen.slot, 1});
         }
+        m_space.runs[begin].lead = first % kAttendSectionKeys;
         m_space.runEnds.push_back(m_space.runs.size());
     }
     prepareParts(layout.rowCount());
 }
 
-/// Sections of keys that all rows see, as the row's first keys.
+/// Whole sections of keys that all rows see, among the neighbours with which each row begins.
 int CpuTransformer::sharedSections() const {
-    const KeyRun& first = m_space.runs.front();
-    std::int32_t count = first.count;
-    for (std::size_t row = 1; row < m_space.runEnds.size(); ++row) {
-        const KeyRun& other = m_space.runs[m_space.runEnds[row - 1]];
-        count = other.slot == first.slot ? std::min(count, other.count) : 0;
+    const std::int32_t begin = sharedSlot(m_space);
+    std::int32_t end = std::numeric_limits<std::int32_t>::max();
+    for (std::size_t row = 0; row < m_space.runEnds.size(); ++row) {
+        const KeyRun& run = firstRun(m_space, static_cast<int>(row));
+        end = std::min(end, run.slot + run.count);
     }
-    return count / kAttendSectionKeys;
+    return std::max(0, end - begin) / kAttendSectionKeys;
 }
 
-/// Whether each row's keys are neighbours from the same slot on, as in a prompt.
+/// Whether each row's keys are neighbours, as in a prompt: cut at the same slots, and none before
+/// the first one of an earlier row.
 bool CpuTransformer::isPrompt() const {
     if (m_space.runs.size() != m_space.runEnds.size())
         return false;
-    return std::all_of(m_space.runs.begin(), m_space.runs.end(), [&](const KeyRun& run) {
-        return run.slot == m_space.runs.front().slot;
-    });
+    const auto differ = [](const KeyRun& row, const KeyRun& next) {
+        return next.slot < row.slot ||
+               (sectionsBegin(next) - sectionsBegin(row)) % kAttendSectionKeys != 0;
+    };
+    return std::adjacent_find(m_space.runs.begin(), m_space.runs.end(), differ) ==
+           m_space.runs.end();
 }
 
 /// Rows of a prompt that a thread works on together.
@@ -103,12 +154,15 @@ void CpuTransformer::prepareParts(int rows) {
         return;
     }
     cut.sharedSections = rows > 1 && rows <= kFewRows ? sharedSections() : 0;
-    for (int section = 0; section < cut.sharedSections; ++section)
-        cut.parts.push_back({0, rows, section, section * rows});
+    if (cut.sharedSections > 0) {
+        const std::int32_t before = sharedSlot(m_space) - sectionsBegin(firstRun(m_space, 0));
+        for (int shared = 0; shared < cut.sharedSections; ++shared)
+            cut.parts.push_back({0, rows, before / kAttendSectionKeys + shared, shared * rows});
+    }
     cut.placeCount = cut.sharedSections * rows;
     std::size_t run = 0;
     for (int row = 0; row < rows; ++row) {
-        std::int64_t keys = 0;
+        std::int64_t keys = firstRun(m_space, row).lead; // and places of hidden ones
         for (; run < m_space.runEnds[toSize(row)]; ++run)
             keys += m_space.runs[run].count;
         const int sections = static_cast<int>((keys + kAttendSectionKeys - 1) / kAttendSectionKeys);
@@ -118,8 +172,10 @@ void CpuTransformer::prepareParts(int rows) {
             cut.parts.push_back({row, 1, -1, 0});
             continue;
         }
-        for (int section = cut.sharedSections; section < sections; ++section)
-            cut.parts.push_back({row, 1, section, cut.placeCount++});
+        const int begin = cut.sharedSections > 0 ? firstShared(m_space, row) : sections;
+        for (int section = 0; section < sections; ++section)
+            if (section < begin || section >= begin + cut.sharedSections)
+                cut.parts.push_back({row, 1, section, cut.placeCount++});
     }
     const std::size_t sums = toSize(m_config.headCount) * toSize(cut.placeCount);
     if (m_space.sectionTotals.size() < sums) {
@@ -176,10 +232,12 @@ CpuTransformer::ByteRange
 CpuTransformer::sectionBytes(const HostKvStorage& storage, int row, int section) const {
     const std::size_t slotBytes = kvRowBytes(m_kvType, m_config.headDim);
     const std::size_t planeBytes = toSize(storage.capacity()) * slotBytes;
-    const KeyRun& run = m_space.runs[row == 0 ? 0 : m_space.runEnds[toSize(row) - 1]];
-    const std::size_t slot = toSize(run.slot + section * kAttendSectionKeys);
+    const KeyRun& run = firstRun(m_space, row);
+    const std::int32_t begin = sectionsBegin(run) + section * kAttendSectionKeys;
+    const std::size_t slot = toSize(std::max(begin, run.slot)); // those before are hidden
     const std::size_t from = std::min(slot * slotBytes, planeBytes);
-    return {from, std::min(kAttendSectionKeys * slotBytes, planeBytes - from)};
+    const std::size_t end = std::min(toSize(begin + kAttendSectionKeys) * slotBytes, planeBytes);
+    return {from, end - from};
 }
 
 /// The same for a part, of its section or else of the first one, in the planes of a layer.
@@ -350,10 +408,10 @@ void CpuTransformer::finishContext(int row, const LinearGroup& output) {
     const int dim = m_config.headDim;
     const int group = m_config.headCount / m_config.kvHeadCount;
     for (int kvHead = 0; kvHead < m_config.kvHeadCount && sections > 1; ++kvHead) {
-        const AttendSums sums = sectionSums(kvHead, cut.placeOf(row, 0));
+        const AttendSums sums = sectionSums(kvHead, placeOfSums(m_space, row, 0));
         for (int section = 1; section < sections; ++section)
             m_kernels.rows.joinAttention(
-                group, dim, sectionSums(kvHead, cut.placeOf(row, section)), sums);
+                group, dim, sectionSums(kvHead, placeOfSums(m_space, row, section)), sums);
         m_kernels.rows.divideAttention(group, dim, sums);
         std::copy_n(sums.values, group * dim, m_space.context.row(row) + kvHead * group * dim);
     }

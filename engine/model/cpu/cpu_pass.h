@@ -93,13 +93,6 @@ struct AttendCut {
     int sharedSections = 0;
     int placeCount = 0;
     bool isByRows = false; // parts are neighbouring rows
-
-    int placeOf(int row, int section) const {
-        const auto rows = static_cast<int>(sectionCounts.size());
-        return section < sharedSections
-                   ? section * rows + row
-                   : ownPlaces[static_cast<std::size_t>(row)] + section - sharedSections;
-    }
 };
 
 /// Memory that passes work in, used again by each. It grows with the widest pass seen.

@@ -147,6 +147,34 @@ private slots:
                              "more threads are started."));
     }
 
+    void aUserIsToldOfCoresThatMayNotBeUsed() {
+        System system;
+        for (int processor = 0; processor < 8; ++processor) {
+            const int core = processor % 4;
+            system.writeCore(processor,
+                             QByteArray::number(core) + "," + QByteArray::number(core + 4));
+        }
+        const QString online = "sys/devices/system/cpu/online";
+        system.write(online, "0-6,7\n");
+        const std::string note = "This process computes with 1 thread because it may run on only 2 "
+                                 "of the system's 8 processors.";
+        QCOMPARE(threadsNote(0, system.share({1, 5})), note);
+        QCOMPARE(threadsNote(1, system.share({1, 5})), std::string());
+        QCOMPARE(threadsNote(0, system.share({0, 1, 2, 3})), std::string()); // of every core one
+        QCOMPARE(threadsNote(0, system.share({0, 1, 2, 3, 4, 5, 6, 7})), std::string());
+        for (const char* list : {"", "0-x\n", "7-0\n", "-1\n", "0-9999999\n", "nan\n"}) {
+            system.write(online, list);
+            QCOMPARE(system.share({1, 5}).systemProcessors, 0);
+            QCOMPARE(threadsNote(0, system.share({1, 5})), std::string());
+        }
+        system.write(online, "0-7\n");
+        system.write("proc/self/cgroup", "0::/\n");
+        system.write("sys/fs/cgroup/cpu.max", "50000 100000\n");
+        QCOMPARE(threadsNote(0, system.share({1, 2})),
+                 std::string("This process computes with 1 thread because of the limit of its "
+                             "container: the time of 0.5 of 2 processors."));
+    }
+
     void aUserIsToldWhyMemoryIsSlow() {
         System system;
         QCOMPARE(system.memory(), std::string());

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Included by row_bodies.inl: attention of one row, on the lanes that the including file defines.
 //
-// Keys are numbered by their place in the row's own sequence. A score is one dot product, whatever
-// its neighbours; a block of kAttendBlockKeys is weighed as a whole; values are added in the order
-// of their numbers. So how many heads or keys are worked on together leaves no trace.
+// Keys are numbered by their place in the row's own sequence, in which those that a window hides
+// of its first section keep theirs. A score is one dot product, whatever its neighbours; a block of
+// kAttendBlockKeys is weighed as a whole; values are added in the order of their numbers. So how
+// many heads or keys are worked on together leaves no trace.
 #pragma once
 
 #include "engine/kernels/rows/attention/key_strips.inl"
@@ -161,14 +162,17 @@ inline void scaleRow(float* row, int width, float factor) {
 }
 
 /// Turns a head's scores of a block into weights e^(score - highest so far), and what was summed
-/// up before to the same measure.
-inline void weighBlock(Sweep& sweep, int head, int count) {
+/// up before to the same measure. Places without a key weigh nothing.
+inline void weighBlock(Sweep& sweep, int head, const Block& block) {
+    const int count = block.empty + block.count;
     float* scores = sweep.scores + head * kAttendBlockKeys;
     if (sweep.arguments.softCap > 0.0F)
         for (int i = 0; i < count; i += kLanes)
             storeUpTo(scores + i,
                       count - i,
                       capped(loadUpTo(scores + i, count - i), sweep.arguments.softCap));
+    for (int i = 0; i < block.empty; ++i)
+        scores[i] = -kInfinity;
     for (int i = count; i % kLanes != 0; ++i)
         scores[i] = -kInfinity;
     const float before = sweep.highest[head];
@@ -190,12 +194,6 @@ inline void weighBlock(Sweep& sweep, int head, int count) {
     sweep.total[head] += sumOfLanes(total);
     sweep.highest[head] = now;
 }
-
-/// The slots of a block of keys.
-struct Block {
-    std::int32_t slots[kAttendBlockKeys];
-    int count;
-};
 
 constexpr std::int64_t kLineBytes = 64;
 
@@ -227,15 +225,16 @@ template <KvElement kElement>
 inline void attendBlockAs(Sweep& sweep, const Block& block, const Block& next) {
     const AttendArguments& arguments = sweep.arguments;
     const int count = block.count;
+    float* scores = sweep.scores + block.empty;
     for (int first = 0; first < count; first += kAttendStripKeys) {
         if (sweep.fetches)
             fetchStrip(arguments, arguments.values, block, first);
         const Strip keys =
             makeStrip<kElement>(arguments, arguments.keys, block.slots + first, count - first);
-        scoreStrip<kElement, kScoreHeads>(keys, sweep.queries, sweep.heads, sweep.scores + first);
+        scoreStrip<kElement, kScoreHeads>(keys, sweep.queries, sweep.heads, scores + first);
     }
     for (int head = 0; head < sweep.heads; ++head)
-        weighBlock(sweep, head, count);
+        weighBlock(sweep, head, block);
     for (int first = 0; first < count; first += kAttendStripKeys) {
         if (next.count > 0)
             fetchStrip(arguments, arguments.keys, next, first);
@@ -243,7 +242,7 @@ inline void attendBlockAs(Sweep& sweep, const Block& block, const Block& next) {
             fetchAfter(arguments, first, count);
         const Strip values =
             makeStrip<kElement>(arguments, arguments.values, block.slots + first, count - first);
-        addStrip<kElement, kValueHeads>(values, sweep.scores + first, sweep.heads, sweep.out);
+        addStrip<kElement, kValueHeads>(values, scores + first, sweep.heads, sweep.out);
     }
 }
 
@@ -267,14 +266,14 @@ inline void attendBlocks(Sweep& sweep) {
     KeyCursor cursor = firstKey(arguments);
     Block blocks[2];
     int now = 0;
-    blocks[now].count = takeSlots(cursor, blocks[now].slots);
+    takeBlock(cursor, blocks[now]);
     // A section's keys were asked for by the call before it.
     for (int first = 0; first < blocks[now].count && arguments.section < 0;
          first += kAttendStripKeys)
         fetchStrip(arguments, arguments.keys, blocks[now], first);
     while (blocks[now].count > 0) {
         Block& next = blocks[1 - now];
-        next.count = takeSlots(cursor, next.slots);
+        takeBlock(cursor, next);
         attendBlock(sweep, blocks[now], next);
         now = 1 - now;
     }

@@ -15,18 +15,22 @@ constexpr int kScoreKeys = 4; // dot products that are summed up together
 struct KeyCursor {
     const KeyRun* run;
     const KeyRun* end;
-    std::int32_t used; // keys of the current run that were taken
-    std::int64_t left; // keys that may still be taken
+    std::int32_t used;  // keys of the current run that were taken
+    std::int32_t empty; // places of the next block before its first key
+    std::int64_t left;  // places that may still be taken
 };
 
 /// Where a section begins, or the row.
 inline KeyCursor firstKey(const AttendArguments& arguments) {
+    const std::int32_t lead = arguments.runs->lead;
+    const bool isFirst = arguments.section <= 0;
     KeyCursor cursor{arguments.runs,
                      arguments.runs + arguments.runCount,
                      0,
+                     isFirst ? lead : 0,
                      arguments.section < 0 ? INT64_MAX : kAttendSectionKeys};
     std::int64_t skipped =
-        arguments.section < 0 ? 0 : std::int64_t{arguments.section} * kAttendSectionKeys;
+        isFirst ? 0 : std::int64_t{arguments.section} * kAttendSectionKeys - lead;
     while (cursor.run != cursor.end && skipped >= cursor.run->count) {
         skipped -= cursor.run->count;
         ++cursor.run;
@@ -42,22 +46,32 @@ struct Strip {
     int dim;
 };
 
-/// The slots of the next block of keys, to [kAttendBlockKeys]; returns how many there are.
-inline int takeSlots(KeyCursor& cursor, std::int32_t* slots) {
-    const int most =
+/// The slots of a block of keys.
+struct Block {
+    std::int32_t slots[kAttendBlockKeys];
+    int count;
+    int empty; // places before the first one
+};
+
+/// The next block, with no keys where none are left.
+inline void takeBlock(KeyCursor& cursor, Block& block) {
+    const int places =
         cursor.left < kAttendBlockKeys ? static_cast<int>(cursor.left) : kAttendBlockKeys;
+    const int most = places - cursor.empty;
     int count = 0;
     while (count < most && cursor.run != cursor.end) {
         const KeyRun run = *cursor.run;
         for (; count < most && cursor.used < run.count; ++cursor.used)
-            slots[count++] = run.slot + cursor.used;
+            block.slots[count++] = run.slot + cursor.used;
         if (cursor.used >= run.count) {
             ++cursor.run;
             cursor.used = 0;
         }
     }
-    cursor.left -= count;
-    return count;
+    block.count = count;
+    block.empty = cursor.empty;
+    cursor.left -= cursor.empty + count;
+    cursor.empty = 0;
 }
 
 /// The scale of the group that holds number `at` of a row of Int8.

@@ -169,21 +169,28 @@ double highestError(const RowKernels& kernels, const Problem& problem) {
     return highest;
 }
 
-/// Neighbouring rows of a prompt, the first of which sees `firstCount` keys.
+/// Neighbouring rows of a prompt, the first of which has `firstCount` keys; each sees the last
+/// `window` of its keys, or all.
 struct PromptRows {
     Problem problem; // queries [rows, groupSize, headDim]
     int rows;
     int firstCount;
+    int window;
     float softCap;
 
     int width() const { return problem.groupSize * problem.headDim; }
 
-    KeyRun run(int row) const { return {2, firstCount + row}; }
+    KeyRun run(int row) const {
+        const int hidden = window > 0 ? std::max(firstCount + row - window, 0) : 0;
+        return {2 + hidden, firstCount + row - hidden, hidden % kAttendSectionKeys};
+    }
 };
 
-PromptRows makeRows(int rows, int groupSize, int headDim, int firstCount, KvElement element) {
+PromptRows
+makeRows(int rows, int groupSize, int headDim, int firstCount, int window, KvElement element) {
     const int keys = firstCount + rows - 1;
-    PromptRows prompt{makeProblem(groupSize, headDim, keys, element), rows, firstCount, 0.0F};
+    PromptRows prompt{
+        makeProblem(groupSize, headDim, keys, element), rows, firstCount, window, 0.0F};
     prompt.problem.queries = randomRow(rows * prompt.width(), 77U, 0.5F);
     return prompt;
 }
@@ -202,7 +209,7 @@ std::vector<float> attendAlone(const RowKernels& kernels,
         const KeyRun run = prompt.run(row);
         const AttendSums sums{out.data() + row * prompt.width(), totals.data()};
         const AttendSums others{later.data(), totals.data() + problem.groupSize};
-        for (int section = 0; section * kAttendSectionKeys < run.count; ++section) {
+        for (int section = 0; section * kAttendSectionKeys < run.lead + run.count; ++section) {
             const AttendSums& target = section == 0 ? sums : others;
             kernels.attend({.queries = problem.queries.data() + row * prompt.width(),
                             .keys = keys,
@@ -273,6 +280,7 @@ private slots:
     void dividingTheKeysInAnotherWayChangesNoBit();
     void headsDoNotNoticeEachOther();
     void keysAreCutInBlocksFromTheFirstOne();
+    void hiddenKeysKeepTheirPlaces();
     void scoresFarApartNeitherOverflowNorVanish();
     void whatIsNotFiniteIsCarriedOn();
     void bothVectorSetsGiveTheSameBits();
@@ -381,6 +389,27 @@ void AttendTest::keysAreCutInBlocksFromTheFirstOne() {
     QVERIFY(hasSameBits(attend(kernels, problem), before));
 }
 
+/// Keys that weigh nothing before the others are the same as keys that a window hides.
+void AttendTest::hiddenKeysKeepTheirPlaces() {
+    FETCH_KERNELS;
+    for (const KvElement element : kElements)
+        for (const int hidden : {1, 6, 16, 37, 63})
+            for (const int keyCount : {1, 30, 200}) {
+                Problem problem = makeProblem(9, 32, hidden + keyCount, element);
+                for (int head = 0; head < problem.groupSize; ++head)
+                    problem.queries[toSize(head * 32)] = 4.0F;
+                for (int key = 0; key < problem.keyCount; ++key)
+                    problem.keys[toSize(key * 32)] = key < hidden ? -1000.0F : 0.0F;
+                const std::vector<float> expected = attend(kernels, problem);
+                problem.keyCount = keyCount;
+                for (std::vector<float>* plane : {&problem.keys, &problem.values})
+                    plane->erase(plane->begin(), plane->begin() + hidden * 32);
+                Placement placement = inOneRun(keyCount);
+                placement.runs.front().lead = hidden;
+                QVERIFY(hasSameBits(attend(kernels, problem, placement), expected));
+            }
+}
+
 void AttendTest::scoresFarApartNeitherOverflowNorVanish() {
     FETCH_KERNELS;
     for (const float sharp : {1e4F, -1e4F, 1e30F}) {
@@ -451,13 +480,15 @@ void AttendTest::rowsOfAPromptKeepTheBitsThatTheyHaveAlone() {
     QFETCH(const int, element);
     QFETCH(const int, headDim);
     support::FewCases few;
+    const std::pair<int, int> countsAndWindows[] = {
+        {1, 0}, {40, 0}, {64, 0}, {130, 0}, {30, 1}, {70, 20}, {100, 64}, {150, 100}};
     for (const int groupSize : {1, 3, 17})
         for (const int rows : {1, 7, 33})
-            for (const int firstCount : {1, 40, 64, 130}) {
+            for (const auto& [firstCount, window] : countsAndWindows) {
                 if (few.skipsNext())
                     continue;
-                PromptRows prompt =
-                    makeRows(rows, groupSize, headDim, firstCount, static_cast<KvElement>(element));
+                PromptRows prompt = makeRows(
+                    rows, groupSize, headDim, firstCount, window, static_cast<KvElement>(element));
                 prompt.softCap = rows == 7 ? 5.0F : 0.0F;
                 QVERIFY(areRowsTheSame(kernels, prompt));
             }

@@ -3,9 +3,12 @@
 // passes: token by token, in pieces, as a path through a tree behind drafts with skipped layers, on
 // one thread or two. SWIFT_STUDIO_EXACTNESS_CASES sets how many random cases each shape, form and
 // instruction set gets.
+#include "engine/base/to_size.h"
 #include "tests/engine/model/cpu/exact_case.h"
 
 #include <QTest>
+
+#include <algorithm>
 
 using namespace engine;
 using support::ExactCase;
@@ -94,6 +97,31 @@ KernelSet brokenSet(InstructionSet set) {
     return broken;
 }
 
+/// The first node of a tree behind some tokens whose logits are not those that it has as the only
+/// row of a pass, after its ancestors; -1 if there is none. Every eighth node begins a branch.
+int differingNode(ExactSubject& subject, int prefix, int nodes) {
+    const LayerPlan plan = LayerPlan::full(subject.config.layerCount);
+    const std::span<const TokenId> ids = subject.ids;
+    KvCache cache = subject.emptyCache();
+    support::runChain(*subject.transformer, cache, plan, ids.first(toSize(prefix)), 64);
+    std::vector<int> parents;
+    std::vector<std::vector<double>> alone;
+    for (int node = 0; node < nodes; ++node) {
+        parents.push_back(node % 8 == 0 ? node / 3 - 1 : node - 1);
+        const auto layout = AttentionLayout::tree(prefix, parents, node, prefix);
+        alone.push_back(support::logitsOf(
+                            *subject.transformer, cache, plan, layout, ids.subspan(toSize(node), 1))
+                            .front());
+    }
+    const auto together = support::logitsOf(*subject.transformer,
+                                            cache,
+                                            plan,
+                                            AttentionLayout::tree(prefix, parents),
+                                            ids.first(toSize(nodes)));
+    const auto found = std::mismatch(alone.begin(), alone.end(), together.begin()).first;
+    return found == alone.end() ? -1 : static_cast<int>(found - alone.begin());
+}
+
 /// How many of 6 cases find a difference.
 int casesThatFind(ExactSubject& subject) {
     VanillaRun vanilla(subject);
@@ -123,6 +151,36 @@ private slots:
             ExactSubject& subject = i % 4 == 0 ? two : one;
             QCOMPARE(ExactCase(subject, vanilla, static_cast<unsigned>(i)).run(), QString());
         }
+    }
+
+    void rowsBehindWindowsAreTheSameBitsInAnyCompany_data() {
+        QTest::addColumn<ExactForm>("form");
+        QTest::addColumn<InstructionSet>("set");
+        for (const KvType type : {KvType::F32, KvType::BF16, KvType::F16, KvType::Int8})
+            for (const InstructionSet set : kSets)
+                if (set <= bestInstructionSet())
+                    QTest::addRow("%s, %s", kvTypeName(type).data(), instructionSetName(set).data())
+                        << ExactForm{.kvType = type} << set;
+    }
+
+    void rowsBehindWindowsAreTheSameBitsInAnyCompany() {
+        QFETCH(const ExactForm, form);
+        QFETCH(const InstructionSet, set);
+        ExactSubject subject(support::kWindowShape, form, kernelSet(set), 2);
+        VanillaRun vanilla(subject);
+        const LayerPlan plan = LayerPlan::full(subject.config.layerCount);
+        for (const std::size_t rows : {2U, 7U, 16U, 40U, 200U}) {
+            KvCache cache = subject.emptyCache();
+            const auto logits =
+                support::runChain(*subject.transformer, cache, plan, subject.ids, rows);
+            QVERIFY2(logits == vanilla.logits, qPrintable(QString::number(rows)));
+            QVERIFY(support::isSameCache(cache, vanilla.cache, cache.length()));
+        }
+        for (const int prefix : {3, 150})
+            for (const int nodes : {2, 7, 16, 40})
+                QCOMPARE(differingNode(subject, prefix, nodes), -1);
+        for (int i = 0; i < caseCount(); ++i)
+            QCOMPARE(ExactCase(subject, vanilla, static_cast<unsigned>(i)).run(), QString());
     }
 
     void threadsChangeNothing() {

@@ -128,6 +128,29 @@ std::string wronglyRead(const cpu::LayerWeights& layer, const std::vector<int>& 
     return {};
 }
 
+/// Calls of the kernels of attention.
+struct AttendCalls {
+    int together = 0;  ///< for rows over all of their keys
+    int others = 0;    ///< for one row, or for one section
+    int mostHeads = 0; ///< of the others: query heads of one call
+};
+
+AttendCalls& attendCalls() {
+    static AttendCalls calls;
+    return calls;
+}
+
+void recordAttend(const AttendArguments& arguments) {
+    scalarRowKernels().attend(arguments);
+    ++attendCalls().others;
+    attendCalls().mostHeads = std::max(attendCalls().mostHeads, arguments.groupSize);
+}
+
+void recordAttendRows(const AttendRows& arguments) {
+    scalarRowKernels().attendRows(arguments);
+    ++attendCalls().together;
+}
+
 } // namespace
 
 class CpuPassesTest : public QObject {
@@ -203,6 +226,33 @@ private slots:
                 expected.erase(expected.begin(), expected.end() - kRows);
                 QVERIFY2(found == expected, qPrintable(QString::number(prefix)));
             }
+    }
+
+    /// Behind a window, each row of a prompt begins with another key.
+    void rowsBehindAWindowAreAttendedTogether() {
+        ModelConfig network = config();
+        network.layerWindows = {16, 150, 150};
+        cpu::Options options;
+        options.threads = 1;
+        const support::MemoryWeights source = support::randomWeights(network, 3);
+        RowKernels rows = scalarRowKernels();
+        rows.attend = recordAttend;
+        rows.attendRows = recordAttendRows;
+        const KernelSet kernels{InstructionSet::Scalar, rows, multiplyTilesScalar};
+        cpu::CpuTransformer transformer(
+            network,
+            support::valueOf(cpu::packWeights(network, source, options)),
+            options,
+            kernels);
+        KvCache cache = emptyCache(transformer, 256);
+        const LayerPlan plan = LayerPlan::full(network.layerCount);
+        runChain(transformer, cache, plan, someIds(200), 200);
+        attendCalls() = {};
+        runChain(transformer, cache, plan, someIds(17), 17);
+        QVERIFY(attendCalls().together > 0);
+        QCOMPARE(attendCalls().others, 0);
+        runChain(transformer, cache, plan, someIds(8), 8);
+        QCOMPARE(attendCalls().mostHeads, 8 * network.headCount / network.kvHeadCount);
     }
 
     /// Rows 0 and 1 are equal, and so are 3 and 4: they choose the same of 16 experts, and all six

@@ -10,15 +10,19 @@
 #include <QString>
 
 #include <cstring>
+#include <optional>
 #include <random>
 
 namespace support {
 
-/// Tokens of a sequence: more than one block of keys, or than two sections of them.
-inline int exactTokens(int shape) { return shape == 2 ? 300 : 96; }
-
 /// The shape whose matrices K-quants can store.
 inline constexpr int kWideShape = 3;
+
+/// The shape with windows shorter and longer than a section of keys, for all types of keys.
+inline constexpr int kWindowShape = kWideShape + 4;
+
+/// Tokens of a sequence: more than one block of keys, or than two sections of them.
+inline int exactTokens(int shape) { return shape == 2 ? 300 : shape == kWindowShape ? 220 : 96; }
 
 /// Shapes 0 to 2 differ in heads, windows, biases, a tied head and sizes that are no multiples of
 /// a tile; the largest vocabulary is summarised in three pieces. Those behind the wide shape have
@@ -41,6 +45,8 @@ inline engine::ModelConfig exactShape(int index) {
     config.tiedHead = index == 2;
     if (index == 1)
         config.layerWindows = {0, 24, 0};
+    if (index == kWindowShape)
+        config.layerWindows = {5, 100, 0};
     if (index == kWideShape) {
         config.hiddenSize = config.mlpSize = 256;
         config.headDim = 64;
@@ -52,9 +58,10 @@ inline engine::ModelConfig exactShape(int index) {
 struct ExactForm {
     engine::TensorType type = engine::TensorType::F32;
     engine::WeightForm form = engine::WeightForm::File;
+    std::optional<engine::KvType> kvType = std::nullopt;
 };
 
-/// Keys and values are held in every type: it goes by the shape.
+/// Where a form names no type, keys and values are held in every one: it goes by the shape.
 inline std::optional<engine::KvType> exactKvType(int shape) {
     if (shape == 1)
         return engine::KvType::BF16;
@@ -70,7 +77,7 @@ struct ExactSubject {
         const StoredWeights source(randomWeights(config, 3), form.type);
         engine::cpu::Options options;
         options.weights = form.form;
-        options.kvType = exactKvType(shape);
+        options.kvType = form.kvType ? form.kvType : exactKvType(shape);
         options.threads = threads;
         transformer = std::make_unique<engine::cpu::CpuTransformer>(
             config, valueOf(engine::cpu::packWeights(config, source, options)), options, kernels);
