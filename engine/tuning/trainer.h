@@ -69,6 +69,9 @@ struct TrainerModel {
     std::map<std::string, std::vector<float>, std::less<>> lastLayer;
 };
 
+/// Arrays of numbers by their names.
+using NamedArrays = std::map<std::string, std::vector<float>, std::less<>>;
+
 /// What is trained, and how. A plain value.
 struct TrainerPlan {
     DraftSizes sizes;
@@ -80,6 +83,7 @@ struct TrainerPlan {
     std::uint64_t seed = 0;
     int threads = 1;
     bool usesBfloat16 = false; ///< in matrix products of steps; evaluation is in float32
+    NamedArrays start = {};    ///< all weights, by the names of adapter files; empty: the model's
 };
 
 /// How a recipe changes the model. A plain value.
@@ -149,9 +153,6 @@ struct DraftHits {
     std::vector<std::int64_t> exits = {};
 };
 
-/// A named array of the trainer's state.
-using NamedArrays = std::map<std::string, std::vector<float>, std::less<>>;
-
 /// Trains the draft network of an adapter, or a model. One thread calls it. The same plan, texts
 /// and terms give the same bits on the same processor with the same number of threads.
 class Trainer {
@@ -171,7 +172,8 @@ public:
     virtual Result<StepLosses> step(std::span<const TrainingText> texts,
                                     const StepTerms& terms) = 0;
 
-    /// With the averaged weights. Errors: NoMemory.
+    /// With the averaged weights, which before the first step are those of the start. Errors:
+    /// NoMemory.
     virtual Result<DraftHits> evaluate(const TrainingText& text) = 0;
 
     /// Weights, moments, average and the number of steps: all that the next step depends on.

@@ -41,7 +41,7 @@ Result<std::optional<RunPlanTexts>> readPlan(const fs::path& path) {
         !json.value("all", nlohmann::ordered_json()).is_string())
         return Error{ErrorCode::CorruptFile,
                      fmt::format("{} is damaged.", path.string()),
-                     "Begin anew with --overwrite."};
+                     "Begin anew with --anew."};
     return std::optional(RunPlanTexts{json["rows"], json["all"]});
 }
 
@@ -121,7 +121,7 @@ Result<void> checkEarlier(const RunPlanTexts& plan, const RunPlanTexts& was, Ear
                  fmt::format("The earlier run was another one: {}.", difference),
                  keepsRows ? "Only what concerns the training may differ here."
                            : "Give the same options as then; --retrain keeps the rows and trains "
-                             "anew, --overwrite begins anew."};
+                             "anew, --anew begins anew."};
 }
 
 } // namespace
@@ -162,7 +162,7 @@ TuningFolder::open(const fs::path& output, const RunPlanTexts& plan, EarlierWork
     if (was && earlier == EarlierWork::Refuse)
         return Error{ErrorCode::InvalidInput,
                      fmt::format("{} holds an earlier run.", path.string()),
-                     "Go on with --resume, or begin anew with --overwrite."};
+                     "Go on with --resume, or begin anew with --anew."};
     if (was)
         ENGINE_TRY_DO(checkEarlier(plan, *was, earlier));
     if (earlier == EarlierWork::KeepRows)

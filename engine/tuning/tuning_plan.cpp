@@ -2,6 +2,7 @@
 #include "engine/tuning/tuning_plan.h"
 
 #include "engine/tuning/plan_settings.h"
+#include "engine/tuning/rows/answer_collector.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,9 @@ constexpr std::array kProfiles = {Profile{"quick", 300'000, 2048},
                                   Profile{"full", 1'200'000, plan_settings::kStepRows},
                                   Profile{"overnight", 4'000'000, plan_settings::kStepRows}};
 
+/// With a longest answer behind them they fit into a shard.
+constexpr int kMostPromptRows = 32'768;
+
 constexpr int kProfileEpochs = 3;
 constexpr int kModelEpochs = 2;
 
@@ -32,7 +36,7 @@ PlanJson rowsMembers(const TuningPlan& plan,
                      const std::string& model,
                      const std::string& prompts,
                      int context) {
-    PlanJson members = {{"version", 1},
+    PlanJson members = {{"version", 2},
                         {"model", model},
                         {"prompts", prompts},
                         {"context", context},
@@ -40,8 +44,7 @@ PlanJson rowsMembers(const TuningPlan& plan,
                         {"minutes", plan.minutes},
                         {"longest_answer", plan.longestAnswer},
                         {"seed", plan.seed}};
-    if (plan.changesModel())
-        members["prompt_rows"] = "all"; // a draft network sees the last ones alone
+    members["prompt_rows"] = plan.promptRows(context);
     if (plan.recipe == TuningRecipe::Space)
         members["mask_token"] = plan.maskToken; // no answer holds it
     return members;
@@ -86,6 +89,12 @@ PlanJson modelMembers(const TuningPlan& plan) {
 }
 
 } // namespace
+
+int TuningPlan::promptRows(int context) const {
+    if (changesModel() || window == 0)
+        return std::min(context, kMostPromptRows);
+    return std::max(layers * (window - 1) + 1, kPromptRows); // each layer looks as far back again
+}
 
 std::string
 TuningPlan::rowsText(const std::string& model, const std::string& prompts, int context) const {

@@ -67,6 +67,10 @@ struct TuningPlan {
 
     bool changesModel() const { return recipe != TuningRecipe::Draft; }
 
+    /// Rows of each prompt that are collected, its last ones: what the network's window can see, or
+    /// all of a context of so many tokens.
+    int promptRows(int context) const;
+
     /// Of the minutes, the part in which answers are collected.
     static constexpr double kCollectShare = 0.35;
 

@@ -18,7 +18,8 @@ readonly program="$here/../../build/release/bin/swift-run"
 
 # Prompts under the MIT or the Apache licence alone; of the code prompts those of HumanEval.
 chosen="$(mktemp -d)"
-trap 'rm -rf "$chosen"' EXIT
+readonly part="$here/draft-adapter.part"
+trap 'rm -rf "$chosen" "$part"' EXIT
 data=()
 for source in summarization:Apache-2.0 math_reasoning:MIT instruction_following:Apache-2.0 \
     multi_turn_chat:Apache-2.0 code:MIT; do
@@ -40,6 +41,7 @@ readonly made="$here/../../build/draft-adapter.safetensors"
 # The program looks for an adapter under the fingerprint of its model.
 fingerprint="$("$program" tune --check "$made" --json | grep -o '"fingerprints": *\["[0-9a-f]*"' | cut -d '"' -f 4)"
 [[ -n "$fingerprint" ]] || fail "$made names no model."
-rm -f "$here"/*.safetensors
-cp "$made" "$here/$fingerprint.safetensors"
+# The earlier one is replaced once the new one is whole; those of other models stay.
+cp "$made" "$part"
+mv -f "$part" "$here/$fingerprint.safetensors"
 echo "$here/$fingerprint.safetensors"

@@ -58,8 +58,8 @@ QString recipeKey(TuningRecipe recipe);
 /// Draft for another text.
 TuningRecipe recipeOfKey(const QString& key);
 
-/// Without --resume and --overwrite. `adapter`: where one is kept for the model; what else is kept
-/// lies beside it.
+/// Without --resume, --overwrite and --anew. `adapter`: where one is kept for the model; what else
+/// is kept lies beside it.
 QStringList argumentsOf(const TuningChoice& choice, const QString& adapter);
 
 /// Beside an adapter: the questions of the user's chats, if these are chosen.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ui {
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr QLatin1String kTuningFormat("swift-studio-tuning");
 constexpr qint64 kMostEventBytes = 64 << 20;
+constexpr qint64 kMostComparedBytes = 1 << 20;
 
 struct NamedTuningState {
     TuningState state;
@@ -61,6 +63,47 @@ QString writeEvent(const QString& path, const QByteArray& line, QIODevice::OpenM
     return isWritten ? QString() : file.errorString();
 }
 
+/// The record of a training, or why it cannot be understood.
+struct ReadRecord {
+    KeptTuning kept;
+    QString problem;
+};
+
+ReadRecord recordOf(const QByteArray& bytes) {
+    QJsonParseError fault;
+    const QJsonObject json = QJsonDocument::fromJson(bytes, &fault).object();
+    if (fault.error != QJsonParseError::NoError)
+        return {{},
+                TuningFiles::tr("line %1: %2")
+                    .arg(bytes.left(fault.offset).count('\n') + 1)
+                    .arg(fault.errorString())};
+    const auto choice = tuningChoiceOf(json[QLatin1String("choice")].toObject());
+    if (json[QLatin1String("format")].toString() != kTuningFormat || !choice)
+        return {{}, TuningFiles::tr("it lacks what a training has")};
+    KeptTuning kept{*choice,
+                    TuningState::Stopped,
+                    json[QLatin1String("sentence")].toString(),
+                    json[QLatin1String("fingerprint")].toString()};
+    const QString state = json[QLatin1String("state")].toString();
+    if (state == QLatin1String("failed"))
+        kept.state = TuningState::Failed;
+    else if (state == QLatin1String("finished"))
+        kept.state = TuningState::Finished;
+    return {std::move(kept), {}};
+}
+
+/// What all events of the file say together.
+TuningRun runOf(const QString& path) {
+    TuningRun run;
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return run;
+    for (const QByteArray& line : file.read(kMostEventBytes).split('\n'))
+        if (const auto event = tuningEventOf(line))
+            run.apply(*event);
+    return run;
+}
+
 } // namespace
 
 TuningFiles::TuningFiles(QObject* parent)
@@ -80,37 +123,34 @@ bool TuningFiles::hasWork(const QString& output) const {
     return !m_folder.isEmpty() && QFileInfo::exists(output + QStringLiteral(".work/plan.json"));
 }
 
-std::optional<KeptTuning> TuningFiles::read() {
-    m_thread.waitForDone();
-    QFile file(runPath(m_folder));
-    if (m_folder.isEmpty() || !file.open(QIODevice::ReadOnly))
-        return std::nullopt;
-    const QJsonObject json = QJsonDocument::fromJson(file.readAll()).object();
-    const auto choice = tuningChoiceOf(json[QLatin1String("choice")].toObject());
-    if (json[QLatin1String("format")].toString() != kTuningFormat || !choice)
-        return std::nullopt;
-    KeptTuning kept{*choice,
-                    TuningState::Stopped,
-                    json[QLatin1String("sentence")].toString(),
-                    json[QLatin1String("fingerprint")].toString()};
-    const QString state = json[QLatin1String("state")].toString();
-    if (state == QLatin1String("failed"))
-        kept.state = TuningState::Failed;
-    else if (state == QLatin1String("finished"))
-        kept.state = TuningState::Finished;
-    return kept;
+void TuningFiles::read(std::function<void(StoredTuning)> done) {
+    m_thread.start([this, folder = m_folder, done = std::move(done)] {
+        StoredTuning stored = folder.isEmpty() ? StoredTuning() : readFolder(folder);
+        QMetaObject::invokeMethod(
+            this, [done, stored = std::move(stored)] { done(stored); }, Qt::QueuedConnection);
+    });
 }
 
-std::vector<QByteArray> TuningFiles::readEvents() {
-    m_thread.waitForDone();
-    std::vector<QByteArray> lines;
-    QFile file(eventsPath(m_folder));
-    if (m_folder.isEmpty() || !file.open(QIODevice::ReadOnly))
-        return lines;
-    for (const QByteArray& line : file.read(kMostEventBytes).split('\n'))
-        if (!line.isEmpty())
-            lines.push_back(line);
-    return lines;
+/// From the thread.
+StoredTuning TuningFiles::readFolder(const QString& folder) {
+    QString path = runPath(folder);
+    const QString name = QDir::toNativeSeparators(path);
+    QFile file(path);
+    if (!file.exists())
+        return {};
+    const QByteArray bytes = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    if (file.error() != QFile::NoError) {
+        tell(tr("%1 cannot be read (%2), so the training is not shown.")
+                 .arg(name, file.errorString()));
+        return {};
+    }
+    file.close();
+    ReadRecord record = recordOf(bytes);
+    if (record.problem.isEmpty())
+        return {std::move(record.kept), runOf(eventsPath(folder))};
+    tell(tr("%1 is damaged (%2), so the training is not shown. The file was kept as %3.")
+             .arg(name, record.problem, setAside(path)));
+    return {};
 }
 
 template <typename Task> void TuningFiles::later(Task task) {
@@ -163,11 +203,15 @@ void TuningFiles::appendEvent(const QByteArray& line) {
     });
 }
 
-QByteArray TuningFiles::readComparison() {
-    m_thread.waitForDone();
-    QFile file(comparisonPath(m_folder));
-    return !m_folder.isEmpty() && file.open(QIODevice::ReadOnly) ? file.read(kMostEventBytes)
-                                                                 : QByteArray();
+void TuningFiles::readComparison(std::function<void(QByteArray)> done) {
+    m_thread.start([this, folder = m_folder, done = std::move(done)] {
+        QFile file(comparisonPath(folder));
+        const bool isOpen = !folder.isEmpty() && file.open(QIODevice::ReadOnly);
+        QMetaObject::invokeMethod(
+            this,
+            [done, lines = isOpen ? file.read(kMostComparedBytes) : QByteArray()] { done(lines); },
+            Qt::QueuedConnection);
+    });
 }
 
 void TuningFiles::writeComparison(const QByteArray& lines) {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "ui/tuning/tuning_choice.h"
+#include "ui/tuning/tuning_run.h"
 
 #include <QObject>
 #include <QThreadPool>
 
-#include <optional>
-#include <vector>
+#include <functional>
 
 namespace ui {
 
@@ -29,9 +29,15 @@ struct KeptTuning {
     QString fingerprint; ///< of the model; empty until the process has told it
 };
 
+/// What is kept, and what the process has told of it so far.
+struct StoredTuning {
+    KeptTuning kept; ///< TuningState::None: nothing is kept
+    TuningRun run;
+};
+
 /// The folder of a model's training: what it was told and how it stands (run.json), what it said
-/// (events.jsonl), and its result. Thread: UI; files are written on a thread of their own, because
-/// a disk may be slow.
+/// (events.jsonl), and its result. Thread: UI; files are read and written on a thread of their own,
+/// one after the other, because a disk may be slow.
 class TuningFiles : public QObject {
     Q_OBJECT
 
@@ -54,11 +60,9 @@ public:
     /// Whether a run that makes this file or folder can go on from what the command has stored.
     bool hasWork(const QString& output) const;
 
-    /// None if there is none, or none that can be read. What was at work then is Stopped.
-    std::optional<KeptTuning> read();
-
-    /// What the process said, line by line.
-    std::vector<QByteArray> readEvents();
+    /// Calls `done` later, if this object is still there. What was at work when it was written is
+    /// Stopped. A damaged record gets another name, and that is told.
+    void read(std::function<void(StoredTuning)> done);
 
     void write(const KeptTuning& kept);
 
@@ -66,8 +70,9 @@ public:
     void appendEvent(const QByteArray& line);
     void clearEvents();
 
-    /// What `swift-run compare` said of the adapter; empty = nothing is known.
-    QByteArray readComparison();
+    /// Calls `done` later with what `swift-run compare` said of the adapter, if this object is
+    /// still there; empty = nothing is known.
+    void readComparison(std::function<void(QByteArray)> done);
     void writeComparison(const QByteArray& lines);
 
     /// The user's questions that the training is to read; where there are none, there is no such
@@ -76,10 +81,11 @@ public:
     QString writeChatPrompts(const QByteArray& lines);
 
 signals:
-    /// Something could not be written; what is at work goes on.
+    /// Something could not be read or written; what is at work goes on.
     void failed(const QString& sentence);
 
 private:
+    StoredTuning readFolder(const QString& folder);
     template <typename Task> void later(Task task);
     void tell(const QString& sentence);
     void tellOfTraining(const QString& path, const QString& problem);

@@ -29,6 +29,17 @@ void prepareChild() {
     ::signal(SIGPIPE, SIG_IGN);
 }
 
+/// Of a process that a signal has ended, the code is the signal's number. One that was interrupted
+/// before it could save anything is such a process.
+TuningProcess::End endOf(int exitCode, QProcess::ExitStatus status) {
+    using End = TuningProcess::End;
+    if (status == QProcess::CrashExit)
+        return exitCode == SIGINT ? End::Interrupted : End::Killed;
+    if (exitCode == kInterruptedCode || exitCode == kTerminatedCode)
+        return End::Interrupted;
+    return exitCode == 0 ? End::Done : End::Failed;
+}
+
 } // namespace
 
 TuningProcess::TuningProcess(QObject* parent)
@@ -70,7 +81,8 @@ void TuningProcess::signal(int number) {
 void TuningProcess::setHeld(bool isHeld) { signal(isHeld ? SIGSTOP : SIGCONT); }
 
 void TuningProcess::interrupt() {
-    signal(SIGINT);
+    if (!std::exchange(m_isInterrupted, true))
+        signal(SIGINT);
     signal(SIGCONT);
 }
 
@@ -92,12 +104,7 @@ void TuningProcess::onFinished(int exitCode, QProcess::ExitStatus status) {
         return;
     readLines();
     m_errors += m_process->readAllStandardError();
-    const bool isInterrupted = exitCode == kInterruptedCode || exitCode == kTerminatedCode;
-    const End end = status == QProcess::CrashExit ? End::Killed
-                    : exitCode == 0               ? End::Done
-                    : isInterrupted               ? End::Interrupted
-                                                  : End::Failed;
-    emit ended(end, errorSentence(m_errors));
+    emit ended(endOf(exitCode, status), errorSentence(m_errors));
 }
 
 } // namespace ui

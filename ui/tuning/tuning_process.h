@@ -18,7 +18,7 @@ public:
     enum class End {
         Done,
         Interrupted, ///< by Ctrl+C or a request to end
-        Killed,
+        Killed,      ///< by another signal
         Failed,
         NotStarted,
     };
@@ -33,7 +33,8 @@ public:
     /// The system takes it off the processor until it is let go.
     void setHeld(bool isHeld);
 
-    /// It saves what it has and ends.
+    /// It saves what it has and ends. Only the first call counts: a program that is told so twice
+    /// ends without saving.
     void interrupt();
 
     /// At once, without saving.
@@ -57,6 +58,7 @@ private:
     QProcess* m_process;
     QByteArray m_unread; ///< the begin of a line
     QByteArray m_errors; ///< the newest bytes of standard error
+    bool m_isInterrupted = false;
     bool m_hasEnded = false;
 };
 

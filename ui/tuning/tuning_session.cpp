@@ -5,7 +5,6 @@
 #include "ui/tuning/compare/comparison_arguments.h"
 
 #include <QDir>
-#include <QFile>
 #include <QFileInfo>
 
 #include <utility>
@@ -15,10 +14,12 @@ namespace ui {
 TuningSession::TuningSession(TuningPlaces places, QObject* parent)
     : QObject(parent)
     , m_places(std::move(places))
-    , m_comparison(new AdapterComparison(m_places.program, this)) {
+    , m_comparison(new AdapterComparison(m_places.program, this))
+    , m_use(new AdapterUse(this)) {
     connect(&m_files, &TuningFiles::failed, this, &TuningSession::faulted);
     connect(m_comparison, &AdapterComparison::faulted, this, &TuningSession::faulted);
     connect(m_comparison, &AdapterComparison::changed, this, &TuningSession::changed);
+    connect(m_use, &AdapterUse::changed, this, &TuningSession::changed);
 }
 
 TuningSession::~TuningSession() {
@@ -35,7 +36,17 @@ void TuningSession::setModel(const std::optional<TuningModel>& model) {
     if (model && m_process == nullptr &&
         (m_kept.state == TuningState::None || !model->isSame(m_kept.choice.model)))
         open(*model);
+    else
+        lookAtUse(); // it may have changed since
     emit changed();
+}
+
+void TuningSession::showLoadedModel() {
+    if (m_model && m_process == nullptr && !m_comparison->isRunning() &&
+        !m_model->isSame(m_kept.choice.model)) {
+        open(*m_model);
+        emit changed();
+    }
 }
 
 void TuningSession::open(const TuningModel& model) {
@@ -47,18 +58,30 @@ void TuningSession::open(const TuningModel& model) {
     ++m_number;
     m_savedAt = {};
     m_progress.clear();
-    m_kept = m_files.read().value_or(KeptTuning());
-    if (m_kept.state == TuningState::None) {
-        m_kept.choice.model = model;
-        return;
+    m_kept = {};
+    m_kept.choice.model = model;
+    lookAtUse();
+    m_isReading = true;
+    m_files.read([this, number = m_number](StoredTuning stored) {
+        if (number == m_number)
+            show(std::move(stored));
+    });
+}
+
+/// What was read comes too late once something else is shown.
+void TuningSession::show(StoredTuning stored) {
+    m_isReading = false;
+    if (stored.kept.state != TuningState::None) {
+        ++m_number;
+        m_kept = std::move(stored.kept);
+        m_run = std::move(stored.run);
+        if (m_kept.state != TuningState::Finished) {
+            m_run.done.reset();
+            m_run.phase = TuningPhase::Preparing;
+        }
+        lookAtUse();
     }
-    for (const QByteArray& line : m_files.readEvents())
-        if (const auto event = tuningEventOf(line))
-            m_run.apply(*event);
-    if (m_kept.state == TuningState::Finished)
-        return;
-    m_run.done.reset();
-    m_run.phase = TuningPhase::Preparing;
+    emit changed();
 }
 
 void TuningSession::setRecipe(TuningRecipe recipe) {
@@ -131,8 +154,10 @@ void TuningSession::start(const TuningChoice& choice, const QByteArray& chatProm
     m_files.clearEvents();
     m_run = {};
     ++m_number;
+    m_isReading = false;
     m_savedAt = {};
     m_kept = {choice, TuningState::None, {}, {}};
+    lookAtUse();
     launch(false);
 }
 
@@ -151,10 +176,13 @@ void TuningSession::launch(bool isResumed) {
     QStringList arguments = argumentsOf(m_kept.choice, m_files.adapter());
     if (isResumed)
         arguments << QStringLiteral("--resume");
-    else if (!m_kept.choice.changesModel() || hasWork()) // a folder is replaced by its like alone
+    else if (!m_kept.choice.changesModel())
         arguments << QStringLiteral("--overwrite");
+    else if (hasWork()) // a folder is replaced by its like alone
+        arguments << QStringLiteral("--anew");
     m_run.phase = TuningPhase::Preparing;
     m_run.notes.clear(); // those of before, such as how to go on
+    m_isKilled = false;
     m_process = new TuningProcess(this);
     connect(m_process, &TuningProcess::lineCame, this, &TuningSession::takeLine);
     connect(m_process, &TuningProcess::ended, this, &TuningSession::onEnded);
@@ -182,6 +210,7 @@ void TuningSession::stop() {
     if (m_process == nullptr)
         return;
     if (m_kept.state == TuningState::Stopping) {
+        m_isKilled = true;
         m_process->kill();
         return;
     }
@@ -241,8 +270,9 @@ void TuningSession::onEnded(TuningProcess::End end, const QString& words) {
         m_run.phase = TuningPhase::Preparing; // whatever it was at, it is no more
     using End = TuningProcess::End;
     if (end == End::Done && m_run.done) {
+        lookAtUse();
         setState(TuningState::Finished);
-    } else if (m_kept.state == TuningState::Stopping || end == End::Interrupted) {
+    } else if (end == End::Interrupted || (end == End::Killed && m_isKilled)) {
         m_run.error.reset(); // it only says that it was stopped
         setState(TuningState::Stopped);
     } else {
@@ -281,15 +311,20 @@ QString TuningSession::usedAdapter() const {
                      engine::usersDraftAdapter(m_kept.fingerprint.toStdString()).string());
 }
 
-bool TuningSession::isResultUsed() const {
-    const QString used = usedAdapter();
-    return !used.isEmpty() && QFileInfo::exists(used);
+void TuningSession::lookAtUse() { m_use->look(m_files.adapter(), usedAdapter()); }
+
+bool TuningSession::canUseResult() const {
+    const bool isKnown =
+        m_use->used() == AdapterUse::Used::None || m_use->used() == AdapterUse::Used::Other;
+    return m_kept.state == TuningState::Finished && isKnown && !usedAdapter().isEmpty() &&
+           QFileInfo::exists(adapter());
 }
 
-bool TuningSession::removeUsedAdapter() {
-    const bool isRemoved = !isResultUsed() || QFile::remove(usedAdapter());
-    emit changed();
-    return isRemoved;
+void TuningSession::useResult() {
+    if (canUseResult())
+        m_use->use();
 }
+
+void TuningSession::removeUsedAdapter() { m_use->remove(); }
 
 } // namespace ui

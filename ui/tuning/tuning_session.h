@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/tuning/compare/adapter_comparison.h"
+#include "ui/tuning/result/adapter_use.h"
 #include "ui/tuning/tuning_files.h"
 #include "ui/tuning/tuning_process.h"
 #include "ui/tuning/tuning_run.h"
@@ -35,9 +36,12 @@ public:
     /// What is at work saves what it has and can go on later.
     ~TuningSession() override;
 
-    /// The model that was loaded; its training is shown unless another one is at work. None: no
-    /// model is loaded, and what is shown stays.
+    /// The model that was loaded; its training is shown, once it is read, unless another one is at
+    /// work. None: no model is loaded, and what is shown stays.
     void setModel(const std::optional<TuningModel>& model);
+
+    /// The training of the loaded model, in place of another one that has ended.
+    void showLoadedModel();
 
     const std::optional<TuningModel>& model() const { return m_model; }
 
@@ -67,6 +71,12 @@ public:
 
     bool isAtWork() const { return m_process != nullptr; }
 
+    /// Whether something of the training that is to be shown is still being read.
+    bool isReading() const {
+        return m_isReading || m_comparison->isReading() ||
+               m_use->used() == AdapterUse::Used::Unknown;
+    }
+
     /// Whether it waits for an answer of the chat.
     bool isHeld() const { return m_isHeld && m_kept.state == TuningState::Running; }
 
@@ -94,7 +104,13 @@ public:
     /// told which model it is. The file need not exist.
     QString usedAdapter() const;
 
-    bool isResultUsed() const;
+    /// What lies there.
+    const AdapterUse& adapterUse() const { return *m_use; }
+
+    bool isResultUsed() const { return m_use->used() == AdapterUse::Used::Result; }
+
+    /// Whether there is a trained adapter that is not the used one.
+    bool canUseResult() const;
 
     /// What the result was measured to give; none before.
     const AdapterComparison& comparison() const { return *m_comparison; }
@@ -121,8 +137,10 @@ public:
     /// While an answer streams, so that it has the processor for itself.
     void setHeld(bool isHeld);
 
-    /// The model drafts without it from its next load on. False if it could not be deleted.
-    bool removeUsedAdapter();
+    /// From the next load of the model on it drafts with the result, or without it again. An
+    /// adapter that is not the result is never deleted. adapterUse() tells what became of it.
+    void useResult();
+    void removeUsedAdapter();
 
     /// Of the process; 0 = none.
     qint64 processId() const { return m_process != nullptr ? m_process->id() : 0; }
@@ -135,6 +153,8 @@ signals:
 private:
     TuningObstacle lastingObstacle() const;
     void open(const TuningModel& model);
+    void show(StoredTuning stored);
+    void lookAtUse();
     void launch(bool isResumed);
     void setState(TuningState state);
     void takeLine(const QByteArray& line);
@@ -146,6 +166,7 @@ private:
     TuningPlaces m_places;
     TuningFiles m_files;
     AdapterComparison* m_comparison;
+    AdapterUse* m_use;
     std::optional<TuningModel> m_model;
     TuningRecipe m_recipe = TuningRecipe::Draft;
     KeptTuning m_kept;
@@ -155,6 +176,8 @@ private:
     std::size_t m_progressKind = 0; ///< of what
     QDateTime m_savedAt;
     QPointer<TuningProcess> m_process;
+    bool m_isReading = false;
+    bool m_isKilled = false; ///< by the user
     bool m_isHeld = false;
 };
 

@@ -195,12 +195,14 @@ private:
 Result<PromptSet> readChosenPrompts(const CompareOptions& options, const std::stop_token& stop) {
     DataOptions data = options.data;
     if (options.isHeldOut)
-        data.isUsed = [](std::string_view id) { return splitOf(id) != RowSplit::Training; };
+        data.isUsed = [](const DataRecord& record) {
+            return splitOf(record.turns.front()) != RowSplit::Training;
+        };
     ENGINE_TRY(PromptSet set, readPrompts(data, stop));
     if (set.prompts.empty())
         return Error{ErrorCode::InvalidInput,
                      "None of these prompts is held out from a training: two of ten are, chosen by "
-                     "their ids.",
+                     "their texts.",
                      "Give more prompts, or leave out --held-out."};
     return set;
 }
@@ -276,7 +278,7 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
     command->add_flag(
         "--held-out", options->isHeldOut, "Use only the prompts that tune does not train on");
     command->add_option("--max-tokens", options->maxTokens, "Longest answer, in tokens")
-        ->check(wholeFrom(1))
+        ->transform(wholeFrom(1))
         ->capture_default_str();
     addSamplingOptions(*command, options->sampling);
     addRawOption(*command, options->isRaw);
@@ -290,7 +292,7 @@ void addCompareCommand(CLI::App& app, ChosenCommand& chosen) {
                      options->shots,
                      "How many worked examples; default: as many as in the papers (5 for "
                      "calculations and translations, 1 for summaries, stories and questions)")
-        ->check(wholeFrom(0))
+        ->transform(wholeFrom(0))
         ->needs(papers);
     command->add_flag("--run-code",
                       options->runsCode,

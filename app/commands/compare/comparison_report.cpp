@@ -2,6 +2,7 @@
 #include "app/commands/compare/comparison_report.h"
 
 #include "app/commands/compare/expected_speed.h"
+#include "app/data/kept_drafts.h"
 #include "app/streams/counted.h"
 
 #include <algorithm>
@@ -211,7 +212,7 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
         const auto& [own, vanilla] = sums[i];
         text += fmt::format(
             "{:<22} {:<13} {:>7} {:>6} {:>9} {:>7} {:>8.1f} {:>8} {:>8} {:>8} {:>6.2f} "
-            "{:>10} {:>7.4f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f}\n",
+            "{:>20} {:>7.4f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f}\n",
             i == 0 ? cut(task, 22) : "",
             cut(m_variants[i].name, 13),
             own.prompts,
@@ -223,7 +224,7 @@ std::string ComparisonReport::rows(const std::string& task, const Sums& sums) co
             speedupText(own.tokensPerSecondWithPrompt(), vanilla.tokensPerSecondWithPrompt()),
             speedupText(own.meanTokensPerSecond(), vanilla.meanTokensPerSecond()),
             own.tally.tokensPerRound(),
-            own.tally.metrics.draftSteps > 0 ? fmt::format("{:.3f}", own.tally.acceptance()) : "-",
+            keptDrafts(own.tally.metrics),
             own.meanTokensPerLayer(),
             own.perToken(own.tally.metrics.draftMs),
             own.perToken(own.tally.verifyMs()),
@@ -290,7 +291,7 @@ std::string ComparisonReport::qualityTable() const {
 
 std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) const {
     std::string text = fmt::format(
-        "{:<22} {:<13} {:>7} {:>6} {:>9} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>10} {:>7} {:>9} "
+        "{:<22} {:<13} {:>7} {:>6} {:>9} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>20} {:>7} {:>9} "
         "{:>9} {:>9} {:>9}\n",
         "task",
         "decoder",
@@ -303,7 +304,7 @@ std::string ComparisonReport::table(const DataSummary& data, bool isIncomplete) 
         "+prompt",
         "of means",
         "M",
-        "acceptance",
+        "accepted/drafted",
         "eTPL",
         "draft ms",
         "verify ms",

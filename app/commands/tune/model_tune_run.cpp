@@ -35,6 +35,7 @@ public:
         }
         for (const bool isKept : {true, false})
             ENGINE_TRY_DO(checkOutputFolder(placeFor(isKept)));
+        m_place = placeAsOfNow(placeFor(true));
         ENGINE_TRY(const PromptSet data, m_work.readData());
         ENGINE_TRY_DO(m_work.openFiles(kMostContext));
         ENGINE_TRY_DO(checkModelPlan(trainerPlan(anyToken()), m_work.config()));
@@ -58,6 +59,8 @@ public:
         }
         ENGINE_TRY(const TrainingResult result, train(makeTrainer, terms, rows, folder));
         ENGINE_TRY_DO(m_work.told(finish(rows, folder, result)));
+        if (result.failure)
+            return *result.failure;
         if (!options.keepsWork)
             folder.remove();
         return {};
@@ -191,7 +194,7 @@ private:
         const RunOrigin origin = m_work.origin(rows);
         ENGINE_TRY_DO(
             writeTuningFile(folder.modelPath(), m_plan, origin, judgedExit(), trained, quality));
-        const OutputPlace place = placeFor(quality.isKept());
+        const OutputPlace place = quality.isKept() ? m_place : placeFor(false);
         ENGINE_TRY_DO(publishFolder(place, folder.modelPath()));
         if (!quality.isKept())
             m_work.report().note(fmt::format("{} So the model was written to {}, and nothing to "
@@ -210,6 +213,7 @@ private:
     }
 
     TuneWork& m_work;
+    OutputPlace m_place; // of a model that is kept
     TunedModelPlan m_plan;
 };
 

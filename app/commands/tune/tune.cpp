@@ -6,6 +6,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace app {
 
 using namespace engine;
@@ -14,6 +16,12 @@ namespace {
 
 Error tuneInput(std::string message, std::string hint) {
     return {ErrorCode::InvalidInput, std::move(message), std::move(hint)};
+}
+
+bool isSet(const TuneOptions& options, const std::string& name) {
+    return std::ranges::any_of(options.settings, [&](const std::string& setting) {
+        return setting.starts_with(name + '=');
+    });
 }
 
 Result<TuningPlan> tuningPlan(const TuneOptions& options) {
@@ -26,6 +34,9 @@ Result<TuningPlan> tuningPlan(const TuneOptions& options) {
     plan.seed = options.seed;
     for (const std::string& setting : options.settings)
         ENGINE_TRY_DO(applySetting(plan, setting));
+    if (plan.isFull && isSet(options, "rank"))
+        return tuneInput("--set rank is of LoRA, but --set full=on trains all weights without it.",
+                         "Leave one out.");
     return plan;
 }
 
@@ -34,6 +45,9 @@ Result<void> checkTuneOptions(const TuneOptions& options) {
         return tuneInput("tune needs prompts for the model to answer.",
                          "Name them with --data, or let the model write some with "
                          "--self-prompts.");
+    if (!options.licences.empty() && options.data.paths.empty())
+        return tuneInput("--licence is that of --data, but there is no --data.",
+                         "Leave it out: the prompts are the model's own text.");
     if (options.licences.size() > 1 && options.licences.size() != options.data.paths.size())
         return tuneInput(fmt::format("There are {} --licence for {} --data.",
                                      options.licences.size(),
@@ -49,9 +63,18 @@ Result<void> checkTuneOptions(const TuneOptions& options) {
         return tuneInput("tune needs a place to write its result to.", "Name it with --out.");
     if (options.steps && options.minutes)
         return tuneInput("--steps and --minutes both say how long to train.", "Leave one out.");
+    if (options.steps && options.epochs)
+        return tuneInput("--steps and --epochs both say how long to train.", "Leave one out.");
     if (options.resumes && options.retrains)
         return tuneInput("--resume goes on with a training, --retrain begins one anew.",
                          "Leave one out.");
+    if (options.beginsAnew && (options.resumes || options.retrains))
+        return tuneInput("--anew deletes the work of an earlier run, which --resume and --retrain "
+                         "need.",
+                         "Leave one out.");
+    if (options.isUsed && options.onlyCollects)
+        return tuneInput("--use is for an adapter, and --collect-only makes none.",
+                         "Leave it out, and give it with --resume.");
     if (options.isUsed && options.recipe != "draft")
         return tuneInput(
             fmt::format("--use is for draft adapters, and the recipe {} makes a model.",
@@ -106,7 +129,7 @@ void addPromptOptions(CLI::App& command, TuneOptions& options) {
                     options.selfPrompts,
                     "So many prompts are written by the model itself, beside those of --data or "
                     "without any; needs a chat template")
-        ->check(numberFrom(0, kMostSelfPrompts))
+        ->transform(numberFrom(0, kMostSelfPrompts))
         ->capture_default_str();
     command.add_option("--licence",
                        options.licences,
@@ -127,24 +150,28 @@ void addLengthOptions(CLI::App& command, TuneOptions& options) {
         .add_option("--answer-tokens",
                     options.answerTokens,
                     "Tokens of the model's answers to train on; default: the profile's")
-        ->check(numberFrom<std::int64_t>(1, kMost));
+        ->transform(numberFrom<std::int64_t>(1, kMost));
     command
         .add_option(
             "--epochs", options.epochs, "How often each is trained on; default: the profile's")
-        ->check(numberFrom(1, 1000));
+        ->transform(numberFrom(1, 1000));
     command.add_option("--steps", options.steps, "Steps of training; default: those of the epochs")
-        ->check(numberFrom<std::int64_t>(1, kMost));
+        ->transform(numberFrom<std::int64_t>(1, kMost));
     command
         .add_option("--minutes",
                     options.minutes,
                     "About how many minutes all of it may take; .35 of them go to the answers")
-        ->check(numberFrom(0.01, 100'000.0));
+        ->transform(numberFrom(0.01, 100'000.0));
 }
 
 void addRunOptions(CLI::App& command, TuneOptions& options) {
     command.add_flag("--resume",
                      options.resumes,
                      "Go on with a run that was stopped or killed: give the same options as then");
+    command.add_flag("--anew",
+                     options.beginsAnew,
+                     "Delete the work of an earlier run in OUT.work and begin anew; of OUT itself "
+                     "this says nothing");
     command.add_flag("--retrain",
                      options.retrains,
                      "Use the answers of an earlier run and train anew, perhaps with other --set");
@@ -152,14 +179,17 @@ void addRunOptions(CLI::App& command, TuneOptions& options) {
         .add_option("--checkpoint-minutes",
                     options.checkpointMinutes,
                     "Minutes between two states that a killed run can go on from")
-        ->check(numberFrom(0.0, 10'000.0))
+        ->transform(numberFrom(0.0, 10'000.0))
         ->capture_default_str();
     command.add_flag("--collect-only", options.onlyCollects, "Collect the answers, train later");
     command.add_flag("--keep-work",
                      options.keepsWork,
                      "Keep OUT.work with answers and states when the result is written");
     command.add_flag(
-        "--use", options.isUsed, "Draft with the adapter from now on; for the recipe draft");
+        "--use",
+        options.isUsed,
+        "Draft with the adapter from now on, unless the one in use is better on the held-out "
+        "answers; for the recipe draft");
 }
 
 } // namespace
@@ -192,7 +222,7 @@ void addTuneCommand(CLI::App& app, ChosenCommand& chosen) {
         "--check", options->check, "Say what this adapter file holds and whether it fits --model");
     addLengthOptions(*command, *options);
     command->add_option("--seed", options->seed, "The same seed gives the same result")
-        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
+        ->transform(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
         ->capture_default_str();
     command->add_option(
         "--set", options->settings, "A setting, NAME=VALUE; may be given several times");

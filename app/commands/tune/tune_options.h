@@ -35,6 +35,7 @@ struct TuneOptions {
     bool isRaw = false;
     bool resumes = false;
     bool retrains = false;
+    bool beginsAnew = false; ///< earlier work is deleted
     bool onlyCollects = false;
     bool keepsWork = false;
     bool isUsed = false; ///< the result becomes the model's adapter

@@ -50,7 +50,8 @@ TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
     ContentSum sum;
     int leftOut = 0;
     for (const DataPrompt& prompt : from) {
-        auto ids = encoder.encode({{{"user", prompt.record.turns.front()}, {}}});
+        const std::string& text = prompt.record.turns.front();
+        auto ids = encoder.encode({{{"user", text}, {}}});
         const bool isLong =
             ids && ids.value().size() + kLeastRoom > static_cast<std::size_t>(contextLength);
         if (!ids || isLong || ids.value().empty()) {
@@ -63,12 +64,12 @@ TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
                                      : ids.error().message));
             continue;
         }
-        addText(sum, prompt.record.id);
+        addText(sum, text);
         addText(sum, prompt.record.task);
         const std::uint64_t count = ids.value().size();
         sum.add(std::as_bytes(std::span(&count, 1)));
         sum.add(bytesOfAll(ids.value()));
-        made.prompts.push_back({prompt.record.id, prompt.record.task, std::move(ids).value()});
+        made.prompts.push_back({splitOf(text), prompt.record.task, std::move(ids).value()});
     }
     if (const int others = leftOut - kMostNamed; others > 0)
         note(others == 1 ? "1 more prompt was skipped."

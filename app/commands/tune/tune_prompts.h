@@ -14,7 +14,7 @@ namespace app {
 /// The prompts of a training as tokens.
 struct TunePrompts {
     std::vector<engine::TuningPrompt> prompts;
-    std::string hash; ///< over ids, tasks and tokens
+    std::string hash; ///< over texts, tasks and tokens
 };
 
 /// Prompts of many kinds of signs, for what must hold of any prompt, also where the model writes

@@ -51,6 +51,15 @@ double tuneClockMs() {
     return std::chrono::duration<double, std::milli>(now).count();
 }
 
+OutputPlace placeAsOfNow(OutputPlace place) {
+    std::error_code ignored;
+    const Result<bool> own =
+        std::filesystem::exists(place.path, ignored) ? place.isOwn(place.path) : Result<bool>(true);
+    if (own && own.value())
+        place.mayOverwrite = false;
+    return place;
+}
+
 TuneWork::TuneWork(const TuneOptions& options,
                    const TuningPlan& plan,
                    const Console& console,
@@ -153,7 +162,7 @@ Result<TuningFolder> TuneWork::openFolder() const {
         earlier = EarlierWork::KeepRows;
     else if (m_options.resumes)
         earlier = EarlierWork::GoOn;
-    else if (m_options.out.mayOverwrite)
+    else if (m_options.beginsAnew || m_options.out.mayOverwrite)
         earlier = EarlierWork::Replace;
     const std::string model = computedAs(m_options.model, m_fingerprint);
     std::string prompts = m_prompts.hash;
@@ -179,7 +188,7 @@ Result<void> TuneWork::collect(RowStore& rows,
     CollectPlan plan;
     plan.answerTokens = m_plan.answerTokens;
     plan.longestAnswer = m_plan.longestAnswer;
-    plan.promptRows = m_plan.changesModel() ? m_contextLength : 0;
+    plan.promptRows = m_plan.promptRows(m_contextLength);
     plan.seed = m_plan.seed;
     plan.seconds = m_plan.minutes * 60.0 * TuningPlan::kCollectShare;
     return collectRows(

@@ -137,4 +137,8 @@ private:
 /// The clock of a run, in milliseconds.
 double tuneClockMs();
 
+/// --overwrite is said of what is there when a run begins: what comes there in the hours of its
+/// work is replaced only where it is an output of the same kind.
+engine::OutputPlace placeAsOfNow(engine::OutputPlace place);
+
 } // namespace app

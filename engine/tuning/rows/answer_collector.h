@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// Rows of a prompt that are kept, at most, for a network that drafts: its window.
+/// Rows of a prompt that are kept, at most, for a network that drafts: its window, or more.
 inline constexpr int kPromptRows = 256;
 
 /// How one prompt is answered. Spans are guests of the call.

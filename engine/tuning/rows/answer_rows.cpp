@@ -24,8 +24,8 @@ TeacherRow unknownTeacher() {
 
 } // namespace
 
-RowSplit splitOf(std::string_view id) {
-    const std::uint64_t part = XXH3_64bits(id.data(), id.size()) % kParts;
+RowSplit splitOf(std::string_view text) {
+    const std::uint64_t part = XXH3_64bits(text.data(), text.size()) % kParts;
     if (part < kTrainingParts)
         return RowSplit::Training;
     return part == kValidationPart ? RowSplit::Validation : RowSplit::Test;

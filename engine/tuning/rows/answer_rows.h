@@ -13,9 +13,9 @@ namespace engine {
 /// What the answers to a prompt are for.
 enum class RowSplit : std::uint8_t { Training, Validation, Test };
 
-/// By a hash of the prompt's id alone: of ten ids about eight, one and one. The same id is of the
-/// same split in every run and in every file.
-RowSplit splitOf(std::string_view id);
+/// By a hash of the prompt's text alone: of ten texts about eight, one and one. The same text is of
+/// the same split in every run, in every file and under every id.
+RowSplit splitOf(std::string_view text);
 
 /// The rows of one answer and of the end of its prompt, as they are stored. Row t has the stream
 /// behind the model's last layer (float16) and the token that it read. What the model said is known

@@ -81,16 +81,17 @@ private:
         bool isTraining = false;
         for (std::size_t i = 0; i < m_work.prompts.size(); ++i) {
             const TuningPrompt& prompt = m_work.prompts[i];
-            const RowSplit split = splitOf(prompt.id);
-            if (prompt.tokens.empty() || prompt.tokens.size() > room || split == RowSplit::Test)
+            if (prompt.tokens.empty() || prompt.tokens.size() > room ||
+                prompt.split == RowSplit::Test)
                 continue;
             m_order.push_back(i);
-            isTraining = isTraining || split == RowSplit::Training;
+            isTraining = isTraining || prompt.split == RowSplit::Training;
         }
         if (!isTraining)
             return Error{ErrorCode::InvalidInput,
                          fmt::format("Of {} prompts none can be used for training: eight of ten "
-                                     "are chosen by their ids, and they must fit into the context.",
+                                     "are chosen by their texts, and they must fit into the "
+                                     "context.",
                                      m_work.prompts.size()),
                          "Give more prompts, shorter ones, or a larger --context."};
         const auto key = [&](std::size_t index) {
@@ -148,9 +149,8 @@ private:
     Result<void> answerNext(AnswerCollector& answers) {
         const CollectPlace place = m_place;
         const TuningPrompt& prompt = promptAt(place.prompt);
-        const RowSplit split = splitOf(prompt.id);
-        if (split == RowSplit::Training || place.pass == 0) {
-            const auto sampling = samplingFor(place, split);
+        if (prompt.split == RowSplit::Training || place.pass == 0) {
+            const auto sampling = samplingFor(place, prompt.split);
             ENGINE_TRY(const auto collected,
                        answers.collect(prompt.tokens,
                                        {.sampling = sampling,
@@ -159,7 +159,7 @@ private:
                                         .stop = m_work.stop,
                                         .forbidden = m_work.forbidden}));
             ++m_prompts;
-            ENGINE_TRY_DO(store(collected, split, prompt.task));
+            ENGINE_TRY_DO(store(collected, prompt.split, prompt.task));
         }
         moveOn();
         report();

@@ -21,7 +21,7 @@ inline constexpr int kAnswersOfValidation = 2;
 
 /// A prompt that the model is to answer.
 struct TuningPrompt {
-    std::string id; ///< decides what its answers are for, see splitOf()
+    RowSplit split = RowSplit::Training; ///< what its answers are for, see splitOf()
     std::string task;
     std::vector<TokenId> tokens;
 };

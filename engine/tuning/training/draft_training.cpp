@@ -4,6 +4,7 @@
 #include "engine/base/to_size.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace engine {
 
@@ -54,14 +55,19 @@ public:
             if (m_work.nowMs() - m_checkpointMs >= m_work.checkpointMinutes * 60e3)
                 ENGINE_TRY_DO(writeCheckpoint(false));
             ENGINE_TRY_DO(makeStep());
+            if (m_failure)
+                break;
             ENGINE_TRY_DO(fixSteps());
         }
         ENGINE_TRY_DO(writeCheckpoint(false));
+        if (m_failure && !m_now.place.best)
+            return *m_failure;
         return TrainingResult{.weights = std::move(m_now.best),
                               .best = *m_now.place.best,
                               .isHeldOut = m_isHeldOut,
                               .steps = m_now.place.step,
-                              .seconds = m_now.place.seconds};
+                              .seconds = m_now.place.seconds,
+                              .failure = m_failure};
     }
 
 private:
@@ -226,17 +232,28 @@ private:
         return m_now.place.isFixed ? left : std::min(left, givenSeconds());
     }
 
+    /// The best state is the result, if there is one. Who goes on from here has all tries again.
+    void giveUp(const Error& error) {
+        const std::string end =
+            m_now.place.best ? fmt::format(", so the training has ended with the state of step {}.",
+                                           m_now.place.best->step)
+                             : ", before any state was judged.";
+        m_failure = Error{ErrorCode::Numeric,
+                          fmt::format("{} This was the third time{}", error.message, end),
+                          fmt::format("Train anew on the same answers with a lower rate: "
+                                      "--retrain --set rate={:.3g}.",
+                                      m_work.plan.rate / 10)};
+        m_now.place.failures = 0;
+    }
+
     /// A loss that is not finite says nothing about which step was at fault.
     Result<void> goBack(const Error& error) {
         if (error.code != ErrorCode::Numeric)
             return error;
         const int failures = m_now.place.failures + 1;
         if (failures > kMostFailures) {
-            ENGINE_TRY_DO(writeCheckpoint(false));
-            return Error{ErrorCode::Numeric,
-                         fmt::format("{} This was the third time.", error.message),
-                         fmt::format("Begin anew with a lower rate, such as --set rate={}.",
-                                     m_work.plan.rate / 4)};
+            giveUp(error);
+            return {};
         }
         const double factor = m_now.place.rateFactor / 2;
         ENGINE_TRY(Checkpoint good, m_work.checkpoints.good());
@@ -246,6 +263,11 @@ private:
                          good.place.step,
                          m_work.plan.rate * factor));
         good.place.seconds = m_now.place.seconds;
+        if (m_now.place.isFixed && !good.place.isFixed) { // it is decided once
+            good.place.schedule = makeSchedule(
+                m_now.place.schedule.planned, m_work.plan.rate, m_work.plan.streamLoss);
+            good.place.isFixed = true;
+        }
         good.place.best = m_now.place.best; // the best weights stay
         good.best = std::move(m_now.best);
         good.trainer.clear();
@@ -286,7 +308,8 @@ private:
     std::vector<TextPlace> m_validation;
     bool m_isHeldOut;
     TextOrder m_order;
-    Checkpoint m_now; // its trainer's arrays only while it is written
+    Checkpoint m_now;               // its trainer's arrays only while it is written
+    std::optional<Error> m_failure; // for which the training was given up
     double m_clockMs = 0.0;
     double m_checkpointMs = 0.0;
     int m_timedSteps = 0;

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -49,15 +50,17 @@ struct TrainingResult {
     bool isHeldOut = true; ///< whether it was measured on texts that nothing was trained on
     std::int64_t steps = 0;
     double seconds = 0.0;
+    std::optional<Error> failure = {}; ///< the last steps were not made, because of this
 };
 
 /// Trains on the training split and keeps the averaged weights that give the most tokens a round on
 /// the validation split; without one, on the training texts. Goes on from the newest checkpoint, if
 /// there is one, and makes of it bit for bit what an undisturbed training makes. A loss that is not
-/// finite sends it back to the last good state, at half the rate, twice.
+/// finite sends it back to the last good state, at half the rate, twice; the third time it ends
+/// with the best weights that there were, and says so in TrainingResult::failure.
 ///
-/// Stopped, it finishes the step, writes a checkpoint and returns Cancelled. Errors: Numeric, with
-/// a checkpoint of the best weights; Io, with the earlier checkpoints kept; those of the trainer.
+/// Stopped, it finishes the step, writes a checkpoint and returns Cancelled. Errors: Numeric, if
+/// there are no best weights then; Io, with the earlier checkpoints kept; those of the trainer.
 Result<TrainingResult> trainDrafts(const TrainingWork& work);
 
 } // namespace engine

@@ -69,7 +69,9 @@ TensorMap initialWeights(const TrainerPlan& plan, const TrainerModel& model) {
             for (std::size_t i = 0; i < count; ++i)
                 values[i] = static_cast<float>(size * normalNoise(plan.seed, i, number));
         };
-        if (name == "norm.out") {
+        if (const auto given = plan.start.find(name); given != plan.start.end()) {
+            std::copy(given->second.begin(), given->second.end(), values);
+        } else if (name == "norm.out") {
             std::copy(model.finalNorm.begin(), model.finalNorm.end(), values);
         } else if (isCopied && name.starts_with(kFirstLayer)) {
             const std::vector<float>& from = model.lastLayer.find(name)->second;

@@ -26,10 +26,11 @@ bool isNorm(std::string_view name);
 /// A standard normal number by the method of Box and Muller, a function of its keys alone.
 double normalNoise(std::uint64_t seed, std::uint64_t place, int tensor);
 
-/// What training starts from, in float32: the stream goes through the input layer as it is, with a
-/// little noise; the layer is the model's last one if there is one of the same sizes, otherwise
-/// random; norms are 1, the one in front of the head the model's. Noise is a function of the plan's
-/// seed, the tensor and the place in it.
+/// What training starts from, in float32: the weights of the plan, see checkPlan. Where it has
+/// none, the stream goes through the input layer as it is, with a little noise; the layer is the
+/// model's last one if there is one of the same sizes, otherwise random; norms are 1, the one in
+/// front of the head the model's. Noise is a function of the plan's seed, the tensor and the place
+/// in it.
 TensorMap initialWeights(const engine::TrainerPlan& plan, const engine::TrainerModel& model);
 
 } // namespace trainer_torch

@@ -27,6 +27,17 @@ bool areTokensOf(std::span<const TokenId> ids, int vocabSize) {
            std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
 }
 
+/// All tensors of a network of these sizes, or none.
+bool isStart(const NamedArrays& start, const DraftSizes& sizes) {
+    const auto tensors = adapterTensors(sizes);
+    return start.empty() ||
+           (start.size() == tensors.size() &&
+            std::all_of(tensors.begin(), tensors.end(), [&start](const auto& each) {
+                const auto found = start.find(each.second.name);
+                return found != start.end() && found->second.size() == each.second.count();
+            }));
+}
+
 } // namespace
 
 Result<void> checkPlan(const TrainerPlan& plan, const TrainerModel& model) {
@@ -48,6 +59,8 @@ Result<void> checkPlan(const TrainerPlan& plan, const TrainerModel& model) {
         return refused("the depths of its loss are out of range");
     if (!(plan.averaging >= 0.0 && plan.averaging < 1.0) || plan.threads < 1)
         return refused("its averaging or its number of threads is out of range");
+    if (!isStart(plan.start, plan.sizes))
+        return refused("the weights that it is to start from are those of other sizes");
     return {};
 }
 

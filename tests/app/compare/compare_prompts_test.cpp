@@ -67,15 +67,17 @@ void ComparePromptsTest::theTotalIsTakenFromTheTasksInTurn() {
             QCOMPARE(line["of"].toInt(), 3);
 }
 
+/// Each text stands there twice, under two ids.
 void ComparePromptsTest::onlyPromptsThatAreNotTrainedOnAreHeldOut() {
     QByteArray prompts;
     QByteArray trainedOn;
     QStringList heldOut;
-    for (int i = 0; i < 12; ++i) {
+    for (int i = 0; i < 24; ++i) {
         const QString id = QString("prompt-%1").arg(i);
-        const QByteArray line = "{\"id\":\"" + id.toUtf8() + "\",\"prompt\":\"Hello\"}\n";
+        const QByteArray text = QByteArray("Hello ").repeated(i % 12 + 1).trimmed();
+        const QByteArray line = "{\"id\":\"" + id.toUtf8() + "\",\"prompt\":\"" + text + "\"}\n";
         prompts += line;
-        if (engine::splitOf(id.toStdString()) != engine::RowSplit::Training)
+        if (engine::splitOf(text.toStdString()) != engine::RowSplit::Training)
             heldOut << id;
         else
             trainedOn += line;

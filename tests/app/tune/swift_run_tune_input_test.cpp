@@ -32,11 +32,14 @@ private slots:
     void foldersOfModelsAreReplacedAsOtherOutputsAre();
     void tooFewTokensAreRefusedBeforeAnyWork();
     void moreThanTheDiskHoldsIsRefusedBeforeAnyWork();
+    void equalPromptsAreOfOneSplitWhateverTheirIds();
     void theLicenceOfTheDataIsTold();
     void aRunThatWasRefusedIsNotInTheWayOfTheNextOne();
     void anotherFileIsReplacedOnlyWhenToldSo();
     void withoutTheTrainerItIsToldBeforeAnyWork();
     void anEarlierRunIsNotLost();
+    void toBeginAnewReplacesNoOtherOutput();
+    void theShippedAdapterIsReplacedAsAWholeAndNoOther();
     void aRunWithOtherOptionsIsNotContinued();
     void twoRunsOnOneOutputAreNotLetIn();
     void anAdapterIsDescribedAndComparedWithTheModel();
@@ -80,6 +83,17 @@ void SwiftRunTuneInputTest::badOptionsAreOneSentence_data() {
         };
     add("steps and minutes", {"--steps", "9", "--minutes", "1"}, usage, {"--steps", "--minutes"});
     add("resume and retrain", {"--resume", "--retrain"}, usage, {"--resume", "--retrain"});
+    add("steps and epochs", {"--steps", "9", "--epochs", "1"}, usage, {"--steps", "--epochs"});
+    add("anew and resume", {"--anew", "--resume"}, usage, {"--anew", "--resume"});
+    add("nothing to use", {"--use", "--collect-only"}, usage, {"--use", "--collect-only"});
+    add("a rank without LoRA",
+        {"--recipe", "layerskip", "--set", "full=on", "--set", "rank=8"},
+        usage,
+        {"rank", "full=on"});
+    QTest::newRow("a licence of no data")
+        << model + QStringList{"--out", m_tuning.path(kOut), "--self-prompts", "5"} +
+               QStringList{"--licence", "MIT"}
+        << usage << QStringList{"--licence", "no --data"};
     add("unknown setting", {"--set", "heads=9"}, usage, {"heads", "head"});
     add("no setting", {"--set", "head"}, usage, {"NAME=VALUE"});
     add("setting below its range", {"--set", "head=2"}, usage, {"head", "16"});
@@ -257,6 +271,22 @@ void SwiftRunTuneInputTest::moreThanTheDiskHoldsIsRefusedBeforeAnyWork() {
     expectNothingMade();
 }
 
+/// A log of one question: nothing of what is trained on may judge the result.
+void SwiftRunTuneInputTest::equalPromptsAreOfOneSplitWhateverTheirIds() {
+    QByteArray lines;
+    for (int i = 0; i < 12; ++i)
+        lines += "{\"id\":\"prompt-" + QByteArray::number(i) + "\",\"prompt\":\"abc ab\"}\n";
+    m_tuning.write("repeated.jsonl", lines);
+    QStringList all = m_tuning.bare(
+        "repeated", {"--collect-only", "--answer-tokens", "1500", "--set", "longest_answer=24"});
+    all.replace(all.indexOf("--data") + 1, m_tuning.path("repeated.jsonl"));
+    const ProgramRun result = TinyTuning::run(all);
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    const QByteArray rows = m_tuning.read("repeated.work/rows-00000.bin");
+    QVERIFY(rows.contains("\"split\":0"));
+    QVERIFY(!rows.contains("\"split\":1"));
+}
+
 void SwiftRunTuneInputTest::theLicenceOfTheDataIsTold() {
     const auto adapter = adapterFor(m_tuning.fingerprint());
     m_tuning.write("unnamed", QByteArray::fromStdString(support::adapterFile(adapter)));
@@ -309,11 +339,62 @@ void SwiftRunTuneInputTest::anEarlierRunIsNotLost() {
     const QByteArray rows = m_tuning.read("kept.work/rows-00000.bin");
     QVERIFY(!rows.isEmpty());
     support::expectRefusal(
-        TinyTuning::run(all), app::kUsage, {"earlier run", "--resume", "--overwrite"});
+        TinyTuning::run(all), app::kUsage, {"earlier run", "--resume", "--anew"});
     QCOMPARE(m_tuning.read("kept.work/rows-00000.bin"), rows);
-    const ProgramRun again = TinyTuning::run(all + QStringList{"--overwrite"});
-    QVERIFY2(again.exitCode == 0, again.errors.constData());
-    QCOMPARE(m_tuning.read("kept.work/rows-00000.bin"), rows); // the same seed
+    for (const char* option : {"--anew", "--overwrite"}) {
+        const ProgramRun again = TinyTuning::run(all + QStringList{option});
+        QVERIFY2(again.exitCode == 0, again.errors.constData());
+        QCOMPARE(m_tuning.read("kept.work/rows-00000.bin"), rows); // the same seed
+    }
+}
+
+/// Work may be deleted, and what has come to the output's place stays.
+void SwiftRunTuneInputTest::toBeginAnewReplacesNoOtherOutput() {
+    const QStringList all = m_tuning.bare(
+        "spoken", {"--recipe", "layerskip", "--collect-only", "--answer-tokens", "1500"});
+    QCOMPARE(TinyTuning::run(all).exitCode, 0);
+    QDir().mkpath(m_tuning.path("spoken"));
+    m_tuning.write("spoken/diary.txt", "Dear diary,\n");
+    support::expectRefusal(TinyTuning::run(all + QStringList{"--anew"}),
+                           app::kUsage,
+                           {"spoken", "something else", "--overwrite"});
+    QVERIFY(m_tuning.workFiles("spoken").contains("rows-00000.bin"));
+    QCOMPARE(m_tuning.read("spoken/diary.txt"), QByteArray("Dear diary,\n"));
+}
+
+/// The script that made the adapter which comes with the program, with a program that only writes.
+void SwiftRunTuneInputTest::theShippedAdapterIsReplacedAsAWholeAndNoOther() {
+    const QString folder = "tree/resources/draft-adapters/";
+    for (const char* made : {"resources/draft-adapters", "build/release/bin", "prompts"})
+        QDir().mkpath(m_tuning.path("tree/") + made);
+    const QString script = m_tuning.path(folder + "make.sh");
+    QVERIFY(QFile::copy(
+        QStringLiteral(SWIFT_STUDIO_TEST_DATA_DIR "/../../resources/draft-adapters/make.sh"),
+        script));
+    for (const char* task :
+         {"summarization", "math_reasoning", "instruction_following", "multi_turn_chat", "code"})
+        m_tuning.write(QString("tree/prompts/%1.jsonl").arg(task), "{\"id\": \"HumanEval/1\"}\n");
+    const auto make = [&](const QByteArray& writing) {
+        const QString program = "tree/build/release/bin/swift-run";
+        m_tuning.write(program,
+                       "#!/bin/sh\n"
+                       "[ \"$2\" = --check ] && echo '{\"fingerprints\": [\"aa\"]}' && exit\n"
+                       "while [ \"$1\" != --out ]; do shift; done\n"
+                       "rm -rf \"$2\"\n" +
+                           writing + " \"$2\"\n");
+        QFile::setPermissions(m_tuning.path(program),
+                              QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        return support::runProgram("/bin/bash", {script, m_tuning.path("tree/prompts")});
+    };
+    m_tuning.write(folder + "aa.safetensors", "an earlier one");
+    m_tuning.write(folder + "bb.safetensors", "another model's");
+    const ProgramRun made = make("printf new >");
+    QVERIFY2(made.exitCode == 0, made.errors.constData());
+    QCOMPARE(m_tuning.read(folder + "aa.safetensors"), QByteArray("new"));
+    QVERIFY(make("mkdir").exitCode != 0); // it cannot be copied
+    QCOMPARE(m_tuning.read(folder + "aa.safetensors"), QByteArray("new"));
+    QCOMPARE(m_tuning.read(folder + "bb.safetensors"), QByteArray("another model's"));
+    QCOMPARE(QDir(m_tuning.path(folder)).entryList(QDir::Files).size(), qsizetype{3});
 }
 
 void SwiftRunTuneInputTest::aRunWithOtherOptionsIsNotContinued() {
@@ -341,7 +422,7 @@ void SwiftRunTuneInputTest::twoRunsOnOneOutputAreNotLetIn() {
     first.start(TinyTuning::program(), all);
     QCOMPARE(test_support::waitForEvent(first, "start")["event"].toString(), QString("start"));
     ::kill(static_cast<pid_t>(first.processId()), SIGSTOP);
-    for (const char* option : {"--resume", "--overwrite", "--retrain"}) {
+    for (const char* option : {"--resume", "--anew", "--retrain"}) {
         QStringList other = all;
         other.last() = option; // in place of --json
         support::expectRefusal(TinyTuning::run(other), app::kUsage, {"Another run works on"});

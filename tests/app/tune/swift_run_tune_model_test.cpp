@@ -52,6 +52,7 @@ private slots:
     void aModelThatKeepsItsQualityGetsItsName();
     void aModelThatIsNotKeptIsCalledRejected();
     void anEarlierModelIsReplaced();
+    void whatComesToItsPlaceMeanwhileIsNotReplaced();
     void allWeightsCanBeTrained();
 
 private:
@@ -385,6 +386,29 @@ void SwiftRunTuneModelTest::anEarlierModelIsReplaced() {
                            app::kUsage,
                            {"twice", "something else", "--overwrite"});
     QCOMPARE(m_tuning.read("twice/diary.txt"), QByteArray("Dear diary,\n"));
+}
+
+/// --overwrite was said when only the work of an earlier run was there.
+void SwiftRunTuneModelTest::whatComesToItsPlaceMeanwhileIsNotReplaced() {
+    const QStringList gently = {"--set", "rate=0.00001", "--overwrite"};
+    const auto command = [&](const QStringList& more) {
+        return m_tuning.modelCommand("layerskip", "meanwhile", gently + more, 10);
+    };
+    QCOMPARE(TinyTuning::run(command({"--collect-only"})).exitCode, 0);
+    QProcess process;
+    process.start(TinyTuning::program(), command({"--json"}));
+    QVERIFY(!waitForEvent(process, "start").isEmpty());
+    ::kill(static_cast<pid_t>(process.processId()), SIGSTOP);
+    QDir().mkpath(m_tuning.path("meanwhile"));
+    m_tuning.write("meanwhile/diary.txt", "Dear diary,\n");
+    ::kill(static_cast<pid_t>(process.processId()), SIGCONT);
+    process.waitForFinished(-1);
+    QCOMPARE(process.exitCode(), int(app::kUsage));
+    QCOMPARE(m_tuning.read("meanwhile/diary.txt"), QByteArray("Dear diary,\n"));
+    const ProgramRun rest = TinyTuning::run(command({"--resume"})); // now it is there
+    QVERIFY2(rest.exitCode == 0, rest.errors.constData());
+    QVERIFY(m_tuning.isThere("meanwhile/model.safetensors"));
+    QVERIFY(!m_tuning.isThere("meanwhile/diary.txt"));
 }
 
 void SwiftRunTuneModelTest::allWeightsCanBeTrained() {

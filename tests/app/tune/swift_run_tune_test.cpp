@@ -50,11 +50,18 @@ private slots:
     void aPauseTakesNoTimeFromTheRun();
     void ctrlCKeepsWhatIsThere();
     void itCanBecomeTheAdapterOfTheModel();
+    void theBetterAdapterStaysInUse();
     void anEarlierAdapterIsReplaced();
     void itNamesItsDataAndTheirLicences();
 
 private:
     engine::DraftAdapter adapter(const QString& name) const;
+
+    /// Where the adapter lies that is in use.
+    QString used() const {
+        return QString("memory/draft-adapters/%1.safetensors")
+            .arg(QString::fromStdString(m_tuning.fingerprint()));
+    }
 
     /// The file of a long run that nothing has stopped, without its date; made once.
     QByteArray undisturbed() const;
@@ -363,8 +370,7 @@ void SwiftRunTuneTest::ctrlCKeepsWhatIsThere() {
 void SwiftRunTuneTest::itCanBecomeTheAdapterOfTheModel() {
     const ProgramRun result = TinyTuning::run(m_tuning.command("used", {"--use"}, 20));
     QVERIFY2(result.exitCode == 0, result.errors.constData());
-    const QString kept = QString("memory/draft-adapters/%1.safetensors")
-                             .arg(QString::fromStdString(m_tuning.fingerprint()));
+    const QString kept = used();
     QVERIFY2(m_tuning.isThere(kept), qPrintable(kept));
     QCOMPARE(m_tuning.read(kept), m_tuning.read("used"));
     const ProgramRun drafted = TinyTuning::run({"generate",
@@ -384,6 +390,27 @@ void SwiftRunTuneTest::itCanBecomeTheAdapterOfTheModel() {
     QVERIFY2(drafted.exitCode == 0, drafted.errors.constData());
     QVERIFY(drafted.jsonLines().constLast()["metrics"]["draft_steps"].toInt() > 0);
     QVERIFY(QFile::remove(m_tuning.path(kept))); // for the other functions
+}
+
+void SwiftRunTuneTest::theBetterAdapterStaysInUse() {
+    QDir().mkpath(m_tuning.path("memory/draft-adapters"));
+    m_tuning.write(used(), m_tuning.read("first"));
+    const QStringList hardly = {"--use", "--json", "--set", "start=random", "--set", "rate=1e-7"};
+    const ProgramRun worse = TinyTuning::run(m_tuning.command("worse", hardly, 1));
+    QVERIFY2(worse.exitCode == 0, worse.errors.constData());
+    const double figure = worse.jsonLines().constLast()["tokens_per_round"].toDouble();
+    QVERIFY(figure < m_lines.constLast()["tokens_per_round"].toDouble() - 0.01);
+    const QString told = "the new adapter writes " + QString::number(figure, 'f', 3);
+    QVERIFY2(worse.errors.contains(told.toUtf8()), worse.errors.constData());
+    QVERIFY2(worse.errors.contains("that one stayed in use"), worse.errors.constData());
+    QCOMPARE(m_tuning.read(used()), m_tuning.read("first"));
+
+    m_tuning.write(used(), m_tuning.read("worse"));
+    const ProgramRun better = TinyTuning::run(m_tuning.command("better", {"--use"}));
+    QVERIFY2(better.exitCode == 0, better.errors.constData());
+    QVERIFY2(better.errors.contains("the new one was put to use"), better.errors.constData());
+    QCOMPARE(m_tuning.read(used()), m_tuning.read("better"));
+    QVERIFY(QFile::remove(m_tuning.path(used()))); // for the other functions
 }
 
 void SwiftRunTuneTest::anEarlierAdapterIsReplaced() {

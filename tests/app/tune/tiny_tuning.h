@@ -16,7 +16,7 @@
 namespace test_support {
 
 /// A temporary folder with a model, another one of the same sizes, and eight prompts. Seven of
-/// them are trained on, and prompt-1 is held out, as their ids say.
+/// them are trained on, and prompt-1 is held out, as their texts say.
 class TinyTuning {
 public:
     TinyTuning() {
@@ -26,7 +26,7 @@ public:
         std::string lines;
         int number = 0;
         for (const char* prompt :
-             {"abc ab", "da be", "cab dab", "ee ab", "bad cab", "dead bee", "a bad bee", "abc de"})
+             {"abc ab", "bee de", "cab dab", "ee ab", "bad cab", "dead bee", "a bad bee", "abc de"})
             lines +=
                 fmt::format("{{\"id\":\"prompt-{}\",\"task\":\"letters\",\"prompt\":\"{}\"}}\n",
                             number++,
@@ -87,27 +87,26 @@ public:
                              const QString& out,
                              const QStringList& more = {},
                              int steps = 60) const {
-        return bare(out,
-                    QStringList{"--recipe",
-                                recipe,
-                                "--answer-tokens",
-                                "6000",
-                                "--steps",
-                                QString::number(steps),
-                                "--set",
-                                "longest_answer=48",
-                                "--set",
-                                "step_rows=256",
-                                "--set",
-                                "rank=8",
-                                "--set",
-                                "rate=0.001",
-                                "--set",
-                                "averaging=0.9",
-                                "--set",
-                                "validation_steps=40"} +
-                        (recipe == "space" ? QStringList{"--set", "places=4"} : QStringList()) +
-                        more);
+        return bare(
+            out,
+            QStringList{"--recipe",
+                        recipe,
+                        "--answer-tokens",
+                        "6000",
+                        "--steps",
+                        QString::number(steps),
+                        "--set",
+                        "longest_answer=48",
+                        "--set",
+                        "step_rows=256",
+                        "--set",
+                        "rate=0.001",
+                        "--set",
+                        "averaging=0.9",
+                        "--set",
+                        "validation_steps=40"} +
+                (recipe == "space" ? QStringList{"--set", "places=4"} : QStringList()) +
+                (more.contains("full=on") ? QStringList() : QStringList{"--set", "rank=8"}) + more);
     }
 
     /// Writes another model of the letters' kind.

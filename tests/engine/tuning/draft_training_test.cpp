@@ -56,9 +56,11 @@ private slots:
     void withoutAnswersThereIsNothingToTrainOn();
     void aLossThatIsNotFiniteGoesBackAtHalfTheRate();
     void itGoesBackToTheNewestGoodState();
-    void theThirdLossThatIsNotFiniteEndsIt();
+    void theThirdLossThatIsNotFiniteEndsItWithTheBestWeights();
+    void withoutAnyEvaluationTheThirdOneLeavesNoResult();
     void itEndsEarlyWhenNothingGetsBetter();
     void minutesDecideTheNumberOfSteps();
+    void aStepBackDecidesNothingAnew();
     void enoughMinutesChangeNothing();
     void noMinutesLeftEndItSoon();
     void aStepThatTakesLongDecidesAlone();
@@ -196,16 +198,20 @@ void DraftTrainingTest::itGoesBackToTheNewestGoodState() {
     QCOMPARE(run.evaluated, (std::vector<std::int64_t>{100, 200, 300, 400, 500, 510}));
 }
 
-void DraftTrainingTest::theThirdLossThatIsNotFiniteEndsIt() {
+void DraftTrainingTest::theThirdLossThatIsNotFiniteEndsItWithTheBestWeights() {
     TrainingRun run;
     run.prepares = [](FakeTrainer& trainer) {
         trainer.fails = [](int, std::int64_t steps) { return steps == 8; };
     };
-    const auto ended = run.start();
-    QVERIFY(!ended.hasValue());
-    QCOMPARE(ended.error().code, ErrorCode::Numeric);
-    QVERIFY(contains(ended.error().message, "third time"));
-    QVERIFY(contains(ended.error().hint, "--set rate=0.0025"));
+    const TrainingResult ended = run.finish();
+    QVERIFY(ended.failure.has_value());
+    QCOMPARE(ended.failure->code, ErrorCode::Numeric);
+    QVERIFY(contains(ended.failure->message, "third time"));
+    QVERIFY(contains(ended.failure->message, "the state of step 5."));
+    QVERIFY(contains(ended.failure->hint, "--retrain --set rate=0.001.")); // not one of the three
+    QCOMPARE(ended.best.step, std::int64_t{5});
+    QCOMPARE(ended.steps, std::int64_t{8});
+    QVERIFY(ended.weights == run.bestWeights);
     QCOMPARE(run.notes.size(), std::size_t{2});
     QVERIFY(contains(run.notes[1], "at a rate of 0.0025."));
     const Schedule schedule = makeSchedule(20, run.plan.rate, run.plan.streamLoss);
@@ -219,6 +225,19 @@ void DraftTrainingTest::theThirdLossThatIsNotFiniteEndsIt() {
     QVERIFY(left.value()->best == run.bestWeights);
     QVERIFY(!run.bestWeights.empty());
     QCOMPARE(left.value()->place.step, std::int64_t{8});
+    QCOMPARE(left.value()->place.failures, 0); // or --resume would fail at once
+}
+
+void DraftTrainingTest::withoutAnyEvaluationTheThirdOneLeavesNoResult() {
+    TrainingRun run;
+    run.prepares = [](FakeTrainer& trainer) {
+        trainer.fails = [](int, std::int64_t steps) { return steps == 3; };
+    };
+    const auto ended = run.start();
+    QVERIFY(!ended.hasValue());
+    QCOMPARE(ended.error().code, ErrorCode::Numeric);
+    QVERIFY(contains(ended.error().message, "third time, before any state was judged."));
+    QVERIFY(contains(ended.error().hint, "--set rate=0.001."));
 }
 
 void DraftTrainingTest::itEndsEarlyWhenNothingGetsBetter() {
@@ -256,6 +275,22 @@ void DraftTrainingTest::minutesDecideTheNumberOfSteps() {
     QVERIFY(haveTerms(run, 0, 5, makeSchedule(500, run.plan.rate, run.plan.streamLoss), 0));
     QVERIFY(haveTerms(run, 5, 52, makeSchedule(52, run.plan.rate, run.plan.streamLoss), 5));
     QCOMPARE(run.evaluated, std::vector<std::int64_t>{52});
+}
+
+/// As above, but the ninth step fails, when the 52 steps are decided.
+void DraftTrainingTest::aStepBackDecidesNothingAnew() {
+    TrainingRun run;
+    run.plan.epochs = 100;
+    run.plan.minutes = 1.0;
+    run.plan.validationSteps = 1000;
+    run.secondsBefore = 5.5;
+    run.prepares = [](FakeTrainer& trainer) {
+        trainer.fails = [](int call, std::int64_t) { return call == 8; };
+    };
+    QCOMPARE(run.finish().steps, std::int64_t{52});
+    QCOMPARE(run.trainer->steps.size(), std::size_t{8 + 52});
+    const Schedule schedule = makeSchedule(52, run.plan.rate, run.plan.streamLoss);
+    QVERIFY(haveTerms(run, 8, 60, schedule, 0, 0.5));
 }
 
 void DraftTrainingTest::enoughMinutesChangeNothing() {

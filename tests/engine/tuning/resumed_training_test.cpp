@@ -97,7 +97,7 @@ private slots:
     void oneThatIsStoppedInTheMiddleOfAStepDoesSo();
     void oneThatIsStoppedInAnEvaluationDoesSo();
     void oneThatHadGoneBackDoesSo();
-    void oneThatWasGivenUpTakesTheSameTextsAgain();
+    void oneThatWasGivenUpHasAllTriesAgain();
     void aNumberOfStepsThatTimeHasDecidedStays();
     void aFinishedTrainingHasNothingToDo();
     void aDamagedCheckpointGivesWayToTheOther();
@@ -239,19 +239,21 @@ void ResumedTrainingTest::oneThatHadGoneBackDoesSo() {
     QCOMPARE(run.trainer->steps.back().terms.rate, undisturbed.trainer->steps.back().terms.rate);
 }
 
-void ResumedTrainingTest::oneThatWasGivenUpTakesTheSameTextsAgain() {
+void ResumedTrainingTest::oneThatWasGivenUpHasAllTriesAgain() {
     TrainingRun run;
     run.prepares = [](FakeTrainer& trainer) {
         trainer.fails = [](int, std::int64_t steps) { return steps == 8; };
     };
     for (int start = 0; start < 2; ++start) {
-        const auto ended = run.start();
-        QVERIFY(!ended.hasValue());
-        QCOMPARE(ended.error().code, ErrorCode::Numeric);
+        const TrainingResult ended = run.finish();
+        QVERIFY(ended.failure.has_value());
+        QCOMPARE(ended.failure->code, ErrorCode::Numeric);
     }
-    QVERIFY(run.trainer->steps.empty()); // of the second start
-    run.prepares = {};                   // the computer was at fault
-    run.finish();
+    QCOMPARE(run.trainer->steps.size(), std::size_t{2 * 8}); // of the second start
+    QCOMPARE(run.trainer->steps.front().terms.rate, run.plan.rate / 8);
+    QCOMPARE(run.trainer->steps.back().terms.rate, run.plan.rate / 16);
+    run.prepares = {}; // the computer was at fault
+    QVERIFY(!run.finish().failure);
     TrainingRun undisturbed;
     undisturbed.finish();
     QCOMPARE(run.trainer->steps.size(), std::size_t{12});

@@ -26,7 +26,7 @@ Transformer& model() {
     return *made;
 }
 
-/// Prompts of each split; the task of each is its id.
+/// Prompts of each split; the task of each is a name of its own.
 std::vector<TuningPrompt> promptsOf(int training, int validation, int test) {
     std::map<RowSplit, int> wanted = {
         {RowSplit::Training, training}, {RowSplit::Validation, validation}, {RowSplit::Test, test}};
@@ -34,8 +34,9 @@ std::vector<TuningPrompt> promptsOf(int training, int validation, int test) {
     std::vector<TuningPrompt> prompts;
     for (int i = 0; static_cast<int>(prompts.size()) < training + validation + test; ++i) {
         const std::string id = "prompt " + std::to_string(i);
-        if (--wanted[splitOf(id)] >= 0)
-            prompts.push_back({id, id, support::randomIds(random, 3 + random() % 6)});
+        const RowSplit split = splitOf(id);
+        if (--wanted[split] >= 0)
+            prompts.push_back({split, id, support::randomIds(random, 3 + random() % 6)});
     }
     return prompts;
 }
@@ -145,7 +146,7 @@ void RowCollectorTest::answersAreVanillasOwnOfTheTrainingAndTheValidationSplit()
     const RowStore store = collecting.store();
     int texts = 0;
     for (const TuningPrompt& prompt : collecting.prompts)
-        for (const TextPlace place : store.texts(splitOf(prompt.id))) {
+        for (const TextPlace place : store.texts(prompt.split)) {
             if (store.facts(place).task != prompt.task)
                 continue;
             const AnswerRows rows = store.read(place).value();
@@ -163,7 +164,7 @@ void RowCollectorTest::answersAreVanillasOwnOfTheTrainingAndTheValidationSplit()
         }
     QVERIFY(texts > 5 * kAnswersAtOnce);
     for (const TuningPrompt& prompt : collecting.prompts)
-        if (splitOf(prompt.id) != RowSplit::Test)
+        if (prompt.split != RowSplit::Test)
             QCOMPARE(collecting.answersTo(prompt).front(),
                      support::vanillaAnswer(model(), prompt.tokens, kAnswer));
 }
@@ -173,7 +174,7 @@ void RowCollectorTest::promptsOfTheTestSplitAreNeverAnswered() {
     collecting.plan.answerTokens = 1000; // some passes
     QVERIFY(collecting.run().hasValue());
     for (const TuningPrompt& prompt : collecting.prompts)
-        QCOMPARE(collecting.answersTo(prompt).empty(), splitOf(prompt.id) == RowSplit::Test);
+        QCOMPARE(collecting.answersTo(prompt).empty(), prompt.split == RowSplit::Test);
     QVERIFY(collecting.store().texts(RowSplit::Test).empty());
     QVERIFY(collecting.store().trainingTokens() >= 1000);
 }
@@ -188,10 +189,9 @@ void RowCollectorTest::eachPromptIsAnsweredGreedilyOnceAndThenByDraws() {
     int answeredTwice = 0;
     for (const TuningPrompt& prompt : collecting.prompts) {
         const std::vector<Ids> answers = collecting.answersTo(prompt);
-        const RowSplit split = splitOf(prompt.id);
-        if (split == RowSplit::Test)
+        if (prompt.split == RowSplit::Test)
             continue;
-        if (split == RowSplit::Validation)
+        if (prompt.split == RowSplit::Validation)
             QCOMPARE(answers.size(), toSize(kAnswersOfValidation));
         else if (answers.size() != toSize(kAnswersAtOnce))
             ++answeredTwice;

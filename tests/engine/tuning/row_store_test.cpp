@@ -74,8 +74,8 @@ private slots:
     void filesOfAnotherKindAreRefused();
     void aShardThatIsNotFinishedLeavesNothing();
     void hashesAreThoseOfXxh3();
-    void theSplitOfAnIdNeverChanges();
-    void ofTenIdsAboutEightOneAndOneAreForEachSplit();
+    void theSplitOfATextNeverChanges();
+    void ofTenTextsAboutEightOneAndOneAreForEachSplit();
     void aTrainerSeesPromptAnswerAndTheLastToken();
 
 private:
@@ -304,7 +304,7 @@ void RowStoreTest::hashesAreThoseOfXxh3() {
 }
 
 /// Whatever was held out from a training stays held out from all later ones.
-void RowStoreTest::theSplitOfAnIdNeverChanges() {
+void RowStoreTest::theSplitOfATextNeverChanges() {
     QCOMPARE(splitOf("prompt 0"), RowSplit::Training);
     QCOMPARE(splitOf("Grüße"), RowSplit::Training);
     QCOMPARE(splitOf("gsm8k/17"), RowSplit::Validation);
@@ -314,10 +314,10 @@ void RowStoreTest::theSplitOfAnIdNeverChanges() {
     QCOMPARE(splitOf("a"), RowSplit::Test);
 }
 
-void RowStoreTest::ofTenIdsAboutEightOneAndOneAreForEachSplit() {
+void RowStoreTest::ofTenTextsAboutEightOneAndOneAreForEachSplit() {
     std::map<RowSplit, int> counts;
     for (int i = 0; i < 10'000; ++i)
-        ++counts[splitOf("id-" + std::to_string(i))];
+        ++counts[splitOf("text " + std::to_string(i))];
     QVERIFY(std::abs(counts[RowSplit::Training] - 8000) < 200);
     QVERIFY(std::abs(counts[RowSplit::Validation] - 1000) < 150);
     QVERIFY(std::abs(counts[RowSplit::Test] - 1000) < 150);

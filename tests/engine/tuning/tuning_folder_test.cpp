@@ -122,7 +122,7 @@ void TuningFolderTest::anEarlierRunIsRefusedUnlessItIsAskedFor() {
     QVERIFY(isOneSentence(refused.error().message));
     QVERIFY(refused.error().message.find(file("").parent_path().string()) != std::string::npos);
     QVERIFY(refused.error().hint.find("--resume") != std::string::npos);
-    QVERIFY(refused.error().hint.find("--overwrite") != std::string::npos);
+    QVERIFY(refused.error().hint.find("--anew") != std::string::npos);
     for (const char* name : kOwn)
         QVERIFY(fs::exists(file(name)));
     checkForeignFiles();

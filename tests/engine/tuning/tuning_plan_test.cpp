@@ -37,8 +37,15 @@ const std::vector<Change>& changes() {
         {"steps", false, [](TuningPlan& plan) { ++plan.steps; }},
         {"threads", false, [](TuningPlan& plan) { ++plan.threads; }},
         {"head", false, [](TuningPlan& plan) { ++plan.head; }},
-        {"layers", false, [](TuningPlan& plan) { ++plan.layers; }},
-        {"window", false, [](TuningPlan& plan) { ++plan.window; }},
+        {"layers",
+         false,
+         [](TuningPlan& plan) {
+             ++plan.layers;
+             plan.window = 100;
+         }},
+        {"prompt_rows", true, [](TuningPlan& plan) { ++plan.layers; }},
+        {"prompt_rows", true, [](TuningPlan& plan) { plan.window = 257; }},
+        {"window", false, [](TuningPlan& plan) { --plan.window; }},
         {"unroll", false, [](TuningPlan& plan) { ++plan.unroll; }},
         {"start", false, [](TuningPlan& plan) { plan.start = LayerStart::Random; }},
         {"rate", false, [](TuningPlan& plan) { plan.rate *= 1.0 + 1e-15; }},
@@ -68,6 +75,7 @@ private slots:
     void anUnknownSettingIsRefusedWithTheNearestName();
     void aSettingWithoutAValueIsRefused();
     void theTextsShowEveryMember();
+    void theRowsReachAsFarBackAsTheWindow();
     void theTextsShowModelPromptsAndContext();
     void aDifferenceIsToldWithBothValues();
     void whatIsNoPlanHasNoDifference();
@@ -143,7 +151,7 @@ void TuningPlanTest::aRateThatIsGivenStaysWhateverComesBesideIt() {
 void TuningPlanTest::everySettingChangesItsMemberAlone() {
     const std::map<std::string, std::string> typed = {{"head", "64"},
                                                       {"layers", "2"},
-                                                      {"window", "0"},
+                                                      {"window", "16"},
                                                       {"unroll", "1"},
                                                       {"start", "random"},
                                                       {"rate", "0.25"},
@@ -266,6 +274,25 @@ void TuningPlanTest::theTextsShowEveryMember() {
         QCOMPARE(rows.value().starts_with(is), change.changesRows);
         QCOMPARE(rows.value().empty(), !change.changesRows);
     }
+}
+
+void TuningPlanTest::theRowsReachAsFarBackAsTheWindow() {
+    const auto rowsFor = [](int window, int context) {
+        TuningPlan plan = quickPlan();
+        plan.window = window;
+        return plan.promptRows(context);
+    };
+    QCOMPARE(rowsFor(16, 2048), 256); // smaller ones train on the same rows
+    QCOMPARE(rowsFor(256, 2048), 256);
+    QCOMPARE(rowsFor(1000, 2048), 1000);
+    QCOMPARE(rowsFor(0, 2048), 2048);
+    QVERIFY(rowsFor(0, 1'000'000) < 65'536); // what a file takes
+    const TuningPlan model = planOfProfile("quick", TuningRecipe::LayerSkip).value();
+    QCOMPARE(model.promptRows(2048), 2048);
+    TuningPlan all = quickPlan();
+    all.window = 0;
+    QCOMPARE(differenceOf(rowsOf(all), rowsOf(quickPlan())).value(),
+             std::string("prompt_rows is 512, but was 256"));
 }
 
 void TuningPlanTest::theTextsShowModelPromptsAndContext() {

@@ -89,6 +89,7 @@ class TrainerStepsTest : public QObject {
 
 private slots:
     void itStartsFromTheModelsLastLayer();
+    void itStartsFromTheWeightsOfThePlan();
     void itLearnsSentencesByHeart();
     void twoRunsHaveTheSameBits();
     void aRestoredStateGoesOnWithTheSameBits();
@@ -132,6 +133,20 @@ void TrainerStepsTest::itStartsFromTheModelsLastLayer() {
     const NamedArrays random0 = makeTrainer(plan, model)->result();
     QVERIFY(random0.at("layer.0.attn.q") != model.lastLayer.at("layer.0.attn.q"));
     QVERIFY(random0.at("layer.0.norm.attn") == std::vector<float>(kHidden, 1.0F));
+}
+
+/// So an adapter can be judged that was trained long ago.
+void TrainerStepsTest::itStartsFromTheWeightsOfThePlan() {
+    const TrainerModel model = tinyModel();
+    const std::vector<OwnedText> texts = sentences(model, 6);
+    const auto trainer = makeTrainer(tinyPlan(), model);
+    for (int step = 0; step < 6; ++step)
+        stepOn(*trainer, texts);
+    TrainerPlan plan = tinyPlan();
+    plan.start = trainer->result();
+    const auto again = makeTrainer(plan, model);
+    QVERIFY(again->result() == plan.start);
+    QVERIFY(hitsOn(*again, texts).hits == hitsOn(*trainer, texts).hits);
 }
 
 void TrainerStepsTest::itLearnsSentencesByHeart() {
@@ -314,7 +329,8 @@ void TrainerStepsTest::plansThatDoNotFitAreRefused() {
         [](TrainerPlan& plan) { std::swap(plan.headIds[0], plan.headIds[1]); },
         [](TrainerPlan& plan) { plan.unroll = kDepths + 1; },
         [](TrainerPlan& plan) { plan.averaging = 1.0; },
-        [](TrainerPlan& plan) { plan.threads = 0; }};
+        [](TrainerPlan& plan) { plan.threads = 0; },
+        [](TrainerPlan& plan) { plan.start["in.weight"] = {1.0F}; }};
     for (const auto fault : faults) {
         TrainerPlan plan = tinyPlan();
         fault(plan);

@@ -63,7 +63,9 @@ public:
     /// What it says at its next starts.
     void say(const QByteArrayList& lines) const { write("lines", lines.join('\n') + '\n'); }
 
-    /// How it ends then: "done", "fail", "crash", or "wait" for Ctrl+C.
+    /// How it ends then: "done", "fail", "crash", or "wait" for Ctrl+C. Behind Ctrl+C, "full" finds
+    /// no room, and "save" counts in OUT.interrupts until it is terminated, and then makes
+    /// OUT.saved.
     void endBy(const QByteArray& end) const { write("end", end); }
 
     /// The same for `compare`.
@@ -257,6 +259,20 @@ if end == "wait":
     sys.stdout.write('{"event":"remark","text":"The same command with --resume goes on."}\n')
     sys.stdout.write('{"event":"error","code":"cancelled","message":"Stopped.","hint":""}\n')
     sys.exit(130)
+if end == "full":
+    signal.sigwait({signal.SIGINT})
+    sys.stdout.write('{"event":"error","code":"io","message":"It is full.","hint":"Make room."}\n')
+    sys.exit(7)
+if end == "save":
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    count = 0
+    while signal.sigwait({signal.SIGINT, signal.SIGTERM}) == signal.SIGINT:
+        count += 1
+        with open(out + ".interrupts", "w", encoding="utf-8") as told:
+            told.write(str(count))
+    with open(out + ".saved", "w", encoding="utf-8"):
+        pass
+    sys.exit(130)
 )";
 
     QTemporaryDir m_folder;
@@ -285,7 +301,13 @@ struct TuningBench {
 
     void open() {
         m_session = std::make_unique<ui::TuningSession>(m_script->places());
-        m_session->setModel(Script::model());
+        load(Script::model());
+    }
+
+    /// And all that is known of it.
+    void load(const ui::TuningModel& model) {
+        m_session->setModel(model);
+        QTRY_VERIFY(!m_session->isReading());
     }
 
     /// As after the end of the program, however it came.

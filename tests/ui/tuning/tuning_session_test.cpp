@@ -8,6 +8,8 @@
 
 #include <sys/resource.h>
 
+#include <csignal>
+
 using namespace support;
 using namespace ui;
 
@@ -199,6 +201,29 @@ private slots:
         QTRY_VERIFY(state() == TuningState::Stopped);
     }
 
+    void whatIsBeingSavedIsInterruptedOnce() {
+        m_script->endBy("save");
+        begin();
+        const auto process = static_cast<pid_t>(session().processId());
+        const QString adapter = session().adapter();
+        const QString interrupts = adapter + QStringLiteral(".interrupts");
+        session().stop();
+        QTRY_COMPARE(support::fileBytes(interrupts), QByteArray("1"));
+        m_session.reset(); // the window ends meanwhile
+        QCOMPARE(::kill(process, SIGTERM), 0);
+        QTRY_VERIFY(QFile::exists(adapter + QStringLiteral(".saved")));
+        QCOMPARE(support::fileBytes(interrupts), QByteArray("1"));
+    }
+
+    void aStopThatCouldNotSaveIsAFailure() {
+        m_script->endBy("full");
+        begin();
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Failed);
+        QCOMPARE(session().sentence(), QStringLiteral("It is full. Make room."));
+        QVERIFY(session().canGoOn());
+    }
+
     void anewForgetsWhatWas() {
         begin();
         session().stop();
@@ -218,15 +243,15 @@ private slots:
         session().stop();
         QTRY_VERIFY(state() == TuningState::Stopped);
         const QString first = session().adapter();
-        session().setModel(Script::model(QStringLiteral("Other")));
+        load(Script::model(QStringLiteral("Other")));
         QVERIFY(state() == TuningState::None);
         QVERIFY(session().run().losses.empty());
-        session().setModel(Script::model());
+        load(Script::model());
         QVERIFY(state() == TuningState::Stopped);
         QCOMPARE(session().adapter(), first);
         TuningModel planted = Script::model();
         planted.isPlanted = true;
-        session().setModel(planted);
+        load(planted);
         QVERIFY(state() == TuningState::None);
     }
 
@@ -236,6 +261,40 @@ private slots:
         QCOMPARE(session().choice().model.name, QStringLiteral("Tiny"));
         session().setModel(std::nullopt);
         QVERIFY(state() == TuningState::Running);
+    }
+
+    void whatHasEndedStaysInSightUntilTheLoadedModelIsAskedFor() {
+        begin();
+        load(Script::model(QStringLiteral("Other")));
+        session().showLoadedModel(); // too early
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        QCOMPARE(session().choice().model.name, QStringLiteral("Tiny"));
+        session().showLoadedModel();
+        QCOMPARE(session().choice().model.name, QStringLiteral("Other"));
+        QVERIFY(state() == TuningState::None);
+    }
+
+    void nothingWaitsForTheDiskAndWhatItTellsTooLateIsLeftOut() {
+        begin();
+        reopen();
+        QVERIFY(state() == TuningState::Stopped);
+        for (const bool isTooLate : {false, true}) {
+            m_session = std::make_unique<TuningSession>(m_script->places());
+            session().setModel(Script::model());
+            QVERIFY(session().isReading());
+            QVERIFY(state() == TuningState::None);
+            if (!isTooLate) {
+                QTRY_VERIFY(state() == TuningState::Stopped);
+                QCOMPARE(session().run().losses.size(), std::size_t(2));
+                continue;
+            }
+            m_script->say({Script::started()});
+            session().start(m_script->choice());
+            QTRY_VERIFY(session().run().facts.has_value());
+            QVERIFY(state() == TuningState::Running);
+            QVERIFY(session().run().losses.empty());
+        }
     }
 
     void chatsAreReadFromAFileThatOnlyTheUserMayRead() {
@@ -316,15 +375,46 @@ private slots:
     }
 
     void theAdapterInUseIsRemoved() {
-        begin();
-        QVERIFY(!session().isResultUsed());
+        finish();
+        QTRY_VERIFY(session().canUseResult());
         const QString used = session().usedAdapter();
         QCOMPARE(used, QString::fromStdString(engine::usersDraftAdapter("f00d").string()));
-        support::writeFile(used);
-        QVERIFY(session().isResultUsed());
-        QVERIFY(session().removeUsedAdapter());
+        session().useResult();
+        QTRY_VERIFY(session().isResultUsed());
+        QVERIFY(!session().canUseResult());
+        session().removeUsedAdapter();
+        QTRY_VERIFY(!session().isResultUsed());
+        QVERIFY(!QFile::exists(used));
+        QVERIFY(session().canUseResult()); // it is still where it was trained
+    }
+
+    void anotherAdapterInUseIsNeitherClaimedNorDeleted() {
+        TuningChoice choice = m_script->choice();
+        choice.isUsed = false;
+        finish(choice);
+        support::writeFile(session().adapter(), "abc");
+        const QString used = support::writeFile(session().usedAdapter(), "abd");
+        session().setModel(Script::model());
+        QTRY_VERIFY(session().adapterUse().used() == AdapterUse::Used::Other);
         QVERIFY(!session().isResultUsed());
-        QVERIFY(session().removeUsedAdapter());
+        session().removeUsedAdapter();
+        m_session.reset(); // and what was asked for is done
+        QCOMPARE(support::fileBytes(used), QByteArray("abd"));
+    }
+
+    void anAdapterWhosePlaceIsTakenIsKept() {
+        finish();
+        support::writeFile(session().adapter(), "abc");
+        const QString used = support::writeFile(session().usedAdapter(), "abd");
+        session().setModel(Script::model());
+        QTRY_VERIFY(session().adapterUse().used() == AdapterUse::Used::Other);
+        QSignalSpy placed(&session().adapterUse(), &AdapterUse::placed);
+        session().useResult();
+        QTRY_VERIFY(session().isResultUsed());
+        QCOMPARE(placed.size(), 1);
+        const QString before = placed[0][0].toString();
+        QCOMPARE(support::fileBytes(before), QByteArray("abd"));
+        QCOMPARE(support::fileBytes(used), QByteArray("abc"));
     }
 
     void aDiskThatTakesNothingIsToldAndTheTrainingGoesOn() {
@@ -335,15 +425,26 @@ private slots:
         QVERIFY(faulted.front().front().toString().contains(m_script->path("tuning")));
     }
 
-    void aDamagedRecordIsAsGoodAsNone() {
+    void aDamagedRecordIsToldAndKept() {
         begin();
         session().stop();
         QTRY_VERIFY(state() == TuningState::Stopped);
         const QString record = QFileInfo(session().adapter()).path() + QStringLiteral("/run.json");
         m_session.reset();
-        support::writeFile(record, "{\"format\":");
-        open();
+        support::writeFile(record, "{\n\"format\":");
+        m_session = std::make_unique<TuningSession>(m_script->places());
+        QSignalSpy faulted(m_session.get(), &TuningSession::faulted);
+        load(Script::model());
         QVERIFY(state() == TuningState::None);
+        QCOMPARE(faulted.size(), 1);
+        const QString sentence = faulted[0][0].toString();
+        QVERIFY2(sentence.contains(QStringLiteral("line 2")), qPrintable(sentence));
+        const QFileInfo info(record);
+        const QStringList kept = info.dir().entryList({QStringLiteral("run.json.*")});
+        QCOMPARE(kept.size(), 1);
+        QVERIFY2(sentence.contains(kept.front()), qPrintable(sentence));
+        QCOMPARE(support::fileBytes(info.dir().filePath(kept.front())),
+                 QByteArray("{\n\"format\":"));
     }
 };
 

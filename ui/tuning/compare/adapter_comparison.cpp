@@ -44,32 +44,45 @@ QByteArray AdapterComparison::adapterLine() const {
 void AdapterComparison::open(const QString& root, const TuningModel& model) {
     stop();
     m_files.setPlace(root, model);
+    begin(ComparisonState::None);
+    m_isReading = true;
+    m_files.readComparison([this, number = m_number](const QByteArray& stored) {
+        if (number == m_number)
+            takeStored(stored);
+    });
+}
+
+/// Nothing is known of what was before.
+void AdapterComparison::begin(ComparisonState state) {
+    ++m_number;
+    m_isReading = false;
     m_prompts = {};
-    m_state = ComparisonState::None;
+    m_state = state;
     m_sentence.clear();
-    QByteArrayList lines = m_files.readComparison().split('\n');
+}
+
+void AdapterComparison::takeStored(const QByteArray& stored) {
+    m_isReading = false;
+    QByteArrayList lines = stored.split('\n');
     if (lines.takeFirst() == adapterLine())
         for (const QByteArray& line : lines)
             m_prompts.take(line);
     if (!m_prompts.prompts().empty())
         m_state = lines.contains(kDoneLine) ? ComparisonState::Done : ComparisonState::Stopped;
+    emit changed();
 }
 
 void AdapterComparison::forget() {
     endProcess();
-    m_prompts = {};
-    m_state = ComparisonState::None;
-    m_sentence.clear();
+    begin(ComparisonState::None);
     m_files.writeComparison({});
 }
 
 void AdapterComparison::start(const TuningChoice& choice) {
     endProcess();
-    m_prompts = {};
+    begin(ComparisonState::Running);
     m_lines = adapterLine() + '\n';
-    m_sentence.clear();
     m_error.clear();
-    m_state = ComparisonState::Running;
     m_process = new TuningProcess(this);
     connect(m_process, &TuningProcess::lineCame, this, &AdapterComparison::takeLine);
     connect(m_process, &TuningProcess::ended, this, &AdapterComparison::onEnded);

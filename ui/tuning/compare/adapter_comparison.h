@@ -28,7 +28,8 @@ public:
     /// A process that still runs is ended; what was measured is kept.
     ~AdapterComparison() override;
 
-    /// Shows what was measured of the adapter of a training, if anything was. What runs is stopped.
+    /// Shows what was measured of the adapter of a training, if anything was, once that is read.
+    /// What runs is stopped.
     void open(const QString& root, const TuningModel& model);
 
     /// Ends what runs, and forgets what was measured.
@@ -49,6 +50,9 @@ public:
 
     bool isRunning() const { return m_process != nullptr; }
 
+    /// Whether what was measured is still being read.
+    bool isReading() const { return m_isReading; }
+
     bool isHeld() const { return m_isHeld && isRunning(); }
 
     /// Whether there are figures that nothing adds to any more.
@@ -62,6 +66,8 @@ signals:
     void faulted(const QString& sentence);
 
 private:
+    void begin(ComparisonState state);
+    void takeStored(const QByteArray& stored);
     void takeLine(const QByteArray& line);
     void onEnded(TuningProcess::End end, const QString& words);
     void endProcess();
@@ -74,7 +80,9 @@ private:
     ComparedPrompts m_prompts;
     QByteArray m_lines; ///< that told of answers
     QString m_sentence;
-    QString m_error; ///< that the program has told
+    QString m_error;  ///< that the program has told
+    int m_number = 0; ///< of what is shown: what is read for something else comes too late
+    bool m_isReading = false;
     bool m_isHeld = false;
 };
 

@@ -9,6 +9,7 @@
 #include "ui/views/tune/recipe/tune_recipe_panel.h"
 #include "ui/views/tune/tune_words.h"
 
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QPushButton>
@@ -62,10 +63,12 @@ TuneDesk::TuneDesk(const ViewContext& context,
 
 void TuneDesk::connectParts() {
     connect(m_session, &TuningSession::faulted, this, [this](const QString& sentence) {
-        tell(tr("A file of Tune cannot be written."), sentence);
+        tell(tr("A file of Tune cannot be read or written."), sentence);
     });
+    connectUse();
     connect(m_page, &TunePage::actionAsked, this, &TuneDesk::act);
     connect(m_page, &TunePage::modelAsked, this, &TuneDesk::modelAsked);
+    connect(m_page, &TunePage::left, m_session, &TuningSession::showLoadedModel);
     connect(m_page, &TunePage::filesDropped, this, &TuneDesk::addPrompts);
     connect(&m_page->emptyPage(), &EmptyTune::filesAsked, this, &TuneDesk::askForFiles);
     connect(m_recipe, &TuneRecipePanel::filesDropped, this, &TuneDesk::addPrompts);
@@ -77,6 +80,25 @@ void TuneDesk::connectParts() {
     connect(&m_recipe->sources(), &PromptSources::changed, this, &TuneDesk::keepPrompts);
     connect(&m_recipe->sources(), &PromptSources::filesAsked, this, &TuneDesk::askForFiles);
     connect(&m_recipe->sources(), &PromptSources::folderAsked, this, &TuneDesk::askForFolder);
+}
+
+void TuneDesk::connectUse() {
+    const AdapterUse& use = m_session->adapterUse();
+    connect(&use, &AdapterUse::placed, this, [this](const QString& before) {
+        if (!before.isEmpty())
+            tell(tr("The adapter takes the place of another one."),
+                 tr("The other one is kept as %1.").arg(QDir::toNativeSeparators(before)),
+                 false);
+    });
+    connect(&use, &AdapterUse::removed, this, [this] {
+        tell(tr("The adapter was removed."),
+             tr("Once the model is loaded again, it drafts without this adapter: with the one that "
+                "comes with SWIFT Studio, if there is one for it."),
+             false);
+    });
+    connect(&use, &AdapterUse::failed, this, [this](const QString& sentence) {
+        tell(tr("Which adapter is used was not changed."), sentence);
+    });
 }
 
 void TuneDesk::start(const TuningChoice& choice) {
@@ -174,7 +196,10 @@ void TuneDesk::act(TunePage::Action action) {
         compareOrStop();
         return;
     case TunePage::Action::Remove:
-        removeAdapter();
+        m_session->removeUsedAdapter();
+        return;
+    case TunePage::Action::Use:
+        m_session->useResult();
         return;
     case TunePage::Action::Reload:
         if (m_session->choice().changesModel())
@@ -183,17 +208,6 @@ void TuneDesk::act(TunePage::Action action) {
             emit reloadAsked(m_session->choice().model.path, m_session->choice().model.isPlanted);
         return;
     }
-}
-
-void TuneDesk::removeAdapter() {
-    if (m_session->removeUsedAdapter())
-        tell(tr("The adapter was removed."),
-             tr("Once the model is loaded again, it drafts without the adapter."),
-             false);
-    else
-        tell(tr("The adapter was not removed."),
-             tr("%1 cannot be deleted: check the folder's permissions.")
-                 .arg(m_session->usedAdapter()));
 }
 
 void TuneDesk::askForFiles() {

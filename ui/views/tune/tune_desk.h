@@ -69,10 +69,10 @@ signals:
 
 private:
     void connectParts();
+    void connectUse();
     void act(TunePage::Action action);
     void start(const TuningChoice& choice);
     void startWith(const TuningChoice& choice, const QByteArray& chatPrompts);
-    void removeAdapter();
     void askForFolder();
     void keepPrompts();
     void tell(const QString& headline, const QString& sentence, bool isError = true);

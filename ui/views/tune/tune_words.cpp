@@ -55,12 +55,25 @@ void addEstimate(QStringList& cause, const TuningRun& run, const DraftScore& sco
                      .arg(score.tokensPerRound / *round, 0, 'f', 2);
 }
 
+/// Empty until it is known.
 QString useText(const TuningSession& session) {
-    if (session.isResultUsed())
+    const QString path = QDir::toNativeSeparators(session.run().done->path);
+    switch (session.adapterUse().used()) {
+    case AdapterUse::Used::Unknown:
+        break;
+    case AdapterUse::Used::Result:
         return tr("It is used once the model is loaded again.");
-    return session.choice().isUsed ? tr("It was removed and is not used.")
-                                   : tr("It is not used; it lies in %1.")
-                                         .arg(QDir::toNativeSeparators(session.run().done->path));
+    case AdapterUse::Used::Other:
+        return tr("It is not used, as the model has another adapter; it lies in %1.").arg(path);
+    case AdapterUse::Used::None:
+        return tr("It is not used; it lies in %1.").arg(path);
+    }
+    return {};
+}
+
+void addUse(TuningFinding& finding, const TuningSession& session) {
+    if (const QString use = useText(session); !use.isEmpty())
+        finding.cause += QLatin1Char(' ') + use;
 }
 
 /// How long it took; of answers that an earlier run has collected that is not known.
@@ -79,8 +92,8 @@ TuningFinding outcome(const TuningSession& session) {
     if (!done.isHeldOut)
         cause << tr("There were too few answers to hold some out, so these figures are of answers "
                     "that were trained on and are too good: add more prompts to get true ones.");
-    cause << useText(session);
     finding.cause = cause.join(QLatin1Char(' '));
+    addUse(finding, session);
     return finding;
 }
 
@@ -251,7 +264,7 @@ TuningFinding tuningFinding(const TuningSession& session) {
     const bool isCopy = session.choice().changesModel();
     if (!isCopy && session.comparison().isMeasured() && session.run().done) {
         TuningFinding finding = comparisonFinding(session.comparison().prompts());
-        finding.cause += QLatin1Char(' ') + useText(session);
+        addUse(finding, session);
         return finding;
     }
     if (session.state() == TuningState::Finished && session.run().done)

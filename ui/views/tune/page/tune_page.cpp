@@ -21,6 +21,7 @@
 #include <QDir>
 #include <QDragEnterEvent>
 #include <QGridLayout>
+#include <QHideEvent>
 #include <QLabel>
 #include <QMimeData>
 #include <QPushButton>
@@ -70,13 +71,17 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
         connect(button, &QPushButton::clicked, this, [this, action] { emit actionAsked(action); });
     };
     add(Action::Remove);
+    add(Action::Use);
     add(Action::Compare);
     add(Action::Stop);
     add(Action::PauseOrGoOn, true);
     add(Action::Reload, true);
     button(Action::Remove).setText(tr("Remove the adapter"));
     button(Action::Remove)
-        .setToolTip(tr("Once the model is loaded again, it drafts without the adapter"));
+        .setToolTip(tr("Once the model is loaded again, it drafts without this adapter"));
+    button(Action::Use).setText(tr("Use it now"));
+    button(Action::Use)
+        .setToolTip(tr("Once the model is loaded again, it drafts with this adapter"));
     auto* loss = new TuneCurveView(context, m_session, lossPlot());
     m_firstPlot = &loss->plot();
     m_views = {loss,
@@ -178,7 +183,10 @@ void TunePage::showSession() {
         m_band->setVerdict(
             {finding.kind, finding.headline.toStdString(), finding.cause.toStdString()});
     const QStringList& notes = m_session.run().notes;
-    m_note->setVisible(!notes.isEmpty() && m_session.isAtWork());
+    // Of a result that was to be used and is not, the last one says why.
+    const bool isTold =
+        m_session.isAtWork() || (m_session.choice().isUsed && m_session.canUseResult());
+    m_note->setVisible(!notes.isEmpty() && isTold);
     m_note->setText(notes.isEmpty() ? QString() : notes.back());
     m_header->changeButtons([this] { showButtons(); }, m_firstPlot);
     showNotice();
@@ -207,6 +215,7 @@ void TunePage::showButtons() {
                                 "layer and without it, in turn"));
     const bool isUsed = state == TuningState::Finished && m_session.isResultUsed();
     button(Action::Remove).setVisible(isUsed);
+    button(Action::Use).setVisible(m_session.canUseResult());
     showLoading(isUsed);
 }
 
@@ -257,6 +266,13 @@ void TunePage::restyle() {
         m_theme.scaled(14), m_theme.scaled(4), m_theme.scaled(12), m_theme.scaled(4));
     m_columns = 0;
     arrange();
+}
+
+/// A window that is only minimised does not count.
+void TunePage::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    if (!event->spontaneous())
+        emit left();
 }
 
 void TunePage::dragEnterEvent(QDragEnterEvent* event) {

@@ -30,7 +30,7 @@ class TunePage : public QWidget {
     Q_OBJECT
 
 public:
-    enum class Action { Stop, PauseOrGoOn, Compare, Remove, Reload };
+    enum class Action { Stop, PauseOrGoOn, Compare, Remove, Use, Reload };
 
     /// All outlive it.
     TunePage(const ViewContext& context,
@@ -52,7 +52,11 @@ signals:
     void modelAsked();
     void filesDropped(const QStringList& paths);
 
+    /// It was seen, and is not any more.
+    void left();
+
 protected:
+    void hideEvent(QHideEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;

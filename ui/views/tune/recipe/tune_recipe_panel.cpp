@@ -309,8 +309,24 @@ void TuneRecipePanel::showChoice(const TuningChoice& choice) {
         m_output->setPath(choice.output);
 }
 
+/// What is at work, or what is left where no model is loaded, is of the model that was chosen then.
+TuningModel TuneRecipePanel::shownModel() const {
+    const TuningModel& ofTraining = m_session.choice().model;
+    return m_session.isAtWork() ? ofTraining : m_session.model().value_or(ofTraining);
+}
+
+/// What was measured of a training of another model, or of other weights, says nothing about a
+/// choice.
+const TuningRun& TuneRecipePanel::shownRun(const TuningChoice& chosen) const {
+    static const TuningRun unknown;
+    const TuningChoice& trained = m_session.choice();
+    const bool isOfChoice = chosen.model.isSame(trained.model) && chosen.isFull == trained.isFull;
+    return isOfChoice ? m_session.run() : unknown;
+}
+
 void TuneRecipePanel::showCosts() {
-    const TuningChoice chosen = choice();
+    TuningChoice chosen = choice();
+    chosen.model = shownModel();
     const bool isTimed = chosen.length == TuningLength::Minutes;
     m_minutes->setVisible(isTimed);
     const auto size = [](qint64 bytes) {
@@ -319,9 +335,7 @@ void TuneRecipePanel::showCosts() {
     const auto atMost = [isTimed](const QString& text) {
         return isTimed && !text.isEmpty() ? tr("at most %1").arg(text) : text;
     };
-    // What was measured of a training of other weights says nothing about this choice.
-    const TuningRun unknown{};
-    const TuningRun& run = chosen.isFull == m_session.choice().isFull ? m_session.run() : unknown;
+    const TuningRun& run = shownRun(chosen);
     const TuningCosts costs = costsOf(chosen, run, QThread::idealThreadCount());
     showFact(m_tokens, atMost(countText(chosen.answerTokens(), tr("1 token"), tr("%1 tokens"))));
     const bool isGuess = !isTimed && !costs.isMeasured;
@@ -353,12 +367,11 @@ void TuneRecipePanel::showCosts() {
             ? static_cast<qint64>(static_cast<double>(run.facts->trainedWeights) * kBytesPerWeight)
             : 0;
     showFact(m_size, size(run.done ? run.done->bytes : about));
-    showPrices();
+    showPrices(run.prices);
 }
 
 /// As the program has measured them on this computer.
-void TuneRecipePanel::showPrices() {
-    const auto& prices = m_session.run().prices;
+void TuneRecipePanel::showPrices(const std::optional<TuningPrices>& prices) {
     QStringList rows;
     for (const double price : prices ? prices->rows : std::vector<double>())
         rows << decimalText(price);

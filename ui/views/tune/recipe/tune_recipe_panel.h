@@ -84,8 +84,10 @@ private:
     void showSession();
     void showChoice(const TuningChoice& choice);
     void showRecipe();
+    TuningModel shownModel() const;
+    const TuningRun& shownRun(const TuningChoice& chosen) const;
     void showCosts();
-    void showPrices();
+    void showPrices(const std::optional<TuningPrices>& prices);
     void showStart();
     void restyle();
 
