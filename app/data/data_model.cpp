@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/data/data_model.h"
 
+#include "app/program_paths.h"
+#include "engine/model/backends/backend_registry.h"
+
 namespace app {
 
 using namespace engine;
+
+namespace {
+
+/// Errors: NotFound for a model without one; InvalidInput for one of another model.
+Result<std::unique_ptr<Tokenizer>> fittingTokenizer(const ModelFiles& files,
+                                                    const ModelConfig& config) {
+    ENGINE_TRY(auto tokenizer, openTokenizer(files));
+    if (!tokenizer)
+        return Error{
+            ErrorCode::NotFound,
+            fmt::format("{} has no tokenizer, so prompts cannot be read.", files.path().string()),
+            "Add tokenizer.json or tokenizer.model."};
+    ENGINE_TRY_DO(checkTokenizerFits(*tokenizer, config));
+    return tokenizer;
+}
+
+} // namespace
 
 Result<PromptEncoder>
 PromptEncoder::make(const ModelFiles& files, const Tokenizer& tokenizer, bool isRaw) {
@@ -38,19 +58,25 @@ std::vector<TokenId> PromptEncoder::endIds() const {
     return m_template ? chatEndIds(*m_tokenizer) : m_tokenizer->eosIds();
 }
 
+Result<void> checkDataModel(const ModelOptions& options, bool isRaw) {
+    ENGINE_TRY(const ModelFiles files, openModel(options));
+    ENGINE_TRY(const ModelConfig config, files.config());
+    BackendRegistry registry(moduleFolder());
+    ENGINE_TRY_DO(registry.options(chosenBackend(options.backend), options.settings));
+    ENGINE_TRY_DO(contextLength(options, config));
+    ENGINE_TRY(const auto tokenizer, fittingTokenizer(files, config));
+    if (!isRaw)
+        ENGINE_TRY_DO(chooseChatTemplate(files, *tokenizer));
+    return {};
+}
+
 Result<DataModel>
 loadDataModel(const ModelOptions& options, bool isRaw, const std::stop_token& stop) {
     ENGINE_TRY(const ModelFiles files, openModel(options));
     ENGINE_TRY(const ModelConfig config, files.config());
     DataModel model;
     model.name = files.path().filename().string();
-    ENGINE_TRY(model.tokenizer, openTokenizer(files));
-    if (!model.tokenizer)
-        return Error{
-            ErrorCode::NotFound,
-            fmt::format("{} has no tokenizer, so prompts cannot be read.", files.path().string()),
-            "Add tokenizer.json or tokenizer.model."};
-    ENGINE_TRY_DO(checkTokenizerFits(*model.tokenizer, config));
+    ENGINE_TRY(model.tokenizer, fittingTokenizer(files, config));
     ENGINE_TRY(PromptEncoder encoder, PromptEncoder::make(files, *model.tokenizer, isRaw));
     model.encoder.emplace(std::move(encoder));
     ENGINE_TRY(model.contextLength, contextLength(options, config));

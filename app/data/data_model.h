@@ -46,6 +46,10 @@ struct DataModel {
     std::vector<engine::TokenId> endIds;
 };
 
+/// Whether a model could be loaded with these options, as far as its files and the backend tell
+/// without its weights. Errors: as loadDataModel().
+engine::Result<void> checkDataModel(const ModelOptions& options, bool isRaw);
+
 /// Errors: those of loadModel; NotFound for a model without tokenizer.
 engine::Result<DataModel>
 loadDataModel(const ModelOptions& options, bool isRaw, const std::stop_token& stop);

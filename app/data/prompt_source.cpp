@@ -14,6 +14,10 @@ namespace {
 
 /// How the records of a file are read.
 void addLayoutOptions(CLI::App& command, DataLayout& layout) {
+    const auto require = [&layout](const std::string& name) {
+        if (!name.empty())
+            layout.required.push_back(name);
+    };
     command
         .add_option(
             "--text-field", layout.prompt, "Name of the field or the column that holds the prompt")
@@ -23,18 +27,21 @@ void addLayoutOptions(CLI::App& command, DataLayout& layout) {
                     layout.task,
                     "Name of the field or the column that holds the task; where it is missing, the "
                     "task is the file's name without its extension; \"\": always that name")
+        ->each(require)
         ->capture_default_str();
     command
         .add_option("--reference-field",
                     layout.reference,
                     "Name of the field or the column that holds the accepted answers; \"\": none "
                     "does")
+        ->each(require)
         ->capture_default_str();
     command
         .add_option("--id-field",
                     layout.id,
                     "Name of the field or the column that holds the id; where it is missing, the "
                     "id is the line's number")
+        ->each(require)
         ->capture_default_str();
     const auto separator = [&layout](const std::string& typed) {
         layout.separator = typed == "tab" ? '\t' : typed.front();
@@ -72,7 +79,7 @@ void addOrderOptions(CLI::App& command, DataOptions& options) {
         .add_option("--order-seed",
                     options.seed,
                     "shuffled, drift: the same seed gives the same order on every machine")
-        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
+        ->transform(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
         ->capture_default_str();
 }
 
@@ -94,13 +101,13 @@ void addDataOptions(CLI::App& command, DataOptions& options) {
             "--per-task",
             [&options](std::int64_t limit) { options.limits.perTask = limit; },
             "Use at most this many prompts of each task; default: all")
-        ->check(wholeFrom(1));
+        ->transform(wholeFrom(1));
     command
         .add_option_function<std::int64_t>(
             "--total",
             [&options](std::int64_t limit) { options.limits.total = limit; },
             "Use at most this many prompts in all: each task gives one in turn; default: all")
-        ->check(wholeFrom(1));
+        ->transform(wholeFrom(1));
     addOrderOptions(command, options);
 }
 
@@ -110,7 +117,7 @@ void addLimitOption(CLI::App& command, DataOptions& options) {
             "--limit",
             [&options](std::int64_t limit) { options.limits.perFile = limit; },
             "Use at most this many prompts of each file; default: all")
-        ->check(wholeFrom(1));
+        ->transform(wholeFrom(1));
 }
 
 void addRawOption(CLI::App& command, bool& isRaw) {

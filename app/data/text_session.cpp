@@ -2,6 +2,7 @@
 #include "app/data/text_session.h"
 
 #include "app/data/decode_tally.h"
+#include "app/data/kept_drafts.h"
 #include "app/program_paths.h"
 #include "app/streams/counted.h"
 #include "engine/decoding/statistics/skip_set_memory.h"
@@ -36,15 +37,15 @@ std::string_view endingInWords(FinishReason reason) {
     return "";
 }
 
-/// ", M 2.41, acceptance 0.83; draft 120 ms, verify 310 ms, search 12 ms", or nothing without
-/// drafts.
+/// ", M 2.41, accepted/drafted 20/24 (.83); draft 120 ms, verify 310 ms, search 12 ms", or nothing
+/// without drafts and search.
 std::string draftSummary(const DecodeTally& tally) {
     if (tally.metrics.draftSteps == 0 && tally.metrics.searchMs == 0.0)
         return "";
-    return fmt::format(", M {:.2f}, acceptance {:.2f}; draft {:.0f} ms, verify {:.0f} ms, "
+    return fmt::format(", M {:.2f}, accepted/drafted {}; draft {:.0f} ms, verify {:.0f} ms, "
                        "search {:.0f} ms",
                        tally.tokensPerRound(),
-                       tally.acceptance(),
+                       keptDrafts(tally.metrics),
                        tally.metrics.draftMs,
                        tally.verifyMs(),
                        tally.metrics.searchMs);

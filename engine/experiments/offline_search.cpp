@@ -77,6 +77,10 @@ Result<std::unique_ptr<Decoder>> makeDecoder(const OfflineSearchTask& task, cons
                                .settings = std::move(settings)});
 }
 
+std::shared_ptr<void> turnOf(const OfflineSearchTask& task) {
+    return task.takeTurn ? task.takeTurn() : nullptr;
+}
+
 Result<void> addAnswer(const OfflineSearchTask& task,
                        const std::vector<TokenId>& prompt,
                        Decoder& decoder,
@@ -87,6 +91,7 @@ Result<void> addAnswer(const OfflineSearchTask& task,
     request.stop = task.stop;
     ENGINE_TRY(Answer answer, Answer::begin(decoder, std::move(request)));
     while (true) {
+        const std::shared_ptr<void> turn = turnOf(task);
         ENGINE_TRY(const std::optional<AnswerPart> part, answer.next());
         if (!part)
             break;
@@ -152,10 +157,15 @@ private:
         for (const LayerPlan& probe : probes)
             ENGINE_TRY_DO(observe(makeTrial(TrialKind::Start, m_space, probe)));
         for (int i = 0; i < m_task.options.iterations; ++i) {
-            ENGINE_TRY(const Trial trial, m_search->nextTrial(m_task.stop));
+            ENGINE_TRY(const Trial trial, suggested());
             ENGINE_TRY_DO(observe(trial));
         }
         return {};
+    }
+
+    Result<Trial> suggested() {
+        const std::shared_ptr<void> turn = turnOf(m_task);
+        return m_search->nextTrial(m_task.stop);
     }
 
     Result<void> observe(const Trial& trial) {

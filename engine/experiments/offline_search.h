@@ -5,6 +5,7 @@
 #include "engine/search/layer_search.h"
 
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -76,6 +77,9 @@ struct OfflineSearchTask {
     /// Called with each trial and the best one so far.
     std::function<void(const OfflineTrial& trial, const OfflineTrial& best)> onTrial = {};
     std::stop_token stop = {};
+    /// Called before each suggestion and each part of an answer, which is made while the result
+    /// lives. Its waiting belongs to no measured time.
+    std::function<std::shared_ptr<void>()> takeTurn = {};
 };
 
 /// Looks for the plan that decodes the calibration prompts fastest: probe sets first, then Bayesian

@@ -14,6 +14,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <limits>
 
 namespace app {
@@ -68,15 +70,59 @@ preview(const ExperimentOptions& options, const Console& console, std::stop_toke
     return {};
 }
 
+/// A run that is gone on with alone is as it was begun: nothing that was given is passed over.
+Result<RunFolder> resumeAlone(const ExperimentOptions& options) {
+    ENGINE_TRY(RunFolder folder, RunFolder::open(options.out));
+    const std::vector<std::string> given = givenOptions(options);
+    if (!given.empty())
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The run in {} says itself how it is run, so these options cannot "
+                                 "be used: {}.",
+                                 options.out,
+                                 fmt::join(given, ", ")),
+                     "Go on with --resume --out alone, or give the recipe and --data as well."};
+    return folder;
+}
+
+/// Whether a path is a folder, or lies in it at any depth; links are followed.
+bool isWithin(const std::filesystem::path& path, const std::filesystem::path& folder) {
+    std::error_code failure;
+    if (!std::filesystem::exists(path, failure) || !std::filesystem::exists(folder, failure))
+        return false;
+    const std::filesystem::path whole = std::filesystem::canonical(path, failure);
+    const std::filesystem::path around = std::filesystem::canonical(folder, failure);
+    const auto [inPath, inFolder] =
+        std::mismatch(whole.begin(), whole.end(), around.begin(), around.end());
+    return !failure && inFolder == around.end();
+}
+
+/// What is made in a folder may replace all that is there, so nothing is read from it.
+Result<void> checkInputs(const ExperimentOptions& options, const PreparedRun& run) {
+    std::vector<std::string> inputs = options.data.paths;
+    inputs.push_back(options.recipe);
+    inputs.push_back(run.recipe.run->draftAdapter);
+    for (const RunModel& model : run.plan.models)
+        inputs.push_back(model.path);
+    for (const std::string& input : inputs)
+        if (!input.empty() && isWithin(input, options.out))
+            return Error{
+                ErrorCode::InvalidInput,
+                fmt::format("{} lies in {}, whose files a new run replaces.", input, options.out),
+                "Name another folder with --out."};
+    return {};
+}
+
 /// The run that the options name: made, or opened to go on with it.
 Result<RunFolder> openRun(const ExperimentOptions& options, const std::stop_token& stop) {
     const bool isThere = RunFolder::isRun(options.out);
     if (options.resumes && (options.recipe.empty() || options.data.paths.empty()))
-        return RunFolder::open(options.out);
+        return resumeAlone(options);
     ENGINE_TRY(const PreparedRun run, prepareRun(options, stop));
-    if (!options.resumes || !isThere)
+    if (!options.resumes || !isThere) {
+        ENGINE_TRY_DO(checkInputs(options, run));
         return RunFolder::create(
             options.out, run.recipe, run.plan, run.prompts, options.mayOverwrite);
+    }
     ENGINE_TRY(RunFolder folder, RunFolder::open(options.out));
     if (folder.plan().runHash != run.plan.runHash)
         return Error{ErrorCode::InvalidInput,
@@ -94,7 +140,8 @@ Result<void> checkOptions(const ExperimentOptions& options) {
     };
     const bool usesFolder = options.resumes || options.merges || options.shard >= 0;
     if (options.recipe.empty() && !usesFolder)
-        return missing("No recipe was named.", "swift-run experiment --list names them.");
+        return missing("No recipe was named.",
+                       "Write one before --data; swift-run experiment --list names them.");
     if (options.data.paths.empty() && !usesFolder)
         return missing("No prompts were given.", "Name files of prompts with --data.");
     if (options.out.empty() && !options.previews)
@@ -219,19 +266,19 @@ void addAmountOptions(CLI::App& command, ExperimentOptions& options) {
     command
         .add_option(
             "--prompts", options.prompts, "Prompts of each task and stage, instead of the size's")
-        ->check(wholeFrom(1));
+        ->transform(wholeFrom(1));
     command
         .add_option(
             "--max-tokens", options.maxTokens, "Longest answer, in tokens, instead of the size's")
-        ->check(wholeFrom(1));
+        ->transform(wholeFrom(1));
     command.add_option("--seeds", options.seeds, "Repeat everything with this many seeds")
-        ->check(wholeFrom(1));
+        ->transform(wholeFrom(1));
     command
         .add_option("--seed",
                     options.seed,
                     "The first seed, of sampling and of searches: the same seed gives the same "
                     "tokens")
-        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::int64_t>::max()))
+        ->transform(numberFrom<std::uint64_t>(0, std::numeric_limits<std::int64_t>::max()))
         ->capture_default_str();
 }
 
@@ -254,7 +301,7 @@ void addFolderOptions(CLI::App& command, ExperimentOptions& options) {
             "--run-part",
             [&options](int part) { options.shard = part - 1; },
             "Run one part of the run in --out, counted from 1")
-        ->check(wholeFrom(1));
+        ->transform(wholeFrom(1));
     command
         .add_option("--executor",
                     options.executor,

@@ -33,12 +33,14 @@ void ExperimentRun::note(const std::string& sentence) {
 
 void ExperimentRun::tell(const ShardAnswer& answer) {
     ++m_answers;
-    m_status.show(fmt::format("{} of {}; {}, {} {}",
-                              m_finished,
-                              counted(m_folder.plan().shards.size(), "part"),
-                              counted(m_answers, "answer"),
-                              answer.variant,
-                              answer.task));
+    m_status.show(
+        fmt::format("{} of {}{}; {}, {} {}",
+                    m_finished,
+                    counted(m_folder.plan().shards.size(), "part"),
+                    m_failed.empty() ? std::string() : fmt::format(", {} failed", m_failed.size()),
+                    counted(m_answers, "answer"),
+                    answer.variant,
+                    answer.task));
     EventJson equal; // null for vanilla
     if (answer.isEqual)
         equal = *answer.isEqual;
@@ -55,19 +57,26 @@ void ExperimentRun::tell(const ShardAnswer& answer) {
 }
 
 void ExperimentRun::tell(const ShardState& state) {
+    if (state.phase == ShardPhase::Failed)
+        m_failed.insert(state.shard);
+    else
+        m_failed.erase(state.shard);
     if (state.phase == ShardPhase::Finished) {
         ++m_finished;
         mergeSoFar();
     }
     const PlannedShard& shard = planned(m_folder, state.shard);
-    m_console.jsonLine({{"event", "shard"},
-                        {"shard", state.shard},
-                        {"phase", shardPhaseName(state.phase)},
-                        {"stage", shard.stage},
-                        {"task", shard.task ? EventJson(*shard.task) : EventJson()},
-                        {"seed", shard.seed},
-                        {"finished", m_finished},
-                        {"shards", m_folder.plan().shards.size()}});
+    m_console.jsonLine(
+        {{"event", "shard"},
+         {"shard", state.shard},
+         {"phase", shardPhaseName(state.phase)},
+         {"stage", shard.stage},
+         {"task", shard.task ? EventJson(*shard.task) : EventJson()},
+         {"seed", shard.seed},
+         {"finished", m_finished},
+         {"shards", m_folder.plan().shards.size()},
+         {"failed", m_failed.size()},
+         {"problem", state.problem.empty() ? EventJson() : EventJson(state.problem)}});
 }
 
 ExecutorReports ExperimentRun::reports() {
@@ -114,8 +123,10 @@ Result<void> ExperimentRun::run(Executor& executor, const std::stop_token& stop)
     ENGINE_TRY(const FileLock lead, m_folder.lead());
     const auto ended = runStages(executor, stop);
     m_status.clear();
-    m_console.jsonLine(
-        {{"event", "done"}, {"finished", m_finished}, {"shards", m_folder.plan().shards.size()}});
+    m_console.jsonLine({{"event", "done"},
+                        {"finished", m_finished},
+                        {"shards", m_folder.plan().shards.size()},
+                        {"failed", m_failed.size()}});
     if (m_finished > 0 || (m_folder.recipe().isStream && m_answers > 0))
         if (auto reported = reportRun(m_folder, m_console); !reported && ended)
             return reported;

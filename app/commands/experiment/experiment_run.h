@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 
 namespace app {
@@ -47,6 +48,7 @@ private:
     RunPause& m_pause;
     StatusLine m_status;
     std::size_t m_finished = 0; // shards
+    std::set<int> m_failed;     // shards
     long m_answers = 0;         // of this process
     std::optional<engine::Error> m_failure;
     engine::ForwardClock::time_point m_nextMerge = engine::ForwardClock::now() + kBetweenMerges;

@@ -46,12 +46,15 @@ public:
                 load(m_folder.plan().shards[static_cast<std::size_t>(shard)].model, stop));
             reports.onState({shard, ShardPhase::Running, {}});
             const auto done = runOne(shard, reports, pause, stop);
-            if (!done && endsTheRun(done.error().code))
-                return done;
-            if (done)
+            if (done) {
                 reports.onState({shard, ShardPhase::Finished, {}});
-            else
-                reports.onFailure(shard, done.error());
+                continue;
+            }
+            if (endsTheRun(done.error().code))
+                return done;
+            reports.onFailure(shard, done.error());
+            ENGINE_TRY_DO(m_folder.fail(shard, done.error().message));
+            reports.onState({shard, ShardPhase::Failed, done.error().message});
         }
         return {};
     }

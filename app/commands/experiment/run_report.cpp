@@ -3,6 +3,7 @@
 
 #include "engine/experiments/report/analysis/analyse.h"
 #include "engine/experiments/report/compare_results.h"
+#include "engine/experiments/report/found_sets.h"
 #include "engine/experiments/report/result_json.h"
 #include "engine/experiments/report/write_report.h"
 #include "engine/loading/files/atomic_file.h"
@@ -35,6 +36,17 @@ void tellVerdict(const ExperimentResult& result, const Console& console) {
                       {"complete", result.isComplete}});
 }
 
+void tellTokens(const TokenComparison& tokens, const Console& console) {
+    nlohmann::ordered_json equal; // null: not compared
+    if (tokens.isEqual)
+        equal = *tokens.isEqual;
+    console.jsonLine(
+        {{"event", "tokens"}, {"equal", std::move(equal)}, {"sentences", tokens.sentences}});
+    if (!console.isJson())
+        for (const std::string& sentence : tokens.sentences)
+            console.line(sentence);
+}
+
 } // namespace
 
 Result<ExperimentResult> mergeRun(const RunFolder& folder) {
@@ -56,7 +68,8 @@ Result<ExperimentResult> mergeRun(const RunFolder& folder) {
 Result<void> reportRun(const RunFolder& folder, const Console& console) {
     ENGINE_TRY(const ExperimentResult result, mergeRun(folder));
     const std::filesystem::path place = folder.path() / "report";
-    ENGINE_TRY_DO(writeReport(place, result, recipeJson(folder.recipe())));
+    ENGINE_TRY(const std::vector<FoundSkipSet> sets, foundSets(folder));
+    ENGINE_TRY_DO(writeReport(place, result, recipeJson(folder.recipe()), sets));
     tellVerdict(result, console);
     if (!console.isJson())
         console.line(fmt::format("The report is {}.", (place / "report.html").string()));
@@ -69,6 +82,7 @@ compareRuns(const std::string& before, const std::string& after, const Console& 
     ENGINE_TRY(const ExperimentResult second, readResult(after));
     ENGINE_TRY(const ExperimentResult both, compareResults(first, second));
     tellVerdict(both, console);
+    tellTokens(compareTokens(before, after), console);
     for (const ResultTable& table : both.tables) {
         if (!console.isJson())
             console.text(tableCsv(table));

@@ -239,19 +239,28 @@ Result<void> merge(const LibraryOptions& options, ModelLibrary& library, const C
     return {};
 }
 
-Result<ImportedSets> readImports(const LibraryOptions& options, const ModelConfig& config) {
+/// Of a file, or of an experiment in its folder.
+Result<ImportedSets> readFile(const ModelLibrary& library, const std::filesystem::path& file) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored))
+        return setsOfRun(library, file);
+    return readSkipSetImport(file, library.config.layerCount, library.memory.fingerprint());
+}
+
+Result<ImportedSets> readImports(const LibraryOptions& options, const ModelLibrary& library) {
     if (options.isPublished == !options.files.empty())
         return Error{ErrorCode::InvalidInput,
                      options.isPublished ? "--published and a file were both given."
                                          : "No file was given to import.",
-                     "Give a file, or --published for the sets that the authors published."};
+                     "Give a file or the folder of an experiment's run, or --published for the "
+                     "sets that the authors published."};
     if (options.isPublished && !options.task.empty())
         return Error{ErrorCode::InvalidInput,
                      "--task names the set of a file, but --published was given.",
                      "Leave --task out: the name of each published set is its task."};
     if (options.isPublished)
-        return publishedImport(resourceFolder() / "published_skip_sets.json", config);
-    ENGINE_TRY(ImportedSets imports, readSkipSetImport(options.files.front(), config.layerCount));
+        return publishedImport(resourceFolder() / "published_skip_sets.json", library.config);
+    ENGINE_TRY(ImportedSets imports, readFile(library, options.files.front()));
     if (options.task.empty())
         return imports;
     if (imports.sets.size() != 1)
@@ -268,18 +277,30 @@ Result<ImportedSets> readImports(const LibraryOptions& options, const ModelConfi
 
 Result<void> import(const LibraryOptions& options, ModelLibrary& library, const Console& console) {
     ENGINE_TRY(const SkipSetLibrary known, readNoting(library));
-    ENGINE_TRY(ImportedSets imports, readImports(options, library.config));
+    ENGINE_TRY(ImportedSets imports, readImports(options, library));
     for (const std::string& sentence : imports.leftOut)
         Console::note(fmt::format("[{}]", sentence));
-    for (const auto& [task, stored] : known.sets)
-        if (!options.replaces && imports.sets.erase(task) > 0)
+    std::vector<std::string> same;
+    for (const auto& [task, stored] : known.sets) {
+        const auto offered = imports.sets.find(task);
+        if (offered == imports.sets.end())
+            continue;
+        const bool isSame = offered->second == stored;
+        if (isSame)
+            same.push_back(task);
+        else if (!options.replaces)
             Console::note(fmt::format("[\"{}\" has a set already; --replace takes the new one.]",
                                       readable(task)));
-    if (imports.sets.empty())
+        if (isSame || !options.replaces)
+            imports.sets.erase(offered);
+    }
+    if (imports.sets.empty() && same.empty())
         return Error{ErrorCode::InvalidInput,
                      "No skip set was taken into the library.",
                      "The lines above say why for each entry."};
     ENGINE_TRY_DO(keep(library, imports.sets));
+    for (const std::string& task : same)
+        reportTask(console, task, "was there already");
     for (const auto& [task, stored] : imports.sets)
         reportTask(console, task, "imported");
     return {};
@@ -386,11 +407,15 @@ void addLibraryCommand(CLI::App& app, ChosenCommand& chosen) {
         ->required();
     CLI::App* import_ = add(*command,
                             "import",
-                            "Take in the sets of a file, each entry as a task",
+                            "Take in the sets of a file or of an experiment, each as a task",
                             options,
                             chosen,
                             import);
-    import_->add_option("file", options->files, "{\"NAME\":{\"attention\":[...],\"mlp\":[...]}}")
+    import_
+        ->add_option("file",
+                     options->files,
+                     "{\"NAME\":{\"attention\":[...],\"mlp\":[...]}}, or the folder of an "
+                     "experiment's run")
         ->expected(0, 1);
     import_->add_flag(
         "--published", options->isPublished, "The sets published for models of this size");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/library/library_sets.h"
 
+#include "engine/experiments/report/found_sets.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/model/model_fingerprint.h"
 #include "engine/session/loading/model_parts.h"
@@ -65,6 +66,25 @@ Result<NamedSet> namedSet(const ModelLibrary& library, const std::string& name) 
                      : fmt::format("The library holds: {}. A set in a file is written FILE or "
                                    "FILE:ENTRY.",
                                    fmt::join(tasks, ", "))};
+}
+
+Result<ImportedSets> setsOfRun(const ModelLibrary& library, const std::filesystem::path& folder) {
+    ENGINE_TRY(const RunFolder run, RunFolder::open(folder));
+    ENGINE_TRY(const std::vector<FoundSkipSet> found, foundSets(run));
+    if (found.empty())
+        return Error{ErrorCode::NotFound,
+                     fmt::format("The experiment in {} has found no skip set.", folder.string()),
+                     "Let it finish, or give its searches more prompts or trials."};
+    ImportedSets imports;
+    for (const FoundSkipSet& each : found)
+        if (each.fingerprint == library.memory.fingerprint())
+            imports.sets.emplace(each.task, each.stored);
+        else
+            imports.leftOut.push_back(
+                fmt::format("\"{}\" is left out: it was found for another model ({}).",
+                            readable(each.task),
+                            readable(each.model)));
+    return imports;
 }
 
 } // namespace app

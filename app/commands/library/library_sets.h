@@ -31,4 +31,9 @@ struct NamedSet {
 /// written FILE or FILE:ENTRY. Errors: NotFound, listing the tasks; those of readSkipSetFile.
 engine::Result<NamedSet> namedSet(const ModelLibrary& library, const std::string& name);
 
+/// The sets that an experiment has found for the model of the library, in the folder of its run.
+/// Errors: those of RunFolder::open and foundSets; NotFound where it has found none.
+engine::Result<engine::ImportedSets> setsOfRun(const ModelLibrary& library,
+                                               const std::filesystem::path& folder);
+
 } // namespace app

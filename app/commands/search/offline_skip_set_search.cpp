@@ -80,7 +80,8 @@ Result<FoundSet> searchByDecoding(const OfflineSearchChoice& search,
                                   [&](const OfflineTrial& trial, const OfflineTrial& best) {
                                       watcher.onTrial(recordOf(trial, best));
                                   },
-                              .stop = request.stop}));
+                              .stop = request.stop,
+                              .takeTurn = request.takeTurn}));
     found.plan = result.bestTrial().plan;
     found.score = result.bestTrial().measured.score;
     found.measure = search.objective == SearchObjective::TokensPerSecond ? "tokens per second"

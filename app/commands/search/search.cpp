@@ -276,12 +276,12 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
                     options.trials,
                     "Number of sets to try; default: 300, for self_sd 100; not for swift and "
                     "guided")
-        ->check(wholeFrom(1));
+        ->transform(wholeFrom(1));
     command
         .add_option("--ratio",
                     options.ratio,
                     "random, bayes: share of the sublayers that is skipped; default: 0.45")
-        ->check(numberFrom(0.0, 0.95));
+        ->transform(numberFrom(0.0, 0.95));
     command
         .add_option("--objective",
                     options.objective,
@@ -292,13 +292,13 @@ void addMethodOptions(CLI::App& command, SearchOptions& options) {
         .add_option("--seed",
                     options.seed,
                     "random, bayes, self_sd: the same seed gives the same trials; default: 1")
-        ->check(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()));
+        ->transform(numberFrom<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()));
     command
         .add_option("--max-tokens",
                     options.maxTokens,
                     "Longest answer, in tokens; default: 128, for random and bayes 33, for self_sd "
                     "32")
-        ->check(wholeFrom(1));
+        ->transform(wholeFrom(1));
 }
 
 } // namespace

@@ -53,6 +53,23 @@ bool isPassedOver(const Error& error, const DataPrompt& prompt, const SearchWatc
     return true;
 }
 
+std::shared_ptr<void> turnOf(const AnswerRequest& request) {
+    return request.takeTurn ? request.takeTurn() : nullptr;
+}
+
+/// Of more than kMostWindows the first so many are spread evenly over all; fewer stay in order.
+std::vector<DataPrompt> spreadOut(const std::vector<DataPrompt>& prompts) {
+    std::vector<DataPrompt> first;
+    std::vector<DataPrompt> others;
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+        const bool isFirst =
+            first.size() < kMostWindows && i == first.size() * prompts.size() / kMostWindows;
+        (isFirst ? first : others).push_back(prompts[i]);
+    }
+    first.insert(first.end(), others.begin(), others.end());
+    return first;
+}
+
 /// Runs vanilla over the prompts and keeps caches and answers.
 class WindowCollector {
 public:
@@ -72,7 +89,13 @@ public:
         const auto count = static_cast<Position>(turn.tokens.size());
         ENGINE_TRY(KvCache cache, transformer.makeCache(promptLength + count));
         CollectedWindow collected{CachedSequence(std::move(cache)), {}};
-        ENGINE_TRY_DO(collected.prompt.fill(transformer, turn.prompt, {.stop = m_request.stop}));
+        std::shared_ptr<void> held = turnOf(m_request);
+        const auto changeTurns = [&](double done) {
+            held.reset();
+            held = done < 1.0 ? turnOf(m_request) : nullptr;
+        };
+        ENGINE_TRY_DO(collected.prompt.fill(
+            transformer, turn.prompt, {.stop = m_request.stop, .progress = changeTurns}));
         collected.window = {promptLength,
                             {turn.tokens.begin(), turn.tokens.end() - 1},
                             {turn.tokens.begin() + 1, turn.tokens.end()}};
@@ -126,6 +149,7 @@ private:
         if (m_found.trials == 0) {
             m_trial = makeTrial(TrialKind::Start, m_space, m_space.uniform(m_search.ratio));
         } else {
+            const std::shared_ptr<void> turn = turnOf(m_request);
             ENGINE_TRY(m_trial, chooser.nextTrial(m_request.stop));
         }
         ENGINE_TRY(const double score, scoreOf(m_trial.plan, windows));
@@ -150,6 +174,7 @@ private:
         for (CollectedWindow& collected : windows) {
             if (m_request.stop.stop_requested())
                 return Error{ErrorCode::Cancelled, "The search was cancelled.", ""};
+            const std::shared_ptr<void> turn = turnOf(m_request);
             ENGINE_TRY(const Matchness found,
                        matchness(*m_request.model.loaded.transformer,
                                  collected.prompt.cache(),
@@ -215,14 +240,19 @@ Result<FoundSet> searchByTrials(const TrialSearch& search,
     AnswerRequest windowRequest = request;
     windowRequest.maxTokens = search.windowTokens;
     WindowCollector collector(windowRequest, std::move(vanilla));
+    if (prompts.size() > kMostWindows)
+        watcher.onNote(fmt::format("Of {}, the search uses at most {}, spread evenly over them: "
+                                   "each is held in memory.",
+                                   counted(prompts.size(), "prompt"),
+                                   kMostWindows));
     const auto visit = [&](const DataPrompt& prompt) -> Result<bool> {
         watcher.onProgress(fmt::format("collecting window {}", collector.windows().size() + 1));
         const auto added = collector.add(prompt.record);
         if (!added && !isPassedOver(added.error(), prompt, watcher))
             return added.error();
-        return !request.stop.stop_requested();
+        return !request.stop.stop_requested() && collector.windows().size() < kMostWindows;
     };
-    ENGINE_TRY_DO(forEachPrompt(prompts, visit));
+    ENGINE_TRY_DO(forEachPrompt(spreadOut(prompts), visit));
     if (request.stop.stop_requested()) {
         FoundSet nothing;
         nothing.isCancelled = true;

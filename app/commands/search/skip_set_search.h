@@ -6,6 +6,7 @@
 #include "engine/decoding/decoder_registry.h"
 #include "engine/experiments/offline_search.h"
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -49,10 +50,15 @@ engine::Result<FoundSet> searchWhileDecoding(engine::Decoder& decoder,
                                              const AnswerRequest& request,
                                              const SearchWatcher& watcher);
 
+/// Windows of a search by trials at most: each holds its prompt's cache.
+inline constexpr std::size_t kMostWindows = 64;
+
 /// Collects one window per prompt with vanilla, then tries sets; a set's score is its matchness
-/// averaged over the windows. The uniform set is the first one tried and counts as a trial. Errors:
-/// Unsupported for a model without searchable layers; InvalidInput when no answer is long enough;
-/// NoMemory for the prompts' caches, which are all held.
+/// averaged over the windows. Of more than kMostWindows prompts it takes so many that are spread
+/// evenly over them, and notes that; others only in place of those with too short an answer. The
+/// uniform set is the first one tried and counts as a trial. Every pass and every suggestion is
+/// made in a turn of the request. Errors: Unsupported for a model without searchable layers;
+/// InvalidInput when no answer is long enough; NoMemory for the prompts' caches.
 engine::Result<FoundSet> searchByTrials(const TrialSearch& search,
                                         const std::vector<DataPrompt>& prompts,
                                         const AnswerRequest& request,

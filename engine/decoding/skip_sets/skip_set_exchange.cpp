@@ -6,7 +6,9 @@
 #include "engine/model/skip_sets/published_skip_sets.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
+#include <limits>
 #include <utility>
 
 namespace engine {
@@ -14,6 +16,7 @@ namespace engine {
 namespace {
 
 constexpr JsonLimits kFileLimits = {.maxBytes = 16'000'000};
+constexpr std::size_t kLongestSource = 4096; ///< bytes of what a memory takes
 
 /// A set whose score nobody has measured on this machine.
 StoredSkipSet unmeasured(const SkipSet& set, int layerCount, const std::string& origin) {
@@ -25,16 +28,51 @@ StoredSkipSet unmeasured(const SkipSet& set, int layerCount, const std::string& 
             .savedAt = static_cast<std::int64_t>(std::time(nullptr))};
 }
 
+/// What an entry says of how its set was found, all of it or nothing.
+void addFinding(const JsonValue& entry, StoredSkipSet& stored) {
+    const auto score = entry["score"].asNumber();
+    const auto skipRatio = entry["skip_ratio"].asNumber();
+    const auto source = entry["decoder"].asString();
+    const auto savedAt = entry["saved_at"].asInteger();
+    const auto trials = entry["trials"].asInteger();
+    if (!score || !std::isfinite(*score) || !skipRatio || !(*skipRatio >= 0.0) ||
+        *skipRatio > 1.0 || !source || source->size() > kLongestSource || !savedAt || !trials ||
+        *trials < 0 || *trials > std::numeric_limits<int>::max())
+        return;
+    stored.score = *score;
+    stored.skipRatio = *skipRatio;
+    stored.decoder = *source;
+    stored.savedAt = *savedAt;
+    stored.trials = static_cast<int>(*trials);
+}
+
 void take(ImportedSets& imports,
           const std::string& task,
-          const SkipSet& set,
-          int layerCount,
-          const std::string& origin) {
-    if (const auto plan = planOf(set, layerCount); !plan)
+          const StoredSkipSet& stored,
+          int layerCount) {
+    if (const auto plan = planOf(stored.set, layerCount); !plan)
         imports.leftOut.push_back(
             fmt::format("\"{}\" is left out: {}", readable(task), plan.error().message));
     else
-        imports.sets.insert_or_assign(task, unmeasured(set, layerCount, origin));
+        imports.sets.insert_or_assign(task, stored);
+}
+
+/// An entry of a collection. `where` begins the messages.
+void takeEntry(ImportedSets& imports,
+               const std::string& task,
+               const JsonValue& entry,
+               int layerCount,
+               const std::string& where) {
+    const auto set = readSkipSet(entry, where);
+    if (!entry.isObject() || !set) {
+        imports.leftOut.push_back(
+            set ? fmt::format("\"{}\" is left out: it is no skip set.", readable(task))
+                : set.error().message);
+        return;
+    }
+    StoredSkipSet stored = unmeasured(set.value(), layerCount, "import");
+    addFinding(entry, stored);
+    take(imports, task, stored, layerCount);
 }
 
 Result<ImportedSets> fromMemory(const std::filesystem::path& path, int layerCount) {
@@ -47,7 +85,9 @@ Result<ImportedSets> fromMemory(const std::filesystem::path& path, int layerCoun
 
 } // namespace
 
-Result<ImportedSets> readSkipSetImport(const std::filesystem::path& path, int layerCount) {
+Result<ImportedSets> readSkipSetImport(const std::filesystem::path& path,
+                                       int layerCount,
+                                       const std::string& fingerprint) {
     const std::string name = path.string();
     ENGINE_TRY(const JsonDocument document, readJsonFile(name, kFileLimits));
     const JsonValue root = document.root();
@@ -56,7 +96,7 @@ Result<ImportedSets> readSkipSetImport(const std::filesystem::path& path, int la
     ImportedSets imports;
     if (root.contains("attention") || root.contains("mlp")) {
         ENGINE_TRY(const SkipSet set, readSkipSet(root, name));
-        take(imports, path.stem().string(), set, layerCount, "import");
+        take(imports, path.stem().string(), unmeasured(set, layerCount, "import"), layerCount);
         return imports;
     }
     if (!root.isObject() || root.members().empty())
@@ -64,14 +104,16 @@ Result<ImportedSets> readSkipSetImport(const std::filesystem::path& path, int la
                      fmt::format("{} holds no skip sets.", name),
                      "Such a file reads {\"MODEL_TASK\":{\"attention\":[1,2],\"mlp\":[3]}}."};
     for (const auto& [key, value] : root.members()) {
-        const std::string task(key);
-        const auto set = readSkipSet(value, fmt::format("{}, \"{}\"", name, readable(task)));
-        if (!value.isObject() || !set)
+        const std::string task(value["task"].asString().value_or(key));
+        const auto owner = value["fingerprint"].asString();
+        if (owner && !fingerprint.empty() && *owner != fingerprint)
             imports.leftOut.push_back(
-                set ? fmt::format("\"{}\" is left out: it is no skip set.", readable(task))
-                    : set.error().message);
+                fmt::format("\"{}\" is left out: it was found for another model ({}).",
+                            readable(task),
+                            readable(value["model"].asString().value_or(*owner))));
         else
-            take(imports, task, set.value(), layerCount, "import");
+            takeEntry(
+                imports, task, value, layerCount, fmt::format("{}, \"{}\"", name, readable(key)));
     }
     return imports;
 }
@@ -85,9 +127,8 @@ Result<ImportedSets> publishedImport(const std::filesystem::path& path, const Mo
         const std::string task = one.name.substr(one.name.rfind('_') + 1);
         take(imports,
              imports.sets.contains(task) ? one.name : task,
-             one.set,
-             config.layerCount,
-             one.origin + ", published");
+             unmeasured(one.set, config.layerCount, one.origin + ", published"),
+             config.layerCount);
     }
     if (imports.sets.empty() && imports.leftOut.empty())
         return Error{ErrorCode::Unsupported,

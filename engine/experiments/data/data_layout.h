@@ -40,6 +40,8 @@ struct DataLayout {
     std::string test = "test"; ///< this and the next: see DataRecord
     std::string entryPoint = "entry_point";
     std::optional<char> separator = {}; ///< between a table's cells; none = findSeparator()
+    /// Of the fields above: those that a user has named, so that a file must have them.
+    std::vector<std::string> required = {};
     bool hasHeader = true; ///< a table's first row has the names of its columns; without such a row
                            ///< they are called "1", "2", ...
 };

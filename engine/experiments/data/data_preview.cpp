@@ -70,6 +70,8 @@ private:
         ENGINE_TRY(DataStream stream,
                    DataStream::open(source.path,
                                     {.layout = m_layout, .fileTask = source.task, .stop = m_stop}));
+        if (std::string remark = stream.remark(); !remark.empty())
+            m_preview.problems.push_back({source.path.string(), 0, std::move(remark)});
         std::int64_t badLines = 0;
         for (;;) {
             ENGINE_TRY(auto item, stream.next());

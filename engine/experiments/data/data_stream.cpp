@@ -44,4 +44,8 @@ Result<std::optional<DataItem>> DataStream::next() {
 
 std::uint64_t DataStream::bytesRead() const { return m_records->bytesRead(); }
 
+bool DataStream::hasField(std::string_view name) const { return m_records->hasField(name); }
+
+std::string DataStream::remark() const { return m_records->remark(); }
+
 } // namespace engine

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 namespace engine {
 
@@ -44,6 +45,13 @@ public:
 
     /// Bytes of the file that were read.
     std::uint64_t bytesRead() const;
+
+    /// Whether the table has a column of this name, or a record so far a field of
+    /// DataLayout::required. False for plain text and documents.
+    bool hasField(std::string_view name) const;
+
+    /// A sentence about the file as a whole, such as of two columns with one name; empty for none.
+    std::string remark() const;
 
 private:
     DataStream(std::unique_ptr<RecordReader> records, const DataStreamOptions& options);

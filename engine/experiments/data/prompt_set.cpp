@@ -33,7 +33,7 @@ std::int64_t bytesOf(const DataRecord& record) {
 /// What was found in one file.
 struct FileCount {
     std::int64_t prompts = 0; ///< also those beyond a limit
-    std::int64_t unused = 0;  ///< by their ids
+    std::int64_t unused = 0;  ///< see DataChoice::isUsed
     std::int64_t badLines = 0;
     std::set<std::string> otherTasks = {}; ///< of those that were left out, the first ones
 };
@@ -44,6 +44,7 @@ public:
     PromptCollector(const DataChoice& choice, const ProblemSink& onProblem, std::stop_token stop)
         : m_choice(choice)
         , m_onProblem(onProblem)
+        , m_missing(choice.layout.required)
         , m_mostOfTask(
               std::min(choice.limits.perTask.value_or(std::numeric_limits<std::int64_t>::max()),
                        choice.limits.total.value_or(std::numeric_limits<std::int64_t>::max())))
@@ -71,6 +72,9 @@ public:
 
     std::int64_t found() const { return m_found; }
 
+    /// A field that a user has named and that none of the files has; empty for none.
+    std::string missingField() const { return m_missing.empty() ? "" : m_missing.front(); }
+
     PromptSet take() { return std::move(m_set); }
 
 private:
@@ -84,6 +88,8 @@ private:
             DataStream stream,
             DataStream::open(source.path,
                              {.layout = m_choice.layout, .fileTask = source.task, .stop = m_stop}));
+        if (std::string remark = stream.remark(); !remark.empty())
+            tell({source.path.string(), 0, std::move(remark)});
         while (count.prompts < m_choice.limits.perFile.value_or(count.prompts + 1)) {
             ENGINE_TRY(auto item, stream.next());
             if (!item)
@@ -95,6 +101,7 @@ private:
             }
             ENGINE_TRY_DO(addRecord(source, std::get<DataRecord>(std::move(*item)), count));
         }
+        std::erase_if(m_missing, [&](const std::string& name) { return stream.hasField(name); });
         return {};
     }
 
@@ -104,7 +111,7 @@ private:
                 count.otherTasks.insert(record.task);
             return {};
         }
-        if (m_choice.isUsed && !m_choice.isUsed(record.id)) {
+        if (m_choice.isUsed && !m_choice.isUsed(record)) {
             ++count.unused;
             return {};
         }
@@ -131,6 +138,7 @@ private:
 
     const DataChoice& m_choice;
     const ProblemSink& m_onProblem;
+    std::vector<std::string> m_missing; // of the required fields: those of no file so far
     const std::int64_t m_mostOfTask;
     std::stop_token m_stop;
     PromptSet m_set;
@@ -149,7 +157,15 @@ std::string hintForBadLines(const std::filesystem::path& file, const DataLayout&
                 names.push_back("\"" + readable(field.name, 40) + "\"");
     const bool isNamed =
         std::find(names.begin(), names.end(), "\"" + layout.prompt + "\"") != names.end();
-    if (dataFormatOf(file) == DataFormat::JsonLines && !names.empty() && !isNamed)
+    const DataFormat format = dataFormatOf(file);
+    if (format == DataFormat::Table)
+        return fmt::format(
+            "Each row needs as many cells as the first line, and a text in the column "
+            "\"{}\".",
+            layout.prompt);
+    if (format != DataFormat::JsonLines)
+        return "A prompt is a text in UTF-8 of at most 16 MB.";
+    if (!names.empty() && !isNamed)
         return fmt::format("The texts in its lines are {}: name the one that is the prompt, for "
                            "example with --text-field {}.",
                            fmt::join(names, ", "),
@@ -158,6 +174,43 @@ std::string hintForBadLines(const std::filesystem::path& file, const DataLayout&
         "Each line must be a JSON object with a text (or a list of texts) \"{}\"; in "
         "a .txt file each line is a prompt.",
         layout.prompt);
+}
+
+/// What to write into a file without anything.
+std::string hintForEmpty(const std::filesystem::path& file, const DataLayout& layout) {
+    switch (dataFormatOf(file)) {
+    case DataFormat::Table:
+        return "Write a row for each prompt, below the row with the names of the columns.";
+    case DataFormat::Lines:
+        return "Write a prompt in each line.";
+    case DataFormat::Document:
+        return "The whole file is one prompt: write it there.";
+    case DataFormat::JsonLines:
+        break;
+    }
+    return fmt::format("Write one JSON object with a \"{}\" in each line.", layout.prompt);
+}
+
+/// For a field that was named and that is nowhere.
+Error noField(const std::vector<DataSource>& sources,
+              const std::string& field,
+              const DataLayout& layout) {
+    std::vector<std::string> names;
+    std::string file;
+    for (const DataSource& source : sources) {
+        const auto fields = fieldsOf(source.path, layout);
+        if (!fields || fields.value().empty())
+            continue;
+        file = source.path.string();
+        for (const DataField& known : fields.value())
+            if (names.size() < kMaxFieldsNamed)
+                names.push_back("\"" + readable(known.name, 40) + "\"");
+        break;
+    }
+    return {ErrorCode::InvalidInput,
+            fmt::format("None of the data files has a field or a column \"{}\".", readable(field)),
+            names.empty() ? "Leave its name out: these files have no fields."
+                          : fmt::format("Those of {} are {}.", file, fmt::join(names, ", "))};
 }
 
 Error PromptCollector::noPrompts(const DataSource& source, const FileCount& count) const {
@@ -176,7 +229,7 @@ Error PromptCollector::noPrompts(const DataSource& source, const FileCount& coun
                 hintForBadLines(source.path, m_choice.layout)};
     return {ErrorCode::InvalidInput,
             fmt::format("The data file {} holds no prompts: it is empty.", file),
-            "Write one JSON object with a \"prompt\" in each line."};
+            hintForEmpty(source.path, m_choice.layout)};
 }
 
 /// Keeps the first prompts of each task, taken in turn.
@@ -232,13 +285,16 @@ Result<PromptSet> collectPrompts(const DataChoice& choice,
                         sources.front().path.parent_path().string(),
                         choice.onlyTask ? " of the task \"" + *choice.onlyTask + "\"" : ""),
             "Name one of its files alone to learn what it lacks."};
+    if (const std::string field = collector.missingField(); !field.empty())
+        return noField(sources, field, choice.layout);
     if (choice.limits.total)
         keepInTurn(set.prompts, *choice.limits.total);
     std::vector<std::string> tasks;
     for (const DataPrompt& prompt : set.prompts)
         tasks.push_back(prompt.record.task);
     std::vector<DataPrompt> ordered;
-    for (const std::size_t index : orderedIndexes(tasks, choice.order, choice.seed))
+    for (const std::size_t index :
+         orderedIndexes(tasks, choice.order.value_or(DataOrder::AsIs), choice.seed))
         ordered.push_back(std::move(set.prompts[index]));
     set.prompts = std::move(ordered);
     return set;

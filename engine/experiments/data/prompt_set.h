@@ -10,7 +10,6 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -31,10 +30,10 @@ struct DataChoice {
     DataLayout layout = {};         ///< of all of them
     DataLimits limits = {};
     std::optional<std::string> onlyTask = {}; ///< prompts of other tasks are left out
-    /// Whether a prompt with this id is used at all; null = each. Where none is, the set is empty.
-    std::function<bool(std::string_view id)> isUsed = {};
-    DataOrder order = DataOrder::AsIs;
-    std::uint64_t seed = 1; ///< of the order
+    /// Whether a prompt is used at all; null = each. Where none is, the set is empty.
+    std::function<bool(const DataRecord& record)> isUsed = {};
+    std::optional<DataOrder> order = {}; ///< none: nobody has chosen one, so as in the files
+    std::uint64_t seed = 1;              ///< of the order
 };
 
 /// Something that was left out.
@@ -60,7 +59,8 @@ inline constexpr std::int64_t kMaxProblemsOfFile = 20;
 /// its end, it is named as well, its prompts so far are used, and the other files are read; a file
 /// that was named itself is an error then. The prompts are held in memory, at most 1 GB of them.
 /// Errors: those of findDataSources() and DataStream; InvalidInput for a file that was named itself
-/// and has no prompt, for folders without any, and for more than 1 GB; Cancelled. Thread: any.
+/// and has no prompt, for folders without any, for a field of DataLayout::required that no file
+/// has, and for more than 1 GB; Cancelled. Thread: any.
 Result<PromptSet> collectPrompts(const DataChoice& choice,
                                  const ProblemSink& onProblem,
                                  const std::stop_token& stop = {});

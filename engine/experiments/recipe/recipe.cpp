@@ -91,6 +91,14 @@ Result<Recipe> recipeOfSize(const Recipe& recipe, const RunOptions& run) {
     made.sizes = {{run.size, std::move(size)}};
     made.run = run;
     ENGINE_TRY_DO(checkRecipe(made, recipe.name));
+    if (const std::size_t bytes = recipeJson(made).size(); bytes > kMostRecipeBytes)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The recipe {} takes {} bytes in the folder of a run, and {} are "
+                                 "the most.",
+                                 recipe.name,
+                                 bytes,
+                                 kMostRecipeBytes),
+                     "Leave out values of settings, or split it into several recipes."};
     return made;
 }
 

@@ -109,7 +109,9 @@ struct OverlayValue {
     std::string variant;
     std::string task = {}; ///< empty = all tasks of the paper together
     double value = 0.0;
-    std::optional<double> x = {}; ///< of a sweep: the setting's value; of "time": seconds
+    /// Of a sweep: the setting's value; of "time": seconds. None: the value holds along the whole
+    /// axis, or along the band of its task.
+    std::optional<double> x = {};
 };
 
 /// A paper's own numbers, shown faintly and never joined to ours.
@@ -143,6 +145,7 @@ struct RunOptions {
     std::map<std::string, std::string> backendSettings = {}; ///< as typed
     int context = 0; ///< 0 = the smaller of the model's and 8192
     bool isRaw = false;
+    std::string draftAdapter = {}; ///< path, or "none"; empty: the one kept for the model
 };
 
 struct Recipe {
@@ -173,8 +176,12 @@ struct Recipe {
 };
 
 /// The recipe with one size alone, its settings, trials and choice of variants put in; `run` is
-/// set. Errors: InvalidInput for a size that it does not have, with those it has.
+/// set. Errors: InvalidInput for a size that it does not have, with those it has, and for a recipe
+/// that would be longer than kMostRecipeBytes.
 Result<Recipe> recipeOfSize(const Recipe& recipe, const RunOptions& run);
+
+/// A recipe has at most this many bytes, also in a run folder.
+inline constexpr std::uint64_t kMostRecipeBytes = 1'000'000;
 
 /// Reads a recipe and checks every member. `where` begins the messages (a path). Errors:
 /// CorruptFile for no JSON; InvalidInput naming the wrong member, what it must be, and the byte.

@@ -164,7 +164,7 @@ private:
             range(member + ".search.ratio", variant.search->ratio, 0.0, 0.95);
         }
         for (const auto& [name, values] : variant.settings)
-            need(!values.empty(), member + ".settings." + name, "is an empty list");
+            checkValues(member + ".settings." + name, values);
         if (variant.setFrom.empty())
             return;
         need(before.contains(variant.setFrom),
@@ -187,9 +187,7 @@ private:
         for (const auto& [name, settings] : size.settings) {
             existingVariant(member + ".settings", name);
             for (const auto& [setting, values] : settings)
-                need(!values.empty(),
-                     fmt::format("{}.settings.{}.{}", member, name, setting),
-                     "is an empty list");
+                checkValues(fmt::format("{}.settings.{}.{}", member, name, setting), values);
         }
         for (const auto& [name, trials] : size.trials) {
             existingVariant(member + ".trials", name);
@@ -219,7 +217,17 @@ private:
                 existingVariant(member + ".variants", name);
     }
 
+    /// Each value of a setting makes a variant, so there are no two equal ones.
+    void checkValues(const std::string& member, const Words& values) {
+        need(!values.empty(), member, "is an empty list");
+        const std::set<std::string> different(values.begin(), values.end());
+        need(different.size() == values.size(), member, "has a value twice");
+    }
+
     void checkTable(const TableWish& table, const std::string& member) {
+        need(table.id != "tokens",
+             member + ".id",
+             "is \"tokens\", which is another file of the report");
         checkView(member, table.id, table.stage, table.variants);
         oneOf(member + ".rows", table.rows, kTableRows);
         need(!table.columns.empty(), member + ".columns", "is missing or empty");

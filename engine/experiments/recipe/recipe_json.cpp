@@ -100,6 +100,7 @@ template <typename V> void visitMembers(V& visit, RunOptions& r) {
     visit("backend_settings", r.backendSettings);
     visit("context", r.context);
     visit("raw", r.isRaw);
+    visit("draft_adapter", r.draftAdapter);
 }
 
 template <typename V> void visitMembers(V& visit, Recipe& r) {
@@ -126,7 +127,6 @@ template <typename V> void visitMembers(V& visit, Recipe& r) {
 
 namespace {
 
-constexpr std::uint64_t kMostRecipeBytes = 1'000'000;
 constexpr JsonFileKind kRecipeKind = {
     .format = "swift-experiment",
     .version = 1,

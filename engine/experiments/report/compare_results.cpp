@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/compare_results.h"
 
+#include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/experiments/run/run_folder.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace engine {
@@ -183,6 +188,100 @@ void addFacts(const ExperimentResult& before,
             made.measured.emplace_back(name, "B: " + value);
 }
 
+Result<RunFolder> openRun(const std::filesystem::path& place) {
+    std::error_code ignored;
+    return RunFolder::open(std::filesystem::is_directory(place, ignored) ? place
+                                                                         : place.parent_path());
+}
+
+/// Of two runs that were asked the same, wherever they ran.
+std::string askedHash(const RunFolder& run) {
+    Recipe recipe = run.recipe();
+    if (recipe.run) {
+        recipe.run->backend.clear();
+        recipe.run->backendSettings.clear();
+    }
+    std::vector<RunModel> models = run.plan().models;
+    for (RunModel& model : models)
+        model.adapter.clear(); // it decides about speed alone
+    return runHashOf(recipe, run.prompts(), models);
+}
+
+/// What a part has measured; of a stream also before its end.
+Result<ShardResult> measuredBy(const RunFolder& run, int shard) {
+    auto result = run.result(shard);
+    return result || !run.recipe().isStream ? std::move(result) : run.resultSoFar(shard);
+}
+
+/// Counts the answers of two runs by whether their tokens are the same.
+class TokenCount {
+public:
+    TokenCount(const RunFolder& before, const RunFolder& after)
+        : m_prompts(before.prompts()) {
+        for (const PlannedShard& shard : before.plan().shards) {
+            const auto own = measuredBy(before, shard.index);
+            const auto others = measuredBy(after, shard.index);
+            if (own && others)
+                add(own.value(), others.value());
+        }
+    }
+
+    TokenComparison told() const {
+        constexpr std::size_t kMost = 12;
+        if (m_compared == 0)
+            return {{}, {"The tokens are not compared: no answer is in both runs."}};
+        TokenComparison made{m_unequal == 0, {}};
+        made.sentences.push_back(
+            m_unequal == 0 ? fmt::format("The tokens of A and B are the same ({} of {} answers).",
+                                         m_compared,
+                                         m_compared)
+                           : fmt::format("The tokens of A and B differ (in {} of {} answers).",
+                                         m_unequal,
+                                         m_compared));
+        for (const auto& [prompt, variants] : m_differing) {
+            if (made.sentences.size() > kMost)
+                break;
+            made.sentences.push_back(
+                fmt::format("Prompt {} ({}): other tokens by {}.",
+                            prompt + 1,
+                            readableTask(m_prompts[static_cast<std::size_t>(prompt)].task),
+                            joined({variants.begin(), variants.end()})));
+        }
+        if (m_differing.size() > kMost)
+            made.sentences.push_back(
+                fmt::format("Prompts that differ besides: {}.", m_differing.size() - kMost));
+        return made;
+    }
+
+private:
+    using Place = std::tuple<std::string, int, int>; // variant, prompt, pass
+
+    static Place placeOf(const ShardAnswer& answer) {
+        return {answer.variant, answer.prompt, answer.pass};
+    }
+
+    void add(const ShardResult& own, const ShardResult& others) {
+        std::map<Place, std::uint64_t> hashes;
+        for (const ShardAnswer& answer : others.answers)
+            hashes[placeOf(answer)] = answer.tokenHash;
+        for (const ShardAnswer& answer : own.answers) {
+            const auto other = hashes.find(placeOf(answer));
+            if (other == hashes.end())
+                continue;
+            ++m_compared;
+            if (other->second == answer.tokenHash)
+                continue;
+            ++m_unequal;
+            m_differing[answer.prompt].insert(readableName(answer.variant));
+        }
+    }
+
+    const std::vector<DataRecord>& m_prompts;
+    long m_compared = 0;
+    long m_unequal = 0;
+    std::map<int, std::set<std::string>> m_differing; // by prompt: variants
+};
+
 } // namespace
 
 Result<ExperimentResult> compareResults(const ExperimentResult& before,
@@ -213,6 +312,22 @@ Result<ExperimentResult> compareResults(const ExperimentResult& before,
     made.notes = comparison.missing();
     addFacts(before, after, made);
     return made;
+}
+
+TokenComparison compareTokens(const std::filesystem::path& before,
+                              const std::filesystem::path& after) {
+    const auto first = openRun(before);
+    const auto second = openRun(after);
+    for (const auto* run : {&first, &second})
+        if (!*run)
+            return {{}, {"The tokens are not compared: " + run->error().message}};
+    // Equal runs of another build may be cut into other parts.
+    if (askedHash(first.value()) != askedHash(second.value()) ||
+        first.value().plan().shards != second.value().plan().shards)
+        return {{},
+                {"The tokens are not compared: the runs differ in their recipe, prompts, seed or "
+                 "model."}};
+    return TokenCount(first.value(), second.value()).told();
 }
 
 } // namespace engine

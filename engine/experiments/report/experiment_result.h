@@ -42,6 +42,8 @@ struct FigureSeries {
         Estimate y;
         /// No line joins it with the point before: a speedup between them was refused.
         bool isBehindGap = false;
+        /// Of a paper's value that belongs to no single place: it holds from x to here.
+        std::optional<double> until = {};
     };
 
     std::vector<Point> points;

@@ -86,6 +86,7 @@ template <typename V> void visitMembers(V& visit, FigureSeries::Point& r) {
     visit("x", r.x);
     visit("y", r.y);
     visit("behind_gap", r.isBehindGap);
+    visit("until", r.until);
 }
 
 template <typename V> void visitMembers(V& visit, FigureSeries& r) {

@@ -27,7 +27,8 @@ Result<void> makeFolder(const std::filesystem::path& folder) {
 
 Result<void> writeReport(const std::filesystem::path& folder,
                          const ExperimentResult& result,
-                         const std::string& configuration) {
+                         const std::string& configuration,
+                         const std::vector<FoundSkipSet>& sets) {
     const std::filesystem::path figures = folder / "figures";
     ENGINE_TRY_DO(makeFolder(folder));
     if (!result.figures.empty())
@@ -45,6 +46,8 @@ Result<void> writeReport(const std::filesystem::path& folder,
     }
     if (!result.origins.empty())
         ENGINE_TRY_DO(writeFileAtomically(folder / "tokens.tex", originsLatex(result.origins)));
+    if (!sets.empty())
+        ENGINE_TRY_DO(writeFileAtomically(folder / kFoundSetsName, foundSetsJson(sets)));
     ENGINE_TRY_DO(writeFileAtomically(folder / "report.md", reportMarkdown(result, configuration)));
     return writeFileAtomically(folder / "report.html", reportHtml(result, configuration));
 }

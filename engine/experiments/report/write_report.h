@@ -3,20 +3,23 @@
 
 #include "engine/base/result.h"
 #include "engine/experiments/report/experiment_result.h"
+#include "engine/experiments/report/found_sets.h"
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace engine {
 
 /// Writes report.html, report.md, a .csv and a .tex for each table, tokens.tex if there are texts
-/// with the origin of their tokens, and figures/ID.svg and figures/ID.pdf into `folder`, which is
-/// made if it is missing. `configuration` is the recipe as it ran (JSON); the report shows it. Each
-/// file is replaced as a whole; with an error the files that were not reached stay as they were.
-/// Errors: Io.
+/// with the origin of their tokens, skip_sets.json if sets were found, and figures/ID.svg and
+/// figures/ID.pdf into `folder`, which is made if it is missing. `configuration` is the recipe as
+/// it ran (JSON); the report shows it. Each file is replaced as a whole; with an error the files
+/// that were not reached stay as they were. Errors: Io.
 Result<void> writeReport(const std::filesystem::path& folder,
                          const ExperimentResult& result,
-                         const std::string& configuration);
+                         const std::string& configuration,
+                         const std::vector<FoundSkipSet>& sets = {});
 
 /// One file that needs nothing else: verdict, figures, tables, how it was measured, configuration.
 std::string reportHtml(const ExperimentResult& result, const std::string& configuration);

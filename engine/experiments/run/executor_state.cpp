@@ -53,6 +53,21 @@ std::string_view executorPhaseName(ExecutorPhase phase) {
     return "";
 }
 
+ShardPhase shownPhase(const ExecutorShard& shard) {
+    switch (shard.phase) {
+    case ExecutorPhase::Running:
+        return ShardPhase::Running;
+    case ExecutorPhase::Finished:
+        return ShardPhase::Finished;
+    case ExecutorPhase::GivenUp:
+        return ShardPhase::Failed;
+    case ExecutorPhase::Waiting:
+    case ExecutorPhase::Queued:
+        break;
+    }
+    return shard.ended.empty() ? ShardPhase::Waiting : ShardPhase::Failed;
+}
+
 Result<void> saveExecutorState(const std::filesystem::path& folder, const ExecutorState& state) {
     return writeFileAtomically(folder / kExecutorName, membersJson(state, 1) + "\n");
 }

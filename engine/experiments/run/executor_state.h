@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
+#include "engine/experiments/run/run_folder.h"
 
 #include <filesystem>
 #include <optional>
@@ -37,6 +38,10 @@ struct ExecutorShard {
 
     bool operator==(const ExecutorShard&) const = default;
 };
+
+/// What those who watch the run see: Failed from the end of an attempt without a result until the
+/// next one runs.
+ShardPhase shownPhase(const ExecutorShard& shard);
 
 struct ExecutorState {
     std::string executor; ///< "slurm"

@@ -74,7 +74,8 @@ Result<void> PartJournal::add(const ShardRecord& record) {
     return write(recordJson(record) + "\n");
 }
 
-Result<PartProgress> readPart(const std::filesystem::path& path, std::uint64_t from) {
+Result<PartProgress>
+readPart(const std::filesystem::path& path, std::uint64_t from, std::size_t prompts) {
     PartProgress progress;
     auto file = ByteReader::open(path);
     if (!file && file.error().code == ErrorCode::NotFound)
@@ -93,8 +94,12 @@ Result<PartProgress> readPart(const std::filesystem::path& path, std::uint64_t f
         if (end == std::string_view::npos)
             return progress;
         if (progress.next > 0) { // the first line names the shard
-            ENGINE_TRY(ShardRecord record, readRecord(left.substr(0, end), path.string()));
-            progress.records.push_back(std::move(record));
+            auto record = readRecord(left.substr(0, end), path.string(), prompts);
+            if (!record) {
+                progress.damage = record.error().message;
+                return progress;
+            }
+            progress.records.push_back(std::move(record).value());
             progress.ends.push_back(progress.next + end + 1);
         }
         progress.next += end + 1;

@@ -3,6 +3,7 @@
 
 #include "engine/experiments/run/shard_json.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -15,8 +16,9 @@ struct PartProgress {
     std::vector<ShardRecord> records;
     std::vector<std::uint64_t> ends; ///< [records] offset behind each
     std::uint64_t next = 0;          ///< offset to go on from
-    bool isAnother = false; ///< the file is shorter than the offset: it was begun anew, and the
-                            ///< records are those from its beginning
+    bool isAnother = false;  ///< the file is shorter than the offset: it was begun anew, and the
+                             ///< records are those from its beginning
+    std::string damage = {}; ///< why the line behind `next` cannot be read; empty: it can
 };
 
 /// The part file of a shard that this process runs: every record is one line, handed to the system
@@ -50,7 +52,10 @@ private:
 };
 
 /// The records of a part file from an offset on; none if there is no file. A line that is not whole
-/// yet is left for the next time, and so is everything behind it. Errors: Io, CorruptFile.
-Result<PartProgress> readPart(const std::filesystem::path& path, std::uint64_t from);
+/// yet is left for the next time, and so is everything behind it. They end before a line that
+/// readRecord() refuses; `prompts`: see there. Errors: Io; CorruptFile if the file becomes shorter
+/// meanwhile.
+Result<PartProgress>
+readPart(const std::filesystem::path& path, std::uint64_t from, std::size_t prompts);
 
 } // namespace engine

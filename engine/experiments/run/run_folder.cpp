@@ -7,6 +7,7 @@
 #include "engine/experiments/run/executor_state.h"
 #include "engine/loading/files/atomic_file.h"
 #include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/part_file.h"
 
 #include <xxhash.h>
 
@@ -14,6 +15,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 
 namespace engine {
 
@@ -39,6 +41,7 @@ constexpr std::array kOwnNames = {kRecipeName,
                                   "slurm"};
 
 constexpr std::uint64_t kMostFileBytes = 1U << 30U;
+constexpr std::uint64_t kMostReasonBytes = 1U << 16U;
 
 struct PartHead {
     int shard = 0;
@@ -77,6 +80,22 @@ Error holdsRun(const fs::path& path) {
             "Go on with --resume, name another folder, or give --overwrite to delete that run."};
 }
 
+/// A plan of another program is no run of ours, though it has the name.
+Result<void> checkIsOurs(const fs::path& path) {
+    std::string beginning = planBeginning();
+    const auto file = ByteReader::open(path / kPlanName);
+    const bool isRead =
+        file && file.value().size() >= beginning.size() &&
+        file.value().readAt(0, std::as_writable_bytes(std::span(beginning)), "the plan");
+    if (isRead && beginning == planBeginning())
+        return {};
+    return Error{ErrorCode::InvalidInput,
+                 fmt::format("{} holds a {} that is no plan of a run, so nothing in it is deleted.",
+                             path.string(),
+                             kPlanName),
+                 "Name another folder with --out."};
+}
+
 /// A folder without a run may hold what is left of one, whose lock is there still, and nothing
 /// else.
 Result<void> checkLeftovers(const fs::path& path) {
@@ -84,7 +103,9 @@ Result<void> checkLeftovers(const fs::path& path) {
     const bool wasRun = fs::exists(path / kLockName, ignored);
     for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
         const std::string name = entry.path().filename().string();
-        if (!wasRun || std::find(kOwnNames.begin(), kOwnNames.end(), name) == kOwnNames.end())
+        const bool isOwn = isPartFile(name) ||
+                           std::find(kOwnNames.begin(), kOwnNames.end(), name) != kOwnNames.end();
+        if (!wasRun || !isOwn)
             return Error{ErrorCode::InvalidInput,
                          fmt::format("{} holds other files, for instance {}.", path.string(), name),
                          "Name a new or an empty folder with --out."};
@@ -119,6 +140,18 @@ Result<std::string> promptLines(const std::vector<DataRecord>& prompts) {
     return lines;
 }
 
+/// What a process that was killed had not finished. One that stays is passed over.
+void removePartFiles(const fs::path& path) {
+    std::vector<fs::path> found;
+    std::error_code ignored;
+    for (fs::directory_iterator entry(path, ignored), end; !ignored && entry != end;
+         entry.increment(ignored))
+        if (isPartFile(entry->path().filename().string()))
+            found.push_back(entry->path());
+    for (const fs::path& file : found)
+        fs::remove(file, ignored);
+}
+
 /// Deletes an earlier run, the plan first: what is left then is no run.
 Result<void> removeRun(const fs::path& path) {
     for (const char* name :
@@ -128,6 +161,7 @@ Result<void> removeRun(const fs::path& path) {
         if (code)
             return ioError(path / name, "deleted", code);
     }
+    removePartFiles(path);
     return {};
 }
 
@@ -158,6 +192,8 @@ std::string_view shardPhaseName(ShardPhase phase) {
         return "finished";
     case ShardPhase::Damaged:
         return "damaged";
+    case ShardPhase::Failed:
+        return "failed";
     }
     return "";
 }
@@ -183,13 +219,15 @@ std::string runHashOf(const Recipe& recipe,
     Recipe plain = recipe;
     if (plain.run) {
         plain.run->models.clear();
+        plain.run->draftAdapter.clear();
         plain.run->backendSettings.erase("threads");
     }
     std::string text = recipeJson(plain);
     for (const DataRecord& prompt : prompts)
         text += promptJson(prompt) + "\n";
     for (const RunModel& model : models)
-        text += fmt::format("{}\n", model.identity);
+        text += fmt::format(
+            "{}{}{}\n", model.identity, model.adapter.empty() ? "" : " ", model.adapter);
     const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
     return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
@@ -201,6 +239,8 @@ Result<RunFolder> RunFolder::create(const fs::path& path,
                                     bool mayOverwrite) {
     ENGINE_TRY(const bool isEmpty, isEmptyFolder(path));
     const bool isEarlier = !isEmpty && isRun(path);
+    if (isEarlier)
+        ENGINE_TRY_DO(checkIsOurs(path));
     if (isEarlier && !mayOverwrite)
         return holdsRun(path);
     ENGINE_TRY(const std::string data, promptLines(prompts));
@@ -277,6 +317,10 @@ fs::path RunFolder::partFile(int shard) const {
     return m_path / kShardsName / fmt::format("{:04}.part.jsonl", shard);
 }
 
+fs::path RunFolder::failureFile(int shard) const {
+    return m_path / kShardsName / fmt::format("{:04}.failed.txt", shard);
+}
+
 std::vector<ShardState> RunFolder::states() const {
     std::vector<ShardState> all;
     for (const PlannedShard& shard : m_plan.shards)
@@ -285,16 +329,22 @@ std::vector<ShardState> RunFolder::states() const {
 }
 
 ShardState RunFolder::state(int shard) const {
-    ShardState state{.shard = shard};
     std::error_code ignored;
-    if (fs::exists(shardFile(shard), ignored)) {
-        const auto read = result(shard);
-        state.phase = read ? ShardPhase::Finished : ShardPhase::Damaged;
-        state.problem = read ? "" : read.error().message;
-    } else if (FileLock::isHeld(shardFile(shard).replace_extension("lock"))) {
-        state.phase = ShardPhase::Running;
-    }
-    return state;
+    if (!fs::exists(shardFile(shard), ignored))
+        return unfinishedState(shard);
+    const auto read = result(shard);
+    return read ? ShardState{.shard = shard, .phase = ShardPhase::Finished}
+                : unfinishedState(shard, read.error().message);
+}
+
+ShardState RunFolder::unfinishedState(int shard, const std::string& damage) const {
+    if (FileLock::isHeld(shardFile(shard).replace_extension("lock")))
+        return {.shard = shard, .phase = ShardPhase::Running};
+    if (auto reason = readTextFile(failureFile(shard), kMostReasonBytes))
+        return {.shard = shard, .phase = ShardPhase::Failed, .problem = std::move(reason).value()};
+    return {.shard = shard,
+            .phase = damage.empty() ? ShardPhase::Waiting : ShardPhase::Damaged,
+            .problem = damage};
 }
 
 bool RunFolder::isReady(int shard) const {
@@ -307,7 +357,7 @@ bool RunFolder::isReady(int shard) const {
 Result<ShardResult> RunFolder::result(int shard) const {
     const std::string file = shardFile(shard).string();
     ENGINE_TRY(const std::string text, readTextFile(file, kMostFileBytes));
-    ENGINE_TRY(ShardResult result, readShard(text, file));
+    ENGINE_TRY(ShardResult result, readShard(text, file, m_prompts.size()));
     if (result.shard != shard || result.runHash != m_plan.runHash)
         return Error{ErrorCode::CorruptFile,
                      fmt::format("{} belongs to another run or another part.", file),
@@ -318,13 +368,15 @@ Result<ShardResult> RunFolder::result(int shard) const {
 Result<PartJournal> RunFolder::begin(int shard) const {
     const PlannedShard& planned = m_plan.shards.at(static_cast<std::size_t>(shard));
     const PartHead head{shard, planned.variants};
+    forgetFailure(shard);
     return PartJournal::begin(partFile(shard), membersJson(head) + "\n");
 }
 
 /// The records of a part file up to the last prompt that is done; returns where they end. One is
 /// done when all variants have answered it, or, as some may have been dropped, when another one is
 /// answered.
-Result<std::uint64_t> RunFolder::readDone(int shard, std::vector<ShardRecord>& done) const {
+Result<std::uint64_t>
+RunFolder::readDone(int shard, std::vector<ShardRecord>& done, std::string* damage) const {
     const std::size_t variants = m_plan.shards.at(static_cast<std::size_t>(shard)).variants.size();
     std::map<int, std::set<std::string>> answered; // by prompt
     std::uint64_t read = 0;
@@ -334,7 +386,7 @@ Result<std::uint64_t> RunFolder::readDone(int shard, std::vector<ShardRecord>& d
     std::uint64_t newestEnd = 0;
     std::size_t newestCount = 0;
     while (true) {
-        ENGINE_TRY(PartProgress part, readPart(partFile(shard), read));
+        ENGINE_TRY(PartProgress part, progress(shard, read));
         for (std::size_t i = 0; i < part.records.size(); ++i) {
             const auto* answer = std::get_if<ShardAnswer>(&part.records[i]);
             bool isDone = std::holds_alternative<ShardLeftOut>(part.records[i]);
@@ -355,7 +407,9 @@ Result<std::uint64_t> RunFolder::readDone(int shard, std::vector<ShardRecord>& d
                 finished = done.size();
             }
         }
-        if (part.next == read)
+        if (!part.damage.empty() && damage != nullptr) // the first line names the shard
+            *damage = fmt::format("line {}, {}", done.size() + 2, part.damage);
+        if (part.next == read || !part.damage.empty())
             break;
         read = part.next;
     }
@@ -376,10 +430,12 @@ Result<ShardResult> RunFolder::resultSoFar(int shard) const {
     return result;
 }
 
-Result<PartJournal> RunFolder::goOn(int shard, std::vector<ShardRecord>& done) const {
-    ENGINE_TRY(const std::uint64_t end, readDone(shard, done));
+Result<PartJournal>
+RunFolder::goOn(int shard, std::vector<ShardRecord>& done, std::string* damage) const {
+    ENGINE_TRY(const std::uint64_t end, readDone(shard, done, damage));
     if (end == 0)
         return begin(shard);
+    forgetFailure(shard);
     return PartJournal::goOn(partFile(shard), end);
 }
 
@@ -388,6 +444,15 @@ Result<void> RunFolder::finish(const ShardResult& result) const {
     std::error_code ignored; // a part file that stays is passed over
     fs::remove(partFile(result.shard), ignored);
     return {};
+}
+
+Result<void> RunFolder::fail(int shard, const std::string& reason) const {
+    return writeFileAtomically(failureFile(shard), reason);
+}
+
+void RunFolder::forgetFailure(int shard) const {
+    std::error_code ignored; // a finished shard has not failed, whatever stays
+    fs::remove(failureFile(shard), ignored);
 }
 
 } // namespace engine

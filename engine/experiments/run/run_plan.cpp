@@ -19,6 +19,7 @@ template <typename V> void visitMembers(V& visit, RunModel& r) {
     visit("path", r.path);
     visit("planted", r.isPlanted);
     visit("identity", r.identity);
+    visit("adapter", r.adapter);
     visit("parameters", r.parameters);
     visit("layers", r.layers);
 }
@@ -57,6 +58,8 @@ template <typename V> void visitMembers(V& visit, RunPlan& r) {
 namespace {
 
 constexpr std::size_t kMostShards = 100'000;
+constexpr std::size_t kMostVariants = 10'000;
+constexpr std::size_t kMostPlanBytes = 200'000'000; // of all shards, so that it can be read back
 constexpr JsonFileKind kPlanKind = {
     .format = "swift-experiment-plan",
     .version = 1,
@@ -65,6 +68,15 @@ constexpr JsonFileKind kPlanKind = {
     .limits = {.maxBytes = 256'000'000, .maxDepth = 8}};
 
 using SettingChoice = std::map<std::string, std::string>;
+
+/// How many combinations of the values there are; more than kMostVariants are not counted further.
+std::size_t combinationCount(const RecipeSettings& settings) {
+    std::size_t count = 1;
+    for (const auto& [name, values] : settings)
+        if (count <= kMostVariants)
+            count *= std::min(values.size(), kMostVariants + 1);
+    return count;
+}
 
 /// Every combination of the values, the last setting changing first.
 std::vector<SettingChoice> combinationsOf(const RecipeSettings& settings) {
@@ -99,11 +111,11 @@ public:
         : m_recipe(recipe)
         , m_size(recipe.sizes.begin()->second) {
         m_plan.models = std::move(models);
-        for (std::size_t i = 0; i < tasks.size(); ++i)
+        for (std::size_t i = 0; i < tasks.size(); ++i) {
+            if (m_places.try_emplace(tasks[i], m_known.size()).second)
+                m_known.push_back(tasks[i]);
             m_free[tasks[i]].push_back(static_cast<int>(i));
-        for (const std::string& task : tasks)
-            if (std::find(m_known.begin(), m_known.end(), task) == m_known.end())
-                m_known.push_back(task);
+        }
     }
 
     Result<RunPlan> make() {
@@ -134,17 +146,17 @@ private:
                                          "data has none.",
                                          m_recipe.name,
                                          task),
-                             fmt::format("The data has {}.", fmt::join(m_known, ", "))};
+                             knownTasks()};
         std::vector<std::string> wanted = m_recipe.tasks;
         if (wanted.empty()) {
             wanted = m_recipe.preferred;
             wanted.insert(wanted.end(), m_known.begin(), m_known.end());
         }
+        std::set<std::string> taken;
         for (const std::string& task : wanted) {
-            const bool isTaken = std::find(m_tasks.begin(), m_tasks.end(), task) != m_tasks.end();
             const bool hasRoom = m_size.mostTasks == 0 ||
                                  m_tasks.size() < static_cast<std::size_t>(m_size.mostTasks);
-            if (!isTaken && hasRoom && m_free.contains(task))
+            if (hasRoom && m_free.contains(task) && taken.insert(task).second)
                 m_tasks.push_back(task);
         }
         if (m_tasks.empty())
@@ -153,14 +165,20 @@ private:
             std::any_of(m_recipe.stages.begin(),
                         m_recipe.stages.end(),
                         [](const RecipeStage& stage) { return stage.isForFirstTask; });
-        const auto place = [this](const std::string& task) {
-            return std::find(m_known.begin(), m_known.end(), task);
-        };
         if (needsFirst) // the first task is that of the stream, not the preferred one
-            std::sort(m_tasks.begin(), m_tasks.end(), [&](const auto& a, const auto& b) {
-                return place(a) < place(b);
+            std::sort(m_tasks.begin(), m_tasks.end(), [this](const auto& a, const auto& b) {
+                return m_places.at(a) < m_places.at(b);
             });
         return {};
+    }
+
+    std::string knownTasks() const {
+        constexpr std::size_t kMostNamed = 20;
+        const std::size_t named = std::min(m_known.size(), kMostNamed);
+        return fmt::format(
+            "The data has {}{}.",
+            fmt::join(m_known.begin(), m_known.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+            named < m_known.size() ? " and more" : "");
     }
 
     /// The prompts of each task that a stage asks. The stages behind it need at least one each.
@@ -199,12 +217,15 @@ private:
                 ENGINE_TRY_DO(addVariants(stage, variant, model));
         for (int seed = 0; seed < m_size.seeds; ++seed)
             for (int model = 0; model < static_cast<int>(m_plan.models.size()); ++model)
-                addShards(stage, m_recipe.run->seed + static_cast<std::uint64_t>(seed), model);
-        if (m_plan.shards.size() > kMostShards)
-            return Error{ErrorCode::InvalidInput,
-                         fmt::format("The run would have more than {} parts.", kMostShards),
-                         "Choose fewer seeds, tasks or variants."};
+                ENGINE_TRY_DO(
+                    addShards(stage, m_recipe.run->seed + static_cast<std::uint64_t>(seed), model));
         return {};
+    }
+
+    static Error tooMany(std::size_t most, std::string_view things) {
+        return {ErrorCode::InvalidInput,
+                fmt::format("The run would have more than {} {}.", most, things),
+                "Choose fewer seeds, tasks, variants or values of settings."};
     }
 
     Result<void> addVariants(const RecipeStage& stage, const RecipeVariant& variant, int model) {
@@ -213,6 +234,9 @@ private:
             setTasks = m_tasks;
         if (variant.setTask == "first")
             setTasks = {m_tasks.front()};
+        const std::size_t left = kMostVariants - m_plan.variants.size();
+        if (combinationCount(variant.settings) > left / std::max(setTasks.size(), std::size_t{1}))
+            return tooMany(kMostVariants, "variants");
         ENGINE_TRY(const std::string source, sourceOf(stage, variant, model));
         for (const SettingChoice& choice : combinationsOf(variant.settings))
             for (const std::string& task : setTasks) {
@@ -263,7 +287,17 @@ private:
         return found->name;
     }
 
-    void addShards(const RecipeStage& stage, std::uint64_t seed, int model) {
+    /// About what a shard takes in the plan's file, at most.
+    static std::size_t bytesOf(const PlannedShard& shard) {
+        constexpr std::size_t kOfLetter = 3; // a letter that is not ASCII has six for two bytes
+        std::size_t bytes = 100 + 10 * shard.prompts.size();
+        bytes += kOfLetter * (shard.stage.size() + (shard.task ? shard.task->size() : 0));
+        for (const std::string& name : shard.variants)
+            bytes += 3 + kOfLetter * name.size();
+        return bytes;
+    }
+
+    Result<void> addShards(const RecipeStage& stage, std::uint64_t seed, int model) {
         std::vector<std::vector<std::string>> columns; // of variants
         for (const RunVariant& variant : m_plan.variants) {
             if (variant.stage != stage.name || variant.model != model)
@@ -277,6 +311,8 @@ private:
         }
         for (const auto& [task, prompts] : groupsOf(stage))
             for (const std::vector<std::string>& variants : columns) {
+                if (m_plan.shards.size() == kMostShards)
+                    return tooMany(kMostShards, "parts");
                 PlannedShard shard;
                 shard.index = static_cast<int>(m_plan.shards.size());
                 shard.stage = stage.name;
@@ -285,8 +321,12 @@ private:
                 shard.prompts = prompts;
                 shard.seed = seed;
                 shard.model = model;
+                m_bytes += bytesOf(shard);
+                if (m_bytes > kMostPlanBytes)
+                    return tooMany(kMostPlanBytes, "bytes in its plan");
                 m_plan.shards.push_back(std::move(shard));
             }
+        return {};
     }
 
     std::vector<std::pair<std::optional<std::string>, std::vector<int>>>
@@ -311,9 +351,11 @@ private:
     const RecipeSize& m_size;
     RunPlan m_plan;
     std::vector<std::string> m_known;                // tasks in the order of the data
+    std::map<std::string, std::size_t> m_places;     // in m_known
     std::vector<std::string> m_tasks;                // those that are run
     std::map<std::string, std::vector<int>> m_free;  // by task: prompts of no stage so far
     std::map<std::string, std::vector<int>> m_asked; // by task: prompts of the present stage
+    std::size_t m_bytes = 0;                         // of the shards in the plan's file
 };
 
 } // namespace
@@ -385,6 +427,8 @@ std::vector<int> keepUsedPrompts(RunPlan& plan) {
                 static_cast<int>(std::lower_bound(kept.begin(), kept.end(), prompt) - kept.begin());
     return kept;
 }
+
+std::string planBeginning() { return fmt::format("{{\"format\":\"{}\",", kPlanKind.format); }
 
 std::string planJson(const RunPlan& plan) { return jsonFile(kPlanKind, plan); }
 

@@ -17,6 +17,7 @@ struct RunModel {
     std::string path = {}; ///< empty = the default model
     bool isPlanted = false;
     std::string identity = {}; ///< modelFingerprint()
+    std::string adapter = {};  ///< sum of the draft adapter that auto and tuned use; empty: none
     double parameters = 0.0;   ///< count
     int layers = 0;
 };
@@ -75,13 +76,16 @@ long answersOf(const Recipe& recipe, const RunPlan& plan, const PlannedShard& sh
 /// Splits a recipe of one size into shards. `tasks` has the task of each prompt, in the order in
 /// which prompts are asked; the prompts that are used are those of the returned shards. Errors:
 /// InvalidInput for a task that the data does not have, too few prompts for the stages, too few
-/// models, and more than 100,000 shards.
+/// models, and more than 10,000 variants, 100,000 shards or 200 MB of them in the plan's file.
 Result<RunPlan>
 planRun(const Recipe& recipe, std::span<const std::string> tasks, std::vector<RunModel> models);
 
 /// Numbers the prompts anew so that only those of the shards are left, in their order. Returns
 /// which they are: [new number] old number.
 std::vector<int> keepUsedPrompts(RunPlan& plan);
+
+/// With which the JSON of every plan begins.
+std::string planBeginning();
 
 /// The plan as JSON, and back. Errors: CorruptFile naming the member.
 std::string planJson(const RunPlan& plan);

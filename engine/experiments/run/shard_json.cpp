@@ -140,6 +140,25 @@ Result<ShardRecord> readNamed(const JsonValue& root, const std::string& where) {
     }
 }
 
+Result<void> checkHasPrompt(int prompt, const std::string& where, std::size_t prompts) {
+    if (prompt >= 0 && static_cast<std::size_t>(prompt) < prompts)
+        return {};
+    return Error{ErrorCode::CorruptFile,
+                 fmt::format("{}: a record is of prompt {}, but the run has {}.",
+                             where,
+                             static_cast<long>(prompt) + 1,
+                             prompts),
+                 "Delete the file; --resume runs the part again."};
+}
+
+template <typename Record>
+Result<void>
+checkPrompts(const std::vector<Record>& records, const std::string& where, std::size_t prompts) {
+    for (const Record& record : records)
+        ENGINE_TRY_DO(checkHasPrompt(record.prompt, where, prompts));
+    return {};
+}
+
 void put(ShardResult& to, ShardAnswer made) { to.answers.push_back(std::move(made)); }
 
 void put(ShardResult& to, ShardTrial made) { to.trials.push_back(std::move(made)); }
@@ -162,9 +181,13 @@ std::string recordJson(const ShardRecord& record) {
         record);
 }
 
-Result<ShardRecord> readRecord(std::string_view line, const std::string& where) {
+Result<ShardRecord>
+readRecord(std::string_view line, const std::string& where, std::size_t prompts) {
     ENGINE_TRY(const JsonDocument document, JsonDocument::parse(line, where, kShardLimits));
-    return readNamed(document.root(), where);
+    ENGINE_TRY(ShardRecord record, readNamed(document.root(), where));
+    const int prompt = std::visit([](const auto& held) { return held.prompt; }, record);
+    ENGINE_TRY_DO(checkHasPrompt(prompt, where, prompts));
+    return record;
 }
 
 void addRecord(ShardResult& result, ShardRecord record) {
@@ -173,9 +196,17 @@ void addRecord(ShardResult& result, ShardRecord record) {
 
 std::string shardJson(const ShardResult& result) { return membersJson(result) + "\n"; }
 
-Result<ShardResult> readShard(std::string_view text, const std::string& where) {
+Result<ShardResult>
+readShard(std::string_view text, const std::string& where, std::size_t prompts) {
     ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, where, kShardLimits));
-    return readMembers<ShardResult>(document.root(), where);
+    ENGINE_TRY(ShardResult result, readMembers<ShardResult>(document.root(), where));
+    ENGINE_TRY_DO(checkPrompts(result.answers, where, prompts));
+    ENGINE_TRY_DO(checkPrompts(result.trials, where, prompts));
+    ENGINE_TRY_DO(checkPrompts(result.plans, where, prompts));
+    ENGINE_TRY_DO(checkPrompts(result.rounds, where, prompts));
+    ENGINE_TRY_DO(checkPrompts(result.leftOut, where, prompts));
+    ENGINE_TRY_DO(checkPrompts(result.resumed, where, prompts));
+    return result;
 }
 
 } // namespace engine

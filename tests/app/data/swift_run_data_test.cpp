@@ -197,6 +197,7 @@ void SwiftRunDataTest::wrongOptionsAreOneSentence_data() {
     QTest::newRow("order") << QStringList{"--order", "random"} << "shuffled";
     QTest::newRow("seed") << QStringList{"--order-seed", "-1"} << "-1";
     QTest::newRow("separator") << QStringList{"--separator", "::"} << "neither tab nor";
+    QTest::newRow("field") << QStringList{"--task-field", "categry"} << "\"categry\"";
     QTest::newRow("per task") << QStringList{"--per-task", "0"} << "whole number";
     QTest::newRow("folder") << QStringList{"--data", path("memory none")} << "does not exist";
 }

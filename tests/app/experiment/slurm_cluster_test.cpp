@@ -205,10 +205,21 @@ private:
         }
         const QJsonObject local = m_experiment->measured("local/result.json");
         const QJsonObject merged = m_experiment->measured("cluster/result.json");
-        for (const char* part : {"tables", "verdict", "is_complete"}) {
+        for (const char* part : {"tables", "figures", "verdict", "is_complete"}) {
             QVERIFY2(local.contains(part), part);
             QCOMPARE(merged[part], local[part]);
         }
+        QVERIFY(!remarksOf(local).isEmpty());
+        QCOMPARE(remarksOf(merged), remarksOf(local));
+    }
+
+    /// What a result says in sentences, but for those about times.
+    static QStringList remarksOf(const QJsonObject& result) {
+        QStringList kept;
+        for (const QJsonValue remark : result["remarks"].toArray())
+            if (!remark.toString().contains("vanilla moved by"))
+                kept.append(remark.toString());
+        return kept;
     }
 
     std::optional<SmallExperiment> m_experiment;

@@ -215,8 +215,19 @@ private slots:
     void aShardThatFailsTooOftenIsNamedAndTheOthersGoOn() {
         Cluster cluster(4);
         qputenv("FAKE_SLURM_FATES", "2:*:FAILED");
+        std::vector<ShardState> told;
+        cluster.onState = [&](const ShardState& state) {
+            if (state.shard == 2)
+                told.push_back(state);
+        };
         const auto done = cluster.run({.attempts = 2});
         VERIFY_DONE(done);
+        std::vector<std::string> phases;
+        for (const ShardState& state : told)
+            phases.emplace_back(shardPhaseName(state.phase));
+        QCOMPARE(phases,
+                 (std::vector<std::string>{"waiting", "running", "failed", "running", "failed"}));
+        QVERIFY2(told.back().problem.starts_with("FAILED on node1"), told.back().problem.c_str());
         QCOMPARE(cluster.arrays(), (QByteArrayList{"0-3", "2"}));
         QCOMPARE(cluster.finishedCount(), 3);
         QCOMPARE(cluster.kept(2).phase, ExecutorPhase::GivenUp);

@@ -16,8 +16,8 @@
 namespace test_support {
 
 /// An experiment of 20 shards on a tiny model: for each of ten tasks a skip set is searched, and in
-/// a second stage that set drafts. Nothing in its tables depends on times, so drafts are not
-/// weighed by theirs.
+/// a second stage that set drafts. Nothing in its tables and figures depends on times, so drafts
+/// are not weighed by theirs.
 class SmallExperiment {
 public:
     SmallExperiment() {
@@ -32,6 +32,7 @@ public:
         support::writeText(path("small.swiftexp").toStdString(), R"({
             "format": "swift-experiment", "version": 1,
             "name": "small", "title": "Small", "summary": "It has 20 shards.",
+            "caveat": "Its model is made up.",
             "stages": [
               {"name": "find", "baseline": false, "twice": false,
                "variants": [{"name": "found",
@@ -43,6 +44,8 @@ public:
             "sizes": {"quick": {"prompts_per_task": 2, "max_tokens": 200}},
             "tables": [{"id": "main", "title": "Answers", "rows": "variant_task",
                         "columns": ["answers", "equal", "M", "acceptance", "tokens"]}],
+            "figures": [{"id": "rounds", "title": "Rounds", "kind": "dots", "x": "task",
+                         "y": ["M"], "series": "variant"}],
             "verdict": {"kind": "equal", "measure": "equal"}})");
     }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run experiment: a damaged part, a prompt that is too long, a full disk.
+#include "engine/loading/model_files.h"
+#include "engine/session/loading/draft_adapter_choice.h"
 #include "tests/app/experiment/experiment_folder.h"
+#include "tests/support/models/tiny_adapter.h"
+#include "tests/support/models/tiny_folder_model.h"
 
 #include <QTest>
 
@@ -18,6 +22,7 @@ private slots:
     void aDamagedShardIsNamedAndRunAgain();
     void aPromptThatDoesNotFitIsNamedAndLeftOut();
     void aPartWhoseOnlyDrafterCannotRunEndsWithItsSentence();
+    void aDraftAdapterThatIsAnotherIsNotMixedIn();
     void aFullDiskLosesNothingThatIsFinished();
     void aDiskThatIsFullWhileTheReportIsWrittenLosesNeitherPartsNorTheOldReport();
 
@@ -80,6 +85,37 @@ void SwiftRunExperimentFaultsTest::aPartWhoseOnlyDrafterCannotRunEndsWithItsSent
     QVERIFY(run.exitCode != app::kSuccess);
     QVERIFY2(run.errors.contains("Part 1 could not be finished"), run.errors.constData());
     QVERIFY(!m_folder->opened().result(0));
+    QCOMPARE(countOf(run, "shard", "failed"), 2); // one for each task
+    for (const QJsonObject& line : run.jsonLines())
+        if (line["event"] == "done")
+            QCOMPARE(line["failed"].toInt(), 2);
+    const auto failed = m_folder->opened().state(0);
+    QCOMPARE(failed.phase, ShardPhase::Failed);
+    QVERIFY2(run.errors.contains(failed.problem.c_str()), failed.problem.c_str());
+}
+
+/// It was trained between the two calls.
+void SwiftRunExperimentFaultsTest::aDraftAdapterThatIsAnotherIsNotMixedIn() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    const RunFolder folder = m_folder->opened();
+    const engine::RunModel& model = folder.plan().models.front();
+    QCOMPARE(model.adapter, std::string());
+    QVERIFY(std::filesystem::path(model.path).is_absolute());
+    std::filesystem::remove(folder.shardFile(1));
+    const auto files = engine::ModelFiles::open(kTinyModel.toStdString());
+    auto adapter = makeAdapter(files.value().config().value(), AdapterKind::Random, 1);
+    adapter.fingerprints = {model.identity};
+    const std::filesystem::path kept = engine::usersDraftAdapter(model.identity);
+    std::filesystem::create_directories(kept.parent_path());
+    writeText(kept, adapterFile(adapter));
+    const QStringList resume = {"--resume", "--out", m_folder->out()};
+    const ProgramRun again = ExperimentFolder::experiment(resume);
+    QCOMPARE(again.exitCode, int{app::kUsage});
+    QVERIFY2(again.errors.contains("The draft adapter of the model tiny.gguf is not the one"),
+             again.errors.constData());
+    QVERIFY(!std::filesystem::exists(folder.shardFile(1)));
+    std::filesystem::remove(kept);
+    QCOMPARE(ExperimentFolder::experiment(resume).exitCode, int{app::kSuccess});
 }
 
 void SwiftRunExperimentFaultsTest::aFullDiskLosesNothingThatIsFinished() {

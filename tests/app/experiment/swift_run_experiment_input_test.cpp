@@ -48,6 +48,10 @@ private slots:
     void badInputIsOneSentence();
     void withoutSlurmNoRunIsBegunOnACluster();
     void anotherRunsFolderIsNotTouched();
+    void whatARunReadsIsNotReplaced();
+    void whatAResumeAloneCannotUseIsNamed();
+    void theOrderThatTheUserAsksForCountsMoreThanTheRecipes();
+    void aModelWhoseNameIsNotUtf8IsRefused();
     void everyRecipeOfTheProgramFindsItsDecodersAndSettings();
 
 private:
@@ -182,6 +186,18 @@ void SwiftRunExperimentInputTest::badInputIsOneSentence_data() {
         {"MINE", "--data", "DATA", "--out", "OUT", "--model", "none.gguf"},
         app::kNotFound,
         {"none.gguf"});
+    row("no draft adapter",
+        {"MINE", "--data", "DATA", "--out", "OUT", "--draft-adapter", "none.safetensors"},
+        app::kNotFound,
+        {"none.safetensors"});
+    row("no backend",
+        {"MINE", "--data", "DATA", "--out", "OUT", "--model", kTinyModel, "--backend", "cpux"},
+        app::kNotFound,
+        {"cpux"});
+    row("a long context",
+        {"MINE", "--data", "DATA", "--out", "OUT", "--context", "9999999"},
+        app::kUsage,
+        {"9999999", "Leave out --context"});
     row("a file", {"MINE", "--data", "DATA", "--out", "DATA"}, app::kUsage, {"is not a folder"});
     row("one model",
         {"scaling", "--data", "DATA", "--out", "OUT"},
@@ -257,6 +273,65 @@ void SwiftRunExperimentInputTest::anotherRunsFolderIsNotTouched() {
                                {"Another process works"});
     }
     QCOMPARE(bytesOf(m_folder->opened().shardFile(0)), before);
+}
+
+void SwiftRunExperimentInputTest::whatARunReadsIsNotReplaced() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    const QString data = m_folder->out() + "/data.jsonl";
+    const QByteArray before = bytesOf(data.toStdString());
+    support::expectRefusal(ExperimentFolder::experiment({m_folder->out() + "/recipe.json",
+                                                         "--data",
+                                                         data,
+                                                         "--out",
+                                                         m_folder->out(),
+                                                         "--overwrite"}),
+                           app::kUsage,
+                           {"data.jsonl lies in", "--out"});
+    QCOMPARE(bytesOf(data.toStdString()), before);
+    const QStringList again = m_folder->arguments({"--out", m_folder->out(), "--overwrite"});
+    QCOMPARE(ExperimentFolder::experiment(again.mid(1)).exitCode, int{app::kSuccess});
+}
+
+void SwiftRunExperimentInputTest::whatAResumeAloneCannotUseIsNamed() {
+    QCOMPARE(m_folder->run({"--out", m_folder->out()}).exitCode, int{app::kSuccess});
+    const QStringList resume = {"--resume", "--out", m_folder->out()};
+    support::expectRefusal(ExperimentFolder::experiment(
+                               resume + QStringList{"--model", kTinyModel, "--max-tokens", "64"}),
+                           app::kUsage,
+                           {"cannot be used: --model, --max-tokens.", "--data"});
+    support::expectRefusal(ExperimentFolder::experiment(QStringList{"ablation"} + resume +
+                                                        QStringList{"--order-seed", "2"}),
+                           app::kUsage,
+                           {"cannot be used: a recipe, --order-seed."});
+    QCOMPARE(ExperimentFolder::experiment(resume).exitCode, int{app::kSuccess});
+}
+
+void SwiftRunExperimentInputTest::theOrderThatTheUserAsksForCountsMoreThanTheRecipes() {
+    QByteArray recipe = kSmallRecipe;
+    recipe.replace("\"stages\"", "\"order\": \"by-task\", \"stages\"");
+    const auto tasksOf = [&](const QString& folder, const QStringList& more) {
+        const ProgramRun run =
+            m_folder->run(QStringList{"--out", m_folder->out(folder)} + more, recipe);
+        if (run.exitCode != app::kSuccess)
+            qFatal("%s", run.errors.constData());
+        std::string tasks;
+        for (const engine::DataRecord& prompt : m_folder->opened(folder).prompts())
+            tasks += prompt.task;
+        return tasks;
+    };
+    QCOMPARE(tasksOf("recipe", {}), std::string("aabb"));
+    QCOMPARE(tasksOf("user", {"--order", "as-is"}), std::string("abab"));
+}
+
+void SwiftRunExperimentInputTest::aModelWhoseNameIsNotUtf8IsRefused() {
+    const QStringList arguments = m_folder->arguments({"--out", m_folder->out()});
+    const ProgramRun run = support::runProgram(
+        "bash",
+        QStringList{
+            "-c", "exec \"$0\" \"$@\" --and-model $'\\377.gguf'", ExperimentFolder::program()} +
+            arguments);
+    support::expectRefusal(run, app::kUsage, {"?.gguf is not UTF-8"});
+    QVERIFY(!QFile::exists(m_folder->out()));
 }
 
 void SwiftRunExperimentInputTest::everyRecipeOfTheProgramFindsItsDecodersAndSettings() {

@@ -7,6 +7,7 @@
 
 #include <QTest>
 
+#include <optional>
 #include <set>
 
 using engine::RunFolder;
@@ -92,11 +93,21 @@ private slots:
     void theEndOfTheInputStopsAndTheRunGoesOnLater();
     void aPausedRunGoesOnWhenItIsTold();
     void anotherProgramsTurnIsWaitedFor();
+    void everyTrialOfASearchWaitsForItsTurn_data();
+    void everyTrialOfASearchWaitsForItsTurn();
     void aSecondStageDraftsWithTheSetsOfTheFirst();
     void oneShardRunsAlone();
     void twoRunsAreSetSideBySide();
 
 private:
+    /// A model for letters, whose answers do not end by themselves.
+    QString letterModel() const {
+        const auto config = support::letterConfig(6);
+        auto weights = support::randomWeights(config, 3);
+        support::writeFolderModel(m_folder->out("model").toStdString(), config, weights);
+        return m_folder->out("model");
+    }
+
     std::unique_ptr<ExperimentFolder> m_folder;
 };
 
@@ -146,16 +157,13 @@ void SwiftRunExperimentTest::everyAnswerOfALosslessDecoderIsEqual() {
 void SwiftRunExperimentTest::trialsHaveTheirRatioThoughAnotherVariantAnswersInBetween() {
     QByteArray recipe = kSmallRecipe;
     recipe.replace(R"({"r": 0.3})", R"({"profile": "paper", "r": 0.3, "gamma": 8})");
-    const auto config = support::letterConfig(6);
-    auto weights = support::randomWeights(config, 3);
-    support::writeFolderModel(m_folder->out("model").toStdString(), config, weights);
     const QByteArray prompts = "{\"prompt\":\"abc ab\",\"task\":\"a\"}\n"
                                "{\"prompt\":\"da be\",\"task\":\"a\"}\n";
     const ProgramRun run = ExperimentFolder::experiment({m_folder->write("mine.swiftexp", recipe),
                                                          "--data",
                                                          m_folder->write("prompts.jsonl", prompts),
                                                          "--model",
-                                                         m_folder->out("model"),
+                                                         letterModel(),
                                                          "--backend",
                                                          "plain",
                                                          "--raw",
@@ -264,9 +272,6 @@ void SwiftRunExperimentTest::aStreamHasAReportBeforeItsEndAndSaysWhereItWentOn()
     recipe.replace(R"({"name": "lookup", "decoder": "lookup"})",
                    R"({"name": "swift", "decoder": "swift",
                        "settings": {"optimise": "off", "lower_below": 0, "restart_drop": 0}})");
-    const auto config = support::letterConfig(6);
-    auto weights = support::randomWeights(config, 3);
-    support::writeFolderModel(m_folder->out("model").toStdString(), config, weights);
     const QByteArray prompts = "{\"prompt\":\"abc ab\",\"task\":\"a\"}\n"
                                "{\"prompt\":\"da be\",\"task\":\"a\"}\n"
                                "{\"prompt\":\"cab\",\"task\":\"b\"}\n"
@@ -276,7 +281,7 @@ void SwiftRunExperimentTest::aStreamHasAReportBeforeItsEndAndSaysWhereItWentOn()
                                       "--data",
                                       m_folder->write("prompts.jsonl", prompts),
                                       "--model",
-                                      m_folder->out("model"),
+                                      letterModel(),
                                       "--backend",
                                       "plain",
                                       "--raw",
@@ -366,6 +371,59 @@ void SwiftRunExperimentTest::anotherProgramsTurnIsWaitedFor() {
     QCOMPARE(told.count("\"answer\""), qsizetype{2 * 2 * 3 * 2});
 }
 
+void SwiftRunExperimentTest::everyTrialOfASearchWaitsForItsTurn_data() {
+    QTest::addColumn<QByteArray>("method");
+    for (const char* method : {"random", "self_sd"})
+        QTest::newRow(method) << QByteArray(method);
+}
+
+/// Between two trials the program waits for another one that has the turn.
+void SwiftRunExperimentTest::everyTrialOfASearchWaitsForItsTurn() {
+    QFETCH(QByteArray, method);
+    QByteArray recipe = kTwoStages;
+    recipe.replace("\"method\": \"self_sd\"", "\"method\": \"" + method + '"');
+    const QByteArray prompts = "{\"prompt\":\"abc ab\",\"task\":\"a\"}\n"
+                               "{\"prompt\":\"da be\",\"task\":\"b\"}\n";
+    const QString turns = m_folder->out("turns");
+    auto lock = engine::TurnLock::open(turns.toStdString());
+    QVERIFY(lock);
+    std::optional<engine::TurnLock::Turn> own;
+    const auto take = [&] { own.emplace(std::move(*lock.value().take().value())); };
+    take();
+    QProcess process;
+    process.start(ExperimentFolder::program(),
+                  {"experiment",
+                   m_folder->write("mine.swiftexp", recipe),
+                   "--data",
+                   m_folder->write("prompts.jsonl", prompts),
+                   "--model",
+                   letterModel(),
+                   "--backend",
+                   "plain",
+                   "--raw",
+                   "--out",
+                   m_folder->out(),
+                   "--turns",
+                   turns});
+    process.waitForStarted(-1);
+    bool waitsBetweenTrials = false;
+    while (!waitsBetweenTrials) {
+        while (process.state() != QProcess::NotRunning &&
+               !engine::FileLock::isHeld((turns + ".next").toStdString()))
+            QCoreApplication::processEvents();
+        if (process.state() == QProcess::NotRunning)
+            break;
+        waitsBetweenTrials =
+            fileBytes(m_folder->out() + "/shards/0000.part.jsonl").contains("{\"trial\":");
+        own.reset();
+        if (!waitsBetweenTrials)
+            take();
+    }
+    process.waitForFinished(-1);
+    QVERIFY2(process.exitCode() == app::kSuccess, process.readAllStandardError().constData());
+    QVERIFY(waitsBetweenTrials);
+}
+
 void SwiftRunExperimentTest::aSecondStageDraftsWithTheSetsOfTheFirst() {
     const ProgramRun run = m_folder->run({"--out", m_folder->out()}, kTwoStages);
     QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
@@ -419,6 +477,10 @@ void SwiftRunExperimentTest::twoRunsAreSetSideBySide() {
         {"--compare", m_folder->out(), m_folder->out("other") + "/result.json", "--json"});
     QVERIFY2(both.exitCode == app::kSuccess, both.errors.constData());
     QVERIFY(countOf(both, "row") > 0);
+    QCOMPARE(countOf(both, "tokens"), 1);
+    for (const QJsonObject& line : both.jsonLines())
+        if (line["event"] == "tokens")
+            QCOMPARE(line["equal"].toBool(), true);
     support::expectRefusal(
         ExperimentFolder::experiment({"--compare", m_folder->out(), m_folder->out("none")}),
         app::kNotFound,

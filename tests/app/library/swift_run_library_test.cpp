@@ -4,6 +4,7 @@
 #include "engine/decoding/statistics/task_memory.h"
 #include "engine/loading/model_files.h"
 #include "engine/model/model_fingerprint.h"
+#include "tests/engine/experiments/report/searched_run.h"
 #include "tests/support/models/tiny_folder_model.h"
 #include "tests/support/programs/swift_run.h"
 
@@ -38,6 +39,8 @@ private slots:
     void whatIsExportedIsImportedAgain();
     void entriesThatDoNotFitAreNamedAndTheRestIsUsed();
     void aTaskThatHasASetKeepsItUnlessReplaced();
+    void theSetsThatAnExperimentHasFoundAreTakenFromItsFolder();
+    void theSetsOfAnotherModelsExperimentAreNamed();
     void anEntryOfTheLibraryThatIsDamagedIsNamed();
     void badInputIsOneSentence_data();
     void badInputIsOneSentence();
@@ -213,6 +216,41 @@ void SwiftRunLibraryTest::aTaskThatHasASetKeepsItUnlessReplaced() {
     QCOMPARE(memoryIn("data").find("code").value()->set.mlp, std::vector<int>{2});
 }
 
+void SwiftRunLibraryTest::theSetsThatAnExperimentHasFoundAreTakenFromItsFolder() {
+    const QString folder = path("run");
+    QDir(folder).removeRecursively();
+    test_support::searchedRun(folder.toStdString(),
+                              {test_support::runModel("model", m_fingerprint, 5)});
+    qputenv("SWIFT_STUDIO_DATA", path("found").toUtf8());
+    QDir(path("found")).removeRecursively();
+    const ProgramRun taken = run({"import", folder});
+    QVERIFY2(taken.exitCode == app::kSuccess, taken.errors.constData());
+    QVERIFY2(taken.output.contains("code: imported\nstory: imported\n"), taken.output.constData());
+    const auto sets = memoryIn("found").all().value().sets;
+    QCOMPARE(sets.size(), std::size_t(2));
+    QVERIFY((sets.at("code").set == SkipSet{{1}, {1}}));
+    QCOMPARE(sets.at("code").score, 0.75);
+    QCOMPARE(sets.at("code").skipRatio, 0.25);
+    QCOMPARE(sets.at("code").trials, 30);
+    QCOMPARE(sets.at("code").decoder, std::string("bayes, Own search"));
+    const ProgramRun again = run({"import", folder});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    QVERIFY2(again.output.contains("code: was there already"), again.output.constData());
+    QVERIFY(memoryIn("found").all().value().sets == sets);
+}
+
+void SwiftRunLibraryTest::theSetsOfAnotherModelsExperimentAreNamed() {
+    const QString folder = path("others_run");
+    QDir(folder).removeRecursively();
+    test_support::searchedRun(folder.toStdString(), {test_support::runModel("other", "aa", 5)});
+    const ProgramRun refused = run({"import", folder});
+    QCOMPARE(refused.exitCode, app::kUsage);
+    QVERIFY2(
+        refused.errors.contains("\"code\" is left out: it was found for another model (other)"),
+        refused.errors.constData());
+    QCOMPARE(memoryIn("data").all().value().sets.size(), std::size_t(2));
+}
+
 void SwiftRunLibraryTest::anEntryOfTheLibraryThatIsDamagedIsNamed() {
     QFile file(libraryFile("data"));
     QVERIFY(file.open(QIODevice::ReadWrite));
@@ -242,6 +280,7 @@ void SwiftRunLibraryTest::badInputIsOneSentence_data() {
     row("nothing to rename", {"rename", "math", "x"}, app::kNotFound, "No prompt of a task");
     row("nothing to forget", {"forget", "math"}, app::kNotFound, "No prompt of a task");
     row("no such library", {"merge", path("nothing.json")}, app::kNotFound, "nothing.json");
+    row("no run", {"import", path("model")}, app::kNotFound, "holds no run of an experiment");
     row("no file", {"import"}, app::kUsage, "No file was given");
     row("both", {"import", "x.json", "--published"}, app::kUsage, "both given");
     row("task of published",

@@ -6,10 +6,12 @@
 #include "engine/model/weight_share.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/transformers/wrapping_transformer.h"
 
 #include <QTest>
 
 #include <cmath>
+#include <memory>
 #include <random>
 
 using namespace engine;
@@ -61,6 +63,23 @@ LayerPlan plantedPlan() {
     return plan;
 }
 
+/// Counts passes, and those of them for which nobody has the turn.
+class TurnWatcher final : public support::WrappingTransformer {
+public:
+    using WrappingTransformer::WrappingTransformer;
+
+    Result<void>
+    forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override {
+        ++passes;
+        outside += turn.expired() ? 1 : 0;
+        return inner().forwardInto(request, cache, result);
+    }
+
+    std::weak_ptr<void> turn;
+    int passes = 0;
+    int outside = 0;
+};
+
 } // namespace
 
 class OfflineSearchTest : public QObject {
@@ -73,6 +92,7 @@ private slots:
     void theSameSeedGivesTheSamePlans();
     void probeSetsComeFirst();
     void tokensPerSecondGoesByTheClock();
+    void everyPassIsMadeInATurnThatEndsBeforeTheNext();
     void aStopLeavesWhatWasFound();
     void aStopBeforeTheFirstTrialIsCancelled();
     void theBestPlanGoesIntoTheMemoryAndAFile();
@@ -191,6 +211,35 @@ void OfflineSearchTest::tokensPerSecondGoesByTheClock() {
         QVERIFY(trial.measured.seconds > 0.0);
         QCOMPARE(trial.measured.score, trial.measured.tokens / trial.measured.seconds);
     }
+}
+
+void OfflineSearchTest::everyPassIsMadeInATurnThatEndsBeforeTheNext() {
+    const OfflineSearchTask usual = task(1);
+    TurnWatcher watcher(model());
+    OfflineSearchTask shared{.decoders = usual.decoders,
+                             .transformer = watcher,
+                             .prompts = usual.prompts,
+                             .options = usual.options};
+    shared.options.objective = SearchObjective::TokensPerSecond; // it warms up as well
+    int turns = 0;
+    int overlapping = 0;
+    shared.takeTurn = [&] {
+        ++turns;
+        overlapping += watcher.turn.expired() ? 0 : 1;
+        const std::shared_ptr<void> turn = std::make_shared<int>();
+        watcher.turn = turn;
+        return turn;
+    };
+    shared.onTrial = [&](const OfflineTrial&, const OfflineTrial&) {
+        QVERIFY(watcher.turn.expired());
+    };
+    const auto found = searchOffline(shared);
+    QVERIFY2(found, found ? "" : found.error().message.c_str());
+    QCOMPARE(found.value().trials.size(), std::size_t{4});
+    QVERIFY(watcher.passes > 0);
+    QCOMPARE(watcher.outside, 0);
+    QCOMPARE(overlapping, 0);
+    QVERIFY(turns > 4 * 3 * 2); // a prompt is one part, and each of its rounds is another
 }
 
 void OfflineSearchTest::aStopLeavesWhatWasFound() {

@@ -98,6 +98,8 @@ private slots:
         row("vanilla", "\"name\": \"swift\"", "\"name\": \"vanilla\"", "runs without being named");
         row("size", "{\"swift\": {\"S\": 5}}", "{\"swft\": {\"S\": 5}}", "names the variant swft");
         row("title", "\"title\": \"Sweep\"", "\"title\": \"\"", "\"title\" is missing");
+        row("a value twice", "[16, 32]", "[16, 32, 16]", "settings.gamma\" has a value twice");
+        row("a file of the report", "\"id\": \"main\"", "\"id\": \"tokens\"", "another file of");
         row("format", "swift-experiment", "other", "is no recipe");
         row("version", "\"version\": 1", "\"version\": 2", "of version 1 alone");
         row("broken", "\"version\": 1,", "\"version\": 1", "mine.swiftexp");
@@ -123,6 +125,55 @@ private slots:
         const auto wrong = recipeOfSize(recipe, RunOptions{.size = "large"});
         QVERIFY(!wrong);
         QVERIFY(wrong.error().hint.find("quick") != std::string::npos);
+    }
+
+    void aRecipeThatCouldNotBeReadBackIsRefused() {
+        Recipe recipe = quick();
+        RecipeSettings& settings = recipe.stages[1].variants[0].settings;
+        for (int value = 0; value < 50'000; ++value)
+            settings["gamma"].push_back(std::to_string(1000 + value));
+        std::string compact;
+        for (const std::string& value : settings["gamma"])
+            compact += value + ",";
+        QVERIFY(compact.size() < kMostRecipeBytes); // it is the lines that make it long
+        const auto made = recipeOfSize(recipe, RunOptions{.size = "quick"});
+        QVERIFY(!made);
+        QVERIFY(made.error().message.find("1000000 are the most") != std::string::npos);
+    }
+
+    void whatWouldBeTooManyIsRefusedBeforeItIsMade() {
+        const std::vector<std::string> tasks(4000, "a");
+        const auto refusal = [&](const Recipe& recipe) {
+            const auto plan = planRun(recipe, tasks, {RunModel{}});
+            return plan ? std::string() : plan.error().message;
+        };
+        Recipe recipe = quick();
+        for (int setting = 0; setting < 10; ++setting)
+            for (int value = 0; value < 10; ++value)
+                recipe.stages[1].variants[0].settings[std::to_string(setting)].push_back(
+                    std::to_string(value));
+        QCOMPARE(refusal(recipe), std::string("The run would have more than 10000 variants."));
+        recipe = quick();
+        recipe.sizes["quick"].seeds = 10'000;
+        recipe.sizes["quick"].promptsPerTask = {{"", 3000}};
+        recipe.stages.erase(recipe.stages.begin());
+        recipe.stages[0].variants.resize(1);
+        QCOMPARE(refusal(recipe),
+                 std::string("The run would have more than 200000000 bytes in its plan."));
+    }
+
+    void manyTasksArePlannedInTime() {
+        std::vector<std::string> tasks;
+        for (int task = 0; task < 100'000; ++task)
+            tasks.push_back(std::to_string(task));
+        Recipe recipe = quick();
+        recipe.stages.erase(recipe.stages.begin());
+        recipe.stages[0].variants.resize(1);
+        recipe.stages[0].isForFirstTask = true;
+        recipe.sizes["quick"].mostTasks = 0;
+        const auto plan = planRun(recipe, tasks, {RunModel{}});
+        QVERIFY2(plan, plan ? "" : plan.error().message.c_str());
+        QCOMPARE(plan.value().shards.front().task, std::optional<std::string>("0"));
     }
 
     void aPlanHasAShardForEachSliceVariantAndSeed() {

@@ -123,6 +123,42 @@ private slots:
         QVERIFY(fs::exists(folder.path() / "mine.txt"));
     }
 
+    void thePlanOfAnotherProgramIsLeftAlone() {
+        const TemporaryFolder folder;
+        append(folder.path() / "plan.json", "{\"goal\": \"mine\"}\n");
+        append(folder.path() / "lock", "");
+        fs::create_directories(folder.path() / "report");
+        for (const bool mayOverwrite : {false, true}) {
+            const auto made = makeRun(folder.path(), mayOverwrite);
+            QVERIFY(!made);
+            QVERIFY(made.error().message.find("no plan of a run") != std::string::npos);
+        }
+        QVERIFY(fs::exists(folder.path() / "plan.json"));
+        QVERIFY(fs::exists(folder.path() / "report"));
+    }
+
+    void aRunThatWasKilledWhileItWasMadeIsMadeAnew() {
+        const TemporaryFolder folder;
+        const fs::path part = folder.path() / ".swift-studio-123-0.part";
+        append(part, "{");
+        QVERIFY(!makeRun(folder.path())); // nobody says that a run was made here
+        append(folder.path() / "lock", "");
+        const auto made = makeRun(folder.path());
+        QVERIFY2(made, made ? "" : made.error().message.c_str());
+        QVERIFY(!fs::exists(part));
+    }
+
+    void theHashIsOverTheDraftAdapterAndNotOverItsPath() {
+        Recipe recipe = smallRecipe();
+        const auto hash = [&](const RunModel& model) {
+            return runHashOf(recipe, twoPrompts(), {model});
+        };
+        const std::string plain = hash({.name = "tiny", .identity = "1"});
+        recipe.run->draftAdapter = "/somewhere/else.safetensors";
+        QCOMPARE(hash({.name = "tiny", .identity = "1"}), plain);
+        QVERIFY(hash({.name = "tiny", .identity = "1", .adapter = "2"}) != plain);
+    }
+
     void aRunThatAnotherLeadsIsNotOverwritten() {
         const TemporaryFolder folder;
         const auto run = makeRun(folder.path());
@@ -204,6 +240,36 @@ private slots:
         const ShardState state = run.value().state(0);
         QCOMPARE(state.phase, ShardPhase::Damaged);
         QVERIFY(state.problem.find("0000.json") != std::string::npos);
+        const auto claim = run.value().claim(0);
+        QVERIFY(claim && claim.value());
+        QCOMPARE(run.value().state(0).phase, ShardPhase::Running); // it is run again
+    }
+
+    void aFailedShardKeepsItsReasonUntilItIsBegunAgain() {
+        const TemporaryFolder folder;
+        const auto run = makeRun(folder.path());
+        const auto fail = [&] {
+            QVERIFY(run.value().fail(0, "There is no layer 99."));
+            const auto later = RunFolder::open(folder.path()); // after a restart
+            QCOMPARE(later.value().state(0).phase, ShardPhase::Failed);
+            QCOMPARE(later.value().state(0).problem, std::string("There is no layer 99."));
+            QCOMPARE(later.value().state(1).phase, ShardPhase::Waiting);
+        };
+        fail();
+        {
+            auto journal = run.value().begin(0);
+            QCOMPARE(run.value().state(0).phase, ShardPhase::Waiting);
+            const ShardLeftOut leftOut{.prompt = 0, .reason = "It is too long."};
+            QVERIFY(journal.value().add(ShardRecord(leftOut)));
+        }
+        fail();
+        std::vector<ShardRecord> done;
+        QVERIFY(run.value().goOn(0, done));
+        QCOMPARE(done.size(), std::size_t{1});
+        QCOMPARE(run.value().state(0).phase, ShardPhase::Waiting);
+        fail();
+        QVERIFY(run.value().finish(someResult(run.value())));
+        QCOMPARE(run.value().state(0).phase, ShardPhase::Finished);
     }
 
     void aShardOfAnotherRunIsRefused() {
@@ -213,6 +279,24 @@ private slots:
         other.runHash = "another";
         QVERIFY(run.value().finish(other));
         QCOMPARE(run.value().state(0).phase, ShardPhase::Damaged);
+    }
+
+    void recordsOfAPromptThatThereIsNotAreRefused() {
+        const TemporaryFolder folder;
+        const auto run = makeRun(folder.path());
+        for (const int prompt : {-1, 2, 99'999'999}) {
+            ShardResult result = someResult(run.value());
+            result.trials.front().prompt = prompt;
+            QVERIFY(run.value().finish(result));
+            QCOMPARE(run.value().state(0).phase, ShardPhase::Damaged);
+            QCOMPARE(run.value().result(0).error().code, ErrorCode::CorruptFile);
+            auto journal = run.value().begin(0);
+            QVERIFY(journal.value().add(ShardRecord(someAnswer())));
+            QVERIFY(journal.value().add(ShardRecord(result.trials.front())));
+            const auto part = run.value().progress(0, 0);
+            QCOMPARE(part.value().records.size(), std::size_t{1});
+            QVERIFY(part.value().damage.find("the run has 2") != std::string::npos);
+        }
     }
 
     void changedPromptsAreRefused() {
@@ -271,7 +355,7 @@ private slots:
         const auto run = makeRun(folder.path());
         {
             auto journal = run.value().begin(0);
-            for (const int prompt : {0, 1, 2}) { // by vanilla alone
+            for (const int prompt : {0, 1}) { // by vanilla alone
                 ShardAnswer answer = someAnswer();
                 answer.variant = "vanilla";
                 answer.prompt = prompt;
@@ -280,7 +364,37 @@ private slots:
         }
         std::vector<ShardRecord> done;
         QVERIFY(run.value().goOn(0, done));
-        QCOMPARE(done.size(), std::size_t{2}); // of the last one others may have followed
+        QCOMPARE(done.size(), std::size_t{1}); // of the last one others may have followed
+    }
+
+    void aStreamGoesOnBeforeALineThatCannotBeRead() {
+        const TemporaryFolder folder;
+        const auto run = makeRun(folder.path());
+        ShardAnswer vanilla = someAnswer();
+        vanilla.variant = "vanilla";
+        const auto addBoth = [&](PartJournal& journal, int prompt) {
+            for (ShardAnswer answer : {someAnswer(), vanilla}) {
+                answer.prompt = prompt;
+                QVERIFY(journal.add(ShardRecord(answer)));
+            }
+        };
+        {
+            auto journal = run.value().begin(0);
+            addBoth(journal.value(), 0);
+            append(run.value().partFile(0), "{\"answer\":{\"variant\":5}}\n");
+        }
+        append(run.value().partFile(0), recordJson(ShardRecord(vanilla)) + "\n");
+        QCOMPARE(run.value().resultSoFar(0).value().answers.size(), std::size_t{2});
+        std::vector<ShardRecord> done;
+        std::string damage;
+        auto journal = run.value().goOn(0, done, &damage);
+        QVERIFY2(journal, journal ? "" : journal.error().message.c_str());
+        QCOMPARE(done.size(), std::size_t{2});
+        QVERIFY2(damage.starts_with("line 4, "), damage.c_str());
+        addBoth(journal.value(), 1);
+        const auto all = run.value().progress(0, 0);
+        QCOMPARE(all.value().records.size(), std::size_t{4});
+        QCOMPARE(all.value().damage, std::string());
     }
 
     void aStreamGoesOnBehindTheLastPromptThatIsDone() {

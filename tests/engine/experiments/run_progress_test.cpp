@@ -6,6 +6,8 @@
 
 #include <QTest>
 
+#include <fstream>
+
 using namespace engine;
 using test_support::MadeUpStream;
 using test_support::TemporaryFolder;
@@ -151,6 +153,65 @@ private slots:
         QCOMPARE(readerOf(stream).read().value().answers, before.answers);
     }
 
+    void aFinishedPartIsReadOnceUnlessItsFileBecomesAnother() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 2);
+        RunProgressReader reader = readerOf(stream);
+        stream.answer(0);
+        stream.answer(1);
+        stream.finish();
+        QCOMPARE(reader.read().value().answers, 4L);
+        const auto file = stream.folder.shardFile(0);
+        const auto written = std::filesystem::last_write_time(file);
+        const std::string unreadable(std::filesystem::file_size(file), ' ');
+        std::ofstream(file) << unreadable;
+        std::filesystem::last_write_time(file, written);
+        const RunProgress same = reader.read().value(); // as long and as old: not read
+        QCOMPARE(same.shards[0].phase, ShardPhase::Finished);
+        QCOMPARE(same.answers, 4L);
+        std::filesystem::resize_file(file, 40);
+        for (int times = 0; times < 2; ++times) {
+            const RunProgress another = reader.read().value();
+            QCOMPARE(another.shards[0].phase, ShardPhase::Damaged);
+            QVERIFY(another.shards[0].problem.find("0000.json") != std::string::npos);
+            QCOMPARE(another.answers, 0L);
+        }
+        std::filesystem::remove(file);
+        QCOMPARE(reader.read().value().shards[0].phase, ShardPhase::Waiting);
+    }
+
+    void aFailedPartIsToldUntilItRunsAgain() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 2);
+        RunProgressReader reader = readerOf(stream);
+        QVERIFY(stream.folder.fail(0, "There is no layer 99."));
+        const RunProgress failed = reader.read().value();
+        QCOMPARE(failed.shards[0].phase, ShardPhase::Failed);
+        QCOMPARE(failed.shards[0].problem, std::string("There is no layer 99."));
+        stream.answer(0);
+        const RunProgress running = reader.read().value();
+        QCOMPARE(running.shards[0].phase, ShardPhase::Running);
+        QCOMPARE(running.shards[0].problem, std::string());
+    }
+
+    void aRecordOfAPromptThatThereIsNotIsNotShown() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 2);
+        RunProgressReader reader = readerOf(stream);
+        stream.answer(0);
+        ShardAnswer wrong;
+        wrong.variant = "swift";
+        wrong.prompt = 99'999'999;
+        wrong.tokens = 1;
+        std::ofstream(stream.folder.partFile(0), std::ios::app)
+            << recordJson(ShardRecord(wrong)) << "\n";
+        for (int times = 0; times < 2; ++times) {
+            const RunProgress progress = reader.read().value();
+            QCOMPARE(progress.answers, 2L);
+            QCOMPARE(progress.prompts.size(), std::size_t{1});
+        }
+    }
+
     void aPartThatBeginsAnewForgetsWhatItHad() {
         const TemporaryFolder folder;
         MadeUpStream stream(folder.path() / "run", {"story"}, 2);
@@ -178,9 +239,15 @@ private slots:
         QCOMPARE(told().phase, ShardPhase::Running);
         QCOMPARE(told().problem, std::string());
         state.shards[0] = {.shard = 0, .attempts = 1, .ended = "TIMEOUT on node1"};
-        QCOMPARE(told().phase, ShardPhase::Waiting);
-        QCOMPARE(told().problem, std::string("run again after: TIMEOUT on node1"));
+        for (const ExecutorPhase phase : {ExecutorPhase::Waiting, ExecutorPhase::Queued}) {
+            state.shards[0].phase = phase;
+            QCOMPARE(told().phase, ShardPhase::Failed);
+            QCOMPARE(told().problem, std::string("run again after: TIMEOUT on node1"));
+        }
+        state.shards[0].phase = ExecutorPhase::Running;
+        QCOMPARE(told().phase, ShardPhase::Running);
         state.shards[0].phase = ExecutorPhase::GivenUp;
+        QCOMPARE(told().phase, ShardPhase::Failed);
         QCOMPARE(told().problem, std::string("given up, last because of: TIMEOUT on node1"));
         stream.answer(0);
         stream.answer(1);

@@ -32,19 +32,27 @@ QueueFile::Content QueueFile::read() {
     QFile file(m_path);
     if (m_path.isEmpty() || !file.exists())
         return content;
-    const bool isOpen = file.open(QIODevice::ReadOnly);
-    const QJsonObject json = QJsonDocument::fromJson(file.readAll()).object();
-    if (isOpen && json.value(QLatin1String("format")).toString() == kQueueFormat) {
+    const QByteArray bytes = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    QJsonParseError fault;
+    const QJsonObject json = QJsonDocument::fromJson(bytes, &fault).object();
+    if (json.value(QLatin1String("format")).toString() == kQueueFormat) {
         content.isGoing = json.value(QLatin1String("is_going")).toBool();
         for (const QJsonValue& value : json.value(QLatin1String("jobs")).toArray())
             if (auto job = jobFrom(value.toObject()))
                 content.jobs.push_back(*std::move(job));
         return content;
     }
+    QString why = tr("it holds something else");
+    if (file.error() != QFile::NoError)
+        why = file.errorString();
+    else if (fault.error != QJsonParseError::NoError)
+        why = tr("line %1: %2")
+                  .arg(bytes.left(fault.offset).count('\n') + 1)
+                  .arg(fault.errorString());
     file.close();
-    m_problem = tr("The list of your experiments cannot be read. It was kept as %1; the "
+    m_problem = tr("The list of your experiments cannot be read (%1). It was kept as %2; the "
                    "experiments themselves are not affected.")
-                    .arg(setAside(m_path));
+                    .arg(why, setAside(m_path));
     return content;
 }
 

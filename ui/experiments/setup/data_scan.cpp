@@ -11,13 +11,19 @@ namespace ui {
 
 namespace {
 
+/// From the first file that can be read; one that was named itself must be.
 engine::Result<engine::DataLayout> proposedLayout(const std::vector<std::string>& paths,
                                                   std::optional<bool> hasHeader,
                                                   const std::stop_token& stop) {
     ENGINE_TRY(const auto sources, engine::findDataSources(paths));
-    if (sources.empty())
-        return engine::DataLayout();
-    return engine::proposeLayout(sources.front().path, hasHeader, stop);
+    engine::Result<engine::DataLayout> proposed = engine::DataLayout();
+    for (const engine::DataSource& source : sources) {
+        proposed = engine::proposeLayout(source.path, hasHeader, stop);
+        const bool isCancelled = !proposed && proposed.error().code == engine::ErrorCode::Cancelled;
+        if (proposed || isCancelled || !source.isOfFolder)
+            break;
+    }
+    return proposed;
 }
 
 } // namespace

@@ -24,8 +24,8 @@ public:
     explicit DataScan(QObject* parent = nullptr);
     ~DataScan() override;
 
-    /// Proposes a layout from the first file, then reads all files with it. Whether tables have a
-    /// header is found out unless it is said.
+    /// Proposes a layout from the first file, of a folder from the first that can be read, then
+    /// reads all files with it. Whether tables have a header is found out unless it is said.
     void open(const QStringList& paths, std::optional<bool> hasHeader = {});
 
     /// Reads the files with this layout.

@@ -31,6 +31,7 @@ void addModel(QStringList& arguments, const ModelChoice& model) {
         arguments << QStringLiteral("--model") << model.path;
     if (model.isPlanted)
         arguments << QStringLiteral("--planted");
+    arguments << model.loadOptions;
 }
 
 /// The tables and figures of a run that compares one variant with vanilla.
@@ -60,6 +61,12 @@ void addReport(engine::Recipe& recipe, const std::string& variant, const std::st
     }
     recipe.verdict.kind = "gain";
     recipe.verdict.variant = variant;
+}
+
+/// Drafts with the set that it has: no other is searched for, and no time is weighed.
+engine::RecipeSettings heldSet() {
+    return {
+        {"optimise", {"off"}}, {"lower_below", {"0"}}, {"restart_drop", {"0"}}, {"weigh", {"off"}}};
 }
 
 } // namespace
@@ -97,6 +104,8 @@ engine::Recipe sliceRecipe(const QString& title, int trials, int maxTokens) {
     recipe.title = title.toStdString();
     recipe.source = "Prompts of your own";
     recipe.summary = "Searches a skip set on these prompts, then measures it on them.";
+    recipe.caveat = "The set is measured on the prompts that it was found on, so it may gain less "
+                    "on others.";
     engine::RecipeVariant search;
     search.name = "set";
     search.search = engine::RecipeSearch{.method = "bayes", .trials = trials};
@@ -108,6 +117,7 @@ engine::Recipe sliceRecipe(const QString& title, int trials, int maxTokens) {
     engine::RecipeVariant swift;
     swift.name = "swift";
     swift.decoder = "swift";
+    swift.settings = heldSet();
     swift.setFrom = "set";
     engine::RecipeStage measure;
     measure.name = "measure";
@@ -144,12 +154,9 @@ engine::Recipe setsRecipe(const QString& firstName,
         engine::RecipeVariant made;
         made.name = letter + plainName(name);
         made.decoder = "swift";
-        made.settings = {{"start", {"manual"}},
-                         {"skip_set", {engine::skipSetJson(set)}},
-                         {"optimise", {"off"}},
-                         {"lower_below", {"0"}},
-                         {"restart_drop", {"0"}},
-                         {"weigh", {"off"}}};
+        made.settings = heldSet();
+        made.settings["start"] = {"manual"};
+        made.settings["skip_set"] = {engine::skipSetJson(set)};
         return made;
     };
     engine::RecipeStage stage;
@@ -203,6 +210,8 @@ QStringList argumentsOf(const RecipeChoice& choice, const ModelChoice& model) {
         arguments << QStringLiteral("--seeds") << QString::number(choice.seeds);
     arguments += choice.executor;
     addModel(arguments, model);
+    for (const QString& other : choice.otherModels)
+        arguments << QStringLiteral("--and-model") << other;
     return arguments;
 }
 

@@ -17,6 +17,9 @@
 
 namespace ui {
 
+/// In place of a path: the lesson model that is made from the chosen one.
+inline constexpr const char* kLessonModel = "planted";
+
 /// A recipe with the user's options.
 struct RecipeChoice {
     QString path; ///< of the recipe
@@ -25,9 +28,10 @@ struct RecipeChoice {
     QStringList data;               ///< files and folders
     engine::DataLayout layout = {}; ///< of all of them
     int seeds = 1;
-    QStringList executor; ///< its arguments; empty: this machine
-    QStringList tasks;    ///< empty: those that the recipe takes
-    QStringList variants; ///< empty: all
+    QStringList executor;    ///< its arguments; empty: this machine
+    QStringList otherModels; ///< beside the chosen one: paths, or kLessonModel
+    QStringList tasks;       ///< empty: those that the recipe takes
+    QStringList variants;    ///< empty: all
 };
 
 /// Prompts of the user's as a stream.
@@ -43,6 +47,7 @@ struct StreamChoice {
 struct ModelChoice {
     QString path; ///< empty: the default model
     bool isPlanted = false;
+    QStringList loadOptions = {}; ///< as the window has loaded it
 };
 
 /// A recipe that runs prompts as one stream and measures the decoder beside vanilla.

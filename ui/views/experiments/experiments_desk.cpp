@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/experiments/experiments_desk.h"
 
+#include "ui/bridge/settings_text.h"
 #include "ui/experiments/setup/chosen_layout.h"
 #include "ui/experiments/setup/prompt_files.h"
 #include "ui/views/experiments/data/data_page.h"
@@ -13,11 +14,14 @@
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 
+#include <QApplication>
+#include <QCursor>
 #include <QDesktopServices>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QListView>
+#include <QMenu>
 #include <QRegularExpression>
 #include <QSettings>
 #include <QTimer>
@@ -72,12 +76,15 @@ void ExperimentsDesk::connectPanels() {
     connect(m_recipes, &RecipePanel::chosen, this, &ExperimentsDesk::showRecipe);
     connect(m_recipes, &RecipePanel::ownAsked, this, &ExperimentsDesk::askForRecipe);
     connect(m_queuePanel, &QueuePanel::chosen, this, &ExperimentsDesk::showJob);
-    connect(m_queuePanel, &QueuePanel::openDataAsked, this, &ExperimentsDesk::askForData);
+    const auto offerData = [this] { offerFiles(tr("Open data"), &ExperimentsDesk::openPaths); };
+    connect(m_queuePanel, &QueuePanel::openDataAsked, this, offerData);
+    connect(&m_page->emptyPage(), &EmptyExperiments::openDataAsked, this, offerData);
+    connect(&m_page->dataPage(), &DataPage::otherFilesAsked, this, offerData);
     connect(m_queuePanel, &QueuePanel::folderAsked, this, &ExperimentsDesk::openWithOther);
     connect(
         m_options, &OptionsPanel::overlayToggled, &m_page->reportPage(), &ReportPage::setOverlay);
     connect(m_options, &OptionsPanel::dataAsked, this, [this] {
-        askForFiles(tr("Prompts for the recipes"), &ExperimentsDesk::setRecipeData);
+        offerFiles(tr("Prompts for the recipes"), &ExperimentsDesk::setRecipeData);
     });
     connect(m_options, &OptionsPanel::runAsked, this, [this](const RecipeChoice& choice) {
         make(choice, true);
@@ -91,13 +98,10 @@ void ExperimentsDesk::connectPage() {
     connect(m_page, &ExperimentsPage::actionAsked, this, &ExperimentsDesk::act);
     connect(m_page, &ExperimentsPage::appeared, this, [this] { m_status.setSeen(m_jobId); });
     connect(m_page, &ExperimentsPage::filesDropped, this, &ExperimentsDesk::openPaths);
-    connect(
-        &m_page->emptyPage(), &EmptyExperiments::openDataAsked, this, &ExperimentsDesk::askForData);
     connect(&m_page->emptyPage(), &EmptyExperiments::recipesAsked, this, [this] {
         m_recipes->list().setFocus(Qt::ShortcutFocusReason);
     });
     DataPage& data = m_page->dataPage();
-    connect(&data, &DataPage::otherFilesAsked, this, &ExperimentsDesk::askForData);
     connect(&data,
             &DataPage::recipeDataWanted,
             this,
@@ -114,6 +118,9 @@ void ExperimentsDesk::connectPage() {
         make(choice, false);
     });
     connect(&m_page->reportPage(), &ReportPage::saveAsked, this, &ExperimentsDesk::saveReport);
+    connect(&m_page->reportPage(), &ReportPage::runAsked, this, [this](const SetComparison& sets) {
+        openRecipe(setsRecipe(sets.a.title, sets.a.set, sets.b.title, sets.b.set));
+    });
     PromptsView& prompts = m_page->streamPage().prompts();
     connect(&prompts, &PromptsView::exportAsked, this, &ExperimentsDesk::exportPrompts);
     connect(&prompts, &PromptsView::answerAsked, this, &ExperimentsDesk::openAnswer);
@@ -182,7 +189,9 @@ void ExperimentsDesk::goOn(const RunPicture& picture) {
 }
 
 void ExperimentsDesk::useModel(const engine::ModelLoaded& loaded) {
-    m_model = {QString::fromStdString(loaded.path), !loaded.model.silentCopies.empty()};
+    m_model = {QString::fromStdString(loaded.path),
+               !loaded.model.silentCopies.empty(),
+               loadOptions(m_context.bridge.loadInUse())};
     m_options->setModel(m_model, loaded.decoders);
     m_page->dataPage().setDecoders(loaded.decoders);
 }
@@ -199,9 +208,8 @@ void ExperimentsDesk::showRecipe(const QString& path) {
             showJob(QString(job.id));
             return;
         }
-    m_jobId.clear();
+    showNoRun();
     m_queuePanel->setCurrent({});
-    m_hardware->setPicture(nullptr);
     m_page->showRecipe(entry->recipe);
 }
 
@@ -243,8 +251,7 @@ void ExperimentsDesk::refresh() {
         return;
     const ExperimentJob* job = shownJob();
     if (job == nullptr) {
-        m_jobId.clear();
-        m_hardware->setPicture(nullptr);
+        showNoRun();
         m_page->showEmpty();
         return;
     }
@@ -253,6 +260,13 @@ void ExperimentsDesk::refresh() {
     const RunPicturePtr picture = m_watcher.picture(job->folder);
     m_page->showJob(*job, picture);
     m_hardware->setPicture(picture, job->notes);
+    m_setKeeper.setRun(job->title, job->state == JobState::Finished ? picture : nullptr);
+}
+
+void ExperimentsDesk::showNoRun() {
+    m_jobId.clear();
+    m_hardware->setPicture(nullptr);
+    m_setKeeper.setRun({}, nullptr);
 }
 
 /// Each step of an answer in the chat waits for one of the experiment, and the other way round.
@@ -388,11 +402,10 @@ void ExperimentsDesk::openPaths(const QStringList& paths) {
         takeRecipe(paths.front());
         return;
     }
-    m_jobId.clear();
+    showNoRun();
     m_queuePanel->setCurrent({});
     m_recipes->setCurrent({});
     m_options->setRecipe({}, nullptr);
-    m_hardware->setPicture(nullptr);
     m_page->dataPage().open(paths);
     m_page->showData();
 }
@@ -406,15 +419,36 @@ void ExperimentsDesk::takeRecipe(const QString& path) {
         showRecipe(own);
 }
 
-void ExperimentsDesk::askForData() { askForFiles(tr("Open data"), &ExperimentsDesk::openPaths); }
+void ExperimentsDesk::askForData() {
+    askForFiles(tr("Open data"), false, &ExperimentsDesk::openPaths);
+}
 
-void ExperimentsDesk::askForFiles(const QString& title,
-                                  void (ExperimentsDesk::*use)(const QStringList&)) {
+void ExperimentsDesk::askForDataFolder() {
+    askForFiles(tr("Open data"), true, &ExperimentsDesk::openPaths);
+}
+
+/// For a button: a dialog can choose files or folders, but not both.
+void ExperimentsDesk::offerFiles(const QString& title, UsePaths use) {
+    auto* menu = new QMenu(m_page);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const auto add = [&](const QString& text, bool isFolder) {
+        menu->addAction(
+            text, this, [this, title, isFolder, use] { askForFiles(title, isFolder, use); });
+    };
+    add(tr("&Files with prompts..."), false);
+    add(tr("A f&older with prompts..."), true);
+    const QWidget* button = QApplication::focusWidget();
+    menu->popup(button != nullptr ? button->mapToGlobal(button->rect().bottomLeft())
+                                  : QCursor::pos());
+}
+
+void ExperimentsDesk::askForFiles(const QString& title, bool isFolder, UsePaths use) {
     auto* dialog = new QFileDialog(m_page, title);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(QFileDialog::ExistingFiles);
-    dialog->setNameFilters(
-        {tr("Prompts (%1)").arg(QLatin1String(kPromptFileNames)), tr("All files (*)")});
+    dialog->setFileMode(isFolder ? QFileDialog::Directory : QFileDialog::ExistingFiles);
+    if (!isFolder)
+        dialog->setNameFilters(
+            {tr("Prompts (%1)").arg(QLatin1String(kPromptFileNames)), tr("All files (*)")});
     connect(dialog, &QFileDialog::filesSelected, this, use);
     dialog->open();
 }
@@ -425,20 +459,6 @@ void ExperimentsDesk::askForRecipe() {
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilter(tr("Recipes (*.swiftexp *.json)"));
     connect(dialog, &QFileDialog::fileSelected, this, &ExperimentsDesk::takeRecipe);
-    dialog->open();
-}
-
-void ExperimentsDesk::exportPrompts() {
-    auto* dialog = new QFileDialog(m_page, tr("Export the prompts of the slice"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("csv"));
-    dialog->setNameFilter(tr("CSV (*.csv)"));
-    dialog->selectFile(QStringLiteral("prompts.csv"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
-        if (const auto problem = saveCsv(m_page->streamPage().prompts().table(), path))
-            tell(tr("The prompts were not exported."), *problem);
-    });
     dialog->open();
 }
 

@@ -10,6 +10,7 @@
 #include "ui/views/experiments/lists/queue_status.h"
 #include "ui/views/experiments/page/experiments_page.h"
 #include "ui/views/experiments/report/report_page.h"
+#include "ui/views/experiments/set_keeper.h"
 
 class QSettings;
 
@@ -52,6 +53,9 @@ public:
 
     QueueStatus& status() { return m_status; }
 
+    /// Of the sets that the experiment shown has found.
+    SetKeeper& setKeeper() { return m_setKeeper; }
+
     const RecipeCatalog& catalog() const { return m_catalog; }
 
     /// What can be chosen on the model that was loaded.
@@ -67,6 +71,7 @@ public:
     void openPaths(const QStringList& paths);
 
     void askForData();
+    void askForDataFolder();
     void askForRecipe();
 
     /// Pauses or goes on with what is at work, or else with what is shown.
@@ -80,9 +85,12 @@ signals:
     void shown();
 
 private:
+    using UsePaths = void (ExperimentsDesk::*)(const QStringList&);
+
     void connectPanels();
     void connectPage();
     void refresh();
+    void showNoRun();
     void take(const RunPicturePtr& picture);
     void goOn(const RunPicture& picture);
     void takeTurns(bool isRunning);
@@ -92,7 +100,8 @@ private:
     std::optional<double> speedOn(const QString& folder, int prompt) const;
     /// A job out of the user's choices.
     template <typename Choice> void make(const Choice& choice, bool isAtOnce);
-    void askForFiles(const QString& title, void (ExperimentsDesk::*use)(const QStringList&));
+    void offerFiles(const QString& title, UsePaths use);
+    void askForFiles(const QString& title, bool isFolder, UsePaths use);
     void takeRecipe(const QString& path);
     void start(const ExperimentJob& job, const QString& problem, bool isAtOnce);
     void setRecipeData(const QStringList& paths);
@@ -113,6 +122,7 @@ private:
     QueueStatus m_status{m_queue, m_watcher};
     RecipeCatalog m_catalog;
     RunSetup m_setup;
+    SetKeeper m_setKeeper{m_context, m_messages};
     QThreadPool m_thread{this}; ///< copies of reports
     ModelChoice m_model;
     ExperimentsPage* m_page;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/files/whole_file.h"
 #include "ui/views/experiments/experiments_desk.h"
+#include "ui/views/experiments/stream/prompts_view.h"
+#include "ui/views/experiments/stream/stream_page.h"
 
 #include <QDir>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
 
-// Saving what a report consists of elsewhere.
+// Saving elsewhere what a report consists of, and the prompts of a stream.
 
 namespace ui {
 
@@ -99,6 +101,20 @@ void ExperimentsDesk::copyReport(const QStringList& files, const QString& target
             },
             Qt::QueuedConnection);
     });
+}
+
+void ExperimentsDesk::exportPrompts() {
+    auto* dialog = new QFileDialog(m_page, tr("Export the prompts of the slice"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("csv"));
+    dialog->setNameFilter(tr("CSV (*.csv)"));
+    dialog->selectFile(QStringLiteral("prompts.csv"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+        if (const auto problem = saveCsv(m_page->streamPage().prompts().table(), path))
+            tell(tr("The prompts were not exported."), *problem);
+    });
+    dialog->open();
 }
 
 } // namespace ui

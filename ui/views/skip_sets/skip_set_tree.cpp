@@ -21,6 +21,7 @@ enum SetColumn {
     SetName,
     SetState,
     SetScore,
+    SetRatio,
     SetSkipped,
     SetJaccard,
     SetTrials,
@@ -32,7 +33,8 @@ enum SetColumn {
 constexpr int kSetRole = Qt::UserRole + 1;   ///< index into the model's sets; none on its line
 constexpr int kOwnRole = Qt::UserRole + 2;   ///< whether it is of the loaded model
 constexpr int kOtherRole = Qt::UserRole + 3; ///< index of the other model
-constexpr int kRoomForDay = 400;             ///< pixels at 100 %
+constexpr int kRoomForRatio = 260;           ///< pixels at 100 %
+constexpr int kRoomForDay = 400;
 constexpr int kRoomForAll = 500;
 
 const QString kPublished = QStringLiteral(", published");
@@ -52,6 +54,7 @@ QStringList headings() {
     return {SkipSetTree::tr("Skip set"),
             SkipSetTree::tr("State"),
             SkipSetTree::tr("Score"),
+            SkipSetTree::tr("r"),
             SkipSetTree::tr("Skipped"),
             SkipSetTree::tr("Jaccard"),
             SkipSetTree::tr("Trials"),
@@ -183,6 +186,7 @@ QStringList SkipSetTree::cellsOf(const ModelSkipSets& model, const NamedSkipSet&
     return {shownTask(set.task),
             stateOf(model, set),
             isMeasured ? shareText(stored.score) : QString(),
+            shareText(stored.skipRatio),
             skippedText(stored.set, model.layerCount),
             isCompared ? shareText(compareSkipSets(stored.set, *m_listing.pinned).jaccard())
                        : QString(),
@@ -285,6 +289,7 @@ void SkipSetTree::showColumns() {
         hasState = hasState || !stateOf(m_listing.own, set).isEmpty();
     setColumnHidden(SetState, !hasState);
     setColumnHidden(SetJaccard, !m_listing.pinned);
+    setColumnHidden(SetRatio, room < m_theme.scaled(kRoomForRatio));
     setColumnHidden(SetDay, room < m_theme.scaled(kRoomForDay));
     for (const int column : {SetTrials, SetSource})
         setColumnHidden(column, room < m_theme.scaled(kRoomForAll));

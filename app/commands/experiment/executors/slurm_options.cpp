@@ -77,9 +77,9 @@ void addSlurmOptions(CLI::App& command, SlurmOptions& options) {
     add("--slurm-partition", options.partition, "The partition; default: the cluster's");
     add("--slurm-time", options.time, "The time limit of one part, as sbatch takes it: 2:00:00");
     add("--slurm-memory", options.memory, "The memory of one part, as sbatch takes it: 4G");
-    add("--slurm-cpus", options.cpus, "The processors of one part")->check(wholeFrom(1));
+    add("--slurm-cpus", options.cpus, "The processors of one part")->transform(wholeFrom(1));
     add("--slurm-throttle", options.throttle, "How many parts run at the same time at most")
-        ->check(wholeFrom(1));
+        ->transform(wholeFrom(1));
     add("--slurm-argument",
         options.arguments,
         "A further argument of sbatch, for instance --slurm-argument=--exclusive; may be given "
@@ -87,10 +87,10 @@ void addSlurmOptions(CLI::App& command, SlurmOptions& options) {
     add("--slurm-attempts",
         options.attempts,
         "How often a part that is killed is submitted at most")
-        ->check(wholeFrom(1))
+        ->transform(wholeFrom(1))
         ->capture_default_str();
     add("--slurm-poll", options.pollSeconds, "Seconds between two questions to Slurm")
-        ->check(numberFrom(0.1, 3600.0))
+        ->transform(numberFrom(0.1, 3600.0))
         ->capture_default_str();
 }
 

@@ -16,17 +16,6 @@ namespace {
 /// them and 10 s until Slurm's commands give up, a quarter of an hour.
 constexpr int kMostFailures = 60;
 
-ShardPhase shownPhase(ExecutorPhase phase) {
-    switch (phase) {
-    case ExecutorPhase::Running:
-        return ShardPhase::Running;
-    case ExecutorPhase::Finished:
-        return ShardPhase::Finished;
-    default:
-        return ShardPhase::Waiting;
-    }
-}
-
 void waitFor(double seconds, const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any never;
@@ -188,13 +177,16 @@ Result<void> SlurmStage::show() {
         if (isKnown && *kept == notes)
             continue;
         hasChanged = true;
-        const bool isNewPhase = !isKnown || shownPhase(kept->phase) != shownPhase(notes.phase);
+        const ShardPhase phase = shownPhase(notes);
+        const bool isNewPhase = !isKnown || shownPhase(*kept) != phase;
         if (isKnown)
             *kept = notes;
         else
             m_state.shards.insert(kept, notes);
         if (isNewPhase)
-            m_reports.onState({.shard = notes.shard, .phase = shownPhase(notes.phase)});
+            m_reports.onState({.shard = notes.shard,
+                               .phase = phase,
+                               .problem = phase == ShardPhase::Failed ? notes.ended : ""});
     }
     return hasChanged ? saveExecutorState(m_folder.path(), m_state) : Result<void>();
 }

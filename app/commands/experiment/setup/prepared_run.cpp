@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* kPlanted = "planted";
 
-/// Names the options that were given although the recipe of a run folder brings them.
-void noteUnused(const ExperimentOptions& options) {
+/// Those that a run folder's recipe brings.
+std::vector<std::string> givenRunOptions(const ExperimentOptions& options) {
     const ExperimentOptions usual;
     std::vector<std::string> given;
     if (options.size != usual.size)
@@ -36,10 +36,37 @@ void noteUnused(const ExperimentOptions& options) {
         given.emplace_back("--backend");
     if (options.model.context != usual.model.context)
         given.emplace_back("--context");
-    if (!options.model.draftAdapter.empty())
-        given.emplace_back("--draft-adapter");
     for (const auto& [name, value] : options.model.settings)
         given.push_back("--" + name);
+    return given;
+}
+
+std::vector<std::string> givenDataOptions(const DataOptions& options) {
+    const DataOptions usual;
+    std::vector<std::string> given;
+    const auto add = [&given](bool isGiven, const char* name) {
+        if (isGiven)
+            given.emplace_back(name);
+    };
+    add(!options.paths.empty(), "--data");
+    add(options.layout.prompt != usual.layout.prompt, "--text-field");
+    add(options.layout.task != usual.layout.task, "--task-field");
+    add(options.layout.reference != usual.layout.reference, "--reference-field");
+    add(options.layout.id != usual.layout.id, "--id-field");
+    add(options.layout.separator.has_value(), "--separator");
+    add(!options.layout.hasHeader, "--no-header");
+    add(options.limits.perFile.has_value(), "--limit");
+    add(options.limits.perTask.has_value(), "--per-task");
+    add(options.limits.total.has_value(), "--total");
+    add(options.order.has_value(), "--order");
+    add(options.seed != usual.seed, "--order-seed");
+    return given;
+}
+
+void noteUnused(const ExperimentOptions& options) {
+    std::vector<std::string> given = givenRunOptions(options);
+    if (options.model.model.empty() && !options.model.draftAdapter.empty())
+        given.emplace_back("--draft-adapter");
     if (!given.empty())
         Console::note(fmt::format("The recipe is that of a run and says itself how it is run, so "
                                   "these options are not used: {}.",
@@ -47,7 +74,7 @@ void noteUnused(const ExperimentOptions& options) {
 }
 
 /// A run folder's recipe brings its own options: size, seed, models and how they are computed. A
-/// model that is named beside it counts more.
+/// model that is named beside it counts more, with the draft adapter that is named with it.
 Result<RunOptions> runOptions(const Recipe& recipe, ExperimentOptions& options) {
     if (!recipe.run) {
         RunOptions run;
@@ -55,18 +82,24 @@ Result<RunOptions> runOptions(const Recipe& recipe, ExperimentOptions& options) 
         run.seed = options.seed;
         run.isRaw = options.isRaw;
         putModelOptions(options.model, run);
-        run.models.insert(run.models.end(), options.otherModels.begin(), options.otherModels.end());
+        for (const std::string& other : options.otherModels)
+            run.models.push_back(other == kPlanted ? other : keptPath(other));
         return run;
     }
     noteUnused(options);
     RunOptions run = *recipe.run;
-    if (!options.model.model.empty())
-        run.models = {options.model.model};
+    if (!options.model.model.empty()) {
+        RunOptions named;
+        putModelOptions(options.model, named);
+        run.models = named.models;
+        run.draftAdapter = named.draftAdapter; // it belongs to the model
+    }
     const std::string first = run.models.empty() ? "" : run.models.front();
     ENGINE_TRY(options.model, modelOptionsOf(run, {.path = first, .isPlanted = run.isPlanted}));
     if (run.models.size() > 1)
         options.otherModels.assign(run.models.begin() + 1, run.models.end());
     options.size = run.size;
+    options.isRaw = run.isRaw;
     return run;
 }
 
@@ -91,6 +124,7 @@ Result<Recipe> sized(Recipe recipe, const ExperimentOptions& options, RunOptions
 Result<std::vector<RunModel>> describeModels(const ExperimentOptions& options) {
     std::vector<RunModel> models;
     ENGINE_TRY(RunModel first, describeModel(options.model));
+    ENGINE_TRY_DO(checkDataModel(options.model, options.isRaw));
     models.push_back(std::move(first));
     for (const std::string& other : options.otherModels) {
         ModelOptions own = options.model;
@@ -98,6 +132,7 @@ Result<std::vector<RunModel>> describeModels(const ExperimentOptions& options) {
         if (!own.isPlanted)
             own.model = other;
         ENGINE_TRY(RunModel model, describeModel(own));
+        ENGINE_TRY_DO(checkDataModel(own, options.isRaw));
         const bool isTwin = std::any_of(models.begin(), models.end(), [&](const RunModel& known) {
             return known.name == model.name;
         });
@@ -112,8 +147,8 @@ Result<std::vector<RunModel>> describeModels(const ExperimentOptions& options) {
 Result<std::vector<DataRecord>>
 readData(const ExperimentOptions& options, const Recipe& recipe, const std::stop_token& stop) {
     DataOptions choice = options.data;
-    if (choice.order == DataOrder::AsIs && !recipe.order.empty())
-        choice.order = dataOrderOf(recipe.order).value_or(DataOrder::AsIs);
+    if (!choice.order)
+        choice.order = dataOrderOf(recipe.order);
     ENGINE_TRY(PromptSet read, readPrompts(choice, stop));
     std::vector<DataRecord> records;
     for (DataPrompt& prompt : read.prompts)
@@ -122,6 +157,25 @@ readData(const ExperimentOptions& options, const Recipe& recipe, const std::stop
 }
 
 } // namespace
+
+std::vector<std::string> givenOptions(const ExperimentOptions& options) {
+    std::vector<std::string> given;
+    const auto add = [&given](bool isGiven, const char* name) {
+        if (isGiven)
+            given.emplace_back(name);
+    };
+    add(!options.recipe.empty(), "a recipe");
+    add(!options.model.model.empty(), "--model");
+    add(!options.otherModels.empty(), "--and-model");
+    add(!options.model.draftAdapter.empty(), "--draft-adapter");
+    add(options.prompts > 0, "--prompts");
+    add(options.maxTokens > 0, "--max-tokens");
+    add(options.seeds > 0, "--seeds");
+    add(options.mayOverwrite, "--overwrite");
+    for (const auto& more : {givenDataOptions(options.data), givenRunOptions(options)})
+        given.insert(given.end(), more.begin(), more.end());
+    return given;
+}
 
 Result<PreparedRun> prepareRun(ExperimentOptions options, const std::stop_token& stop) {
     ENGINE_TRY(Recipe asked, findRecipe(options.recipe));

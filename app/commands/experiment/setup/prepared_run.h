@@ -5,6 +5,7 @@
 #include "engine/experiments/run/run_folder.h"
 
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace app {
@@ -16,8 +17,12 @@ struct PreparedRun {
     std::vector<engine::DataRecord> prompts; ///< those that the shards ask
 };
 
-/// Reads recipe, prompts and models and makes the plan. Errors: those of all of these, before any
-/// model is loaded.
+/// Reads recipe, prompts and models and makes the plan. Errors: those of all of these, and of
+/// options with which a model could not be loaded; no model is loaded for that.
 engine::Result<PreparedRun> prepareRun(ExperimentOptions options, const std::stop_token& stop);
+
+/// The options that were given and say what is run, by their names: the recipe, prompts, models,
+/// amounts, and whether an earlier run goes.
+std::vector<std::string> givenOptions(const ExperimentOptions& options);
 
 } // namespace app

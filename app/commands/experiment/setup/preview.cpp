@@ -3,6 +3,7 @@
 
 #include "app/commands/experiment/shards/shard_model.h"
 #include "app/commands/options/text_options.h"
+#include "app/commands/search/skip_set_search.h"
 #include "app/data/answering.h"
 #include "engine/experiments/offline_search.h"
 
@@ -33,7 +34,9 @@ tokensOfSearch(const RecipeSearch& search, int layers, std::size_t prompts, long
         return {sets * windows * search.maxTokens, sets * promptTokens};
     }
     // The windows are read twice: by vanilla, which answers, and into the cache of the trials.
-    return {windows * (search.maxTokens + search.trials * kTokensOfTrial), 2 * promptTokens};
+    const long used = std::min(windows, static_cast<long>(kMostWindows));
+    const long read = windows == 0 ? 0 : 2 * promptTokens * used / windows;
+    return {used * (search.maxTokens + search.trials * kTokensOfTrial), read};
 }
 
 struct Rates {

@@ -5,8 +5,13 @@
 #include "engine/base/modules/run_time_module.h"
 #include "engine/base/system_memory.h"
 #include "engine/kernels/processor.h"
+#include "engine/loading/drafts/draft_adapter.h"
+#include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/readable_text.h"
 #include "engine/loading/network/network_tensors.h"
 #include "engine/model/model_fingerprint.h"
+#include "engine/session/loading/draft_adapter_choice.h"
+#include "engine/tuning/files/hashed_file.h"
 
 #include <unistd.h>
 
@@ -22,6 +27,9 @@ namespace {
 constexpr std::size_t kRoofBytes = std::size_t{1} << 28U;
 constexpr const char* kOtherModel =
     "Put the model's files back as they were when the run began, or begin the run anew in another "
+    "folder.";
+constexpr const char* kOtherAdapter =
+    "Put the draft adapter back as it was when the run began, or begin the run anew in another "
     "folder.";
 
 std::string hostName() {
@@ -58,9 +66,58 @@ MachineFacts machineFacts(const ModelOptions& options, const LoadedModel& model)
     return facts;
 }
 
+/// A plan is JSON, which holds no other text.
+Result<void> checkName(const std::string& path) {
+    if (isValidUtf8(path))
+        return {};
+    return Error{
+        ErrorCode::InvalidInput,
+        fmt::format("The name {} is not UTF-8, so a run cannot keep it.", readable(path, 400)),
+        "Rename the file or its folder."};
+}
+
+/// The sum of a draft adapter's bytes. Errors: as adoptDraftAdapter() for a file that was asked
+/// for.
+Result<std::string> adapterSum(const std::filesystem::path& path,
+                               const ModelConfig& config,
+                               const std::string& fingerprint) {
+    {
+        ENGINE_TRY(const DraftAdapter adapter, readDraftAdapter(path));
+        ENGINE_TRY_DO(checkFits(adapter, config, fingerprint));
+    }
+    ENGINE_TRY(const std::string bytes, readTextFile(path, kMostAdapterBytes));
+    return contentSumOf(bytes);
+}
+
+/// Of the one that is adopted with these options; empty for none.
+Result<std::string>
+adapterOf(const ModelOptions& options, const ModelConfig& config, const std::string& fingerprint) {
+    if (options.draftAdapter == kNoDraftAdapter)
+        return std::string();
+    if (!options.draftAdapter.empty())
+        return adapterSum(options.draftAdapter, config, fingerprint);
+    const std::filesystem::path users = usersDraftAdapter(fingerprint);
+    for (const std::filesystem::path& path : {users, adapterFolder() / users.filename()}) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(path, ignored))
+            continue;
+        if (auto sum = adapterSum(path, config, fingerprint)) // else it is passed over there, too
+            return sum;
+    }
+    return std::string();
+}
+
 } // namespace
 
+std::string keptPath(const std::string& typed) {
+    std::error_code failure;
+    const auto whole = std::filesystem::absolute(typed, failure);
+    return typed.empty() || failure ? typed : whole.string();
+}
+
 Result<RunModel> describeModel(const ModelOptions& options) {
+    ENGINE_TRY_DO(checkName(keptPath(options.model)));
+    ENGINE_TRY_DO(checkName(keptPath(options.draftAdapter)));
     ENGINE_TRY(const ModelFiles files, openModel(options));
     ENGINE_TRY(const ModelConfig config, files.config());
     ENGINE_TRY(const auto weights, files.weights());
@@ -68,9 +125,10 @@ Result<RunModel> describeModel(const ModelOptions& options) {
     model.name = files.path().filename().string();
     if (options.isPlanted)
         model.name += " (lesson)";
-    model.path = options.model;
+    model.path = keptPath(options.model);
     model.isPlanted = options.isPlanted;
     ENGINE_TRY(model.identity, modelFingerprint(config, *weights));
+    ENGINE_TRY(model.adapter, adapterOf(options, config, model.identity));
     forEachTensor(config, [&](const TensorSpec& tensor) {
         model.parameters +=
             static_cast<double>(tensor.outputs) * (tensor.isNorm() ? 1 : tensor.inputs);
@@ -83,7 +141,9 @@ void putModelOptions(const ModelOptions& options, RunOptions& run) {
     run.isPlanted = options.isPlanted;
     run.backend = options.backend;
     run.context = options.context;
-    run.models = {options.model};
+    run.models = {keptPath(options.model)};
+    run.draftAdapter = options.draftAdapter == kNoDraftAdapter ? options.draftAdapter
+                                                               : keptPath(options.draftAdapter);
     for (const auto& [name, value] : options.settings)
         run.backendSettings[name] = settingText(value);
 }
@@ -94,6 +154,7 @@ Result<ModelOptions> modelOptionsOf(const RunOptions& run, const RunModel& model
     options.isPlanted = model.isPlanted;
     options.backend = run.backend;
     options.context = run.context;
+    options.draftAdapter = run.draftAdapter;
     const std::vector<BackendInfo> known = knownBackends(moduleFolder());
     for (const auto& [name, text] : run.backendSettings) {
         const SettingInfo* setting = nullptr;
@@ -126,6 +187,13 @@ Result<ShardModel> loadShardModel(const RunFolder& folder, int model, const std:
                                  found.name,
                                  folder.path().string()),
                      kOtherModel};
+    if (found.adapter != planned.adapter)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The draft adapter of the model {} is not the one with which the "
+                                 "run in {} was begun.",
+                                 found.name,
+                                 folder.path().string()),
+                     kOtherAdapter};
     ShardModel made;
     ENGINE_TRY(made.data, loadDataModel(options, run.isRaw, stop));
     made.machine = machineFacts(options, made.data.loaded);

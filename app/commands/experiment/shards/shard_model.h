@@ -9,15 +9,21 @@
 
 namespace app {
 
-/// What tells a model from others, read from its files alone. Errors: those of opening the model.
+/// What tells a model and its draft adapter from others, read from their files alone. Errors: those
+/// of opening the model; InvalidInput for a path that is not UTF-8, which no plan can hold; those
+/// of adoptDraftAdapter() for an adapter that was asked for.
 engine::Result<engine::RunModel> describeModel(const ModelOptions& options);
+
+/// A path as a run keeps it: it holds in every folder. Empty stays empty.
+std::string keptPath(const std::string& typed);
 
 /// The options with which a model of a run is loaded. Errors: InvalidInput for a setting that the
 /// backend does not have.
 engine::Result<ModelOptions> modelOptionsOf(const engine::RunOptions& run,
                                             const engine::RunModel& model);
 
-/// Keeps the options in the form in which they are stored; the inverse of modelOptionsOf().
+/// Keeps the options in the form in which they are stored, paths as keptPath(); the inverse of
+/// modelOptionsOf().
 void putModelOptions(const ModelOptions& options, engine::RunOptions& run);
 
 /// A model that is ready for shards, and the machine that runs it.
@@ -26,8 +32,8 @@ struct ShardModel {
     engine::MachineFacts machine;
 };
 
-/// Errors: those of loading; InvalidInput if the files are not those of the plan, or if another
-/// build of this program began the run.
+/// Errors: those of loading; InvalidInput if the model's files or its draft adapter are not those
+/// of the plan, or if another build of this program began the run.
 engine::Result<ShardModel>
 loadShardModel(const engine::RunFolder& folder, int model, const std::stop_token& stop);
 

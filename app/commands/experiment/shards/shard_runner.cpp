@@ -136,10 +136,17 @@ private:
 
     Result<void> begin() {
         std::vector<ShardRecord> done;
-        auto journal = m_folder.recipe().isStream ? m_folder.goOn(m_shard.index, done)
+        std::string damage;
+        auto journal = m_folder.recipe().isStream ? m_folder.goOn(m_shard.index, done, &damage)
                                                   : m_folder.begin(m_shard.index);
         if (!journal)
             return std::move(journal).error();
+        if (!damage.empty() && m_work.onNote)
+            m_work.onNote(
+                fmt::format("Part {} goes on behind the last prompt that was done before a "
+                            "line that cannot be read: {}",
+                            m_shard.index + 1,
+                            damage));
         ShardResult result;
         result.shard = m_shard.index;
         result.runHash = m_folder.plan().runHash;

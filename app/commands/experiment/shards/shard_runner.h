@@ -25,7 +25,8 @@ struct ShardWork {
 /// Runs one shard from its beginning to its file; a stream goes on behind the prompts that are
 /// done. Vanilla and the variants answer each prompt in the order of the plan, then in reverse
 /// order, if the stage says so. A variant that fails is dropped and named in the result; prompts
-/// that do not fit into the context are left out and named. The caller has claimed the shard.
+/// that do not fit into the context are left out and named, as is a line of a stream's part file
+/// that cannot be read. The caller has claimed the shard.
 /// Errors: those of the model and of vanilla; Io; Cancelled, and what a stream has finished is
 /// kept.
 engine::Result<void> runShard(const engine::RunFolder& folder, int shard, const ShardWork& work);

@@ -18,4 +18,13 @@ inline bool isBlankText(std::string_view text) {
     return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
 }
 
+/// A text without the white space of ASCII around it.
+inline std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kWhite = " \t\r\n\f\v";
+    if (isBlankText(text))
+        return {};
+    const std::size_t begin = text.find_first_not_of(kWhite);
+    return text.substr(begin, text.find_last_not_of(kWhite) + 1 - begin);
+}
+
 } // namespace engine

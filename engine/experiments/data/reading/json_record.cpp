@@ -68,10 +68,13 @@ Result<JsonDocument> readJsonLine(const TextLine& line) {
     return document;
 }
 
-Result<DataRecord>
-readJsonRecord(const TextLine& line, const DataLayout& layout, const std::string& fileTask) {
+Result<DataRecord> readJsonRecord(const TextLine& line,
+                                  const DataLayout& layout,
+                                  const std::string& fileTask,
+                                  FieldSet& missing) {
     ENGINE_TRY(const JsonDocument document, readJsonLine(line));
     const JsonValue root = document.root();
+    std::erase_if(missing, [&root](const std::string& name) { return root.contains(name); });
     DataRecord record;
     record.line = line.number;
     record.id = idOf(root[layout.id], line.number);

@@ -28,7 +28,8 @@ public:
         : m_lines(std::move(lines))
         , m_layout(std::move(layout))
         , m_fileTask(std::move(fileTask))
-        , m_isJson(isJson) {}
+        , m_isJson(isJson)
+        , m_missing(m_layout.required.begin(), m_layout.required.end()) {}
 
     Result<std::optional<DataItem>> next() override {
         for (;;) {
@@ -42,11 +43,15 @@ public:
 
     std::uint64_t bytesRead() const override { return m_lines.place().offset; }
 
+    bool hasField(std::string_view name) const override {
+        return m_isJson && !m_missing.contains(name);
+    }
+
 private:
-    Result<DataRecord> read(const TextLine& line) const {
+    Result<DataRecord> read(const TextLine& line) {
         ENGINE_TRY_DO(checkLine(line));
         if (m_isJson)
-            return readJsonRecord(line, m_layout, m_fileTask);
+            return readJsonRecord(line, m_layout, m_fileTask, m_missing);
         return DataRecord{.line = line.number,
                           .task = taskOfRecord(m_layout, m_fileTask, ""),
                           .id = fmt::format("{}", line.number),
@@ -57,6 +62,7 @@ private:
     DataLayout m_layout;
     std::string m_fileTask;
     bool m_isJson;
+    FieldSet m_missing; // of the layout's required fields: those that no record had so far
 };
 
 class DocumentRecord final : public RecordReader {

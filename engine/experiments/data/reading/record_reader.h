@@ -22,6 +22,11 @@ public:
 
     /// Bytes of the file that were read.
     virtual std::uint64_t bytesRead() const = 0;
+
+    /// See DataStream.
+    virtual bool hasField(std::string_view /*name*/) const { return false; }
+
+    virtual std::string remark() const { return {}; }
 };
 
 /// The reader for the file's format; `fileTask` is the task of the file. Errors: those of

@@ -79,11 +79,10 @@ public:
                                      row->line,
                                      row->problem),
                          "Correct this line."};
-        const std::vector<std::string> names = columnNames(row->cells, m_layout);
-        m_columnCount = names.size();
-        m_columns = columnsOf(names, m_layout);
+        m_names = columnNames(row->cells, m_layout);
+        m_columns = columnsOf(m_names, m_layout);
         if (!m_columns.prompt)
-            return noPromptColumn(m_table.lines().path(), m_layout, names);
+            return noPromptColumn(m_table.lines().path(), m_layout, m_names);
         if (!m_layout.hasHeader)
             m_first = std::move(row);
         return {};
@@ -101,15 +100,34 @@ public:
 
     std::uint64_t bytesRead() const override { return m_table.lines().place().offset; }
 
+    bool hasField(std::string_view name) const override {
+        return std::find(m_names.begin(), m_names.end(), name) != m_names.end();
+    }
+
+    std::string remark() const override {
+        for (const std::string& used :
+             {m_layout.prompt,
+              m_layout.taskSource == TaskSource::Field ? m_layout.task : std::string(),
+              m_layout.id,
+              m_layout.reference,
+              m_layout.test,
+              m_layout.entryPoint})
+            if (std::count(m_names.begin(), m_names.end(), used) > 1)
+                return fmt::format("{} has several columns \"{}\"; the first of them is used.",
+                                   m_table.lines().path().string(),
+                                   readable(used));
+        return {};
+    }
+
 private:
     Result<DataRecord> read(const TableRow& row) const {
         if (!row.problem.empty())
             return badLineError(row.line, row.problem);
-        if (row.cells.size() != m_columnCount)
+        if (row.cells.size() != m_names.size())
             return badLineError(row.line,
                                 fmt::format("it has {} cells, but the first line has {}",
                                             row.cells.size(),
-                                            m_columnCount));
+                                            m_names.size()));
         const auto cell = [&row](const std::optional<std::size_t>& column) -> std::string {
             return column ? row.cells[*column] : std::string();
         };
@@ -132,7 +150,7 @@ private:
     TableReader m_table;
     DataLayout m_layout;
     std::string m_fileTask;
-    std::size_t m_columnCount = 0;
+    std::vector<std::string> m_names; // of the columns
     TableColumns m_columns;
     std::optional<TableRow> m_first; // without a header: read already
 };
@@ -144,7 +162,7 @@ std::vector<std::string> columnNames(const std::vector<std::string>& row,
     std::vector<std::string> names;
     for (const std::string& cell : row) {
         const bool isNamed = layout.hasHeader && !isBlankText(cell);
-        names.push_back(isNamed ? cell : fmt::format("{}", names.size() + 1));
+        names.push_back(isNamed ? std::string(trimmed(cell)) : fmt::format("{}", names.size() + 1));
     }
     return names;
 }

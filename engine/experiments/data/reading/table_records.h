@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// The names of a table's columns. `row` is its first one.
+/// The names of a table's columns, without white space around them. `row` is its first one.
 std::vector<std::string> columnNames(const std::vector<std::string>& row, const DataLayout& layout);
 
 /// The records of a table, of which no line was read yet. Errors: as openRecords().

@@ -123,40 +123,100 @@ void fillCategories(const RunData& data,
     }
 }
 
-/// The panel of a task, or the one for all tasks; null if the figure has none.
+/// The panel of a paper's value; null if the figure has none. A value of all tasks belongs to the
+/// panel of all of them, or to the only one.
 FigurePanel* panelOf(const RunData& data,
                      const FigureWish& wish,
                      ResultFigure& figure,
-                     const std::string& task) {
-    for (FigurePanel& panel : figure.panels) {
-        if (wish.panels != "task" || (task.empty() && panel.isSummary) ||
-            (!task.empty() && !panel.isSummary && panel.title == data.label("task", task)))
-            return &panel;
-    }
-    return nullptr;
+                     const OverlayValue& value) {
+    const std::string task = wish.x == "task" ? std::string() : value.task;
+    const auto isItsOwn = [&](const FigurePanel& panel) {
+        if (wish.panels == "task")
+            return task.empty() ? panel.isSummary || figure.panels.size() == 1
+                                : !panel.isSummary && panel.title == data.label("task", task);
+        if (wish.panels == "variant")
+            return panel.title ==
+                   data.label(wish.x.starts_with("setting:") ? "base" : "variant", value.variant);
+        return wish.panels != "measure" || panel.title == measureLabel(value.measure);
+    };
+    const auto found = std::find_if(figure.panels.begin(), figure.panels.end(), isItsOwn);
+    return found == figure.panels.end() ? nullptr : &*found;
 }
 
-std::optional<double> placeOnAxis(const RunData& data,
-                                  const FigureWish& wish,
-                                  const ResultFigure& figure,
-                                  const OverlayValue& value) {
-    if (wish.x.starts_with("setting:") && value.x && figure.kind == FigureKind::Lines)
-        return value.x;
-    if (wish.x == "time" || wish.x == "parameters")
-        return value.x;
+/// Where a paper's value stands on the x axis: at one place, or all along it until another.
+struct PaperPlace {
+    double x = 0.0;
+    std::optional<double> until = {};
+};
+
+/// A value of no single place belongs to all of ours, or to those of its task.
+std::optional<PaperPlace> spanOf(const RunData& data,
+                                 const FigureWish& wish,
+                                 const ResultFigure& figure,
+                                 const std::string& task) {
+    std::optional<PaperPlace> all;
+    for (const FigurePanel& panel : figure.panels) {
+        for (const FigureSeries& series : panel.series) {
+            for (const FigureSeries::Point& point : series.points) {
+                if (series.isPaper)
+                    continue;
+                if (!all)
+                    all = PaperPlace{point.x, point.x};
+                all->x = std::min(all->x, point.x);
+                all->until = std::max(*all->until, point.x);
+            }
+        }
+    }
+    if (!all || task.empty() || wish.panels == "task" ||
+        data.groups(data.stageOf(wish.stage), "task", wish.variants) ==
+            std::vector<std::string>{task})
+        return all;
+    const std::string label = data.label("task", task);
+    for (std::size_t i = 0; i < figure.bands.size(); ++i) {
+        if (figure.bands[i].second == label)
+            return PaperPlace{figure.bands[i].first,
+                              i + 1 < figure.bands.size() ? figure.bands[i + 1].first
+                                                          : *all->until};
+    }
+    return std::nullopt;
+}
+
+std::optional<PaperPlace> placeOnAxis(const RunData& data,
+                                      const FigureWish& wish,
+                                      const ResultFigure& figure,
+                                      const OverlayValue& value) {
+    if (figure.x.names.empty()) { // along numbers
+        if (value.x)
+            return PaperPlace{*value.x, {}};
+        return spanOf(data, wish, figure, value.task);
+    }
     std::string label;
     if (wish.x == "variant") {
         const ReportVariant* variant = data.variant(value.variant);
         label = variant ? variant->label : std::string();
     } else if (wish.x == "task") {
+        if (value.task.empty() && figure.kind == FigureKind::Stack) // of all tasks together
+            return PaperPlace{0.0, static_cast<double>(figure.x.names.size() - 1)};
         label = data.label("task", value.task);
-    } else {
-        return std::nullopt;
     }
     const auto found = std::find(figure.x.names.begin(), figure.x.names.end(), label);
     if (label.empty() || found == figure.x.names.end())
         return std::nullopt;
-    return static_cast<double>(found - figure.x.names.begin());
+    return PaperPlace{static_cast<double>(found - figure.x.names.begin()), {}};
+}
+
+/// A paper's value stands in the row of its variant, at the part of a stack, or with the line of
+/// its measure, if there are such.
+std::string paperName(const FigureWish& wish,
+                      const ResultFigure& figure,
+                      const RecipeOverlay& overlay,
+                      const OverlayValue& value,
+                      const ReportVariant* variant) {
+    if (figure.kind == FigureKind::Stack)
+        return std::string(measureInfo(value.measure).heading);
+    if (wish.series == "variant" && variant)
+        return variant->label;
+    return wish.series == "measure" ? measureLabel(value.measure) : overlay.label;
 }
 
 void addOverlays(const RunData& data,
@@ -167,22 +227,25 @@ void addOverlays(const RunData& data,
         for (const OverlayValue& value : overlay.values) {
             if (std::find(wish.y.begin(), wish.y.end(), value.measure) == wish.y.end())
                 continue;
-            const auto x = placeOnAxis(data, wish, figure, value);
-            FigurePanel* panel =
-                panelOf(data, wish, figure, wish.x == "task" ? std::string() : value.task);
-            if (!x || !panel || (wish.panels != "task" && wish.x != "task" && !value.task.empty()))
-                continue;
-            // A paper's value stands in the row of its variant, if variants have rows.
             const ReportVariant* variant = data.variant(value.variant);
-            const std::string name =
-                wish.series == "variant" && variant ? variant->label : overlay.label;
+            const auto place = placeOnAxis(data, wish, figure, value);
+            FigurePanel* panel = panelOf(data, wish, figure, value);
+            if (!place || !panel)
+                continue;
+            // Along the axis it is beside ours only, and where the figure tells its task.
+            const bool isSeen =
+                place->until ? variant || value.variant.empty()
+                             : value.task.empty() || wish.panels == "task" || wish.x == "task";
+            if (!isSeen)
+                continue;
+            const std::string name = paperName(wish, figure, overlay, value, variant);
             auto series =
                 std::find_if(panel->series.begin(), panel->series.end(), [&](const auto& known) {
                     return known.isPaper && known.name == name;
                 });
             if (series == panel->series.end())
                 series = panel->series.insert(series, {name, {}, true, false});
-            series->points.push_back({*x, {value.value, {}, {}, 0}});
+            series->points.push_back({place->x, {value.value, {}, {}, 0}, false, place->until});
             figure.overlayLabel = overlay.label;
         }
     }
@@ -297,8 +360,7 @@ ResultFigure makeFigure(const RunData& data, const Recipe& recipe, const FigureW
         fillCategories(data, recipe, wish, figure);
         break;
     }
-    if (figure.kind != FigureKind::Matrix && figure.kind != FigureKind::LayerGrids &&
-        figure.kind != FigureKind::Stack)
+    if (figure.kind != FigureKind::Matrix && figure.kind != FigureKind::LayerGrids)
         addOverlays(data, recipe, wish, figure);
     if (figure.refusedPoints > 0)
         figure.note += fmt::format("{}{} left out: vanilla moved by more than {:.0f} % beside {}. "

@@ -83,9 +83,17 @@ ResultCell valueCell(const Estimate& value, bool showsCount) {
     return {details.empty() ? text : fmt::format("{} ({})", text, details), value};
 }
 
-std::string placeText(const ResultFigure& figure, double x) {
-    const auto index = static_cast<std::size_t>(std::max(x, 0.0));
-    return index < figure.x.names.size() ? figure.x.names[index] : fmt::format("{:.6g}", x);
+/// Of a paper's value of no single place: the band along which it holds, or all.
+std::string placeText(const ResultFigure& figure, const FigureSeries::Point& point) {
+    for (std::size_t i = 0; point.until && i < figure.bands.size(); ++i) {
+        if (figure.bands[i].first == point.x &&
+            (i + 1 == figure.bands.size() || figure.bands[i + 1].first == *point.until))
+            return figure.bands[i].second;
+    }
+    if (point.until)
+        return "all";
+    const auto index = static_cast<std::size_t>(std::max(point.x, 0.0));
+    return index < figure.x.names.size() ? figure.x.names[index] : fmt::format("{:.6g}", point.x);
 }
 
 void addMatrixRows(const ResultFigure& figure, ResultTable& table) {
@@ -187,7 +195,7 @@ ResultTable figureTable(const ResultFigure& figure) {
                                            ? series.name + ", " + figure.overlayLabel
                                            : series.name,
                                        {}},
-                                      {placeText(figure, point.x), {}},
+                                      {placeText(figure, point), {}},
                                       valueCell(point.y, !common)});
         }
     }

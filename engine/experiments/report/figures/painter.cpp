@@ -95,10 +95,17 @@ void Painter::diamond(DrawingPoint centre, double radius, std::optional<Ink> fil
 
 void Painter::paperSquare(DrawingPoint centre) {
     const double half = px(4.0);
-    Mark& mark = add(MarkShape::Rectangle,
-                     {{centre.x - half, centre.y - half}, {centre.x + half, centre.y + half}});
+    paperFrame({centre.x - half, centre.y - half}, {centre.x + half, centre.y + half});
+}
+
+void Painter::paperFrame(DrawingPoint from, DrawingPoint to) {
+    Mark& mark = add(MarkShape::Rectangle, {from, to});
     mark.stroke = Ink::Paper;
     mark.dashes = {px(2.0), px(1.5)};
+}
+
+void Painter::paperLine(DrawingPoint from, DrawingPoint to) {
+    line({from, to}, Ink::Paper, 1.0, {4.0, 3.0});
 }
 
 void Painter::whisker(DrawingPoint low, DrawingPoint high, Ink ink) {

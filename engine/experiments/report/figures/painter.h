@@ -42,8 +42,11 @@ public:
     void outline(DrawingPoint from, DrawingPoint to, Ink ink, double strokeWidth = 1.0);
     void circle(DrawingPoint centre, double radius, std::optional<Ink> fill, Ink stroke);
     void diamond(DrawingPoint centre, double radius, std::optional<Ink> fill, Ink stroke);
-    /// A value that a paper prints: a dashed hollow square.
+    /// A value that a paper prints: a dashed hollow square; of a share a frame as wide as it is,
+    /// and a line where the value has no single place.
     void paperSquare(DrawingPoint centre);
+    void paperFrame(DrawingPoint from, DrawingPoint to);
+    void paperLine(DrawingPoint from, DrawingPoint to);
     /// The horizontal (or upright) interval mark without its point.
     void whisker(DrawingPoint low, DrawingPoint high, Ink ink);
     /// `at` is where the baseline begins, ends or has its middle.

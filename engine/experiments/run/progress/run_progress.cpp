@@ -35,10 +35,13 @@ void addExecutor(const std::filesystem::path& folder, std::vector<ShardState>& s
         if (shard.shard < 0 || shard.shard >= count)
             continue;
         ShardState& state = states[static_cast<std::size_t>(shard.shard)];
-        if (state.phase != ShardPhase::Waiting && state.phase != ShardPhase::Running)
+        if (state.phase == ShardPhase::Finished || state.phase == ShardPhase::Damaged)
             continue;
-        if (shard.phase == ExecutorPhase::Running)
-            state.phase = ShardPhase::Running;
+        const ShardPhase told = shownPhase(shard);
+        if (told == ShardPhase::Running)
+            state = {.shard = shard.shard, .phase = told};
+        else if (told == ShardPhase::Failed && state.phase == ShardPhase::Waiting)
+            state.phase = told;
         if (shard.phase == ExecutorPhase::GivenUp)
             state.problem = fmt::format("given up, last because of: {}", shard.ended);
         else if (!shard.ended.empty())
@@ -97,39 +100,73 @@ void dropTexts(ShardResult& known) {
 
 } // namespace
 
-Result<void> RunProgressReader::readShard(int index, ShardPhase phase) {
+/// None if there is no file.
+std::optional<RunProgressReader::FileStamp>
+RunProgressReader::stampOf(const std::filesystem::path& path) {
+    std::error_code code;
+    const std::uintmax_t size = std::filesystem::file_size(path, code);
+    if (code)
+        return std::nullopt;
+    const auto changed = std::filesystem::last_write_time(path, code);
+    return code ? std::nullopt : std::optional(FileStamp(size, changed));
+}
+
+/// The file of a finished shard is read when it appears, and again only if it has become another.
+void RunProgressReader::readFile(int index) {
     Shard& shard = m_shards[static_cast<std::size_t>(index)];
-    if (shard.isFinished && phase == ShardPhase::Finished)
-        return {};
-    if (phase == ShardPhase::Finished) {
-        if (auto result = m_folder.result(index)) {
+    const auto stamp = stampOf(m_folder.shardFile(index));
+    if (stamp && stamp == shard.stamp)
+        return;
+    const bool wasFinished = std::exchange(shard.isFinished, false);
+    shard.stamp.reset();
+    shard.damage.clear();
+    if (stamp) {
+        auto result = m_folder.result(index);
+        const bool isDamaged = !result && result.error().code == ErrorCode::CorruptFile;
+        if (result || isDamaged) // other errors may pass
+            shard.stamp = stamp;
+        if (!result) {
+            shard.damage = result.error().message;
+        } else {
             shard.known = std::move(result).value();
             dropTexts(shard.known);
             shard.isFinished = true;
         }
-        return {};
     }
-    shard.isFinished = false;
+    if (wasFinished && !shard.isFinished) { // it is run again
+        shard.known = {};
+        shard.next = 0;
+    }
+}
+
+Result<ShardState> RunProgressReader::readShard(int index) {
+    readFile(index);
+    Shard& shard = m_shards[static_cast<std::size_t>(index)];
+    if (shard.isFinished)
+        return ShardState{.shard = index, .phase = ShardPhase::Finished};
+    ShardState state = m_folder.unfinishedState(index, shard.damage);
     auto part = m_folder.progress(index, shard.next);
+    if (!part && part.error().code == ErrorCode::CorruptFile)
+        return state;
     if (!part)
-        return part.error().code == ErrorCode::CorruptFile ? Result<void>() : part.error();
+        return part.error();
     if (part.value().isAnother)
         shard.known = {};
     for (ShardRecord& record : part.value().records)
         addRecord(shard.known, std::move(record));
     dropTexts(shard.known);
     shard.next = part.value().next;
-    return {};
+    return state;
 }
 
 Result<RunProgress> RunProgressReader::read() {
     RunProgress progress;
     progress.isLed = m_folder.isLed();
-    progress.shards = m_folder.states();
+    for (const PlannedShard& planned : m_folder.plan().shards) {
+        ENGINE_TRY(ShardState state, readShard(planned.index));
+        progress.shards.push_back(std::move(state));
+    }
     addExecutor(m_folder.path(), progress.shards);
-    for (const ShardState& state : progress.shards)
-        if (auto known = readShard(state.shard, state.phase); !known)
-            return known.error();
     sumUp(progress);
     sumTasks(progress);
     tellTime(progress);

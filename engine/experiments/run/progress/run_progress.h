@@ -4,10 +4,12 @@
 #include "engine/experiments/run/run_folder.h"
 #include "engine/metrics/sample_statistics.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -71,7 +73,8 @@ struct RunProgress {
     bool isLed = false;                       ///< a process works on it at this moment
 };
 
-/// Reads how far a run is, again and again, reading only what is new. Thread: one.
+/// Reads how far a run is, again and again, reading only what is new: the run may be measuring
+/// speeds on the same cores. Thread: one.
 class RunProgressReader {
 public:
     /// Errors: those of RunFolder::open().
@@ -90,7 +93,12 @@ public:
     Result<RunProgress> read();
 
 private:
+    /// Size and time of the last change of a file.
+    using FileStamp = std::pair<std::uintmax_t, std::filesystem::file_time_type>;
+
     struct Shard {
+        std::optional<FileStamp> stamp = {}; ///< its file's, when it was read
+        std::string damage = {};             ///< why its file cannot be read
         bool isFinished = false;
         std::uint64_t next = 0; ///< in its part file
         ShardResult known = {};
@@ -99,7 +107,9 @@ private:
 
     explicit RunProgressReader(RunFolder folder);
 
-    Result<void> readShard(int index, ShardPhase phase);
+    static std::optional<FileStamp> stampOf(const std::filesystem::path& path);
+    void readFile(int index);
+    Result<ShardState> readShard(int index);
     void sumUp(RunProgress& progress) const;
     void sumTasks(RunProgress& progress);
     void tellTime(RunProgress& progress) const;

@@ -16,6 +16,8 @@ class DataTablesTest : public QObject {
 
 private slots:
     void columnsAreFoundByTheirNames();
+    void namesOfColumnsMayHaveSpaceAroundThem();
+    void aColumnThatIsThereTwiceIsTold();
     void quotedCellsHoldAnything();
     void theSeparatorIsFoundOut_data();
     void theSeparatorIsFoundOut();
@@ -53,6 +55,21 @@ void DataTablesTest::columnsAreFoundByTheirNames() {
     QCOMPARE(bare.task, std::string("Colours"));
     QCOMPARE(bare.id, std::string("4"));
     QVERIFY(bare.references.empty() && bare.test.empty() && bare.entryPoint.empty());
+}
+
+void DataTablesTest::namesOfColumnsMayHaveSpaceAroundThem() {
+    const Content content = readContent(m_folder.write("a.csv", "prompt , task\n one,t\n"));
+    QCOMPARE(promptsOf(content), QStringList{" one"});
+    QCOMPARE(content.records[0].task, std::string("t"));
+}
+
+void DataTablesTest::aColumnThatIsThereTwiceIsTold() {
+    const auto remarkOf = [this](const char* bytes) {
+        const auto stream = DataStream::open(m_folder.write("a.csv", bytes));
+        return QString::fromStdString(stream.value().remark());
+    };
+    QVERIFY(remarkOf("prompt,x,x\none,1,2\n").isEmpty()); // nobody reads it
+    QVERIFY(remarkOf("prompt,task,task\none,1,2\n").contains("several columns \"task\""));
 }
 
 void DataTablesTest::quotedCellsHoldAnything() {

@@ -64,6 +64,7 @@ private slots:
     void limitsTakeTheFirstPrompts_data();
     void limitsTakeTheFirstPrompts();
     void theOrderChangesNoPrompt();
+    void aFieldThatTheUserNamesMustBeInOneOfTheFiles();
     void badLinesAreNamedUpToALimit();
     void aFaultyFileOfAFolderIsLeftOut();
     void anUnreadableFileOfAFolderIsLeftOut();
@@ -189,6 +190,34 @@ void PromptSetTest::theOrderChangesNoPrompt() {
     }
 }
 
+void PromptSetTest::aFieldThatTheUserNamesMustBeInOneOfTheFiles() {
+    const std::string json =
+        write("a.jsonl", "{\"prompt\":\"p\"}\n{\"prompt\":\"q\",\"category\":\"t\"}\n");
+    const std::string table = write("b.csv", "prompt,category\np,t\n");
+    const std::string text = write("c.txt", "p\n");
+    const std::vector<std::vector<std::string>> cases = {{json}, {table}, {json, table}};
+    DataChoice choice;
+    for (const std::vector<std::string>& paths : cases) {
+        choice.paths = paths;
+        choice.layout.task = "categry";
+        choice.layout.required = {"categry"};
+        const auto wrong = collect(choice);
+        QVERIFY(!wrong);
+        QVERIFY(wrong.error().message.find("\"categry\"") != std::string::npos);
+        QVERIFY(wrong.error().hint.find("\"prompt\", \"category\"") != std::string::npos);
+        choice.layout.task = "category";
+        choice.layout.required = {"category"};
+        QVERIFY(collect(choice));
+    }
+    choice.paths = {text, table};
+    QVERIFY(collect(choice));
+    choice.paths = {text};
+    QVERIFY(!collect(choice));
+    choice.paths = {json};
+    choice.limits.perFile = 1; // what is not read has it
+    QVERIFY(!collect(choice));
+}
+
 void PromptSetTest::badLinesAreNamedUpToALimit() {
     const std::string file = write(
         "a.jsonl", linesOf("a") + std::string(50, '\n') + [] {
@@ -274,6 +303,13 @@ void PromptSetTest::aNamedFileThatFailsEndsIt_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QStringList>("named");
     QTest::newRow("empty") << "a.jsonl" << QByteArray() << QStringList{"a.jsonl", "it is empty"};
+    QTest::newRow("an empty text")
+        << "a.txt" << QByteArray() << QStringList{"it is empty", "Write a prompt in each line"};
+    QTest::newRow("only a header") << "a.csv" << QByteArray("prompt,task\n")
+                                   << QStringList{"it is empty", "below the row with the names"};
+    QTest::newRow("only bad rows")
+        << "a.csv" << QByteArray("prompt,task\none\n")
+        << QStringList{"all 1 lines are invalid", "as many cells as the first line"};
     QTest::newRow("only bad lines")
         << "a.txt" << QByteArray("caf\xE9\n") << QStringList{"a.txt", "all 1 lines are invalid"};
     QTest::newRow("another field")

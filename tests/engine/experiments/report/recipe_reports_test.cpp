@@ -11,6 +11,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 using namespace engine;
 
 namespace {
@@ -108,10 +110,41 @@ private slots:
             qWarning("%s", shape.c_str());
         QVERIFY2(known.find(shape) != std::string::npos, "its shape is not the kept one");
         QVERIFY(result.isComplete);
-        for (const ResultFigure& figure : result.figures)
-            QVERIFY(drawFigure(figure, {}).marks.size() > 3);
-        QVERIFY(parseResultJson(resultJson(result), "result.json").hasValue());
+        const auto read = parseResultJson(resultJson(result), "result.json");
+        QVERIFY(read.hasValue());
+        for (std::size_t i = 0; i < result.figures.size(); ++i) {
+            const std::size_t marks = drawFigure(result.figures[i], {}).marks.size();
+            QVERIFY(marks > 3);
+            QCOMPARE(drawFigure(read.value().figures.at(i), {}).marks.size(), marks);
+        }
         QVERIFY(reportHtml(result, "{}").size() > 2000);
+    }
+
+    /// Else the box in the window that shows and hides it does nothing.
+    void whatAPaperPrintsIsSeenInEveryFigureOfTheMeasure() {
+        for (const std::string& name : recipeNames()) {
+            const auto recipe = readRecipeFile(fmt::format("{}/{}.json", kRecipes, name));
+            QVERIFY2(recipe, name.c_str());
+            const ExperimentResult result = sampleResult(name);
+            for (const FigureWish& wish : recipe.value().figures) {
+                if (wish.kind == "matrix" || wish.kind == "layer_grids")
+                    continue;
+                const auto figure =
+                    std::find_if(result.figures.begin(),
+                                 result.figures.end(),
+                                 [&](const auto& one) { return one.id == wish.id; });
+                const std::string place = fmt::format("{}, {}", name, wish.id);
+                QVERIFY2(figure != result.figures.end(), place.c_str());
+                bool isPrinted = false;
+                for (const RecipeOverlay& overlay : recipe.value().overlays) {
+                    for (const OverlayValue& value : overlay.values)
+                        isPrinted =
+                            isPrinted ||
+                            std::find(wish.y.begin(), wish.y.end(), value.measure) != wish.y.end();
+                }
+                QVERIFY2(figure->overlayLabel.empty() != isPrinted, place.c_str());
+            }
+        }
     }
 
     /// A second pass is there to compare with vanilla.

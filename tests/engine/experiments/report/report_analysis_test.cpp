@@ -30,6 +30,8 @@ cellOf(const ResultTable& table, const std::vector<std::string>& head, const std
     return {"missing"};
 }
 
+RecipeOverlay paperWith(std::vector<OverlayValue> values) { return {"paper", std::move(values)}; }
+
 } // namespace
 
 class ReportAnalysisTest : public QObject {
@@ -308,15 +310,7 @@ private slots:
         }
         run.add({"math"}, 3, variants);
         run.recipe.figures = {figureOf("lines", "setting:gamma", {"speedup"})};
-        RecipeOverlay overlay;
-        overlay.label = "paper";
-        OverlayValue value;
-        value.measure = "speedup";
-        value.variant = "swift";
-        value.value = 1.56;
-        value.x = 32.0;
-        overlay.values = {value};
-        run.recipe.overlays = {overlay};
+        run.recipe.overlays = {paperWith({{"speedup", "swift", "", 1.56, 32.0}})};
         run.recipe.verdict.kind = "best";
         const ExperimentResult result = run.result();
         const ResultFigure& figure = result.figures.at(0);
@@ -332,6 +326,48 @@ private slots:
         QCOMPARE(figure.overlayLabel, std::string("paper"));
         QVERIFY2(contains(result.verdict.headline, "SWIFT, gamma 32 is best: 1.50×"),
                  result.verdict.headline.c_str());
+    }
+
+    /// Of all tasks, of the second one, and of a task that was not run.
+    void aPapersValueOfNoPlaceIsBesideAllOfOursOrThoseOfItsTask() {
+        SampleRun run;
+        run.add({"math", "story"}, 2, {kSwift});
+        FigureWish wish = figureOf("lines", "prompt", {"speedup"});
+        wish.series = "variant";
+        run.recipe.figures = {wish};
+        run.recipe.overlays = {paperWith({{"speedup", "swift", "", 1.5},
+                                          {"speedup", "swift", "story", 1.2},
+                                          {"speedup", "swift", "code", 1.1}})};
+        const ExperimentResult result = run.result();
+        const auto& series = result.figures.at(0).panels.at(0).series;
+        QCOMPARE(series.size(), std::size_t{2});
+        QVERIFY(series[1].isPaper);
+        QCOMPARE(series[1].name, std::string("SWIFT"));
+        const auto& points = series[1].points;
+        QCOMPARE(points.size(), std::size_t{2});
+        QCOMPARE(points[0].x, 1.0);
+        QCOMPARE(points[1].x, 2.5);
+        for (const FigureSeries::Point& point : points)
+            QCOMPARE(point.until, std::optional<double>(4.0));
+    }
+
+    void aPapersShareStandsAtItsPartOfEveryStackOfItsVariant() {
+        SampleRun run;
+        SampleVariant other = kSwift;
+        other.name = "auto";
+        run.add({"math", "story"}, 1, {kSwift, other});
+        FigureWish wish = figureOf("stack", "task", {"draft_share", "verify_share"});
+        wish.panels = "variant";
+        run.recipe.figures = {wish};
+        run.recipe.overlays = {paperWith({{"verify_share", "auto", "", 0.25}})};
+        const ExperimentResult result = run.result();
+        const auto& panels = result.figures.at(0).panels;
+        QCOMPARE(panels.at(0).series.size(), std::size_t{2});
+        const FigureSeries& paper = panels.at(1).series.at(2);
+        QVERIFY(paper.isPaper);
+        QCOMPARE(paper.name, panels[1].series[1].name);
+        QCOMPARE(paper.points.at(0).x, 0.0);
+        QCOMPARE(paper.points[0].until, std::optional<double>(1.0));
     }
 
     /// The third task's prompts lie behind those of the first and the second.

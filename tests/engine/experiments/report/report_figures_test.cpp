@@ -58,6 +58,19 @@ ResultFigure figureOf(FigureKind kind) {
     return figure;
 }
 
+/// The same with a paper's values of its first series that belong to no single place.
+ResultFigure withPaperLevels(ResultFigure figure) {
+    for (FigurePanel& panel : figure.panels) {
+        FigureSeries& paper = panel.series.back();
+        paper.isPaper = true;
+        paper.name = panel.series.front().name;
+        paper.points = {{0.0, {0.3}, false, 2.0}};
+        if (figure.kind == FigureKind::Lines)
+            paper.points.push_back({0.0, {0.32}, false, 1.5}); // along the first band
+    }
+    return figure;
+}
+
 struct Box {
     double left, top, right, bottom;
 
@@ -91,24 +104,35 @@ private slots:
         QTest::addColumn<int>("kind");
         QTest::addColumn<double>("width");
         QTest::addColumn<double>("scale");
+        QTest::addColumn<bool>("hasLevels");
         const char* const names[] = {"dots", "bars", "lines", "stack", "matrix", "layer grids"};
-        for (int kind = 0; kind < 6; ++kind) {
+        const auto add = [&](int kind, bool hasLevels) {
             for (const double width : {420.0, 720.0, 1200.0}) {
                 for (const double scale : {1.0, 1.5})
-                    QTest::addRow("%s %g wide, text x %g", names[kind], width, scale)
-                        << kind << width << scale;
+                    QTest::addRow("%s%s %g wide, text x %g",
+                                  names[kind],
+                                  hasLevels ? " with a paper's levels" : "",
+                                  width,
+                                  scale)
+                        << kind << width << scale << hasLevels;
             }
-        }
+        };
+        for (int kind = 0; kind < 6; ++kind)
+            add(kind, false);
+        for (const FigureKind kind : {FigureKind::Lines, FigureKind::Stack})
+            add(static_cast<int>(kind), true);
     }
 
     void noTextIsCutOffAndNoneCoversAnother() {
         QFETCH(int, kind);
         QFETCH(double, width);
         QFETCH(double, scale);
+        QFETCH(bool, hasLevels);
         FigureCanvas canvas;
         canvas.width = width;
         canvas.textScale = scale;
-        const Drawing drawing = drawFigure(figureOf(static_cast<FigureKind>(kind)), canvas);
+        const ResultFigure figure = figureOf(static_cast<FigureKind>(kind));
+        const Drawing drawing = drawFigure(hasLevels ? withPaperLevels(figure) : figure, canvas);
         QVERIFY(drawing.height > 20.0);
         std::vector<const Mark*> texts;
         for (const Mark& mark : drawing.marks) {
@@ -144,6 +168,49 @@ private slots:
                 return mark.stroke == Ink::Paper && !mark.dashes.empty() && !mark.fill;
             });
         QCOMPARE(squares, 10); // nine values and the legend's
+    }
+
+    void aPapersValueOfNoPlaceIsADashedLineWithItsName() {
+        const ResultFigure figure = withPaperLevels(figureOf(FigureKind::Lines));
+        const Drawing drawing = drawFigure(figure, {});
+        const auto count = [&](const auto& isCounted) {
+            return std::count_if(drawing.marks.begin(), drawing.marks.end(), isCounted);
+        };
+        QCOMPARE(count([](const Mark& mark) {
+                     return mark.shape == MarkShape::Line && mark.stroke == Ink::Paper &&
+                            !mark.dashes.empty();
+                 }),
+                 1 + 3 * 2); // the legend's, and two in each panel
+        QCOMPARE(count([](const Mark& mark) { return mark.text == "Series 0, paper 0.3"; }), 3);
+        const ResultTable table = figureTable(figure);
+        QCOMPARE(table.rows.at(6).at(1).text,
+                 std::string("Series 0, paper, LLaMA-2-13B, RTX A6000"));
+        QCOMPARE(table.rows[6].at(2).text, std::string("all"));
+        QCOMPARE(table.rows.at(7).at(2).text, std::string("Summarization"));
+    }
+
+    void aPapersShareIsAFrameBelowItsPartOfEachStack() {
+        ResultFigure figure = withPaperLevels(figureOf(FigureKind::Stack));
+        figure.panels.resize(1);
+        const Drawing drawing = drawFigure(figure, {});
+        std::vector<const Mark*> parts; // the first one is the legend's
+        std::vector<const Mark*> frames;
+        for (const Mark& mark : drawing.marks) {
+            if (mark.shape == MarkShape::Rectangle && mark.fill == Ink::Part0)
+                parts.push_back(&mark);
+            if (mark.shape == MarkShape::Rectangle && mark.stroke == Ink::Paper && !mark.fill)
+                frames.push_back(&mark);
+        }
+        QCOMPARE(parts.size(), std::size_t{4});
+        QCOMPARE(frames.size(), std::size_t{4});
+        const auto widthOf = [](const Mark& mark) { return mark.points[1].x - mark.points[0].x; };
+        for (std::size_t i = 1; i < frames.size(); ++i) {
+            QCOMPARE(frames[i]->points[0].x, parts[i]->points[0].x);
+            QVERIFY(frames[i]->points[0].y > parts[i]->points[1].y);
+            const double ours = figure.panels[0].series[0].points[i - 1].y.value;
+            QVERIFY(std::abs(widthOf(*frames[i]) / widthOf(*parts[i]) - 0.3 / ours) < 1e-6);
+        }
+        QCOMPARE(figureTable(figure).rows.back().at(2).text, std::string("all"));
     }
 
     void aLineEndsBeforeARefusedSpeedAndBeginsAnewBehindIt_data() {

@@ -7,6 +7,7 @@
 #include "engine/experiments/report/writers/pdf.h"
 #include "engine/experiments/report/writers/svg.h"
 #include "tests/support/file_content.h"
+#include "tests/support/made_up_stream.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QRegularExpression>
@@ -18,6 +19,7 @@
 #include <csignal>
 
 using namespace engine;
+using test_support::MadeUpStream;
 using test_support::TemporaryFolder;
 
 namespace {
@@ -59,6 +61,21 @@ ExperimentResult sampleResult() {
     result.isComplete = false;
     result.origins = {{kHostile, {{kHostile, 1}, {"b", 2}, {"c", 0}}}};
     return result;
+}
+
+/// Finishes a stream: an answer of SWIFT to each prompt, whose tokens have these hashes.
+void finishWith(const MadeUpStream& stream, const std::vector<std::uint64_t>& hashes) {
+    ShardResult result;
+    result.runHash = stream.folder.plan().runHash;
+    for (const std::uint64_t hash : hashes) {
+        ShardAnswer answer;
+        answer.variant = "swift";
+        answer.prompt = static_cast<int>(result.answers.size());
+        answer.tokenHash = hash;
+        result.answers.push_back(answer);
+    }
+    if (const auto finished = stream.folder.finish(result); !finished)
+        qFatal("%s", finished.error().message.c_str());
 }
 
 /// The problem that an XML reader has with a document; empty for none.
@@ -378,6 +395,48 @@ private slots:
         QVERIFY2(cause.find("Most of all") == std::string::npos, cause.c_str());
         QCOMPARE(compared.value().measured.back().first, std::string("Seed"));
         QCOMPARE(compared.value().measured.back().second, std::string("B: 2"));
+    }
+
+    void theTokensOfRunsThatWereAskedTheSameAreCompared() {
+        const TemporaryFolder folder;
+        const MadeUpStream before(folder.path() / "a", {"story"}, 3);
+        const MadeUpStream after(folder.path() / "b", {"story"}, 3);
+        const MadeUpStream other(folder.path() / "c", {"code"}, 3);
+        const auto told = [&](const char* place) {
+            return compareTokens(folder.path() / "a", folder.path() / place);
+        };
+        finishWith(before, {1, 2, 3});
+        QVERIFY(!told("b").isEqual);
+        QCOMPARE(
+            told("b").sentences,
+            std::vector<std::string>{"The tokens are not compared: no answer is in both runs."});
+        finishWith(after, {1, 2, 3});
+        QCOMPARE(told("b").isEqual, std::optional(true));
+        QCOMPARE(told("b/result.json").sentences,
+                 std::vector<std::string>{"The tokens of A and B are the same (3 of 3 answers)."});
+        finishWith(after, {1, 7, 3});
+        QCOMPARE(told("b").isEqual, std::optional(false));
+        QCOMPARE(told("b").sentences,
+                 (std::vector<std::string>{"The tokens of A and B differ (in 1 of 3 answers).",
+                                           "Prompt 2 (Story): other tokens by SWIFT."}));
+        finishWith(other, {1, 2, 3});
+        for (const char* place : {"c", "none"}) {
+            QVERIFY(!told(place).isEqual);
+            QCOMPARE(told(place).sentences.size(), std::size_t{1});
+            QVERIFY(told(place).sentences[0].starts_with("The tokens are not compared: "));
+        }
+    }
+
+    void ofManyPromptsWithOtherTokensTheFirstAreNamed() {
+        const TemporaryFolder folder;
+        const MadeUpStream before(folder.path() / "a", {"story"}, 20);
+        const MadeUpStream after(folder.path() / "b", {"story"}, 20);
+        finishWith(before, std::vector<std::uint64_t>(20, 1));
+        finishWith(after, std::vector<std::uint64_t>(20, 2));
+        const auto told = compareTokens(folder.path() / "a", folder.path() / "b");
+        QCOMPARE(told.sentences.size(), std::size_t{1 + 12 + 1});
+        QCOMPARE(told.sentences[12], std::string("Prompt 12 (Story): other tokens by SWIFT."));
+        QCOMPARE(told.sentences[13], std::string("Prompts that differ besides: 8."));
     }
 };
 

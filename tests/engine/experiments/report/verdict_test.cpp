@@ -173,6 +173,23 @@ private slots:
         QVERIFY2(verdict.cause.starts_with("The next is Two with 1.10×. "), verdict.cause.c_str());
     }
 
+    /// A share of five tokens says less than one of five hundred.
+    void whatDriftsIsToldWithItsCounts() {
+        SampleRun run;
+        run.add({"math", "code"}, 2, {kSwift, named("self_sd", 1.1)});
+        run.recipe.verdict.kind = "drift";
+        run.recipe.verdict.variant = "swift";
+        run.recipe.verdict.against = "self_sd";
+        const ExperimentVerdict verdict = verdictOf(run);
+        QVERIFY2(contains(verdict.headline,
+                          "the share of drafted tokens that are kept goes from .90 to .90"),
+                 verdict.headline.c_str());
+        // 44 of 49 in each of four answers.
+        QVERIFY2(contains(verdict.cause,
+                          ", 176 of 196 drafted tokens are kept there and 176 of 196 later; with "),
+                 verdict.cause.c_str());
+    }
+
     void aSetThatIsScoredAgainIsTriedOnce() {
         SampleRun run;
         run.add({"math"}, 1, {kSwift});

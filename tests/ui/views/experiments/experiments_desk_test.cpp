@@ -297,6 +297,13 @@ private slots:
         const auto recipe = engine::readRecipeFile(newest().recipe.toStdString());
         QVERIFY2(recipe, recipe ? "" : recipe.error().message.c_str());
         QVERIFY(recipe.value().stages[0].variants[0].search.has_value());
+        QVERIFY(QString::fromStdString(recipe.value().caveat)
+                    .contains(QStringLiteral("measured on the prompts that it was found on")));
+        const engine::RecipeSettings& measured = recipe.value().stages[1].variants[0].settings;
+        for (const char* off : {"optimise", "weigh"}) // the set that was found, and no other
+            QCOMPARE(measured.at(off), std::vector<std::string>{"off"});
+        for (const char* never : {"lower_below", "restart_drop"})
+            QCOMPARE(measured.at(never), std::vector<std::string>{"0"});
         QCOMPARE(support::fileBytes(newest().arguments.at(newest().arguments.indexOf("--data") + 1))
                      .count('\n'),
                  2);

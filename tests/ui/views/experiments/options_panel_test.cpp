@@ -7,6 +7,8 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDir>
+#include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -55,10 +57,12 @@ class OptionsPanelTest : public QObject {
         });
     }
 
-    QPushButton& estimate() {
+    QPushButton& button(const QString& text) {
         const auto buttons = m_panel->findChildren<QPushButton*>();
-        return **std::ranges::find(buttons, QStringLiteral("Estimate"), &QPushButton::text);
+        return **std::ranges::find(buttons, text, &QPushButton::text);
     }
+
+    QPushButton& estimate() { return button(QStringLiteral("Estimate")); }
 
     QComboBox& place() { return *m_panel->findChild<ExecutorChoice*>()->findChild<QComboBox*>(); }
 
@@ -163,6 +167,16 @@ private slots:
         QTRY_VERIFY(says(arguments.join(u' ') + QStringLiteral(" --preview")));
     }
 
+    void aFileOfAFolderThatCannotBeReadDoesNotHideTheOthers() {
+        QVERIFY(QDir(m_folder->path()).mkdir(QStringLiteral("mine")));
+        write("mine/a.csv", QByteArray("\xFF\xFEp\0", 4));
+        write("mine/b.csv", "question,category\nWhy?,how\nWhen?,time\n");
+        showRecipe("main_comparison");
+        m_panel->setData({m_folder->filePath(QStringLiteral("mine"))});
+        QTRY_VERIFY(says(QStringLiteral("2 prompts, 2 tasks")));
+        QCOMPARE(m_panel->choice().layout.prompt, std::string("question"));
+    }
+
     void aTaskThatIsTheFilesNameIsToldToTheProgram() {
         const QString data = write("own.jsonl", "{\"prompt\":\"p\"}\n{\"prompt\":\"q\"}\n");
         m_panel->setData({data});
@@ -176,6 +190,51 @@ private slots:
         showRecipe("main_comparison");
         m_panel->setData({write("own.jsonl", "{\"n\":1}\n")});
         QTRY_VERIFY(says(QStringLiteral("No prompt was found in these files.")));
+        QVERIFY(!estimate().isEnabled());
+    }
+
+    void aRecipeThatComparesModelsAsksForAnotherAndRemembersIt() {
+        const QString first = QStringLiteral("/models/first.gguf");
+        const QString data = write("own.jsonl", "{\"task\":\"t\",\"prompt\":\"p\"}\n");
+        m_panel->setData({data});
+        m_panel->setModel({first, false}, {});
+        showRecipe("main_comparison");
+        QTRY_VERIFY(estimate().isEnabled());
+        QVERIFY(!says(QStringLiteral("Other models")));
+        showRecipe("scaling");
+        QVERIFY(says(QStringLiteral("Other models")));
+        QVERIFY(says(QStringLiteral("Choose another model: this recipe compares models.")));
+        QVERIFY(!estimate().isEnabled());
+        for (QCheckBox* check : m_panel->findChildren<QCheckBox*>())
+            if (check->text() == QStringLiteral("Lesson model (silent copies)"))
+                check->setChecked(true);
+        QVERIFY(estimate().isEnabled());
+        QCOMPARE(argumentsOf(m_panel->choice(), {}),
+                 QStringList({"--size", "quick", "--data", data, "--and-model", "planted"}));
+        showRecipe("main_comparison");
+        QCOMPARE(m_panel->choice().otherModels, QStringList());
+        showRecipe("scaling");
+        QCOMPARE(m_panel->choice().otherModels, QStringList({"planted"}));
+        m_panel->setModel({first, true}, {}); // now the lesson model is the loaded one
+        QCOMPARE(m_panel->choice().otherModels, QStringList({first}));
+        QVERIFY(estimate().isEnabled());
+    }
+
+    void aModelIsNotComparedWithItself() {
+        m_panel->setData({write("own.jsonl", "{\"prompt\":\"p\"}\n")});
+        m_panel->setModel({QStringLiteral("/models/first.gguf"), false}, {});
+        showRecipe("scaling");
+        QTRY_VERIFY(says(QStringLiteral("Choose another model")));
+        QTest::mouseClick(&button(QStringLiteral("Add a file...")), Qt::LeftButton);
+        auto* dialog = m_panel->findChild<QFileDialog*>();
+        QVERIFY(dialog != nullptr);
+        const QString second = QStringLiteral("/models/second.gguf");
+        emit dialog->fileSelected(second);
+        delete dialog;
+        QCOMPARE(m_panel->choice().otherModels, QStringList({second}));
+        QVERIFY(estimate().isEnabled());
+        m_panel->setModel({second, false}, {});
+        QVERIFY(says(QStringLiteral("One of the other models is the loaded one.")));
         QVERIFY(!estimate().isEnabled());
     }
 

@@ -4,6 +4,8 @@
 #include "ui/views/experiments/data/data_page.h"
 
 #include <QComboBox>
+#include <QFileDialog>
+#include <QMenu>
 #include <QTest>
 
 #include <memory>
@@ -11,7 +13,7 @@
 using namespace support;
 using namespace ui;
 
-/// Prompts whose columns the user has chosen, and recipes that run on them.
+/// Files and folders with prompts, columns that the user has chosen, and recipes that run on them.
 class RecipeDataTest : public QObject {
     Q_OBJECT
 
@@ -38,6 +40,34 @@ class RecipeDataTest : public QObject {
             }
         QTest::mouseClick(shownButton(page(), QStringLiteral("Use for a recipe")), Qt::LeftButton);
         return path;
+    }
+
+    /// A folder with two files of prompts.
+    QString folderWithPrompts() {
+        const QString folder = m_desk->script.folder() + QStringLiteral("/mine");
+        writeFile(folder + QStringLiteral("/code.jsonl"), "{\"prompt\":\"p\"}\n");
+        writeFile(folder + QStringLiteral("/story.jsonl"), "{\"prompt\":\"q\"}\n");
+        return folder;
+    }
+
+    /// The dialog that is open, which chooses one folder and no files.
+    QFileDialog& folderDialog() {
+        auto* dialog = desk().page().findChild<QFileDialog*>();
+        if (dialog == nullptr || dialog->fileMode() != QFileDialog::Directory)
+            qFatal("There is no dialog for a folder.");
+        return *dialog;
+    }
+
+    /// The choice of a folder in the menu that a button has opened.
+    void chooseFolder() {
+        for (QMenu* menu : desk().page().findChildren<QMenu*>())
+            for (QAction* action : menu->actions())
+                if (action->text() == QStringLiteral("A f&older with prompts...")) {
+                    menu->close();
+                    action->trigger();
+                    return;
+                }
+        qFatal("No folder is offered.");
     }
 
 private slots:
@@ -73,6 +103,33 @@ private slots:
         QCOMPARE(choice.layout.taskSource, engine::TaskSource::Field);
         QCOMPARE(choice.layout.reference, std::string("answer"));
         QVERIFY(choice.layout.hasHeader);
+    }
+
+    void aFolderOfDataIsAskedForByMenuAndKeys() {
+        desk().askForDataFolder();
+        emit folderDialog().filesSelected({folderWithPrompts()});
+        QVERIFY(page().isVisible());
+        QTRY_VERIFY(page().canRun());
+    }
+
+    void everyButtonForDataOffersAFolderToo() {
+        QTest::mouseClick(shownButton(desk().queuePanel(), QStringLiteral("Open data...")),
+                          Qt::LeftButton);
+        chooseFolder();
+        emit folderDialog().filesSelected({folderWithPrompts()});
+        QVERIFY(page().isVisible());
+        QTRY_VERIFY(page().canRun());
+    }
+
+    void recipesRunOnAFolderToo() {
+        desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
+        QTest::mouseClick(shownButton(desk().options(), QStringLiteral("Choose the prompts...")),
+                          Qt::LeftButton);
+        chooseFolder();
+        const QString folder = folderWithPrompts();
+        emit folderDialog().filesSelected({folder});
+        QCOMPARE(desk().options().choice().data, QStringList(folder));
+        QTRY_VERIFY(labelSays(desk().options(), QStringLiteral("2 prompts, 2 tasks")));
     }
 
     /// The page that maps the columns offers nothing that would not run.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/view_stage.h"
+#include "ui/origin/origin_legend.h"
 #include "ui/shell/bars/message_bar.h"
+#include "ui/text/message_body.h"
 #include "ui/views/experiments/page/shard_grid.h"
 #include "ui/views/experiments/report/figure_view.h"
+#include "ui/views/experiments/report/origins_view.h"
 #include "ui/views/experiments/report/report_page.h"
 #include "ui/views/experiments/report/result_section.h"
 #include "ui/views/experiments/report/result_table_model.h"
@@ -13,11 +16,13 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QLabel>
+#include <QLayout>
 #include <QTableView>
 #include <QTest>
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 using namespace engine;
 using namespace support;
@@ -56,6 +61,21 @@ ResultFigure speedFigure() {
     return figure;
 }
 
+/// The same with a paper's value of no single place.
+ResultFigure levelFigure(FigureKind kind) {
+    ResultFigure figure = speedFigure();
+    figure.kind = kind;
+    if (kind == FigureKind::Stack)
+        figure.x.names = {"Story"};
+    FigureSeries& ours = figure.panels[0].series[0];
+    if (kind == FigureKind::Lines)
+        ours.points.push_back({1.0, Estimate{0.9}});
+    FigureSeries& paper = figure.panels[0].series[1];
+    paper.name = ours.name;
+    paper.points[0].until = ours.points.back().x;
+    return figure;
+}
+
 RunPicturePtr pictureOf(const ExperimentResult& result) {
     auto picture = std::make_shared<RunPicture>();
     picture->folder = QStringLiteral("/nowhere");
@@ -75,6 +95,17 @@ ExperimentResult someResult() {
     result.measured = {{"Order", "vanilla, A, A, vanilla"}};
     result.notes = {"One prompt was left out."};
     return result;
+}
+
+/// Which pixels within the first cell are not of its ground: what is seen of it without colours.
+QByteArray signIn(const ShardGrid& grid, const Theme& theme) {
+    const int side = theme.scaled(22) - 4;
+    const QImage cell = grid.layout()->itemAt(0)->widget()->grab(QRect(2, 2, side, side)).toImage();
+    QByteArray sign;
+    for (int y = 0; y < cell.height(); ++y)
+        for (int x = 0; x < cell.width(); ++x)
+            sign.append(cell.pixel(x, y) == cell.pixel(0, 0) ? ' ' : '#');
+    return sign;
 }
 
 } // namespace
@@ -107,7 +138,7 @@ private slots:
     }
 
     void partsThatAreNotToldInWordsAreCounted() {
-        ShardGrid grid(m_stage->theme);
+        ShardGrid grid(m_stage->context());
         std::vector<ShardState> shards(4);
         for (ShardState& shard : shards)
             shard.problem = "It was killed";
@@ -116,6 +147,40 @@ private slots:
         shards.push_back(shards.back());
         grid.setShards(shards);
         QVERIFY(grid.words().endsWith(QStringLiteral(", and 2 more parts like these")));
+    }
+
+    void aFailedPartIsCountedInWordsAndInTheTable() {
+        ShardGrid grid(m_stage->context());
+        grid.setShards({{0, ShardPhase::Finished, {}},
+                        {1, ShardPhase::Failed, "There is no layer 99."},
+                        {2, ShardPhase::Waiting, {}}});
+        QCOMPARE(grid.words(),
+                 QStringLiteral("3 parts: 1 done, 0 running, 1 waiting, 1 failed. Part 2: There is "
+                                "no layer 99"));
+        QCOMPARE(grid.accessibleDescription(), grid.words());
+        const FigureTable table = grid.table();
+        QCOMPARE(table.rows.size(), std::size_t{3});
+        QCOMPARE(table.rows[1],
+                 QStringList({QStringLiteral("2"),
+                              QStringLiteral("failed"),
+                              QStringLiteral("There is no layer 99.")}));
+    }
+
+    void everyPhaseOfAPartHasASignOfItsOwn() {
+        ShardGrid grid(m_stage->context());
+        grid.resize(300, 120);
+        grid.show();
+        std::set<QByteArray> signs;
+        for (const ShardPhase phase : {ShardPhase::Waiting,
+                                       ShardPhase::Running,
+                                       ShardPhase::Finished,
+                                       ShardPhase::Damaged,
+                                       ShardPhase::Failed}) {
+            grid.setShards({ShardState{.phase = phase}});
+            m_stage->settle();
+            signs.insert(signIn(grid, m_stage->theme));
+        }
+        QCOMPARE(signs.size(), std::size_t{5});
     }
 
     void aResultHasItsVerdictItsFiguresAndItsTables() {
@@ -145,16 +210,79 @@ private slots:
     }
 
     void thePapersFiguresCanBeHidden() {
-        m_page->setPicture(pictureOf(someResult()));
-        const FigureView& figure = *m_page->figures()[0];
-        const auto paperMarks = [&] {
-            return std::ranges::count_if(figure.drawing().marks, [](const Mark& mark) {
-                return mark.stroke == Ink::Paper || mark.fill == Ink::Paper;
-            });
+        ExperimentResult result = someResult();
+        for (const FigureKind kind : {FigureKind::Lines, FigureKind::Stack})
+            result.figures.push_back(levelFigure(kind));
+        m_page->setPicture(pictureOf(result));
+        const auto isPapers = [](const Mark& mark) {
+            return mark.stroke == Ink::Paper || mark.fill == Ink::Paper;
         };
-        QVERIFY(paperMarks() > 0);
+        std::vector<std::size_t> rows;
+        for (const FigureView* figure : m_page->figures()) {
+            QVERIFY(std::ranges::any_of(figure->drawing().marks, isPapers));
+            rows.push_back(figure->table().rows.size());
+        }
+        QCOMPARE(rows.size(), std::size_t{3});
         m_page->setOverlay(false);
-        QCOMPARE(paperMarks(), 0);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const FigureView& figure = *m_page->figures()[i];
+            QVERIFY(std::ranges::none_of(figure.drawing().marks, isPapers));
+            QCOMPARE(figure.table().rows.size(), rows[i] - 1);
+        }
+    }
+
+    void theTokensOfAnAnswerShowWhereTheyComeFrom() {
+        m_page->setPicture(pictureOf(someResult()));
+        QVERIFY(m_page->origins() == nullptr);
+        ExperimentResult result = someResult();
+        result.origins = {
+            {"SWIFT, prompt 1", {{"Once", 1}, {" upon", 2}, {" a", 0}, {" time", 1}}}};
+        m_page->setPicture(pictureOf(result));
+        const OriginsView* view = m_page->origins();
+        QVERIFY(view != nullptr);
+        QVERIFY(view->findChild<OriginLegend*>() != nullptr);
+        const auto* body = view->findChild<MessageBody*>();
+        QVERIFY(body != nullptr && body->showsOrigin());
+        QCOMPARE(body->source(), QStringLiteral("Once upon a time"));
+        std::vector<TokenOrigin> origins;
+        for (const TokenMark& token : body->tokens())
+            origins.push_back(token.origin);
+        QVERIFY((origins == std::vector<TokenOrigin>{TokenOrigin::Draft,
+                                                     TokenOrigin::Sibling,
+                                                     TokenOrigin::Bonus,
+                                                     TokenOrigin::Draft}));
+        QCOMPARE(view->subtitle(),
+                 QStringLiteral("4 tokens \u00B7 accepted: 2 (50 %) \u00B7 alternative: 1 (25 %) "
+                                "\u00B7 own: 1 (25 %)"));
+        QCOMPARE(view->table().rows.size(), std::size_t{3});
+        QCOMPARE(view->table().rows[0],
+                 QStringList({QStringLiteral("SWIFT, prompt 1"),
+                              QStringLiteral("accepted"),
+                              QStringLiteral("2"),
+                              QStringLiteral("0.5")}));
+        QCOMPARE(namelessWidgets(*m_page), QStringList());
+        result.origins[0].tokens[1].rank = 0; // the same text, made otherwise
+        m_page->setPicture(pictureOf(result));
+        QCOMPARE(view->findChild<MessageBody*>(), body);
+        QVERIFY(body->tokens()[1].origin == TokenOrigin::Bonus);
+        m_page->setPicture(pictureOf(someResult()));
+        QVERIFY(m_page->origins() == nullptr);
+    }
+
+    void ofManyAnswersTheTableHasAll() {
+        ExperimentResult result = someResult();
+        result.origins.resize(30, {"SWIFT", {{"a", 1}, {"b", 0}}});
+        m_page->setPicture(pictureOf(result));
+        const OriginsView& view = *m_page->origins();
+        const auto shown = view.findChildren<MessageBody*>().size();
+        QVERIFY(shown < 30);
+        const QString rest =
+            QStringLiteral("%1 more answers are in the saved report.").arg(30 - shown);
+        QVERIFY(std::ranges::any_of(view.findChildren<QLabel*>(), [&](const QLabel* label) {
+            return !label->isHidden() && label->text() == rest;
+        }));
+        QCOMPARE(view.table().rows.size(), std::size_t{31 * 3});
+        QCOMPARE(view.table().rows.back().at(2), QStringLiteral("30"));
     }
 
     void aGrowingResultKeepsItsViews() {

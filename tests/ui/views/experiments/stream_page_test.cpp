@@ -136,7 +136,8 @@ private slots:
         QCOMPARE(table.rows.size(), std::size_t{2});
         QCOMPARE(table.rows[1][1], QStringLiteral("story"));
         QVERIFY(std::abs(table.rows[1][2].toDouble() - 1.2) < 1e-9);
-        QVERIFY(std::abs(table.rows[1][3].toDouble() - 0.5) < 1e-9);
+        QCOMPARE(table.rows[1].mid(3, 2), (QStringList{"10", "20"}));
+        QVERIFY(std::abs(table.rows[1][5].toDouble() - 0.5) < 1e-9);
     }
 
     void aStreamThatWasResumedSaysThatItSearchesAnew() {

@@ -5,9 +5,11 @@
 #include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/shell/widgets/segmented_control.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/experiments/options/executor_choice.h"
 
 #include <QCheckBox>
+#include <QFileDialog>
 #include <QFileInfo>
 #include <QGridLayout>
 #include <QHBoxLayout>
@@ -24,6 +26,7 @@ namespace {
 
 constexpr int kMostSeeds = 50;
 constexpr int kMostShownTasks = 24;
+constexpr int kModelWidth = 200; ///< of its name, at 100 %
 
 /// The recipe's variants that decode, in their order, each once.
 std::vector<engine::RecipeVariant> decodersOf(const engine::Recipe& recipe) {
@@ -112,6 +115,21 @@ void OptionsPanel::build() {
     m_openData = new QPushButton(tr("Choose the prompts..."));
     m_openData->setProperty("form", QStringLiteral("small"));
     form->addWidget(m_openData, 0, Qt::AlignLeft);
+    m_modelTitle = title(tr("Other models"));
+    m_modelRows = new QVBoxLayout;
+    form->addLayout(m_modelRows);
+    m_addFile = new QPushButton(tr("Add a file..."));
+    m_addFolder = new QPushButton(tr("Add a folder..."));
+    auto* adding = new QHBoxLayout;
+    for (QPushButton* button : {m_addFile, m_addFolder}) {
+        button->setProperty("form", QStringLiteral("small"));
+        adding->addWidget(button);
+        connect(button, &QPushButton::clicked, this, [this, button] {
+            askForModel(button == m_addFolder);
+        });
+    }
+    adding->addStretch(1);
+    form->addLayout(adding);
     m_variantTitle = title(tr("Decoders"));
     m_variantRows = new QVBoxLayout;
     form->addLayout(m_variantRows);
@@ -205,6 +223,7 @@ void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) 
         titles << sizeTitle(size);
     m_sizeChoice->setSegments(titles);
     showSizes();
+    showModels();
     showVariants();
     showTasks();
     showData();
@@ -216,6 +235,7 @@ void OptionsPanel::setModel(const ModelChoice& model,
     m_model = model;
     for (const engine::DecoderInfo& decoder : decoders)
         m_titles[QString::fromStdString(decoder.name)] = QString::fromStdString(decoder.title);
+    showModels();
     forgetCost();
 }
 
@@ -274,6 +294,66 @@ void OptionsPanel::showSizes() {
                                   tr("%2, answers up to 1 token."),
                                   tr("%2, answers up to %1 tokens."))
                             .arg(text));
+}
+
+/// None for recipes that run on one model.
+void OptionsPanel::showModels() {
+    clearChecks(m_models);
+    const bool isAsked = m_recipe.leastModels > 1;
+    for (QWidget* part : std::initializer_list<QWidget*>{m_modelTitle, m_addFile, m_addFolder})
+        part->setVisible(isAsked);
+    if (!isAsked)
+        return;
+    const QString lesson = QLatin1String(kLessonModel);
+    for (const QString& name : QStringList{lesson} + m_knownModels) {
+        auto* check = new QCheckBox;
+        if (name != lesson) {
+            QString title = fontMetrics().elidedText(
+                QFileInfo(name).fileName(), Qt::ElideMiddle, m_theme.scaled(kModelWidth));
+            check->setText(title.replace(u'&', QStringLiteral("&&")));
+            setTip(*check, name);
+        } else {
+            check->setText(m_model.isPlanted ? tr("The model without silent copies")
+                                             : tr("Lesson model (silent copies)"));
+        }
+        check->setProperty("name", name);
+        check->setChecked(m_usedModels.value(m_path).contains(name));
+        m_modelRows->addWidget(check);
+        m_models.push_back(check);
+        connect(check, &QCheckBox::toggled, this, [this] {
+            m_usedModels[m_path] = checkedNames(m_models);
+            forgetCost();
+        });
+    }
+}
+
+void OptionsPanel::askForModel(bool isFolder) {
+    auto* dialog =
+        new QFileDialog(this, isFolder ? tr("Open a model folder") : tr("Open a model file"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(isFolder ? QFileDialog::Directory : QFileDialog::ExistingFile);
+    if (!isFolder)
+        dialog->setNameFilter(tr("GGUF files (*.gguf);;All files (*)"));
+    connect(dialog, &QFileDialog::fileSelected, this, &OptionsPanel::addModel);
+    dialog->open();
+}
+
+void OptionsPanel::addModel(const QString& path) {
+    if (!m_knownModels.contains(path))
+        m_knownModels << path;
+    m_usedModels[m_path] << path;
+    showModels();
+    forgetCost();
+}
+
+/// As swift-run names them. The other half of a lesson model is the model that it was made from.
+QStringList OptionsPanel::otherModels() const {
+    QStringList models = checkedNames(m_models);
+    if (m_model.isPlanted)
+        std::replace(
+            models.begin(), models.end(), QString(QLatin1String(kLessonModel)), m_model.path);
+    models.removeDuplicates();
+    return models;
 }
 
 void OptionsPanel::showVariants() {
@@ -346,6 +426,13 @@ QString OptionsPanel::obstacle() const {
         return m_dataProblem;
     if (!m_layout)
         return tr("Reading the files.");
+    const QStringList others = otherModels();
+    if (m_recipe.leastModels - 1 > others.size())
+        return countText(m_recipe.leastModels - 1,
+                         tr("Choose another model: this recipe compares models."),
+                         tr("Choose at least %1 other models: this recipe compares models."));
+    if (!m_model.isPlanted && others.contains(m_model.path))
+        return tr("One of the other models is the loaded one. Choose another.");
     if (!m_variants.empty() && checkedNames(m_variants).isEmpty())
         return tr("Choose at least one decoder.");
     if (!m_tasks.empty() && checkedNames(m_tasks).isEmpty())
@@ -388,6 +475,7 @@ RecipeChoice OptionsPanel::choice() const {
     choice.layout = m_layout.value_or(engine::DataLayout());
     choice.seeds = m_seeds->value();
     choice.executor = m_executor->arguments();
+    choice.otherModels = otherModels();
     if (!areAllChecked(m_variants))
         choice.variants = checkedNames(m_variants);
     if (!areAllChecked(m_tasks))
@@ -400,6 +488,7 @@ void OptionsPanel::restyle() {
     m_form->layout()->setContentsMargins(side, m_theme.scaled(10), side, m_theme.scaled(10));
     m_form->layout()->setSpacing(m_theme.scaled(6));
     m_buttons->layout()->setContentsMargins(side, m_theme.scaled(8), side, m_theme.scaled(8));
+    m_modelRows->setSpacing(m_theme.scaled(4));
     m_variantRows->setSpacing(m_theme.scaled(4));
     m_taskRows->setSpacing(m_theme.scaled(4));
     m_nothing->setMargin(side); // a frame forgets its contents margins when its style changes

@@ -25,8 +25,8 @@ class ColumnScroll;
 class ExecutorChoice;
 class SegmentedControl;
 
-/// How the chosen recipe is run: size, prompts, decoders, tasks, seeds, and where; what that costs;
-/// and whether the papers' own figures are shown. Thread: UI.
+/// How the chosen recipe is run: size, prompts, other models if it compares some, decoders, tasks,
+/// seeds, and where; what that costs; and whether the papers' own figures are shown. Thread: UI.
 class OptionsPanel : public QWidget {
     Q_OBJECT
 
@@ -58,6 +58,10 @@ private:
     void restyle();
     void takePreview(const DataScan::Preview& preview, bool isWhole);
     void showSizes();
+    void showModels();
+    void askForModel(bool isFolder);
+    void addModel(const QString& path);
+    QStringList otherModels() const;
     void showVariants();
     void showTasks();
     void showData();
@@ -87,6 +91,13 @@ private:
     QLabel* m_sizeNote = nullptr;
     QLabel* m_dataNote = nullptr;
     QPushButton* m_openData = nullptr;
+    QLabel* m_modelTitle = nullptr;
+    QVBoxLayout* m_modelRows = nullptr;
+    std::vector<QCheckBox*> m_models;
+    QPushButton* m_addFile = nullptr;
+    QPushButton* m_addFolder = nullptr;
+    QStringList m_knownModels;                ///< files and folders that were added
+    QHash<QString, QStringList> m_usedModels; ///< of them or kLessonModel, by the recipe's path
     QLabel* m_variantTitle = nullptr;
     QVBoxLayout* m_variantRows = nullptr;
     std::vector<QCheckBox*> m_variants;

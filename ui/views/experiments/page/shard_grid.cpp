@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <optional>
 
 namespace ui {
 
@@ -17,6 +18,46 @@ namespace {
 constexpr int kCell = 22;
 constexpr int kPitch = 25;
 constexpr int kMostProblems = 3; // told in words
+
+/// How a part is drawn: its sign tells its phase without the colours, too.
+struct PartLook {
+    QColor line;
+    QColor ground;
+    std::optional<IconName> sign = {};
+    QColor ink = {};
+};
+
+PartLook partLook(engine::ShardPhase phase, const Colours& colours) {
+    switch (phase) {
+    case engine::ShardPhase::Running:
+        return {colours.accent, colours.panel};
+    case engine::ShardPhase::Finished:
+        return {colours.border, colours.heat[4], IconName::Check, colours.text};
+    case engine::ShardPhase::Damaged:
+        return {colours.warningLine, colours.warningGround, IconName::Regenerate, colours.warning};
+    case engine::ShardPhase::Failed:
+        return {colours.errorLine, colours.errorGround, IconName::Close, colours.error};
+    case engine::ShardPhase::Waiting:
+        break;
+    }
+    return {colours.border, colours.panel};
+}
+
+QString partPhaseText(engine::ShardPhase phase) {
+    switch (phase) {
+    case engine::ShardPhase::Running:
+        return ShardGrid::tr("running");
+    case engine::ShardPhase::Finished:
+        return ShardGrid::tr("done");
+    case engine::ShardPhase::Damaged:
+        return ShardGrid::tr("damaged");
+    case engine::ShardPhase::Failed:
+        return ShardGrid::tr("failed");
+    case engine::ShardPhase::Waiting:
+        break;
+    }
+    return ShardGrid::tr("waiting");
+}
 
 class ShardCells : public QWidget {
 public:
@@ -56,27 +97,20 @@ protected:
             const QRect cell(
                 place % columns(width()) * pitch, place / columns(width()) * pitch, side, side);
             const engine::ShardPhase phase = m_shards[i].phase;
-            painter.setPen(phase == engine::ShardPhase::Running   ? colours.accent
-                           : phase == engine::ShardPhase::Damaged ? colours.warningLine
-                                                                  : colours.border);
-            painter.setBrush(phase == engine::ShardPhase::Finished  ? colours.heat[4]
-                             : phase == engine::ShardPhase::Damaged ? colours.warningGround
-                                                                    : colours.panel);
+            const PartLook look = partLook(phase, colours);
+            painter.setPen(look.line);
+            painter.setBrush(look.ground);
             painter.drawRect(cell.adjusted(0, 0, -1, -1));
             if (phase == engine::ShardPhase::Running) {
                 const int height = std::max(2, side / 5);
                 painter.fillRect(
                     QRect(cell.left() + side / 5, cell.center().y() - height / 2, side / 2, height),
                     colours.accent);
-            } else if (phase != engine::ShardPhase::Waiting) {
-                const bool isDone = phase == engine::ShardPhase::Finished;
+            } else if (look.sign) {
                 const int sign = side - m_theme.scaled(6);
                 painter.drawPixmap(cell.center().x() - sign / 2,
                                    cell.center().y() - sign / 2,
-                                   iconPixmap(isDone ? IconName::Check : IconName::Regenerate,
-                                              isDone ? colours.text : colours.warning,
-                                              sign,
-                                              devicePixelRatioF()));
+                                   iconPixmap(*look.sign, look.ink, sign, devicePixelRatioF()));
             }
         }
     }
@@ -90,16 +124,23 @@ private:
 
 } // namespace
 
-ShardGrid::ShardGrid(const Theme& theme, QWidget* parent)
-    : QWidget(parent)
-    , m_theme(theme)
-    , m_cells(new ShardCells(theme, m_shards, this))
+ShardGrid::ShardGrid(const ViewContext& context, QWidget* parent)
+    : View(context,
+           {QStringLiteral("run_parts"),
+            tr("Parts"),
+            tr("The parts into which the run is cut, one cell each: a tick is done, a bar runs at "
+               "this moment, a cross has failed, a turning arrow is damaged and run again, and an "
+               "empty cell waits. The table says what went wrong."),
+            {}},
+           parent)
+    , m_cells(new ShardCells(context.theme, m_shards, this))
     , m_words(plainLabel(this, true)) {
     m_words->setProperty("tone", "small");
     auto* column = new QVBoxLayout(this);
     column->addWidget(m_cells);
     column->addWidget(m_words);
-    connect(&theme, &Theme::changed, this, &ShardGrid::restyle);
+    connect(this, &View::frozenChanged, this, &ShardGrid::showNewest);
+    connect(&context.theme, &Theme::changed, this, &ShardGrid::restyle);
     restyle();
 }
 
@@ -113,6 +154,8 @@ QString ShardGrid::words() const {
                         .arg(count(engine::ShardPhase::Finished))
                         .arg(count(engine::ShardPhase::Running))
                         .arg(count(engine::ShardPhase::Waiting));
+    if (const int failed = count(engine::ShardPhase::Failed); failed > 0)
+        words = tr("%1, %2 failed").arg(words, QString::number(failed));
     int problems = 0;
     for (const engine::ShardState& shard : m_shards) {
         if (shard.problem.empty() || ++problems > kMostProblems)
@@ -120,8 +163,10 @@ QString ShardGrid::words() const {
         const QString sentence = shard.phase == engine::ShardPhase::Damaged
                                      ? tr("%1. Part %2 is run again: %3")
                                      : tr("%1. Part %2: %3");
-        words = sentence.arg(
-            words, QString::number(shard.shard + 1), QString::fromStdString(shard.problem));
+        QString problem = QString::fromStdString(shard.problem);
+        if (problem.endsWith(u'.')) // something follows
+            problem.chop(1);
+        words = sentence.arg(words, QString::number(shard.shard + 1), problem);
     }
     if (problems > kMostProblems)
         words = tr("%1, and %2")
@@ -132,8 +177,24 @@ QString ShardGrid::words() const {
     return words;
 }
 
+FigureTable ShardGrid::table() const {
+    FigureTable table{{tr("Part"), tr("State"), tr("What went wrong")}, {}};
+    for (const engine::ShardState& shard : m_shards)
+        table.rows.push_back({QString::number(shard.shard + 1),
+                              partPhaseText(shard.phase),
+                              QString::fromStdString(shard.problem)});
+    return table;
+}
+
 void ShardGrid::setShards(const std::vector<engine::ShardState>& shards) {
-    m_shards = shards;
+    m_newest = shards;
+    showNewest();
+}
+
+void ShardGrid::showNewest() {
+    if (isFrozen())
+        return;
+    m_shards = m_newest;
     m_words->setText(words());
     setAccessibleDescription(words());
     m_cells->updateGeometry();
@@ -142,8 +203,8 @@ void ShardGrid::setShards(const std::vector<engine::ShardState>& shards) {
 
 void ShardGrid::restyle() {
     layout()->setContentsMargins(
-        m_theme.scaled(12), m_theme.scaled(10), m_theme.scaled(12), m_theme.scaled(6));
-    layout()->setSpacing(m_theme.scaled(4));
+        theme().scaled(12), theme().scaled(10), theme().scaled(12), theme().scaled(6));
+    layout()->setSpacing(theme().scaled(4));
     m_cells->updateGeometry();
 }
 

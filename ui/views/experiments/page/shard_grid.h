@@ -2,9 +2,7 @@
 #pragma once
 
 #include "engine/experiments/run/run_folder.h"
-#include "ui/theme/theme.h"
-
-#include <QWidget>
+#include "ui/shell/docks/view.h"
 
 #include <vector>
 
@@ -13,23 +11,29 @@ class QLabel;
 namespace ui {
 
 /// The parts of a run, one small cell each, with the counts spelled out below. Thread: UI.
-class ShardGrid : public QWidget {
+class ShardGrid : public View {
     Q_OBJECT
 
 public:
-    explicit ShardGrid(const Theme& theme, QWidget* parent = nullptr);
+    explicit ShardGrid(const ViewContext& context, QWidget* parent = nullptr);
 
     void setShards(const std::vector<engine::ShardState>& shards);
 
     QString words() const;
 
+    FigureTable table() const override;
+
+protected:
+    void refreshView(Topics /*changed*/) override {}
+
 private:
+    void showNewest();
     void restyle();
 
-    const Theme& m_theme;
     QWidget* m_cells;
     QLabel* m_words;
-    std::vector<engine::ShardState> m_shards;
+    std::vector<engine::ShardState> m_newest;
+    std::vector<engine::ShardState> m_shards; // those that are shown
 };
 
 } // namespace ui

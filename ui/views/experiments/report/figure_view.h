@@ -4,10 +4,28 @@
 #include "engine/experiments/report/figures/draw_figure.h"
 #include "ui/shell/docks/view.h"
 
+#include <QRectF>
+
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace ui {
 
+/// A cell of a matrix by the names of its row and its column. A plain value.
+struct MatrixCell {
+    std::string row;
+    std::string column;
+
+    bool operator==(const MatrixCell&) const = default;
+};
+
+/// Whether the figure is one matrix that has the same tasks in its rows and its columns.
+bool isTaskMatrix(const engine::ResultFigure& figure);
+
 /// A figure of a result, drawn by the report's engine in the theme's colours. As high as it needs
-/// to be in its width. Thread: UI.
+/// to be in its width. In a matrix of tasks a cell is chosen with the mouse and the arrow keys.
+/// Thread: UI.
 class FigureView : public View {
     Q_OBJECT
 
@@ -21,6 +39,17 @@ public:
     /// Whether a paper's own values are shown beside ours.
     void setOverlay(bool isShown);
 
+    /// Outlines the chosen cell; a screen reader reads what it means.
+    void setCell(const std::optional<MatrixCell>& cell, const QString& meaning);
+
+    const std::optional<MatrixCell>& cell() const { return m_cell; }
+
+    /// In this widget's coordinates; empty if the figure has no such cell.
+    QRectF cellRect(const MatrixCell& cell) const;
+
+    /// Null if nothing was measured there.
+    const engine::Estimate* value(const MatrixCell& cell) const;
+
     FigureTable table() const override;
     void drawFigure(QPainter& painter, const QSize& size) override;
 
@@ -31,18 +60,37 @@ public:
     int heightForWidth(int width) const override;
     QSize sizeHint() const override;
 
+signals:
+    /// The user has chosen a cell; setCell() shows it.
+    void cellChosen(const ui::MatrixCell& cell);
+
+    /// Enter in the chosen cell.
+    void cellOpened();
+
 protected:
     void refreshView(Topics changed) override;
     void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
 
 private:
     engine::Drawing draw(int width) const;
     engine::ResultFigure shownFigure() const;
+    void describe();
+    void paintChosen(QPainter& painter) const;
+
+    /// Of a matrix of tasks, row by row.
+    std::vector<QRectF> cellRects() const;
+    std::optional<std::size_t> placeOf(const MatrixCell& cell) const;
+    void choosePlace(std::size_t place);
+    void moveCell(int down, int right);
 
     engine::ResultFigure m_figure;
     engine::Drawing m_drawing;
     bool m_hasOverlay = true;
+    std::optional<MatrixCell> m_cell;
+    QString m_meaning; ///< of the chosen cell
 };
 
 /// A table of numbers as the window's tables of pictures have it.

@@ -4,6 +4,8 @@
 #include "ui/shell/docks/dock_title.h"
 #include "ui/views/experiments/page/shard_grid.h"
 #include "ui/views/experiments/report/figure_view.h"
+#include "ui/views/experiments/report/matrices/task_matrices.h"
+#include "ui/views/experiments/report/origins_view.h"
 #include "ui/views/experiments/report/result_section.h"
 #include "ui/views/experiments/report/verdict_band.h"
 #include "ui/views/models/figure_list.h"
@@ -15,8 +17,21 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
+
+namespace {
+
+/// The measure that the recipe wants in a figure.
+std::string figureMeasure(const RunPicture& picture, const std::string& id) {
+    for (const engine::FigureWish& wish : picture.facts->recipe.figures)
+        if (wish.id == id && !wish.y.empty())
+            return wish.y.front();
+    return {};
+}
+
+} // namespace
 
 ReportPage::ReportPage(const ViewContext& context, ViewMenu& menu, QWidget* parent)
     : QScrollArea(parent)
@@ -38,11 +53,12 @@ void ReportPage::build() {
     const Theme& theme = m_context.theme;
     m_content->setProperty("ground", QStringLiteral("panel"));
     m_content->setAttribute(Qt::WA_StyledBackground);
-    m_shards = new ShardGrid(theme);
+    m_shards = new ShardGrid(m_context);
     m_waiting = plainLabel(m_content, true);
     m_waiting->setProperty("tone", "muted");
     m_verdict = new VerdictBand(theme);
     m_parts = new QVBoxLayout;
+    m_originsRow = new QVBoxLayout;
     m_foot = new QWidget;
     auto* foot = new QVBoxLayout(m_foot);
     foot->setContentsMargins(0, 0, 0, 0);
@@ -77,12 +93,13 @@ void ReportPage::build() {
     auto* column = new QVBoxLayout(m_content);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    column->addWidget(m_shards);
+    column->addWidget(m_menu.titled(m_shards));
     m_waitingRow = new QVBoxLayout; // a style sheet takes a label's own margins away
     m_waitingRow->addWidget(m_waiting);
     column->addLayout(m_waitingRow);
     column->addWidget(m_verdict);
     column->addLayout(m_parts);
+    column->addLayout(m_originsRow);
     column->addWidget(m_foot);
     column->addStretch(1);
 }
@@ -130,7 +147,7 @@ void ReportPage::setPicture(const RunPicturePtr& picture) {
     const bool hasRun = picture != nullptr && picture->facts != nullptr;
     const auto result = hasRun ? picture->result : nullptr;
     const bool isOpen = hasRun && (result == nullptr || !result->isComplete);
-    m_shards->setVisible(isOpen && picture->progress.shards.size() > 1);
+    m_shards->parentWidget()->setVisible(isOpen && picture->progress.shards.size() > 1);
     if (isOpen)
         m_shards->setShards(picture->progress.shards);
     m_waiting->setVisible(result == nullptr);
@@ -150,6 +167,7 @@ void ReportPage::showResult(const engine::ExperimentResult& result) {
     m_verdict->setVerdict(result.verdict);
     showFigures(result);
     showTables(result);
+    showOrigins(result);
     showMeasured(result);
 }
 
@@ -157,22 +175,49 @@ void ReportPage::showResult(const engine::ExperimentResult& result) {
 void ReportPage::showFigures(const engine::ExperimentResult& result) {
     const bool isSame = std::ranges::equal(
         result.figures, m_figures, [](const engine::ResultFigure& figure, const FigureView* view) {
-            return figure.id == view->figure().id && figure.title == view->figure().title;
+            return figure.id == view->figure().id && figure.title == view->figure().title &&
+                   isTaskMatrix(figure) == isTaskMatrix(view->figure());
         });
-    if (isSame) {
+    if (!isSame)
+        makeFigures(result);
+    else
         for (std::size_t i = 0; i < m_figures.size(); ++i)
             m_figures[i]->setFigure(result.figures[i]);
-        return;
-    }
+    if (m_matrices != nullptr)
+        m_matrices->setResult(result);
+}
+
+/// Matrices of tasks stand together, where the first of them has its place.
+void ReportPage::makeFigures(const engine::ExperimentResult& result) {
     for (FigureView* view : m_figures)
         delete view->parentWidget();
     m_figures.clear();
+    delete std::exchange(m_matrices, nullptr);
+    int place = 0;
     for (const engine::ResultFigure& figure : result.figures) {
         auto* view = new FigureView(m_context, figure);
         view->setOverlay(m_hasOverlay);
-        m_parts->insertWidget(static_cast<int>(m_figures.size()), m_menu.titled(view));
         m_figures.push_back(view);
+        QWidget* part = m_menu.titled(view);
+        if (!isTaskMatrix(figure)) {
+            m_parts->insertWidget(place++, part);
+            continue;
+        }
+        if (m_matrices == nullptr) {
+            makeMatrices();
+            m_parts->insertWidget(place++, m_matrices);
+        }
+        m_matrices->add(view, figureMeasure(*m_picture, figure.id));
     }
+}
+
+void ReportPage::makeMatrices() {
+    m_matrices = new TaskMatrices(m_context.theme);
+    connect(m_matrices, &TaskMatrices::runAsked, this, &ReportPage::runAsked);
+    connect(m_matrices, &TaskMatrices::sightWanted, this, [this](const QRect& room) {
+        const int middle = m_matrices->mapTo(m_content, room.center()).y();
+        ensureVisible(0, middle, 0, room.height() / 2 + m_context.theme.scaled(12));
+    });
 }
 
 void ReportPage::showTables(const engine::ExperimentResult& result) {
@@ -192,6 +237,20 @@ void ReportPage::showTables(const engine::ExperimentResult& result) {
         m_tables.push_back(new ResultSection(m_context.theme, table));
         m_parts->addWidget(m_tables.back());
     }
+}
+
+void ReportPage::showOrigins(const engine::ExperimentResult& result) {
+    if (result.origins.empty()) {
+        if (m_origins != nullptr)
+            delete m_origins->parentWidget();
+        m_origins = nullptr;
+        return;
+    }
+    if (m_origins == nullptr) {
+        m_origins = new OriginsView(m_context);
+        m_originsRow->addWidget(m_menu.titled(m_origins));
+    }
+    m_origins->setTexts(result.origins);
 }
 
 void ReportPage::showMeasured(const engine::ExperimentResult& result) {

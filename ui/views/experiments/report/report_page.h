@@ -3,6 +3,7 @@
 
 #include "ui/experiments/runs/run_picture.h"
 #include "ui/shell/docks/view_menu.h"
+#include "ui/views/skip_sets/compare/set_comparison.h"
 
 #include <QScrollArea>
 
@@ -14,15 +15,17 @@ namespace ui {
 
 class FigureList;
 class FigureView;
+class OriginsView;
 class ResultSection;
 class ShardGrid;
+class TaskMatrices;
 class VerdictBand;
 
 /// The forms in which a report is saved.
 enum class ReportForm { Html, Markdown, Csv, Latex, Pdf };
 
-/// A result: verdict, figures, tables, how it was measured, and what it can be saved as. While the
-/// run goes on it shows what is known so far. Thread: UI.
+/// A result: verdict, figures, tables, answers whose tokens tell their origin, how it was measured,
+/// and what it can be saved as. While the run goes on it shows what is known so far. Thread: UI.
 class ReportPage : public QScrollArea {
     Q_OBJECT
 
@@ -38,10 +41,19 @@ public:
 
     const std::vector<FigureView*>& figures() const { return m_figures; }
 
+    /// Null if the result has no matrices of tasks.
+    TaskMatrices* matrices() { return m_matrices; }
+
     const std::vector<ResultSection*>& tables() const { return m_tables; }
+
+    /// Null if the result has no answers whose tokens tell their origin.
+    const OriginsView* origins() const { return m_origins; }
 
 signals:
     void saveAsked(ui::ReportForm form);
+
+    /// An experiment is wanted that measures both sets.
+    void runAsked(const ui::SetComparison& sets);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -52,7 +64,10 @@ private:
     void restyle();
     void showResult(const engine::ExperimentResult& result);
     void showFigures(const engine::ExperimentResult& result);
+    void makeFigures(const engine::ExperimentResult& result);
+    void makeMatrices();
     void showTables(const engine::ExperimentResult& result);
+    void showOrigins(const engine::ExperimentResult& result);
     void showMeasured(const engine::ExperimentResult& result);
 
     ViewContext m_context;
@@ -64,7 +79,10 @@ private:
     VerdictBand* m_verdict = nullptr;
     QVBoxLayout* m_parts = nullptr; ///< figures, then tables
     std::vector<FigureView*> m_figures;
+    TaskMatrices* m_matrices = nullptr; ///< holds those of the figures
     std::vector<ResultSection*> m_tables;
+    QVBoxLayout* m_originsRow = nullptr;
+    OriginsView* m_origins = nullptr;
     QWidget* m_foot = nullptr;
     FigureList* m_measured = nullptr;
     QLabel* m_notes = nullptr;

@@ -228,19 +228,25 @@ void DriftView::showSummary(const RunPicture& picture) {
                             .arg(picture.facts->tasks.size())
                             .arg(readableTaskTitle(newest.task), speed));
     if (const auto share = newest.acceptance())
-        m_acceptance->setSummary(
-            tr("Prompt %1: acceptance %2.").arg(newest.prompt).arg(shareText(*share)));
+        m_acceptance->setSummary(tr("Prompt %1: accepted / drafted %2 / %3 (%4).")
+                                     .arg(newest.prompt)
+                                     .arg(newest.accepted)
+                                     .arg(newest.drafted)
+                                     .arg(shareText(*share)));
 }
 
 FigureTable DriftView::table() const {
     FigureTable table;
-    table.header = {tr("prompt"), tr("task"), tr("speedup"), tr("acceptance")};
+    table.header = {
+        tr("prompt"), tr("task"), tr("speedup"), tr("accepted"), tr("drafted"), tr("acceptance")};
     if (picture() == nullptr)
         return table;
     for (const PromptRow& row : picture()->rows)
         table.rows.push_back({QString::number(row.prompt),
                               row.task,
                               row.speed ? numberCell(*row.speed) : QString(),
+                              QString::number(row.accepted),
+                              QString::number(row.drafted),
                               row.acceptance() ? numberCell(*row.acceptance()) : QString()});
     return table;
 }

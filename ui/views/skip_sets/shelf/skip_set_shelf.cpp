@@ -64,9 +64,23 @@ QString setsText(std::size_t count) {
         static_cast<qint64>(count), SkipSetShelf::tr("1 set"), SkipSetShelf::tr("%1 sets"));
 }
 
-QString importText(const SkipSetsListed& listed, const QString& path) {
-    QString text = SkipSetShelf::tr("%1 imported from %2.")
-                       .arg(setsText(listed.taken.size()), QFileInfo(path).fileName());
+/// Of an experiment's run that has this title.
+QString keptText(const SkipSetsListed& listed, const QString& run) {
+    if (!listed.taken.empty())
+        return countText(static_cast<qint64>(listed.taken.size()),
+                         SkipSetShelf::tr("1 set of \u201C%2\u201D is kept in the library now."),
+                         SkipSetShelf::tr("%1 sets of \u201C%2\u201D are kept in the library now."))
+            .arg(run);
+    return listed.kept.empty() && listed.leftOut.empty()
+               ? SkipSetShelf::tr("The library has these sets already.")
+               : QString();
+}
+
+QString importText(const SkipSetsListed& listed, const QString& path, const QString& run) {
+    QString text = run.isEmpty()
+                       ? SkipSetShelf::tr("%1 imported from %2.")
+                             .arg(setsText(listed.taken.size()), QFileInfo(path).fileName())
+                       : keptText(listed, run);
     if (!listed.kept.empty())
         text += u' ' + (listed.kept.size() == 1
                             ? SkipSetShelf::tr("\u201C%1\u201D has a set already and keeps it.")
@@ -78,7 +92,13 @@ QString importText(const SkipSetsListed& listed, const QString& path) {
     if (listed.leftOut.size() > 1)
         text +=
             u' ' + SkipSetShelf::tr("And %1 more cannot be used.").arg(listed.leftOut.size() - 1);
-    return text;
+    return text.trimmed();
+}
+
+/// A number that no other shelf's request has.
+std::uint64_t nextSkipSetRequest() {
+    static std::uint64_t newest = 0;
+    return ++newest;
 }
 
 bool mayChangeSets(const EngineEvent& event) {
@@ -116,7 +136,7 @@ void SkipSetShelf::setWatched(bool isWatched) {
 }
 
 template <typename Command> bool SkipSetShelf::ask(Command command, Done done) {
-    command.requestId = ++m_request;
+    command.requestId = m_request = nextSkipSetRequest();
     if (!m_bridge.send(std::move(command))) {
         emit told(m_bridge.isReplay()
                       ? tr("Nothing was changed: a recording is shown, and no engine runs.")
@@ -129,29 +149,21 @@ template <typename Command> bool SkipSetShelf::ask(Command command, Done done) {
 }
 
 /// One question at a time; another one follows if something happened meanwhile.
-void SkipSetShelf::list() {
+bool SkipSetShelf::list() {
     if (m_bridge.isReplay())
-        return;
+        return false;
     m_isStale = m_listRequest != 0;
-    if (!m_isStale && ask(ListSkipSets{}, {}))
-        m_listRequest = m_request;
+    if (m_isStale)
+        return true;
+    if (!ask(ListSkipSets{}, {}))
+        return false;
+    m_listRequest = m_request;
+    return true;
 }
 
 void SkipSetShelf::follow(const EngineEvent& event) {
-    if (const auto* listed = event.as<SkipSetsListed>();
-        listed && m_waiting.contains(listed->requestId)) {
-        const Done done = std::move(m_waiting.extract(listed->requestId).mapped());
-        if (listed->requestId == m_listRequest)
-            m_listRequest = 0;
-        m_listed = *listed;
-        m_isKnown = true;
-        if (done)
-            done(m_listed);
-        if (!listed->note.empty())
-            emit told(QString::fromStdString(listed->note), Offer::None);
-        emit changed();
-        if (std::exchange(m_isStale, false))
-            list();
+    if (const auto* listed = event.as<SkipSetsListed>(); listed && !m_bridge.isReplay()) {
+        take(*listed);
     } else if (const auto* failed = event.as<EngineFailed>();
                failed && failed->task.find("skip_set") != std::string::npos &&
                m_waiting.erase(failed->requestId) > 0) {
@@ -162,6 +174,33 @@ void SkipSetShelf::follow(const EngineEvent& event) {
     } else if (m_isWatched && mayChangeSets(event)) {
         list();
     }
+}
+
+/// The reply to this shelf or to another one.
+void SkipSetShelf::take(const SkipSetsListed& listed) {
+    auto asked = m_waiting.extract(listed.requestId);
+    if (listed.requestId == m_listRequest)
+        m_listRequest = 0;
+    m_before.clear();
+    if (listed.own.fingerprint == m_listed.own.fingerprint)
+        m_before = std::move(m_listed.own.sets);
+    m_listed = listed;
+    m_isKnown = true;
+    if (!asked.empty() && asked.mapped())
+        asked.mapped()(m_listed);
+    if (!asked.empty() && !listed.note.empty())
+        emit told(QString::fromStdString(listed.note), Offer::None);
+    emit listedAnew();
+    emit changed();
+    if (m_listRequest == 0 && std::exchange(m_isStale, false))
+        list();
+}
+
+/// Whether a task has the set that it had before, which must not be taken back then.
+bool SkipSetShelf::isUnchanged(const std::string& task) const {
+    const NamedSkipSet* set = find(task);
+    return set != nullptr && std::ranges::find(m_before, *set) != m_before.end() &&
+           std::ranges::find(m_listed.lost, task, &NamedSkipSet::task) == m_listed.lost.end();
 }
 
 void SkipSetShelf::noteChange(const QString& what, const QString& sentence) {
@@ -184,10 +223,12 @@ void SkipSetShelf::rename(const std::string& task, const std::string& name) {
     });
 }
 
-void SkipSetShelf::importFrom(const QString& path, bool replaces) {
+void SkipSetShelf::importFrom(const QString& path, bool replaces, const QString& run) {
     ask(ImportSkipSets{.path = path.toStdString(), .replaces = replaces},
-        [this, path](const SkipSetsListed& listed) {
-            const QString sentence = importText(listed, path);
+        [this, path, run](const SkipSetsListed& listed) {
+            std::erase_if(m_listed.taken,
+                          [this](const std::string& task) { return isUnchanged(task); });
+            const QString sentence = importText(listed, path, run);
             m_replaceablePath = path;
             if (!listed.taken.empty())
                 noteChange(tr("import skip sets"), sentence);

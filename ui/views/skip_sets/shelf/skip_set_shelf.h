@@ -15,7 +15,8 @@ class QUndoStack;
 namespace ui {
 
 /// The stored skip sets, as the engine tells them, and what can be done with them. The engine does
-/// it; what removes or replaces a set can be undone. Thread: UI.
+/// it; what removes or replaces a set can be undone. There may be several: what the engine tells
+/// one of them is known to all. Thread: UI.
 class SkipSetShelf : public QObject {
     Q_OBJECT
 
@@ -44,9 +45,14 @@ public:
     /// While it is watched, it asks for the sets again whenever they may have changed.
     void setWatched(bool isWatched);
 
+    /// Asks what is stored. False if the engine was not asked.
+    bool list();
+
     void remove(const std::string& task);
     void rename(const std::string& task, const std::string& name);
-    void importFrom(const QString& path, bool replaces = false);
+
+    /// The sets of a file; `run` is the title of the experiment that has found them, if one has.
+    void importFrom(const QString& path, bool replaces = false, const QString& run = {});
 
     /// Without tasks all sets of the model are written.
     void
@@ -64,6 +70,9 @@ public:
 signals:
     void changed();
 
+    /// listed() is what the engine has said just now.
+    void listedAnew();
+
     /// A sentence for the user.
     void told(const QString& sentence, ui::SkipSetShelf::Offer offer);
 
@@ -71,18 +80,20 @@ private:
     using Done = std::function<void(const engine::SkipSetsListed&)>;
 
     template <typename Command> bool ask(Command command, Done done);
-    void list();
     void follow(const engine::EngineEvent& event);
+    void take(const engine::SkipSetsListed& listed);
+    bool isUnchanged(const std::string& task) const;
     void noteChange(const QString& what, const QString& sentence);
 
     EngineBridge& m_bridge;
     const RunStore& m_store;
     QUndoStack& m_undoStack;
     engine::SkipSetsListed m_listed;
-    std::map<std::uint64_t, Done> m_waiting; ///< for the engine's replies
-    std::uint64_t m_request = 0;
-    std::uint64_t m_listRequest = 0; ///< that waits for its reply; 0 = none
-    bool m_isStale = false;          ///< the sets may have changed behind that request
+    std::vector<engine::NamedSkipSet> m_before; ///< own sets before the engine told the newest
+    std::map<std::uint64_t, Done> m_waiting;    ///< for the engine's replies
+    std::uint64_t m_request = 0;                ///< the newest
+    std::uint64_t m_listRequest = 0;            ///< that waits for its reply; 0 = none
+    bool m_isStale = false;                     ///< the sets may have changed behind that request
     bool m_isKnown = false;
     bool m_isWatched = false;
     QString m_replaceablePath;

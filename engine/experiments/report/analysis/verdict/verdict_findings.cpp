@@ -111,12 +111,19 @@ ExperimentVerdict driftVerdict(const VerdictContext& context) {
     const std::vector<std::string> tasks = context.data.groups(context.stage, "task");
     if (!subject || !other || tasks.size() < 2)
         return plainVerdict(context);
-    const auto change = [&](const ReportVariant& variant) {
+    const auto laterOf = [&](const ReportVariant& variant) {
         Selection later = context.of(variant);
         std::erase_if(later.runs,
                       [&](const AnsweredPrompt* run) { return run->place.task == tasks.front(); });
+        return later;
+    };
+    const auto change = [&](const ReportVariant& variant) {
         return std::pair(measured("acceptance", context.of(variant, tasks.front())),
-                         measured("acceptance", later));
+                         measured("acceptance", laterOf(variant)));
+    };
+    const auto keptOf = [](const Selection& selection) {
+        const DecodeMetrics sums = sumsOf(selection);
+        return fmt::format("{} of {}", sums.accepted, sums.draftSteps);
     };
     const auto [first, then] = change(*subject);
     const auto [otherFirst, otherThen] = change(*other);
@@ -127,7 +134,15 @@ ExperimentVerdict driftVerdict(const VerdictContext& context) {
     const auto speed = measured("speedup", context.of(*subject));
     const auto otherSpeed = measured("speedup", context.of(*other));
     std::string cause =
-        fmt::format("The first task is {}.", context.data.label("task", tasks.front()));
+        fmt::format("The first task is {}. With {}, {} drafted tokens are kept there and {} later; "
+                    "with {}, {} and {}.",
+                    context.data.label("task", tasks.front()),
+                    subject->label,
+                    keptOf(context.of(*subject, tasks.front())),
+                    keptOf(laterOf(*subject)),
+                    other->label,
+                    keptOf(context.of(*other, tasks.front())),
+                    keptOf(laterOf(*other)));
     if (speed && otherSpeed)
         cause += fmt::format(" Over the whole stream {} runs at {}, {} at {} of vanilla.",
                              subject->label,
@@ -135,8 +150,8 @@ ExperimentVerdict driftVerdict(const VerdictContext& context) {
                              other->label,
                              measureText("speedup", *otherSpeed));
     return {otherLost > lost ? VerdictKind::Gain : VerdictKind::NoGain,
-            fmt::format("After the first task, acceptance goes from {} to {} with {}, and from "
-                        "{} to {} with {}.",
+            fmt::format("After the first task, the share of drafted tokens that are kept goes from "
+                        "{} to {} with {}, and from {} to {} with {}.",
                         measureText("acceptance", *first),
                         measureText("acceptance", *then),
                         subject->label,

@@ -17,6 +17,9 @@ constexpr double kLeastPanel = 150.0;
 constexpr double kDotRow = 40.0;    ///< of a category with one series
 constexpr double kDotSubRow = 22.0; ///< of each of several series
 constexpr double kBarSubRow = 20.0;
+constexpr double kStackRow = 34.0;
+constexpr double kStackHalf = 10.0; ///< of a stack's height
+constexpr double kPaperLane = 14.0; ///< below a stack, for a paper's shares
 
 /// ".8" and "1.05" as the figures write values: two digits.
 std::string valueText(double value) {
@@ -97,7 +100,8 @@ private:
                         values.push_back(*point.y.low);
                         values.push_back(*point.y.high);
                     }
-                    if (point.x >= 0.0 && point.x < static_cast<double>(sums.size()))
+                    if (!series.isPaper && point.x >= 0.0 &&
+                        point.x < static_cast<double>(sums.size()))
                         sums[static_cast<std::size_t>(point.x)] += point.y.value;
                 }
             }
@@ -112,7 +116,7 @@ private:
     double rowHeight() const {
         const auto count = static_cast<double>(std::max<std::size_t>(m_series.size(), 1));
         if (isStack())
-            return m_painter.px(34.0);
+            return m_painter.px(kStackRow + (hasPaper() ? kPaperLane : 0.0));
         if (isBars())
             return m_painter.px(count > 1.0 ? kBarSubRow * count + 12.0 : 32.0);
         return m_painter.px(count > 1.0 ? kDotSubRow * count + 10.0 : kDotRow);
@@ -123,25 +127,27 @@ private:
                                         m_series.begin());
     }
 
+    bool hasPaper() const {
+        return std::any_of(m_figure.panels.begin(), m_figure.panels.end(), [](const auto& panel) {
+            return std::any_of(panel.series.begin(), panel.series.end(), [](const auto& series) {
+                return series.isPaper;
+            });
+        });
+    }
+
     std::vector<LegendEntry> legend() const {
         std::vector<LegendEntry> entries;
-        const bool hasPaper =
-            std::any_of(m_figure.panels.begin(), m_figure.panels.end(), [](const auto& panel) {
-                return std::any_of(panel.series.begin(),
-                                   panel.series.end(),
-                                   [](const auto& series) { return series.isPaper; });
-            });
         if (m_series.size() > 1 || isStack()) {
             for (std::size_t i = 0; i < m_series.size(); ++i)
                 entries.push_back({m_series[i], [this, i](Painter& painter, DrawingPoint at) {
                                        drawSample(painter, at, i);
                                    }});
-        } else if (hasPaper) {
+        } else if (hasPaper()) {
             entries.push_back({"here", [this](Painter& painter, DrawingPoint at) {
                                    drawSample(painter, at, 0);
                                }});
         }
-        if (hasPaper)
+        if (hasPaper())
             entries.push_back({m_figure.overlayLabel,
                                [](Painter& painter, DrawingPoint at) { painter.paperSquare(at); }});
         return entries;
@@ -212,7 +218,7 @@ private:
         m_plotTop = plotTop;
         drawAxis(left, right, plotTop, bottom);
         if (isStack()) {
-            drawStacks(panel, plotTop);
+            drawStacks(panel, plotTop, right);
             return;
         }
         // The paper's own marks lie below ours.
@@ -346,20 +352,29 @@ private:
         p.text({from, y - p.px(9.0)}, text, style, ink);
     }
 
-    void drawStacks(const FigurePanel& panel, double top) {
+    void drawStacks(const FigurePanel& panel, double top, double right) {
         Painter& p = m_painter;
-        const double half = p.px(10.0);
+        const double half = p.px(kStackHalf);
+        const double lane = hasPaper() ? p.px(kPaperLane) : 0.0;
         std::vector<double> sums(m_figure.x.names.size(), 0.0);
+        // [parts][categories]; -1 where there is no such part
+        std::vector<std::vector<double>> begins(m_series.size(),
+                                                std::vector<double>(sums.size(), -1.0));
         for (const FigureSeries& series : panel.series) {
+            if (series.isPaper)
+                continue;
             for (const FigureSeries::Point& point : series.points) {
                 const auto category = static_cast<std::size_t>(std::max(point.x, 0.0));
-                if (category >= sums.size() || !isDrawable(point.y.value) || point.y.value <= 0.0)
+                if (category >= sums.size() || !isDrawable(point.y.value))
                     continue;
-                const double y = top + (point.x + 0.5) * m_rowHeight;
+                const std::size_t part = seriesIndex(series);
+                begins[part][category] = sums[category];
+                if (point.y.value <= 0.0)
+                    continue;
+                const double y = top + (point.x + 0.5) * m_rowHeight - lane / 2.0;
                 const double from = m_scale.at(sums[category]);
                 sums[category] += point.y.value;
                 const double to = m_scale.at(sums[category]);
-                const std::size_t part = seriesIndex(series);
                 drawSeriesBar(p, {from, y - half}, {to, y + half}, lookOf(part));
                 const std::string text = fmt::format("{:.0f} %", point.y.value * 100.0);
                 if (p.textWidth(text, p.number()) + p.px(8.0) <= to - from) {
@@ -376,6 +391,49 @@ private:
                         p.text(at, text, p.number(), partTextInk(part), TextAnchor::Middle);
                 }
             }
+        }
+        for (const FigureSeries& series : panel.series) {
+            const std::size_t part = seriesIndex(series);
+            if (!series.isPaper || part >= begins.size())
+                continue;
+            for (const FigureSeries::Point& point : series.points)
+                drawPaperShare(series.name, point, begins[part], top, right);
+        }
+    }
+
+    /// A dashed frame below each stack, from where the part begins in it: how far it would reach
+    /// with the paper's share.
+    void drawPaperShare(const std::string& part,
+                        const FigureSeries::Point& point,
+                        const std::vector<double>& begins,
+                        double top,
+                        double right) {
+        Painter& p = m_painter;
+        if (!isDrawable(point.x) || !isDrawable(point.y.value))
+            return;
+        const TextStyle style = p.small();
+        const std::string text = fmt::format("{} {:.1f} %", part, point.y.value * 100.0);
+        const double width = p.textWidth(text, style);
+        for (std::size_t row = 0; row < begins.size(); ++row) {
+            const auto place = static_cast<double>(row);
+            if (place < point.x || place > point.until.value_or(point.x) || begins[row] < 0.0)
+                continue;
+            const double upper =
+                top + (place + 0.5) * m_rowHeight + p.px(kStackHalf - kPaperLane / 2.0 + 2.0);
+            const double lower = upper + p.px(kPaperLane - 3.0);
+            const double from = m_scale.at(begins[row]);
+            const double to = std::min( // it is seen, and never leaves the panel
+                std::max(m_scale.at(begins[row] + point.y.value), from + p.px(2.0)),
+                right);
+            p.paperFrame({from, upper}, {to, lower});
+            double at = width + p.px(8.0) <= to - from ? from + p.px(4.0) : to + p.px(4.0);
+            if (at + width > right + p.px(14.0)) // it does not fit behind the frame
+                at = std::max(from - p.px(4.0) - width, m_scale.at(0.0));
+            p.haloText({at, (upper + lower) / 2.0 + style.size * 0.35},
+                       text,
+                       style,
+                       Ink::Muted,
+                       TextAnchor::Start);
         }
     }
 

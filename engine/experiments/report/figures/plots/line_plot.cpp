@@ -25,6 +25,12 @@ struct EndLabel {
     Ink ink = Ink::Text;
 };
 
+/// What a paper's line says, and where that line begins.
+struct LevelLabel {
+    std::string text;
+    DrawingPoint from;
+};
+
 class LinePlot {
 public:
     LinePlot(const ResultFigure& figure, const FigureCanvas& canvas, Painter& painter)
@@ -184,11 +190,31 @@ private:
                                                                : m_figure.y.reference;
     }
 
+    /// Whether a paper's value is of no single place.
+    static bool isLevel(const FigureSeries::Point& point) {
+        return point.until && *point.until > point.x;
+    }
+
     std::vector<LegendEntry> legend() const {
         if (m_figure.overlayLabel.empty())
             return {};
-        return {{m_figure.overlayLabel,
-                 [](Painter& painter, DrawingPoint at) { painter.paperSquare(at); }}};
+        bool hasSquares = false;
+        bool hasLevels = false;
+        for (const FigurePanel& panel : m_figure.panels) {
+            for (const FigureSeries& series : panel.series) {
+                for (const FigureSeries::Point& point : series.points) {
+                    hasLevels |= series.isPaper && isLevel(point);
+                    hasSquares |= series.isPaper && !isLevel(point);
+                }
+            }
+        }
+        return {{m_figure.overlayLabel, [hasSquares, hasLevels](Painter& painter, DrawingPoint at) {
+                     const double half = painter.px(9.0);
+                     if (hasLevels)
+                         painter.paperLine({at.x - half, at.y}, {at.x + half, at.y});
+                     if (hasSquares)
+                         painter.paperSquare(at);
+                 }}};
     }
 
     void drawPanel(const FigurePanel& panel,
@@ -225,6 +251,7 @@ private:
         }
         drawXAxis(from, to, hasAxis);
         m_labels.clear();
+        m_levels.clear();
         m_dash = 0;
         for (const bool isPaper : {true, false}) {
             for (const FigureSeries& series : panel.series) {
@@ -232,6 +259,7 @@ private:
                     drawSeries(series, scale);
             }
         }
+        drawLevelLabels(from.y, to.x);
         if (hasLabels(panel))
             drawLabels(from.y, to, labelRoom);
     }
@@ -300,8 +328,12 @@ private:
             return DrawingPoint{m_x.at(point.x), scale.at(point.y.value)};
         };
         if (series.isPaper) {
-            for (const FigureSeries::Point& point : points)
-                p.paperSquare(place(point));
+            for (const FigureSeries::Point& point : points) {
+                if (isLevel(point))
+                    drawLevel(series, point, scale);
+                else
+                    p.paperSquare(place(point));
+            }
             return;
         }
         if (isScatter()) {
@@ -353,6 +385,38 @@ private:
                         ink);
         }
         m_labels.push_back({series.name, corners.back().y, corners.back().y, ink});
+    }
+
+    void drawLevel(const FigureSeries& series,
+                   const FigureSeries::Point& point,
+                   const AxisScale& scale) {
+        const double y = scale.at(point.y.value);
+        const DrawingPoint from{m_x.at(point.x), y};
+        m_painter.paperLine(from, {m_x.at(*point.until), y});
+        const std::string name =
+            series.name == m_figure.overlayLabel ? "paper" : series.name + ", paper";
+        m_levels.push_back({fmt::format("{} {:.3g}", name, point.y.value), from});
+    }
+
+    /// Above their lines, or below the top of the plot; behind each other where lines are near.
+    void drawLevelLabels(double top, double right) {
+        Painter& p = m_painter;
+        const TextStyle style = p.small();
+        std::vector<DrawingPoint> ends; // of those so far
+        for (const LevelLabel& label : m_levels) {
+            const bool hasRoom = label.from.y - style.size - p.px(4.0) > top;
+            const double y = label.from.y + (hasRoom ? -p.px(4.0) : style.size + p.px(2.0));
+            double x = label.from.x + p.px(6.0);
+            for (const DrawingPoint& end : ends) {
+                if (std::abs(end.y - y) < style.size + p.px(2.0))
+                    x = std::max(x, end.x);
+            }
+            const std::string text = p.fitted(label.text, style, right - x);
+            if (text.empty())
+                continue;
+            p.haloText({x, y}, text, style, Ink::Muted, TextAnchor::Start);
+            ends.push_back({x + p.textWidth(text, style) + p.px(8.0), y});
+        }
     }
 
     bool isScatter() const { return m_figure.kind == FigureKind::Dots; }
@@ -415,6 +479,7 @@ private:
     AxisScale m_x;
     bool m_hasLanes;
     std::vector<EndLabel> m_labels; // of the panel at work
+    std::vector<LevelLabel> m_levels;
     std::size_t m_dash = 0;
 };
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/experiments/runs/run_picture.h"
+#include "ui/shell/bars/message_bar.h"
+#include "ui/shell/docks/view.h"
+#include "ui/views/skip_sets/shelf/skip_set_shelf.h"
+
+namespace ui {
+
+/// Takes the skip sets that a finished run has found into the library of the loaded model. It says
+/// what became of them in the window's message bar, and the undo stack takes them out again.
+/// Thread: UI.
+class SetKeeper : public QObject {
+    Q_OBJECT
+
+public:
+    /// All outlive it.
+    SetKeeper(const ViewContext& context, MessageBar& messages, QObject* parent = nullptr);
+
+    /// The run whose sets are meant; null while it is not finished.
+    void setRun(const QString& title, const RunPicturePtr& picture);
+
+    bool canKeep() const { return obstacle().isEmpty(); }
+
+    /// What keep() does, or why it cannot do it now.
+    QString tip() const;
+
+    void keep();
+
+signals:
+    /// Perhaps it can be done now, or no longer.
+    void changed();
+
+private:
+    QString obstacle() const;
+    bool isOfLoadedModel() const;
+    void askOnce();
+    void follow(const engine::EngineEvent& event);
+    void tell(const QString& sentence, SkipSetShelf::Offer offer);
+
+    ViewContext m_context;
+    MessageBar& m_messages;
+    SkipSetShelf m_shelf;
+    QString m_title;
+    RunPicturePtr m_run;
+    QString m_file;         ///< with its sets; empty: it has found none
+    QString m_keptTitle;    ///< of the run whose sets were taken last
+    bool m_isAsked = false; ///< what is stored for the loaded model
+    bool m_isTold = false;  ///< the engine has said so
+    int m_undoIndex = -1;   ///< of the stack, while its newest change is offered to be undone
+};
+
+} // namespace ui
