@@ -178,7 +178,7 @@ struct RenameSkipSet {
 };
 
 /// Takes in the sets of a file (readSkipSetImport). A task that has a set keeps it unless
-/// `replaces`.
+/// `replaces`. A set that is stored already is neither taken nor kept.
 struct ImportSkipSets {
     std::uint64_t requestId = 0;
     std::string path;

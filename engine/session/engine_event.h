@@ -293,8 +293,8 @@ struct Statistics {
     int contextUsed = 0; ///< tokens, prompt and answer so far
     int contextLength = 0;
     std::int64_t promptsFinished = 0;
-    /// Time of a plain step: the mean of the newest 64 on this model; 0 until two were measured,
-    /// and in older recordings.
+    /// Time of a plain step: the median of the newest nine on this model, none older than a minute
+    /// when the prompt began; 0 while fewer than two are known, and in older recordings.
     double baselineStepMs = 0.0;
     DecodeMetrics total; ///< of this span (SpanStarted)
 };

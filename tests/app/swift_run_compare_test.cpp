@@ -264,7 +264,8 @@ void SwiftRunCompareTest::theTableHasARowForEachTaskAndDecoder() {
     for (const QByteArray& line : result.output.split('\n'))
         rows += line.contains("vanilla ") || line.contains("swift ") ? 1 : 0;
     QCOMPARE(rows, 6 + 3); // two tasks and all, two decoders; equation 6 for swift
-    for (const char* part : {"greeting", "chat", "all", "speedup", "acceptance", "equation 6"})
+    for (const char* part :
+         {"greeting", "chat", "all", "speedup", "accepted/drafted", "equation 6"})
         QVERIFY2(result.output.contains(part), part);
     QVERIFY(!result.output.contains("INCOMPLETE"));
 }

@@ -30,6 +30,7 @@ private slots:
     void selfSdFindsTheSilentLayerByDecoding();
     void entriesOfACollectionAreKept();
     void theSameSeedTriesTheSameSets();
+    void manyPromptsGiveWindowsFromEverywhere();
     void theFoundSetCanBeUsed();
     void badInputIsOneSentence_data();
     void badInputIsOneSentence();
@@ -167,6 +168,25 @@ void SwiftRunSearchTest::theSameSeedTriesTheSameSets() {
     };
     QCOMPARE(scores("3"), scores("3"));
     QVERIFY(scores("3") != scores("4"));
+}
+
+/// Of 128 prompts, those between the ones that are taken do not fit into the context.
+void SwiftRunSearchTest::manyPromptsGiveWindowsFromEverywhere() {
+    const std::string tooLong(2000, 'e');
+    std::string lines;
+    for (int i = 0; i < 128; ++i)
+        lines += fmt::format("{{\"prompt\":\"{}\",\"task\":\"letters\"}}\n",
+                             i % 2 == 0 ? "abc ab" : tooLong);
+    support::writeText(path("many.jsonl").toStdString(), lines);
+    QStringList all = arguments("random", "many.json");
+    all.replaceInStrings("data.jsonl", "many.jsonl");
+    const ProgramRun result =
+        run(all + QStringList{"--limit", "128", "--trials", "2", "--max-tokens", "12"});
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    QVERIFY2(result.errors.contains("Of 128 prompts, the search uses at most 64, spread evenly"),
+             result.errors.constData());
+    QVERIFY2(!result.errors.contains("was skipped"), result.errors.constData());
+    QCOMPARE(result.jsonLines().last()["prompts"].toInt(), 64);
 }
 
 void SwiftRunSearchTest::theFoundSetCanBeUsed() {

@@ -223,7 +223,8 @@ void SwiftRunStreamTest::aLessonModelIsMadeFromTheModel() {
 void SwiftRunStreamTest::theTableNamesTasksAndBadLines() {
     const ProgramRun result = stream(kTwoTasks, {});
     QCOMPARE(result.exitCode, 0);
-    for (const char* part : {"left", "right", "all", "speedup", "trials", "1 bad line and"})
+    for (const char* part :
+         {"left", "right", "all", "speedup", "accepted/drafted", "trials", "1 bad line and"})
         QVERIFY2(result.output.contains(part), result.output.constData());
     QVERIFY(result.errors.contains("line 3"));
 }

@@ -6,7 +6,6 @@
 #include <QCoreApplication>
 #include <QEvent>
 
-#include <algorithm>
 #include <utility>
 
 namespace ui {
@@ -37,7 +36,7 @@ bool EngineBridge::send(engine::EngineCommand command) {
         return false;
     if (const auto* load = std::get_if<engine::LoadModel>(&command)) {
         m_load = *load;
-        ++m_loadCount;
+        m_loads.push_back(*load);
     } else if (std::holds_alternative<engine::StopLoading>(command) ||
                std::holds_alternative<engine::UnloadModel>(command)) {
         m_load.reset();
@@ -49,12 +48,17 @@ bool EngineBridge::send(engine::EngineCommand command) {
 
 /// Loads end in the order in which they were asked for.
 void EngineBridge::noteLoadEnd(const engine::EngineEvent& event) {
+    const bool isLoaded = event.as<engine::ModelLoaded>() != nullptr;
     const auto* failed = event.as<engine::EngineFailed>();
-    if (event.as<engine::ModelLoaded>() == nullptr &&
-        (failed == nullptr || failed->task != "load_model"))
+    if (isLoaded || event.as<engine::ModelUnloaded>() != nullptr)
+        m_loadInUse.reset();
+    if (!isLoaded && (failed == nullptr || failed->task != "load_model"))
         return;
-    m_loadCount = std::max(m_loadCount - 1, 0);
-    if (m_loadCount == 0)
+    if (isLoaded && !m_loads.empty())
+        m_loadInUse = m_loads.front();
+    if (!m_loads.empty())
+        m_loads.pop_front();
+    if (m_loads.empty())
         m_load.reset();
 }
 

@@ -9,6 +9,7 @@
 #include <QObject>
 #include <QTimer>
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -54,6 +55,9 @@ public:
     /// The load that was asked for last, until it has ended; null when there is none. The store's
     /// loading() begins later, with the first progress.
     const engine::LoadModel* pendingLoad() const { return m_load ? &*m_load : nullptr; }
+
+    /// The load that brought the model that is there; null without a model, and in a replay.
+    const engine::LoadModel* loadInUse() const { return m_loadInUse ? &*m_loadInUse : nullptr; }
 
     /// Starts the ticks. Before that, or without a running event loop, call tick() yourself.
     void start();
@@ -114,7 +118,8 @@ private:
     std::unique_ptr<EngineLink> m_link;
     RunStore& m_store;
     std::optional<engine::LoadModel> m_load;
-    int m_loadCount = 0; ///< that have not ended, the cancelled ones included
+    std::deque<engine::LoadModel> m_loads; ///< that have not ended, the cancelled ones included
+    std::optional<engine::LoadModel> m_loadInUse;
     std::vector<Entry> m_entries;
     QTimer m_timer;
     QElapsedTimer m_tickClock;

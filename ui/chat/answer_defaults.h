@@ -72,8 +72,8 @@ public:
     /// Empty defaults are removed.
     void setOfModel(const QString& path, const ModelDefaults& defaults);
 
-    /// The choices of the last run: its decoder with the settings that the user had changed, and
-    /// the sampling of models without defaults of their own.
+    /// The choices of the last run: its decoder, and the sampling of models without defaults of
+    /// their own.
     ModelDefaults ofLastRun() const;
     void setOfLastRun(const ModelDefaults& choices);
 

@@ -8,6 +8,7 @@
 #include <QThreadPool>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace ui {
@@ -21,10 +22,22 @@ struct AttachmentFiles {
 AttachmentFile refusal(const QString& sentence) { return {{}, sentence}; }
 
 /// Text has no control characters except these.
-bool isControl(QChar character) {
-    const char16_t code = character.unicode();
-    return (code < 0x20 && code != u'\t' && code != u'\n' && code != u'\r' && code != u'\f') ||
+bool isControl(char character) {
+    const auto code = static_cast<unsigned char>(character);
+    return (code < 0x20 && code != '\t' && code != '\n' && code != '\r' && code != '\f') ||
            code == 0x7f;
+}
+
+/// The first line that is not text, from 1; none in text. What is not valid UTF-8 does not survive
+/// the round trip, even if only its last character is cut.
+std::optional<qsizetype> lineAtFault(const QByteArray& bytes, const QString& text) {
+    const QByteArray again = text.toUtf8();
+    const char* const invalid =
+        std::mismatch(bytes.cbegin(), bytes.cend(), again.cbegin(), again.cend()).first;
+    const char* const fault = std::find_if(bytes.cbegin(), invalid, isControl);
+    if (fault == bytes.cend() && again.size() == bytes.size())
+        return std::nullopt;
+    return std::count(bytes.cbegin(), fault, '\n') + 1;
 }
 
 } // namespace
@@ -54,10 +67,9 @@ AttachmentFile readAttachment(const QString& path) {
     const QByteArray mark = QByteArrayLiteral("\xEF\xBB\xBF");
     const QByteArray body = content.startsWith(mark) ? content.mid(mark.size()) : content;
     const QString text = QString::fromUtf8(body);
-    // Text that is not valid UTF-8 does not survive the round trip, even if only its last character
-    // is cut.
-    if (text.toUtf8() != body || std::any_of(text.cbegin(), text.cend(), isControl))
-        return refusal(T::tr("%1 cannot be read as text. Save it as plain UTF-8 text.").arg(name));
+    if (const auto line = lineAtFault(body, text))
+        return refusal(T::tr("%1 cannot be read as text (line %2). Save it as plain UTF-8 text.")
+                           .arg(name, QString::number(*line)));
     if (text.trimmed().isEmpty())
         return refusal(T::tr("%1 is empty.").arg(name));
     return {{name, text, 0}, {}};

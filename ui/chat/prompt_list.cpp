@@ -40,17 +40,25 @@ void PromptList::read() {
     QFile file(m_path);
     if (!file.exists())
         return;
-    const bool isOpen = file.open(QIODevice::ReadOnly);
-    const QJsonObject json = QJsonDocument::fromJson(file.readAll()).object();
-    if (isOpen && json.value(QLatin1String("format")).toString() == kFormat) {
+    const QByteArray bytes = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    QJsonParseError fault;
+    const QJsonObject json = QJsonDocument::fromJson(bytes, &fault).object();
+    if (json.value(QLatin1String("format")).toString() == kFormat) {
         for (const QJsonValue& value : json.value(QLatin1String("prompts")).toArray())
             m_prompts.append({value[QLatin1String("title")].toString(),
                               value[QLatin1String("text")].toString()});
         return;
     }
+    QString why = tr("it holds something else");
+    if (file.error() != QFile::NoError)
+        why = file.errorString();
+    else if (fault.error != QJsonParseError::NoError)
+        why = tr("line %1: %2")
+                  .arg(bytes.left(fault.offset).count('\n') + 1)
+                  .arg(fault.errorString());
     file.close();
-    m_problem =
-        tr("The file with your prompts cannot be read. It was kept as %1.").arg(setAside(m_path));
+    m_problem = tr("The file with your prompts cannot be read (%1). It was kept as %2.")
+                    .arg(why, setAside(m_path));
 }
 
 QString PromptList::keep(QList<SavedPrompt> prompts) {

@@ -178,7 +178,8 @@ void MainWindow::showWorkspace(int index) {
         return;
     m_stack->setCurrentIndex(index);
     m_modes->setCurrent(index);
-    m_settings.setValue(kWorkspaceKey, currentWorkspace()->objectName()); // a crash keeps it, too
+    if (!m_bridge.isReplay()) // whose window may stand beside the one that these belong to
+        m_settings.setValue(kWorkspaceKey, currentWorkspace()->objectName()); // a crash keeps it
     for (Workspace* workspace : m_workspaces)
         workspace->showFloating(workspace == currentWorkspace());
     m_bridge.refreshPictures(); // a view that was hidden may still hide where the focus belongs
@@ -388,6 +389,8 @@ void MainWindow::tellWhatHasNoRoom() {
 }
 
 void MainWindow::keepLayout() {
+    if (m_bridge.isReplay())
+        return;
     // What only the text's size has hidden is no choice of the user.
     for (Workspace* workspace : m_workspaces)
         workspace->bringBack();

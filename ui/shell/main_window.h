@@ -74,7 +74,8 @@ public:
     /// restores the saved layout.
     void finish();
 
-    /// Saves geometry and layouts; this also happens when the window closes.
+    /// Saves geometry and layouts, but not those of a replay; this also happens when the window
+    /// closes.
     void keepLayout();
 
     /// Asked before the window closes; false keeps it open. The guard says why to the user.

@@ -18,7 +18,8 @@ class Selection : public QObject {
 public:
     struct Token {
         std::uint64_t promptId = 0;
-        int index = 0; ///< into Answer::tokens
+        int index = -1;    ///< into Answer::tokens; -1: its answer is not one of this run
+        int firstStep = 0; ///< of the prompt in the message; more than 0 where that was continued
 
         bool operator==(const Token&) const = default;
     };

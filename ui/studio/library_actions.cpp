@@ -4,8 +4,10 @@
 #include "ui/studio/import_notice.h"
 #include "ui/studio/studio.h"
 #include "ui/views/chats/chats_panel.h"
+#include "ui/views/controls/parameters_view.h"
 #include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/models/model_panel.h"
+#include "ui/views/search_offer/swift_forecast.h"
 #include "ui/views/tune/tune_desk.h"
 
 #include <QDir>
@@ -173,8 +175,9 @@ void Studio::explainLesson(const ModelLoaded& loaded) {
     }
     std::vector<Notice::Choice> choices;
     if (m_run.decoder() == nullptr || m_run.decoder()->name != "swift")
-        choices.push_back(
-            {tr("Use SWIFT"), [this] { m_bridge->send(ChooseDecoder{"swift"}); }, false});
+        choices.push_back({forecastAction(m_run, tr("Use SWIFT")),
+                           [this] { m_parameters->chooseDecoder("swift"); },
+                           false});
     choices.push_back({tr("Back to the model itself"), [this] { toggleLessonModel(); }, false});
     m_window->messages().show(
         {Notice::Kind::Info,

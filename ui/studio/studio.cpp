@@ -29,7 +29,6 @@ namespace {
 
 /// Set while the window is open. If it is found at a start, the program did not end normally.
 constexpr const char* kOpenKey = "session/open";
-constexpr const char* kModelKey = "session/model";
 
 } // namespace
 
@@ -38,6 +37,7 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     , m_settings(m_options.settingsPath, QSettings::IniFormat)
     , m_answerDefaults(m_settings)
     , m_prompts(QFileInfo(m_options.settingsPath).absolutePath() + QStringLiteral("/prompts.json"))
+    , m_keptSettings(m_settings, m_run)
     , m_bridge(std::make_unique<EngineBridge>(std::move(link), m_run))
     , m_chats(std::make_unique<ChatStore>(StoreOptions{.path = m_options.chatsPath}))
     , m_session(std::make_unique<ChatSession>(*m_bridge, m_run, *m_chats, m_answerDefaults))
@@ -46,8 +46,13 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     m_theme.applyTo(*qApp);
     m_endedBadly = m_settings.value(kOpenKey, false).toBool();
     m_generalSampling = keptSampling();
+    if (const ModelDefaults last = m_answerDefaults.ofLastRun(); !last.decoderSettings.empty())
+        m_keptSettings.takeOver(last.decoder, last.decoderSettings);
     m_session->setReplay(!m_options.replayName.isEmpty());
     m_window = std::make_unique<MainWindow>(m_theme, m_run, *m_bridge, m_settings);
+    static_cast<void>(m_settings.allKeys()); // only what is asked for is parsed
+    if (m_options.replayName.isEmpty() && m_settings.status() == QSettings::FormatError)
+        setDamagedSettingsAside();
     m_viewMenu = new ViewMenu(m_theme, m_window->messages(), m_window.get());
     makeChatWorkspace();
     makeInspectWorkspace();
@@ -105,8 +110,8 @@ void Studio::start() {
     m_bridge->start();
     if (m_desk != nullptr)
         m_desk->begin();
-    const QString path = firstModel();
-    const bool hasModel = m_options.replayName.isEmpty() && !path.isEmpty();
+    const QString path = m_options.replayName.isEmpty() ? firstModel() : QString();
+    const bool hasModel = !path.isEmpty();
     m_lessonWaits = hasModel && !endedBadly() && !m_options.lessonPath.isEmpty();
     if (m_lessonWaits)
         showLessons();
@@ -128,19 +133,14 @@ void Studio::start() {
          {{tr("Load model"), [this, path] { loadModel(path, m_options.isPlanted); }, true}}});
 }
 
-/// The model that was used last, unless the user named one or it is gone.
-QString Studio::firstModel() const {
-    const QString last = m_settings.value(kModelKey).toString();
-    const bool isThere = !last.isEmpty() && QFileInfo::exists(last);
-    return isThere && !m_options.isModelAskedFor ? last : m_options.modelPath;
-}
-
 /// A replay has nothing to lose, and another window may be open beside it.
 void Studio::markOpen(bool isOpen) {
     if (!m_options.replayName.isEmpty())
         return;
     m_settings.setValue(kOpenKey, isOpen);
     m_settings.sync();
+    if (isOpen && m_settings.status() == QSettings::AccessError)
+        tellUnsavedSettings();
 }
 
 bool Studio::endedBadly() const { return m_endedBadly && !m_options.isModelAskedFor; }
@@ -148,17 +148,30 @@ bool Studio::endedBadly() const { return m_endedBadly && !m_options.isModelAsked
 void Studio::loadModel(const QString& path, bool isPlanted) {
     m_window->messages().withdraw(QStringLiteral("load_model"));
     m_askedBackend.clear();
-    LoadModel load;
-    load.path = path.toStdString();
-    load.backend = m_options.backend.toStdString();
+    LoadModel load = m_recentModels.loadOf(path);
+    const std::string asked = m_options.backend.toStdString();
+    if (!asked.empty() && asked != load.backend) {
+        load.backend = asked;
+        load.settings.clear(); // of another backend
+    }
+    const auto isThere = [&load](const BackendInfo& backend) {
+        return backend.name == load.backend && (!backend.devices || backend.devices().hasValue());
+    };
+    const bool wasKept = asked.empty() && !load.backend.empty() && !m_options.backends.empty();
+    if (wasKept && std::ranges::none_of(m_options.backends, isThere)) { // a GPU that is gone
+        load.backend.clear();
+        load.settings.clear();
+    }
     load.isPlanted = isPlanted;
     m_bridge->send(std::move(load));
 }
 
 void Studio::onLoaded(const ModelLoaded& loaded) {
-    const QFileInfo model(QString::fromStdString(loaded.path));
     if (m_options.replayName.isEmpty())
-        m_settings.setValue(kModelKey, model.absoluteFilePath());
+        keepModel(QString::fromStdString(loaded.path));
+    if (const LoadModel* load = m_bridge->loadInUse())
+        if (load->backend != m_options.backend.toStdString())
+            m_options.backend.clear(); // in the dock Models another one was chosen
     m_noGain->update({});
     for (const char* told : {"ended_badly", "load_model", "choose_decoder", "backend"})
         m_window->messages().withdraw(QLatin1String(told));
@@ -206,7 +219,7 @@ void Studio::tellRefusedModules(const ModelLoaded& loaded) {
 
 void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
     const std::string wanted = firstDecoder(loaded);
-    m_bridge->send(ChooseDecoder{wanted, settingsAtStart(loaded, wanted)});
+    m_bridge->send(ChooseDecoder{wanted, m_keptSettings.startOf(wanted)});
     if (!m_options.decoder.isEmpty() && m_options.decoder.toStdString() != wanted)
         m_window->messages().show({Notice::Kind::Warning,
                                    QStringLiteral("decoder"),
@@ -315,6 +328,9 @@ std::string Studio::firstDecoder(const ModelLoaded& loaded) const {
 void Studio::connectFinder() {
     m_finder = new SkipSetFinder(*m_bridge, m_run, this);
     m_parameters->setFinder(*m_finder);
+    m_parameters->setKept(m_keptSettings);
+    for (DecoderSwitch* decoder : m_window->findChildren<DecoderSwitch*>())
+        decoder->setKept(m_keptSettings);
     for (LayerMapView* map : m_window->findChildren<LayerMapView*>()) {
         connect(map, &LayerMapView::findAsked, m_finder, [this] {
             m_finder->start(m_session->newestQuestion());
@@ -323,11 +339,7 @@ void Studio::connectFinder() {
             map->showFinding(m_finder->isRunning(), m_finder->sentence());
         });
     }
-    connect(m_finder, &SkipSetFinder::changed, this, [this] {
-        updateActions();
-        for (DecoderSwitch* decoder : m_window->findChildren<DecoderSwitch*>())
-            decoder->keepSettings(!m_finder->isRunning());
-    });
+    connect(m_finder, &SkipSetFinder::changed, this, &Studio::updateActions);
 }
 
 QList<View*> Studio::views() const { return m_window->findChildren<View*>(); }

@@ -13,6 +13,7 @@
 #include "ui/store/chat_store.h"
 #include "ui/theme/theme.h"
 #include "ui/tuning/tuning_session.h"
+#include "ui/views/controls/kept_settings.h"
 #include "ui/views/models/library/recent_models.h"
 
 #include <QPointer>
@@ -118,7 +119,8 @@ public:
     /// Begins a lesson of a file.
     void openLessonFile(const QString& path);
 
-    /// `isPlanted`: the lesson model made from it, see withSilentCopies.
+    /// With the options that it was loaded with from the dock Models, and the backend that the
+    /// start asks for. `isPlanted`: the lesson model made from it, see withSilentCopies.
     void loadModel(const QString& path, bool isPlanted = false);
 
     /// Handles another start of the program: the window comes to the front and does what was
@@ -216,8 +218,12 @@ private:
     void useCopysDecoder(const engine::ModelLoaded& loaded);
     void showModelPanel();
     bool endedBadly() const;
-    QString firstModel() const;
+    QString firstModel();
+    void keepModel(const QString& path);
+    void setDamagedSettingsAside();
     void markOpen(bool isOpen);
+    void tellUnsavedSettings();
+    void keepSmallChoices(QAction& origin);
     void tellRefusedModules(const engine::ModelLoaded& loaded);
     void chooseFirstDecoder(const engine::ModelLoaded& loaded);
     void offerBackend(const QString& asked, const engine::ModelLoaded& loaded);
@@ -228,9 +234,7 @@ private:
     void keepGeneralSampling(const engine::SamplingOptions& sampling);
     bool hasOwnSampling() const;
     void keepChoices(const engine::EngineEvent& event);
-    void keepDecoder(const engine::DecoderInfo& decoder, const engine::SettingValues& settings);
-    engine::SettingValues settingsAtStart(const engine::ModelLoaded& loaded,
-                                          const std::string& decoder) const;
+    void keepDecoder(const engine::SettingValues& settings);
 
     StudioOptions m_options;
     QSettings m_settings;
@@ -240,6 +244,7 @@ private:
     QUndoStack m_undoStack;
     AnswerDefaults m_answerDefaults;
     PromptList m_prompts;
+    KeptSettings m_keptSettings;
     std::unique_ptr<EngineBridge> m_bridge;
     std::unique_ptr<ChatStore> m_chats;
     std::unique_ptr<ChatSession> m_session;
@@ -271,6 +276,7 @@ private:
     bool m_quitsAnyway = false; ///< the user has been warned about unsaved messages
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;
+    QString m_missingModel; ///< the one used last, while another one stands in for it
     QString m_askedBackend; ///< by a further start, for the model that was being loaded
     /// The sampling for models without their own, and its value when this model was loaded.
     engine::SamplingOptions m_generalSampling;

@@ -132,6 +132,7 @@ void Studio::addChatActions() {
     origin->setChecked(m_chatView->showsOrigin());
     connect(origin, &QAction::toggled, m_chatView, &ChatView::setShowsOrigin);
     connect(m_chatView, &ChatView::originToggled, origin, &QAction::setChecked);
+    keepSmallChoices(*origin);
     connect(m_window.get(), &MainWindow::settingsAsked, this, &Studio::showSettings);
 }
 

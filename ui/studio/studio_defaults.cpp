@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/studio/studio.h"
+#include "ui/studio/workspaces/lesson_hand.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/panels/prompts_dialog.h"
-#include "ui/views/controls/decoder_switch.h"
+#include "ui/views/controls/parameters_view.h"
 #include "ui/views/search_offer/skip_set_finder.h"
+
+#include <QAction>
+#include <QDateTime>
+#include <QFile>
+#include <QFileInfo>
 
 #include <algorithm>
 
-// What is kept for later: the open chat, prompts, and the defaults of a model.
+// What is kept for later: the model, the open chat, prompts, the defaults of a model, and what
+// becomes of the file that all this stands in.
 
 namespace ui {
 
@@ -16,6 +23,82 @@ using namespace engine;
 
 /// The chat on the screen; 0 = a new one.
 constexpr const char* kChatKey = "session/chat";
+constexpr const char* kModelKey = "session/model";
+constexpr const char* kOriginKey = "chat/show_origin";
+constexpr const char* kSimpleKey = "parameters/simple";
+
+/// The file would be written over by the settings that could be read.
+void Studio::setDamagedSettingsAside() {
+    const QString kept = m_options.settingsPath + QStringLiteral(".damaged-") +
+                         QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss"));
+    const bool isKept = QFile::copy(m_options.settingsPath, kept);
+    m_window->messages().show(
+        {Notice::Kind::Warning,
+         QStringLiteral("settings"),
+         tr("The file with your settings is damaged. What could be read of it is used."),
+         isKept ? tr("A copy was kept as %1.").arg(kept)
+                : tr("No copy of %1 could be kept.").arg(m_options.settingsPath)});
+}
+
+void Studio::tellUnsavedSettings() {
+    m_window->messages().show({Notice::Kind::Warning,
+                               QStringLiteral("settings"),
+                               tr("Your settings cannot be saved now."),
+                               tr("The file %1 cannot be written. What you choose is lost when the "
+                                  "window closes, unless it can be written by then.")
+                                   .arg(m_options.settingsPath)});
+}
+
+/// The model that was used last, unless the user named one. Where it is gone, the one of the start
+/// stands in for it.
+QString Studio::firstModel() {
+    const QString last = m_settings.value(kModelKey).toString();
+    if (last.isEmpty() || m_options.isModelAskedFor)
+        return m_options.modelPath;
+    if (QFileInfo::exists(last))
+        return last;
+    m_missingModel = last;
+    m_window->messages().show(
+        {Notice::Kind::Warning,
+         QStringLiteral("missing_model"),
+         tr("The model used last is missing."),
+         tr("%1 is not there. It comes again at the next start if it is there by then.").arg(last),
+         {},
+         {{tr("Choose another model..."), [this] { showModelPanel(); }, true},
+          {tr("Forget it"),
+           [this] {
+               m_missingModel.clear();
+               m_settings.remove(kModelKey);
+               if (m_run.model() != nullptr)
+                   keepModel(QString::fromStdString(m_run.model()->path));
+           },
+           true}}});
+    return m_options.modelPath;
+}
+
+/// One that only stands in for a missing model is no choice of the user.
+void Studio::keepModel(const QString& path) {
+    const QString whole = QFileInfo(path).absoluteFilePath();
+    if (!m_missingModel.isEmpty() && whole == QFileInfo(m_options.modelPath).absoluteFilePath())
+        return;
+    m_missingModel.clear();
+    m_window->messages().withdraw(QStringLiteral("missing_model"));
+    m_settings.setValue(kModelKey, whole);
+}
+
+/// A replay changes none of what the next start of the window finds.
+void Studio::keepSmallChoices(QAction& origin) {
+    m_chatView->setShowsOrigin(m_settings.value(kOriginKey, true).toBool());
+    m_parameters->setSimple(m_settings.value(kSimpleKey, true).toBool());
+    if (m_bridge->isReplay())
+        return;
+    connect(&origin, &QAction::toggled, this, [this](bool isShown) {
+        m_settings.setValue(kOriginKey, isShown);
+    });
+    connect(m_parameters, &ParametersView::simpleChosen, this, [this](bool isSimple) {
+        m_settings.setValue(kSimpleKey, isSimple);
+    });
+}
 
 void Studio::keepOpenChat() {
     if (m_options.replayName.isEmpty())
@@ -56,43 +139,25 @@ void Studio::keepGeneralSampling(const SamplingOptions& sampling) {
 void Studio::keepChoices(const EngineEvent& event) {
     if (const auto* changed = event.as<SamplingChanged>(); changed && !hasOwnSampling())
         keepGeneralSampling(changed->sampling);
+    else if (const auto* failure = event.as<EngineFailed>();
+             failure && failure->task == "choose_decoder") {
+        if (failure->error.code == ErrorCode::InvalidInput)
+            m_keptSettings.forgetRefused();
+    } else if ((m_lessonHand && m_lessonHand->hasChosen()) || m_finder->isRunning())
+        return; // theirs is not the user's
     else if (const auto* chosen = event.as<DecoderChosen>(); chosen && m_hasChosenDecoder)
-        keepDecoder(chosen->info, chosen->settings);
+        keepDecoder(chosen->settings);
     else if (event.as<SettingsChanged>() && m_hasChosenDecoder && m_run.decoder() != nullptr)
-        keepDecoder(*m_run.decoder(), m_finder->usersSettings());
+        keepDecoder(m_finder->usersSettings());
 }
 
-/// Texts are left out: they name files, which may be gone.
-void Studio::keepDecoder(const DecoderInfo& decoder, const SettingValues& settings) {
+/// Its settings are kept beside those of the other decoders.
+void Studio::keepDecoder(const SettingValues& settings) {
     ModelDefaults choices = m_answerDefaults.ofLastRun();
-    choices.decoder = decoder.name;
+    choices.decoder = m_run.decoder()->name;
     choices.decoderSettings.clear();
-    const SettingValues usual = startingSettings(m_run, decoder.name);
-    for (const SettingInfo& setting : decoder.settings) {
-        const auto value = settings.find(setting.name);
-        const auto started = usual.find(setting.name);
-        if (value != settings.end() && setting.kind != SettingKind::Text &&
-            value->second != (started != usual.end() ? started->second : setting.initial))
-            choices.decoderSettings[setting.name] = value->second;
-    }
     m_answerDefaults.setOfLastRun(choices);
-}
-
-/// As the user left them, unless the start asks for a decoder.
-SettingValues Studio::settingsAtStart(const ModelLoaded& loaded, const std::string& decoder) const {
-    SettingValues settings = startingSettings(m_run, decoder);
-    const ModelDefaults kept = m_answerDefaults.ofLastRun();
-    if (!m_options.decoder.isEmpty() || kept.decoder != decoder)
-        return settings;
-    const auto info = std::ranges::find(loaded.decoders, decoder, &DecoderInfo::name);
-    if (info == loaded.decoders.end())
-        return settings;
-    for (const auto& [name, value] : kept.decoderSettings) {
-        const SettingInfo* setting = findSetting(info->settings, name);
-        if (setting != nullptr && checkSetting(*setting, value))
-            settings[name] = value;
-    }
-    return settings;
+    m_keptSettings.keep(settings);
 }
 
 void Studio::showPrompts() {

@@ -86,7 +86,7 @@ void addStreamCommand(CLI::App& app, ChosenCommand& chosen) {
                         options->text.decoder.settings,
                         "A setting of the decoder, NAME=VALUE; may be given several times");
     command->add_option("--max-tokens", options->text.maxTokens, "Longest answer, in tokens")
-        ->check(wholeFrom(1))
+        ->transform(wholeFrom(1))
         ->capture_default_str();
     addOutputOptions(*command, options->out, "--out", "Record all events of the run (.swiftrun)");
     addModelOptions(*command, options->text.model);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/stream/stream_report.h"
 
+#include "app/data/kept_drafts.h"
 #include "app/streams/counted.h"
 
 #include <fmt/format.h>
@@ -26,14 +27,14 @@ double tokensPerSecond(const StreamSums& sums) {
 std::string row(const std::string& task, const StreamSums& sums) {
     const auto speedup = sums.decoding.speedup();
     return fmt::format(
-        "{:<24} {:>7} {:>7} {:>8.1f} {:>8} {:>6} {:>10} {:>7} {:>9} {:>5} {:>7.1f}\n",
+        "{:<24} {:>7} {:>7} {:>8.1f} {:>8} {:>6} {:>20} {:>7} {:>9} {:>5} {:>7.1f}\n",
         task,
         sums.prompts,
         sums.tokens,
         tokensPerSecond(sums),
         speedup ? fmt::format("{:.2f}x", *speedup) : "-",
         orDash(sums.decoding.tokensPerRound(), 2),
-        orDash(sums.decoding.acceptance(), 3),
+        keptDrafts(sums.decoding),
         sums.trials,
         orDash(sums.matchness, 3),
         orDash(sums.ratio, 2),
@@ -125,14 +126,14 @@ Json StreamReport::doneLine(const DataSummary& data, bool isIncomplete) const {
 
 std::string StreamReport::table(const DataSummary& data, bool isIncomplete) const {
     std::string text =
-        fmt::format("{:<24} {:>7} {:>7} {:>8} {:>8} {:>6} {:>10} {:>7} {:>9} {:>5} {:>7}\n",
+        fmt::format("{:<24} {:>7} {:>7} {:>8} {:>8} {:>6} {:>20} {:>7} {:>9} {:>5} {:>7}\n",
                     "task",
                     "prompts",
                     "tokens",
                     "tokens/s",
                     "speedup",
                     "M",
-                    "acceptance",
+                    "accepted/drafted",
                     "trials",
                     "matchness",
                     "r",

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kPlainStepsKept = 9; // plain steps grow dearer with the context
 constexpr std::size_t kPlainStepsNeeded = 2;
+constexpr std::chrono::seconds kPlainStepAge(60);
 
 /// Steps of a decoder between two plain ones: they double with each plain step that is measured.
 /// The first steps of all are the slowest.
@@ -96,18 +97,21 @@ void DecoderSlot::drop() {
 void DecoderSlot::leaveModel() {
     drop();
     beginSpan(SpanCause::Model);
-    m_plainMs.clear();
+    m_plainSteps.clear();
     m_seenPrompt = {};
     m_sincePlain = 0;
 }
 
 /// The context of another chat is as short or as long as it is, and so are its plain steps.
-void DecoderSlot::enterChat(std::uint64_t chat) {
+void DecoderSlot::enterChat(std::uint64_t chat, Clock::time_point now) {
+    std::erase_if(m_plainSteps, [now](const PlainStep& step) { // an earlier time: the clock was set
+        return step.end > now || now - step.end > kPlainStepAge;
+    });
     if (std::exchange(m_chat, chat) == chat)
         return;
     beginSpan(SpanCause::Chat);
-    while (m_plainMs.size() > kPlainStepsNeeded)
-        m_plainMs.pop_front();
+    while (m_plainSteps.size() > kPlainStepsNeeded)
+        m_plainSteps.pop_front();
 }
 
 /// A span without a step does not count: the next change belongs to the same start.
@@ -124,7 +128,10 @@ std::optional<SpanStarted> DecoderSlot::takeSpanStart() {
     return cause ? std::optional(SpanStarted{m_span, *cause}) : std::nullopt;
 }
 
-void DecoderSlot::add(const DecodeStep& step, double stepMs, bool isBaseline) {
+void DecoderSlot::add(const DecodeStep& step,
+                      double stepMs,
+                      bool isBaseline,
+                      Clock::time_point now) {
     if (isBaseline)
         m_metrics.addBaseline(step, stepMs);
     else
@@ -133,15 +140,17 @@ void DecoderSlot::add(const DecodeStep& step, double stepMs, bool isBaseline) {
     if (!step.isPlain())
         return;
     m_sincePlain = 0;
-    m_plainMs.push_back(std::max(0.0, stepMs - step.search.searchMs));
-    if (m_plainMs.size() > kPlainStepsKept)
-        m_plainMs.pop_front();
+    m_plainSteps.push_back({std::max(0.0, stepMs - step.search.searchMs), now});
+    if (m_plainSteps.size() > kPlainStepsKept)
+        m_plainSteps.pop_front();
 }
 
 double DecoderSlot::baselineStepMs() const {
-    if (m_plainMs.size() < kPlainStepsNeeded)
+    if (m_plainSteps.size() < kPlainStepsNeeded)
         return 0.0;
-    std::vector<double> sorted(m_plainMs.begin(), m_plainMs.end());
+    std::vector<double> sorted;
+    for (const PlainStep& step : m_plainSteps)
+        sorted.push_back(step.ms);
     std::ranges::sort(sorted);
     return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2.0;
 }
@@ -163,7 +172,7 @@ void DecoderSlot::noteSequence(std::vector<TokenId> tokens) {
 bool DecoderSlot::isBaselineStepNext() const {
     if (m_info.name == "vanilla")
         return false;
-    return m_sincePlain >= kFirstGap << std::min(m_plainMs.size(), kDoublings);
+    return m_sincePlain >= kFirstGap << std::min(m_plainSteps.size(), kDoublings);
 }
 
 Result<std::unique_ptr<Decoder>>

@@ -7,6 +7,7 @@
 #include "engine/session/loading/model_loader.h"
 #include "engine/session/worker/task_naming.h"
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -28,6 +29,9 @@ struct DecoderGround {
 /// lack of memory it may have dropped the decoder. Thread: engine.
 class DecoderSlot {
 public:
+    /// It goes on while the computer sleeps: what was measured before may have changed behind it.
+    using Clock = std::chrono::system_clock;
+
     explicit DecoderSlot(DecoderRegistry& registry)
         : m_registry(registry) {}
 
@@ -61,17 +65,21 @@ public:
     /// Also forgets the totals, which were measured on another model.
     void leaveModel();
 
-    /// The following steps belong to this chat.
-    void enterChat(std::uint64_t chat);
+    /// The following steps belong to this chat. Plain steps older than a minute are forgotten: the
+    /// computer may be slower or faster by now, so they are measured anew.
+    void enterChat(std::uint64_t chat, Clock::time_point now = Clock::now());
 
     /// The span that has begun since the last call; none if there is none.
     std::optional<SpanStarted> takeSpanStart();
 
     /// Adds a step to the totals of its span, and counts it.
-    void add(const DecodeStep& step, double stepMs, bool isBaseline);
+    void add(const DecodeStep& step,
+             double stepMs,
+             bool isBaseline,
+             Clock::time_point now = Clock::now());
 
-    /// Milliseconds of a plain step on this model: the median of the newest nine; 0 until two were
-    /// measured.
+    /// Milliseconds of a plain step on this model: the median of the newest nine; 0 while fewer
+    /// than two are known.
     double baselineStepMs() const;
 
     /// Tokens at the beginning of `prompt` whose keys and values the decoder has cached.
@@ -82,7 +90,7 @@ public:
 
     /// Whether the next step should be a plain one, so that the speedup is measured during the run:
     /// behind 32 of the decoder's own steps in a row. Where few plain steps of this model and chat
-    /// were measured, behind 2, 4, 8 and 16, so that a short answer has a speedup, too.
+    /// are known, behind 2, 4, 8 and 16, so that a short answer has a speedup, too.
     bool isBaselineStepNext() const;
 
     /// Whether this phase of this task differs from the last one; it becomes the last one.
@@ -116,6 +124,11 @@ public:
     DecodeMetrics& metrics() { return m_metrics; }
 
 private:
+    struct PlainStep {
+        double ms = 0.0;
+        Clock::time_point end;
+    };
+
     Result<std::unique_ptr<Decoder>>
     make(const std::string& name, const SettingValues& settings, DecoderGround ground);
     void beginSpan(SpanCause cause);
@@ -133,7 +146,7 @@ private:
     std::int64_t m_span = 1;
     std::optional<SpanCause> m_unreportedSpan;
     std::uint64_t m_chat = 0;
-    std::deque<double> m_plainMs;                                // of the newest plain steps
+    std::deque<PlainStep> m_plainSteps;                          // the newest
     std::optional<std::pair<DecoderPhase, std::string>> m_phase; // the last, and its task
     std::size_t m_sincePlain = 0; // steps behind the newest plain one
 };

@@ -169,7 +169,13 @@ Result<void> SessionWorker::handle(const RenameSkipSet& command) {
 
 Result<void> SessionWorker::handle(const ImportSkipSets& command) {
     ENGINE_TRY(SkipSetMemory* const memory, skipSetMemory());
-    ENGINE_TRY(ImportedSets imports, readSkipSetImport(command.path, memory->layerCount()));
+    ENGINE_TRY(ImportedSets imports,
+               readSkipSetImport(command.path, memory->layerCount(), memory->fingerprint()));
+    if (const auto known = memory->all())
+        std::erase_if(imports.sets, [&](const auto& offered) {
+            const auto found = known.value().sets.find(offered.first);
+            return found != known.value().sets.end() && found->second == offered.second;
+        });
     SkipSetChange change;
     if (!imports.sets.empty()) {
         ENGINE_TRY(change,

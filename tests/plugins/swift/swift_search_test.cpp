@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 using namespace engine;
 using namespace swift_support;
@@ -72,6 +73,17 @@ Reported run(const SettingValues& given, int answers, int maxTokens = 40) {
     Reported told;
     for (int i = 0; i < answers; ++i)
         answer(*decoder, i, maxTokens, told);
+    return told;
+}
+
+/// So many answers at most, until what they told is enough.
+Reported runUntil(const SettingValues& given,
+                  int answers,
+                  const std::function<bool(const Reported&)>& isEnough) {
+    const auto decoder = make(given);
+    Reported told;
+    for (int i = 0; i < answers && !isEnough(told); ++i)
+        answer(*decoder, i, 40, told);
     return told;
 }
 
@@ -246,19 +258,26 @@ void SwiftSearchTest::aNewWindowScoresTheIncumbentAgain() {
 }
 
 void SwiftSearchTest::lowAcceptanceLowersTheRatioToItsLeast() {
-    const Reported told = run(with(quiet(),
-                                   {{"lower_below", 1.0},
-                                    {"bayesian", 0.0},
-                                    {"r", 0.4},
-                                    {"r_min", 0.2},
-                                    {"r_step", 0.1},
-                                    {"epsilon", 0.0},
-                                    {"max_draft", 4.0}}),
-                              30);
-    std::vector<double> ratios;
-    for (const PlanChange& change : told.plans)
-        if (change.reason == "lower r")
-            ratios.push_back(change.skipRatio);
+    const auto ratiosOf = [](const Reported& told) {
+        std::vector<double> ratios;
+        for (const PlanChange& change : told.plans)
+            if (change.reason == "lower r")
+                ratios.push_back(change.skipRatio);
+        return ratios;
+    };
+    int answersBehind = 0; // the second change, in which no third one comes
+    const Reported told = runUntil(
+        with(quiet(),
+             {{"lower_below", 1.0},
+              {"bayesian", 0.0},
+              {"r", 0.4},
+              {"r_min", 0.2},
+              {"r_step", 0.1},
+              {"epsilon", 0.0},
+              {"max_draft", 4.0}}),
+        30,
+        [&](const Reported& soFar) { return ratiosOf(soFar).size() >= 2 && ++answersBehind > 5; });
+    const std::vector<double> ratios = ratiosOf(told);
     QCOMPARE(ratios.size(), std::size_t{2});
     QVERIFY(std::abs(ratios[0] - 0.3) < 1e-9 && std::abs(ratios[1] - 0.2) < 1e-9);
     QVERIFY(told.mentions("r was lowered from 0.40 to 0.30"));
@@ -267,14 +286,18 @@ void SwiftSearchTest::lowAcceptanceLowersTheRatioToItsLeast() {
 
 void SwiftSearchTest::fallenAcceptanceBeginsTheSearchAnew() {
     // Any fall is enough here; acceptance on a random network goes up and down by itself.
-    const Reported told = run(with(quiet(),
-                                   {{"S", 3.0},
-                                    {"bayesian", 0.0},
-                                    {"restart_drop", 0.001},
-                                    {"epsilon", 0.0},
-                                    {"max_draft", 4.0},
-                                    {"r", 0.2}}),
-                              40);
+    const Reported told =
+        runUntil(with(quiet(),
+                      {{"S", 3.0},
+                       {"bayesian", 0.0},
+                       {"restart_drop", 0.001},
+                       {"epsilon", 0.0},
+                       {"max_draft", 4.0},
+                       {"r", 0.2}}),
+                 40,
+                 [](const Reported& soFar) {
+                     return soFar.mentions("the search starts again") && soFar.counted().size() > 3;
+                 });
     QVERIFY(told.mentions("the search starts again"));
     const auto restart =
         std::find_if(told.plans.begin(), told.plans.end(), [](const PlanChange& change) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
+#include "ui/bridge/settings_text.h"
 
 #include <QTest>
 
@@ -190,6 +191,28 @@ private slots:
         QTRY_COMPARE(had.size(), qsizetype(2));
         QCOMPARE(had, QList<bool>({false, true}));
         QTRY_VERIFY(!m_stage->engine->hasProcessor);
+    }
+
+    void theLoadInUseIsTheOneThatBroughtTheModel() {
+        EngineBridge& bridge = m_stage->bridge;
+        bridge.send(engine::LoadModel{.path = "/models/other.gguf", .contextLength = 512});
+        bridge.send(engine::LoadModel{.path = "/models/tiny.gguf",
+                                      .backend = "plain",
+                                      .settings = {{"threads", 2.0}},
+                                      .contextLength = 4096});
+        m_stage->tell(failedTask("load_model", {engine::ErrorCode::Cancelled, "Cancelled.", ""}));
+        QVERIFY(bridge.loadInUse() == nullptr);
+        m_stage->tell(loadedModel());
+        QVERIFY(bridge.loadInUse() != nullptr);
+        QCOMPARE(bridge.loadInUse()->backend, std::string("plain"));
+        QCOMPARE(loadOptions(bridge.loadInUse()).join(QLatin1Char(' ')),
+                 QStringLiteral("--backend plain --context 4096 --threads 2"));
+        QVERIFY(loadOptions(nullptr).isEmpty());
+        bridge.send(engine::LoadModel{.path = "/models/gone.gguf"});
+        m_stage->tell(failedTask("load_model", {engine::ErrorCode::NotFound, "It is gone.", ""}));
+        QCOMPARE(bridge.loadInUse()->path, std::string("/models/tiny.gguf"));
+        m_stage->tell(engine::ModelUnloaded{});
+        QVERIFY(bridge.loadInUse() == nullptr);
     }
 
     void theTimerEmptiesTheLink() {

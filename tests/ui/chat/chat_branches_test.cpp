@@ -97,6 +97,7 @@ private slots:
         QVERIFY(!session().placeOf(cut.id, 3));
         QCOMPARE(session().placeOf(cut.id, 4)->promptId, m_chat->promptId());
         QCOMPARE(session().placeOf(cut.id, 4)->index, 0);
+        QCOMPARE(session().placeOf(cut.id, 4)->firstStep, 2); // as its details count
     }
 
     /// While it goes on, when it was stopped, and when nothing came at all.

@@ -299,6 +299,17 @@ private slots:
         QVERIFY(readAttachment(file("most.txt", oneTooMuch.chopped(1))).error.isEmpty());
     }
 
+    void whatIsNoTextIsRefusedWithItsLine() {
+        for (const auto& [content, line] :
+             {std::pair{QByteArray("one\ntwo\ncaf\xe9\nfour"), "(line 3)"},
+              {QByteArray("one\ntwo\x01\ncaf\xe9"), "(line 2)"},
+              {QByteArray("one\n\n\xef\xbf"), "(line 3)"}, // cut within a character
+              {QByteArray("\xef\xbb\xbf\x7f"), "(line 1)"}}) {
+            const AttachmentFile read = readAttachment(file("lines.txt", content));
+            QVERIFY2(read.error.contains(QLatin1String(line)), qPrintable(read.error));
+        }
+    }
+
     void tokensOfAFileAreCountedByTheModel() {
         m_chat->loadModel();
         TokenCounter counter(*m_chat->bridge);
@@ -331,13 +342,17 @@ private slots:
     }
 
     void aDamagedListOfPromptsIsSetAside() {
-        const QString path = file("prompts.json", "{\"format\": \"swift-studio-pro");
+        const QString path = file("prompts.json", "{\n\"format\": \"swift-studio-pro");
         PromptList list(path);
         QVERIFY(list.problem().contains(QStringLiteral("prompts.json.damaged-")));
+        QVERIFY2(list.problem().contains(QStringLiteral("(line 2: ")), qPrintable(list.problem()));
         QVERIFY(!QFileInfo::exists(path));
         QCOMPARE(m_folder->path().isEmpty(), false);
         QCOMPARE(QDir(m_folder->path()).entryList({QStringLiteral("*.damaged-*")}).size(), 1);
         QCOMPARE(list.add({{}, QStringLiteral("new")}), QString());
+        QVERIFY(PromptList(file("other.json", "{}"))
+                    .problem()
+                    .contains(QStringLiteral("(it holds something else)")));
     }
 
     void promptsThatCannotBeWrittenAreNotKeptHalf() {

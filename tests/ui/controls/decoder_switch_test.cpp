@@ -4,8 +4,11 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/controls/decoder_switch.h"
+#include "ui/views/controls/kept_settings.h"
 
+#include <QSettings>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace engine;
@@ -15,7 +18,10 @@ using namespace ui;
 class DecoderSwitchTest : public QObject {
     Q_OBJECT
 
+    QTemporaryDir m_folder;
     std::unique_ptr<ViewStage> m_stage;
+    std::unique_ptr<QSettings> m_file;
+    std::unique_ptr<KeptSettings> m_kept;
 
     void say(EventContent content) { m_stage->tell(std::move(content)); }
 
@@ -26,9 +32,56 @@ class DecoderSwitchTest : public QObject {
         say(DecoderChosen{vanillaDecoder(), {}});
     }
 
+    /// The engine chooses it with these settings, which are the user's.
+    void choose(const DecoderInfo& info, const SettingValues& given = {}) {
+        say(DecoderChosen{info, resolveSettings(info, given).value()});
+        m_kept->keep(m_stage->store.settings());
+    }
+
+    static DecoderInfo searching() {
+        DecoderInfo info = swiftDecoder();
+        for (SettingInfo& each : info.settings)
+            if (each.name == "start")
+                each.choices.push_back("manual");
+        info.settings.push_back(setting("skip_set", "Skip set", SettingKind::Text, std::string()));
+        info.settings.push_back(setting("optimise", "Search", SettingKind::Flag, 1.0));
+        return info;
+    }
+
+    void loadSearching(const std::string& path, std::vector<int> copies = {}) {
+        ModelLoaded model = loadedModel();
+        model.path = path;
+        model.model.silentCopies = std::move(copies);
+        model.decoders = {searching(), vanillaDecoder()};
+        say(model);
+    }
+
+    /// What a flipped cell of the layer map sends, and something of the user's beside it.
+    static SettingValues madeByHand() {
+        return {{"start", std::string("manual")},
+                {"skip_set", std::string(R"({"attention":[1],"mlp":[2]})")},
+                {"optimise", 0.0},
+                {"gamma", 8.0}};
+    }
+
+    /// The names of those that the decoder would not be chosen with.
+    QStringList missing(const SettingValues& wanted) {
+        QStringList names;
+        const SettingValues start = m_kept->startOf("swift");
+        for (const auto& [name, value] : wanted)
+            if (!start.contains(name) || start.at(name) != value)
+                names << QString::fromStdString(name);
+        return names;
+    }
+
 private slots:
 
-    void init() { m_stage = std::make_unique<ViewStage>(); }
+    void init() {
+        m_stage = std::make_unique<ViewStage>();
+        m_file = std::make_unique<QSettings>(m_folder.filePath("s.ini"), QSettings::IniFormat);
+        m_file->clear();
+        m_kept = std::make_unique<KeptSettings>(*m_file, m_stage->store);
+    }
 
     void nothingCanBeChosenWithoutAModel() {
         const DecoderSwitch control(m_stage->context());
@@ -69,27 +122,59 @@ private slots:
 
     void swiftComesBackWithWhatItHad() {
         DecoderSwitch control(m_stage->context());
+        control.setKept(*m_kept);
         load();
-        const auto set = resolveSettings(swiftDecoder(), {{"r", 0.3}}).value();
-        say(DecoderChosen{swiftDecoder(), set});
+        const SettingValues given = {{"r", 0.3}, {"siblings", std::string("2")}};
+        choose(swiftDecoder(), given);
         control.segment(0)->click();
-        say(DecoderChosen{vanillaDecoder(), {}});
+        choose(vanillaDecoder());
         QCOMPARE(control.currentIndex(), 0);
         control.segment(2)->click();
-        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings, set);
+        QCOMPARE(
+            resolveSettings(swiftDecoder(), m_stage->engine->lastSent<ChooseDecoder>()->settings)
+                .value(),
+            resolveSettings(swiftDecoder(), given).value());
     }
 
-    void whatASearchSetsIsNotKept() {
-        DecoderSwitch control(m_stage->context());
+    void whatAProfileHadOtherwiseComesBackWithIt() {
         load();
-        const auto set = resolveSettings(swiftDecoder(), {{"r", 0.3}}).value();
-        say(DecoderChosen{swiftDecoder(), set});
-        control.keepSettings(false);
-        say(SettingsChanged{resolveSettings(swiftDecoder(), {{"S", 48.0}}).value()});
-        say(DecoderChosen{vanillaDecoder(), {}});
-        control.keepSettings(true);
-        control.segment(2)->click();
-        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings, set);
+        // As in the profile "guided", with which SWIFT begins, but not as in this one.
+        const SettingValues given = {{"profile", std::string("paper")}, {"grow", 1.0}};
+        choose(swiftDecoder(), given);
+        QCOMPARE(resolveSettings(swiftDecoder(), m_kept->startOf("swift")).value(),
+                 resolveSettings(swiftDecoder(), given).value());
+    }
+
+    void eachDecodersSettingsComeBackAtTheNextStart() {
+        load();
+        choose(swiftDecoder(), {{"r", 0.3}});
+        choose(hydraDecoder(), {{"heads", 8.0}});
+        KeptSettings again(*m_file, m_stage->store);
+        QCOMPARE(numberOf(again.startOf("swift"), "r"), 0.3);
+        QCOMPARE(again.startOf("hydra"), (SettingValues{{"heads", 8.0}}));
+    }
+
+    void aSetMadeByHandComesBackForItsModelAlone() {
+        loadSearching("/models/tiny.gguf");
+        choose(searching(), madeByHand());
+        QCOMPARE(missing(madeByHand()), QStringList());
+        const QStringList set = {"optimise", "skip_set", "start"};
+        loadSearching("/models/other.gguf");
+        QCOMPARE(missing(madeByHand()), set);
+        choose(searching()); // without it, which forgets nothing
+        loadSearching("/models/tiny.gguf", {1}); // the lesson model of it
+        QCOMPARE(missing(madeByHand()), set);
+        loadSearching("/models/tiny.gguf");
+        QCOMPARE(missing(madeByHand()), QStringList());
+    }
+
+    void aSetThatTheDecoderRefusesIsLeftOutTheNextTime() {
+        loadSearching("/models/tiny.gguf");
+        choose(searching(), madeByHand());
+        m_kept->forgetRefused(); // that of another choice
+        QCOMPARE(missing(madeByHand()), QStringList());
+        m_kept->forgetRefused();
+        QCOMPARE(missing(madeByHand()), (QStringList{"optimise", "skip_set", "start"}));
     }
 
     /// The window tells why.

@@ -5,6 +5,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/view_stage.h"
+#include "ui/views/controls/kept_settings.h"
 #include "ui/views/controls/parameters_view.h"
 #include "ui/views/search_offer/skip_set_finder.h"
 
@@ -15,6 +16,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSettings>
 #include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
@@ -154,6 +156,18 @@ private slots:
         m_stage->undoStack.undo();
         QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings.at("S"),
                  SettingValue(1000.0));
+    }
+
+    void theBoxBringsADecoderBackAsItWasLeft() {
+        QSettings file(m_own.filePath("s.ini"), QSettings::IniFormat);
+        KeptSettings kept(file, m_stage->store);
+        m_view->setKept(kept);
+        choose(swiftDecoder(), {{"r", 0.3}});
+        kept.keep(m_stage->store.settings());
+        m_view->chooseDecoder("vanilla");
+        choose(vanillaDecoder());
+        m_view->chooseDecoder("swift");
+        QCOMPARE(numberOf(m_stage->engine->lastSent<ChooseDecoder>()->settings, "r"), 0.3);
     }
 
     void onlyTheChangedValueIsSent() {

@@ -211,10 +211,12 @@ private slots:
     void aDamagedListIsKeptAside() {
         add("done");
         m_queue.reset();
-        support::writeFile(m_script->folder() + QStringLiteral("/queue.json"), "{\"format\":");
+        support::writeFile(m_script->folder() + QStringLiteral("/queue.json"), "{\n\"format\":");
         m_queue = std::make_unique<ExperimentQueue>(places());
         QVERIFY(m_queue->jobs().empty());
         QVERIFY(m_queue->problem().contains(QStringLiteral(".damaged-")));
+        QVERIFY2(m_queue->problem().contains(QStringLiteral("(line 2: ")),
+                 qPrintable(m_queue->problem()));
         const QStringList kept = QDir(m_script->folder()).entryList({"queue.json.damaged-*"});
         QCOMPARE(kept.size(), 1);
     }

@@ -14,6 +14,7 @@
 #include <QMenu>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -146,6 +147,36 @@ private slots:
         choose("Backend", "cpu");
         button("Load")->click();
         QCOMPARE(m_stage->engine->lastSent<LoadModel>()->settings, chosen);
+    }
+
+    void aModelIsProposedAsItWasLoadedFromHereLast() {
+        const auto proposed = [this](const char* path) {
+            m_panel->propose(path);
+            const auto* sent = m_stage->engine->lastSent<InspectModel>();
+            return QStringLiteral("%1 %2")
+                .arg(QString::fromStdString(sent->backend))
+                .arg(sent->contextLength);
+        };
+        QCOMPARE(proposed("/models/tiny.gguf"), QString(" 0"));
+        auto* backend = m_panel->findChildren<QComboBox*>().first();
+        backend->setCurrentIndex(backend->findData("plain"));
+        for (QSpinBox* spin : m_panel->findChildren<QSpinBox*>())
+            if (spin->accessibleName() == QLatin1String("Context, tokens"))
+                spin->setValue(2048);
+        button("Load")->click();
+        say(loadedModel());
+        QCOMPARE(proposed("/models/other.gguf"), QString(" 0"));
+        QCOMPARE(proposed("/models/tiny.gguf"), QString("plain 2048"));
+        m_stage->bridge.send(LoadModel{.path = "/models/tiny.gguf", .backend = "cpu"});
+        say(loadedModel()); // as the program was started, for example
+        QCOMPARE(proposed("/models/tiny.gguf"), QString("plain 2048"));
+    }
+
+    void aRecordingsModelIsNotAmongTheRecentOnes() {
+        m_stage->engine->recording =
+            std::make_unique<Playback>(0.0, 1.0, std::chrono::steady_clock::now);
+        say(loadedModel());
+        QVERIFY(m_recent->list().empty());
     }
 
     void aBackendThatCannotBeUsedHereIsGreyAndSaysWhy() {

@@ -53,6 +53,28 @@ private slots:
         QCOMPARE(again.list()[0].path, QString("/m/10.gguf"));
     }
 
+    void howAModelIsLoadedIsKept() {
+        RecentModel model{"/m/a.gguf", {}};
+        model.load.backend = "cpu";
+        model.load.contextLength = 4096;
+        model.load.settings = {{"threads", 4.0}, {"weights", std::string("int8")}};
+        {
+            RecentModels recent(*m_settings);
+            recent.add(model);
+            recent.add({"/m/b.gguf", {}});
+        }
+        const RecentModels again(*m_settings);
+        const engine::LoadModel load = again.loadOf("/m/./a.gguf");
+        QCOMPARE(load.path, std::string("/m/./a.gguf"));
+        QCOMPARE(load.backend, std::string("cpu"));
+        QCOMPARE(load.contextLength, 4096);
+        QCOMPARE(load.settings, model.load.settings);
+        for (const char* other : {"/m/b.gguf", "/m/never.gguf"}) {
+            QCOMPARE(again.loadOf(other).contextLength, 0);
+            QVERIFY(again.loadOf(other).settings.empty());
+        }
+    }
+
     void aGoneFileSaysSoAndIsNotOpened() {
         RecentModels recent(*m_settings);
         recent.add({m_folder->filePath("gone.gguf"), {}});

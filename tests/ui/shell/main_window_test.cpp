@@ -13,6 +13,8 @@
 #include <QTest>
 #include <QToolButton>
 
+#include <chrono>
+
 using namespace support;
 using namespace ui;
 
@@ -175,6 +177,23 @@ private slots:
         press(Qt::Key_2, Qt::ControlModifier);
         QCOMPARE(current(), QStringLiteral("second"));
         QCOMPARE(m_settings->value(QStringLiteral("window/workspace")).toString(), current());
+    }
+
+    /// Another window may be open beside it, and these are its settings, too.
+    void aReplayLeavesWhatTheWindowKeeps() {
+        show();
+        m_window->showWorkspace(1);
+        m_window->keepLayout();
+        const QVariant geometry = m_settings->value(QStringLiteral("window/geometry"));
+        QVERIFY(!geometry.toByteArray().isEmpty());
+        m_stage->engine->recording =
+            std::make_unique<Playback>(0.0, 1.0, std::chrono::steady_clock::now);
+        m_window->showWorkspace(0);
+        m_window->resize(m_window->size() + QSize(30, 30));
+        m_window->close();
+        QCOMPARE(m_settings->value(QStringLiteral("window/workspace")).toString(),
+                 QStringLiteral("second"));
+        QCOMPARE(m_settings->value(QStringLiteral("window/geometry")), geometry);
     }
 
     void aDamagedGeometryIsLeftAside() {

@@ -3,13 +3,18 @@
 #include "tests/ui/support/studio_stage.h"
 #include "ui/shell/commands/command_search.h"
 #include "ui/shell/text_field.h"
+#include "ui/studio/program/screenshot_job.h"
 #include "ui/studio/program/single_instance.h"
 #include "ui/studio/settings_dialog.h"
+#include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/messages/figures_line.h"
+#include "ui/views/chat/panels/first_sight.h"
 #include "ui/views/chat/panels/tasks_dialog.h"
 #include "ui/views/chats/chats_panel.h"
+#include "ui/views/controls/kept_settings.h"
 #include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/layer_map/layer_map_view.h"
+#include "ui/views/learn/slow_motion/slow_motion_view.h"
 #include "ui/views/models/model_chooser.h"
 #include "ui/views/models/model_panel.h"
 #include "ui/views/skip_sets/skip_set_tree.h"
@@ -20,6 +25,7 @@
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
+#include <QPushButton>
 #include <QTableView>
 
 #include <algorithm>
@@ -247,7 +253,7 @@ private slots:
         m_stage->say(SettingsChanged{values});
         m_stage->settle();
         QSettings file(m_stage->options.settingsPath, QSettings::IniFormat);
-        const SettingValues kept = AnswerDefaults(file).ofLastRun().decoderSettings;
+        const SettingValues kept = KeptSettings(file, m_stage->studio->run()).startOf("swift");
         QVERIFY(kept.contains("r"));
         QVERIFY(!kept.contains("S"));
         m_stage->action("model.save_defaults")->trigger();
@@ -386,6 +392,42 @@ private slots:
         QVERIFY(m_stage->notice("refused_modules")->details.contains(QStringLiteral("module b")));
         m_stage->loadModel();
         QVERIFY(m_stage->notice("refused_modules") == nullptr);
+    }
+
+    void theNoticeOnTheFirstAnswerLeadsToItsRoundInLearn() {
+        m_stage->answer();
+        const auto* sight = window().findChild<FirstSight*>();
+        QVERIFY(sight->isVisible());
+        sight->findChild<QPushButton*>()->click();
+        for (int i = 0; i < 2; ++i)
+            m_stage->settle();
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("learn_workspace"));
+        const auto* motion = window().findChild<SlowMotionView*>();
+        QVERIFY(motion != nullptr && motion->isVisible() && motion->scene() != nullptr);
+    }
+
+    void whatYouSeeShowsTheMarksOfWhichItTells() {
+        m_stage->answer();
+        QAction* origin = m_stage->action("chat.origin");
+        if (origin->isChecked())
+            origin->trigger();
+        QVERIFY(!m_stage->studio->chatView().showsOrigin());
+        m_stage->action("help.first_sight")->trigger();
+        QVERIFY(m_stage->studio->chatView().showsOrigin());
+        QVERIFY(origin->isChecked());
+    }
+
+    /// Text that was held back because it might have been the beginning of a stop string.
+    void withoutADisplayTheEndOfAnAnswersTextIsHandedOnToo() {
+        m_stage->beginAnswer();
+        std::string text;
+        ScreenshotJob::Request request;
+        request.path = m_stage->folder.filePath(QStringLiteral("window.png"));
+        request.out = [&text](std::string_view part) { text += part; };
+        const ScreenshotJob job(*m_stage->studio, request);
+        m_stage->say(TextReleased{m_stage->promptId, " end"});
+        m_stage->finishAnswer();
+        QCOMPARE(text, std::string(" end\n"));
     }
 
     void aReplayOffersNothingThatNeedsAModel() {

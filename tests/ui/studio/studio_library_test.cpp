@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/store/store_fixture.h"
 #include "tests/ui/support/studio_stage.h"
+#include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/messages/conversation_view.h"
 #include "ui/views/chats/chats_panel.h"
+#include "ui/views/controls/parameters_view.h"
 #include "ui/views/models/library/model_library.h"
 #include "ui/views/models/model_panel.h"
 
@@ -12,6 +14,7 @@
 #include <QLineEdit>
 #include <QListView>
 #include <QMimeData>
+#include <QSpinBox>
 
 using namespace engine;
 using namespace support;
@@ -96,7 +99,7 @@ private slots:
         m_stage->say(chosen);
         SettingsChanged changed{chosen.settings};
         changed.settings["gamma"] = 8.0;
-        changed.settings["siblings"] = "2"; // a text may name a file that is gone
+        changed.settings["siblings"] = "2";
         m_stage->say(changed);
         m_stage->settle();
         m_stage->studio->closeNow();
@@ -108,13 +111,50 @@ private slots:
         QVERIFY(decoder != nullptr);
         QCOMPARE(decoder->name, std::string("swift"));
         QCOMPARE(numberOf(decoder->settings, "gamma"), 8.0);
-        QVERIFY(!decoder->settings.contains("siblings"));
+        QVERIFY(decoder->settings.at("siblings") == SettingValue(std::string("2")));
         const auto* again = m_stage->engine->lastSent<ChangeSampling>();
         QVERIFY(again != nullptr);
         QCOMPARE(again->sampling.temperature, 0.4);
         QCOMPARE(again->sampling.minP, 0.05);
         QCOMPARE(again->sampling.repetitionPenalty, 1.2);
         QVERIFY(again->sampling.logitBias.empty());
+    }
+
+    void aModelIsLoadedAgainAsInTheDockModels() {
+        const QString tiny = QStringLiteral("/models/tiny.gguf");
+        const auto sent = [this] { return m_stage->engine->lastSent<LoadModel>(); };
+        auto* panel = window().findChild<ModelPanel*>();
+        panel->propose(tiny);
+        for (QSpinBox* spin : panel->findChildren<QSpinBox*>())
+            if (spin->accessibleName() == QLatin1String("Context, tokens"))
+                spin->setValue(2048);
+        panel->load();
+        m_stage->loadModel();
+        m_stage->action("model.lesson")->trigger();
+        QVERIFY(sent()->isPlanted);
+        QCOMPARE(sent()->contextLength, 2048);
+        for (const char* backend : {"", "plain"}) { // asked for by the start
+            m_stage->studio->closeNow();
+            m_stage->studio.reset();
+            m_stage->options.backend = QLatin1String(backend);
+            m_stage->open();
+            m_stage->studio->loadModel(tiny);
+            QCOMPARE(sent()->contextLength, 2048);
+            QCOMPARE(sent()->backend, std::string(backend));
+        }
+    }
+
+    void smallChoicesComeBackAtTheNextStart() {
+        m_stage->action("chat.origin")->trigger();
+        for (SegmentedControl* levels : window().findChildren<SegmentedControl*>())
+            if (levels->accessibleName() == QLatin1String("Which settings to show"))
+                levels->segment(1)->click();
+        m_stage->studio->closeNow();
+        m_stage->studio.reset();
+        m_stage->open();
+        QVERIFY(!m_stage->studio->chatView().showsOrigin());
+        QVERIFY(!m_stage->action("chat.origin")->isChecked());
+        QVERIFY(!window().findChild<ParametersView*>()->form().isSimple());
     }
 
     void aFirstMessageAndACrashBeginANewChat() {

@@ -105,8 +105,15 @@ private slots:
         QTRY_COMPARE(offers(), QStringList{back}); // SWIFT is the decoder
         studio().bridge().send(ChooseDecoder{"vanilla"});
         QTRY_COMPARE(offers(), (QStringList{use, back}));
-        studio().bridge().send(ChooseDecoder{"swift"});
+        for (const Notice* notice : studio().window().messages().notices())
+            if (notice->id == QStringLiteral("lesson")) {
+                const auto useSwift = notice->choices.front().act; // the notice goes
+                useSwift();
+                break;
+            }
         QTRY_COMPARE(offers(), QStringList{back});
+        QCOMPARE(numberOf(studio().run().settings(), "r"), 0.5); // the share of the copies
+        QTRY_VERIFY(studio().undoStack().canUndo());
     }
 
     void aModelWithoutSamplingOfItsOwnGetsTheGeneralOne() {
@@ -148,6 +155,11 @@ private slots:
         std::filesystem::remove_all(other().toStdString());
         open();
         QCOMPARE(loadedPath(), m_stage->modelPath().toStdString());
+        QVERIFY(m_stage->hasNotice(QStringLiteral("missing_model")));
+        writeLetterModel(other(), 5);
+        open();
+        QCOMPARE(loadedPath(), other().toStdString());
+        QVERIFY(!m_stage->hasNotice(QStringLiteral("missing_model")));
     }
 
     void aModelThatIsNotThereIsToldOf() {

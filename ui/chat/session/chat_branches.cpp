@@ -53,7 +53,7 @@ void ChatSession::goOnWith(StoredMessage& message) {
     m_answer->firstToken = static_cast<int>(message.tokens.size());
     for (const TokenTrace& token : message.tokens)
         m_answer->firstStep = std::max(m_answer->firstStep, token.step + 1);
-    m_prompts[message.id] = {m_answer->promptId, m_answer->firstToken};
+    m_prompts[message.id] = {m_answer->promptId, m_answer->firstToken, m_answer->firstStep};
     message.state = MessageState::Streaming;
     message.figures.finishReason.clear();
     if (!m_isReplay)

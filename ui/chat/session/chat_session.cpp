@@ -68,7 +68,8 @@ std::optional<ChatSession::PromptPlace> ChatSession::placeOf(MessageId answer, i
     const auto found = m_prompts.find(answer);
     if (found == m_prompts.end() || token < found->second.firstToken)
         return std::nullopt;
-    return PromptPlace{found->second.promptId, token - found->second.firstToken};
+    const MadeBy& made = found->second;
+    return PromptPlace{made.promptId, token - made.firstToken, made.firstStep};
 }
 
 StoredMessage* ChatSession::find(MessageId id) {

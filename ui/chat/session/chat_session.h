@@ -46,7 +46,8 @@ public:
     /// run.
     struct PromptPlace {
         std::uint64_t promptId = 0;
-        int index = 0; ///< among the prompt's tokens
+        int index = 0;     ///< among the prompt's tokens
+        int firstStep = 0; ///< of the prompt among those of the message
     };
 
     /// None for a token from before this run, or one chosen by the user.
@@ -221,6 +222,7 @@ private:
     struct MadeBy {
         std::uint64_t promptId = 0;
         int firstToken = 0; ///< of the message that it made
+        int firstStep = 0;  ///< likewise
     };
 
     /// Whether an answer is being written, or counted before it: what it answers stays shown.

@@ -38,6 +38,8 @@ bool ScreenshotJob::isOwnPicture(const QString& path) {
 void ScreenshotJob::onEvent(const EngineEvent& event) {
     if (const auto* step = event.as<StepFinished>()) {
         m_request.out(step->text);
+    } else if (const auto* released = event.as<TextReleased>()) {
+        m_request.out(released->text);
     } else if (event.as<PromptFinished>() != nullptr) {
         m_request.out("\n");
         m_isDone = !m_request.isReplay;

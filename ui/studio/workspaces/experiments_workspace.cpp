@@ -2,12 +2,14 @@
 #include "ui/language/engine_words.h"
 #include "ui/shell/commands/command_search.h"
 #include "ui/studio/studio.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/experiments/experiments_desk.h"
 #include "ui/views/experiments/lists/queue_panel.h"
 #include "ui/views/experiments/lists/recipe_panel.h"
 #include "ui/views/experiments/options/hardware_panel.h"
 #include "ui/views/experiments/options/options_panel.h"
 #include "ui/views/experiments/page/empty_experiments.h"
+#include "ui/views/experiments/set_keeper.h"
 
 #include <QDockWidget>
 #include <QListView>
@@ -94,6 +96,10 @@ void Studio::addExperimentActions() {
         showExperiments();
         m_desk->askForData();
     });
+    add("experiments.open_folder", tr("Experiment on a &folder of data..."), "Ctrl+Alt+E", [this] {
+        showExperiments();
+        m_desk->askForDataFolder();
+    });
     add("experiments.recipes", tr("Exper&iment recipes"), nullptr, [this] {
         showExperiments();
         Workspace& docks = *m_window->currentWorkspace();
@@ -114,6 +120,18 @@ void Studio::addExperimentActions() {
     };
     connect(&m_desk->queue(), &ExperimentQueue::changed, this, follow);
     follow();
+    add("experiments.keep_sets", tr("Keep the sets in the li&brary"), "Ctrl+Shift+K", [this] {
+        showExperiments();
+        m_desk->setKeeper().keep();
+    });
+    run.setToolTipsVisible(true);
+    const auto followSets = [this, &catalog] {
+        QAction& keep = *catalog.find(QStringLiteral("experiments.keep_sets"));
+        keep.setEnabled(m_desk->setKeeper().canKeep());
+        keep.setToolTip(tipOf(m_desk->setKeeper().tip()));
+    };
+    connect(&m_desk->setKeeper(), &SetKeeper::changed, this, followSets);
+    followSets();
 }
 
 std::vector<Command> Studio::recipeCommands() {

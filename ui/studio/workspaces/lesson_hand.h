@@ -33,6 +33,9 @@ class StudioHand : public LessonHand {
 public:
     explicit StudioHand(LessonParts parts);
 
+    /// Whether a lesson's choice of decoder is in use and not the user's.
+    bool hasChosen() const { return m_before.has_value(); }
+
     QString obstacle(const engine::Lesson& lesson) const override;
     void begin() override;
     bool isReady() const override;

@@ -85,7 +85,11 @@ void Studio::makeChatWorkspace() {
     m_chatView->addNotice(m_firstSight);
     if (!m_bridge->isReplay())
         connect(m_bridge.get(), &EngineBridge::eventCame, m_firstSight, &FirstSight::apply);
-    connect(m_firstSight, &FirstSight::roundAsked, this, [this] { m_window->showWorkspace(1); });
+    connect(m_firstSight, &FirstSight::roundAsked, this, [this] {
+        m_window->actionCatalog().find(QStringLiteral("learn.slow_motion"))->trigger();
+    });
+    connect(
+        m_firstSight, &FirstSight::originAsked, this, [this] { m_chatView->setShowsOrigin(true); });
     auto* decoder = new DecoderSwitch(context());
     m_chatView->input().addControl(decoder);
     connect(decoder, &DecoderSwitch::failed, this, [this](const QString& sentence) {
@@ -151,9 +155,12 @@ void Studio::makeChatWorkspace() {
             this,
             [this](MessageId answer, int index) {
                 const auto place = m_session->placeOf(answer, index);
-                m_selection.setToken(
-                    place ? std::optional(Selection::Token{place->promptId, place->index})
-                          : std::nullopt);
+                std::optional<Selection::Token> token;
+                if (place)
+                    token = Selection::Token{place->promptId, place->index, place->firstStep};
+                else if (index >= 0)
+                    token = Selection::Token();
+                m_selection.setToken(token);
             });
     connect(m_chatsPanel, &ChatsPanel::chatDeleted, this, [this](ChatId id) {
         if (id == m_session->chat().record.id)

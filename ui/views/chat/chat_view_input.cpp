@@ -4,6 +4,7 @@
 #include "ui/views/chat/attachment_row.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
+#include "ui/views/chat/messages/conversation_view.h"
 #include "ui/views/chat/panels/answer_settings_panel.h"
 
 #include <QDragEnterEvent>
@@ -42,6 +43,9 @@ void ChatView::connectInput() {
     });
     connect(m_input, &InputBar::attachAsked, this, &ChatView::askForFile);
     connect(&m_session, &ChatSession::draftLoaded, this, &ChatView::showDraft);
+    connect(m_conversation, &ConversationView::editTyped, this, &ChatView::keepDraft);
+    connect(m_conversation, &ConversationView::editEnded, this, &ChatView::keepDraft);
+    connect(m_conversation, &ConversationView::editsRemoved, this, &ChatView::showDraft);
     connect(&m_session,
             &ChatSession::draftReturned,
             this,
@@ -71,8 +75,11 @@ void ChatView::showDraft() {
     m_input->attachments().setAttachments(draft.attachments);
 }
 
+/// Words in the editor of a message belong to it: its card may be removed at any time.
 void ChatView::keepDraft() {
-    m_session.setDraft({m_input->text(), m_input->attachments().attachments()});
+    QStringList texts{m_input->text(), m_conversation->editedText()};
+    texts.removeAll(QString());
+    m_session.setDraft({texts.join(u'\n'), m_input->attachments().attachments()});
 }
 
 void ChatView::askForFile() {

@@ -2,6 +2,7 @@
 #include "ui/views/controls/decoder_switch.h"
 
 #include "ui/theme/tip_text.h"
+#include "ui/views/controls/kept_settings.h"
 #include "ui/views/search_offer/search_offer.h"
 #include "ui/views/search_offer/swift_forecast.h"
 
@@ -72,8 +73,6 @@ DecoderSwitch::DecoderSwitch(const ViewContext& context, QWidget* parent)
 }
 
 void DecoderSwitch::apply(const EngineEvent& event) {
-    if (m_keepsSettings && m_store.decoder() != nullptr)
-        m_keptSettings[m_store.decoder()->name] = m_store.settings();
     if (event.as<DecoderChosen>() || event.as<ModelLoaded>() || event.as<ModelUnloaded>() ||
         event.as<ForecastMade>())
         showDecoder();
@@ -114,11 +113,9 @@ void DecoderSwitch::choose(int index) {
     change.text = tr("decoder %1").arg(tr(choice.title));
     change.before = present != nullptr ? ChooseDecoder{present->name, m_store.settings()}
                                        : ChooseDecoder{"vanilla"};
-    ChooseDecoder wanted{choice.name};
-    const auto kept = m_keptSettings.find(wanted.name);
-    wanted.settings =
-        kept == m_keptSettings.end() ? startingSettings(m_store, wanted.name) : kept->second;
-    change.after = std::move(wanted);
+    change.after = ChooseDecoder{choice.name,
+                                 m_kept != nullptr ? m_kept->startOf(choice.name)
+                                                   : startingSettings(m_store, choice.name)};
     if (m_pending.request(std::move(change)))
         return;
     showDecoder();

@@ -7,6 +7,7 @@
 #include "ui/shell/widgets/segmented_control.h"
 #include "ui/theme/tip_text.h"
 #include "ui/views/controls/decoder_switch.h"
+#include "ui/views/controls/kept_settings.h"
 #include "ui/views/controls/sampling_settings.h"
 #include "ui/views/controls/settings/setting_text.h"
 #include "ui/views/search_offer/skip_set_finder.h"
@@ -222,8 +223,10 @@ QWidget* ParametersView::makeLevels() {
     m_levels = new SegmentedControl(theme(), tr("Which settings to show"), part);
     m_levels->setSegments({tr("Simple"), tr("All")});
     m_levels->setCurrentIndex(0);
-    connect(
-        m_levels, &SegmentedControl::chosen, this, [this](int index) { setSimple(index == 0); });
+    connect(m_levels, &SegmentedControl::chosen, this, [this](int index) {
+        setSimple(index == 0);
+        emit simpleChosen(index == 0);
+    });
     auto* explain = new QToolButton(part);
     explain->setObjectName("explain");
     explain->setCheckable(true);
@@ -425,7 +428,8 @@ void ParametersView::chooseDecoder(const std::string& name) {
     change.text = tr("decoder %1").arg(QString::fromStdString(name));
     change.before = present != nullptr ? ChooseDecoder{present->name, usersSettings()}
                                        : ChooseDecoder{"vanilla"};
-    change.after = ChooseDecoder{name, startingSettings(store(), name)};
+    change.after = ChooseDecoder{
+        name, m_kept != nullptr ? m_kept->startOf(name) : startingSettings(store(), name)};
     request(std::move(change));
 }
 

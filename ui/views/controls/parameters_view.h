@@ -14,6 +14,7 @@ class QToolButton;
 namespace ui {
 
 class ColumnScroll;
+class KeptSettings;
 class SegmentedControl;
 class SkipSetFinder;
 
@@ -48,6 +49,10 @@ public:
     /// live longer.
     void setFinder(const SkipSetFinder& finder) { m_finder = &finder; }
 
+    /// A decoder comes back as the user left it; without `kept` as startingSettings() says. It must
+    /// live longer.
+    void setKept(KeptSettings& kept) { m_kept = &kept; }
+
     void setSimple(bool isSimple);
 
     /// Shows the setting of the decoder or of sampling, with the keyboard's focus on it.
@@ -61,6 +66,10 @@ public:
 
     /// The text shown; empty while hidden.
     QString explanation() const;
+
+signals:
+    /// The user wants to see only some of the settings, or all.
+    void simpleChosen(bool isSimple);
 
 protected:
     void refreshView(Topics changed) override;
@@ -89,6 +98,7 @@ private:
     PresetShelf m_shelf;
     PendingChanges m_pending;
     const SkipSetFinder* m_finder = nullptr;
+    KeptSettings* m_kept = nullptr;
     std::string m_decoderName;
     bool m_hasDecoder = false;
     ColumnScroll* m_scroll = nullptr;

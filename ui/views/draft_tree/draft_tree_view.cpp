@@ -78,14 +78,19 @@ ShownStep shownStep(const RunStore& store, const Selection& selection) {
             const auto step =
                 std::ranges::find(answer->steps, answer->tokens[index].step, &StepFinished::step);
             if (step != answer->steps.end())
-                return {answer, &*step};
+                return {answer, &*step, chosen->firstStep + step->step + 1, false};
         }
+        return {nullptr, nullptr, 0, true};
     }
     for (const Answer& answer : store.answers().answers() | std::views::reverse)
         for (const StepFinished& step : answer.steps | std::views::reverse)
             if (!step.draft.empty() || !step.sides.empty())
-                return {&answer, &step};
+                return {&answer, &step, step.step + 1, false};
     return {};
+}
+
+QString goneStepText() {
+    return DraftTreeView::tr("The round of this token cannot be shown.");
 }
 
 QString textBefore(const Answer& answer, const StepFinished& step) {
@@ -121,13 +126,14 @@ void DraftTreeView::refreshView(Topics) {
     if (shown.step == nullptr) {
         m_picture->show({});
         setSubtitle({});
-        tell(tr("Once a decoder drafts, the tree of each step appears here: its candidates, and "
-                "which of them the full model accepted."),
+        tell(shown.isGone ? goneStepText()
+                          : tr("Once a decoder drafts, the tree of each step appears here: its "
+                               "candidates, and which of them the full model accepted."),
              false);
         return;
     }
     const DraftComb comb = makeDraftComb(*shown.step, textBefore(*shown.answer, *shown.step));
-    setSubtitle(tr("step %1").arg(shown.step->step + 1));
+    setSubtitle(tr("step %1").arg(shown.number));
     const QString why = choiceSentence(*shown.step);
     const QString whole = treeSentence(*shown.step, comb);
     tell(why.isEmpty() ? whole : whole + QLatin1Char(' ') + why,

@@ -105,14 +105,19 @@ private:
     LiveLabel* m_sentence;
 };
 
-/// The step to show: that of the selected token while its answer's steps are kept, otherwise the
-/// newest one with a draft or with other rows; null if there is none.
+/// The step to show: that of the selected token, or without one the newest step with a draft or
+/// with other rows; null if there is none.
 struct ShownStep {
     const Answer* answer = nullptr;
     const engine::StepFinished* step = nullptr;
+    int number = 0;      ///< from 1; of a selected token, counted as in its message
+    bool isGone = false; ///< a token is selected, and the steps of its answer are not kept
 };
 
 ShownStep shownStep(const RunStore& store, const Selection& selection);
+
+/// What a view says instead of a step that is gone.
+QString goneStepText();
 
 /// The text of the token before the step's first one; empty at the start of an answer.
 QString textBefore(const Answer& answer, const engine::StepFinished& step);

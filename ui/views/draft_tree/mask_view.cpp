@@ -36,8 +36,7 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addWidget(m_note);
-    rows->addWidget(m_table, 1); // a tab stop even when empty
-    m_note->setText(tr("With the first draft, this shows which tokens each token may look at."));
+    rows->addWidget(m_table, 1);          // a tab stop even when empty
     m_table->setProperty("form", "mask"); // two digits fit into a column as narrow as its cells
     m_table->setModel(m_model);
     m_table->setItemDelegate(new MaskDelegate(theme(), *m_model, this));
@@ -51,13 +50,16 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
 void MaskView::refreshView(Topics) {
     const ShownStep shown = shownStep(store(), selection());
     m_note->setVisible(shown.step == nullptr);
+    m_note->setText(
+        shown.isGone ? goneStepText()
+                     : tr("With the first draft, this shows which tokens each token may look at."));
     if (shown.step == nullptr) {
         m_model->show(nullptr, {});
         setSubtitle({});
         return;
     }
     m_model->show(shown.step, textBefore(*shown.answer, *shown.step));
-    setSubtitle(tr("step %1").arg(shown.step->step + 1));
+    setSubtitle(tr("step %1").arg(shown.number));
 }
 
 FigureTable MaskView::table() const {

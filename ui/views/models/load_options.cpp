@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace ui {
 
@@ -156,6 +157,25 @@ LoadModel LoadOptions::command(const QString& path) const {
                                      field.box->currentData().toString().toStdString());
     }
     return command;
+}
+
+void LoadOptions::setLoad(const LoadModel& load) {
+    const QSignalBlocker quiet(this);
+    choose(*m_backend, QString::fromStdString(load.backend));
+    m_context->setValue(load.contextLength);
+    for (const Field& field : m_fields) {
+        const auto found = load.settings.find(field.setting);
+        const SettingValue value = found == load.settings.end() ? SettingValue() : found->second;
+        if (field.spin != nullptr)
+            field.spin->setValue(std::holds_alternative<double>(value)
+                                     ? static_cast<int>(std::get<double>(value))
+                                     : 0);
+        else
+            choose(*field.box,
+                   std::holds_alternative<std::string>(value)
+                       ? QString::fromStdString(std::get<std::string>(value))
+                       : QString());
+    }
 }
 
 } // namespace ui

@@ -28,6 +28,9 @@ public:
     /// The command that loads `path` in this way.
     engine::LoadModel command(const QString& path) const;
 
+    /// Shows the options of this command; does not emit changed().
+    void setLoad(const engine::LoadModel& load);
+
 signals:
     void changed();
 

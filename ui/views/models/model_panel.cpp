@@ -192,6 +192,7 @@ void ModelPanel::propose(const QString& path) {
         return;
     m_path = path;
     m_report.reset();
+    m_options->setLoad(m_recent.loadOf(path));
     clearError();
     setStage(Stage::Chosen);
     m_load->setFocus();
@@ -229,7 +230,9 @@ void ModelPanel::load() {
     if (m_stage != Stage::Chosen)
         return;
     clearError();
-    if (!context().bridge.send(m_options->command(m_path))) {
+    m_asked = m_options->command(m_path);
+    if (!context().bridge.send(*m_asked)) {
+        m_asked.reset();
         showError({ErrorCode::Unsupported,
                    tr("A recording is shown, so no model can be loaded.").toStdString(),
                    tr("Close the recording first.").toStdString()});
@@ -288,7 +291,13 @@ void ModelPanel::apply(const EngineEvent& event) {
         clearError();
         // The list opens the model itself, so a lesson model's name would be a wrong one there.
         const bool isLesson = !loaded->model.silentCopies.empty();
-        m_recent.add({m_path, isLesson ? QString() : QString::fromStdString(loaded->model.name)});
+        // Only what is chosen here is kept for the model, not what the program was started with.
+        const bool isOwn = m_asked && m_asked->path == loaded->path;
+        if (!context().bridge.isReplay())
+            m_recent.add({m_path,
+                          isLesson ? QString() : QString::fromStdString(loaded->model.name),
+                          isOwn ? *m_asked : m_recent.loadOf(m_path)});
+        m_asked.reset();
         setStage(Stage::Loaded);
         if (hadFocus)
             emit focusFreed();
@@ -297,6 +306,7 @@ void ModelPanel::apply(const EngineEvent& event) {
             return;
         m_path = QString::fromStdString(progress->path); // begun elsewhere, e.g. at the start
         m_report.reset();
+        m_options->setLoad(m_recent.loadOf(m_path));
         m_stages->begin(0);
         setStage(Stage::Loading);
     } else if (event.as<ModelUnloaded>() != nullptr && m_stage == Stage::Loaded) {
@@ -304,6 +314,7 @@ void ModelPanel::apply(const EngineEvent& event) {
         setStage(Stage::Idle);
     } else if (const auto* failed = event.as<EngineFailed>();
                failed != nullptr && failed->task == "load_model") {
+        m_asked.reset();
         setStage(Stage::Chosen);
         if (failed->error.code != ErrorCode::Cancelled)
             showError(failed->error);

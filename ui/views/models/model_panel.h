@@ -88,7 +88,8 @@ private:
     Stage m_stage = Stage::Idle;
     QString m_path; ///< proposed, loading or loaded
     std::optional<ModelReport> m_report;
-    std::uint64_t m_inspection = 0; ///< the newest request
+    std::uint64_t m_inspection = 0;           ///< the newest request
+    std::optional<engine::LoadModel> m_asked; ///< the load that was begun here, until it ends
     QLabel* m_title = nullptr;
     QLabel* m_where = nullptr;
     QVBoxLayout* m_errorPlace = nullptr;

@@ -104,21 +104,24 @@ RoundPane* RoundView::pane(std::size_t index) {
 
 /// The step of the selected token, otherwise the newest step of the newest answer that has tables:
 /// a decoder chosen later may show other tables than an earlier one.
-const StepFinished* RoundView::shownRound() const {
+ShownStep RoundView::shownRound() const {
     if (selection().token())
-        if (const ShownStep chosen = shownStep(store(), selection()); chosen.step != nullptr)
-            return chosen.step;
+        return shownStep(store(), selection());
     const Answer* answer = store().answers().latest();
-    if (answer == nullptr)
-        return nullptr;
+    if (answer == nullptr || answer->steps.empty())
+        return {};
+    const auto made = [answer](const StepFinished& step) {
+        return ShownStep{answer, &step, step.step + 1, false};
+    };
     for (const StepFinished& step : answer->steps | std::views::reverse)
         if (!step.tables.empty())
-            return &step;
-    return answer->steps.empty() ? nullptr : &answer->steps.back();
+            return made(step);
+    return made(answer->steps.back());
 }
 
 void RoundView::refreshView(Topics) {
-    const StepFinished* round = shownRound();
+    const ShownStep shown = shownRound();
+    const StepFinished* round = shown.step;
     std::vector<ShownTable> tables;
     if (round != nullptr)
         tables = round->tables;
@@ -129,12 +132,13 @@ void RoundView::refreshView(Topics) {
     const bool isEmpty = m_tables.empty();
     m_note->setVisible(isEmpty);
     static_cast<QBoxLayout*>(layout())->setStretchFactor(m_row, isEmpty ? 0 : 1);
-    m_note->setText(isEmpty ? tr("With the first answer, this shows the figures of the decoder's "
-                                 "rounds and what it keeps to draft from.")
-                            : QString());
+    m_note->setText(!isEmpty       ? QString()
+                    : shown.isGone ? goneStepText()
+                                   : tr("With the first answer, this shows the figures of the "
+                                        "decoder's rounds and what it keeps to draft from."));
     const QString title =
         m_tables.size() == 1 ? QString::fromStdString(m_tables.front().title) : QString();
-    const QString step = round == nullptr ? QString() : tr("decode step %1").arg(round->step + 1);
+    const QString step = round == nullptr ? QString() : tr("decode step %1").arg(shown.number);
     setSubtitle(isEmpty || title.isEmpty() ? (isEmpty ? QString() : step)
                                            : tr("%1, %2").arg(title, step));
     setAccessibleDescription(isEmpty ? m_note->text() : info().explanation);

@@ -14,6 +14,7 @@ class QLabel;
 namespace ui {
 
 class SegmentedControl;
+struct ShownStep;
 
 /// What the decoder reports about its last round besides draft and plan: its window, its pool, its
 /// table of exits. It knows no decoder: tables come with titles and headings. If there is room,
@@ -47,7 +48,7 @@ protected:
 private:
     void build();
     void restyle();
-    const engine::StepFinished* shownRound() const;
+    ShownStep shownRound() const;
     bool hasRoomFor(std::size_t tables) const;
     void showTables(const std::vector<engine::ShownTable>& tables);
     void showTabs();

@@ -81,7 +81,7 @@ SearchOffer searchOffer(const RunStore& store, bool isReplay) {
     if (const DecoderInfo* searching = searchingDecoder(store)) {
         const QString other = QString::fromStdString(searching->title);
         offer.reason += QLatin1Char(' ') + tr("%1 searches on every answer.").arg(other);
-        offer.action = tr("Use %1").arg(other);
+        offer.action = forecastAction(store, tr("Use %1").arg(other));
     }
     return offer;
 }

@@ -10,7 +10,8 @@ namespace ui {
 /// What views of the search show while there is no search. A plain value.
 struct SearchOffer {
     QString reason; ///< why there is no search; empty: the next answer starts one
-    QString action; ///< "Use SWIFT"; empty: no decoder would search, or none can be chosen
+    QString action; ///< "Use SWIFT: about 0.62×", without the speed before it is known; empty: no
+                    ///< decoder would search, or none can be chosen
 };
 
 /// The decoder that takes a skip set and searches for one; null when there is none.

@@ -14,6 +14,53 @@ namespace {
 constexpr double kSaidBelow = 0.97;
 constexpr double kTakenBackAbove = 1.03;
 
+/// Auto keeps what it found, whatever it drafts with now. A copy is a plan that skips nothing.
+DraftSource draftSourceOf(const RunStore& store) {
+    const BestSet* used = store.search().used();
+    const engine::DecoderInfo* decoder = store.decoder();
+    if (used == nullptr || (decoder != nullptr && decoder->name == "auto"))
+        return DraftSource::Other;
+    if (used->change.reason == "copy")
+        return DraftSource::Copy;
+    const bool allSkip = decoder == nullptr || decoder->hasDraftRatio;
+    return allSkip ? DraftSource::SkippedLayers : DraftSource::Other;
+}
+
+QString skippingSentence(const GainFinding& finding, int lostOfTen, int saved) {
+    if (finding.skippedSublayers == 0 || finding.sublayers == 0 || saved <= 0)
+        return tr("A draft pass costs as much as a whole pass here, so drafting by skipping saves "
+                  "nothing.");
+    return countText(lostOfTen,
+                     tr("Skipping %2 of %3 sublayers saves %4 % of a pass's time, but 1 of 10 "
+                        "drafted tokens is rejected."),
+                     tr("Skipping %2 of %3 sublayers saves %4 % of a pass's time, but %1 of "
+                        "10 drafted tokens are rejected."))
+        .arg(finding.skippedSublayers)
+        .arg(finding.sublayers)
+        .arg(saved);
+}
+
+QString copySentence(int lostOfTen, int saved) {
+    if (saved <= 0)
+        return tr("A pass of the copy costs as much as a whole pass here, so drafting with it "
+                  "saves nothing.");
+    return countText(lostOfTen,
+                     tr("The copy saves %2 % of a pass's time, but 1 of 10 drafted tokens is "
+                        "rejected."),
+                     tr("The copy saves %2 % of a pass's time, but %1 of 10 drafted tokens are "
+                        "rejected."))
+        .arg(saved);
+}
+
+/// Of drafts that need no pass of the model, or of several kinds.
+QString stepSentence(const GainFinding& finding) {
+    const double speed = finding.measured.value_or(finding.expectedFull);
+    const double tokens = finding.factors.tokensPerRound;
+    return tr("An average step takes as long as %1 plain steps and gives %2 tokens; drafting pays "
+              "where it gives more than that.")
+        .arg(decimalText(speed > 0.0 ? tokens / speed : 0.0), decimalText(tokens));
+}
+
 } // namespace
 
 std::optional<double> GainFinding::neededAcceptance() const {
@@ -30,23 +77,22 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
     const SpanFigures chat = store.speed().chat();
     const engine::DecodeMetrics& total = chat.sums;
     const auto factors = chat.factors();
-    // Without skipped layers there is nothing that might not pay.
-    const bool skipsLayers = store.search().used() != nullptr;
-    // Auto already does what the notice would advise.
-    if (store.decoder() != nullptr && store.decoder()->name == "auto")
+    if (!factors || total.rounds < kRoundsToJudge)
         return std::nullopt;
-    if (!factors || total.rounds < kRoundsToJudge || !skipsLayers)
-        return std::nullopt;
+    const bool isByAuto = store.decoder() != nullptr && store.decoder()->name == "auto";
     GainFinding finding{.rounds = total.rounds,
                         .accepted = total.accepted,
                         .draftSteps = total.draftSteps,
                         .factors = *factors,
+                        .source = draftSourceOf(store),
+                        .isByAuto = isByAuto,
                         .expectedFull = engine::expectedSpeedup(*factors)};
     engine::SpeedFactors simple = *factors;
     simple.verifyCost = 1.0;
     simple.otherCost = 0.0;
     finding.expected = engine::expectedSpeedup(simple);
-    if (const BestSet* set = store.search().used()) {
+    if (finding.source == DraftSource::SkippedLayers) {
+        const BestSet* set = store.search().used();
         const engine::PlanOutline& plan = set->change.plan;
         const engine::SkipSet leftOut = engine::leftOutBy(plan);
         finding.skippedSublayers = static_cast<int>(leftOut.attention.size() + leftOut.mlp.size());
@@ -65,10 +111,24 @@ bool isWithoutGain(const GainFinding& finding, bool wasSaid) {
     return factor < (wasSaid ? kTakenBackAbove : kSaidBelow);
 }
 
+QString gainHeadline(const GainFinding& finding) {
+    switch (finding.source) {
+    case DraftSource::SkippedLayers:
+        return tr("Layer skipping does not pay on this model.");
+    case DraftSource::Copy:
+        return tr("Drafting with a copy of the weights does not pay on this model.");
+    case DraftSource::Other:
+        break;
+    }
+    return tr("Drafting does not pay in this chat.");
+}
+
 std::vector<std::pair<QString, QString>> arithmeticRows(const GainFinding& finding) {
     const engine::SpeedFactors& factors = finding.factors;
     std::vector<std::pair<QString, QString>> rows = {
-        {tr("Cost of a draft pass, measured (c)"), shareText(factors.draftCost)},
+        {finding.source == DraftSource::Other ? tr("Cost of a draft step, measured (c)")
+                                              : tr("Cost of a draft pass, measured (c)"),
+         shareText(factors.draftCost)},
         {tr("Accepted / drafted (α)"),
          QStringLiteral("%1 / %2 = %3")
              .arg(finding.accepted)
@@ -89,28 +149,21 @@ QString arithmeticSentence(const GainFinding& finding) {
     const int lostOfTen =
         static_cast<int>(std::lround(10.0 * std::clamp(1.0 - factors.acceptance, 0.0, 1.0)));
     const int saved = static_cast<int>(std::lround(100.0 * (1.0 - factors.draftCost)));
-    QString text;
-    if (finding.sublayers > 0 && saved > 0)
-        text = countText(lostOfTen,
-                         tr("Skipping %2 of %3 sublayers saves %4 % of a pass's time, but 1 of 10 "
-                            "drafted tokens is rejected."),
-                         tr("Skipping %2 of %3 sublayers saves %4 % of a pass's time, but %1 of "
-                            "10 drafted tokens are rejected."))
-                   .arg(finding.skippedSublayers)
-                   .arg(finding.sublayers)
-                   .arg(saved);
-    else
-        text = tr("A draft pass costs as much as a whole pass here, so drafting by skipping saves "
-                  "nothing.");
-    text += QChar(' ');
-    if (const auto needed = finding.neededAcceptance())
-        text += tr("Drafting would be faster with α above %1 at this c, or on a model with "
-                   "larger layers.")
-                    .arg(shareText(*needed));
-    else
-        text += tr("At these costs no acceptance rate would make it faster; only a model "
-                   "with larger layers would.");
-    return text + QChar(' ') +
+    const auto needed = finding.neededAcceptance();
+    if (finding.source == DraftSource::Other)
+        return stepSentence(finding);
+    if (finding.source == DraftSource::Copy)
+        return copySentence(lostOfTen, saved) + QChar(' ') +
+               (needed ? tr("Drafting would be faster with α above %1 at this c.")
+                             .arg(shareText(*needed))
+                       : tr("At these costs no acceptance rate would make it faster."));
+    return skippingSentence(finding, lostOfTen, saved) + QChar(' ') +
+           (needed ? tr("Drafting would be faster with α above %1 at this c, or on a model with "
+                        "larger layers.")
+                         .arg(shareText(*needed))
+                   : tr("At these costs no acceptance rate would make it faster; only a model "
+                        "with larger layers would.")) +
+           QChar(' ') +
            tr("Models of 7B parameters or more usually gain more from "
               "skipping.");
 }

@@ -13,13 +13,22 @@
 
 namespace ui {
 
-/// Whether skipping layers pays in this chat with these settings, and the measured numbers that say
-/// so. A plain value.
+/// What the drafts are made by.
+enum class DraftSource {
+    SkippedLayers,
+    Copy, ///< of the weights, in lower precision
+    Other,
+};
+
+/// Whether drafting pays in this chat with these settings, and the measured numbers that say so. A
+/// plain value.
 struct GainFinding {
     std::int64_t rounds = 0; ///< that drafted
     std::int64_t accepted = 0;
     std::int64_t draftSteps = 0;
     engine::SpeedFactors factors;
+    DraftSource source = DraftSource::Other;
+    bool isByAuto = false;    ///< which chooses among sources itself
     int skippedSublayers = 0; ///< of the set that drafts use, 0 when unknown
     int sublayers = 0;
     double expected = 0.0;               ///< equation 6: c and alpha alone, times vanilla
@@ -42,6 +51,9 @@ std::optional<GainFinding> gainFinding(const RunStore& store);
 /// Whether to show "no gain": it appears below .97 and disappears above 1.03, so that it does not
 /// flap. `wasSaid`: it is shown now.
 bool isWithoutGain(const GainFinding& finding, bool wasSaid);
+
+/// What "no gain" says first: what does not pay.
+QString gainHeadline(const GainFinding& finding);
 
 /// The arithmetic, name and value, as rows; the last one is the result.
 std::vector<std::pair<QString, QString>> arithmeticRows(const GainFinding& finding);

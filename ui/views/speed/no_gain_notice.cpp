@@ -34,7 +34,7 @@ NoGainNotice::NoGainNotice(const Theme& theme, bool isBrief, QWidget* parent)
 void NoGainNotice::makeArithmetic() {
     m_arithmetic = new QWidget(this);
     m_arithmetic->setAutoFillBackground(true);
-    m_arithmetic->setAccessibleName(tr("Why skipping layers does not pay"));
+    m_arithmetic->setAccessibleName(tr("Why drafting does not pay"));
     m_grid = new QGridLayout(m_arithmetic);
     m_grid->setColumnStretch(0, 1);
     m_title = new QLabel(tr("Why"), m_arithmetic);
@@ -64,8 +64,8 @@ void NoGainNotice::update(const std::optional<GainFinding>& finding) {
         hide();
         return;
     }
-    if (m_banner == nullptr)
-        makeBanner();
+    if (m_banner == nullptr || m_banner->notice().headline != gainHeadline(*finding))
+        makeBanner(gainHeadline(*finding));
     m_banner->setSentence(sentenceOf(*finding));
     m_finding = finding;
     if (m_isArithmeticShown)
@@ -75,17 +75,23 @@ void NoGainNotice::update(const std::optional<GainFinding>& finding) {
 
 /// The number is that of this chat, as the other views show it.
 QString NoGainNotice::sentenceOf(const GainFinding& finding) const {
+    const QString speed = decimalText(finding.inChat);
+    if (finding.isByAuto)
+        return tr("This chat runs at %1× the speed of vanilla. The text is the same, it only comes "
+                  "more slowly. Auto goes on measuring what pays; Vanilla does not draft.")
+            .arg(speed);
     return tr("This chat runs at %1× the speed of vanilla. The text is the same, it only comes "
               "more slowly. Auto drafts in another way instead, where that pays.")
-        .arg(decimalText(finding.inChat));
+        .arg(speed);
 }
 
-void NoGainNotice::makeBanner() {
+void NoGainNotice::makeBanner(const QString& headline) {
+    delete m_banner;
     Notice notice;
     notice.kind = Notice::Kind::Finding;
     notice.id = QStringLiteral("no_gain");
     notice.isBrief = m_isBrief;
-    notice.headline = tr("Layer skipping does not pay on this model.");
+    notice.headline = headline;
     notice.choices.push_back({tr("Why?"), [this] { showArithmetic(!m_isArithmeticShown); }, false});
     m_banner = new Banner(m_theme, notice, this);
     m_column->insertWidget(0, m_banner);

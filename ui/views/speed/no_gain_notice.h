@@ -16,7 +16,7 @@ namespace ui {
 class Banner;
 class Theme;
 
-/// The finding that skipping layers does not pay, with its arithmetic on demand. Hidden while there
+/// The finding that drafting does not pay, with its arithmetic on demand. Hidden while there
 /// is nothing to show or after the user has closed it. Thread: UI.
 class NoGainNotice : public QWidget {
     Q_OBJECT
@@ -41,7 +41,7 @@ signals:
     void dismissed();
 
 private:
-    void makeBanner();
+    void makeBanner(const QString& headline);
     QString sentenceOf(const GainFinding& finding) const;
     void makeArithmetic();
     void showArithmetic(bool isShown);

@@ -36,6 +36,7 @@ private slots:
     void whatIsDamagedIsNamedAndTheRestIsListed();
     void aMemoryIsImportedWithItsScores();
     void thePublishedShapeIsImportedByEntry();
+    void anEntryMaySayHowItWasFoundAndForWhom();
     void bothFormsComeBack();
 };
 
@@ -102,6 +103,29 @@ void AllSkipSetsTest::thePublishedShapeIsImportedByEntry() {
     QCOMPARE(readSkipSetImport(one, 4).value().sets.at("mine").set.attention,
              (std::vector<int>{1, 2}));
     QVERIFY(!readSkipSetImport(folder.write("no.json", "[]"), 4));
+}
+
+void AllSkipSetsTest::anEntryMaySayHowItWasFoundAndForWhom() {
+    const test_support::TemporaryFolder folder;
+    const std::string told =
+        R"("score":0.75,"skip_ratio":0.5,"decoder":"swift, a run","saved_at":1000)";
+    const auto path =
+        folder.write("sets.json",
+                     R"({"tiny_code":{"attention":[1],"task":"code","fingerprint":"aa",)" + told +
+                         R"(,"trials":9},"half":{"mlp":[2],)" + told +
+                         R"(},"other":{"mlp":[1],"model":"Other","fingerprint":"bb"}})");
+    const auto imports = readSkipSetImport(path, 4, "aa");
+    QVERIFY2(imports.hasValue(), imports ? "" : imports.error().message.c_str());
+    QCOMPARE(imports.value().sets.size(), std::size_t(2));
+    QVERIFY((imports.value().sets.at("code") == StoredSkipSet{.set = {{1}, {}},
+                                                              .score = 0.75,
+                                                              .skipRatio = 0.5,
+                                                              .decoder = "swift, a run",
+                                                              .savedAt = 1000,
+                                                              .trials = 9}));
+    QCOMPARE(imports.value().sets.at("half").decoder, std::string("import")); // without trials
+    QVERIFY(mentions(imports.value().leftOut, "\"other\" is left out: it was found for another"));
+    QCOMPARE(readSkipSetImport(path, 4).value().sets.size(), std::size_t(3)); // whoever it is for
 }
 
 void AllSkipSetsTest::bothFormsComeBack() {

@@ -358,6 +358,25 @@ private slots:
         QCOMPARE(field()->toPlainText(), QStringLiteral("new"));
     }
 
+    void wordsOfAnEditWhoseCardIsRemovedWaitInTheMessage() {
+        m_chat->loadModel();
+        converse("one");
+        const ChatId chat = m_chat->session->chat().record.id;
+        const auto edit = [this](const char* words) {
+            const MessageCard& card = *m_view->conversation().cards().front();
+            buttonNamed(card, QStringLiteral("Edit and send again"))->click();
+            QTest::keyClicks(card.findChild<QPlainTextEdit*>(), QLatin1String(words));
+        };
+        edit("changed");
+        m_chat->session->newChat();
+        QCOMPARE(field()->toPlainText(), QString());
+        m_chat->session->openChat(chat);
+        QTRY_COMPARE(field()->toPlainText(), QStringLiteral("changed"));
+        edit("again");
+        m_chat->session->regenerate(m_chat->session->branch().last().id); // Ctrl+R
+        QCOMPARE(field()->toPlainText(), QStringLiteral("changed\nagain"));
+    }
+
     void theTokensOfAnAttachmentAreCounted() {
         Attachment attachment{QStringLiteral("a.txt"), QStringLiteral("a"), 1};
         QCOMPARE(attachmentText(attachment), QStringLiteral("a.txt \u00B7 1 token"));

@@ -5,6 +5,7 @@
 
 #include <QAction>
 #include <QMainWindow>
+#include <QPlainTextEdit>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
@@ -120,6 +121,36 @@ private slots:
         m_view->flush(chat);
         settle();
         QCOMPARE(bar().value(), bar().maximum());
+    }
+
+    /// As when the chat or its branch changes.
+    void wordsInAnEditorAreToldUntilItsCardIsRemovedAndThenSo() {
+        const Chat chat = chatOf(2);
+        m_view->showChat(chat);
+        QSignalSpy typed(m_view, &ConversationView::editTyped);
+        const QSignalSpy removed(m_view, &ConversationView::editsRemoved);
+        const auto edit = [this] {
+            buttonNamed(*m_view->card(1), QStringLiteral("Edit and send again"))->click();
+        };
+        edit();
+        QCOMPARE(m_view->editedText(), QString());
+        m_view->showChat(chat); // nothing was typed
+        QCOMPARE(removed.count(), 0);
+        edit();
+        typed.clear();
+        QTest::keyClicks(m_view->card(1)->findChild<QPlainTextEdit*>(), QStringLiteral("how?"));
+        QVERIFY(typed.count() > 0);
+        QCOMPARE(m_view->editedText(), QStringLiteral("how?"));
+        m_view->showChat(chat);
+        QCOMPARE(removed.count(), 1);
+        QCOMPARE(m_view->editedText(), QString());
+        edit();
+        auto* editor = m_view->card(1)->findChild<QPlainTextEdit*>();
+        QTest::keyClicks(editor, QStringLiteral("never mind"));
+        QTest::keyClick(editor, Qt::Key_Escape);
+        QCOMPARE(m_view->editedText(), QString());
+        m_view->showChat(chat);
+        QCOMPARE(removed.count(), 1);
     }
 
     void onlyTheLastFortyMessagesAreLaidOut() {

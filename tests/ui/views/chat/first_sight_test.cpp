@@ -51,8 +51,8 @@ private slots:
         sight->apply(finished(1));
         QVERIFY(!sight->isHidden());
         QVERIFY2(sight->text().startsWith(QStringLiteral(
-                     "What you see: The green words were guessed cheaply and confirmed by the "
-                     "whole model several at a time, so this answer came 1.3")),
+                     "What you see: The underlined green words were guessed cheaply and confirmed "
+                     "by the whole model several at a time, so this answer came 1.3")),
                  qPrintable(sight->text()));
         QVERIFY(sight->text().contains(QStringLiteral("not a word changed")));
     }
@@ -100,6 +100,38 @@ private slots:
         QVERIFY(sight->text().contains(QStringLiteral("wrote every word")));
     }
 
+    /// What was guessed and thrown away has no mark, and an answer may come more slowly for it.
+    void whereNothingWasConfirmedNothingIsGreenAndTheLossIsTold() {
+        const auto sight = make();
+        sayBaseline(*m_stage);
+        m_stage->say(promptStarted(2));
+        StepFinished step = draftStep(2, 0, {"a", "b"}, 0, "c");
+        step.draftMs = kPlainStepMs;
+        step.verifyMs = kPlainStepMs;
+        m_stage->say(step);
+        sight->apply(finished(2));
+        QCOMPARE(sight->text(),
+                 QStringLiteral("What you see: The whole model confirmed none of the words that "
+                                "were guessed, and wrote every word of this answer itself. "
+                                "Guessing cost more than it saved: this answer came 0.50 times as "
+                                "fast as without it."));
+    }
+
+    void aSlowerAnswerIsSaidToBeSlower() {
+        const auto sight = make();
+        sayBaseline(*m_stage);
+        m_stage->say(promptStarted(2));
+        StepFinished step = draftStep(2, 0, {"a"}, 1, "b");
+        step.draftMs = 2.0 * kPlainStepMs;
+        step.verifyMs = 2.0 * kPlainStepMs;
+        m_stage->say(step);
+        sight->apply(finished(2));
+        QVERIFY(sight->text().contains(QStringLiteral("underlined green words")));
+        QVERIFY2(sight->text().endsWith(QStringLiteral("this answer came 0.50 times as fast as "
+                                                       "without it.")),
+                 qPrintable(sight->text()));
+    }
+
     void answersThatNobodySeesAndStoppedOnesAreNotExplained() {
         const auto sight = make();
         sayAnswer(*m_stage);
@@ -119,8 +151,10 @@ private slots:
         sight = make();
         sight->apply(finished(3));
         QVERIFY(sight->isHidden());
+        QSignalSpy marked(sight.get(), &FirstSight::originAsked);
         sight->showAgain();
         QVERIFY(!sight->isHidden());
+        QCOMPARE(marked.count(), 1);
         QVERIFY(sight->text().contains(QStringLiteral("green words")));
     }
 

@@ -2,6 +2,7 @@
 #include "tests/ui/support/run_events.h"
 #include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/view_stage.h"
+#include "ui/shell/widgets/live_label.h"
 #include "ui/views/draft_tree/draft_tree_view.h"
 #include "ui/views/draft_tree/mask_view.h"
 
@@ -29,11 +30,17 @@ StepFinished branchedStep() {
 
 } // namespace
 
-/// What the draft tree and its mask say in tables and tips.
+/// What the draft tree and its mask say in tables and tips, and of which step.
 class DraftFiguresTest : public QObject {
     Q_OBJECT
 
     std::unique_ptr<ViewStage> m_stage;
+
+    void choose(const Selection::Token& token) {
+        m_stage->selection.setToken(token);
+        m_stage->bridge.markChanged(Topic::Selection);
+        m_stage->bridge.tick();
+    }
 
 private slots:
 
@@ -50,6 +57,50 @@ private slots:
         for (const QStringList& row : view.table().rows)
             choices << row.at(1) + row.at(2);
         QCOMPARE(choices, QStringList({"a1", "b2", "c1", "d2", "e1", "f2"}));
+    }
+
+    void theStepOfAChosenTokenIsShownAndCountedAsInItsMessage() {
+        DraftTreeView view(m_stage->context());
+        view.show();
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(branchedStep());
+        m_stage->engine->say(draftStep(1, 1, {"later"}, 1, "!"));
+        m_stage->bridge.tick();
+        QCOMPARE(view.picture().comb().rows.size(), std::size_t(1));
+        QCOMPARE(view.subtitle(), QStringLiteral("step 2"));
+        choose({1, 0});
+        QCOMPARE(view.picture().comb().rows.size(), std::size_t(2));
+        QCOMPARE(view.subtitle(), QStringLiteral("step 1"));
+        choose({1, 0, 50}); // the answer was continued behind its 50th step
+        QCOMPARE(view.subtitle(), QStringLiteral("step 51"));
+    }
+
+    void noOtherAnswersTreeIsShownForAChosenToken() {
+        DraftTreeView view(m_stage->context());
+        view.show();
+        m_stage->tell(promptStarted(1));
+        m_stage->tell(branchedStep());
+        const auto isGone = [&view] {
+            return view.picture().comb().rows.empty() && view.subtitle().isEmpty() &&
+                   view.findChild<LiveLabel*>()->text() ==
+                       QStringLiteral("The round of this token cannot be shown.");
+        };
+        choose({}); // of an answer from before this start
+        QVERIFY(isGone());
+        choose({7, 0}); // of one that was dropped
+        QVERIFY(isGone());
+        choose({1, 0});
+        QVERIFY(!isGone());
+        m_stage->tell(promptFinished(1));
+        m_stage->tell(loadedModel()); // steps of another model are dropped
+        m_stage->tell(promptStarted(2));
+        m_stage->tell(draftStep(2, 0, {"a", "b"}, 1, "x"));
+        QVERIFY(isGone());
+        m_stage->selection.setToken(std::nullopt);
+        m_stage->bridge.markChanged(Topic::Selection);
+        m_stage->bridge.tick();
+        QVERIFY(!isGone());
+        QCOMPARE(view.subtitle(), QStringLiteral("step 1"));
     }
 
     void theTipOfARowOfTheMaskIsItsTokenAsItIs() {

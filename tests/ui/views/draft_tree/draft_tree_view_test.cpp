@@ -393,20 +393,6 @@ private slots:
             QStringLiteral("Drafted by recalling text seen before")));
     }
 
-    void theStepOfAChosenTokenIsShown() {
-        DraftTreeView view(m_stage->context());
-        view.show();
-        m_stage->engine->say(promptStarted(1));
-        m_stage->engine->say(combStep());
-        m_stage->engine->say(draftStep(1, 1, {"later"}, 1, "!"));
-        m_stage->bridge.tick();
-        QCOMPARE(view.picture().comb().rows.size(), std::size_t(1));
-        m_stage->selection.setToken(Selection::Token{1, 0});
-        m_stage->bridge.markChanged(Topic::Selection);
-        m_stage->bridge.tick();
-        QCOMPARE(view.picture().comb().rows.size(), std::size_t(2));
-    }
-
     void theMaskIsATableForScreenReaders() {
         MaskView view(m_stage->context());
         view.show();

@@ -114,6 +114,21 @@ private slots:
                  QStringLiteral(R"({"attention":[1,3],"mlp":[2]})"));
     }
 
+    void theLayersBehindAnExitAreSavedAndCopiedToo() {
+        engine::PlanOutline exit = m_run->plan({1}, {});
+        exit.exitAfterLayer = 3;
+        m_run->install(exit, "exit");
+        m_run->bridge->tick();
+        m_view->setActions().copyText();
+        QCOMPARE(QGuiApplication::clipboard()->text(),
+                 QStringLiteral(R"({"attention":[1,4,5],"mlp":[4,5]})"));
+        const QString path = m_folder.filePath(QStringLiteral("exit.json"));
+        m_view->setActions().saveTo(path);
+        const auto sets = readSkipSets(path, 6);
+        QVERIFY(sets.hasValue());
+        QCOMPARE(sets.value().begin()->second, m_run->plan({1, 4, 5}, {4, 5}).skipped);
+    }
+
     void filesAreAskedForWithoutBlocking() {
         m_view->setActions().askWhereToSave();
         auto* dialog = m_view->findChild<QFileDialog*>();

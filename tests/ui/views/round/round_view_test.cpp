@@ -146,10 +146,20 @@ private slots:
         m_stage->tell(stepWith(1, 0, {poolTable(3)}));
         m_stage->tell(stepWith(1, 1, {poolTable(4)}));
         QCOMPARE(cell(0, 2), QStringLiteral("4"));
-        m_stage->selection.setToken(Selection::Token{1, 0});
-        m_stage->bridge.markChanged(Topic::Selection);
-        m_stage->bridge.tick();
+        const auto choose = [this](const Selection::Token& token) {
+            m_stage->selection.setToken(token);
+            m_stage->bridge.markChanged(Topic::Selection);
+            m_stage->bridge.tick();
+        };
+        choose({1, 0});
         QCOMPARE(cell(0, 2), QStringLiteral("3"));
+        QCOMPARE(m_view->subtitle(), QStringLiteral("Pool, decode step 1"));
+        choose({1, 0, 50}); // the answer was continued behind its 50th step
+        QCOMPARE(m_view->subtitle(), QStringLiteral("Pool, decode step 51"));
+        choose({7, 0}); // no other answer's round
+        QCOMPARE(m_view->note(), QStringLiteral("The round of this token cannot be shown."));
+        QCOMPARE(m_view->subtitle(), QString());
+        QVERIFY(!tableView().isVisible());
     }
 
     void ofADecoderWithoutTablesTheFiguresAreShown() {

@@ -158,6 +158,26 @@ private slots:
         }
     }
 
+    /// The forecast stays with the model, whichever decoder is chosen.
+    void theOfferTellsTheSpeedOnceItIsKnown() {
+        begin({freeDecoder(), searchingDecoderInfo()});
+        MatchnessView matchness(m_run->context());
+        HistoryView history(m_run->context());
+        DraftForecast forecast; // .8 of vanilla, and .64 with the search
+        forecast.draftCost = 0.9;
+        forecast.verifyCost = 1.6;
+        forecast.draftSteps = 1.0;
+        forecast.tokensPerRound = 2.0;
+        forecast.searchShare = 0.25;
+        m_run->engine->say(ForecastMade{forecast});
+        for (QWidget* view : {static_cast<QWidget*>(&history), static_cast<QWidget*>(&matchness)}) {
+            view->resize(900, 300);
+            view->show();
+            m_run->bridge->tick();
+            QVERIFY(visibleButton(*view, QStringLiteral("Use SWIFT: about 0.64×")) != nullptr);
+        }
+    }
+
     /// As low as Inspect gives it.
     void theLowLayerMapStillOffersTheSearch() {
         begin({choosingDecoder(), searchingDecoderInfo()});

@@ -2,6 +2,7 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/stored_messages.h"
+#include "tests/ui/views/layer_map/layer_map_run.h"
 #include "tests/ui/views/skip_sets/stored_sets.h"
 #include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/skip_sets/compare/comparison_pane.h"
@@ -95,7 +96,8 @@ private slots:
 
     void init() {
         m_run = std::make_unique<LayerMapRun>();
-        m_sets = std::make_unique<StoredSets>(*m_run, "Tiny");
+        m_sets =
+            std::make_unique<StoredSets>(*m_run->engine, *m_run->bridge, m_run->layers, "Tiny");
         QVERIFY(m_sets->memory().store({{"code", storedSet({1, 3}, {2})},
                                         {"story", storedSet({1, 4}, {2, 3})},
                                         {"wiki", storedSet({2}, {}, 0)}}));
@@ -118,11 +120,13 @@ private slots:
     void setsAreListedBelowTheirModels() {
         QCOMPARE(names(), (QStringList{"code", "story", "wiki"}));
         const QStringList code = tree().table().rows.at(0);
-        QCOMPARE(code.mid(0, 5), (QStringList{"Tiny", "code", "", ".75", "3 of 12"}));
-        QCOMPARE(code.at(7), QStringLiteral("search, swift"));
+        QCOMPARE(code.mid(0, 6), (QStringList{"Tiny", "code", "", ".75", ".40", "3 of 12"}));
+        QCOMPARE(code.at(8), QStringLiteral("search, swift"));
+        QCOMPARE(tree().table().header.at(4), QStringLiteral("r"));
+        QVERIFY(line(0).data(Qt::ToolTipRole).toString().contains("r: .40"));
         const QStringList wiki = tree().table().rows.at(2);
         QCOMPARE(wiki.at(3), QString()); // nobody has measured it
-        QCOMPARE(wiki.at(7), QStringLiteral("import"));
+        QCOMPARE(wiki.at(8), QStringLiteral("import"));
         QVERIFY(tree().model()->index(1, 0).data().toString().contains("another model, 9 layers"));
         QCOMPARE(tree().table().rows.size(), std::size_t{4});
         QCOMPARE(namelessWidgets(*m_view).join(QLatin1Char('\n')), QString());
@@ -244,7 +248,7 @@ private slots:
         act("pin_stored_set");
         QCOMPARE(m_run->selection.pinnedSet()->skipped, storedSet({2}, {}).set);
         QCOMPARE(tree().table().rows.at(2).at(2), QStringLiteral("pinned"));
-        QCOMPARE(tree().table().rows.at(2).at(5), QStringLiteral("1.00")); // Jaccard with itself
+        QCOMPARE(tree().table().rows.at(2).at(6), QStringLiteral("1.00")); // Jaccard with itself
         act("pin_stored_set");
         QVERIFY(!m_run->selection.pinnedSet());
     }
@@ -343,6 +347,28 @@ private slots:
         QVERIFY(m_sets->memory().all().value().sets == before);
     }
 
+    /// Taking them back would delete what was there before.
+    void setsThatAreThereAlreadyAreNoChange() {
+        const SkipSetsByTask before = m_sets->memory().all().value().sets;
+        const QString same = QString::fromStdString(m_sets->memory().path().string());
+        m_view->shelf().importFrom(same, true, QStringLiteral("Own prompts"));
+        m_sets->answer();
+        QVERIFY(isSaid(QStringLiteral("The library has these sets already.")));
+        QVERIFY(!m_run->undo.canUndo());
+        QVERIFY(m_sets->memory().all().value().sets == before);
+    }
+
+    void whatOneShelfHasDoneIsKnownToTheOther() {
+        SkipSetShelf other(*m_run->bridge, m_run->store, m_run->undo);
+        other.remove("code");
+        m_sets->answer();
+        QCOMPARE(names(), (QStringList{"story", "wiki"}));
+        QVERIFY(!isSaid(QStringLiteral("Deleted"))); // it was asked of the other
+        m_run->undo.undo();
+        m_sets->answer();
+        QCOMPARE(names(), (QStringList{"code", "story", "wiki"}));
+    }
+
     void whatIsExportedIsAskedForInItsForm() {
         tree().choose("wiki");
         m_view->shelf().exportTo(QStringLiteral("/x.json"), {"wiki"}, SkipSetForm::Memory);
@@ -395,11 +421,12 @@ private slots:
                 QVERIFY2(reached.contains(each), qPrintable(each->text()));
     }
 
-    void aNarrowViewKeepsNameScoreAndSize() {
+    void aNarrowViewKeepsNameScoreRatioAndSize() {
         m_view->resize(320, 400);
         QCoreApplication::processEvents();
-        QVERIFY(tree().isColumnHidden(5) && tree().isColumnHidden(7));
-        QVERIFY(!tree().isColumnHidden(2) && !tree().isColumnHidden(3));
+        QVERIFY(tree().isColumnHidden(6) && tree().isColumnHidden(8));
+        QVERIFY(!tree().isColumnHidden(2) && !tree().isColumnHidden(3) &&
+                !tree().isColumnHidden(4));
         QVERIFY(tree().header()->length() <= tree().viewport()->width());
         QVERIFY(line(0).data(Qt::ToolTipRole).toString().contains("Trials: 40"));
     }

@@ -2,7 +2,10 @@
 #pragma once
 
 #include "tests/support/temporary_folder.h"
-#include "tests/ui/views/layer_map/layer_map_run.h"
+#include "tests/ui/support/scripted_link.h"
+#include "ui/bridge/engine_bridge.h"
+
+#include <algorithm>
 
 namespace support {
 
@@ -11,9 +14,15 @@ class StoredSets {
 public:
     static constexpr const char* kOwn = "aa";
 
-    StoredSets(LayerMapRun& run, const std::string& modelName)
-        : m_run(run)
-        , m_memory(m_folder.path(), kOwn, run.layers, modelName) {}
+    /// Of a loaded model with so many layers.
+    StoredSets(ScriptedLink& engine,
+               ui::EngineBridge& bridge,
+               int layers,
+               const std::string& modelName)
+        : m_engine(engine)
+        , m_bridge(bridge)
+        , m_layers(layers)
+        , m_memory(m_folder.path(), kOwn, layers, modelName) {}
 
     engine::SkipSetMemory& memory() { return m_memory; }
 
@@ -21,8 +30,8 @@ public:
 
     /// Everything that was asked since the last time.
     void answer() {
-        for (; m_answered < m_run.engine->sent.size(); ++m_answered) {
-            const engine::EngineCommand command = m_run.engine->sent[m_answered];
+        for (; m_answered < m_engine.sent.size(); ++m_answered) {
+            const engine::EngineCommand command = m_engine.sent[m_answered];
             if (const auto* list = std::get_if<engine::ListSkipSets>(&command))
                 tell(list->requestId, engine::SkipSetChange());
             else if (const auto* change = std::get_if<engine::ChangeSkipSets>(&command))
@@ -33,8 +42,8 @@ public:
             else if (const auto* import = std::get_if<engine::ImportSkipSets>(&command))
                 take(*import);
         }
-        m_run.bridge->tick();
-        m_run.bridge->refreshPictures();
+        m_bridge.tick();
+        m_bridge.refreshPictures();
     }
 
     std::vector<std::string> problems; ///< told with every list
@@ -51,7 +60,7 @@ private:
     }
 
     void take(const engine::ImportSkipSets& import) {
-        const auto imports = engine::readSkipSetImport(import.path, m_run.layers);
+        const auto imports = engine::readSkipSetImport(import.path, m_layers, kOwn);
         if (!imports) {
             tell(import.requestId, imports.error());
             return;
@@ -71,13 +80,13 @@ private:
         if (!change) {
             engine::EngineFailed failed = failedTask("change_skip_sets", change.error());
             failed.requestId = id;
-            m_run.engine->say(failed);
+            m_engine.say(failed);
             return;
         }
         engine::SkipSetsListed listed;
         listed.requestId = id;
         listed.own.fingerprint = kOwn;
-        listed.own.layerCount = m_run.layers;
+        listed.own.layerCount = m_layers;
         for (engine::ModelSkipSets& model : engine::readAllSkipSets(m_folder.path()).models) {
             if (model.fingerprint == kOwn)
                 listed.own = std::move(model);
@@ -89,10 +98,12 @@ private:
         for (const auto& [task, stored] : change.value().lost)
             listed.lost.push_back({task, stored});
         listed.kept = change.value().kept;
-        m_run.engine->say(listed);
+        m_engine.say(listed);
     }
 
-    LayerMapRun& m_run;
+    ScriptedLink& m_engine;
+    ui::EngineBridge& m_bridge;
+    int m_layers;
     test_support::TemporaryFolder m_folder;
     engine::SkipSetMemory m_memory;
     std::size_t m_answered = 0;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/decoder_infos.h"
-#include "tests/ui/support/figures_run.h"
-#include "ui/shell/bars/banner.h"
+#include "tests/ui/views/speed/shown_speed.h"
 #include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/latency_view.h"
-#include "ui/views/speed/no_gain_notice.h"
-#include "ui/views/speed/speed_view.h"
 
 #include <QPushButton>
-#include <QSignalSpy>
 #include <QTest>
 
 using namespace support;
@@ -18,32 +14,6 @@ namespace {
 
 bool isNear(double value, double wanted, double tolerance) {
     return qAbs(value - wanted) <= tolerance;
-}
-
-/// c = .91, 148 of 251 accepted, M = 1.60: the mock-ups' model on which skipping does not pay.
-engine::Statistics losingTotals() {
-    engine::Statistics statistics;
-    statistics.total.rounds = 247;
-    statistics.total.tokens = 247 + 148;
-    statistics.total.accepted = 148;
-    statistics.total.draftSteps = 251;
-    statistics.total.draftMs = 251 * 0.91 * kPlainStepMs;
-    statistics.total.verifyMs = 247 * kPlainStepMs;
-    return statistics;
-}
-
-/// A set, plain steps, and an answer with it.
-void sayPlannedAnswer(ViewStage& stage) {
-    stage.say(paperPlan());
-    sayBaseline(stage);
-    sayAnswer(stage);
-}
-
-QPushButton* buttonOf(QWidget& widget, const QString& text) {
-    for (QPushButton* button : widget.findChildren<QPushButton*>())
-        if (button->text() == text)
-            return button;
-    return nullptr;
 }
 
 } // namespace
@@ -368,108 +338,6 @@ private slots:
         stage.store.rewind();
         QVERIFY(!curve.update(stage.store.speed()));
         QVERIFY(curve.isEmpty());
-    }
-
-    void theNoGainArithmeticIsThatOfTheMockUp() {
-        ViewStage stage;
-        engine::DecoderChosen chosen;
-        chosen.info.lockedLayers = {0, -1};
-        stage.say(chosen);
-        stage.say(paperPlan());
-        sayBaseline(stage);
-        QVERIFY(!gainFinding(stage.store));
-        stage.say(losingTotals());
-        const auto finding = gainFinding(stage.store);
-        QVERIFY(finding.has_value());
-        QVERIFY(isNear(finding->expected, 0.83, 0.005));
-        QVERIFY(isNear(*finding->measured, 0.83, 0.005));
-        QVERIFY(isNear(*finding->neededAcceptance(), 0.91, 0.001));
-        QVERIFY(isWithoutGain(*finding, false));
-        const auto rows = arithmeticRows(*finding);
-        QVERIFY(arithmeticSentence(*finding).contains("Skipping 25 of 56 sublayers"));
-        QCOMPARE(rows[0].second, QString(".91"));
-        QCOMPARE(rows[1].second, QString("148 / 251 = .59"));
-        QCOMPARE(rows[2].second, QString("1.60"));
-        QCOMPARE(rows[5].second, QString("0.83×"));
-        QVERIFY(arithmeticSentence(*finding).contains(
-            "saves 9 % of a pass's time, but 4 of 10 drafted tokens are rejected"));
-    }
-
-    void noGainIsNeitherSaidTooEarlyNorFlapping() {
-        ViewStage stage;
-        sayBaseline(stage);
-        engine::Statistics early = losingTotals();
-        early.total.rounds = kRoundsToJudge - 1;
-        stage.say(early);
-        QVERIFY(!gainFinding(stage.store));
-        GainFinding close{.factors = {}, .expected = 1.0, .expectedFull = 1.0};
-        QVERIFY(!isWithoutGain(close, false));
-        QVERIFY(isWithoutGain(close, true));
-        close.expectedFull = 1.04;
-        QVERIFY(!isWithoutGain(close, true));
-    }
-
-    void theNoticeShowsWhyAndGoesWhenDismissed() {
-        ViewStage stage;
-        SpeedView view(stage.context());
-        view.resize(452, 400);
-        view.show();
-        auto* notice = view.findChild<NoGainNotice*>();
-        sayBaseline(stage);
-        stage.settle();
-        QVERIFY(!notice->isVisible());
-        stage.say(paperPlan());
-        stage.say(losingTotals());
-        sayBaseline(stage, 1);
-        stage.settle();
-        QVERIFY(notice->isVisible());
-        QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains("0.83×"));
-        // That auto keeps this promise is tested in tests/plugins/auto/auto_choice_test.cpp.
-        QVERIFY(notice->findChild<Banner*>()->notice().sentence.contains(
-            "Auto drafts in another way instead"));
-        // The numbers stand in the head below it already: it takes a line and leaves the plot room.
-        const QPushButton* why = buttonOf(*notice, "Why?");
-        QVERIFY(notice->height() < 3 * why->height());
-        buttonOf(*notice, "Why?")->click();
-        QVERIFY(notice->isArithmeticShown());
-        QVERIFY(notice->arithmetic().join('\n').contains("148 / 251 = .59"));
-        QSignalSpy dismissed(notice, &NoGainNotice::dismissed);
-        emit notice->findChild<Banner*>()->closed();
-        QCOMPARE(dismissed.count(), 1);
-        sayBaseline(stage, 1);
-        stage.settle();
-        QVERIFY(!notice->isVisible());
-    }
-
-    /// The notice advises auto: while auto decodes there is nothing to advise.
-    void nothingIsSaidWhileAutoDecodes() {
-        ViewStage stage;
-        SpeedView view(stage.context());
-        view.show();
-        engine::DecoderChosen chosen;
-        chosen.info.name = "auto";
-        stage.say(chosen);
-        stage.say(paperPlan());
-        stage.say(losingTotals());
-        sayBaseline(stage);
-        stage.settle();
-        QVERIFY(!view.findChild<NoGainNotice*>()->isVisible());
-        chosen.info.name = "swift";
-        stage.say(chosen);
-        stage.say(paperPlan());
-        stage.say(losingTotals());
-        sayBaseline(stage, 1);
-        stage.settle();
-        QVERIFY(view.findChild<NoGainNotice*>()->isVisible());
-    }
-
-    void whereSkippingPaysNothingIsSaid() {
-        ViewStage stage;
-        SpeedView view(stage.context());
-        view.show();
-        sayPlannedAnswer(stage);
-        stage.settle();
-        QVERIFY(!view.findChild<NoGainNotice*>()->isVisible());
     }
 
     void latencyIsReadAsATable() {

@@ -53,6 +53,7 @@ private slots:
 
     void oneRejectedTokenIsToldInTheSingular() {
         GainFinding finding;
+        finding.source = DraftSource::SkippedLayers;
         finding.skippedSublayers = 10;
         finding.sublayers = 56;
         finding.factors.acceptance = 0.9;

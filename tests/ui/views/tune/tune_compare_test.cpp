@@ -137,7 +137,7 @@ private slots:
         QVERIFY(desk().note().state.startsWith(QStringLiteral("compares")));
         desk().session().setRecipe(TuningRecipe::Draft);
         QCOMPARE(desk().session().comparison().processId(), process);
-        QVERIFY(says(page(), QStringLiteral("4 of 8 prompts")));
+        QTRY_VERIFY(says(page(), QStringLiteral("4 of 8 prompts")));
         script().endBy("wait");
         desk().session().start(script().copyChoice());
         QVERIFY(desk().session().comparison().state() == ComparisonState::Stopped);

@@ -23,6 +23,7 @@ class TuneCopyTest : public QObject, protected TuneStage {
 
     void choose(TuningRecipe recipe) {
         QTest::mouseClick(&recipeChoice().button(recipe), Qt::LeftButton, {}, {5, 5});
+        QTRY_VERIFY(!desk().session().isReading());
     }
 
     TuningRecipeChoice& recipeChoice() { return recipe().recipe(); }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/shown_words.h"
 #include "tests/ui/views/tune/tune_stage.h"
@@ -236,28 +237,66 @@ private slots:
         lines << Script::done(QStringLiteral("/result"));
         script().say(lines);
         script().endBy("done");
-        const QString used = script().path(QStringLiteral("memory/draft-adapters"));
         start();
         QTRY_VERIFY(state() == TuningState::Finished);
         QVERIFY(page().finding().contains(QStringLiteral("a round writes 2.10 tokens")));
-        QVERIFY(!isShown(Action::Reload)); // the script has put nothing there
-        QVERIFY(QDir().mkpath(used));
-        QFile file(desk().session().usedAdapter());
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.close();
-        loadModel();
+        QTRY_VERIFY(isShown(Action::Use)); // the script has put nothing there
+        QVERIFY(!isShown(Action::Reload));
+        click(Action::Use);
+        QTRY_VERIFY(isShown(Action::Reload));
+        QVERIFY(!isShown(Action::Use));
         QVERIFY(page().finding().contains(QStringLiteral("once the model is loaded again")));
+        QVERIFY(!m_desk->messages.isShown(QStringLiteral("tune"))); // nothing was in its place
         QSignalSpy asked(&desk(), &TuneDesk::reloadAsked);
         click(Action::Reload);
         QCOMPARE(asked.front().front().toString(), QStringLiteral("/models/Tiny"));
         click(Action::Remove);
-        QVERIFY(!file.exists());
-        QVERIFY(!isShown(Action::Remove));
-        QVERIFY(page().finding().contains(QStringLiteral("was removed")));
+        QTRY_VERIFY(!isShown(Action::Remove));
+        QVERIFY(!QFile::exists(desk().session().usedAdapter()));
+        QVERIFY(page().finding().contains(QStringLiteral("It is not used; it lies in /result.")));
         QVERIFY(m_desk->messages.isShown(QStringLiteral("tune")));
         for (QProgressBar* bar : page().findChildren<QProgressBar*>())
             if (bar->isVisible() && !bar->accessibleName().endsWith(QStringLiteral("Compare")))
                 QCOMPARE(bar->value(), bar->maximum());
+    }
+
+    void anotherAdapterIsNamedAndKept() {
+        script().say({Script::started(),
+                      Script::done(QStringLiteral("/result")),
+                      R"({"event":"remark","text":"The one of before is better."})"});
+        script().endBy("done");
+        start();
+        QTRY_VERIFY(state() == TuningState::Finished);
+        const QString used = writeFile(desk().session().usedAdapter(), "another one");
+        loadModel();
+        QTRY_VERIFY(page().finding().contains(QStringLiteral("the model has another adapter")));
+        QVERIFY(says(page(), QStringLiteral("The one of before is better."))); // why
+        QVERIFY(!isShown(Action::Remove));
+        QVERIFY(!isShown(Action::Reload));
+        click(Action::Use);
+        QTRY_VERIFY(isShown(Action::Remove));
+        QVERIFY(m_desk->messages.isShown(QStringLiteral("tune")));
+        QCOMPARE(fileBytes(used + QStringLiteral(".before")), QByteArray("another one"));
+    }
+
+    void figuresOfATrainingAreNotThoseOfTheModelThatIsLoadedNow() {
+        script().say(QByteArrayList{Script::prices()} + someSteps());
+        start();
+        QTRY_COMPARE(desk().session().run().evaluations.size(), std::size_t(2));
+        const QString weights = QStringLiteral("4,200,000");
+        const QString price = QStringLiteral("0.050 of a plain step");
+        loadModel("Other");
+        QVERIFY(says(recipe(), weights)); // of what is at work
+        QVERIFY(says(recipe(), price));
+        click(Action::Stop);
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        QVERIFY(says(page(), QStringLiteral("Draft layer for Tiny"))); // how it ended
+        QVERIFY(!says(recipe(), weights));
+        QVERIFY(!says(recipe(), price));
+        page().hide(); // the user has seen it
+        QCOMPARE(desk().session().choice().model.name, QStringLiteral("Other"));
+        page().show();
+        QVERIFY(page().emptyPage().isVisible());
     }
 
     void theTimeOfAnswersThatWereThereIsNotToldAsNone() {
@@ -281,7 +320,7 @@ private slots:
         QVERIFY(view("tune_acceptance")
                     .subtitle()
                     .startsWith(QStringLiteral("of answers that were trained on")));
-        QVERIFY(page().finding().contains(QStringLiteral("it lies in /result")));
+        QTRY_VERIFY(page().finding().contains(QStringLiteral("it lies in /result")));
     }
 
     void theNextStartOfTheWindowShowsWhatWas() {

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 namespace support {
 
@@ -69,12 +70,14 @@ protected:
 
     ui::TuningState state() { return desk().session().state(); }
 
-    void loadModel() {
+    /// And all that is known of it.
+    void loadModel(const std::string& name = "Tiny") {
         engine::ModelLoaded loaded = loadedModel(30, 1000);
-        loaded.path = "/models/Tiny";
-        loaded.model.name = "Tiny";
+        loaded.path = "/models/" + name;
+        loaded.model.name = name;
         loaded.model.hiddenSize = 576;
         desk().useModel(loaded);
+        QTRY_VERIFY(!desk().session().isReading());
     }
 
     void addPrompts() { desk().addPrompts({script().path(QStringLiteral("prompts.jsonl"))}); }

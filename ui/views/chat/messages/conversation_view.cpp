@@ -173,6 +173,7 @@ void ConversationView::showMessages(const Chat& chat, qsizetype count) {
     m_chat = chat;
     m_shownCount = count;
     unpin();
+    const bool hasEdits = !editedText().isEmpty();
     for (MessageCard* card : std::exchange(m_cards, {})) {
         card->hide();
         card->deleteLater();
@@ -183,6 +184,8 @@ void ConversationView::showMessages(const Chat& chat, qsizetype count) {
     m_hasCards = isVisible();
     if (m_hasCards)
         makeCards();
+    if (hasEdits)
+        emit editsRemoved();
 }
 
 void ConversationView::makeCards() {
@@ -237,6 +240,7 @@ MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& m
     connect(card, &MessageCard::branchShown, this, &ConversationView::branchShown);
     connect(card, &MessageCard::taskAsked, this, &ConversationView::taskAsked);
     connect(card, &MessageCard::losslessAsked, this, &ConversationView::losslessAsked);
+    connect(card, &MessageCard::editTyped, this, &ConversationView::editTyped);
     connect(card, &MessageCard::editEnded, this, &ConversationView::editEnded);
     connect(&card->body(), &MessageBody::tokenHovered, this, [this, card](int token) {
         if (!m_details->isPinned())
@@ -370,6 +374,14 @@ void ConversationView::placeDetails() {
     }
     at.setX(std::clamp(at.x(), 0, std::max(0, room.width())));
     m_details->move(at);
+}
+
+QString ConversationView::editedText() const {
+    QStringList texts;
+    for (const MessageCard* card : m_cards)
+        if (const QString text = card->editedText(); !text.isEmpty())
+            texts << text;
+    return texts.join(u'\n');
 }
 
 bool ConversationView::hasPinnedToken() const {

@@ -60,6 +60,9 @@ public:
 
     const std::vector<MessageCard*>& cards() const { return m_cards; }
 
+    /// What the user has typed into the editors of messages, and neither sent nor cancelled.
+    QString editedText() const;
+
     bool hasPinnedToken() const;
 
     /// Closes the details of the token that is shown, and unpins it.
@@ -76,7 +79,12 @@ signals:
     void branchShown(qint64 id);
     void taskAsked(const QString& task);
     void losslessAsked(qint64 id);
+    void editTyped(); ///< editedText() is another one
     void editEnded();
+
+    /// Editors with such text were removed with their cards; what was typed is to be kept
+    /// elsewhere.
+    void editsRemoved();
 
     /// The user wants the answer to continue from this token, with `choice` instead of it.
     void tokenBranchAsked(qint64 id, int index, const engine::TokenChoice& choice);

@@ -225,6 +225,11 @@ QString MessageCard::tokenText(int index) const {
     return m_message.text.mid(token.begin, token.end - token.begin);
 }
 
+QString MessageCard::editedText() const {
+    const bool isChanged = isUser() && m_editor != nullptr && m_editor->document()->isModified();
+    return isChanged ? m_editor->toPlainText() : QString();
+}
+
 void MessageCard::beginEdit() {
     if (m_editor != nullptr)
         return;
@@ -233,6 +238,7 @@ void MessageCard::beginEdit() {
     m_editor->setTabChangesFocus(true);
     m_editor->setMaximumHeight(m_theme.scaled(160));
     m_editor->installEventFilter(this);
+    connect(m_editor, &QPlainTextEdit::textChanged, this, &MessageCard::editTyped);
     m_editorRow = new QWidget(this);
     auto* row = new QHBoxLayout(m_editorRow);
     row->setContentsMargins(0, 0, 0, 0);

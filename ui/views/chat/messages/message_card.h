@@ -63,6 +63,9 @@ public:
     /// Text and ids of the token, for its details.
     QString tokenText(int index) const;
 
+    /// The text in its editor; empty unless the user has changed it.
+    QString editedText() const;
+
 signals:
     void copyAsked(qint64 id);
     void regenerateAsked(qint64 id);
@@ -76,6 +79,9 @@ signals:
     void branchShown(qint64 id);
     void taskAsked(const QString& task);
     void losslessAsked(qint64 id);
+
+    /// The text in the message's editor was changed.
+    void editTyped();
 
     /// The message's editor was closed.
     void editEnded();

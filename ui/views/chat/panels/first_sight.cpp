@@ -15,7 +15,7 @@ const QString kSeenKey = QStringLiteral("first_sight/seen");
 /// Pixels at 100 % of a window in which the sentence leaves room for the answer that it explains.
 constexpr int kRoomForSentence = 560;
 
-/// A smaller gain is not worth a number.
+/// A smaller gain or loss is not worth a number.
 constexpr double kGainWorthTelling = 1.03;
 
 /// What the colours of the answer mean.
@@ -28,13 +28,23 @@ QString answerSentence(const RunStore& run) {
         return FirstSight::tr("The whole model wrote every word of this answer itself; nothing was "
                               "guessed.");
     const auto speedup = answer.speedup();
-    return speedup && *speedup > kGainWorthTelling
-               ? FirstSight::tr("The green words were guessed cheaply and confirmed by the whole "
-                                "model several at a time, so this answer came %1 times as fast, "
-                                "with not a word changed.")
-                     .arg(*speedup, 0, 'f', 2)
-               : FirstSight::tr("The green words were guessed cheaply and confirmed by the whole "
-                                "model several at a time, with not a word changed.");
+    if (answer.sums.accepted > 0 && speedup && *speedup > kGainWorthTelling)
+        return FirstSight::tr("The underlined green words were guessed cheaply and confirmed by "
+                              "the whole model several at a time, so this answer came %1 times as "
+                              "fast, with not a word changed.")
+            .arg(*speedup, 0, 'f', 2);
+    QString sentence =
+        answer.sums.accepted > 0
+            ? FirstSight::tr("The underlined green words were guessed cheaply and confirmed by the "
+                             "whole model several at a time, with not a word changed.")
+            : FirstSight::tr("The whole model confirmed none of the words that were guessed, and "
+                             "wrote every word of this answer itself.");
+    if (speedup && *speedup < 1.0 / kGainWorthTelling)
+        sentence += QLatin1Char(' ') +
+                    FirstSight::tr("Guessing cost more than it saved: this answer came %1 times as "
+                                   "fast as without it.")
+                        .arg(*speedup, 0, 'f', 2);
+    return sentence;
 }
 
 } // namespace
@@ -66,6 +76,7 @@ void FirstSight::apply(const engine::EngineEvent& event) {
 
 void FirstSight::showAgain() {
     m_settings.remove(kSeenKey);
+    emit originAsked();
     delete m_banner;
     tell();
 }

@@ -28,7 +28,8 @@ public:
     /// Follows the run: shown behind the first answer of a chat; then it tells of the newest.
     void apply(const engine::EngineEvent& event);
 
-    /// Shows it, with the figures of the newest answer, if there is one.
+    /// Shows it, with the figures of the newest answer, if there is one, and asks for the marks of
+    /// which it tells.
     void showAgain();
 
     /// What it says now; empty while it is hidden.
@@ -37,6 +38,9 @@ public:
 signals:
     /// The user wants to see how one round works.
     void roundAsked();
+
+    /// The words are to be marked by their origin.
+    void originAsked();
 
 private:
     void tell();

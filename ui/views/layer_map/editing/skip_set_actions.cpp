@@ -72,7 +72,7 @@ void SkipSetActions::togglePin() {
 
 void SkipSetActions::copyText() {
     if (const auto shown = m_shown())
-        QGuiApplication::clipboard()->setText(setText(shown->skipped));
+        QGuiApplication::clipboard()->setText(setText(leftOutBy(*shown)));
     else
         tellNothingShown();
 }
@@ -111,7 +111,7 @@ void SkipSetActions::saveTo(const QString& path) {
         tellNothingShown();
         return;
     }
-    if (const auto problem = writeSkipSet(path, entryName(), shown->skipped))
+    if (const auto problem = writeSkipSet(path, entryName(), leftOutBy(*shown)))
         emit told(*problem);
     else
         emit told(tr("The skip set was saved to %1.").arg(path));

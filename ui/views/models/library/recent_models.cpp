@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/models/library/recent_models.h"
 
+#include "ui/bridge/settings_text.h"
+
 #include <QDir>
 #include <QFileInfo>
 #include <QSettings>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -23,8 +26,13 @@ RecentModels::RecentModels(QSettings& settings, QObject* parent)
         m_settings.setArrayIndex(i);
         const QString path = m_settings.value("path").toString();
         const QString name = m_settings.value("name").toString();
-        if (!path.isEmpty())
-            m_list.push_back({path, name.isEmpty() ? nameOf(path) : name});
+        if (path.isEmpty())
+            continue;
+        RecentModel model{path, name.isEmpty() ? nameOf(path) : name};
+        model.load.backend = m_settings.value("backend").toString().toStdString();
+        model.load.contextLength = std::max(0, m_settings.value("context").toInt());
+        model.load.settings = settingsFrom(m_settings.value("load").toString());
+        m_list.push_back(std::move(model));
     }
     m_settings.endArray();
 }
@@ -32,7 +40,8 @@ RecentModels::RecentModels(QSettings& settings, QObject* parent)
 void RecentModels::add(const RecentModel& model) {
     const QString path = QDir::cleanPath(model.path);
     std::erase_if(m_list, [&](const RecentModel& known) { return known.path == path; });
-    m_list.insert(m_list.begin(), {path, model.name.isEmpty() ? nameOf(path) : model.name});
+    m_list.insert(m_list.begin(),
+                  {path, model.name.isEmpty() ? nameOf(path) : model.name, model.load});
     if (m_list.size() > kMost)
         m_list.resize(kMost);
     keep();
@@ -42,6 +51,13 @@ void RecentModels::remove(const QString& path) {
     const QString clean = QDir::cleanPath(path);
     if (std::erase_if(m_list, [&](const RecentModel& known) { return known.path == clean; }) > 0)
         keep();
+}
+
+engine::LoadModel RecentModels::loadOf(const QString& path) const {
+    const auto known = std::ranges::find(m_list, QDir::cleanPath(path), &RecentModel::path);
+    engine::LoadModel load = known == m_list.end() ? engine::LoadModel() : known->load;
+    load.path = path.toStdString();
+    return load;
 }
 
 bool RecentModels::isGone(const RecentModel& model) { return !QFileInfo::exists(model.path); }
@@ -58,6 +74,10 @@ void RecentModels::keep() {
         m_settings.setArrayIndex(static_cast<int>(i));
         m_settings.setValue("path", m_list[i].path);
         m_settings.setValue("name", m_list[i].name);
+        const engine::LoadModel& load = m_list[i].load;
+        m_settings.setValue("backend", QString::fromStdString(load.backend));
+        m_settings.setValue("context", load.contextLength);
+        m_settings.setValue("load", settingsText(load.settings));
     }
     m_settings.endArray();
     emit changed();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "engine/session/engine_command.h"
+
 #include <QObject>
 #include <QString>
 
@@ -12,8 +14,9 @@ namespace ui {
 
 /// A model that was opened before. A plain value.
 struct RecentModel {
-    QString path; ///< a file or a folder
-    QString name; ///< for people
+    QString path;                ///< a file or a folder
+    QString name;                ///< for people
+    engine::LoadModel load = {}; ///< its options, as chosen in the dock Models; no path
 };
 
 /// The models that were opened, newest first, kept in the settings it is given. Thread: UI.
@@ -32,6 +35,9 @@ public:
     void add(const RecentModel& model);
 
     void remove(const QString& path);
+
+    /// The command that loads this model with its options; the usual ones if it is not in the list.
+    engine::LoadModel loadOf(const QString& path) const;
 
     /// Whether its file or folder is missing; asks the file system.
     static bool isGone(const RecentModel& model);

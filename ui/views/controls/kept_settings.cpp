@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "ui/views/controls/kept_settings.h"
+
+#include "ui/bridge/settings_text.h"
+#include "ui/views/controls/decoder_switch.h"
+
+#include <QSettings>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ui {
+
+using namespace engine;
+
+namespace {
+
+/// What holds a set that was made for one model, and what makes a decoder use no other.
+constexpr std::array kSetHolders = {"skip_set", "entry"};
+constexpr std::array kSetUses = {"start", "optimise"};
+
+QString decoderKey(const std::string& decoder, const char* what) {
+    return QStringLiteral("run/decoders/%1/").arg(QString::fromStdString(decoder)) +
+           QLatin1String(what);
+}
+
+/// A lesson model has other layers than the model at its path.
+QString modelOfSets(const RunStore& run) {
+    if (run.model() == nullptr)
+        return {};
+    const QString path = QString::fromStdString(run.model()->path);
+    return run.model()->model.silentCopies.empty() ? path : path + QStringLiteral(" (planted)");
+}
+
+bool haveSameSet(const SettingValues& first, const SettingValues& second) {
+    return std::ranges::all_of(kSetHolders, [&](const char* name) {
+        const auto inFirst = first.find(name);
+        const auto inSecond = second.find(name);
+        return inFirst == first.end() || inSecond == second.end()
+                   ? (inFirst == first.end()) == (inSecond == second.end())
+                   : inFirst->second == inSecond->second;
+    });
+}
+
+/// The set by hand with what makes a decoder use it: without it that would skip nothing.
+SettingValues takeSet(SettingValues& values) {
+    SettingValues set;
+    if (haveSameSet(values, {}))
+        return set;
+    for (const auto& names : {kSetHolders, kSetUses})
+        for (const char* name : names)
+            if (auto taken = values.extract(name))
+                set.insert(std::move(taken));
+    return set;
+}
+
+} // namespace
+
+KeptSettings::KeptSettings(QSettings& settings, const RunStore& run)
+    : m_settings(settings)
+    , m_run(run) {}
+
+SettingValues KeptSettings::startOf(const std::string& decoder) {
+    m_asked = m_baseOf = decoder;
+    m_base = startingSettings(m_run, decoder);
+    SettingValues values = m_base;
+    if (m_run.model() == nullptr)
+        return values;
+    const auto& known = m_run.model()->decoders;
+    const auto info = std::ranges::find(known, decoder, &DecoderInfo::name);
+    if (info == known.end())
+        return values;
+    SettingValues kept = settingsFrom(m_settings.value(decoderKey(decoder, "settings")).toString());
+    if (isSetOfModel(decoder))
+        for (const auto& [name, value] : setOf(decoder))
+            kept.insert_or_assign(name, value);
+    for (const auto& [name, value] : kept) {
+        const SettingInfo* setting = info->find(name);
+        if (setting != nullptr && checkSetting(*setting, value))
+            values[name] = value;
+    }
+    return values;
+}
+
+/// Only what differs from the settings that the decoder would have by itself: those may become
+/// others, for example on a lesson model.
+void KeptSettings::keep(const SettingValues& settings) {
+    m_asked.clear();
+    const DecoderInfo* decoder = m_run.decoder();
+    if (decoder == nullptr)
+        return;
+    const SettingValues start =
+        m_baseOf == decoder->name ? m_base : startingSettings(m_run, decoder->name);
+    SettingValues ofProfile = start;
+    if (const auto profile = settings.find(kProfileSetting); profile != settings.end())
+        ofProfile.insert_or_assign(kProfileSetting, profile->second);
+    const auto first = resolveSettings(*decoder, start);
+    const auto usual = resolveSettings(*decoder, ofProfile);
+    SettingValues changed;
+    for (const auto& [name, value] : settings) {
+        const auto& before = name == kProfileSetting ? first : usual;
+        if (!before || !before.value().contains(name) || before.value().at(name) != value)
+            changed[name] = value;
+    }
+    const SettingValues set = takeSet(changed);
+    // A set by hand stays beside another model until one is made for that.
+    if (isSetOfModel(decoder->name) || (!set.empty() && !haveSameSet(set, setOf(decoder->name)))) {
+        m_settings.setValue(decoderKey(decoder->name, "model"), modelOfSets(m_run));
+        m_settings.setValue(decoderKey(decoder->name, "set"), settingsText(set));
+    }
+    m_settings.setValue(decoderKey(decoder->name, "settings"), settingsText(changed));
+}
+
+void KeptSettings::takeOver(const std::string& decoder, const SettingValues& settings) {
+    const QString key = decoderKey(decoder, "settings");
+    if (!m_settings.contains(key))
+        m_settings.setValue(key, settingsText(settings));
+}
+
+void KeptSettings::forgetRefused() {
+    if (m_asked.empty())
+        return;
+    const std::string decoder = std::exchange(m_asked, {});
+    const bool hadSet = isSetOfModel(decoder) && !setOf(decoder).empty();
+    m_settings.remove(decoderKey(decoder, hadSet ? "set" : "settings"));
+}
+
+bool KeptSettings::isSetOfModel(const std::string& decoder) const {
+    return m_settings.value(decoderKey(decoder, "model")).toString() == modelOfSets(m_run);
+}
+
+SettingValues KeptSettings::setOf(const std::string& decoder) const {
+    return settingsFrom(m_settings.value(decoderKey(decoder, "set")).toString());
+}
+
+} // namespace ui

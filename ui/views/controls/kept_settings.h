@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#pragma once
+
+#include "ui/bridge/run_store.h"
+
+#include <string>
+
+class QSettings;
+
+namespace ui {
+
+/// The settings that the user has given to each decoder, also in earlier runs of the program. All
+/// controls that choose a decoder begin with them. Thread: UI.
+class KeptSettings {
+public:
+    /// Both outlive it.
+    KeptSettings(QSettings& settings, const RunStore& run);
+
+    /// What the decoder is chosen with: startingSettings(), and what the user has changed in them.
+    /// A skip set that was made by hand comes back for its own model alone.
+    engine::SettingValues startOf(const std::string& decoder);
+
+    /// Takes these as the user's for the decoder that is chosen now.
+    void keep(const engine::SettingValues& settings);
+
+    /// Takes what earlier versions of the program kept, if nothing is kept for the decoder yet.
+    void takeOver(const std::string& decoder, const engine::SettingValues& settings);
+
+    /// The decoder that startOf() was asked for last was refused. Its skip set by hand may be the
+    /// reason, where the model's file is another one by now, or a setting that only another model
+    /// takes, such as a layer: what may be it is left out from here on.
+    void forgetRefused();
+
+private:
+    bool isSetOfModel(const std::string& decoder) const;
+    engine::SettingValues setOf(const std::string& decoder) const;
+
+    QSettings& m_settings;
+    const RunStore& m_run;
+    std::string m_asked;          ///< until a decoder is chosen; empty = none
+    std::string m_baseOf;         ///< the decoder that the next member is of
+    engine::SettingValues m_base; ///< what it began with, without the user's changes
+};
+
+} // namespace ui
