@@ -99,10 +99,14 @@ bool isWithin(const std::filesystem::path& path, const std::filesystem::path& fo
 /// What is made in a folder may replace all that is there, so nothing is read from it.
 Result<void> checkInputs(const ExperimentOptions& options, const PreparedRun& run) {
     std::vector<std::string> inputs = options.data.paths;
-    inputs.push_back(options.recipe);
+    if (options.recipe.find_first_of("/.") != std::string::npos) // else it is a name
+        inputs.push_back(options.recipe);
     inputs.push_back(run.recipe.run->draftAdapter);
     for (const RunModel& model : run.plan.models)
         inputs.push_back(model.path);
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(options.out, ignored))
+        return {}; // what is wrong with that is told elsewhere
     for (const std::string& input : inputs)
         if (!input.empty() && isWithin(input, options.out))
             return Error{

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace engine {
@@ -31,11 +33,17 @@ Result<FileLock> FileLock::open(const std::filesystem::path& path) {
 }
 
 Result<std::optional<FileLock>> FileLock::take(const std::filesystem::path& path) {
+    constexpr int kAttempts = 4; // isHeld() of another process holds it for a moment
+    constexpr std::chrono::milliseconds kPause(10);
     ENGINE_TRY(FileLock lock, open(path));
-    ENGINE_TRY(const bool isTaken, lock.tryLock());
-    if (!isTaken)
-        return std::optional<FileLock>();
-    return std::optional<FileLock>(std::move(lock));
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        if (attempt > 0)
+            std::this_thread::sleep_for(kPause);
+        ENGINE_TRY(const bool isTaken, lock.tryLock());
+        if (isTaken)
+            return std::optional<FileLock>(std::move(lock));
+    }
+    return std::optional<FileLock>();
 }
 
 Result<bool> FileLock::tryLock() {
@@ -56,7 +64,7 @@ bool FileLock::isHeld(const std::filesystem::path& path) {
     if (descriptor < 0)
         return false;
     const FileLock closes(descriptor, path);
-    return ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    return ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 FileLock::FileLock(FileLock&& other) noexcept

@@ -90,6 +90,13 @@ private:
                              {.layout = m_choice.layout, .fileTask = source.task, .stop = m_stop}));
         if (std::string remark = stream.remark(); !remark.empty())
             tell({source.path.string(), 0, std::move(remark)});
+        auto read = readRecords(stream, source, count);
+        // Also of a file that ended early.
+        std::erase_if(m_missing, [&](const std::string& name) { return stream.hasField(name); });
+        return read;
+    }
+
+    Result<void> readRecords(DataStream& stream, const DataSource& source, FileCount& count) {
         while (count.prompts < m_choice.limits.perFile.value_or(count.prompts + 1)) {
             ENGINE_TRY(auto item, stream.next());
             if (!item)
@@ -101,7 +108,6 @@ private:
             }
             ENGINE_TRY_DO(addRecord(source, std::get<DataRecord>(std::move(*item)), count));
         }
-        std::erase_if(m_missing, [&](const std::string& name) { return stream.hasField(name); });
         return {};
     }
 

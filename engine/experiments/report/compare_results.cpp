@@ -190,8 +190,14 @@ void addFacts(const ExperimentResult& before,
 
 Result<RunFolder> openRun(const std::filesystem::path& place) {
     std::error_code ignored;
-    return RunFolder::open(std::filesystem::is_directory(place, ignored) ? place
-                                                                         : place.parent_path());
+    if (std::filesystem::is_directory(place, ignored))
+        return RunFolder::open(place);
+    if (place.filename() != "result.json") // a copy does not tell which run it is of
+        return Error{
+            ErrorCode::InvalidInput,
+            fmt::format("{} is not the result.json in the folder of a run.", place.string()),
+            "Name the folders of the two runs."};
+    return RunFolder::open(place.parent_path());
 }
 
 /// Of two runs that were asked the same, wherever they ran.

@@ -432,7 +432,19 @@ Result<ShardResult> RunFolder::resultSoFar(int shard) const {
 
 Result<PartJournal>
 RunFolder::goOn(int shard, std::vector<ShardRecord>& done, std::string* damage) const {
-    ENGINE_TRY(const std::uint64_t end, readDone(shard, done, damage));
+    std::string found;
+    ENGINE_TRY(const std::uint64_t end, readDone(shard, done, &found));
+    if (!found.empty()) { // what stands behind that line may be mended by hand
+        fs::path kept = partFile(shard);
+        kept.replace_extension("damaged");
+        std::error_code code;
+        fs::copy_file(partFile(shard), kept, fs::copy_options::overwrite_existing, code);
+        if (code)
+            return ioError(kept, "written", code);
+        found += fmt::format(" The file as it was is kept as {}.", kept.filename().string());
+    }
+    if (damage != nullptr)
+        *damage = std::move(found);
     if (end == 0)
         return begin(shard);
     forgetFailure(shard);

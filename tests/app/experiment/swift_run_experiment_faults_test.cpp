@@ -86,6 +86,7 @@ void SwiftRunExperimentFaultsTest::aPartWhoseOnlyDrafterCannotRunEndsWithItsSent
     QVERIFY2(run.errors.contains("Part 1 could not be finished"), run.errors.constData());
     QVERIFY(!m_folder->opened().result(0));
     QCOMPARE(countOf(run, "shard", "failed"), 2); // one for each task
+    QCOMPARE(countOf(run, "done"), 1);
     for (const QJsonObject& line : run.jsonLines())
         if (line["event"] == "done")
             QCOMPARE(line["failed"].toInt(), 2);
@@ -109,13 +110,26 @@ void SwiftRunExperimentFaultsTest::aDraftAdapterThatIsAnotherIsNotMixedIn() {
     std::filesystem::create_directories(kept.parent_path());
     writeText(kept, adapterFile(adapter));
     const QStringList resume = {"--resume", "--out", m_folder->out()};
+    // One that came later has no part in the run.
+    QCOMPARE(ExperimentFolder::experiment(resume).exitCode, int{app::kSuccess});
+
+    QByteArray recipe = kSmallRecipe;
+    recipe.replace(R"("decoder": "lookup")", R"("decoder": "tuned")");
+    QCOMPARE(m_folder->run({"--out", m_folder->out(), "--overwrite"}, recipe).exitCode,
+             int{app::kSuccess});
+    QVERIFY(!m_folder->opened().plan().models.front().adapter.empty());
+    std::filesystem::remove(folder.shardFile(1));
+    auto other = makeAdapter(files.value().config().value(), AdapterKind::Random, 2);
+    other.fingerprints = adapter.fingerprints;
+    writeText(kept, adapterFile(other));
     const ProgramRun again = ExperimentFolder::experiment(resume);
     QCOMPARE(again.exitCode, int{app::kUsage});
     QVERIFY2(again.errors.contains("The draft adapter of the model tiny.gguf is not the one"),
              again.errors.constData());
     QVERIFY(!std::filesystem::exists(folder.shardFile(1)));
-    std::filesystem::remove(kept);
+    writeText(kept, adapterFile(adapter));
     QCOMPARE(ExperimentFolder::experiment(resume).exitCode, int{app::kSuccess});
+    std::filesystem::remove(kept);
 }
 
 void SwiftRunExperimentFaultsTest::aFullDiskLosesNothingThatIsFinished() {

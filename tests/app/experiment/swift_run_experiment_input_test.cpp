@@ -314,8 +314,9 @@ void SwiftRunExperimentInputTest::theOrderThatTheUserAsksForCountsMoreThanTheRec
             m_folder->run(QStringList{"--out", m_folder->out(folder)} + more, recipe);
         if (run.exitCode != app::kSuccess)
             qFatal("%s", run.errors.constData());
+        const engine::RunFolder opened = m_folder->opened(folder);
         std::string tasks;
-        for (const engine::DataRecord& prompt : m_folder->opened(folder).prompts())
+        for (const engine::DataRecord& prompt : opened.prompts())
             tasks += prompt.task;
         return tasks;
     };

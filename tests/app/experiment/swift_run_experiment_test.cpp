@@ -382,8 +382,10 @@ void SwiftRunExperimentTest::everyTrialOfASearchWaitsForItsTurn() {
     QFETCH(QByteArray, method);
     QByteArray recipe = kTwoStages;
     recipe.replace("\"method\": \"self_sd\"", "\"method\": \"" + method + '"');
-    const QByteArray prompts = "{\"prompt\":\"abc ab\",\"task\":\"a\"}\n"
-                               "{\"prompt\":\"da be\",\"task\":\"b\"}\n";
+    QByteArray prompts; // two of each task, as the recipe has two stages
+    for (const char* prompt : {"abc ab", "da be", "cab ad", "bed ab"})
+        prompts += "{\"prompt\":\"" + QByteArray(prompt) + "\",\"task\":\"" +
+                   (prompts.count('\n') % 2 == 0 ? "a" : "b") + "\"}\n";
     const QString turns = m_folder->out("turns");
     auto lock = engine::TurnLock::open(turns.toStdString());
     QVERIFY(lock);

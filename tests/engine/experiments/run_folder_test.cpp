@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/run/run_folder.h"
+#include "tests/support/file_content.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>
@@ -385,10 +386,13 @@ private slots:
         }
         append(run.value().partFile(0), recordJson(ShardRecord(vanilla)) + "\n");
         QCOMPARE(run.value().resultSoFar(0).value().answers.size(), std::size_t{2});
+        const std::string before = support::fileText(run.value().partFile(0));
         std::vector<ShardRecord> done;
         std::string damage;
         auto journal = run.value().goOn(0, done, &damage);
         QVERIFY2(journal, journal ? "" : journal.error().message.c_str());
+        auto kept = run.value().partFile(0);
+        QCOMPARE(support::fileText(kept.replace_extension("damaged")), before);
         QCOMPARE(done.size(), std::size_t{2});
         QVERIFY2(damage.starts_with("line 4, "), damage.c_str());
         addBoth(journal.value(), 1);

@@ -12,7 +12,12 @@ using namespace engine;
 
 namespace {
 
-TuningPlan quickPlan() { return planOfProfile("quick").value(); }
+/// With a window that so few rows of a prompt suffice for as are always kept, also with two layers.
+TuningPlan quickPlan() {
+    TuningPlan plan = planOfProfile("quick").value();
+    plan.window = 100;
+    return plan;
+}
 
 std::string allOf(const TuningPlan& plan) { return plan.allText("a model", "prompts", 512); }
 
@@ -37,13 +42,8 @@ const std::vector<Change>& changes() {
         {"steps", false, [](TuningPlan& plan) { ++plan.steps; }},
         {"threads", false, [](TuningPlan& plan) { ++plan.threads; }},
         {"head", false, [](TuningPlan& plan) { ++plan.head; }},
-        {"layers",
-         false,
-         [](TuningPlan& plan) {
-             ++plan.layers;
-             plan.window = 100;
-         }},
-        {"prompt_rows", true, [](TuningPlan& plan) { ++plan.layers; }},
+        {"layers", false, [](TuningPlan& plan) { ++plan.layers; }},
+        {"prompt_rows", true, [](TuningPlan& plan) { plan.layers = 3; }},
         {"prompt_rows", true, [](TuningPlan& plan) { plan.window = 257; }},
         {"window", false, [](TuningPlan& plan) { --plan.window; }},
         {"unroll", false, [](TuningPlan& plan) { ++plan.unroll; }},

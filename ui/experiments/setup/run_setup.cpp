@@ -209,7 +209,11 @@ QStringList argumentsOf(const RecipeChoice& choice, const ModelChoice& model) {
     if (choice.seeds > 1)
         arguments << QStringLiteral("--seeds") << QString::number(choice.seeds);
     arguments += choice.executor;
-    addModel(arguments, model);
+    ModelChoice first = model;
+    const qsizetype context = first.loadOptions.indexOf(QStringLiteral("--context"));
+    if (!choice.otherModels.isEmpty() && context >= 0) // it may be too long for another model
+        first.loadOptions.remove(context, 2);
+    addModel(arguments, first);
     for (const QString& other : choice.otherModels)
         arguments << QStringLiteral("--and-model") << other;
     return arguments;

@@ -25,6 +25,10 @@ ViewInfo maskInfo() {
             EngineBridge::kFiguresMs};
 }
 
+QString noDraftYetText() {
+    return MaskView::tr("With the first draft, this shows which tokens each token may look at.");
+}
+
 } // namespace
 
 MaskView::MaskView(const ViewContext& context, QWidget* parent)
@@ -36,7 +40,8 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     rows->addWidget(m_note);
-    rows->addWidget(m_table, 1);          // a tab stop even when empty
+    rows->addWidget(m_table, 1);       // a tab stop even when empty
+    m_note->setText(noDraftYetText()); // measured before it has margins, which would make it higher
     m_table->setProperty("form", "mask"); // two digits fit into a column as narrow as its cells
     m_table->setModel(m_model);
     m_table->setItemDelegate(new MaskDelegate(theme(), *m_model, this));
@@ -50,10 +55,8 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
 void MaskView::refreshView(Topics) {
     const ShownStep shown = shownStep(store(), selection());
     m_note->setVisible(shown.step == nullptr);
-    m_note->setText(
-        shown.isGone ? goneStepText()
-                     : tr("With the first draft, this shows which tokens each token may look at."));
     if (shown.step == nullptr) {
+        m_note->setText(shown.isGone ? goneStepText() : noDraftYetText());
         m_model->show(nullptr, {});
         setSubtitle({});
         return;

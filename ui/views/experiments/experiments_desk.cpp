@@ -119,7 +119,7 @@ void ExperimentsDesk::connectPage() {
     });
     connect(&m_page->reportPage(), &ReportPage::saveAsked, this, &ExperimentsDesk::saveReport);
     connect(&m_page->reportPage(), &ReportPage::runAsked, this, [this](const SetComparison& sets) {
-        openRecipe(setsRecipe(sets.a.title, sets.a.set, sets.b.title, sets.b.set));
+        runSets(sets);
     });
     PromptsView& prompts = m_page->streamPage().prompts();
     connect(&prompts, &PromptsView::exportAsked, this, &ExperimentsDesk::exportPrompts);
@@ -345,6 +345,20 @@ std::optional<double> ExperimentsDesk::speedOn(const QString& folder, int prompt
         return std::nullopt;
     const auto row = std::ranges::find(run->rows, prompt, &PromptRow::prompt);
     return row == run->rows.end() ? std::nullopt : row->speed;
+}
+
+/// Two sets of the run that is shown, on the model that is loaded.
+void ExperimentsDesk::runSets(const SetComparison& sets) {
+    const ExperimentJob* job = shownJob();
+    const RunPicturePtr picture = job != nullptr ? m_watcher.picture(job->folder) : nullptr;
+    if (picture == nullptr || picture->facts == nullptr || picture->facts->plan.models.empty())
+        return;
+    const engine::RunModel& model = picture->facts->plan.models.front();
+    if (QString::fromStdString(model.path) == m_model.path && model.isPlanted == m_model.isPlanted)
+        openRecipe(setsRecipe(sets.a.title, sets.a.set, sets.b.title, sets.b.set));
+    else
+        tell(tr("These sets are for another model."),
+             tr("Load %1 first.").arg(QString::fromStdString(model.name)));
 }
 
 void ExperimentsDesk::openAnswer(int prompt) {

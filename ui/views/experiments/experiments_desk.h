@@ -96,6 +96,7 @@ private:
     void takeTurns(bool isRunning);
     void noteOutcome(const RunPicture& picture);
     void act(ExperimentsPage::Action action);
+    void runSets(const SetComparison& sets);
     void openAnswer(int prompt);
     std::optional<double> speedOn(const QString& folder, int prompt) const;
     /// A job out of the user's choices.

@@ -15,6 +15,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 
@@ -170,6 +171,17 @@ Result<ModelOptions> modelOptionsOf(const RunOptions& run, const RunModel& model
     return options;
 }
 
+namespace {
+
+/// Whether a variant drafts with the model's adapter; no other decoder does.
+bool usesAdapter(const RunPlan& plan, int model) {
+    return std::any_of(plan.variants.begin(), plan.variants.end(), [&](const RunVariant& variant) {
+        return variant.model == model && (variant.decoder == "auto" || variant.decoder == "tuned");
+    });
+}
+
+} // namespace
+
 Result<ShardModel> loadShardModel(const RunFolder& folder, int model, const std::stop_token& stop) {
     const RunOptions& run = *folder.recipe().run;
     const RunModel& planned = folder.plan().models.at(static_cast<std::size_t>(model));
@@ -179,7 +191,9 @@ Result<ShardModel> loadShardModel(const RunFolder& folder, int model, const std:
                                  "times cannot be mixed with those of this one.",
                                  folder.path().string()),
                      "Go on with that build, or begin the run anew with --overwrite."};
-    ENGINE_TRY(const ModelOptions options, modelOptionsOf(run, planned));
+    ENGINE_TRY(ModelOptions options, modelOptionsOf(run, planned));
+    if (planned.adapter.empty())
+        options.draftAdapter = kNoDraftAdapter; // one that is kept since then has no part in it
     ENGINE_TRY(const RunModel found, describeModel(options));
     if (found.identity != planned.identity)
         return Error{ErrorCode::InvalidInput,
@@ -187,7 +201,7 @@ Result<ShardModel> loadShardModel(const RunFolder& folder, int model, const std:
                                  found.name,
                                  folder.path().string()),
                      kOtherModel};
-    if (found.adapter != planned.adapter)
+    if (found.adapter != planned.adapter && usesAdapter(folder.plan(), model))
         return Error{ErrorCode::InvalidInput,
                      fmt::format("The draft adapter of the model {} is not the one with which the "
                                  "run in {} was begun.",

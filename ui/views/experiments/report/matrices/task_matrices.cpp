@@ -141,6 +141,13 @@ void TaskMatrices::setResult(const engine::ExperimentResult& result) {
             if (figure.kind == engine::FigureKind::LayerGrids && panel.cells.size() == 2)
                 m_sets[panel.title] = {{skippedIn(panel.cells[0]), skippedIn(panel.cells[1])},
                                        static_cast<int>(panel.cells[0].size())};
+    const auto hasCell = [this](const Matrix& matrix) {
+        const engine::ResultFigure& figure = matrix.view->figure();
+        return std::ranges::count(figure.y.names, m_cell->row) > 0 &&
+               std::ranges::count(figure.x.names, m_cell->column) > 0;
+    };
+    if (m_cell && std::ranges::none_of(m_matrices, hasCell))
+        m_cell.reset(); // of another run
     m_compare->setVisible(!m_sets.empty());
     showCell();
     arrange();
