@@ -89,9 +89,7 @@ ShownStep shownStep(const RunStore& store, const Selection& selection) {
     return {};
 }
 
-QString goneStepText() {
-    return DraftTreeView::tr("The round of this token cannot be shown.");
-}
+QString goneStepText() { return DraftTreeView::tr("The round of this token cannot be shown."); }
 
 QString textBefore(const Answer& answer, const StepFinished& step) {
     const auto first = std::ranges::find(answer.tokens, step.step, &AnswerToken::step);
