@@ -5,21 +5,22 @@
 
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 namespace engine {
 
 namespace {
 
-/// KiB that a line of /proc/self/status tells, as "VmSwap:     12 kB"; 0 if there is none.
-double statusKib(const std::filesystem::path& root, std::string_view name) {
+/// The number that a line of /proc/self/status tells, as "VmSwap:     12 kB".
+std::optional<double> statusNumber(const std::filesystem::path& root, std::string_view name) {
     std::ifstream status(root / "proc/self/status");
     for (std::string line; std::getline(status, line);) {
-        double kib = 0.0;
-        if (line.starts_with(name) && std::istringstream(line.substr(name.size())) >> kib)
-            return kib;
+        double number = 0.0;
+        if (line.starts_with(name) && std::istringstream(line.substr(name.size())) >> number)
+            return number;
     }
-    return 0.0;
+    return std::nullopt;
 }
 
 } // namespace
@@ -54,10 +55,11 @@ HugeMemory::~HugeMemory() {
         munmap(m_mapping, m_mappedBytes);
 }
 
-std::string memoryNote(const std::filesystem::path& root) {
+std::string memoryNote(const std::filesystem::path& root, const NodeMachine& machine) {
     constexpr double kSwappedPart = 0.1;
-    const double swapped = statusKib(root, "VmSwap:");
-    if (swapped > 0.0 && swapped >= kSwappedPart * (swapped + statusKib(root, "VmRSS:")))
+    const double swapped = statusNumber(root, "VmSwap:").value_or(0.0);
+    const double held = swapped + statusNumber(root, "VmRSS:").value_or(0.0);
+    if (swapped > 0.0 && swapped >= kSwappedPart * held)
         return fmt::format("{:.0f} MB of this program lie in swap on the disk, so answers are "
                            "slow: close other programs, or choose a smaller model.",
                            swapped * 1024.0 / 1e6);
@@ -66,7 +68,11 @@ std::string memoryNote(const std::filesystem::path& root) {
     if (pages.find("[never]") != std::string::npos)
         return "This system gives no huge pages, so answers are some percent slower; its "
                "administrator can write madvise to /sys/kernel/mm/transparent_hugepage/enabled.";
-    return {};
+    // A system that knows no huge pages tells of none, too.
+    if (!pages.empty() && statusNumber(root, "THP_enabled:") == 0.0)
+        return "This process was started without huge pages, so answers are some percent slower; "
+               "whoever starts it can allow them.";
+    return machine.note();
 }
 
 } // namespace engine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/result.h"
+#include "engine/kernels/nodes/node_machine.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -50,8 +51,10 @@ private:
 };
 
 /// The note for a user whose system makes answers slower than they could be: it gives no huge
-/// pages, or a tenth of this process' memory and more lies in swap; otherwise empty. Read from the
-/// system's files below `root`; what is missing there is no reason.
-std::string memoryNote(const std::filesystem::path& root = "/");
+/// pages, a tenth of this process' memory and more lies in swap, or the machine was refused what it
+/// was asked for; otherwise empty. Read from the system's files below `root`; what is missing there
+/// is no reason.
+std::string memoryNote(const std::filesystem::path& root = "/",
+                       const NodeMachine& machine = systemMachine());
 
 } // namespace engine

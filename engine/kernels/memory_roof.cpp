@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/kernels/memory_roof.h"
 
+#include "engine/base/to_size.h"
 #include "engine/kernels/huge_memory.h"
+#include "engine/kernels/nodes/node_threads.h"
 
 #include <atomic>
 #include <chrono>
@@ -82,13 +84,16 @@ SumChunk widestSum() { return sumPlain; }
 
 } // namespace
 
-/// The buffer and the threads that read it; each free thread takes the next chunk.
+/// The buffer and the threads that read it; each free thread takes the next chunk, as long as there
+/// are some of those of its own memory node.
 class MemoryRoof::Readers {
 public:
-    Readers(std::size_t bytes, int threads)
+    Readers(std::size_t bytes, int threads, NodeMachine& machine)
         : m_chunkCount((bytes + kChunkBytes - 1) / kChunkBytes)
         , m_buffer(HugeMemory::make(m_chunkCount * kChunkBytes, "the roof's buffer"))
-        , m_threadCount(threads > 1 ? threads : 1) {}
+        , m_threadCount(threads > 1 ? threads : 1)
+        , m_nodes(machine, m_threadCount)
+        , m_left(toSize(m_nodes.nodeCount())) {}
 
     ~Readers() {
         {
@@ -106,24 +111,35 @@ public:
     bool hasMemory() const { return m_buffer.hasValue(); }
 
     void start() {
+        std::vector<NodeBytes> reads;
+        for (int node = 0; node < m_nodes.nodeCount(); ++node) {
+            const auto [first, end] = m_nodes.partOf(node, m_chunkCount);
+            reads.push_back({first * kChunkBytes, end * kChunkBytes, node});
+        }
+        m_nodes.place({m_buffer.value().data(), byteSize()}, reads, kHugePage);
         auto* words = reinterpret_cast<std::uint64_t*>(m_buffer.value().data());
         for (std::size_t i = 0; i < byteSize() / sizeof *words; ++i)
             words[i] = i;
         for (int i = 1; i < m_threadCount; ++i)
-            m_threads.emplace_back([this] { serve(); });
+            m_threads.emplace_back([this, i] { serve(i); });
     }
 
     double readOnce() {
+        const CallerOnNode place(m_nodes);
         const auto begin = std::chrono::steady_clock::now();
         {
             const std::lock_guard lock(m_mutex);
-            m_next = 0;
+            for (int node = 0; node < m_nodes.nodeCount(); ++node) {
+                const auto [first, end] = m_nodes.partOf(node, m_chunkCount);
+                m_left[toSize(node)].next = first;
+                m_left[toSize(node)].end = end;
+            }
             m_sum = 0;
             m_busy = m_threadCount - 1;
             ++m_round;
         }
         m_changed.notify_all();
-        readChunks();
+        readChunks(0);
         std::unique_lock lock(m_mutex);
         m_changed.wait(lock, [this] { return m_busy == 0; });
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
@@ -137,7 +153,14 @@ public:
     std::uint64_t sum() const { return m_sum; }
 
 private:
-    void serve() {
+    /// Chunks of a node that are still to be read.
+    struct alignas(64) Left {
+        std::atomic<std::size_t> next = 0;
+        std::size_t end = 0;
+    };
+
+    void serve(int thread) {
+        m_nodes.bind(thread);
         std::uint64_t served = 0;
         while (true) {
             {
@@ -147,26 +170,30 @@ private:
                     return;
                 served = m_round;
             }
-            readChunks();
+            readChunks(thread);
             const std::lock_guard lock(m_mutex);
             if (--m_busy == 0)
                 m_changed.notify_all();
         }
     }
 
-    void readChunks() {
+    void readChunks(int thread) {
         std::uint64_t sum = 0;
-        for (std::size_t chunk = m_next++; chunk < m_chunkCount; chunk = m_next++)
-            sum += m_sumChunk(m_buffer.value().data() + chunk * kChunkBytes);
+        for (int step = 0; step < m_nodes.nodeCount(); ++step) {
+            Left& left = m_left[toSize((m_nodes.nodeOf(thread) + step) % m_nodes.nodeCount())];
+            for (std::size_t chunk = left.next++; chunk < left.end; chunk = left.next++)
+                sum += m_sumChunk(m_buffer.value().data() + chunk * kChunkBytes);
+        }
         m_sum += sum;
     }
 
     std::size_t m_chunkCount;
     Result<HugeMemory> m_buffer;
     int m_threadCount;
+    NodeThreads m_nodes;
+    std::vector<Left> m_left; // [nodes]
     SumChunk m_sumChunk = widestSum();
     std::vector<std::thread> m_threads;
-    std::atomic<std::size_t> m_next = 0;
     std::atomic<std::uint64_t> m_sum = 0;
     std::mutex m_mutex;
     std::condition_variable m_changed;
@@ -180,8 +207,9 @@ MemoryRoof::MemoryRoof(std::unique_ptr<Readers> readers)
 
 MemoryRoof::~MemoryRoof() = default;
 
-Result<std::unique_ptr<MemoryRoof>> MemoryRoof::make(std::size_t bytes, int threads) {
-    auto readers = std::make_unique<Readers>(bytes, threads);
+Result<std::unique_ptr<MemoryRoof>>
+MemoryRoof::make(std::size_t bytes, int threads, NodeMachine& machine) {
+    auto readers = std::make_unique<Readers>(bytes, threads, machine);
     if (!readers->hasMemory())
         return Error{ErrorCode::NoMemory,
                      fmt::format("There is not enough memory to measure its speed: {} bytes.",

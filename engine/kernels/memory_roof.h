@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/kernels/nodes/node_machine.h"
 #include "engine/kernels/read_roof.h"
 
 #include <cstddef>
@@ -14,9 +15,11 @@ namespace engine {
 class MemoryRoof final : public ReadRoof {
 public:
     /// Creates a buffer of `bytes` (rounded up to whole chunks), in huge pages if the system has
-    /// them; `threads` threads read it, including the caller's. If the buffer is not far larger
+    /// them; `threads` threads read it, including the caller's. On a machine with several memory
+    /// nodes each reads that of its own node, as weights are read. If the buffer is not far larger
     /// than the processor's caches, it measures the caches. Errors: NoMemory.
-    static Result<std::unique_ptr<MemoryRoof>> make(std::size_t bytes, int threads);
+    static Result<std::unique_ptr<MemoryRoof>>
+    make(std::size_t bytes, int threads, NodeMachine& machine = systemMachine());
 
     ~MemoryRoof() override;
 

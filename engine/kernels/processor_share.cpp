@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/kernels/processor_share.h"
 
+#include "engine/kernels/nodes/number_list.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include <optional>
 #include <sched.h>
 #include <set>
-#include <sstream>
 #include <thread>
 
 namespace engine {
@@ -106,26 +107,6 @@ int countCores(const std::vector<int>& allowed, const fs::path& root) {
     return static_cast<int>(cores.size());
 }
 
-/// A list as "0-3,8"; empty if it cannot be understood.
-std::vector<int> listedProcessors(const std::string& list) {
-    std::vector<int> processors;
-    std::istringstream ranges(list);
-    for (std::string range; std::getline(ranges, range, ',');) {
-        const std::size_t dash = range.find('-');
-        const double none = -1.0;
-        const double first = numberAt(range).value_or(none);
-        const double last = dash == std::string::npos
-                                ? first
-                                : numberAt(std::string_view(range).substr(dash + 1)).value_or(none);
-        if (!(first >= 0.0 && last >= first && last < kMostProcessors))
-            return {};
-        for (int processor = static_cast<int>(first); processor <= static_cast<int>(last);
-             ++processor)
-            processors.push_back(processor);
-    }
-    return processors;
-}
-
 int wholeProcessors(double quota) {
     return quota < kMostProcessors ? std::max(1, static_cast<int>(std::ceil(quota)))
                                    : kMostProcessors;
@@ -157,8 +138,7 @@ std::vector<int> allowedProcessors() {
 }
 
 ProcessorShare readProcessorShare(const std::vector<int>& allowed, const fs::path& root) {
-    const std::vector<int> online =
-        listedProcessors(firstLine(root / "sys/devices/system/cpu/online"));
+    const std::vector<int> online = numberListIn(root / "sys/devices/system/cpu/online");
     return {.processors = static_cast<int>(allowed.size()),
             .cores = countCores(allowed, root),
             .quota = readQuota(root),

@@ -129,9 +129,11 @@ std::pair<int, int> WorkerPool::shareOf(int thread, int parts, int threads) {
 
 WorkerPool::WorkerPool(int threads,
                        std::chrono::microseconds spinTime,
-                       std::chrono::microseconds aloneTime)
+                       std::chrono::microseconds aloneTime,
+                       NodeMachine& machine)
     : m_spinTime(spinTime)
     , m_aloneTime(aloneTime)
+    , m_nodes(machine, threads)
     , m_shares(static_cast<std::size_t>(std::max(threads, 1))) {
     ENGINE_CHECK(threads >= 1, "a pool of {} threads", threads);
     try {
@@ -243,8 +245,8 @@ bool WorkerPool::worksAlone() {
     return m_isAlone;
 }
 
-/// First the thread's own share, then the rest of the others' shares. A thread that is asked for
-/// its processor leaves its rest to them.
+/// First the thread's own share, then the rest of the others' shares, of its own memory node before
+/// others. A thread that is asked for its processor leaves its rest to them.
 WorkerPool::Outcome WorkerPool::workOn(std::uint32_t number,
                                        std::uint32_t parts,
                                        int thread,
@@ -253,7 +255,8 @@ WorkerPool::Outcome WorkerPool::workOn(std::uint32_t number,
     const auto isAsked = [&] { return lender != nullptr && lender->isAsked(); };
     const int count = threads();
     for (int step = 0; step < count; ++step) {
-        const int owner = (thread + step) % count;
+        const int owner =
+            m_nodes.areSpread() ? m_nodes.ownerAt(thread, step) : (thread + step) % count;
         while (!isAsked()) {
             const int part = takePart(number, parts, owner, step == 0);
             if (part < 0)
@@ -295,6 +298,7 @@ void WorkerPool::workerLoop(int thread) {
     Crowd crowd;
     const int count = static_cast<int>(m_shares.size()); // not all of them may have started
     ProcessorLender lender(thread + 1 == count && count >= processorShare().processors);
+    m_nodes.bind(thread);
     while (true) {
         const std::uint64_t announced = waitForTask(number, fetching, crowd, lender);
         if (m_isEnding)

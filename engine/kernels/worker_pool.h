@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/locks/processor_loan.h"
+#include "engine/kernels/nodes/node_threads.h"
 
 #include <atomic>
 #include <chrono>
@@ -22,24 +23,36 @@ namespace engine {
 /// thread would take time from the thread it waits for. Each thread starts with an equal,
 /// contiguous share of the parts, so that it reads memory as one stream and rarely meets the
 /// others. A thread that has finished takes parts from the end of another's share, so a thread that
-/// loses its processor delays the others by at most its current part. If the threads take all
-/// processors, the last one lends its own to whoever asks (ProcessorLoan). Thread: one caller at a
-/// time.
+/// loses its processor delays the others by at most its current part. On a machine with several
+/// memory nodes the threads are spread over them and stay there (NodeThreads), and take from others
+/// of their node first. If the threads take all processors, the last one lends its own to whoever
+/// asks (ProcessorLoan). Thread: one caller at a time.
 class WorkerPool {
 public:
+    static constexpr auto kUsualSpin = std::chrono::microseconds(1'000);
+    static constexpr auto kUsualAlone = std::chrono::microseconds(500'000);
+
     /// `threads` counts the caller; at least 1. Workers spin for `spinTime` before they sleep. If
     /// the caller has recently slept for a quarter of its time, because its workers had no
-    /// processor, it works alone for `aloneTime`; 0 = never. Throws std::system_error where the
-    /// system starts no further thread.
+    /// processor, it works alone for `aloneTime`; 0 = never. The machine, of which a test may bring
+    /// its own, must outlive the pool. Throws std::system_error where the system starts no further
+    /// thread.
     explicit WorkerPool(int threads,
-                        std::chrono::microseconds spinTime = std::chrono::milliseconds(1),
-                        std::chrono::microseconds aloneTime = std::chrono::milliseconds(500));
+                        std::chrono::microseconds spinTime = kUsualSpin,
+                        std::chrono::microseconds aloneTime = kUsualAlone,
+                        NodeMachine& machine = systemMachine());
+
+    WorkerPool(int threads, NodeMachine& machine)
+        : WorkerPool(threads, kUsualSpin, kUsualAlone, machine) {}
+
     ~WorkerPool();
 
     WorkerPool(const WorkerPool&) = delete;
     WorkerPool& operator=(const WorkerPool&) = delete;
 
     int threads() const { return static_cast<int>(m_workers.size()) + 1; }
+
+    const NodeThreads& nodes() const { return m_nodes; }
 
     /// Memory that threads will read first in the next task: [threads(), kReadsPerThread]. A
     /// waiting thread prefetches it into its cache.
@@ -109,6 +122,7 @@ private:
 
     std::chrono::microseconds m_spinTime;
     std::chrono::microseconds m_aloneTime;
+    NodeThreads m_nodes;
     // For the caller: when it started to count its sleep, and until when it works alone.
     std::chrono::steady_clock::time_point m_countedSince;
     std::chrono::steady_clock::duration m_slept{};

@@ -16,17 +16,23 @@ namespace {
 constexpr std::uint64_t kGroup = 32;
 constexpr std::size_t kGroupBytes = 20; // of Q4_1: scale, minimum, 32 numbers of 4 bits
 
-/// The tensors of an adapter and the rows of the model's head, in 4 bits where `rounds` says so and
-/// rows are whole groups.
+constexpr std::uint64_t kCheckedNumbers = 1U << 20U; // at a time
+
+/// The tensors of an adapter, which may stay in their file, and the rows of the model's head, in 4
+/// bits where `rounds` says so and rows are whole groups.
 class DraftWeights final : public WeightSource {
 public:
     DraftWeights(const DraftAdapter& adapter, const ModelConfig& config, bool rounds)
-        : m_rounds(rounds) {
-        for (const auto& [name, tensor] : adapterTensors(adapter.sizes))
+        : m_rounds(rounds)
+        , m_stored(adapter.stored) {
+        for (const auto& [name, tensor] : adapterTensors(adapter.sizes)) {
+            const auto found = adapter.tensors.find(name);
             add(name,
                 fmt::format("tensor {} of the draft adapter {}", tensor.name, adapter.name),
                 tensor.shape,
-                adapter.tensors.find(name)->second);
+                found == adapter.tensors.end() ? std::span<const float>()
+                                               : std::span<const float>(found->second));
+        }
         m_headName = headTensor(config).weightName();
     }
 
@@ -52,7 +58,8 @@ public:
                           std::uint64_t firstRow,
                           std::uint64_t rowCount,
                           std::span<float> out) const override {
-        const std::span<const float> from = rowsOf(tensor, firstRow, rowCount);
+        std::vector<float> room;
+        ENGINE_TRY(const std::span<const float> from, rowsOf(tensor, firstRow, rowCount, room));
         std::copy(from.begin(), from.end(), out.begin());
         return {};
     }
@@ -61,7 +68,8 @@ public:
                              std::uint64_t firstRow,
                              std::uint64_t rowCount,
                              std::span<std::byte> out) const override {
-        const std::span<const float> from = rowsOf(tensor, firstRow, rowCount);
+        std::vector<float> room;
+        ENGINE_TRY(const std::span<const float> from, rowsOf(tensor, firstRow, rowCount, room));
         if (tensor.type == TensorType::F32) {
             std::memcpy(out.data(), from.data(), from.size_bytes());
             return {};
@@ -78,7 +86,7 @@ public:
     }
 
 private:
-    /// `title` names the tensor in messages.
+    /// `title` names the tensor in messages; without `values` they stay in the file.
     void add(const std::string& name,
              std::string title,
              const std::vector<std::uint64_t>& shape,
@@ -86,10 +94,11 @@ private:
         TensorInfo info;
         info.name = name;
         info.shape = shape;
-        info.byteSize = values.size_bytes();
+        const std::uint64_t count = info.rows() * info.columns();
+        info.byteSize = count * sizeof(float);
         if (m_rounds && shape.size() == 2 && shape.back() % kGroup == 0) {
             info.type = TensorType::Q4_1;
-            info.byteSize = values.size() / kGroup * kGroupBytes;
+            info.byteSize = count / kGroup * kGroupBytes;
         }
         m_tensors.push_back(std::move(info));
         m_values.push_back(values);
@@ -100,14 +109,24 @@ private:
         return static_cast<std::size_t>(&tensor - m_tensors.data());
     }
 
-    std::span<const float>
-    rowsOf(const TensorInfo& tensor, std::uint64_t firstRow, std::uint64_t rowCount) const {
+    /// `room` holds those that come from the file.
+    Result<std::span<const float>> rowsOf(const TensorInfo& tensor,
+                                          std::uint64_t firstRow,
+                                          std::uint64_t rowCount,
+                                          std::vector<float>& room) const {
         const auto columns = static_cast<std::size_t>(tensor.columns());
-        return m_values[placeOf(tensor)].subspan(static_cast<std::size_t>(firstRow) * columns,
-                                                 static_cast<std::size_t>(rowCount) * columns);
+        const std::size_t count = static_cast<std::size_t>(rowCount) * columns;
+        if (const std::span<const float> values = m_values[placeOf(tensor)]; !values.empty())
+            return values.subspan(static_cast<std::size_t>(firstRow) * columns, count);
+        const TensorInfo* stored = m_stored == nullptr ? nullptr : m_stored->find(tensor.name);
+        ENGINE_CHECK(stored != nullptr, "no numbers of {}", tensor.name);
+        room.resize(count);
+        ENGINE_TRY_DO(m_stored->readRows(*stored, firstRow, rowCount, room));
+        return std::span<const float>(room);
     }
 
     bool m_rounds;
+    std::shared_ptr<const WeightSource> m_stored;
     std::string m_headName;
     std::vector<TensorInfo> m_tensors;
     std::vector<std::span<const float>> m_values; // [tensors]
@@ -116,16 +135,25 @@ private:
 };
 
 /// Rounding to halves and groups hides numbers that are not finite.
-Result<void> checkFinite(const DraftAdapter& adapter) {
+Result<void> checkFinite(const DraftAdapter& adapter, const DraftWeights& weights) {
+    std::vector<float> values;
     for (const auto& [name, tensor] : adapterTensors(adapter.sizes)) {
-        const std::vector<float>& values = adapter.tensors.find(name)->second;
-        if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
-            return Error{
-                ErrorCode::Numeric,
-                fmt::format("The draft adapter {} holds numbers that are not finite in {}.",
-                            adapter.name,
-                            tensor.name),
-                "Make it again, or go on without it."};
+        const TensorInfo& info = *weights.find(name);
+        const std::uint64_t most =
+            std::max<std::uint64_t>(kCheckedNumbers / info.columns(), 1); // rows
+        for (std::uint64_t row = 0; row < info.rows(); row += most) {
+            const std::uint64_t rows = std::min(most, info.rows() - row);
+            values.resize(static_cast<std::size_t>(rows * info.columns()));
+            ENGINE_TRY_DO(weights.readRows(info, row, rows, values));
+            if (!std::all_of(
+                    values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
+                return Error{
+                    ErrorCode::Numeric,
+                    fmt::format("The draft adapter {} holds numbers that are not finite in {}.",
+                                adapter.name,
+                                tensor.name),
+                    "Make it again, or go on without it."};
+        }
     }
     return {};
 }
@@ -134,9 +162,9 @@ Result<void> checkFinite(const DraftAdapter& adapter) {
 
 Result<std::unique_ptr<DraftModel>> makeDraftModel(const Transformer& model,
                                                    const DraftAdapter& adapter) {
-    ENGINE_TRY_DO(checkFinite(adapter));
     const ModelConfig config = draftConfig(adapter, model.config());
     DraftWeights weights(adapter, config, model.roundsDraftNetworks());
+    ENGINE_TRY_DO(checkFinite(adapter, weights));
     ENGINE_TRY_DO(weights.addHead(model, adapter.headIds));
     auto made = std::make_unique<DraftModel>();
     ENGINE_TRY(made->network, model.makeDraftNetwork(config, weights));

@@ -38,6 +38,7 @@ struct LoadForecast {
     std::uint64_t copyBytes = 0;
     /// Memory of the GPUs that it would take, all of it; 0: it is the computer's.
     std::uint64_t deviceBytes = 0;
+    int memoryNodes = 1; ///< as Transformer::memoryNodes()
 };
 
 /// Weights that need this much more memory than their file are worth a sentence. Scales widened to

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/model_fingerprint.h"
 
-#include <xxhash.h>
+#include "engine/loading/cache/content_sum.h"
 
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <memory>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -20,26 +20,18 @@ constexpr std::uint64_t kMaxRowBytes = 4'194'304;
 constexpr std::size_t kSamplesOfOneKind = 4;
 constexpr std::size_t kMaxSamples = 256;
 
-/// XXH3 with 128 bits over values whose ends are unmistakable: texts and lists carry their length.
+/// The sum of values whose ends are unmistakable: texts and lists carry their length.
 class ContentHash {
 public:
-    ContentHash()
-        : m_state(XXH3_createState(), &XXH3_freeState) {
-        ENGINE_CHECK(m_state, "there is no memory for {} bytes of hash state", sizeof(void*));
-        XXH3_128bits_reset(m_state.get());
-    }
+    void addBytes(std::span<const std::byte> bytes) { m_sum.add(bytes); }
 
-    void addBytes(const void* bytes, std::size_t count) {
-        XXH3_128bits_update(m_state.get(), bytes, count);
-    }
-
-    void addInteger(std::int64_t value) { addBytes(&value, sizeof value); }
+    void addInteger(std::int64_t value) { addBytes(std::as_bytes(std::span(&value, 1))); }
 
     void addNumber(double value) { addInteger(std::bit_cast<std::int64_t>(value)); }
 
     void addText(std::string_view text) {
         addInteger(static_cast<std::int64_t>(text.size()));
-        addBytes(text.data(), text.size());
+        addBytes(std::as_bytes(std::span(text)));
     }
 
     template <typename Number> void addList(const std::vector<Number>& numbers) {
@@ -52,13 +44,10 @@ public:
         }
     }
 
-    std::string hexDigits() const {
-        const XXH128_hash_t hash = XXH3_128bits_digest(m_state.get());
-        return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-    }
+    std::string hexDigits() const { return m_sum.hexDigits(); }
 
 private:
-    std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> m_state;
+    ContentSum m_sum;
 };
 
 /// What a LLaMA does without.
@@ -179,7 +168,7 @@ Result<void> addSample(const WeightSource& weights, const TensorInfo& tensor, Co
     std::vector<std::byte> bytes(static_cast<std::size_t>(count * rowBytes));
     ENGINE_TRY_DO(weights.readRawRows(tensor, (rows - count) / 2, count, bytes));
     hash.addText(tensor.name);
-    hash.addBytes(bytes.data(), bytes.size());
+    hash.addBytes(bytes);
     return {};
 }
 

@@ -161,6 +161,10 @@ public:
     /// choose.
     virtual std::string_view instructionSet() const { return {}; }
 
+    /// Nodes of the computer's memory over which threads and weights are spread; 1 where there is
+    /// one, and with a backend that does not spread them.
+    virtual int memoryNodes() const { return 1; }
+
     /// For people: what it computes on, as "NVIDIA H200"; empty for the processor.
     virtual std::string deviceName() const { return {}; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/model/cpu/cpu_backend.h"
 
+#include "engine/kernels/nodes/node_threads.h"
 #include "engine/kernels/processor.h"
 #include "engine/model/cpu/packing/weight_copy.h"
 
@@ -104,12 +105,14 @@ Result<LoadForecast> forecast(const ModelConfig& config,
     ENGINE_TRY(const InstructionSet set, chooseInstructionSet(options.instructionSet));
     ENGINE_TRY(const Weights outline, outlineWeights(config, source, options.weights));
     const KvType kvType = chosenKvType(outline, options.kvType);
-    return LoadForecast{memoryNeed(config, outline.byteSize(), kvType, contextLength),
-                        std::string(tileFormatName(outline.mainFormat())),
-                        std::string(kvTypeName(kvType)),
-                        std::string(instructionSetName(set)),
-                        wideningNoteOf(source, options.weights, outline.byteSize()),
-                        WeightCopy::bytesFor(outline)};
+    LoadForecast told{memoryNeed(config, outline.byteSize(), kvType, contextLength),
+                      std::string(tileFormatName(outline.mainFormat())),
+                      std::string(kvTypeName(kvType)),
+                      std::string(instructionSetName(set)),
+                      wideningNoteOf(source, options.weights, outline.byteSize()),
+                      WeightCopy::bytesFor(outline)};
+    told.memoryNodes = NodeThreads(*options.machine, threadCount(options.threads)).nodeCount();
+    return told;
 }
 
 void registerBackend(BackendRegistry& registry) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/system_memory.h"
+#include "engine/kernels/nodes/node_machine.h"
 #include "engine/kernels/tiles/packing/tile_packing.h"
 #include "engine/model/backends/backend_registry.h"
 
@@ -22,6 +23,7 @@ struct Options {
     Position cacheSlots = 0;
     /// Bytes that a copy for drafts may count on; a test may bring its own.
     double (*freeMemory)() = &availableMemoryBytes;
+    NodeMachine* machine = &systemMachine(); ///< likewise; never null
     std::stop_token stop = {};
     LoadProgress progress = {};
 };

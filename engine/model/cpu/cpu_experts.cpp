@@ -70,17 +70,23 @@ void CpuTransformer::chooseRows(const Pass& pass) {
     }
 }
 
-/// Cuts the chosen experts' gates and ups, or their downs, into pieces for the threads.
+/// Cuts the chosen experts' gates and ups, or their downs, into pieces for the threads: those of a
+/// memory node follow one another.
 void CpuTransformer::cutExperts(const LayerWeights& weights, bool isDown) {
     ExpertSpace& space = m_space.experts;
     space.pieces.clear();
-    for (int entry = 0; entry < static_cast<int>(space.rows.size()); ++entry) {
-        const GatedMlp& mlp = weights.mlps[toSize(space.rows[toSize(entry)].expert)];
-        const TileMatrix& matrix = isDown ? mlp.down.matrix : mlp.gate.matrix;
-        const int step = std::max(1, static_cast<int>(kLeastExpertPieceBytes / matrix.tileBytes));
-        for (int first = 0; first < tileCount(matrix); first += step)
-            space.pieces.push_back({entry, first, std::min(step, tileCount(matrix) - first)});
-    }
+    const NodeThreads& nodes = m_pool->nodes();
+    for (int node = 0; node < nodes.nodeCount(); ++node)
+        for (int entry = 0; entry < static_cast<int>(space.rows.size()); ++entry) {
+            const GatedMlp& mlp = weights.mlps[toSize(space.rows[toSize(entry)].expert)];
+            const TileMatrix& matrix = isDown ? mlp.down.matrix : mlp.gate.matrix;
+            const int step =
+                std::max(1, static_cast<int>(kLeastExpertPieceBytes / matrix.tileBytes));
+            const auto part = nodes.partOf(node, toSize(tileCount(matrix)));
+            const int end = static_cast<int>(part.second);
+            for (int first = static_cast<int>(part.first); first < end; first += step)
+                space.pieces.push_back({entry, first, std::min(step, end - first)});
+        }
 }
 
 void CpuTransformer::runExpertGateUp(const LayerWeights& weights,

@@ -2,6 +2,7 @@
 #include "engine/model/cpu/cpu_transformer.h"
 
 #include "engine/base/to_size.h"
+#include "engine/model/cpu/layer_cut.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +26,8 @@ CpuTransformer::CpuTransformer(ModelConfig config,
                      std::move(weights),
                      options,
                      kernels,
-                     std::make_shared<WorkerPool>(threadCount(options.threads))) {}
+                     std::make_shared<WorkerPool>(threadCount(options.threads), *options.machine)) {
+}
 
 CpuTransformer::CpuTransformer(ModelConfig config,
                                Weights weights,
@@ -63,28 +65,13 @@ CpuTransformer::CpuTransformer(ModelConfig config,
 
 void CpuTransformer::cut(CutWeights& into) const {
     const int threads = m_pool->threads();
-    for (const LayerWeights& layer : into.weights.layers) {
-        LayerOperations& operations = into.layers.emplace_back();
-        operations.queryKeyValue = LinearGroup({&layer.query, &layer.key, &layer.value}, threads);
-        operations.output = LinearGroup({&layer.output}, threads);
-        if (layer.router.matrix.rows == 0) {
-            const GatedMlp& mlp = layer.mlps.front();
-            operations.gateUp = LinearGroup({&mlp.gate, &mlp.up}, threads, true);
-            operations.down = LinearGroup({&mlp.down}, threads);
-            continue;
-        }
-        operations.router = LinearGroup({&layer.router}, threads);
-        for (const GatedMlp& expert : layer.mlps) {
-            operations.expertInput.add(expert.gate.matrix);
-            operations.expertInput.add(expert.up.matrix);
-            operations.expertInner.add(expert.down.matrix);
-        }
-    }
+    into.layers = cutLayers(into.weights, threads);
     into.head = LinearGroup({&into.weights.outputHead()}, threads);
 }
 
 Result<KvCache> CpuTransformer::makeCache(Position capacity) const {
     ENGINE_TRY(auto storage, HostKvStorage::make(kvShape(capacity)));
+    placeCache(*storage, m_pool->nodes());
     return KvCache(std::move(storage));
 }
 
@@ -147,6 +134,7 @@ void CpuTransformer::compile(const ForwardRequest& request) {
 Result<void>
 CpuTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) {
     checkForwardRequest(m_config, m_key, request, cache, m_copy != nullptr);
+    const CallerOnNode caller(m_pool->nodes());
     m_used = request.plan.weights == WeightSet::Copy ? m_copy.get() : &m_full;
     Pass pass{request,
               hostStorage(cache, kvShape(cache.capacity())),
@@ -275,7 +263,9 @@ void CpuTransformer::readInput(Pass& pass) {
 Result<std::unique_ptr<Transformer>>
 CpuTransformer::makeDraftNetwork(const ModelConfig& config, const WeightSource& source) const {
     ENGINE_TRY_DO(config.validate());
-    const Options options{.threads = m_pool->threads(), .weights = WeightForm::File};
+    const Options options{.threads = m_pool->threads(),
+                          .weights = WeightForm::File,
+                          .machine = &m_pool->nodes().machine()};
     ENGINE_TRY(Weights weights, packWeights(config, source, options));
     weights.embedding = m_full.weights.embedding;
     return std::unique_ptr<Transformer>(

@@ -54,6 +54,8 @@ public:
     Result<void>
     forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) override;
 
+    int memoryNodes() const override { return m_pool->nodes().nodeCount(); }
+
     /// The embedding of a network that drafts belongs to another one.
     std::size_t weightBytes() const override {
         return m_full.weights.byteSize() -

@@ -2,6 +2,7 @@
 #include "engine/model/cpu/linear_group.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace engine::cpu {
 
@@ -19,13 +20,27 @@ constexpr std::size_t kMostFirstBytes = std::size_t{64} << 10U;
 
 } // namespace
 
+void addTileReads(const TileMatrix& matrix,
+                  const NodeBytes& tiles,
+                  std::span<const std::byte> memory,
+                  std::vector<NodeBytes>& into) {
+    // A matrix before the memory gives a number beyond it, too.
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(matrix.data) -
+                               reinterpret_cast<std::uintptr_t>(memory.data());
+    if (offset < memory.size() && tiles.first < tiles.end)
+        into.push_back({offset + tiles.first * matrix.tileBytes,
+                        offset + tiles.end * matrix.tileBytes,
+                        tiles.node});
+}
+
 void OutputRows::reserve(int rows, const TileMatrix& matrix) {
     stride = static_cast<std::size_t>(tileCount(matrix)) * kTileRows;
     values.reserve(static_cast<std::size_t>(rows) * stride);
 }
 
 LinearGroup::LinearGroup(std::vector<const Linear*> linears, int threads, bool isPaired)
-    : m_linears(std::move(linears)) {
+    : m_linears(std::move(linears))
+    , m_isPaired(isPaired) {
     std::size_t bytes = 0;
     for (const Linear* linear : m_linears) {
         m_forms.add(linear->matrix);
@@ -45,7 +60,7 @@ LinearGroup::LinearGroup(std::vector<const Linear*> linears, int threads, bool i
         for (int first = 0; first < tileCount(matrix); first += step)
             m_pieces.push_back({index, first, std::min(step, tileCount(matrix) - first)});
     }
-    planReads(threads, isPaired);
+    planReads(threads);
 }
 
 void LinearGroup::runPiece(const Piece& piece,
@@ -69,7 +84,7 @@ void LinearGroup::runPiece(const Piece& piece,
 }
 
 /// Pieces of a thread's share lie one behind the other, as far as they are of one layer.
-void LinearGroup::planReads(int threads, bool isPaired) {
+void LinearGroup::planReads(int threads) {
     const auto count = static_cast<int>(m_pieces.size());
     m_firstReads.resize(static_cast<std::size_t>(threads) * WorkerPool::kReadsPerThread);
     for (int thread = 0; thread < threads; ++thread) {
@@ -77,12 +92,28 @@ void LinearGroup::planReads(int threads, bool isPaired) {
         if (first == end)
             continue;
         const Piece& piece = m_pieces[static_cast<std::size_t>(first)];
-        for (std::size_t i = 0; i < (isPaired ? WorkerPool::kReadsPerThread : 1); ++i) {
+        for (std::size_t i = 0; i < (m_isPaired ? WorkerPool::kReadsPerThread : 1); ++i) {
             const TileMatrix& matrix = linear(piece.linear + static_cast<int>(i)).matrix;
             const std::size_t begin = static_cast<std::size_t>(piece.firstTile) * matrix.tileBytes;
-            const std::size_t most = isPaired ? kMostFirstBytes / 2 : kMostFirstBytes;
+            const std::size_t most = m_isPaired ? kMostFirstBytes / 2 : kMostFirstBytes;
             m_firstReads[static_cast<std::size_t>(thread) * WorkerPool::kReadsPerThread + i] = {
                 matrix.data + begin, std::min(most, matrixBytes(matrix) - begin)};
+        }
+    }
+}
+
+void LinearGroup::addReads(const NodeThreads& threads,
+                           std::span<const std::byte> memory,
+                           std::vector<NodeBytes>& into) const {
+    for (int node = 0; node < threads.nodeCount(); ++node) {
+        const auto [begin, end] = threads.partOf(node, m_pieces.size());
+        for (std::size_t i = begin; i < end; ++i) {
+            const Piece& piece = m_pieces[i];
+            const auto tile = static_cast<std::size_t>(piece.firstTile);
+            const NodeBytes tiles{tile, tile + static_cast<std::size_t>(piece.tileCount), node};
+            const int last = m_isPaired ? static_cast<int>(m_linears.size()) - 1 : piece.linear;
+            for (int index = piece.linear; index <= last; ++index)
+                addTileReads(linear(index).matrix, tiles, memory, into);
         }
     }
 }

@@ -24,6 +24,13 @@ struct OutputRows {
     }
 };
 
+/// Adds the bytes of some tiles, [first, end) of a matrix, counted from the beginning of the memory
+/// in which it lies. A matrix that lies elsewhere adds nothing.
+void addTileReads(const TileMatrix& matrix,
+                  const NodeBytes& tiles,
+                  std::span<const std::byte> memory,
+                  std::vector<NodeBytes>& into);
+
 /// Linear layers that read the same input and run at once, cut into pieces for the threads. How it
 /// is cut changes nothing in what comes out.
 class LinearGroup {
@@ -47,6 +54,11 @@ public:
 
     /// The weights with which each thread begins.
     WorkerPool::NextReads firstReads() const { return m_firstReads; }
+
+    /// Adds the weights with which the threads of each node begin, as far as they lie in `memory`.
+    void addReads(const NodeThreads& threads,
+                  std::span<const std::byte> memory,
+                  std::vector<NodeBytes>& into) const;
 
     const Linear& linear(int index) const { return *m_linears[static_cast<std::size_t>(index)]; }
 
@@ -72,9 +84,10 @@ public:
     void run(const Run& run) const;
 
 private:
-    void planReads(int threads, bool isPaired);
+    void planReads(int threads);
 
     std::vector<const Linear*> m_linears;
+    bool m_isPaired = false;
     std::vector<Piece> m_pieces;
     std::vector<std::span<const std::byte>> m_firstReads;
     InputForms m_forms;

@@ -186,6 +186,12 @@ private slots:
         const QString status = "proc/self/status";
         system.write(status, "Name:\tswift-run\nVmRSS:\t  950000 kB\nVmSwap:\t   50000 kB\n");
         QVERIFY(system.memory().starts_with("This system gives no huge pages"));
+        system.write(pages, "always [madvise] never\n");
+        QCOMPARE(system.memory(), std::string());
+        system.write(status, "Name:\tswift-run\nTHP_enabled:\t1\n");
+        QCOMPARE(system.memory(), std::string());
+        system.write(status, "Name:\tswift-run\nTHP_enabled:\t0\n");
+        QVERIFY(system.memory().starts_with("This process was started without huge pages"));
         system.write(status, "Name:\tswift-run\nVmRSS:\t  900000 kB\nVmSwap:\t  125000 kB\n");
         QCOMPARE(system.memory(),
                  std::string("128 MB of this program lie in swap on the disk, so answers are slow: "

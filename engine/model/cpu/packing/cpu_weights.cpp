@@ -3,6 +3,7 @@
 
 #include "engine/kernels/processor_share.h"
 #include "engine/loading/files/readable_text.h"
+#include "engine/model/cpu/layer_cut.h"
 #include "engine/model/cpu/packing/packed_cache.h"
 #include "engine/model/memory_need.h"
 
@@ -58,8 +59,6 @@ public:
         const std::size_t copiedBytes = m_config.isPlanted ? layerBytes(weights) : 0;
         ENGINE_TRY_DO(checkMemory(m_bytes + copiedBytes, chosenKvType(weights, m_options.kvType)));
         ENGINE_TRY_DO(fill(weights));
-        for (const PackingJob& job : m_jobs)
-            job.matrix->data = weights.memory.data() + job.offset;
         if (m_config.isPlanted)
             ENGINE_TRY_DO(copyLayers(weights, copiedBytes));
         weights.fileState = m_source.fileState();
@@ -151,18 +150,27 @@ private:
         return {};
     }
 
+    /// Memory for all matrices, each in its place, which nobody has touched yet.
+    Result<void> reserve(Weights& weights, const NodeThreads& threads) const {
+        ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, kWhat));
+        for (const PackingJob& job : m_jobs)
+            job.matrix->data = weights.memory.data() + job.offset;
+        placeWeights(weights, {weights.memory.data(), m_bytes}, threads);
+        return {};
+    }
+
     /// From the packed cache, or by packing.
     Result<void> fill(Weights& weights) {
-        WorkerPool pool(threadCount(m_options.threads));
+        WorkerPool pool(threadCount(m_options.threads), *m_options.machine);
         const PackingWatch watch{m_options.stop, m_options.progress};
         const PackedCache cache(m_options.packedCache, m_config, m_source, m_jobs);
-        ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, kWhat));
+        ENGINE_TRY_DO(reserve(weights, pool.nodes()));
         const std::span memory(weights.memory.data(), m_bytes);
         if (cache.load(memory, watch, pool))
             return {};
         if (cache.isOn()) { // what could be read of a damaged file is in there
             weights.memory = HugeMemory();
-            ENGINE_TRY(weights.memory, HugeMemory::make(m_bytes, kWhat));
+            ENGINE_TRY_DO(reserve(weights, pool.nodes()));
         }
         const std::span zeros(weights.memory.data(), m_bytes);
         ENGINE_TRY(const double workMs, packAllMatrices(m_source, m_jobs, zeros, watch, pool));

@@ -4,9 +4,11 @@
 #include "engine/base/to_size.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/loading/gguf/quantized_blocks.h"
+#include "engine/model/cpu/layer_cut.h"
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace engine::cpu {
 
@@ -163,7 +165,16 @@ Result<void> WeightCopy::reserve(double freeBytes) {
                                  "drafts.",
                                  bytes / 1e9),
                      "Close other programs, or choose a smaller model or a shorter --context."};
+    return renewMemory();
+}
+
+/// Memory for all matrices, each in its place, which nobody has touched yet.
+Result<void> WeightCopy::renewMemory() {
+    m_copy.memory = HugeMemory();
     ENGINE_TRY(m_copy.memory, HugeMemory::make(m_bytes, kCopyName));
+    for (std::size_t i = 0; i < m_rounded.size(); ++i)
+        m_rounded[i].second->matrix.data = m_copy.memory.data() + m_offsets[i];
+    m_isPlaced = false;
     return {};
 }
 
@@ -187,12 +198,10 @@ void WeightCopy::listJobs() {
 }
 
 Result<bool> WeightCopy::makePiece(WorkerPool& pool) {
+    if (!std::exchange(m_isPlaced, true))
+        placeWeights(m_copy, {m_copy.memory.data(), m_bytes}, pool.nodes());
     ENGINE_TRY_DO(m_kept ? readPiece(pool) : roundPiece(pool));
-    if (m_done < m_jobs.size())
-        return false;
-    for (std::size_t i = 0; i < m_rounded.size(); ++i)
-        m_rounded[i].second->matrix.data = m_copy.memory.data() + m_offsets[i];
-    return true;
+    return m_done == m_jobs.size();
 }
 
 Result<void> WeightCopy::readPiece(WorkerPool& pool) {
@@ -212,9 +221,7 @@ Result<void> WeightCopy::readPiece(WorkerPool& pool) {
         return {};
     }
     m_cache->remove();
-    m_copy.memory = HugeMemory(); // what could be read of it is in there
-    ENGINE_TRY(m_copy.memory, HugeMemory::make(m_bytes, kCopyName));
-    return {};
+    return renewMemory(); // what could be read of it is in the old one
 }
 
 Result<void> WeightCopy::roundPiece(WorkerPool& pool) {

@@ -82,6 +82,7 @@ private:
     void outline(const Weights& weights);
     void outlineLinear(const Linear& from, Linear& to);
     Result<void> reserve(double freeBytes);
+    Result<void> renewMemory();
     void listJobs();
     Result<void> readPiece(WorkerPool& pool);
     Result<void> roundPiece(WorkerPool& pool);
@@ -91,6 +92,7 @@ private:
     std::vector<std::pair<const Linear*, Linear*>> m_rounded; // what is copied, and into what
     std::vector<std::size_t> m_offsets;                       // [rounded] of the copy's memory
     std::size_t m_bytes = 0;
+    bool m_isPlaced = false; // see placeWeights(), which asks for the threads
     std::uint64_t m_sourceBytes = 0;
     Slabs m_slabs;
     std::vector<TileMatrix> m_outlines; // [slabs]

@@ -310,7 +310,8 @@ void AttendTest::longContextsAgreeWithDoublePrecision() {
     FETCH_KERNELS;
     for (const KvElement element : kElements)
         for (const float spread : {0.1F, 4.0F}) {
-            const double error = highestError(kernels, makeProblem(3, 64, 5000, element, spread));
+            const int keys = support::takesFewCases() ? 1500 : 5000;
+            const double error = highestError(kernels, makeProblem(3, 64, keys, element, spread));
             // A score of 20, rounded to float32, leaves some 2e-6 of its weight uncertain.
             QVERIFY2(error < (spread < 1.0F ? 1e-6 : 8e-6), qPrintable(QString::number(error)));
         }
@@ -338,10 +339,11 @@ void AttendTest::dividingTheKeysInAnotherWayChangesNoBit() {
         for (const int keyCount : {1, 5, 64, 67, 200, 333})
             for (const int headDim : {64, 38}) {
                 const Problem problem = makeProblem(3, headDim, keyCount, element, 2.0F);
-                const std::vector<float> expected = attend(kernels, problem);
+                std::vector<float> expected;
                 for (unsigned seed = 0; seed < 12; ++seed) {
                     if (few.skipsNext())
                         continue;
+                    expected = expected.empty() ? attend(kernels, problem) : expected;
                     const int longestRun = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 7 : 150;
                     const Placement placement = scattered(keyCount, longestRun, seed);
                     QVERIFY(hasSameBits(attend(kernels, problem, placement), expected));
@@ -351,7 +353,7 @@ void AttendTest::dividingTheKeysInAnotherWayChangesNoBit() {
 
 void AttendTest::headsDoNotNoticeEachOther() {
     FETCH_KERNELS;
-    for (int groupSize = 2; groupSize <= 11; ++groupSize)
+    for (int groupSize = 2; groupSize <= 11; groupSize += support::takesFewCases() ? 3 : 1)
         for (const int headDim : {64, 50}) {
             const Problem group = makeProblem(groupSize, headDim, 90, KvElement::BF16);
             const std::vector<float> together = attend(kernels, group);
@@ -479,7 +481,7 @@ void AttendTest::rowsOfAPromptKeepTheBitsThatTheyHaveAlone() {
     FETCH_KERNELS;
     QFETCH(const int, element);
     QFETCH(const int, headDim);
-    support::FewCases few;
+    support::FewCases few(17);
     const std::pair<int, int> countsAndWindows[] = {
         {1, 0}, {40, 0}, {64, 0}, {130, 0}, {30, 1}, {70, 20}, {100, 64}, {150, 100}};
     for (const int groupSize : {1, 3, 17})

@@ -121,6 +121,14 @@ public:
         return WeightCopy::begin(m_full, m_config, m_cache, kMuchMemory).value();
     }
 
+    /// Where it lies.
+    fs::path file() const {
+        for (const fs::directory_entry& entry : fs::directory_iterator(m_cache.folder))
+            if (entry.file_size() > 10'000'000)
+                return entry.path();
+        return {};
+    }
+
     bool isWhole(const cpu::Weights& copy) const {
         return std::memcmp(copy.memory.data(), m_made.memory.data(), m_made.memory.size()) == 0;
     }
@@ -131,6 +139,13 @@ private:
     cpu::Weights m_full;
     cpu::Weights m_made;
 };
+
+/// One for all functions: to round it takes long.
+const KeptCopy& keptCopy() {
+    static const test_support::TemporaryFolder folder;
+    static const KeptCopy made(folder.path());
+    return made;
+}
 
 double littleMemory() { return 1000.0; }
 
@@ -297,8 +312,7 @@ void WeightCopyTest::theCopyIsKeptAndReadTheNextTime() {
 
 /// Of 12 MB each piece reads 8 MiB.
 void WeightCopyTest::aKeptCopyIsReadInPieces() {
-    const test_support::TemporaryFolder folder;
-    const KeptCopy kept(folder.path());
+    const KeptCopy& kept = keptCopy();
     WorkerPool pool(2);
     const auto copying = kept.begin();
     int pieces = 1;
@@ -309,10 +323,8 @@ void WeightCopyTest::aKeptCopyIsReadInPieces() {
 }
 
 void WeightCopyTest::aKeptCopyThatIsDamagedIsMadeAnew() {
-    const test_support::TemporaryFolder folder;
-    const KeptCopy kept(folder.path());
-    const fs::path file = fs::directory_iterator(folder.path())->path();
-    std::fstream(file, std::ios::in | std::ios::out).seekp(10'000'000).put('x').put('y');
+    const KeptCopy& kept = keptCopy();
+    std::fstream(kept.file(), std::ios::in | std::ios::out).seekp(10'000'000).put('x').put('y');
     WorkerPool pool(2);
     const auto copying = kept.begin();
     int pieces = 1;
