@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a GGUF file through ik_llama.cpp for `swift-run bench --against-ik`, by the protocol that
 // llama_cpp_bench.py describes. set_up_ik_llama_cpp.sh compiles it with that project's headers.
-// Its best form for a processor: weights repacked while loading, flash attention, fused products.
+//
+//   ik_llama_cpp_bench MODEL THREADS CONTEXT
+//   ik_llama_cpp_bench --requantise FROM FORM TO
+//
+// Its best form is not the same for every file, processor, and for tokens and prompts. So each way
+// to hold the weights is tried first, forwards and then backwards because memory gets faster and
+// slower within minutes, and the fastest serves: one for tokens, one for prompts. Flash attention
+// is always on; keys and values are float16, as ours. The version names the flags.
+//
+// The second way to call it rounds a model anew, into a form that only ik_llama.cpp reads.
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <limits>
 #include <llama.h>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,30 +49,54 @@ std::vector<llama_token> idsOf(const std::string& text) {
     return ids;
 }
 
+/// A way to hold the weights.
+struct Form {
+    const char* flags; ///< as its own programs are told
+    bool isRepacked;
+    bool isMapped;
+    bool hasHugePages;
+};
+
+constexpr std::array kForms = {Form{"-rtr 1 -fa 1", true, false, false},
+                               Form{"-thp 1 -fa 1", false, true, true},
+                               Form{"-mmap 0 -fa 1", false, false, false}};
+
+/// What is measured, and how to start.
+struct Setup {
+    const char* path;
+    int threads;
+    int context;
+};
+
 class Rival {
 public:
-    bool open(const char* path, int threads, int context) {
-        llama_log_set([](ggml_log_level, const char*, void*) {}, nullptr);
-        llama_backend_init();
+    ~Rival() {
+        if (m_context != nullptr)
+            llama_free(m_context);
+        if (m_model != nullptr)
+            llama_free_model(m_model);
+    }
+
+    bool open(const Setup& setup, const Form& form) {
         llama_model_params model = llama_model_default_params();
-        model.repack_tensors = true;
-        model.use_mmap = false; // repacking writes into the weights
+        model.repack_tensors = form.isRepacked;
+        model.use_mmap = form.isMapped; // repacking writes into the weights
+        model.use_thp = form.hasHugePages;
         model.flash_attn = true;
-        m_model = llama_model_load_from_file(path, model);
+        m_model = llama_model_load_from_file(setup.path, model);
         if (m_model == nullptr)
             return false;
         llama_context_params params = llama_context_default_params();
-        params.n_ctx = static_cast<std::uint32_t>(context);
+        params.n_ctx = static_cast<std::uint32_t>(setup.context);
         params.n_batch = kBatch;
-        params.n_threads = static_cast<std::uint32_t>(threads);
+        params.n_threads = static_cast<std::uint32_t>(setup.threads);
         params.n_threads_batch = params.n_threads;
         params.flash_attn = true;
         m_context = llama_init_from_model(m_model, params);
         if (m_context == nullptr)
             return false;
         m_vocabSize = llama_n_vocab(m_model);
-        read({1}); // the first pass pays for starting threads
-        return true;
+        return read({1}); // the first pass pays for starting threads
     }
 
     void clear() {
@@ -83,6 +123,8 @@ public:
         return static_cast<llama_token>(std::max_element(logits, logits + m_vocabSize) - logits);
     }
 
+    int vocabSize() const { return m_vocabSize; }
+
 private:
     static constexpr int kBatch = 2048;
 
@@ -92,10 +134,97 @@ private:
     int m_position = 0;
 };
 
+/// The best times of a form so far.
+struct Trial {
+    double promptMs = std::numeric_limits<double>::infinity();
+    double tokensMs = std::numeric_limits<double>::infinity();
+};
+
+/// Chooses the forms, and holds those that serve.
+class Rivals {
+public:
+    bool open(const Setup& setup) {
+        for (std::size_t i = 0; i < 2 * kForms.size(); ++i) {
+            const std::size_t form = i < kForms.size() ? i : 2 * kForms.size() - 1 - i;
+            Rival rival;
+            if (rival.open(setup, kForms[form]))
+                tryOnce(rival, setup, m_trials[form]);
+        }
+        const auto bestBy = [this](double Trial::*ms) {
+            return static_cast<std::size_t>(
+                std::min_element(m_trials.begin(),
+                                 m_trials.end(),
+                                 [ms](const Trial& a, const Trial& b) { return a.*ms < b.*ms; }) -
+                m_trials.begin());
+        };
+        const std::size_t forTokens = bestBy(&Trial::tokensMs);
+        std::size_t forPrompts = bestBy(&Trial::promptMs);
+        m_tokens = std::make_unique<Rival>();
+        if (!m_tokens->open(setup, kForms[forTokens]))
+            return false;
+        if (forPrompts != forTokens && hasRoom(setup.path)) {
+            m_prompts = std::make_unique<Rival>();
+            if (!m_prompts->open(setup, kForms[forPrompts]))
+                return false;
+        } else if (forPrompts != forTokens) {
+            m_note = ", memory for one form alone";
+            forPrompts = forTokens;
+        }
+        m_flags = std::string("tokens ") + kForms[forTokens].flags + ", prompts " +
+                  kForms[forPrompts].flags + m_note;
+        return true;
+    }
+
+    Rival& tokens() { return *m_tokens; }
+
+    Rival& prompts() { return m_prompts ? *m_prompts : *m_tokens; }
+
+    const std::string& flags() const { return m_flags; }
+
+private:
+    static constexpr int kPromptTokens = 256;
+    static constexpr int kTokens = 16;
+
+    static void tryOnce(Rival& rival, const Setup& setup, Trial& trial) {
+        const int count = std::max(1, std::min(kPromptTokens, setup.context - kTokens));
+        std::vector<llama_token> prompt;
+        for (int i = 0; i < count; ++i)
+            prompt.push_back(static_cast<llama_token>((i * 7919 + 13) % rival.vocabSize()));
+        rival.clear();
+        auto start = Clock::now();
+        if (!rival.read(prompt))
+            return;
+        const double promptMs = msSince(start);
+        start = Clock::now();
+        for (int i = 0; i < std::min(kTokens, setup.context - count); ++i)
+            if (!rival.read({rival.best()}))
+                return;
+        trial.promptMs = std::min(trial.promptMs, promptMs);
+        trial.tokensMs = std::min(trial.tokensMs, msSince(start));
+    }
+
+    /// Whether the model fits once more, with room to spare for its context.
+    static bool hasRoom(const char* path) {
+        std::error_code failed;
+        const auto bytes = static_cast<double>(std::filesystem::file_size(path, failed));
+        std::ifstream file("/proc/meminfo");
+        for (std::string line; !failed && std::getline(file, line);)
+            if (line.rfind("MemAvailable:", 0) == 0)
+                return std::atof(line.c_str() + 13) * 1024.0 > 1.4 * bytes;
+        return false;
+    }
+
+    std::array<Trial, kForms.size()> m_trials;
+    std::unique_ptr<Rival> m_tokens;
+    std::unique_ptr<Rival> m_prompts; ///< null: those for tokens
+    std::string m_note;
+    std::string m_flags;
+};
+
 class Commands {
 public:
-    explicit Commands(Rival& rival)
-        : m_rival(rival) {}
+    explicit Commands(Rivals& rivals)
+        : m_rivals(rivals) {}
 
     std::string run(const std::string& line) {
         const std::size_t space = line.find(' ');
@@ -118,16 +247,17 @@ public:
 
 private:
     std::string decode(int count) {
-        m_rival.clear();
+        Rival& rival = m_rivals.tokens();
+        rival.clear();
         const auto start = Clock::now();
-        bool isRead = m_rival.read({m_prompt.begin(), m_prompt.end() - 1});
+        bool isRead = rival.read({m_prompt.begin(), m_prompt.end() - 1});
         const double promptMs = msSince(start);
         const auto middle = Clock::now();
         std::string tokens;
         llama_token last = m_prompt.back();
         for (int made = 0; made < count && isRead; ++made) {
-            isRead = m_rival.read({last});
-            last = m_rival.best();
+            isRead = rival.read({last});
+            last = rival.best();
             tokens += (made > 0 ? "," : "") + std::to_string(last);
             if (std::find(m_ends.begin(), m_ends.end(), last) != m_ends.end())
                 break;
@@ -140,30 +270,85 @@ private:
     }
 
     std::string prefill() {
-        m_rival.clear();
+        Rival& rival = m_rivals.prompts();
+        rival.clear();
         const auto start = Clock::now();
-        if (!m_rival.read(m_prompt))
+        if (!rival.read(m_prompt))
             return R"({"error":"a pass failed"})";
         return R"({"ms":)" + std::to_string(msSince(start)) + "}";
     }
 
-    Rival& m_rival;
+    Rivals& m_rivals;
     std::vector<llama_token> m_prompt;
     std::vector<llama_token> m_ends;
+};
+
+/// Forms of its own that are worth being measured beside those that all engines read.
+struct OwnForm {
+    const char* name;
+    llama_ftype type;
+};
+
+constexpr std::array kOwnForms = {OwnForm{"iq4_ks", LLAMA_FTYPE_MOSTLY_IQ4_KS},
+                                  OwnForm{"iq4_k", LLAMA_FTYPE_MOSTLY_IQ4_K},
+                                  OwnForm{"iq5_ks", LLAMA_FTYPE_MOSTLY_IQ5_KS},
+                                  OwnForm{"iq6_k", LLAMA_FTYPE_MOSTLY_IQ6_K},
+                                  OwnForm{"q8_k_r8", LLAMA_FTYPE_MOSTLY_Q8_K_R8}};
+
+int requantise(const char* from, const std::string& form, const char* to) {
+    const auto* const found = std::find_if(
+        kOwnForms.begin(), kOwnForms.end(), [&](const OwnForm& each) { return form == each.name; });
+    if (found == kOwnForms.end()) {
+        std::fprintf(stderr,
+                     "ik_llama_cpp_bench: %s is no form; give iq4_ks, iq4_k, iq5_ks, iq6_k or "
+                     "q8_k_r8.\n",
+                     form.c_str());
+        return 2;
+    }
+    llama_model_quantize_params params = llama_model_quantize_default_params();
+    params.ftype = found->type;
+    params.allow_requantize = true;
+    if (llama_model_quantize(from, to, &params) == 0)
+        return 0;
+    std::fprintf(stderr, "ik_llama_cpp_bench: %s cannot be rounded into %s.\n", from, to);
+    return 1;
+}
+
+/// Where answers go. The library itself prints to standard output as well, of huge pages for
+/// example, and an answer must stand alone on its line: what it prints goes to standard error.
+class Answers {
+public:
+    Answers()
+        : m_stream(fdopen(dup(STDOUT_FILENO), "w")) {
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    }
+
+    void say(const std::string& line) {
+        std::fprintf(m_stream, "%s\n", line.c_str());
+        std::fflush(m_stream);
+    }
+
+private:
+    std::FILE* m_stream; ///< open until the end of the program
 };
 
 } // namespace
 
 int main(int count, char** words) {
-    Rival rival;
-    if (count != 4 || !rival.open(words[1], std::atoi(words[2]), std::atoi(words[3]))) {
-        std::puts(R"({"error":"the model cannot be loaded"})");
+    Answers answers;
+    llama_log_set([](ggml_log_level, const char*, void*) {}, nullptr);
+    llama_backend_init();
+    if (count == 5 && words[1] == std::string("--requantise"))
+        return requantise(words[2], words[3], words[4]);
+    Rivals rivals;
+    if (count != 4 || !rivals.open({words[1], std::atoi(words[2]), std::atoi(words[3])})) {
+        answers.say(R"({"error":"the model cannot be loaded"})");
         return 0;
     }
-    std::cout << R"({"ready":true,"version":")" IK_VERSION R"(","threads":)" << words[2] << "}\n"
-              << std::flush;
-    Commands commands(rival);
+    answers.say(R"({"ready":true,"version":")" IK_VERSION " (" + rivals.flags() +
+                R"x()","threads":)x" + words[2] + "}");
+    Commands commands(rivals);
     for (std::string line; std::getline(std::cin, line) && line != "exit";)
-        std::cout << commands.run(line) << "\n" << std::flush;
+        answers.say(commands.run(line));
     std::_Exit(0); // nothing is to be saved
 }

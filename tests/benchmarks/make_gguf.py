@@ -111,32 +111,40 @@ class Tensors:
     def __init__(self, writer, form):
         self.writer = writer
         self.form = form
+        self.rounded = {}
 
-    def add(self, name, values):
+    def add(self, name, values, key=None):
+        """Matrices of one key are the same one: it is rounded once for each form, and held once."""
         values = numpy.ascontiguousarray(values, dtype=numpy.float32)
         if values.ndim == 1:
             self.writer.add_tensor(name, values)
             return
-        form = self.form
-        if form == Type.Q4_K:
-            return self.add_mixed(name, values)
-        if name == "token_embd.weight" and form != Type.BF16:
-            form = Type.Q8_0
-        self.writer.add_tensor(name, gguf.quants.quantize(values, form), raw_dtype=form)
+        form = self.form_of(name, values.shape[1])
+        rows = self.rounded.get((key, form))
+        if rows is None:
+            rows = self.rows_of(values, form)
+        if key is not None:
+            self.rounded[key, form] = rows
+        self.writer.add_tensor(name, rows, raw_dtype=form)
 
-    def add_mixed(self, name, values):
+    def form_of(self, name, columns):
         """Rows that are no whole blocks take the nearest form of 32 numbers, as llama.cpp does."""
+        if self.form != Type.Q4_K:
+            isWide = name == "token_embd.weight" and self.form != Type.BF16
+            return Type.Q8_0 if isWide else self.form
         part = name.split(".")
         isFine = part[0] in ("token_embd", "output") or (
             part[2] in ("attn_v", "ffn_down") and int(part[1]) % 2 == 0
         )
-        if values.shape[1] % BLOCK != 0:
-            form = Type.Q8_0 if isFine else Type.Q5_0
-            self.writer.add_tensor(name, gguf.quants.quantize(values, form), raw_dtype=form)
-            return
-        form, pack = (Type.Q6_K, to_q6_k) if isFine else (Type.Q4_K, to_q4_k)
-        rows = pack(values).reshape(values.shape[0], -1)
-        self.writer.add_tensor(name, rows, raw_dtype=form)
+        if columns % BLOCK != 0:
+            return Type.Q8_0 if isFine else Type.Q5_0
+        return Type.Q6_K if isFine else Type.Q4_K
+
+    def rows_of(self, values, form):
+        pack = {Type.Q6_K: to_q6_k, Type.Q4_K: to_q4_k}.get(form)
+        if pack is None:
+            return gguf.quants.quantize(values, form)
+        return pack(values).reshape(values.shape[0], -1)
 
 
 def write_same(reader, tensors):
@@ -178,7 +186,7 @@ def write_made_up(shape, vocabulary, writer, tensors):
     tensors.add("output_norm.weight", numpy.ones(width))
     for number in range(layers):
         for name, values in layer.items():
-            tensors.add(f"blk.{number}.{name}.weight", values)
+            tensors.add(f"blk.{number}.{name}.weight", values, name)
 
 
 def main():

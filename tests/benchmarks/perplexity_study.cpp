@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Perplexity of a fixed text on the cpu backend in each form of weights, against a float32
 // reference on exactly the weights that are held: what is left is what rounding the activations
-// does. The text: the first prompts of long_context_qa, Wikipedia passages and questions, one
+// does. Each form runs with each type of keys and values, and the others stand beside the first of
+// them. The text: the first prompts of long_context_qa, Wikipedia passages and questions, one
 // behind the other.
 #include "app/commands/options/model_options.h"
 #include "app/commands/options/text_options.h"
@@ -15,6 +16,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 namespace study {
 
 using namespace engine;
@@ -26,7 +29,9 @@ struct Options {
     app::ModelOptions model;
     std::string data = "../shared/data/long_context_qa.jsonl";
     std::vector<std::string> forms = {"file", "f32", "int8", "bf16"};
+    std::vector<std::string> keyValues = {"f16", "int8"};
     std::string reference = "cpu";
+    double most = 0.5;
     int tokens = 2000;
     bool json = false;
 };
@@ -52,6 +57,18 @@ Result<std::vector<TokenId>> textOf(const Options& options, const Tokenizer& tok
 struct Found {
     double perplexity = 0.0;
     std::string arithmetic;
+    std::string kvType;
+
+    double percentAbove(const Found& base) const {
+        return 100.0 * (perplexity / base.perplexity - 1.0);
+    }
+};
+
+/// The same weights and text, otherwise computed.
+struct Bases {
+    Found inFile;     ///< float32, with the weights of the file
+    Found held;       ///< float32, with exactly the weights that are held
+    Found keysValues; ///< with the first type of keys and values
 };
 
 Result<Found> perplexity(const app::ModelOptions& model,
@@ -61,12 +78,51 @@ Result<Found> perplexity(const app::ModelOptions& model,
     ENGINE_TRY(const app::LoadedModel loaded,
                app::loadNetwork(model, {"the model", config, weights}, {}));
     ENGINE_TRY(const auto each, support::surprises(*loaded.transformer, text));
-    return Found{support::perplexityOf(each), loaded.transformer->arithmeticName()};
+    return Found{support::perplexityOf(each),
+                 loaded.transformer->arithmeticName(),
+                 std::string(loaded.transformer->kvTypeName())};
 }
 
 Result<WeightForm> formNamed(const std::string& name) {
     ENGINE_TRY(const cpu::Options options, cpu::optionsOf({.settings = {{"weights", name}}}));
     return options.weights;
+}
+
+void tell(const std::string& weights,
+          const Found& found,
+          const Bases& bases,
+          const Options& options,
+          const app::Console& console) {
+    const double above = found.percentAbove(bases.held);
+    console.text(fmt::format("{:<5} {:<32} {:<8} {:9.4f}, float32 on the same weights {:9.4f} "
+                             "({:+.3f} %, {} {} %), on the file's {:9.4f} ({:+.3f} %), with {} "
+                             "{:9.4f} ({:+.3f} %)\n",
+                             weights,
+                             found.arithmetic,
+                             found.kvType,
+                             found.perplexity,
+                             bases.held.perplexity,
+                             above,
+                             std::abs(above) <= options.most ? "within" : "NOT within",
+                             options.most,
+                             bases.inFile.perplexity,
+                             found.percentAbove(bases.inFile),
+                             bases.keysValues.kvType,
+                             bases.keysValues.perplexity,
+                             found.percentAbove(bases.keysValues)));
+    console.jsonLine({{"event", "form"},
+                      {"weights", weights},
+                      {"precision", found.arithmetic},
+                      {"kv", found.kvType},
+                      {"tokens", options.tokens},
+                      {"perplexity", found.perplexity},
+                      {"reference", options.reference},
+                      {"reference_perplexity", bases.held.perplexity},
+                      {"percent", above},
+                      {"file_perplexity", bases.inFile.perplexity},
+                      {"file_percent", found.percentAbove(bases.inFile)},
+                      {"kv_perplexity", bases.keysValues.perplexity},
+                      {"kv_percent", found.percentAbove(bases.keysValues)}});
 }
 
 Result<void> run(const Options& options, const app::Console& console) {
@@ -79,37 +135,21 @@ Result<void> run(const Options& options, const app::Console& console) {
     reference.backend = options.reference;
     if (options.reference == "cpu")
         reference.settings = {{"weights", "f32"}, {"kv", "f32"}};
-    ENGINE_TRY(const Found asInFile, perplexity(reference, config, *weights, text));
+    Bases bases;
+    ENGINE_TRY(bases.inFile, perplexity(reference, config, *weights, text));
     for (const std::string& name : options.forms) {
         ENGINE_TRY(const WeightForm form, formNamed(name));
-        app::ModelOptions own = options.model;
-        own.settings.insert_or_assign("weights", name);
-        ENGINE_TRY(const Found found, perplexity(own, config, *weights, text));
         const support::HeldWeights held(*weights, form);
-        ENGINE_TRY(const Found expected, perplexity(reference, config, held, text));
-        const auto above = [&](const Found& base) {
-            return 100.0 * (found.perplexity / base.perplexity - 1.0);
-        };
-        console.text(
-            fmt::format("{:<5} {:<32} {:9.4f}, float32 reference {:9.4f} ({:+.3f} %), on the "
-                        "file's own weights {:9.4f} ({:+.3f} %)\n",
-                        name,
-                        found.arithmetic,
-                        found.perplexity,
-                        expected.perplexity,
-                        above(expected),
-                        asInFile.perplexity,
-                        above(asInFile)));
-        console.jsonLine({{"event", "form"},
-                          {"weights", name},
-                          {"precision", found.arithmetic},
-                          {"tokens", text.size()},
-                          {"perplexity", found.perplexity},
-                          {"reference", options.reference},
-                          {"reference_perplexity", expected.perplexity},
-                          {"percent", above(expected)},
-                          {"file_perplexity", asInFile.perplexity},
-                          {"file_percent", above(asInFile)}});
+        ENGINE_TRY(bases.held, perplexity(reference, config, held, text));
+        for (const std::string& type : options.keyValues) {
+            app::ModelOptions own = options.model;
+            own.settings.insert_or_assign("weights", name);
+            own.settings.insert_or_assign("kv", type);
+            ENGINE_TRY(const Found found, perplexity(own, config, *weights, text));
+            if (type == options.keyValues.front())
+                bases.keysValues = found;
+            tell(name, found, bases, options, console);
+        }
     }
     return {};
 }
@@ -125,6 +165,11 @@ int main(int argc, char** argv) {
     app.add_option("--data", options.data, "File of prompts that make the text")
         ->capture_default_str();
     app.add_option("--forms", options.forms)->delimiter(',')->capture_default_str();
+    app.add_option("--kvs", options.keyValues, "Types of keys and values")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--most", options.most, "Percent from the float32 reference that are within")
+        ->capture_default_str();
     app.add_option("--reference", options.reference, "Backend: cpu, plain (slow) or torch")
         ->capture_default_str();
     app.add_option("--tokens", options.tokens)->check(CLI::Range(2, 8192))->capture_default_str();

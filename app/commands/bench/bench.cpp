@@ -18,6 +18,7 @@ using namespace engine;
 namespace {
 
 constexpr int kMostRows = 64;
+constexpr int kMostPromptTokens = 1 << 30;
 
 /// Measures, and reports the results so far even if the user has stopped it.
 Result<void> measure(const BenchOptions& options,
@@ -137,6 +138,14 @@ void addHowMuch(CLI::App& command, BenchOptions& options) {
                     "Length, in tokens, of the prompt whose prefill is timed")
         ->transform(wholeFrom(1))
         ->capture_default_str();
+    command
+        .add_option(
+            "--prompt-tokens",
+            options.promptTokens,
+            "Give each prompt that is decoded exactly this many tokens: its last ones, with "
+            "the other prompts before it; only --pairs of them are decoded. Default: "
+            "prompts as they are")
+        ->transform(numberFrom(1, kMostPromptTokens));
     command.add_option("--max-tokens", options.maxTokens, "Longest answer, in tokens")
         ->transform(wholeFrom(1))
         ->capture_default_str();
@@ -173,6 +182,10 @@ void addAgainst(CLI::App& command, BenchOptions& options) {
         options.ikProgram,
         "Also run the same GGUF file through ik_llama.cpp, in turn with our own runs: "
         "the program that tests/benchmarks/set_up_ik_llama_cpp.sh makes");
+    command.add_option("--ik-model",
+                       options.ikModel,
+                       "The GGUF file that ik_llama.cpp reads instead of --model: the same model, "
+                       "in a form of its own");
 }
 
 } // namespace

@@ -54,14 +54,15 @@ const StoredForm* storedForm(const BenchOptions& options) {
 Result<void> checkContext(const BenchOptions& options, int contextLength) {
     const int mostRows =
         options.rows.empty() ? 16 : *std::max_element(options.rows.begin(), options.rows.end());
-    const int needed = std::max(options.cachedTokens + mostRows, options.prefillTokens);
+    const int needed = std::max(
+        {options.cachedTokens + mostRows, options.prefillTokens, options.promptTokens + 1});
     if (needed <= contextLength)
         return {};
     return Error{ErrorCode::InvalidInput,
                  fmt::format("The measurement needs {}, but the context holds only {}.",
                              counted(needed, "token"),
                              contextLength),
-                 "Choose smaller values for --cached and --prefill."};
+                 "Choose smaller values for --cached, --prefill and --prompt-tokens."};
 }
 
 /// Adds a prompt if it fits together with an answer of one token.
@@ -92,6 +93,36 @@ Result<void> encodePrompts(const PromptSet& set, const DataModel& model, BenchMo
     return {};
 }
 
+/// Gives prompts the wanted length, as many as there are repetitions: each is the end of a text in
+/// which the other prompts stand before it, none twice, so that drafts find nothing repeated.
+Result<void> setPromptLength(const BenchOptions& options, BenchModel& model) {
+    const auto& prompts = model.prompts;
+    const auto wanted = static_cast<std::size_t>(options.promptTokens);
+    std::size_t total = 0;
+    for (const BenchPrompt& prompt : prompts)
+        total += prompt.ids.size();
+    if (total < wanted)
+        return Error{ErrorCode::InvalidInput,
+                     fmt::format("The prompts have {} together, fewer than the {} that "
+                                 "--prompt-tokens asks for.",
+                                 counted(total, "token"),
+                                 wanted),
+                     "Give more of them with --prompts, or choose a smaller number."};
+    std::vector<BenchPrompt> made;
+    for (std::size_t i = 0; i < std::min(prompts.size(), static_cast<std::size_t>(options.pairs));
+         ++i) {
+        std::vector<TokenId> ids;
+        for (std::size_t back = 0; ids.size() < wanted; ++back) {
+            const auto& before = prompts[(i + prompts.size() - back) % prompts.size()].ids;
+            ids.insert(ids.begin(), before.begin(), before.end());
+        }
+        made.push_back(
+            {prompts[i].task, {ids.end() - static_cast<std::ptrdiff_t>(wanted), ids.end()}});
+    }
+    model.prompts = std::move(made);
+    return {};
+}
+
 Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token& stop) {
     ENGINE_TRY(const PromptSet set, readPrompts(options.data, stop)); // none: the built-in ones
     BenchModel model;
@@ -109,6 +140,8 @@ Result<BenchModel> openFiles(const BenchOptions& options, const std::stop_token&
     model.name = data.name;
     model.endIds = data.endIds;
     ENGINE_TRY_DO(encodePrompts(set, data, model));
+    if (options.promptTokens > 0)
+        ENGINE_TRY_DO(setPromptLength(options, model));
     model.loaded = std::move(data.loaded);
     return model;
 }
@@ -148,9 +181,9 @@ Result<BenchModel> openShape(const BenchOptions& options, const std::stop_token&
     model.name = fmt::format(
         "shape {} ({}, {})", options.shape, counted(config.layerCount, "layer"), form.name);
     config.storedType = form.name;
+    const int length = options.promptTokens > 0 ? options.promptTokens : kShapePromptTokens;
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
-        model.prompts.push_back(
-            {"arbitrary", arbitraryIds(kShapePromptTokens, config.vocabSize, seed)});
+        model.prompts.push_back({"arbitrary", arbitraryIds(length, config.vocabSize, seed)});
     ENGINE_TRY(model.loaded, loadNetwork(asStored, {model.name, std::move(config), weights}, stop));
     return model;
 }
@@ -164,6 +197,9 @@ Result<void> checkBenchOptions(const BenchOptions& options) {
     if (options.model.isPlanted && options.hasRival())
         return wrong("No other program can load a lesson model, which is made here.",
                      "Leave --planted out.");
+    if (!options.ikModel.empty() && options.ikProgram.empty())
+        return wrong("--ik-model names a file for ik_llama.cpp, with which nothing is compared.",
+                     "Add --against-ik, or leave --ik-model out.");
     if (options.shape.empty()) {
         if (options.layers > 0)
             return wrong("--layers shortens a made-up model, but --shape was not given.",

@@ -23,6 +23,8 @@ struct BenchOptions {
     std::vector<int> rows;             ///< of the passes that are timed; empty = 1 to 16
     int cachedTokens = 256;            ///< number in the cache before those passes
     int prefillTokens = 512;
+    /// Of every prompt that is decoded, made of the texts; 0 = as long as they are.
+    int promptTokens = 0;
     int maxTokens = 128;
     int pairs = 7;      ///< interleaved repetitions of everything
     int roofMib = 1024; ///< read by the roof probe
@@ -30,6 +32,7 @@ struct BenchOptions {
     std::string llamaPython; ///< an interpreter with llama-cpp-python; empty = the set-up's own
     std::string llamaScript; ///< empty = the checkout's
     std::string ikProgram;   ///< of set_up_ik_llama_cpp.sh; empty = not compared
+    std::string ikModel;     ///< the file that it reads; empty = the same one
     bool isRaw = false;
 
     bool hasRival() const { return isAgainstLlama || !ikProgram.empty(); }

@@ -38,11 +38,13 @@ Json factsJson(const BenchFacts& facts) {
                  {"kv", facts.kvType},
                  {"model", facts.model},
                  {"threads", facts.threads},
+                 {"memory_nodes", facts.memoryNodes},
                  {"weight_bytes", facts.weightBytes},
                  {"bytes_per_step", facts.bytesPerStep},
                  {"roof_bytes", facts.roofBytes},
                  {"cached_tokens", facts.cachedTokens},
                  {"prefill_tokens", facts.prefillTokens},
+                 {"prompt_tokens", facts.promptTokens > 0 ? Json(facts.promptTokens) : Json()},
                  {"max_tokens", facts.maxTokens},
                  {"decoder", facts.decoder.empty() ? Json() : Json(facts.decoder)},
                  {"remarks", facts.notes}};

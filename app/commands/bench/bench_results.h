@@ -34,12 +34,14 @@ struct BenchFacts {
     std::string kvType;    ///< of keys and values
     std::string model;
     int threads = 0;
+    int memoryNodes = 1;         ///< see Transformer::memoryNodes
     std::size_t weightBytes = 0; ///< as the backend holds them
     double bytesPerStep = 0.0;   ///< of them, read for one token
     std::size_t roofBytes = 0;
     std::map<std::string, double> deviceUs = {}; ///< see ReadRoof::timesUs
     int cachedTokens = 0;
     int prefillTokens = 0;
+    int promptTokens = 0; ///< of prompts that are decoded; 0 = as they are
     int maxTokens = 0;
     std::string decoder;                  ///< compared with vanilla; empty = none
     ForRivals<std::string> rivalVersions; ///< empty = not compared

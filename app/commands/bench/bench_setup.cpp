@@ -86,6 +86,7 @@ ForRivals<RivalLaunch> launchesOf(const BenchOptions& options) {
         "llama-cpp-python with --llama-python.";
     if (!options.ikProgram.empty())
         launches[1].command = {options.ikProgram};
+    launches[1].model = options.ikModel;
     launches[1].hint =
         "Run tests/benchmarks/set_up_ik_llama_cpp.sh with a checkout of ik_llama.cpp: it makes the "
         "program.";
@@ -161,11 +162,16 @@ void describeModel(const BenchOptions& options, const BenchModel& model, BenchFa
     facts.kvType = transformer.kvTypeName();
     facts.model = model.name;
     facts.threads = threadCountOf(options.model, model.loaded.backend);
+    facts.memoryNodes = transformer.memoryNodes();
     facts.weightBytes = transformer.weightBytes();
     facts.bytesPerStep = bytesPerStep(transformer);
     facts.cachedTokens = options.cachedTokens;
     facts.prefillTokens = options.prefillTokens;
+    facts.promptTokens = options.promptTokens;
     facts.maxTokens = options.maxTokens;
+    if (!options.ikModel.empty())
+        facts.notes.push_back(
+            fmt::format("ik_llama.cpp reads another file than the others: {}", options.ikModel));
     if (model.leftOut > 0)
         facts.notes.push_back(
             fmt::format("The measurement leaves out {} for lack of room in the context.",
@@ -199,6 +205,11 @@ Result<void> checkRivals(const BenchOptions& options) {
                                      files.path().string()),
                          "Name a GGUF file with --model, or compare with no other program."};
         ENGINE_TRY_DO(RivalProcess::checkParts(launch));
+        if (std::error_code ignored;
+            !launch.model.empty() && !std::filesystem::exists(launch.model, ignored))
+            return Error{ErrorCode::NotFound,
+                         fmt::format("There is no file {}.", launch.model.string()),
+                         "Check what --ik-model names."};
     }
     return {};
 }
@@ -210,7 +221,8 @@ startRivals(const BenchOptions& options, const BenchModel& model, const std::sto
     for (std::size_t i = 0; i < kRivals.size(); ++i) {
         if (launches[i].command.empty())
             continue;
-        launches[i].model = model.file;
+        if (launches[i].model.empty())
+            launches[i].model = model.file;
         launches[i].threads = threadCountOf(options.model, model.loaded.backend);
         launches[i].contextLength = model.contextLength;
         launches[i].stop = stop;
