@@ -16,6 +16,7 @@ enum ExitCode : int {
     kNoMemory = 6,
     kIo = 7,
     kNumeric = 8,
+    kDevice = 9,
     kCancelled = 130,  // 128 + SIGINT, as shells expect
     kTerminated = 143, // 128 + SIGTERM
 };
@@ -36,6 +37,8 @@ inline ExitCode exitCodeOf(engine::ErrorCode code) {
         return kIo;
     case engine::ErrorCode::Numeric:
         return kNumeric;
+    case engine::ErrorCode::Device:
+        return kDevice;
     case engine::ErrorCode::Cancelled:
         return kCancelled;
     case engine::ErrorCode::Internal:

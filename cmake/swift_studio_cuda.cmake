@@ -39,6 +39,32 @@ if(found_nvcc)
     execute_process(COMMAND "${found_nvcc}" --version OUTPUT_VARIABLE nvcc_version ERROR_QUIET)
 endif()
 
+# The folder of cuda.h, with which tests compare what device/driver_functions.h writes down: of the wheel that the
+# set-up pins and leaves in the cache folder, else of the compiler. Empty: there is none.
+set(cuda_header_folder "")
+set(cuda_wheel "${SWIFT_STUDIO_CACHE}/downloads")
+string(APPEND cuda_wheel
+    "/nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl")
+if(EXISTS "${cuda_wheel}")
+    file(SHA256 "${cuda_wheel}" cuda_wheel_hash)
+    if(cuda_wheel_hash STREQUAL 7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548)
+        set(cuda_unpacked "${CMAKE_BINARY_DIR}/cuda-header")
+        if(NOT EXISTS "${cuda_unpacked}/nvidia/cu13/include/cuda.h")
+            file(ARCHIVE_EXTRACT INPUT "${cuda_wheel}" DESTINATION "${cuda_unpacked}"
+                PATTERNS nvidia/cu13/include/cuda.h)
+        endif()
+        set(cuda_header_folder "${cuda_unpacked}/nvidia/cu13/include")
+    endif()
+endif()
+if(NOT cuda_header_folder AND found_nvcc)
+    get_filename_component(cuda_bin "${found_nvcc}" REALPATH)
+    get_filename_component(cuda_bin "${cuda_bin}" DIRECTORY)
+    if(EXISTS "${cuda_bin}/../include/cuda.h")
+        set(cuda_header_folder "${cuda_bin}/../include")
+    endif()
+endif()
+set_property(GLOBAL PROPERTY SWIFT_STUDIO_CUDA_HEADER "${cuda_header_folder}")
+
 # Warnings are errors, and so are registers that do not suffice.
 set(kernel_flags -std=c++20 -O3 --expt-relaxed-constexpr --fmad=false -ftz=false -prec-div=true
     -prec-sqrt=true -Werror all-warnings -Xptxas -warn-spills,-warn-lmem-usage)

@@ -28,8 +28,10 @@ constexpr std::array kErrorNames = {"InvalidInput",
                                     "NoMemory",
                                     "Io",
                                     "Numeric",
+                                    "Device",
                                     "Cancelled",
                                     "Internal"};
+static_assert(kErrorNames.size() == static_cast<std::size_t>(engine::ErrorCode::Internal) + 1);
 
 } // namespace
 

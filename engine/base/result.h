@@ -21,6 +21,7 @@ enum class ErrorCode {
     NoMemory,     ///< an allocation that failed or would fail
     Io,           ///< the operating system refused to read or write
     Numeric,      ///< a computation with a result that is not finite
+    Device,       ///< a GPU that failed, went away or computes wrongly
     Cancelled,    ///< the user asked to stop
     Internal,     ///< a run-time module threw: an error inside the program
 };

@@ -259,7 +259,7 @@ Result<std::unique_ptr<Transformer>> load(const Machine& machine,
     else
         made = std::make_unique<PipelineTransformer>(
             std::move(parts), key, std::string(tileFormatName(outline.mainFormat)));
-    ENGINE_TRY_DO(checkLoaded(*made, made->deviceName(), machine.checkedRows));
+    ENGINE_TRY_DO(checkLoaded(*made, source, made->deviceName(), machine.checkedRows));
     return made;
 }
 

@@ -247,12 +247,12 @@ $small && roof_mib=64
 readonly roof_mib
 
 speed() {
-    local shape layers form rows=1,2,4,8,16,32,64
+    local shape layers form rows=1,2,4,8,16,32,64 forms=(bf16 4bit int8 f32)
     local shapes=("7b 32" "1b 22" "13b 10") more=(--pairs 5 --prefill 512 --cached 1024 --max-tokens 64)
-    $small && shapes=("1b 2") rows=1,2 more=(--pairs 1 --prefill 8 --cached 8 --max-tokens 2)
+    $small && shapes=("1b 2") forms=(bf16 4bit) rows=1,2 more=(--pairs 1 --prefill 8 --cached 8 --max-tokens 2)
     for shape in "${shapes[@]}"; do
         read -r shape layers <<<"$shape"
-        for form in bf16 4bit int8 f32; do
+        for form in "${forms[@]}"; do
             [[ "$form" != bf16 && "$shape" == 13b || "$form$shape" == f327b ]] && continue
             run bench --backend "$backend" --shape "$shape" --layers "$layers" --weights "$form" --rows "$rows" \
                 "${more[@]}" --skip-set "$(skip_sets "$layers")" --roof-mib "$roof_mib" | tail -n 1 || return
@@ -332,7 +332,7 @@ sanitizer() {
     run "${load[@]}" >"$work/load.json" || return # whatever is tested only once is tested here
     for tool in memcheck racecheck; do
         outcome=0
-        within compute-sanitizer --tool "$tool" --error-exitcode 9 "$program" "${load[@]}" >"$folder/$tool.txt" ||
+        within compute-sanitizer --tool "$tool" --error-exitcode 99 "$program" "${load[@]}" >"$folder/$tool.txt" ||
             outcome=$?
         summary="$(grep SUMMARY "$folder/$tool.txt" | tail -n 1 | tr -d '="' || true)"
         echo "{\"event\": \"sanitizer\", \"tool\": \"$tool\", \"exit\": $outcome, \"summary\": \"$summary\"}"

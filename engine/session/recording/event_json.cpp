@@ -105,6 +105,7 @@ template <> const Names<ErrorCode>& namesOf() {
                                               {"NoMemory", ErrorCode::NoMemory},
                                               {"Io", ErrorCode::Io},
                                               {"Numeric", ErrorCode::Numeric},
+                                              {"Device", ErrorCode::Device},
                                               {"Cancelled", ErrorCode::Cancelled},
                                               {"Internal", ErrorCode::Internal}}};
     return kNames;

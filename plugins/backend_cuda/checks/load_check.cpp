@@ -2,7 +2,10 @@
 #include "plugins/backend_cuda/checks/load_check.h"
 
 #include "engine/base/to_size.h"
+#include "engine/loading/network/network_tensors.h"
 
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -13,6 +16,10 @@ using namespace engine;
 namespace {
 
 constexpr int kFirstOfTree = 4;
+constexpr std::size_t kCheckedLogits = 64;
+constexpr double kFarOff = 0.3; // far more than any form of weights and rows loses
+constexpr const char* kUntrustedHint =
+    "Try another driver of NVIDIA, or compute with --backend cpu.";
 
 /// What one way of computing the tokens gave.
 struct CheckedNumbers {
@@ -69,17 +76,65 @@ Error differenceOf(std::string_view device,
     const std::string where = at == expected.streams.size()
                                   ? std::string("the output head")
                                   : fmt::format("row {} of the last layer", at / width);
-    return Error{ErrorCode::Io,
+    return Error{ErrorCode::Device,
                  fmt::format("The GPU {} computes {} differently beside other rows, so its answers "
                              "cannot be trusted.",
                              device,
                              where),
-                 "Try another driver of NVIDIA, or compute with --backend cpu."};
+                 kUntrustedHint};
+}
+
+/// Compares logits of the last row with what the head gives in float64 of the stream behind the
+/// last layer: as wide as the model is, and from its first token to its last one.
+Result<void> checkHead(const ModelConfig& config,
+                       const WeightSource& source,
+                       std::string_view device,
+                       const CheckedNumbers& found) {
+    const std::size_t width = toSize(config.hiddenSize);
+    const auto stream = std::span(found.streams).last(width);
+    const TensorSpec normSpec = finalNormTensor(config);
+    ENGINE_TRY(const std::vector<float> norm,
+               readTensor(source, normSpec.weightName(), normSpec.shape()));
+    std::vector<float> weights(width);
+    const TensorInfo* const head =
+        source.find((config.tiedHead ? embeddingTensor(config) : headTensor(config)).weightName());
+    ENGINE_CHECK(head != nullptr, "a model without a head was loaded");
+    const double squares = std::inner_product(stream.begin(), stream.end(), stream.begin(), 0.0);
+    if (squares > static_cast<double>(std::numeric_limits<float>::max()))
+        return {}; // more than float32 holds: proves nothing
+    const double scale =
+        config.logitScale / std::sqrt(squares / static_cast<double>(width) + config.normEpsilon);
+    const std::size_t last = found.logits.size() - 1;
+    double difference = 0.0;
+    double size = 0.0;
+    for (std::size_t i = 0; i < kCheckedLogits; ++i) {
+        const std::size_t id = i * last / (kCheckedLogits - 1);
+        ENGINE_TRY_DO(source.readRows(*head, id, 1, weights));
+        double logit = 0.0;
+        for (std::size_t at = 0; at < width; ++at)
+            logit += stream[at] * static_cast<double>(norm[at]) * static_cast<double>(weights[at]);
+        logit *= scale;
+        if (config.logitSoftCap > 0.0)
+            logit = config.logitSoftCap * std::tanh(logit / config.logitSoftCap);
+        difference += (found.logits[id] - logit) * (found.logits[id] - logit);
+        size += logit * logit;
+    }
+    if (difference <= kFarOff * kFarOff * size)
+        return {};
+    return Error{
+        ErrorCode::Device,
+        fmt::format("The GPU {} computes the output head wrongly, so its answers cannot be "
+                    "trusted.",
+                    device),
+        kUntrustedHint};
 }
 
 } // namespace
 
-Result<void> checkLoaded(Transformer& transformer, std::string_view device, int rows) {
+Result<void> checkLoaded(Transformer& transformer,
+                         const WeightSource& source,
+                         std::string_view device,
+                         int rows) {
     ENGINE_CHECK(rows > kFirstOfTree, "a check of {} rows", rows);
     // A chain whose second half is a tree without branches: the same keys, in the same slots.
     std::vector<int> parents(toSize(rows - kFirstOfTree));
@@ -101,7 +156,7 @@ Result<void> checkLoaded(Transformer& transformer, std::string_view device, int 
             return differenceOf(
                 device, toSize(transformer.config().hiddenSize), found.back(), found.front());
     }
-    return {};
+    return checkHead(transformer.config(), source, device, found.front());
 }
 
 } // namespace backend_cuda

@@ -10,7 +10,9 @@
 #include "plugins/backend_cuda/transformer/cuda_transformer.h"
 
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
+#include <span>
 
 namespace backend_cuda {
 
@@ -35,11 +37,34 @@ constexpr TestedForm kForms[] = {{TensorType::F32, Form::F32, KvType::F32, 1e-5}
                                  {TensorType::Q4_K, std::nullopt, KvType::F16, 5e-2},
                                  {TensorType::Q6_K, std::nullopt, KvType::F16, 5e-2}};
 
-/// More than attention cuts its keys over, and in parts that take each of the four kernels.
+/// Keys and values of each type in heads of each width; weights whose columns end within a record.
+constexpr TestedForm kFormsOfWideHeads[] = {{TensorType::F32, Form::F32, KvType::F32, 1e-5},
+                                            {TensorType::F32, Form::Bf16, KvType::BF16, 3e-2},
+                                            {TensorType::F32, Form::Int8, KvType::F16, 5e-2}};
+
+/// No other one: rounded rows may choose another expert than the reference.
+constexpr TestedForm kFormOfFeatures[] = {{TensorType::F32, Form::F32, KvType::F32, 1e-4}};
+
+/// A made-up network, how many tokens of it are computed, in which parts once more, and how many
+/// of them a draft has.
+struct TestedNetwork {
+    const char* what; // for people, behind the form
+    std::span<const TestedForm> forms;
+    ModelConfig config;
+    int rows;
+    std::initializer_list<int> parts;
+    int kept;
+};
+
+constexpr int kBeforeTree = 20;
+
+/// More rows than attention cuts its keys over, and in parts that take each of the four kernels.
 constexpr int kRows = 107;
 constexpr std::initializer_list<int> kParts = {1, 7, 9, 26, 64};
-constexpr int kBeforeTree = 20;
-constexpr int kKept = 60; // tokens of a draft
+constexpr int kKept = 60;
+constexpr int kFewRows = 72; // the same for what is small besides
+constexpr std::initializer_list<int> kFewParts = {1, 7, 9, 26, 29};
+constexpr int kFewKept = 25;
 
 /// Several slabs and strips, and columns that every type can have.
 ModelConfig testedConfig() {
@@ -55,6 +80,36 @@ ModelConfig testedConfig() {
     config.contextLength = 512;
     config.normEpsilon = 1e-5;
     config.layerWindows = {0, 0};
+    return config;
+}
+
+/// One layer with heads of this many numbers, in strips and records that are not full.
+ModelConfig wideHeadsConfig(int headDim, int heads) {
+    ModelConfig config = testedConfig();
+    config.layerCount = 1;
+    config.hiddenSize = 192;
+    config.mlpSize = 320;
+    config.headCount = heads;
+    config.kvHeadCount = 1;
+    config.headDim = headDim;
+    config.vocabSize = 513;
+    config.layerWindows = {0};
+    return config;
+}
+
+/// What the others lack: experts, norms of each head and on both sides of a branch, a window, caps,
+/// and heads that are filled up.
+ModelConfig featuresConfig() {
+    ModelConfig config = wideHeadsConfig(80, 2);
+    config.layerCount = 2;
+    config.layerWindows = {0, 20};
+    config.headNorm = HeadNorm::EachHead;
+    config.normPlace = NormPlace::Around;
+    config.attentionSoftCap = 4.0;
+    config.logitSoftCap = 6.0;
+    config.embeddingScale = 1.5;
+    config.experts = {.count = 4, .used = 2, .size = 96};
+    config.denseLayers = {0};
     return config;
 }
 
@@ -99,7 +154,8 @@ Result<void> addLogits(Transformer& transformer,
 /// Logits of the whole text, computed in passes of these layouts.
 Result<std::vector<double>> logitsOf(Transformer& transformer,
                                      const std::vector<AttentionLayout>& layouts) {
-    ENGINE_TRY(KvCache cache, transformer.makeCache(kRows));
+    ENGINE_TRY(KvCache cache,
+               transformer.makeCache(layouts.back().firstSlot() + layouts.back().rowCount()));
     std::vector<double> all;
     for (const AttentionLayout& layout : layouts)
         ENGINE_TRY_DO(addLogits(transformer, cache, layout, layout.firstSlot(), all));
@@ -108,24 +164,24 @@ Result<std::vector<double>> logitsOf(Transformer& transformer,
 
 /// The same with a part of the text drafted beside a wrong token (the one before it, once more) and
 /// kept, so that the cache moves it before the rest is read.
-Result<std::vector<double>> keptLogitsOf(Transformer& transformer) {
-    ENGINE_TRY(KvCache cache, transformer.makeCache(kRows));
+Result<std::vector<double>> keptLogitsOf(Transformer& transformer, const TestedNetwork& network) {
+    ENGINE_TRY(KvCache cache, transformer.makeCache(network.rows));
     std::vector<double> all;
     ENGINE_TRY_DO(addLogits(transformer, cache, AttentionLayout::chain(0, kBeforeTree), 0, all));
     cache.commit(kBeforeTree);
-    std::vector<int> parents(toSize(kKept + 1));
+    std::vector<int> parents(toSize(network.kept + 1));
     std::iota(parents.begin(), parents.end(), -1);
     parents[1] = -1;
     std::vector<double> drafted;
     ENGINE_TRY_DO(addLogits(
         transformer, cache, AttentionLayout::tree(kBeforeTree, parents), kBeforeTree - 1, drafted));
     all.insert(all.end(), drafted.begin() + transformer.config().vocabSize, drafted.end());
-    std::vector<Position> slots(toSize(kKept));
+    std::vector<Position> slots(toSize(network.kept));
     std::iota(slots.begin(), slots.end(), kBeforeTree + 1);
     cache.keepPath(slots);
     const int first = cache.length();
-    ENGINE_TRY_DO(
-        addLogits(transformer, cache, AttentionLayout::chain(first, kRows - first), first, all));
+    ENGINE_TRY_DO(addLogits(
+        transformer, cache, AttentionLayout::chain(first, network.rows - first), first, all));
     return all;
 }
 
@@ -140,7 +196,7 @@ std::vector<AttentionLayout> chainOf(std::initializer_list<int> parts) {
 }
 
 Error untrusted(const DeviceFacts& facts, const std::string& form, std::string_view what) {
-    return Error{ErrorCode::Io,
+    return Error{ErrorCode::Device,
                  fmt::format("The GPU {} fails the test on a made-up network ({}): {}, so its "
                              "answers cannot be trusted.",
                              facts.name,
@@ -149,8 +205,11 @@ Error untrusted(const DeviceFacts& facts, const std::string& form, std::string_v
                  "Try another driver of NVIDIA, or compute with --backend cpu."};
 }
 
-Result<void> testForm(const std::shared_ptr<Device>& device, const TestedForm& form) {
-    const ModelConfig config = testedConfig();
+Result<void> testForm(const std::shared_ptr<Device>& device,
+                      const TestedNetwork& network,
+                      const TestedForm& form) {
+    const ModelConfig& config = network.config;
+    const int rows = network.rows;
     const MadeUpWeights weights(config, form.stored);
     const auto make = [&](const std::shared_ptr<Device>& on,
                           bool isByOperations) -> Result<std::unique_ptr<CudaTransformer>> {
@@ -161,11 +220,11 @@ Result<void> testForm(const std::shared_ptr<Device>& device, const TestedForm& f
             config,
             std::move(uploaded),
             {.weights = form.wanted, .kvType = form.kvType, .isByOperations = isByOperations},
-            kRows);
+            rows);
     };
     ENGINE_TRY(const auto transformer, make(device, false));
-    const std::string name = transformer->arithmeticName();
-    ENGINE_TRY(const std::vector<double> expected, logitsOf(*transformer, chainOf({kRows})));
+    const std::string name = transformer->arithmeticName() + network.what;
+    ENGINE_TRY(const std::vector<double> expected, logitsOf(*transformer, chainOf({rows})));
     const auto check = [&](Result<std::vector<double>> logits,
                            std::string_view what) -> Result<void> {
         ENGINE_TRY(const std::vector<double> found, std::move(logits));
@@ -173,25 +232,25 @@ Result<void> testForm(const std::shared_ptr<Device>& device, const TestedForm& f
             return untrusted(device->facts(), name, what);
         return {};
     };
-    ENGINE_TRY_DO(check(logitsOf(*transformer, chainOf(kParts)),
+    ENGINE_TRY_DO(check(logitsOf(*transformer, chainOf(network.parts)),
                         "its rows depend on those that are computed beside"));
-    std::vector<int> parents(toSize(kRows - kBeforeTree));
+    std::vector<int> parents(toSize(rows - kBeforeTree));
     std::iota(parents.begin(), parents.end(), -1);
     ENGINE_TRY_DO(check(logitsOf(*transformer,
                                  {AttentionLayout::chain(0, kBeforeTree),
                                   AttentionLayout::tree(kBeforeTree, parents)}),
                         "a tree's branch is not the chain of its tokens"));
-    ENGINE_TRY_DO(
-        check(keptLogitsOf(*transformer), "a draft that was kept is not the chain of its tokens"));
+    ENGINE_TRY_DO(check(keptLogitsOf(*transformer, network),
+                        "a draft that was kept is not the chain of its tokens"));
     ENGINE_TRY(const auto byOperations, make(device, true));
-    ENGINE_TRY_DO(check(logitsOf(*byOperations, chainOf({kRows})),
+    ENGINE_TRY_DO(check(logitsOf(*byOperations, chainOf({rows})),
                         "whole passes differ from their operations one after the other"));
     ENGINE_TRY(const auto onHalf, make(std::make_shared<HalfDevice>(device), false));
-    ENGINE_TRY_DO(check(logitsOf(*onHalf, chainOf({kRows})),
+    ENGINE_TRY_DO(check(logitsOf(*onHalf, chainOf({rows})),
                         "its rows depend on the number of multiprocessors"));
     ENGINE_TRY(const auto reference,
                makePlainTransformer(config, weights, {.precision = Precision::F64}));
-    ENGINE_TRY(const std::vector<double> right, logitsOf(*reference, chainOf({kRows})));
+    ENGINE_TRY(const std::vector<double> right, logitsOf(*reference, chainOf({rows})));
     double difference = 0.0;
     double size = 0.0;
     for (std::size_t i = 0; i < right.size(); ++i) {
@@ -203,16 +262,35 @@ Result<void> testForm(const std::shared_ptr<Device>& device, const TestedForm& f
     return {};
 }
 
-} // namespace
-
-Result<void> testDevice(const std::shared_ptr<Device>& device) {
-    for (const TestedForm& form : kForms) {
-        Result<void> tested = testForm(device, form);
+Result<void> testNetwork(const std::shared_ptr<Device>& device, const TestedNetwork& network) {
+    for (const TestedForm& form : network.forms) {
+        Result<void> tested = testForm(device, network, form);
         if (!tested && tested.error().code == ErrorCode::Numeric)
             return untrusted(device->facts(), "any form", tested.error().message);
         ENGINE_TRY_DO(std::move(tested));
     }
     return {};
+}
+
+/// A network that is small besides what is looked at.
+TestedNetwork
+smallNetwork(const char* what, std::span<const TestedForm> forms, const ModelConfig& config) {
+    return {what, forms, config, kFewRows, kFewParts, kFewKept};
+}
+
+} // namespace
+
+Result<void> testSizes(const std::shared_ptr<Device>& device) {
+    ENGINE_TRY_DO(testNetwork(
+        device, smallNetwork(", heads of 128", kFormsOfWideHeads, wideHeadsConfig(128, 2))));
+    ENGINE_TRY_DO(testNetwork(
+        device, smallNetwork(", heads of 256", kFormsOfWideHeads, wideHeadsConfig(256, 1))));
+    return testNetwork(device, smallNetwork(", experts", kFormOfFeatures, featuresConfig()));
+}
+
+Result<void> testDevice(const std::shared_ptr<Device>& device) {
+    ENGINE_TRY_DO(testNetwork(device, {"", kForms, testedConfig(), kRows, kParts, kKept}));
+    return testSizes(device);
 }
 
 std::string testNameOf(const DeviceFacts& facts) {

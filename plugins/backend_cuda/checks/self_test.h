@@ -7,12 +7,16 @@
 
 namespace backend_cuda {
 
-/// Believes a GPU only after it has computed a made-up network: in each form of weights all rows
-/// must be the same bits in launches of many and of few rows, as a chain, as a tree and behind a
-/// draft that was kept, by whole passes and by operations, and on half the blocks; and they must be
-/// near the reference in float64. Errors: Io names the GPU, the form and what differs; NoMemory;
-/// those of the device.
+/// Believes a GPU only after it has computed made-up networks: one in each form of weights, then
+/// smaller ones with heads of each width and with what is not in those. All rows must be the same
+/// bits in launches of many and of few rows, as a chain, as a tree and behind a draft that was
+/// kept, by whole passes and by operations, and on half the blocks; and they must be near the
+/// reference in float64. Errors: Device names the GPU, the form and what differs; NoMemory; those
+/// of the device.
 engine::Result<void> testDevice(const std::shared_ptr<Device>& device);
+
+/// The smaller networks of testDevice() alone.
+engine::Result<void> testSizes(const std::shared_ptr<Device>& device);
 
 /// The same once for each GPU, driver and build: a GPU that passed leaves a file in the folder. If
 /// that cannot be written, the next load tests again.

@@ -32,8 +32,8 @@ enum class Kernel { Pass8, Pass16, Pass32, Pass64 };
 constexpr int tilesOf(Kernel kernel) { return 1 << static_cast<int>(kernel); }
 
 /// Everything that the transformer asks of a GPU; all of it happens in the order in which it was
-/// asked for. Errors of all calls: NoMemory; Io with the driver's name of the error. Behind one by
-/// which the device is lost every later call answers with the same. Thread: engine.
+/// asked for. Errors of all calls: NoMemory; Device with the driver's name of the error. Behind one
+/// by which the device is lost every later call answers with the same. Thread: engine.
 class Device {
 public:
     virtual ~Device() = default;
@@ -59,6 +59,16 @@ public:
 
     /// Waits until all that was asked for before has happened.
     virtual engine::Result<void> download(std::span<std::byte> to, const std::byte* from) = 0;
+
+    /// Whether this GPU writes into the other one's memory itself, without the computer's.
+    virtual bool reaches(Device& /*other*/) { return false; }
+
+    /// Copies into memory of a GPU that this one reaches. It is there, for whatever is asked of the
+    /// other one afterwards, when the next download() from this one has returned.
+    virtual engine::Result<void>
+    copyTo(Device& /*other*/, std::byte* /*to*/, const std::byte* /*from*/, std::size_t /*bytes*/) {
+        throw engine::EngineBug("a GPU that reaches no other one");
+    }
 
     /// As many blocks as there are multiprocessors, all at once, or fewer.
     virtual engine::Result<void>

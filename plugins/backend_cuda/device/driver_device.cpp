@@ -114,7 +114,8 @@ DriverDevice::open(const driver::Functions& functions, int place, const std::vec
 Result<void> DriverDevice::load(const std::vector<char>& image) {
     ENGINE_TRY_DO(check(m_functions.retainPrimaryContext(&m_context, m_device), "opening it"));
     ENGINE_TRY_DO(enter());
-    ENGINE_TRY_DO(check(m_functions.streamCreate(&m_stream, 1), "opening it")); // 1: its own order
+    ENGINE_TRY_DO(
+        check(m_functions.streamCreate(&m_stream, driver::kStreamNonBlocking), "opening it"));
     const driver::Status loaded = m_functions.moduleLoad(&m_module, image.data());
     if (loaded == driver::kNoBinaryForGpu)
         return Error{ErrorCode::Unsupported,
@@ -178,7 +179,7 @@ Result<void> DriverDevice::check(driver::Status status, std::string_view doing) 
                      fmt::format("The GPU {} has no room for the kernels.", m_facts.name),
                      kRoomHint};
     Error error{
-        ErrorCode::Io,
+        ErrorCode::Device,
         fmt::format(
             "The GPU {} failed at {} ({}).", m_facts.name, doing, m_functions.nameOf(status)),
         status == driver::kUnavailable
@@ -249,6 +250,28 @@ Result<void> DriverDevice::download(std::span<std::byte> to, const std::byte* fr
         ENGINE_TRY_DO(check(m_functions.copyToHost(to.data(), addressOf(from), to.size(), m_stream),
                             "a pass"));
     return check(m_functions.streamSynchronize(m_stream), "a pass");
+}
+
+bool DriverDevice::reaches(Device& other) {
+    const auto* const peer = dynamic_cast<const DriverDevice*>(&other);
+    int can = 0;
+    if (peer == nullptr || peer->m_lost || !enter() ||
+        m_functions.canAccessPeer(&can, m_device, peer->m_device) != driver::kSuccess || can == 0)
+        return false;
+    const driver::Status enabled = m_functions.enablePeerAccess(peer->m_context, 0);
+    return enabled == driver::kSuccess || enabled == driver::kPeerAccessAlreadyEnabled;
+}
+
+Result<void>
+DriverDevice::copyTo(Device& other, std::byte* to, const std::byte* from, std::size_t bytes) {
+    const auto* const peer = dynamic_cast<const DriverDevice*>(&other);
+    ENGINE_CHECK(peer != nullptr, "a copy to a GPU of another kind");
+    if (peer->m_lost)
+        return *peer->m_lost;
+    ENGINE_TRY_DO(enter());
+    return check(m_functions.copyToPeer(
+                     addressOf(to), peer->m_context, addressOf(from), m_context, bytes, m_stream),
+                 "handing on to the next one");
 }
 
 Result<void> DriverDevice::launch(Kernel kernel, int blocks, const PassArguments& arguments) {

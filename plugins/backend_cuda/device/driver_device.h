@@ -19,7 +19,7 @@ engine::Result<std::vector<DeviceFacts>> listDevices(const driver::Functions& fu
 class DriverDevice final : public Device {
 public:
     /// The GPU at this place of listDevices(); `image` is what readKernelImage() gave. Errors: as
-    /// listDevices(); Unsupported for an image without code for this GPU; NoMemory; Io.
+    /// listDevices(); Unsupported for an image without code for this GPU; NoMemory; Device.
     static engine::Result<std::shared_ptr<Device>>
     open(const driver::Functions& functions, int place, const std::vector<char>& image);
 
@@ -36,6 +36,10 @@ public:
     engine::Result<void> upload(std::byte* to, std::span<const std::byte> from) override;
     engine::Result<void> send(std::byte* to, std::span<const std::byte> from) override;
     engine::Result<void> download(std::span<std::byte> to, const std::byte* from) override;
+    /// Asks the driver to let this GPU do so, for as long as both contexts live.
+    bool reaches(Device& other) override;
+    engine::Result<void>
+    copyTo(Device& other, std::byte* to, const std::byte* from, std::size_t bytes) override;
     engine::Result<void> launch(Kernel kernel, int blocks, const PassArguments& arguments) override;
 
 private:

@@ -46,37 +46,11 @@ Result<Functions> open(const std::string& library) {
             kHint};
     Functions functions;
     std::string missing;
-    const auto take = [&](auto& function, const char* name) {
+    forEachFunction(functions, [&](auto& function, const char* name) {
         function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(opened, name));
         if (function == nullptr && missing.empty())
             missing = name;
-    };
-    take(functions.init, "cuInit");
-    take(functions.driverVersion, "cuDriverGetVersion");
-    take(functions.deviceCount, "cuDeviceGetCount");
-    take(functions.deviceGet, "cuDeviceGet");
-    take(functions.deviceName, "cuDeviceGetName");
-    take(functions.deviceUuid, "cuDeviceGetUuid_v2");
-    take(functions.deviceAttribute, "cuDeviceGetAttribute");
-    take(functions.deviceTotalMemory, "cuDeviceTotalMem_v2");
-    take(functions.retainPrimaryContext, "cuDevicePrimaryCtxRetain");
-    take(functions.releasePrimaryContext, "cuDevicePrimaryCtxRelease_v2");
-    take(functions.setCurrentContext, "cuCtxSetCurrent");
-    take(functions.memoryInfo, "cuMemGetInfo_v2");
-    take(functions.allocate, "cuMemAlloc_v2");
-    take(functions.release, "cuMemFree_v2");
-    take(functions.fill, "cuMemsetD8Async");
-    take(functions.copyToDevice, "cuMemcpyHtoDAsync_v2");
-    take(functions.copyToHost, "cuMemcpyDtoHAsync_v2");
-    take(functions.streamCreate, "cuStreamCreate");
-    take(functions.streamDestroy, "cuStreamDestroy_v2");
-    take(functions.streamSynchronize, "cuStreamSynchronize");
-    take(functions.moduleLoad, "cuModuleLoadData");
-    take(functions.moduleUnload, "cuModuleUnload");
-    take(functions.moduleFunction, "cuModuleGetFunction");
-    take(functions.functionSetAttribute, "cuFuncSetAttribute");
-    take(functions.launchCooperative, "cuLaunchCooperativeKernel");
-    take(functions.errorName, "cuGetErrorName");
+    });
     if (!missing.empty())
         return Error{
             ErrorCode::Unsupported,

@@ -37,6 +37,13 @@ public:
         return m_device->download(to, from);
     }
 
+    bool reaches(Device& other) override { return m_device->reaches(other); }
+
+    engine::Result<void>
+    copyTo(Device& other, std::byte* to, const std::byte* from, std::size_t bytes) override {
+        return m_device->copyTo(other, to, from, bytes);
+    }
+
     engine::Result<void>
     launch(Kernel kernel, int blocks, const PassArguments& arguments) override {
         return m_device->launch(kernel, blocks, arguments);

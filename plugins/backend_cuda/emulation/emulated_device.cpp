@@ -53,6 +53,12 @@ Result<void> EmulatedDevice::download(std::span<std::byte> to, const std::byte* 
     return {};
 }
 
+Result<void>
+EmulatedDevice::copyTo(Device& /*other*/, std::byte* to, const std::byte* from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
+    return {};
+}
+
 Result<void> EmulatedDevice::launch(Kernel kernel, int blocks, const PassArguments& arguments) {
     constexpr void (*kKernels[])(PassArguments) = {&pass8, &pass16, &pass32, &pass64};
     auto* const run = kKernels[static_cast<int>(kernel)];
@@ -60,7 +66,7 @@ Result<void> EmulatedDevice::launch(Kernel kernel, int blocks, const PassArgumen
     if (!emulation::launch(
             blocks, kThreads, shared, m_order, [&arguments, run] { run(arguments); }))
         return Error{
-            ErrorCode::Io, "The emulated GPU is stuck: its threads wait for each other.", ""};
+            ErrorCode::Device, "The emulated GPU is stuck: its threads wait for each other.", ""};
     return {};
 }
 

@@ -20,6 +20,11 @@ public:
     engine::Result<void> fillWithZeros(std::byte* memory, std::size_t bytes) override;
     engine::Result<void> upload(std::byte* to, std::span<const std::byte> from) override;
     engine::Result<void> download(std::span<std::byte> to, const std::byte* from) override;
+
+    bool reaches(Device& /*other*/) override { return true; }
+
+    engine::Result<void>
+    copyTo(Device& other, std::byte* to, const std::byte* from, std::size_t bytes) override;
     engine::Result<void> launch(Kernel kernel, int blocks, const PassArguments& arguments) override;
 
     /// Memory that was allocated and not released.

@@ -63,7 +63,14 @@ PipelineTransformer::PipelineTransformer(std::vector<std::unique_ptr<CudaTransfo
                                          std::string arithmetic)
     : m_parts(std::move(parts))
     , m_key(key)
-    , m_arithmetic(std::move(arithmetic)) {}
+    , m_arithmetic(std::move(arithmetic)) {
+    for (std::size_t from = 0; from < m_parts.size(); ++from) {
+        std::vector<bool>& reaches = m_reaches.emplace_back(m_parts.size(), false);
+        for (const std::size_t to : {from + 1, m_parts.size() - 1}) // behind an exit the last one
+            if (to > from && to < m_parts.size() && !reaches[to])
+                reaches[to] = m_parts[from]->reaches(*m_parts[to]);
+    }
+}
 
 std::size_t PipelineTransformer::weightBytes() const {
     std::size_t bytes = 0;
@@ -88,6 +95,24 @@ Result<KvCache> PipelineTransformer::makeCache(Position capacity) const {
     return KvCache(std::make_unique<PipelineCache>(std::move(caches)));
 }
 
+/// Those of a request that this part has; perhaps none.
+LayerSpan PipelineTransformer::layersOf(const ForwardRequest& request, std::size_t part) const {
+    const LayerSpan own = m_parts[part]->span();
+    return {std::max(request.firstLayer, own.first), std::min(request.layersEnd(), own.end)};
+}
+
+/// The first part from this one on that has something to do for a request; none: their number.
+std::size_t PipelineTransformer::nextPart(const ForwardRequest& request, std::size_t from) const {
+    const bool wantsHead = !request.logitRows.empty() || !request.summaryRows.empty();
+    for (std::size_t part = from; part < m_parts.size(); ++part) {
+        const bool readsTokens = part == 0 && request.firstLayer == 0;
+        const bool hasHead = wantsHead && part + 1 == m_parts.size();
+        if (readsTokens || hasHead || layersOf(request, part).count() > 0)
+            return part;
+    }
+    return m_parts.size();
+}
+
 Result<void> PipelineTransformer::forwardInto(const ForwardRequest& request,
                                               KvCache& cache,
                                               ForwardResult& result) {
@@ -102,28 +127,28 @@ Result<void> PipelineTransformer::forwardInto(const ForwardRequest& request,
         result.influence.assign(2 * toSize(config().layerCount), 0.0);
     std::vector<double> influence = std::move(result.influence);
     std::vector<double> attention;
-    const int end = request.layersEnd();
-    const bool wantsHead = !request.logitRows.empty() || !request.summaryRows.empty();
-    bool isUnderWay = false; // whether m_borders[0] has the stream
-    for (std::size_t i = 0; i < m_parts.size(); ++i) {
-        CudaTransformer& own = *m_parts[i];
+    bool isUnderWay = false; // whether the stream is in m_borders[0], or already where it goes
+    bool isHere = false;     // the latter
+    std::size_t next = 0;
+    for (std::size_t i = nextPart(request, 0); i < m_parts.size(); i = next) {
+        next = nextPart(request, i + 1);
         const bool isLast = i + 1 == m_parts.size();
-        const LayerSpan layers{std::max(request.firstLayer, own.span().first),
-                               std::min(end, own.span().end)};
-        const bool readsTokens = i == 0 && request.firstLayer == 0;
-        if (!readsTokens && layers.count() <= 0 && !(isLast && wantsHead))
-            continue;
-        const bool goesOn = !isLast && (wantsHead || end > own.span().end);
         const HiddenPiece border(m_borders[0]);
+        std::span<const HiddenPiece> given = request.hidden;
+        if (isUnderWay)
+            given = isHere ? std::span<const HiddenPiece>() : std::span(&border, 1);
+        StreamBorders borders{.isHere = isHere};
         m_borders[1].clear();
+        if (next < m_parts.size() && m_reaches[i][next])
+            borders.toPeer = m_parts[next].get();
+        else if (next < m_parts.size())
+            borders.toHost = &m_borders[1];
         ForwardResult& told = isLast ? result : m_partResult;
-        ENGINE_TRY_DO(own.passOn(
-            partOf(request, layers, isUnderWay ? std::span(&border, 1) : request.hidden, isLast),
-            caches[i],
-            told,
-            goesOn ? &m_borders[1] : nullptr));
+        ENGINE_TRY_DO(m_parts[i]->passOn(
+            partOf(request, layersOf(request, i), given, isLast), caches[i], told, borders));
         std::swap(m_borders[0], m_borders[1]);
         isUnderWay = true;
+        isHere = borders.toPeer != nullptr;
         for (std::size_t at = 0; at < told.influence.size(); ++at)
             influence[at] += told.influence[at];
         if (!told.attention.empty())

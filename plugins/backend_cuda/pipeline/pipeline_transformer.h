@@ -31,8 +31,9 @@ private:
 };
 
 /// A network whose layers lie on several GPUs, each of which computes its own and hands the stream
-/// on: by way of the computer's memory, a few numbers a row. It gains room and no speed. The bits
-/// are those of one GPU of that kind. Thread: engine.
+/// on, a few numbers a row: straight into the memory of the next one where it reaches that, else by
+/// way of the computer's. It gains room and no speed. The bits are those of one GPU of that kind.
+/// Thread: engine.
 class PipelineTransformer final : public engine::Transformer {
 public:
     /// Transformers of neighbouring layers, in order, that have this key; together they are the
@@ -73,7 +74,11 @@ public:
                                      engine::ForwardResult& result) override;
 
 private:
+    LayerSpan layersOf(const engine::ForwardRequest& request, std::size_t part) const;
+    std::size_t nextPart(const engine::ForwardRequest& request, std::size_t from) const;
+
     std::vector<std::unique_ptr<CudaTransformer>> m_parts;
+    std::vector<std::vector<bool>> m_reaches; // of each part, of each: the stream goes straight
     engine::TransformerKey m_key;
     std::string m_arithmetic;
     engine::HiddenRows m_borders[2]; // the stream that a part gets, and that which it hands on

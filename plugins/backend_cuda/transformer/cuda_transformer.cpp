@@ -19,7 +19,7 @@ Form formOf(KvType type) {
 }
 
 /// What is lost for good, not for a model or a pass alone.
-bool isOfDevice(const Error& error) { return error.code == ErrorCode::Io; }
+bool isOfDevice(const Error& error) { return error.code == ErrorCode::Device; }
 
 } // namespace
 
@@ -129,13 +129,13 @@ KvShape CudaTransformer::kvShape(Position capacity) const {
 Result<void>
 CudaTransformer::forwardInto(const ForwardRequest& request, KvCache& cache, ForwardResult& result) {
     checkForwardRequest(m_config, m_key, request, cache);
-    return passOn(request, cache, result, nullptr);
+    return passOn(request, cache, result, {});
 }
 
 Result<void> CudaTransformer::passOn(const ForwardRequest& request,
                                      KvCache& cache,
                                      ForwardResult& result,
-                                     HiddenRows* border) {
+                                     const StreamBorders& borders) {
     CudaCache& storage = cudaStorage(cache, kvShape(cache.capacity()));
     if (m_lost)
         return *m_lost;
@@ -149,8 +149,10 @@ Result<void> CudaTransformer::passOn(const ForwardRequest& request,
         int firstLogit = 0;
         const int rows = request.layout.rowCount();
         const int atOnce = rowsAtOnce(m_weights);
+        if (borders.toPeer != nullptr)
+            ENGINE_TRY_DO(borders.toPeer->reserveBorder(toSize(rows)));
         for (int first = 0; first < rows; first += atOnce) {
-            Piece piece{request, storage, result, border, first, std::min(atOnce, rows - first)};
+            Piece piece{request, storage, result, borders, first, std::min(atOnce, rows - first)};
             ENGINE_TRY_DO(runPiece(piece, logits, firstLogit));
             firstLogit += static_cast<int>(piece.logitIndices.size());
         }
@@ -194,7 +196,7 @@ Result<void> CudaTransformer::runPiece(Piece& piece, float* logits, int firstLog
                                       m_weights,
                                       request,
                                       arguments.headCount,
-                                      piece.border != nullptr,
+                                      piece.borders.goesOn(),
                                       m_device->facts().multiprocessors);
     ENGINE_TRY_DO(prepareTables(piece, arguments));
     Result<void> launched = reserve({.rows = 8 * toSize(tilesOf(kernelFor(piece.count))),
@@ -205,6 +207,8 @@ Result<void> CudaTransformer::runPiece(Piece& piece, float* logits, int firstLog
                                     arguments);
     if (launched)
         launched = launchAll(piece, arguments);
+    if (launched)
+        launched = handOver(piece, arguments);
     if (!launched) { // the tables may not change while they are sent
         std::byte none;
         ENGINE_TRY_DO(m_device->download({&none, 1}, reinterpret_cast<std::byte*>(arguments.flag)));
@@ -244,7 +248,50 @@ Result<void> CudaTransformer::reserveMost(Position contextLength) {
     ENGINE_TRY_DO(reserve(extent, unused));
     ENGINE_TRY_DO(m_logits->reserve(extent.logitRows));
     ENGINE_TRY_DO(m_tableSpace.reserve<std::byte>(m_device, tableBytes(m_config, extent)));
+    if (span().first > 0)
+        ENGINE_TRY_DO(reserveBorder(kBorderRows));
     return {};
+}
+
+/// Room for the stream of so many rows, which the GPU before puts here.
+Result<void> CudaTransformer::reserveBorder(std::size_t rows) {
+    ENGINE_TRY(m_border,
+               m_borderSpace.reserve<float>(m_device, rows * toSize(m_config.hiddenSize)));
+    return {};
+}
+
+bool CudaTransformer::reaches(const CudaTransformer& next) {
+    if (next.m_border == nullptr || !m_device->reaches(*next.m_device))
+        return false;
+    constexpr std::size_t kTriedRows = 8; // fewer than any workspace has
+    std::vector<std::byte> sent(kTriedRows * toSize(m_config.hiddenSize) * sizeof(float));
+    for (std::size_t i = 0; i < sent.size(); ++i)
+        sent[i] = static_cast<std::byte>((i * 37 + i / 256 + 1) % 256);
+    std::vector<std::byte> found(sent.size());
+    auto* const to = reinterpret_cast<std::byte*>(next.m_border);
+    const auto attempt = [&]() -> Result<void> {
+        ENGINE_TRY(std::byte* const from, m_tableSpace.reserve<std::byte>(m_device, sent.size()));
+        ENGINE_TRY_DO(next.m_device->fillWithZeros(to, sent.size()));
+        ENGINE_TRY_DO(next.m_device->download(found, to)); // they are there before others arrive
+        ENGINE_TRY_DO(m_device->upload(from, sent));
+        ENGINE_TRY_DO(m_device->copyTo(*next.m_device, to, from, sent.size()));
+        ENGINE_TRY_DO(m_device->download(std::span(found).first(1), from));
+        return next.m_device->download(found, to);
+    };
+    return attempt() && found == sent; // a GPU that fails says so when it computes
+}
+
+/// The stream behind these layers, straight into the memory of the next GPU.
+Result<void> CudaTransformer::handOver(const Piece& piece, const PassArguments& arguments) {
+    const CudaTransformer* const next = piece.borders.toPeer;
+    if (next == nullptr)
+        return {};
+    const std::size_t width = toSize(m_config.hiddenSize);
+    return m_device->copyTo(
+        *next->m_device,
+        reinterpret_cast<std::byte*>(next->m_border + toSize(piece.first) * width),
+        reinterpret_cast<const std::byte*>(arguments.handOuts),
+        toSize(piece.count) * width * sizeof(float));
 }
 
 Result<void> CudaTransformer::prepareTables(Piece& piece, PassArguments& arguments) {
@@ -259,11 +306,11 @@ Result<void> CudaTransformer::prepareTables(Piece& piece, PassArguments& argumen
     arguments.mostSections = tables.mostSections;
     std::vector<float> given;
     std::vector<int> tokens;
-    if (request.firstLayer > 0)
-        ENGINE_TRY_DO(readGiven(piece, given));
-    else
+    if (request.firstLayer == 0)
         tokens.assign(request.tokens.begin() + piece.first,
                       request.tokens.begin() + piece.first + piece.count);
+    else if (!piece.borders.isHere)
+        ENGINE_TRY_DO(readGiven(piece, given));
     const std::size_t givenAt = m_tables.add(given);
     const std::size_t tokensAt = m_tables.add(tokens);
     const std::size_t countsAt = m_tables.add(tables.counts);
@@ -305,7 +352,9 @@ Result<void> CudaTransformer::prepareTables(Piece& piece, PassArguments& argumen
     arguments.headResults = reinterpret_cast<HeadResult*>(found + piece.found.resultsAt);
     arguments.flag = reinterpret_cast<unsigned*>(base);
     arguments.operations = reinterpret_cast<const Operation*>(base + piece.operationsAt);
-    if (request.firstLayer > 0)
+    if (piece.borders.isHere)
+        arguments.given = m_border + toSize(piece.first) * toSize(m_config.hiddenSize);
+    else if (request.firstLayer > 0)
         arguments.given = reinterpret_cast<const float*>(base + givenAt);
     const auto integers = [base](std::size_t at) {
         return reinterpret_cast<const int*>(base + at);

@@ -56,6 +56,18 @@ private:
     std::vector<int> m_places; // [rows of the pass]
 };
 
+class CudaTransformer;
+
+/// How the stream of a pass gets from the GPU of some layers to that of the next ones. A plain
+/// value.
+struct StreamBorders {
+    bool isHere = false; ///< it lies in this GPU's memory, as the one before put it there
+    engine::HiddenRows* toHost = nullptr; ///< behind these layers it is appended there
+    CudaTransformer* toPeer = nullptr;    ///< or it goes straight into the memory of this one
+
+    bool goesOn() const { return toHost != nullptr || toPeer != nullptr; }
+};
+
 /// Computes on a GPU: one launch of a persistent kernel for up to 64 rows, which walks the plan's
 /// list of operations. Exact: a row's numbers are the same bits whatever rows run with it. Thread:
 /// engine.
@@ -104,12 +116,16 @@ public:
     LayerSpan span() const { return m_weights.span; }
 
     /// A pass through these layers alone, without the checks of forwardInto(), with which it has
-    /// everything else in common. The stream behind them is appended to `border` unless that is
-    /// null. A `firstLayer` of 0 reads tokens, one above reads hidden states of the same key.
+    /// everything else in common. A `firstLayer` of 0 reads tokens, one above reads hidden states
+    /// of the same key, or what lies here.
     engine::Result<void> passOn(const engine::ForwardRequest& request,
                                 engine::KvCache& cache,
                                 engine::ForwardResult& result,
-                                engine::HiddenRows* border);
+                                const StreamBorders& borders);
+
+    /// Whether the stream can go straight from this GPU to that of later layers: the driver says
+    /// so, and numbers that are sent arrive. In some machines they do not.
+    bool reaches(const CudaTransformer& next);
 
     /// What the device failed with, if it did.
     const std::optional<engine::Error>& lost() const { return m_lost; }
@@ -120,7 +136,7 @@ private:
         const engine::ForwardRequest& request;
         CudaCache& cache;
         engine::ForwardResult& result;
-        engine::HiddenRows* border;
+        const StreamBorders& borders;
         int first;
         int count;
         std::vector<int> headRows = {};             // rows of the piece
@@ -130,7 +146,7 @@ private:
         PassFindings found = {};
 
         std::size_t handOutCount() const {
-            return request.handOuts.size() + (border != nullptr ? 1 : 0);
+            return request.handOuts.size() + (borders.goesOn() ? 1 : 0);
         }
     };
 
@@ -147,6 +163,8 @@ private:
     engine::Result<void> readGiven(const Piece& piece, std::vector<float>& given) const;
     engine::Result<void> reserve(const PassExtent& extent, PassArguments& arguments);
     engine::Result<void> reserveMost(engine::Position contextLength);
+    engine::Result<void> reserveBorder(std::size_t rows);
+    engine::Result<void> handOver(const Piece& piece, const PassArguments& arguments);
     engine::Result<void> launchAll(Piece& piece, PassArguments arguments);
     engine::Result<void> launch(const Piece& piece, PassArguments arguments, int first, int end);
     engine::Result<void> tellAttention(const Piece& piece, const PassArguments& arguments);
@@ -166,7 +184,8 @@ private:
     PassArguments m_network;                          // what every pass has in common
     TableBuffer m_tables;
     Workspace m_tableSpace, m_counterSpace, m_streamSpace, m_projectedSpace, m_innerSpace;
-    Workspace m_contextSpace, m_sumSpace, m_partialSpace, m_headSpace;
+    Workspace m_contextSpace, m_sumSpace, m_partialSpace, m_headSpace, m_borderSpace;
+    float* m_border = nullptr;      // [rows, hidden], the stream that the GPU before has put here
     std::vector<std::byte> m_found; // what the newest piece has found out
     unsigned m_barriersPassed = 0;
     std::optional<engine::Error> m_lost;

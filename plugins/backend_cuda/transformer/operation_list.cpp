@@ -122,12 +122,12 @@ std::vector<Operation> makeOperations(const ModelConfig& config,
         if (request.plan.runsMlp(layer))
             list.mlp(layer);
         if (handOut != request.handOuts.end() && handOut->layer == layer) {
-            list.handOut(static_cast<int>(handOut - request.handOuts.begin()));
+            list.handOut(static_cast<int>(handOut - request.handOuts.begin()) + (goesOn ? 1 : 0));
             ++handOut;
         }
     }
     if (goesOn)
-        list.handOut(static_cast<int>(request.handOuts.size()));
+        list.handOut(0);
     if (headCount > 0)
         list.head();
     return std::move(list.operations);

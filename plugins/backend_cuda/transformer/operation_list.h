@@ -10,8 +10,8 @@ namespace backend_cuda {
 
 /// What a pass does, as the list that the kernel walks: a plan's skipped sublayers are not in it,
 /// so they cost nothing. `headCount` rows go through the head. A hand-out's index is its place in
-/// the request; where the weights are some layers alone, whose stream goes on elsewhere, one more
-/// is the last operation.
+/// the request; where the weights are some layers alone, whose stream goes on elsewhere, that comes
+/// first: it has index 0, the others one more, and it is the last operation.
 std::vector<Operation> makeOperations(const engine::ModelConfig& config,
                                       const DeviceWeights& weights,
                                       const engine::ForwardRequest& request,

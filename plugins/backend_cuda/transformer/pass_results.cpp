@@ -43,11 +43,16 @@ static_assert(HeadSummary::kMost == kTop);
 
 } // namespace
 
-/// Brings all that a piece has found out at once: the only wait of a pass.
+/// Brings all that a piece has found out at once: the only wait of a pass. What has gone straight
+/// to the next GPU lies in front and does not come.
 Result<void> CudaTransformer::takeResults(Piece& piece, const PassArguments& arguments) {
     m_found.resize(piece.found.flagAt + sizeof(unsigned));
     const auto* from = reinterpret_cast<const std::byte*>(arguments.flag) - piece.found.flagAt;
-    ENGINE_TRY_DO(m_device->download(m_found, from));
+    const std::size_t gone =
+        piece.borders.toPeer == nullptr
+            ? 0
+            : toSize(piece.count) * toSize(m_config.hiddenSize) * sizeof(float);
+    ENGINE_TRY_DO(m_device->download(std::span(m_found).subspan(gone), from + gone));
     unsigned flag = 0;
     std::memcpy(&flag, m_found.data() + piece.found.flagAt, sizeof flag);
     if (flag != kAllFinite) {
@@ -73,14 +78,18 @@ Result<void> CudaTransformer::takeResults(Piece& piece, const PassArguments& arg
 
 void CudaTransformer::takeHandOuts(const Piece& piece) {
     std::vector<HiddenRows*> takers;
+    if (piece.borders.goesOn())
+        takers.push_back(piece.borders.toHost);
     for (const HandOut& handOut : piece.request.handOuts)
         takers.push_back(handOut.to);
-    if (piece.border != nullptr)
-        takers.push_back(piece.border);
     const std::size_t width = toSize(m_config.hiddenSize);
     std::vector<float> row(width);
     const std::byte* from = m_found.data();
     for (HiddenRows* taker : takers) {
+        if (taker == nullptr) { // the next GPU has it
+            from += toSize(piece.count) * width * sizeof(float);
+            continue;
+        }
         auto& states = taker->storageFor<HostHidden<float>>(m_key, m_config.hiddenSize);
         for (int i = 0; i < piece.count; ++i, from += width * sizeof(float)) {
             std::memcpy(row.data(), from, width * sizeof(float));

@@ -102,6 +102,7 @@ spacesOf(const ModelConfig& config, const DeviceWeights& weights, const PassExte
     spaces.partials = toSize(mostUnits(weights)) * rows * kStrip;
     spaces.headPartials = extent.headRows * vocabStrips;
     spaces.logits = extent.logitRows * vocabStrips * kStrip;
+    spaces.border = weights.span.first > 0 ? kBorderRows * toSize(config.hiddenSize) : 0;
     return spaces;
 }
 
@@ -144,7 +145,7 @@ workspaceBytes(const ModelConfig& config, const DeviceWeights& weights, Position
     const PassExtent extent = largestExtent(weights, contextLength);
     const PassSpaces spaces = spacesOf(config, weights, extent);
     const std::size_t floats = spaces.stream + spaces.projected + spaces.inner + spaces.context +
-                               spaces.sums + spaces.partials + spaces.logits;
+                               spaces.sums + spaces.partials + spaces.logits + spaces.border;
     return floats * sizeof(float) + spaces.headPartials * sizeof(HeadPartial) +
            counterCount(weights) * sizeof(unsigned) + tableBytes(config, extent);
 }

@@ -14,6 +14,9 @@ int rowsAtOnce(const DeviceWeights& weights);
 /// Numbers of a row between gate and down, whole strips.
 int innerStride(const DeviceWeights& weights);
 
+/// Rows whose stream has room where the GPU before puts it: a piece of a prompt, or a draft.
+constexpr std::size_t kBorderRows = 256;
+
 /// Counters of arriving blocks, and the one of the barrier.
 std::size_t counterCount(const DeviceWeights& weights);
 
@@ -41,6 +44,7 @@ struct PassSpaces {
     std::size_t partials = 0;
     std::size_t headPartials = 0; ///< HeadPartial
     std::size_t logits = 0;
+    std::size_t border = 0; ///< where the first layers are on another GPU
 };
 
 PassSpaces

@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+#include <map>
+
 using namespace engine;
 using backend_cuda::EmulatedDevice;
 using backend_cuda::Fault;
@@ -42,6 +44,15 @@ std::string outcomeOf(const ThreadOrder& order, const std::string& form = "bf16"
     return {reinterpret_cast<const char*>(row.data()), row.size() * sizeof(double)};
 }
 
+/// That of kernels without a fault, in the order of threads that is nobody's choice.
+const std::string& soundOutcomeOf(const std::string& form) {
+    static std::map<std::string, std::string> known;
+    std::string& outcome = known[form];
+    if (outcome.empty())
+        outcome = outcomeOf({}, form);
+    return outcome;
+}
+
 } // namespace
 
 class CudaBitesTest : public QObject {
@@ -60,10 +71,12 @@ private slots:
 };
 
 void CudaBitesTest::kernelsWithoutAFaultAgree() {
+    // In a sample the first form meets all orders, and each other one two of them.
     for (const char* form : {"4bit", "int8", "bf16"}) {
-        const std::string expected = outcomeOf({}, form);
+        const bool isFirst = std::string(form) == "4bit";
+        support::FewCases few(2, !isFirst && !support::takesAllCases());
         for (const ThreadOrder& order : kOrders)
-            QVERIFY(outcomeOf(order, form) == expected);
+            QVERIFY(few.skipsNext() || outcomeOf(order, form) == soundOutcomeOf(form));
         if (support::takesFewCases())
             break;
     }
@@ -80,13 +93,13 @@ void CudaBitesTest::everyFaultIsFound_data() {
         {"a sum that ends early", Fault::EarlyFinish},
         {"scales of the record before", Fault::StaleScales},
         {"a scale of half of a group", Fault::HalfGroups}};
-    // Where few cases are taken, the forms take turns.
+    // In a sample the forms take turns.
     std::size_t turn = 0;
     for (const auto& [name, fault] : faults) {
         std::vector<const char*> forms = {"int8", "4bit"};
         if (fault < Fault::StaleScales)
             forms.push_back("bf16");
-        if (support::takesFewCases())
+        if (!support::takesAllCases())
             forms = {forms[turn++ % forms.size()]};
         for (const char* form : forms)
             QTest::addRow("%s, %s", name, form) << static_cast<int>(fault) << QString(form);
@@ -96,7 +109,7 @@ void CudaBitesTest::everyFaultIsFound_data() {
 void CudaBitesTest::everyFaultIsFound() {
     QFETCH(const int, fault);
     QFETCH(const QString, form);
-    const std::string expected = outcomeOf({}, form.toStdString());
+    const std::string expected = soundOutcomeOf(form.toStdString());
     backend_cuda::emulation::plantedFault = static_cast<Fault>(fault);
     bool isFound = false;
     for (const ThreadOrder& order : kOrders)

@@ -30,6 +30,6 @@ int main(int argc, char** argv) {
             backend_cuda::registerBackend(
                 registry, support::machineOf(std::make_shared<backend_cuda::EmulatedDevice>(1)));
         });
-    test.takeSample();
+    test.takeFewRows();
     return QTest::qExec(&test, argc, argv);
 }

@@ -33,6 +33,9 @@ struct MadeUp {
     driver::Status broken = driver::kSuccess; // by what the context is, until nobody has it
     int retained = 0;
     int released = 0; // pieces of memory
+    int isReachable = 1;
+    driver::Status enabled = driver::kSuccess;
+    std::size_t handedOver = 0; // bytes
 };
 
 MadeUp madeUp;
@@ -115,6 +118,20 @@ driver::Functions madeUpFunctions() {
         ++madeUp.released;
         return madeUp.inContext();
     };
+    functions.canAccessPeer = [](int* can, driver::DeviceNumber, driver::DeviceNumber) {
+        *can = madeUp.isReachable;
+        return madeUp.inContext();
+    };
+    functions.enablePeerAccess = [](driver::Context, unsigned) { return madeUp.enabled; };
+    functions.copyToPeer = [](driver::Address,
+                              driver::Context,
+                              driver::Address,
+                              driver::Context,
+                              std::size_t bytes,
+                              driver::Stream) {
+        madeUp.handedOver += bytes;
+        return madeUp.inContext();
+    };
     functions.errorName = [](driver::Status, const char** name) {
         *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
         return driver::kSuccess;
@@ -144,6 +161,8 @@ private slots:
     void aLostContextIsGivenBackAtOnce_data();
     void aLostContextIsGivenBackAtOnce();
     void aFailureThatKeepsTheContextIsNoLoss();
+    void aGpuThatAnotherProgramHasIsToldAtLoad();
+    void aGpuReachesAnotherOneIfTheDriverSaysSo();
 };
 
 void CudaDriverTest::aMissingDriverIsToldByItsLibrary() {
@@ -250,7 +269,7 @@ void CudaDriverTest::aFailureOfTheDriverNamesItsError() {
     std::byte number;
     const auto failed = device.value()->download({&number, 1}, nullptr);
     QVERIFY(!failed && says(failed.error(), {"G0", "a pass", "CUDA_ERROR_ILLEGAL_ADDRESS"}));
-    QCOMPARE(failed.error().code, ErrorCode::Io);
+    QCOMPARE(failed.error().code, ErrorCode::Device);
 }
 
 /// What is left of the lost model still has the device when the next one is loaded.
@@ -300,6 +319,44 @@ void CudaDriverTest::aFailureThatKeepsTheContextIsNoLoss() {
     QCOMPARE(madeUp.retained, 1);
     madeUp.finished = driver::kSuccess;
     QVERIFY(device.value()->download({&number, 1}, nullptr).hasValue());
+}
+
+/// One that lets a single process in.
+void CudaDriverTest::aGpuThatAnotherProgramHasIsToldAtLoad() {
+    madeUp.opened = driver::kUnavailable;
+    const auto opened = DriverDevice::open(madeUpFunctions(), 0, {});
+    QVERIFY(!opened && says(opened.error(), {"G0", "opening it"}));
+    QCOMPARE(opened.error().code, ErrorCode::Device);
+    QVERIFY(opened.error().hint.find("Another program may have it") != std::string::npos);
+    QCOMPARE(madeUp.retained, 0);
+    madeUp.opened = driver::kSuccess; // that one has ended
+    QVERIFY(DriverDevice::open(madeUpFunctions(), 0, {}).hasValue());
+}
+
+void CudaDriverTest::aGpuReachesAnotherOneIfTheDriverSaysSo() {
+    madeUp.capabilities = {90, 90};
+    const auto first = DriverDevice::open(madeUpFunctions(), 0, {});
+    const auto second = DriverDevice::open(madeUpFunctions(), 1, {});
+    QVERIFY(first.hasValue() && second.hasValue());
+    Device& from = *first.value();
+    Device& to = *second.value();
+    QVERIFY(from.reaches(to));
+    madeUp.enabled = driver::kPeerAccessAlreadyEnabled; // by another library of the program
+    QVERIFY(from.reaches(to));
+    madeUp.enabled = 711; // too many of them
+    QVERIFY(!from.reaches(to));
+    madeUp.enabled = driver::kSuccess;
+    madeUp.isReachable = 0;
+    QVERIFY(!from.reaches(to));
+    std::byte number{};
+    QVERIFY(from.copyTo(to, &number, &number, 24).hasValue());
+    QCOMPARE(madeUp.handedOver, std::size_t{24});
+    madeUp.broken = 220; // their link
+    const auto failed = from.copyTo(to, &number, &number, 24);
+    QVERIFY(!failed && says(failed.error(), {"G0", "handing on"}));
+    QCOMPARE(failed.error().code, ErrorCode::Device);
+    QVERIFY(!from.reaches(to) && !to.reaches(from)); // the first one is lost
+    QVERIFY(says(to.copyTo(from, &number, &number, 24).error(), {"G0", "handing on"}));
 }
 
 QTEST_GUILESS_MAIN(CudaDriverTest)

@@ -34,6 +34,8 @@ public:
     Result<std::byte*> allocate(std::size_t bytes) override {
         ENGINE_TRY_DO(work());
         ++m_allocations;
+        if (allocationsLeft-- <= 0)
+            return full();
         return m_device.allocate(bytes);
     }
 
@@ -73,6 +75,7 @@ public:
     bool isDownloadRefused = false; // the next one
     bool isLaunchRefused = false;   // the same
     int movesMade = 0;              // by all launches
+    int allocationsLeft = 1000000;  // until others have taken the rest
 
 private:
     static Error full() { return Error{ErrorCode::NoMemory, "The GPU is full.", "Wait."}; }
@@ -81,7 +84,7 @@ private:
         if (m_left-- > 0)
             return {};
         m_left = 0;
-        return Error{ErrorCode::Io, "The GPU fell off.", "Load the model again."};
+        return Error{ErrorCode::Device, "The GPU fell off.", "Load the model again."};
     }
 
     EmulatedDevice m_device{1};
@@ -122,6 +125,7 @@ private slots:
     void anAnswerTakesNoMemoryBesidesWhatWasReserved();
     void whatKernelsCannotComputeIsRefused();
     void everyFailureAtLoadIsCleanedUp();
+    void memoryTakenBehindTheEstimateIsALackOfMemory();
     void aLostGpuStaysLostUntilTheNextLoad();
     void aPassThatIsRefusedCanBeAskedForAgain();
     void movesAreMadeOnceThoughTheirPassFails();
@@ -271,6 +275,28 @@ void CudaErrorsTest::everyFailureAtLoadIsCleanedUp() {
     QVERIFY(calls > 30);
 }
 
+/// By another program, at whatever moment of the load: the session then frees the earlier model and
+/// tries again.
+void CudaErrorsTest::memoryTakenBehindTheEstimateIsALackOfMemory() {
+    const ModelConfig config = support::layeredConfig(1);
+    const support::MemoryWeights weights = support::randomWeights(config, 1);
+    const auto device = std::make_shared<FaultyDevice>(1000000);
+    QVERIFY(support::memoryOn(device, config, weights, 8).totalBytes() > 0);
+    int taken = 0;
+    for (bool isLoaded = false; !isLoaded; ++taken) {
+        device->allocationsLeft = taken;
+        const auto loaded = support::loadOn(device, config, weights);
+        isLoaded = loaded.hasValue();
+        if (!isLoaded) {
+            QCOMPARE(loaded.error().code, ErrorCode::NoMemory);
+            QCOMPARE(loaded.error().message, std::string("The GPU is full."));
+            QCOMPARE(device->heldPieces(), 0);
+        }
+        QVERIFY(taken < 1000);
+    }
+    QVERIFY(taken > 5); // weights, workspaces, the cache of the check
+}
+
 void CudaErrorsTest::aLostGpuStaysLostUntilTheNextLoad() {
     const auto device = std::make_shared<FaultyDevice>(1000000);
     const ModelConfig config = support::tinyConfig();
@@ -282,6 +308,7 @@ void CudaErrorsTest::aLostGpuStaysLostUntilTheNextLoad() {
         device->failAfter(1);
         const auto failed = passOn(*transformer, cache);
         QVERIFY(!failed);
+        QCOMPARE(failed.error().code, ErrorCode::Device);
         device->failAfter(1000000);
         const auto again = passOn(*transformer, cache);
         QVERIFY(!again);

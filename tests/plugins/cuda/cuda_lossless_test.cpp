@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every decoder there is gives vanilla's tokens on an emulated GPU.
 #include "tests/plugins/cuda/cuda_support.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/models/stored_weights.h"
 
@@ -12,9 +13,13 @@ using namespace engine;
 
 namespace {
 
-constexpr int kAnswerTokens = 24;
+struct Question {
+    std::vector<TokenId> prompt;
+    int tokens = 24; ///< of the answer, and so many in a sample
+    int few = 24;
+};
 
-const std::vector<TokenId> kPrompts[] = {{3, 1, 4, 1, 5, 9, 2, 6, 3, 1, 4}, {7, 7, 8, 7, 7, 8}};
+const Question kQuestions[] = {{{3, 1, 4, 1, 5, 9, 2, 6, 3, 1, 4}}, {{7, 7, 8, 7, 7, 8}, 24, 8}};
 
 /// The tokens that a decoder answers, and how many of them it had drafted.
 struct Answer {
@@ -32,9 +37,11 @@ Answer answerOf(Transformer& transformer, const std::string& decoder, double tem
                                             .contextLength = 96,
                                             .settings = support::neededSettings(decoder)});
     Answer answer;
-    for (const std::vector<TokenId>& prompt : kPrompts)
-        for (const DecodeStep& step :
-             support::answer(*made, {.tokens = prompt, .maxTokens = kAnswerTokens})) {
+    for (const Question& question : kQuestions)
+        for (const DecodeStep& step : support::answer(
+                 *made,
+                 {.tokens = question.prompt,
+                 .maxTokens = support::takesAllCases() ? question.tokens : question.few})) {
             answer.tokens.insert(answer.tokens.end(), step.tokens.begin(), step.tokens.end());
             answer.drafted += step.draft.nodes().size();
         }
@@ -76,19 +83,21 @@ void CudaLosslessTest::everyDecoderGivesVanillasTokens_data() {
     QTest::addColumn<QString>("decoder");
     QTest::addColumn<QString>("form");
     QTest::addColumn<double>("temperature");
-    const bool takesAll = qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") == 1;
-    int taken = 0;
+    const bool takesAll = support::takesAllCases();
+    int turn = 0;
     for (const std::string& name : support::decoderNames())
         // This backend has no draft adapters and no copies.
-        if (name != "vanilla" && name != "tuned" && name != "low_precision")
+        if (name != "vanilla" && name != "tuned" && name != "low_precision") {
+            int way = 0;
             for (const auto& [form, temperature] :
                  std::initializer_list<std::pair<const char*, double>>{
-                     {"bf16", 0.0}, {"int8", 0.0}, {"4bit", 0.8}, {"bf16", 0.8}})
-                // In a sample each decoder takes one greedy and one drawn run, its neighbour the
-                // others.
-                if (const int turn = taken++; takesAll || (turn + turn / 4) % 2 == 0)
+                     {"bf16", 0.0}, {"bf16", 0.8}, {"4bit", 0.8}, {"int8", 0.0}})
+                // In a sample each decoder takes one of them, and its neighbour the next.
+                if (way++ == turn % 4 || takesAll)
                     QTest::addRow("%s, %s, temperature %.1f", name.c_str(), form, temperature)
                         << QString::fromStdString(name) << form << temperature;
+            ++turn;
+        }
 }
 
 void CudaLosslessTest::everyDecoderGivesVanillasTokens() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network whose layers lie on several GPUs gives the bits of one GPU.
 #include "plugins/backend_cuda/pipeline/layer_shares.h"
-#include "tests/plugins/cuda/cuda_support.h"
+#include "tests/plugins/cuda/several_gpus.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/models/stored_weights.h"
 
@@ -11,115 +11,10 @@
 
 using namespace engine;
 using namespace backend_cuda;
+using namespace several_gpus;
 using support::says;
 
 namespace {
-
-constexpr int kLayers = 5;
-
-/// An emulated GPU with so much memory, which can be lost.
-class OneOfSeveral final : public WrappedDevice {
-public:
-    explicit OneOfSeveral(std::uint64_t isFree)
-        : OneOfSeveral(std::make_shared<EmulatedDevice>(2), isFree) {}
-
-    Result<std::uint64_t> freeBytes() override { return m_free; }
-
-    Result<void> upload(std::byte* to, std::span<const std::byte> from) override {
-        uploaded += from.size();
-        return isLost ? fellOff() : WrappedDevice::upload(to, from);
-    }
-
-    Result<void> send(std::byte* to, std::span<const std::byte> from) override {
-        return isLost ? fellOff() : WrappedDevice::send(to, from);
-    }
-
-    Result<void> download(std::span<std::byte> to, const std::byte* from) override {
-        ++downloads;
-        return isLost ? fellOff() : WrappedDevice::download(to, from);
-    }
-
-    Result<void> launch(Kernel kernel, int blocks, const PassArguments& arguments) override {
-        launches += isLost ? 0 : 1;
-        return isLost ? fellOff() : WrappedDevice::launch(kernel, blocks, arguments);
-    }
-
-    int heldPieces() const { return m_emulated->heldPieces(); }
-
-    bool isLost = false;
-    int launches = 0;
-    int downloads = 0;
-    std::size_t uploaded = 0;
-
-private:
-    OneOfSeveral(const std::shared_ptr<EmulatedDevice>& emulated, std::uint64_t isFree)
-        : WrappedDevice(emulated)
-        , m_emulated(emulated)
-        , m_free(isFree) {}
-
-    static Result<void> fellOff() {
-        return Error{ErrorCode::Io, "The GPU fell off.", "Load the model again."};
-    }
-
-    std::shared_ptr<EmulatedDevice> m_emulated;
-    std::uint64_t m_free;
-};
-
-using Gpus = std::vector<std::shared_ptr<OneOfSeveral>>;
-
-Gpus gpusWith(std::initializer_list<std::uint64_t> freeBytes) {
-    Gpus gpus;
-    for (const std::uint64_t isFree : freeBytes)
-        gpus.push_back(std::make_shared<OneOfSeveral>(isFree));
-    return gpus;
-}
-
-constexpr std::uint64_t kEnough = std::uint64_t{1} << 32U;
-
-Machine machineOf(const Gpus& gpus) {
-    return {.list =
-                [gpus] {
-                    std::vector<DeviceFacts> all;
-                    for (const auto& gpu : gpus)
-                        all.push_back(gpu->facts());
-                    return Result<std::vector<DeviceFacts>>(all);
-                },
-            .open =
-                [gpus](int place) {
-                    return Result<std::shared_ptr<Device>>(gpus[static_cast<std::size_t>(place)]);
-                },
-            .checkedRows = 9};
-}
-
-/// Five layers with windows, of which one is skipped by decoders without much harm.
-ModelConfig fiveLayers() {
-    ModelConfig config = support::layeredConfig(kLayers);
-    config.hiddenSize = 64;
-    config.headDim = 16;
-    config.mlpSize = 96;
-    config.layerWindows = {0, 6, 0, 6, 0};
-    return config;
-}
-
-support::MemoryWeights weightsOf(const ModelConfig& config) {
-    support::MemoryWeights weights = support::randomWeights(config, 4);
-    for (int layer = 1; layer + 1 < kLayers; ++layer)
-        support::quietenLayer(weights, layer, 0.1F);
-    return weights;
-}
-
-Result<std::unique_ptr<Transformer>> loadOnAll(const Gpus& gpus,
-                                               const ModelConfig& config,
-                                               const WeightSource& source,
-                                               SettingValues settings = {}) {
-    BackendRegistry registry("");
-    registerBackend(registry, machineOf(gpus));
-    TransformerOptions options;
-    settings.try_emplace("gpus", static_cast<double>(gpus.size()));
-    options.settings = std::move(settings);
-    options.cacheSlots = 64;
-    return registry.find("cuda").value()(config, source, options);
-}
 
 /// All that a pass tells.
 struct Reported {
@@ -244,6 +139,9 @@ private slots:
     void aModelThatFitsOnNoGpuFitsOnTwo();
     void eachGpuHoldsAndReadsItsShareAlone();
     void aPassWaitsOnceForEachGpu();
+    void linkedGpusHandTheStreamOnThemselves();
+    void aLinkThatLosesNumbersIsNotUsed();
+    void aGpuThatIsLostLosesTheModelAndNothingElse_data();
     void aGpuThatIsLostLosesTheModelAndNothingElse();
     void moreGpusThanThereAreOrThanLayersAreRefused();
 };
@@ -266,16 +164,18 @@ void CudaPipelineTest::severalGpusGiveTheBitsOfOne_data() {
     QTest::addColumn<QString>("form");
     QTest::addColumn<int>("gpus");
     QTest::addColumn<bool>("isTied");
-    QTest::newRow("bfloat16 on two") << "bf16" << 2 << true;
-    QTest::newRow("bfloat16 on three") << "bf16" << 3 << false;
-    QTest::newRow("4 bits on two") << "4bit" << 2 << false;
-    QTest::newRow("float32 on five") << "f32" << 5 << true;
+    QTest::addColumn<int>("linked"); // bit i: GPU i reaches the others
+    QTest::newRow("bfloat16 on two") << "bf16" << 2 << true << 0;
+    QTest::newRow("bfloat16 on three, linked") << "bf16" << 3 << false << 7;
+    QTest::newRow("4 bits on two, linked") << "4bit" << 2 << false << 3;
+    QTest::newRow("float32 on five, some linked") << "f32" << 5 << true << 5;
 }
 
 void CudaPipelineTest::severalGpusGiveTheBitsOfOne() {
     QFETCH(const QString, form);
     QFETCH(const int, gpus);
     QFETCH(const bool, isTied);
+    QFETCH(const int, linked);
     ModelConfig config = fiveLayers();
     config.tiedHead = isTied;
     const support::MemoryWeights weights = weightsOf(config);
@@ -288,16 +188,21 @@ void CudaPipelineTest::severalGpusGiveTheBitsOfOne() {
     const auto one = support::valueOf(loadOnAll(gpusWith({kEnough}), config, source, settings));
     Gpus several;
     for (int i = 0; i < gpus; ++i)
-        several.push_back(std::make_shared<OneOfSeveral>(kEnough));
+        several.push_back(std::make_shared<OneOfSeveral>(kEnough, (linked >> i) % 2 == 1));
     const auto shared = support::valueOf(loadOnAll(several, config, source, settings));
     QCOMPARE(shared->arithmeticName(), one->arithmeticName());
+    for (const auto& gpu : several)
+        gpu->handedOver = 0; // links are tried at load
     const std::vector<Reported> expected = everythingToldBy(*one);
     const std::vector<Reported> found = everythingToldBy(*shared);
     QCOMPARE(found.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
         QVERIFY2(found[i] == expected[i], qPrintable(QString("pass %1").arg(i)));
-    for (const auto& gpu : several)
-        QVERIFY(gpu->launches > 0);
+    for (int i = 0; i < gpus; ++i) {
+        const OneOfSeveral& gpu = *several[static_cast<std::size_t>(i)];
+        QVERIFY(gpu.launches > 0);
+        QCOMPARE(gpu.handedOver > 0, (linked >> i) % 2 == 1 && i + 1 < gpus);
+    }
 }
 
 /// Those that exit early, resume, skip and read hidden states.
@@ -403,10 +308,73 @@ void CudaPipelineTest::aPassWaitsOnceForEachGpu() {
     QCOMPARE(hidden[1].count(), 3);
 }
 
-void CudaPipelineTest::aGpuThatIsLostLosesTheModelAndNothingElse() {
+/// Rows of several launches, none of whose streams comes by.
+void CudaPipelineTest::linkedGpusHandTheStreamOnThemselves() {
+    constexpr int kRows = 70;
     const ModelConfig config = fiveLayers();
     const support::MemoryWeights weights = weightsOf(config);
-    const Gpus gpus = gpusWith({kEnough, kEnough});
+    const std::vector<TokenId> ids = support::someIds(kRows);
+    const std::vector<int> rows = {0, kRows - 1};
+    std::vector<std::vector<double>> logits;
+    std::vector<std::size_t> downloaded;
+    for (const Gpus& gpus : {gpusWith({kEnough, kEnough}), linkedGpus(2)}) {
+        const auto loaded =
+            support::valueOf(loadOnAll(gpus, config, weights, {{"weights", std::string("bf16")}}));
+        KvCache cache = support::valueOf(loaded->makeCache(kRows));
+        const std::size_t before = gpus.front()->downloaded;
+        ForwardResult result =
+            support::valueOf(loaded->forward({.plan = LayerPlan::full(kLayers),
+                                              .layout = AttentionLayout::chain(0, kRows),
+                                              .tokens = ids,
+                                              .logitRows = rows},
+                                             cache));
+        downloaded.push_back(gpus.front()->downloaded - before);
+        for (const int row : {0, 1})
+            logits.push_back(support::rowOf(result, row));
+    }
+    QCOMPARE(logits[2], logits[0]);
+    QCOMPARE(logits[3], logits[1]);
+    QCOMPARE(downloaded[0] - downloaded[1],
+             static_cast<std::size_t>(kRows * config.hiddenSize) * sizeof(float));
+}
+
+/// The driver says that it is there, and each copy succeeds.
+void CudaPipelineTest::aLinkThatLosesNumbersIsNotUsed() {
+    const ModelConfig config = fiveLayers();
+    const support::MemoryWeights weights = weightsOf(config);
+    const TokenId token = 5;
+    const int row = 0;
+    std::vector<std::vector<double>> logits;
+    for (const bool isDead : {false, true}) {
+        const Gpus gpus = linkedGpus(2);
+        gpus.front()->isLinkDead = isDead;
+        const auto loaded = support::valueOf(loadOnAll(gpus, config, weights));
+        QVERIFY(gpus.front()->handedOver > 0); // tried
+        gpus.front()->handedOver = 0;
+        KvCache cache = support::valueOf(loaded->makeCache(8));
+        ForwardResult result =
+            support::valueOf(loaded->forward({.plan = LayerPlan::full(kLayers),
+                                              .layout = AttentionLayout::chain(0, 1),
+                                              .tokens = std::span(&token, 1),
+                                              .logitRows = std::span(&row, 1)},
+                                             cache));
+        logits.push_back(support::rowOf(result, 0));
+        QCOMPARE(gpus.front()->handedOver > 0, !isDead);
+    }
+    QCOMPARE(logits[1], logits[0]);
+}
+
+void CudaPipelineTest::aGpuThatIsLostLosesTheModelAndNothingElse_data() {
+    QTest::addColumn<bool>("areLinked");
+    QTest::newRow("by way of the computer") << false;
+    QTest::newRow("linked") << true;
+}
+
+void CudaPipelineTest::aGpuThatIsLostLosesTheModelAndNothingElse() {
+    QFETCH(const bool, areLinked);
+    const ModelConfig config = fiveLayers();
+    const support::MemoryWeights weights = weightsOf(config);
+    const Gpus gpus = areLinked ? linkedGpus(2) : gpusWith({kEnough, kEnough});
     {
         const auto loaded = support::valueOf(loadOnAll(gpus, config, weights));
         KvCache cache = support::valueOf(loaded->makeCache(8));
@@ -418,6 +386,7 @@ void CudaPipelineTest::aGpuThatIsLostLosesTheModelAndNothingElse() {
         gpus.back()->isLost = true;
         const auto failed = loaded->forward(request, cache);
         QVERIFY(!failed && says(failed.error(), {"fell off"}));
+        QCOMPARE(failed.error().code, ErrorCode::Device);
         gpus.back()->isLost = false;
         const int before = gpus.front()->launches;
         const auto again = loaded->forward(request, cache);

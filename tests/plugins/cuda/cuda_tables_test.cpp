@@ -46,6 +46,7 @@ private slots:
     void rowsBesideShareOnlyWholeSections();
     void aSkippedSublayerIsNotInTheList();
     void aRangeOfLayersHasNoOthers();
+    void aStreamThatGoesOnHasTheFirstPlace();
     void aMatrixThatOverflowsIsNotPacked();
 };
 
@@ -115,6 +116,34 @@ void CudaTablesTest::aRangeOfLayersHasNoOthers() {
     QVERIFY(list.back().kind == Kind::HandOut);
     QCOMPARE(placeOf(config, list[2], 1).tensor,
              std::string("model.layers.1.self_attn.k_proj.weight"));
+}
+
+/// So that the others can come to the computer without it.
+void CudaTablesTest::aStreamThatGoesOnHasTheFirstPlace() {
+    const ModelConfig config = support::tinyConfig();
+    const auto weights =
+        outlineWeights(config, support::randomWeights(config, 1), Form::F32, {0, 2}).value();
+    const LayerPlan plan = LayerPlan::full(3);
+    const AttentionLayout layout = AttentionLayout::chain(0, 1);
+    const TokenId token = 1;
+    HiddenRows hidden;
+    const HandOut handOut{0, &hidden};
+    const auto list = makeOperations(config,
+                                     weights,
+                                     {.plan = plan,
+                                      .layout = layout,
+                                      .tokens = {&token, 1},
+                                      .endLayer = 2,
+                                      .handOuts = {&handOut, 1}},
+                                     0,
+                                     true,
+                                     4);
+    std::vector<int> places;
+    for (const Operation& operation : list)
+        if (operation.kind == Kind::HandOut)
+            places.push_back(operation.index);
+    QCOMPARE(places, std::vector<int>({1, 0}));
+    QVERIFY(list.back().kind == Kind::HandOut);
 }
 
 void CudaTablesTest::aMatrixThatOverflowsIsNotPacked() {
