@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPlanFile = "plan.json";
 constexpr const char* kLockFile = "lock";
+constexpr const char* kBestFile = "best.safetensors";
 constexpr const char* kPromptFile = "self-prompts.jsonl";
 constexpr const char* kModelFolder = "model";
 constexpr std::uint64_t kMostPlanBytes = 1'000'000;
@@ -76,7 +77,9 @@ template <typename Predicate> void removeFiles(const fs::path& folder, Predicate
 }
 
 void removeCheckpoints(const fs::path& folder) {
-    removeFiles(folder, [](const std::string& name) { return kCheckpointFiles.holds(name); });
+    removeFiles(folder, [](const std::string& name) {
+        return kCheckpointFiles.holds(name) || name == kBestFile;
+    });
 }
 
 /// All that a run has made but the lock.
@@ -127,6 +130,8 @@ Result<void> checkEarlier(const RunPlanTexts& plan, const RunPlanTexts& was, Ear
 } // namespace
 
 fs::path TuningFolder::modelPath() const { return m_path / kModelFolder; }
+
+fs::path TuningFolder::bestFile() const { return m_path / kBestFile; }
 
 fs::path TuningFolder::selfPromptsFile() const { return m_path / kPromptFile; }
 

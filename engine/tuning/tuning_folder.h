@@ -42,6 +42,9 @@ public:
     /// Where a tuned model is written until it is whole.
     std::filesystem::path modelPath() const;
 
+    /// Where the adapter of the best state so far is kept.
+    std::filesystem::path bestFile() const;
+
     /// Where prompts are kept that the model has written itself.
     std::filesystem::path selfPromptsFile() const;
 

@@ -101,14 +101,20 @@ bool hasPromptsToCompare(const TuningChoice& choice) {
     return !choice.data.isEmpty() || choice.usesChats;
 }
 
-QStringList argumentsOfComparison(const TuningChoice& choice, const QString& adapter) {
-    QStringList arguments{QStringLiteral("compare"), QStringLiteral("--json")};
+QStringList
+argumentsOfComparison(const TuningChoice& choice, const QString& adapter, const QString& copy) {
+    QStringList arguments{choice.changesModel() ? QStringLiteral("tune")
+                                                : QStringLiteral("compare"),
+                          QStringLiteral("--json")};
     addModel(arguments, choice.model);
     for (const QString& path : dataOf(choice, adapter))
         arguments << QStringLiteral("--data") << path;
     arguments << QStringLiteral("--held-out") << QStringLiteral("--total")
               << QString::number(kComparedPrompts) << QStringLiteral("--max-tokens")
-              << QString::number(kComparedTokens) << QStringLiteral("--draft-adapter") << adapter;
+              << QString::number(kComparedTokens);
+    if (choice.changesModel())
+        return arguments << QStringLiteral("--compare") << copy;
+    arguments << QStringLiteral("--draft-adapter") << adapter;
     arguments << QStringLiteral("--decoders")
               << QStringLiteral("%1,%2=auto,%3=auto")
                      .arg(QLatin1String(kPlainVariant),

@@ -173,6 +173,9 @@ TuningEvent eventOf(const QString& name, EventFields& fields, const QJsonObject&
                                 fields.exits()};
     if (name == QLatin1String("checkpoint"))
         return TuningCheckpoint{};
+    if (name == QLatin1String("best"))
+        return TuningBest{
+            fields.text("path"), fields.count("step"), fields.score(), fields.flag("held_out")};
     if (name == QLatin1String("remark"))
         return TuningNote{fields.text("text")};
     if (name == QLatin1String("done")) {
@@ -220,6 +223,7 @@ std::optional<TuningEvent> tuningEventOf(const QByteArray& line) {
                                        QStringLiteral("step"),
                                        QStringLiteral("eval"),
                                        QStringLiteral("checkpoint"),
+                                       QStringLiteral("best"),
                                        QStringLiteral("remark"),
                                        QStringLiteral("done"),
                                        QStringLiteral("error")};

@@ -94,6 +94,14 @@ struct TuningQuality {
 /// Everything up to here is on the disk. The first one is written before the first step.
 struct TuningCheckpoint {};
 
+/// The best state so far of a training that goes on: an adapter that can be used already.
+struct TuningBest {
+    QString path;
+    qint64 step = 0;
+    DraftScore score;
+    bool isHeldOut = true; ///< as in TuningDone
+};
+
 struct TuningNote {
     QString text;
 };
@@ -125,6 +133,7 @@ using TuningEvent = std::variant<TuningStarted,
                                  TuningStep,
                                  TuningEvaluation,
                                  TuningCheckpoint,
+                                 TuningBest,
                                  TuningNote,
                                  TuningDone,
                                  TuningError>;

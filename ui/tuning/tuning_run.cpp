@@ -51,6 +51,11 @@ public:
 
     void operator()(const TuningCheckpoint&) { m_run.phase = TuningPhase::Training; }
 
+    void operator()(const TuningBest& best) {
+        m_run.kept = best;
+        m_run.phase = TuningPhase::Training;
+    }
+
     void operator()(const TuningNote& note) {
         constexpr qsizetype kMost = 100;
         if (m_run.notes.size() < kMost)
@@ -61,6 +66,7 @@ public:
 
     void operator()(const TuningDone& done) {
         m_run.done = done;
+        m_run.kept.reset();
         m_run.phase = TuningPhase::Over;
     }
 

@@ -33,6 +33,7 @@ struct TuningRun {
     std::optional<TuningStep> step;               ///< newest
     std::vector<LossPoint> losses;                ///< by step
     std::vector<TuningEvaluation> evaluations;    ///< by step
+    std::optional<TuningBest> kept;               ///< newest; none once there is a result
     QStringList notes;
     std::optional<TuningDone> done;
     std::optional<TuningError> error;

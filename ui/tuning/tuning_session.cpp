@@ -52,8 +52,11 @@ void TuningSession::showLoadedModel() {
 void TuningSession::open(const TuningModel& model) {
     const bool isCompared = m_comparison->isRunning() && model.isSame(m_kept.choice.model);
     m_files.setPlace(m_places.folder, model, m_recipe);
-    if (!isCompared)
-        m_comparison->open(m_places.folder, model);
+    if (!isCompared) // that of a copy once it is known where it lies
+        m_comparison->open(m_places.folder,
+                           model,
+                           m_recipe,
+                           m_recipe == TuningRecipe::Draft ? adapter() : QString());
     m_run = {};
     ++m_number;
     m_savedAt = {};
@@ -79,6 +82,8 @@ void TuningSession::show(StoredTuning stored) {
             m_run.done.reset();
             m_run.phase = TuningPhase::Preparing;
         }
+        if (m_kept.choice.changesModel() && !m_comparison->isRunning())
+            m_comparison->open(m_places.folder, m_kept.choice.model, m_recipe, comparedResult());
         lookAtUse();
     }
     emit changed();
@@ -116,14 +121,17 @@ bool TuningSession::canGoOn() const {
 }
 
 bool TuningSession::canCompare() const {
-    return !m_kept.choice.changesModel() && m_kept.state == TuningState::Finished &&
-           hasPromptsToCompare(m_kept.choice) && lastingObstacle() != TuningObstacle::NoProgram &&
-           QFileInfo::exists(adapter());
+    return m_kept.state == TuningState::Finished && hasPromptsToCompare(m_kept.choice) &&
+           lastingObstacle() != TuningObstacle::NoProgram && QFileInfo::exists(comparedResult());
+}
+
+QString TuningSession::comparedResult() const {
+    return m_kept.choice.changesModel() ? newModel() : adapter();
 }
 
 void TuningSession::compare() {
     if (canCompare())
-        m_comparison->start(m_kept.choice);
+        m_comparison->start(m_places.folder, m_kept.choice, comparedResult());
 }
 
 void TuningSession::stopComparing() { m_comparison->stop(); }
@@ -147,8 +155,9 @@ void TuningSession::start(const TuningChoice& choice, const QByteArray& chatProm
                          .arg(problem));
         return;
     }
-    if (!choice.changesModel()) { // the adapter that it has measured is replaced
-        m_comparison->open(m_places.folder, choice.model);
+    if (!choice.changesModel() || m_comparison->recipe() == choice.recipe) {
+        // What it has measured is replaced.
+        m_comparison->open(m_places.folder, choice.model, choice.recipe, {});
         m_comparison->forget();
     }
     m_files.clearEvents();
@@ -259,6 +268,8 @@ void TuningSession::takeLine(const QByteArray& line) {
         m_kept.fingerprint = started->fingerprint;
         m_files.write(m_kept);
     }
+    if (std::holds_alternative<TuningBest>(*event))
+        lookAtUse(); // a state that is in use is no longer the best one
     emit changed();
 }
 
@@ -311,13 +322,25 @@ QString TuningSession::usedAdapter() const {
                      engine::usersDraftAdapter(m_kept.fingerprint.toStdString()).string());
 }
 
-void TuningSession::lookAtUse() { m_use->look(m_files.adapter(), usedAdapter()); }
+const TuningBest* TuningSession::halfTrained() const {
+    const bool hasNone = m_kept.state == TuningState::None ||
+                         m_kept.state == TuningState::Finished || m_kept.choice.changesModel();
+    return !hasNone && m_run.kept && QFileInfo::exists(m_run.kept->path) ? &*m_run.kept : nullptr;
+}
+
+QString TuningSession::usableAdapter() const {
+    const TuningBest* half = halfTrained();
+    return half != nullptr ? half->path : adapter();
+}
+
+void TuningSession::lookAtUse() { m_use->look(usableAdapter(), usedAdapter()); }
 
 bool TuningSession::canUseResult() const {
     const bool isKnown =
         m_use->used() == AdapterUse::Used::None || m_use->used() == AdapterUse::Used::Other;
-    return m_kept.state == TuningState::Finished && isKnown && !usedAdapter().isEmpty() &&
-           QFileInfo::exists(adapter());
+    const bool isThere = m_kept.state == TuningState::Finished ? QFileInfo::exists(adapter())
+                                                               : halfTrained() != nullptr;
+    return isThere && isKnown && !usedAdapter().isEmpty();
 }
 
 void TuningSession::useResult() {

@@ -109,11 +109,18 @@ public:
 
     bool isResultUsed() const { return m_use->used() == AdapterUse::Used::Result; }
 
-    /// Whether there is a trained adapter that is not the used one.
+    /// The best state of a training that has no result yet, if it lies there as an adapter that can
+    /// be used; null if there is none.
+    const TuningBest* halfTrained() const;
+
+    /// Whether there is a trained or half-trained adapter that is not the used one.
     bool canUseResult() const;
 
-    /// What the result was measured to give; none before.
+    /// What a result was measured to give; none before.
     const AdapterComparison& comparison() const { return *m_comparison; }
+
+    /// Whether that is of the recipe that is shown.
+    bool isComparisonOwn() const { return m_comparison->recipe() == m_recipe; }
 
     /// Whether there is a result, and prompts of the user that it was not trained on.
     bool canCompare() const;
@@ -137,7 +144,8 @@ public:
     /// While an answer streams, so that it has the processor for itself.
     void setHeld(bool isHeld);
 
-    /// From the next load of the model on it drafts with the result, or without it again. An
+    /// From the next load of the model on it drafts with the result, or with the best state while
+    /// there is none, or without it again. An
     /// adapter that is not the result is never deleted. adapterUse() tells what became of it.
     void useResult();
     void removeUsedAdapter();
@@ -154,6 +162,8 @@ private:
     TuningObstacle lastingObstacle() const;
     void open(const TuningModel& model);
     void show(StoredTuning stored);
+    QString usableAdapter() const;
+    QString comparedResult() const;
     void lookAtUse();
     void launch(bool isResumed);
     void setState(TuningState state);

@@ -50,7 +50,8 @@ public:
                 folder.remove();
             return same;
         }
-        m_work.report().start({m_work.name(), m_work.fingerprint(), m_work.plan(), trained});
+        m_work.report().start(
+            {m_work.name(), m_work.fingerprint(), m_work.plan(), trained, m_work.estimate()});
         ENGINE_TRY(RowStore rows, RowStore::open(folder.path(), folder.rowsRun()));
         ENGINE_TRY_DO(m_work.gather(rows, folder, m_plan.maskToken));
         if (options.onlyCollects) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/options/decoder_options.h"
 #include "app/commands/options/text_options.h"
+#include "app/commands/tune/compare/tune_compare.h"
 #include "app/commands/tune/tune_run.h"
 #include "app/number_check.h"
 
@@ -83,6 +84,17 @@ Result<void> checkTuneOptions(const TuneOptions& options) {
     return {};
 }
 
+Result<void> checkCompareOptions(const TuneOptions& options) {
+    if (!options.check.empty() || !options.out.path.empty() || options.selfPrompts > 0 ||
+        options.isUsed)
+        return tuneInput("--compare only measures a copy of the model, but something else was "
+                         "asked for as well.",
+                         "Leave out --compare, or --check, --self-prompts, --out and --use.");
+    if (options.data.paths.empty())
+        return tuneInput("--compare needs prompts for both to answer.", "Name them with --data.");
+    return {};
+}
+
 /// A folder may be named with a slash behind it.
 TuneOptions withFolderName(TuneOptions options) {
     std::string& path = options.out.path;
@@ -92,6 +104,10 @@ TuneOptions withFolderName(TuneOptions options) {
 }
 
 Result<void> runTune(const TuneOptions& options, CommandContext& context) {
+    if (!options.compare.empty()) {
+        ENGINE_TRY_DO(checkCompareOptions(options));
+        return compareCopy(options, context.console, context.interrupt.beginWork());
+    }
     if (!options.check.empty()) {
         if (options.isUsed || !options.out.path.empty() || !options.data.paths.empty() ||
             options.selfPrompts > 0)
@@ -164,6 +180,39 @@ void addLengthOptions(CLI::App& command, TuneOptions& options) {
         ->transform(numberFrom(0.01, 100'000.0));
 }
 
+void addLimitOptions(CLI::App& command, TuneOptions& options) {
+    command
+        .add_option("--memory-mb",
+                    options.memoryMb,
+                    "Memory that the training may take; one that needs more is refused with the "
+                    "figure")
+        ->transform(numberFrom(1.0, 1e9));
+    command
+        .add_option("--disk-gb",
+                    options.diskGb,
+                    "Room on the disk that it may take while it runs; with --minutes, no more "
+                    "answers are made than fit")
+        ->transform(numberFrom(0.000001, 1e6));
+}
+
+void addCompareOptions(CLI::App& command, TuneOptions& options) {
+    CLI::Option* compare = command.add_option(
+        "--compare",
+        options.compare,
+        "Measure this folder, which layerskip or space has made, beside --model on the prompts of "
+        "--data: speed, tokens a round, perplexity and the answers' quality");
+    command
+        .add_flag("--held-out",
+                  options.isHeldOut,
+                  "With --compare: use only the prompts that tune does not train on")
+        ->needs(compare);
+    command
+        .add_option("--max-tokens", options.maxTokens, "With --compare: longest answer, in tokens")
+        ->transform(wholeFrom(1))
+        ->capture_default_str()
+        ->needs(compare);
+}
+
 void addRunOptions(CLI::App& command, TuneOptions& options) {
     command.add_flag("--resume",
                      options.resumes,
@@ -227,6 +276,8 @@ void addTuneCommand(CLI::App& app, ChosenCommand& chosen) {
     command->add_option(
         "--set", options->settings, "A setting, NAME=VALUE; may be given several times");
     addRunOptions(*command, *options);
+    addLimitOptions(*command, *options);
+    addCompareOptions(*command, *options);
     addModelOptions(*command, options->model);
     addContextOption(*command, options->model);
     addRawOption(*command, options->isRaw);

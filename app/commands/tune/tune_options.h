@@ -21,7 +21,8 @@ struct TuneOptions {
     DataOptions data;
     OutputOptions out;
     std::string recipe;
-    std::string check; ///< a file to look at; nothing is trained then
+    std::string check;   ///< a file to look at; nothing is trained then
+    std::string compare; ///< a copy of the model to measure; nothing is trained then
     std::string profile = "full";
     std::optional<std::int64_t> answerTokens;
     std::optional<int> epochs;
@@ -32,6 +33,10 @@ struct TuneOptions {
     std::vector<std::string> licences; ///< of the data: of all, or one for each --data
     int selfPrompts = 0;               ///< that the model writes itself
     double checkpointMinutes = 5.0;
+    std::optional<double> memoryMb; ///< that the training may take
+    std::optional<double> diskGb;   ///< likewise
+    int maxTokens = 128;            ///< of an answer, with `compare`
+    bool isHeldOut = false;         ///< with `compare`: no prompt that is trained on
     bool isRaw = false;
     bool resumes = false;
     bool retrains = false;

@@ -83,6 +83,16 @@ void addExits(TuneJson& json, const Evaluation& evaluation) {
 
 TuneJson knownOrNull(double value) { return value > 0.0 ? TuneJson(value) : TuneJson(nullptr); }
 
+TuneJson bytesOrNull(double bytes) {
+    return bytes > 0.0 ? TuneJson(static_cast<std::int64_t>(bytes)) : TuneJson(nullptr);
+}
+
+/// "0.35 GB", "250 GB".
+std::string gigabyteWords(double bytes) {
+    const double count = bytes / 1e9;
+    return count < 10.0 ? fmt::format("{:.2g} GB", count) : fmt::format("{:.0f} GB", count);
+}
+
 } // namespace
 
 bool TuneReport::isTimeFor(double& lastMs) {
@@ -109,13 +119,19 @@ void TuneReport::start(const TuneStart& start) {
                         {"answer_tokens", plan.answerTokens},
                         {"epochs", plan.epochs},
                         {"steps", plan.steps > 0 ? TuneJson(plan.steps) : TuneJson(nullptr)},
-                        {"minutes", knownOrNull(plan.minutes)}});
+                        {"minutes", knownOrNull(plan.minutes)},
+                        {"memory_bytes", bytesOrNull(start.estimate.memory)},
+                        {"disk_bytes", bytesOrNull(start.estimate.disk)}});
     if (!m_console.isJson())
         Console::note(fmt::format(
-            "[{}: {} weights are trained on {} answer tokens{}]",
+            "[{}: {} weights are trained on {} answer tokens, with {}{} on the disk{}]",
             start.model,
             start.trainedWeights,
             plan.answerTokens,
+            start.estimate.memory > 0.0
+                ? fmt::format("about {} of memory and ", gigabyteWords(start.estimate.memory))
+                : "",
+            gigabyteWords(start.estimate.disk),
             plan.minutes > 0.0
                 ? fmt::format(", or on fewer if these would take more than about {:g} min",
                               plan.minutes)
@@ -210,6 +226,17 @@ void TuneReport::evaluated(const Evaluation& evaluation, bool isBest) {
 
 void TuneReport::checkpointed(const std::filesystem::path& path) {
     m_console.jsonLine({{"event", "checkpoint"}, {"path", path.string()}});
+}
+
+void TuneReport::keptBest(const std::filesystem::path& path,
+                          const Evaluation& best,
+                          bool isHeldOut) {
+    m_console.jsonLine({{"event", "best"},
+                        {"path", path.string()},
+                        {"step", best.step},
+                        {"acceptance", acceptanceOf(best.all)},
+                        {"tokens_per_round", best.tokensPerRound()},
+                        {"held_out", isHeldOut}});
 }
 
 void TuneReport::note(const std::string& sentence) {

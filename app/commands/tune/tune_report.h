@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "app/commands/tune/limits/tune_limits.h"
 #include "app/streams/console.h"
 #include "engine/tuning/model/model_quality.h"
 #include "engine/tuning/result/draft_prices.h"
@@ -22,6 +23,7 @@ struct TuneStart {
     std::string fingerprint;
     engine::TuningPlan plan;
     std::int64_t trainedWeights = 0;
+    TuningEstimate estimate = {};
 };
 
 /// What a run has made, for its last event.
@@ -53,6 +55,10 @@ public:
     void stepped(const engine::TrainingProgress& progress);
     void evaluated(const engine::Evaluation& evaluation, bool isBest);
     void checkpointed(const std::filesystem::path& path);
+
+    /// The best state so far lies there as an adapter that can be used.
+    void
+    keptBest(const std::filesystem::path& path, const engine::Evaluation& best, bool isHeldOut);
     void note(const std::string& sentence);
 
     /// Collecting is over and nothing is trained.

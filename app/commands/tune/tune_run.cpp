@@ -93,7 +93,8 @@ public:
                    draftSizesFor(m_work.config(), plan.layers, plan.window));
         ENGINE_TRY_DO(m_work.checkFits(trainedWeights(sizes)));
         ENGINE_TRY(TuningFolder folder, m_work.openFolder());
-        m_work.report().start({m_work.name(), m_work.fingerprint(), plan, trainedWeights(sizes)});
+        m_work.report().start(
+            {m_work.name(), m_work.fingerprint(), plan, trainedWeights(sizes), m_work.estimate()});
         ENGINE_TRY(RowStore rows, RowStore::open(folder.path(), folder.rowsRun()));
         const int headTokens = std::min(plan.head, m_work.config().vocabSize);
         ENGINE_TRY_DO(m_work.gather(rows, folder, kNoToken, [&](Transformer& model) {
@@ -176,7 +177,31 @@ private:
                                  const DraftSizes& sizes,
                                  const HeadList& head) {
         ENGINE_TRY(const auto trainer, openTrainer(make, sizes, head.ids));
-        return m_work.train(rows, folder, *trainer);
+        return m_work.train(rows, folder, *trainer, [&](const Evaluation& best) {
+            keepBest(folder.bestFile(), *trainer, rows, sizes, head, best);
+        });
+    }
+
+    /// So that the state can be used while the training goes on. A training is not lost for it.
+    void keepBest(const std::filesystem::path& file,
+                  const Trainer& trainer,
+                  const RowStore& rows,
+                  const DraftSizes& sizes,
+                  const HeadList& head,
+                  const Evaluation& best) {
+        const TrainingResult state = {.weights = trainer.result(),
+                                      .best = best,
+                                      .isHeldOut = !rows.texts(RowSplit::Validation).empty(),
+                                      .steps = best.step};
+        const RunOrigin origin = m_work.origin(rows);
+        const DraftAdapter adapter = makeTrainedAdapter(state, sizes, head, origin);
+        auto bytes = draftAdapterBytes(adapter, adapterDescriptionOf(adapter, state, head, origin));
+        const auto written = bytes ? writeFileAtomically(file, bytes.value())
+                                   : Result<void>(std::move(bytes).error());
+        if (written)
+            m_work.report().keptBest(file, best, state.isHeldOut);
+        else
+            m_work.report().note(written.error().message);
     }
 
     /// Returns the bytes of the file.

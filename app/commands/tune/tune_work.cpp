@@ -145,7 +145,7 @@ TunePrompts TuneWork::encoded(const std::vector<DataPrompt>& prompts) {
 }
 
 /// Of an earlier run a part of the files is there already.
-Result<void> TuneWork::checkFits(std::int64_t trained) const {
+Result<void> TuneWork::checkFits(std::int64_t trained) {
     FreeBytes left{.memory = availableMemoryBytes(), .disk = std::numeric_limits<double>::max()};
     const std::filesystem::path out = std::filesystem::absolute(m_options.out.path);
     std::error_code failure;
@@ -153,7 +153,15 @@ Result<void> TuneWork::checkFits(std::int64_t trained) const {
     const auto space = std::filesystem::space(out.parent_path(), failure);
     if (isFirst && !failure)
         left.disk = static_cast<double>(space.available);
-    return checkTuningFits(m_plan, m_config, m_options.onlyCollects ? 0 : trained, left);
+    if (m_options.diskGb && m_plan.minutes > 0.0)
+        m_plan.answerTokens =
+            std::clamp(answersThatFit(m_plan, m_config, trained, *m_options.diskGb * 1e9),
+                       std::min(kLeastAnswerTokens, m_plan.answerTokens),
+                       m_plan.answerTokens);
+    const std::int64_t weights = m_options.onlyCollects ? 0 : trained;
+    ENGINE_TRY_DO(checkTuningFits(m_plan, m_config, weights, left));
+    m_estimate = estimateOf(m_plan, m_config, weights);
+    return checkLimits(m_options, m_estimate);
 }
 
 Result<TuningFolder> TuneWork::openFolder() const {
@@ -251,8 +259,10 @@ Result<void> TuneWork::checkTokens(std::int64_t tokens) {
     return {};
 }
 
-Result<TrainingResult>
-TuneWork::train(const RowStore& rows, const TuningFolder& folder, Trainer& trainer) {
+Result<TrainingResult> TuneWork::train(const RowStore& rows,
+                                       const TuningFolder& folder,
+                                       Trainer& trainer,
+                                       const BestTask& onBest) {
     CheckpointFiles checkpoints(folder.path(), {folder.run(), rows.hash()});
     auto trained = trainDrafts(
         {.rows = rows,
@@ -263,8 +273,12 @@ TuneWork::train(const RowStore& rows, const TuningFolder& folder, Trainer& train
          .secondsBefore = rows.seconds(),
          .nowMs = tuneClockMs,
          .watch = {.stepped = [this](const auto& step) { m_report.stepped(step); },
-                   .evaluated = [this](const Evaluation& evaluation,
-                                       bool isBest) { m_report.evaluated(evaluation, isBest); },
+                   .evaluated =
+                       [&](const Evaluation& evaluation, bool isBest) {
+                           m_report.evaluated(evaluation, isBest);
+                           if (isBest && onBest)
+                               onBest(evaluation);
+                       },
                    .checkpointed = [this](const auto& path) { m_report.checkpointed(path); },
                    .noted = [this](const std::string& text) { m_report.note(text); }},
          .stop = m_stop});

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "app/commands/tune/limits/tune_limits.h"
 #include "app/commands/tune/tune_options.h"
 #include "app/commands/tune/tune_prompts.h"
 #include "app/commands/tune/tune_report.h"
 #include "engine/tuning/result/run_origin.h"
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -66,9 +68,13 @@ public:
 
     const std::vector<engine::TokenId>& endIds() const { return m_endIds; }
 
-    /// Whether this computer has what the training needs. `trained`: weights. Errors: those of
-    /// checkTuningFits.
-    engine::Result<void> checkFits(std::int64_t trained) const;
+    /// Whether this computer has what the training needs, and the user allows it. Where time
+    /// decides how many answers there are, no more are planned than --disk-gb has room for.
+    /// `trained`: weights. Errors: those of checkTuningFits and checkLimits.
+    engine::Result<void> checkFits(std::int64_t trained);
+
+    /// What the training takes; known once that is checked.
+    const TuningEstimate& estimate() const { return m_estimate; }
 
     /// The folder of the run. Errors: those of TuningFolder::open.
     engine::Result<engine::TuningFolder> openFolder() const;
@@ -84,10 +90,14 @@ public:
                                 engine::TokenId forbidden = engine::kNoToken,
                                 const ModelTask& first = {});
 
+    /// Told of each evaluation whose state is the best so far, which the trainer still has.
+    using BestTask = std::function<void(const engine::Evaluation&)>;
+
     /// Errors: those of trainDrafts.
     engine::Result<engine::TrainingResult> train(const engine::RowStore& rows,
                                                  const engine::TuningFolder& folder,
-                                                 engine::Trainer& trainer);
+                                                 engine::Trainer& trainer,
+                                                 const BestTask& onBest = {});
 
     /// The model in memory, without a draft adapter. Errors: those of loadModel.
     engine::Result<LoadedModel> load(const engine::ModelFiles& files) const;
@@ -126,6 +136,7 @@ private:
     std::unique_ptr<engine::WeightSource> m_weights;
     std::string m_fingerprint;
     int m_contextLength = 0;
+    TuningEstimate m_estimate;
     // If this run has collected all; the shards know it only with a limit of time.
     std::optional<double> m_collectSeconds;
     std::unique_ptr<engine::Tokenizer> m_tokenizer;

@@ -1,45 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/loading/cache/content_sum.h"
 #include "engine/loading/files/byte_reader.h"
 #include "engine/loading/files/part_file.h"
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
-struct XXH3_state_s;
-
 namespace engine {
 
 // Files of a run that trains: a magic word of 8 bytes, numbers, a JSON text that says what they
-// are, the length of this text (u64), and a hash of everything before it (XXH3, 128 bits).
-
-/// A hash that grows with the bytes. Thread: one.
-class ContentSum {
-public:
-    ContentSum();
-    ContentSum(ContentSum&&) noexcept;
-    ~ContentSum();
-
-    void add(std::span<const std::byte> bytes);
-
-    /// 32 hexadecimal digits over all bytes so far.
-    std::string hexDigits() const;
-
-private:
-    struct Free {
-        void operator()(XXH3_state_s* state) const;
-    };
-
-    std::unique_ptr<XXH3_state_s, Free> m_state;
-};
-
-/// 32 hexadecimal digits over a text.
-std::string contentSumOf(std::string_view text);
+// are, the length of this text (u64), and the ContentSum of everything before it.
 
 /// Writes such a file; it has its name only once it is finished. Thread: one.
 class HashedFileWriter {

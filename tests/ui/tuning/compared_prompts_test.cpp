@@ -94,6 +94,26 @@ private slots:
         QVERIFY(!prompts.all().acceptance);
     }
 
+    void scoresAreThoseOfPromptsThatAllHaveOne() {
+        ComparedPrompts prompts;
+        take(prompts, Script::comparedCopy(1, 200, 100, 160));
+        take(prompts, Script::comparedCopy(2, 200, 100, 160));
+        const auto tasks = prompts.byTask();
+        QCOMPARE(tasks.at(QStringLiteral("long_story")).score.value(), 0.25);
+        QCOMPARE(tasks.at(QStringLiteral("long_story")).scoreBefore.value(), 0.5);
+        QVERIFY(!tasks.at(QStringLiteral("code")).score);
+        QVERIFY(!prompts.all().score); // a part of them is not all
+    }
+
+    void aCopyHasAGainOverItsOwnPlainDecoding() {
+        ComparedPrompts prompts;
+        for (int line = 1; line <= 6; ++line)
+            take(prompts, Script::comparedCopy(line, 200, 100, 160));
+        QCOMPARE(prompts.prompts().size(), std::size_t(6));
+        QCOMPARE(prompts.gainOverPlain().value().gain, 2.0);
+        QCOMPARE(prompts.gain().value().gain, 1.6); // over the model's
+    }
+
     void aGainThatIsTheSameEverywhereIsSure() {
         const auto gain =
             promptsOf({{100, 120}, {50, 60}, {200, 240}, {10, 12}, {20, 24}, {30, 36}}).gain();

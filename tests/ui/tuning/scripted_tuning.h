@@ -3,6 +3,7 @@
 
 #include "ui/tuning/tuning_session.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -16,16 +17,16 @@ namespace support {
 
 /// A stand-in for swift-run that obeys the contract of `tune --json`: it appends what it was called
 /// with to OUT.told, makes the folder OUT.work, says the lines that the test has given it, and then
-/// ends as the test wants it to. Its files lie in a folder of their own, the adapters in use too.
+/// ends as the test wants it to (scripted_swift_run.cpp). Its files lie in a folder of their own,
+/// the adapters in use too.
 class ScriptedTuning {
 public:
     ScriptedTuning() {
         qputenv("SWIFT_STUDIO_DATA", path("memory").toUtf8());
-        write("swift-run", kScript);
-        QFile script(program());
-        const bool mayRun =
-            script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-        Q_ASSERT(mayRun);
+        const bool isThere = QFile::copy(QCoreApplication::applicationDirPath() +
+                                             QStringLiteral("/scripted_swift_run"),
+                                         program());
+        Q_ASSERT(isThere);
         say({});
         endBy("wait");
         sayCompared({});
@@ -68,7 +69,7 @@ public:
     /// OUT.saved.
     void endBy(const QByteArray& end) const { write("end", end); }
 
-    /// The same for `compare`.
+    /// The same for what compares.
     void sayCompared(const QByteArrayList& lines) const {
         write("compared-lines", lines.join('\n') + '\n');
     }
@@ -78,9 +79,8 @@ public:
     /// The arguments of its starts for an adapter, each in a line.
     static QStringList told(const QString& adapter) { return toldIn(adapter + ".told"); }
 
-    static QStringList toldToCompare(const QString& adapter) {
-        return toldIn(adapter + ".compared");
-    }
+    /// Likewise, for an adapter or a new model's folder.
+    static QStringList toldToCompare(const QString& result) { return toldIn(result + ".compared"); }
 
     static QStringList toldIn(const QString& path) {
         QFile file(path);
@@ -159,6 +159,29 @@ public:
                 answer("without", withoutMs, 60, true)};
     }
 
+    /// The same of a copy of the model with its decoder, the copy plainly, and the model plainly.
+    /// Odd prompts have a reference, on which the model scores .5 and the copy .25.
+    static QByteArrayList comparedCopy(int line, double plainMs, double withMs, double modelMs) {
+        QByteArrayList lines = compared(line, plainMs, withMs, modelMs, 6);
+        lines[2].replace(R"("variant":"without")", R"("variant":"original")");
+        for (QByteArray& each : lines) {
+            const char* score = each.contains("original") ? "0.5" : "0.25";
+            const QByteArray half = QByteArray(R"({"rouge1":0.1,"rougeL":)") + score + '}';
+            each.chop(1);
+            each += R"(,"quality":[)" +
+                    (line % 2 == 1 ? half + ',' + half : QByteArray("null,null")) + "]}";
+        }
+        return lines;
+    }
+
+    /// The best state lies there while the training goes on.
+    static QByteArray best(const QString& path, int step, bool isHeldOut = true) {
+        return R"({"event":"best","path":")" + path.toUtf8() + R"(","step":)" +
+               QByteArray::number(step) +
+               R"(,"acceptance":[0.62,0.5,0.4,0.3],"tokens_per_round":2.1,"held_out":)" +
+               (isHeldOut ? "true}" : "false}");
+    }
+
     static QByteArray checkpoint() { return R"({"event":"checkpoint","path":"/x"})"; }
 
     static QByteArray done(const QString& path, bool isHeldOut = true) {
@@ -209,72 +232,6 @@ public:
     }
 
 private:
-    static constexpr const char* kScript = R"(#!/usr/bin/env python3
-import os
-import signal
-import sys
-
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-here = os.path.dirname(sys.argv[0])
-
-
-def read(name):
-    with open(os.path.join(here, name), encoding="utf-8") as file:
-        return file.read()
-
-
-if sys.argv[1] == "compare":
-    adapter = sys.argv[sys.argv.index("--draft-adapter") + 1]
-    with open(adapter + ".compared", "a", encoding="utf-8") as told:
-        told.write(" ".join(sys.argv[1:]) + "\n")
-    sys.stdout.write(read("compared-lines"))
-    sys.stdout.flush()
-    if read("compared-end") == "wait":
-        signal.sigwait({signal.SIGINT})
-    if read("compared-end") == "fail":
-        sys.stderr.write("swift-run: It failed.\n  Look.\n")
-        sys.exit(4)
-    sys.exit(0)
-out = sys.argv[sys.argv.index("--out") + 1]
-os.makedirs(out + ".work", exist_ok=True)
-with open(out + ".work/plan.json", "w", encoding="utf-8"):
-    pass
-with open(out + ".told", "a", encoding="utf-8") as told:
-    told.write(" ".join(sys.argv[1:]) + "\n")
-sys.stdout.write(read("lines"))
-sys.stdout.flush()
-end = read("end")
-if end == "done" and "--recipe" in sys.argv:
-    os.makedirs(out, exist_ok=True)
-elif end == "done":
-    with open(out, "w", encoding="utf-8"):
-        pass
-if end == "fail":
-    sys.stderr.write("swift-run: It failed.\n  Look.\n")
-    sys.exit(4)
-if end == "crash":
-    os.kill(os.getpid(), signal.SIGKILL)
-if end == "wait":
-    signal.sigwait({signal.SIGINT})
-    sys.stdout.write('{"event":"remark","text":"The same command with --resume goes on."}\n')
-    sys.stdout.write('{"event":"error","code":"cancelled","message":"Stopped.","hint":""}\n')
-    sys.exit(130)
-if end == "full":
-    signal.sigwait({signal.SIGINT})
-    sys.stdout.write('{"event":"error","code":"io","message":"It is full.","hint":"Make room."}\n')
-    sys.exit(7)
-if end == "save":
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-    count = 0
-    while signal.sigwait({signal.SIGINT, signal.SIGTERM}) == signal.SIGINT:
-        count += 1
-        with open(out + ".interrupts", "w", encoding="utf-8") as told:
-            told.write(str(count))
-    with open(out + ".saved", "w", encoding="utf-8"):
-        pass
-    sys.exit(130)
-)";
-
     QTemporaryDir m_folder;
 };
 

@@ -101,7 +101,7 @@ private slots:
         session().start(m_script->copyChoice());
         QTRY_VERIFY(state() == TuningState::Finished);
         QCOMPARE(session().newModel(), copy);
-        QVERIFY(!session().canCompare());
+        QVERIFY(session().canCompare());
         QVERIFY(!session().isResultUsed());
         QCOMPARE(session().run().losses.front().drafting, std::optional(4.5));
         QCOMPARE(session().run().exits(), std::vector<double>({0.05, 0.2, 0.5}));
@@ -115,6 +115,37 @@ private slots:
         QTRY_COMPARE(session().newModel(), copy);
         QVERIFY(QDir(copy).removeRecursively());
         QVERIFY(session().newModel().isEmpty());
+    }
+
+    void aCopyIsComparedWithItsModel() {
+        const QString copy = m_script->copyChoice().output;
+        m_script->say({Script::copyStarted(), Script::copyDone(copy)});
+        m_script->endBy("done");
+        session().setRecipe(TuningRecipe::LayerSkip);
+        session().start(m_script->copyChoice());
+        QTRY_VERIFY(state() == TuningState::Finished);
+        m_script->sayCompared(Script::comparedCopy(1, 200, 100, 160));
+        m_script->endComparisonBy("done");
+        session().compare();
+        QVERIFY(session().comparison().recipe() == TuningRecipe::LayerSkip);
+        QTRY_VERIFY(session().comparison().state() == ComparisonState::Done);
+        const QStringList toldOnce = Script::toldToCompare(copy);
+        QCOMPARE(toldOnce.size(), 1);
+        QVERIFY(toldOnce.front().startsWith(QStringLiteral("tune --json --model /models/Tiny")));
+        QVERIFY(toldOnce.front().contains(QStringLiteral("--held-out")));
+        QVERIFY(toldOnce.front().endsWith(QStringLiteral("--compare ") + copy));
+        const ComparedSum sum = session().comparison().prompts().all();
+        QCOMPARE(sum.with, 2.0);
+        QCOMPARE(sum.without, 200.0 / 160.0);
+        QCOMPARE(sum.score.value(), 0.25);
+        QCOMPARE(sum.scoreBefore.value(), 0.5);
+        session().setRecipe(TuningRecipe::Draft);
+        QTRY_VERIFY(!session().isReading());
+        QVERIFY(session().comparison().prompts().prompts().empty());
+        session().setRecipe(TuningRecipe::LayerSkip);
+        QTRY_VERIFY(session().comparison().state() == ComparisonState::Done); // it is kept
+        QVERIFY(QDir(copy).removeRecursively());
+        QVERIFY(!session().canCompare());
     }
 
     void eachRecipeHasItsOwnTraining() {

@@ -34,16 +34,21 @@ AdapterComparison::~AdapterComparison() {
     m_files.writeComparison(m_lines);
 }
 
-/// Which file was measured: another one has another size or another time.
-QByteArray AdapterComparison::adapterLine() const {
-    const QFileInfo adapter(m_files.adapter());
-    return "adapter " + QByteArray::number(adapter.size()) + ' ' +
-           QByteArray::number(adapter.lastModified().toMSecsSinceEpoch());
+/// Which file or folder was measured: another one has another size or another time.
+QByteArray AdapterComparison::resultLine() const {
+    const QFileInfo result(m_result);
+    return "adapter " + QByteArray::number(result.size()) + ' ' +
+           QByteArray::number(result.lastModified().toMSecsSinceEpoch());
 }
 
-void AdapterComparison::open(const QString& root, const TuningModel& model) {
+void AdapterComparison::open(const QString& root,
+                             const TuningModel& model,
+                             TuningRecipe recipe,
+                             const QString& result) {
     stop();
-    m_files.setPlace(root, model);
+    m_recipe = recipe;
+    m_result = result;
+    m_files.setPlace(root, model, recipe);
     begin(ComparisonState::None);
     m_isReading = true;
     m_files.readComparison([this, number = m_number](const QByteArray& stored) {
@@ -64,7 +69,7 @@ void AdapterComparison::begin(ComparisonState state) {
 void AdapterComparison::takeStored(const QByteArray& stored) {
     m_isReading = false;
     QByteArrayList lines = stored.split('\n');
-    if (lines.takeFirst() == adapterLine())
+    if (!m_result.isEmpty() && lines.takeFirst() == resultLine())
         for (const QByteArray& line : lines)
             m_prompts.take(line);
     if (!m_prompts.prompts().empty())
@@ -78,15 +83,20 @@ void AdapterComparison::forget() {
     m_files.writeComparison({});
 }
 
-void AdapterComparison::start(const TuningChoice& choice) {
+void AdapterComparison::start(const QString& root,
+                              const TuningChoice& choice,
+                              const QString& result) {
     endProcess();
+    m_recipe = choice.recipe;
+    m_result = result;
+    m_files.setPlace(root, choice.model, choice.recipe);
     begin(ComparisonState::Running);
-    m_lines = adapterLine() + '\n';
+    m_lines = resultLine() + '\n';
     m_error.clear();
     m_process = new TuningProcess(this);
     connect(m_process, &TuningProcess::lineCame, this, &AdapterComparison::takeLine);
     connect(m_process, &TuningProcess::ended, this, &AdapterComparison::onEnded);
-    m_process->start(m_program, argumentsOfComparison(choice, m_files.adapter()));
+    m_process->start(m_program, argumentsOfComparison(choice, m_files.adapter(), m_result));
     if (m_process != nullptr && m_isHeld)
         m_process->setHeld(true);
     emit changed();

@@ -17,8 +17,9 @@ enum class ComparisonState {
     Done,
 };
 
-/// The comparison of a trained adapter with none, in a process of its own. What it said is kept
-/// beside the adapter, as long as that is the same file. Thread: UI; nothing waits.
+/// The comparison of a trained adapter with none, or of a copy of the model with the model, in a
+/// process of its own. What it said is kept beside the training, as long as its result is the same.
+/// Thread: UI; nothing waits.
 class AdapterComparison : public QObject {
     Q_OBJECT
 
@@ -28,18 +29,24 @@ public:
     /// A process that still runs is ended; what was measured is kept.
     ~AdapterComparison() override;
 
-    /// Shows what was measured of the adapter of a training, if anything was, once that is read.
-    /// What runs is stopped.
-    void open(const QString& root, const TuningModel& model);
+    /// Shows what was measured of the result of a training, if anything was, once that is read.
+    /// What runs is stopped. `result`: the adapter, or the new model's folder; empty: there is
+    /// none.
+    void
+    open(const QString& root, const TuningModel& model, TuningRecipe recipe, const QString& result);
 
     /// Ends what runs, and forgets what was measured.
     void forget();
 
-    void start(const TuningChoice& choice);
+    /// Places as for open().
+    void start(const QString& root, const TuningChoice& choice, const QString& result);
     void stop();
 
     /// While an answer streams. Its own answers do not count the time.
     void setHeld(bool isHeld);
+
+    /// Of what is compared.
+    TuningRecipe recipe() const { return m_recipe; }
 
     ComparisonState state() const { return m_state; }
 
@@ -71,10 +78,12 @@ private:
     void takeLine(const QByteArray& line);
     void onEnded(TuningProcess::End end, const QString& words);
     void endProcess();
-    QByteArray adapterLine() const;
+    QByteArray resultLine() const;
 
     QString m_program;
     TuningFiles m_files;
+    TuningRecipe m_recipe = TuningRecipe::Draft;
+    QString m_result;
     QPointer<TuningProcess> m_process;
     ComparisonState m_state = ComparisonState::None;
     ComparedPrompts m_prompts;

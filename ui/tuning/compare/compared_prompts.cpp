@@ -21,6 +21,23 @@ double speedOf(const ComparedAnswer& answer) {
     return quotientOf(static_cast<double>(answer.tokens), answer.ms);
 }
 
+/// By the measure of the answer's task, mean of both halves; none where one has none.
+std::optional<double> scoreOf(const QJsonArray& halves) {
+    double sum = 0.0;
+    for (const auto& half : halves) {
+        const QJsonObject scores = half.toObject();
+        QJsonValue score;
+        for (const char* name : {"rougeL", "exact_match", "pass_at_1"})
+            if (const QJsonValue value = scores[QLatin1String(name)]; value.isDouble())
+                score = value;
+        if (!score.isDouble())
+            return std::nullopt;
+        sum += score.toDouble();
+    }
+    return halves.isEmpty() ? std::nullopt
+                            : std::optional(sum / static_cast<double>(halves.size()));
+}
+
 /// None for a line that lacks something.
 std::optional<ComparedAnswer> answerOf(const QJsonObject& line) {
     ComparedAnswer answer;
@@ -37,6 +54,7 @@ std::optional<ComparedAnswer> answerOf(const QJsonObject& line) {
     for (const auto& half : halves)
         answer.ms += half.toDouble();
     answer.isEqual = line[QLatin1String("equal")].toBool();
+    answer.score = scoreOf(line[QLatin1String("quality")].toArray());
     if (halves.isEmpty() || answer.ms <= 0.0)
         return std::nullopt;
     return answer;
@@ -57,6 +75,9 @@ struct SumMaker {
     ComparedAnswer without;
     int prompts = 0;
     int differing = 0;
+    int scored = 0; ///< prompts of which both answers have a score
+    double score = 0.0;
+    double scoreBefore = 0.0;
 
     void add(const ComparedPrompt& prompt) {
         addTo(plain, prompt.plain);
@@ -65,6 +86,11 @@ struct SumMaker {
         ++prompts;
         if (!prompt.plain.isEqual || !prompt.with.isEqual || !prompt.without.isEqual)
             ++differing;
+        if (prompt.with.score && prompt.without.score) {
+            ++scored;
+            score += *prompt.with.score;
+            scoreBefore += *prompt.without.score;
+        }
     }
 
     ComparedSum sum() const {
@@ -78,6 +104,10 @@ struct SumMaker {
         made.tokensPerRound =
             quotientOf(static_cast<double>(with.tokens), static_cast<double>(with.rounds));
         made.differing = differing;
+        if (scored > 0 && scored == prompts) {
+            made.score = score / scored;
+            made.scoreBefore = scoreBefore / scored;
+        }
         return made;
     }
 };
@@ -111,6 +141,8 @@ void ComparedPrompts::finish() {
     const ComparedAnswer* plain = find(kPlainVariant);
     const ComparedAnswer* with = find(kWithVariant);
     const ComparedAnswer* without = find(kWithoutVariant);
+    if (without == nullptr)
+        without = find(kOriginalVariant);
     if (plain == nullptr || with == nullptr || without == nullptr)
         return;
     m_prompts.push_back({m_newest.task, *plain, *with, *without});
@@ -139,14 +171,14 @@ std::map<QString, ComparedSum> ComparedPrompts::byTask() const {
     return sums;
 }
 
-std::optional<GainRange> ComparedPrompts::gain() const {
+std::optional<GainRange> ComparedPrompts::gainOver(ComparedAnswer ComparedPrompt::*base) const {
     if (m_prompts.size() < kFewestForGain)
         return std::nullopt;
     std::vector<double> slower; // times for the same tokens
     std::vector<double> faster;
     for (const ComparedPrompt& prompt : m_prompts) {
         slower.push_back(
-            quotientOf(static_cast<double>(prompt.with.tokens), speedOf(prompt.without)));
+            quotientOf(static_cast<double>(prompt.with.tokens), speedOf(prompt.*base)));
         faster.push_back(prompt.with.ms);
     }
     const engine::RatioEstimate ratio = engine::ratioOfSums(slower, faster);

@@ -2,6 +2,7 @@
 #include "ui/views/layer_map/empty_layer_map.h"
 
 #include "ui/theme/tip_text.h"
+#include "ui/views/layer_map/grid/cell_painter.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -19,8 +20,9 @@ public:
         : QWidget(parent)
         , m_theme(theme) {}
 
-    void setLayerCount(int layerCount) {
+    void setLayers(int layerCount, bool hasDraftLayer) {
         m_layerCount = layerCount > 0 ? layerCount : kUnknownLayers;
+        m_hasDraftLayer = hasDraftLayer;
         update();
     }
 
@@ -28,15 +30,24 @@ protected:
     void paintEvent(QPaintEvent*) override {
         QPainter painter(this);
         painter.setPen(QPen(m_theme.colours().border, 0));
-        const int pitch = std::clamp(width() / m_layerCount, 2, m_theme.scaled(14));
-        const int left = std::max(0, (width() - pitch * m_layerCount) / 2);
+        const int beside = m_hasDraftLayer ? m_theme.scaled(20) : 0;
+        const int pitch = std::clamp((width() - beside) / m_layerCount, 2, m_theme.scaled(14));
+        const int left = std::max(0, (width() - beside - pitch * m_layerCount) / 2);
         const int rowHeight = height() / 2;
+        const int cellHeight = rowHeight - m_theme.scaled(4);
         for (int row = 0; row < 2; ++row)
             for (int layer = 0; layer < m_layerCount; ++layer)
                 painter.drawRect(left + layer * pitch,
                                  row * rowHeight,
                                  std::max(1, pitch - (pitch > 5 ? 3 : 2)),
-                                 rowHeight - m_theme.scaled(4));
+                                 cellHeight);
+        const int gap = m_theme.scaled(6);
+        for (int row = 0; row < 2 && beside > 0; ++row)
+            paintCell(
+                painter,
+                {left + pitch * m_layerCount + gap, row * rowHeight, beside - gap, cellHeight},
+                {.kind = row == 0 ? Sublayer::Attention : Sublayer::Mlp, .isDraftLayer = true},
+                m_theme.colours());
     }
 
 private:
@@ -44,6 +55,7 @@ private:
 
     const Theme& m_theme;
     int m_layerCount = kUnknownLayers;
+    bool m_hasDraftLayer = false;
 };
 
 namespace {
@@ -97,11 +109,14 @@ void EmptyLayerMap::setOffer(const Offer& offer) {
     if (offer == m_offer)
         return; // arranging it again lays out the whole window
     m_offer = offer;
-    m_skeleton->setLayerCount(offer.layerCount);
+    m_skeleton->setLayers(offer.layerCount, offer.hasDraftLayer);
     m_title->setText(offer.isSearched ? tr("Every layer runs") : tr("No skip set yet"));
-    m_note->setText(offer.reason.isEmpty() || offer.note.isEmpty()
-                        ? offer.reason + offer.note
-                        : offer.reason + QLatin1Char(' ') + offer.note);
+    QStringList told{offer.reason, offer.note};
+    if (offer.hasDraftLayer)
+        told.prepend(tr("A draft adapter drafts: its layer stands behind the model's, none of "
+                        "which runs for its drafts."));
+    told.removeAll(QString());
+    m_note->setText(told.join(QLatin1Char(' ')));
     arrange();
 }
 

@@ -26,6 +26,7 @@ public:
         bool canLoad = false;
         QString reason; ///< why there is none, unless it only takes time
         QString note;
+        bool hasDraftLayer = false; ///< a layer beside the model drafts
 
         bool operator==(const Offer&) const = default;
     };

@@ -43,7 +43,8 @@ QString joined(const std::vector<int>& layers) {
 } // namespace
 
 HistoryView::HistoryView(const ViewContext& viewContext, QWidget* parent)
-    : View(viewContext, historyInfo(), parent) {
+    : View(viewContext, historyInfo(), parent)
+    , m_choices(viewContext.bridge, viewContext.undoStack) {
     build();
     connect(m_columns, &HistoryColumns::columnChosen, this, &HistoryView::goTo);
     connect(m_slider, &QSlider::valueChanged, this, &HistoryView::goTo);
@@ -185,7 +186,7 @@ void HistoryView::updateEmpty() {
 }
 
 void HistoryView::useSearch() {
-    m_problem = useSearchingDecoder(context());
+    m_problem = useSearchingDecoder(store(), m_choices);
     updateInfo();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/bridge/pending_changes.h"
 #include "ui/shell/docks/view.h"
 
 class QPushButton;
@@ -53,6 +54,7 @@ private:
     int count() const;
     int current() const;
 
+    PendingChanges m_choices; // of the decoder
     HistoryColumns* m_columns = nullptr;
     QWidget* m_transport = nullptr;
     TransportButton* m_previous = nullptr;

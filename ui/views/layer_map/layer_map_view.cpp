@@ -13,7 +13,6 @@
 #include <QApplication>
 #include <QGridLayout>
 #include <QLabel>
-#include <QPainter>
 #include <QPushButton>
 
 #include <algorithm>
@@ -22,14 +21,18 @@ namespace ui {
 
 namespace {
 
+/// Of answers, only whether a layer beside the model drafts them.
+constexpr Topics kOwnTopics = Topic::Model | Topic::Decoder | Topic::Search | Topic::Selection;
+
 ViewInfo layerMapInfo() {
     return {QStringLiteral("layer_map"),
             LayerMapView::tr("Layer map"),
             LayerMapView::tr(
                 "Each column is a layer of the model, with its attention above and its MLP below. "
                 "Drafts skip the coloured and hatched cells. The full model still checks every "
-                "token, so the text stays the same. Compare figure 10 of the SWIFT paper."),
-            Topic::Model | Topic::Decoder | Topic::Search | Topic::Selection};
+                "token, so the text stays the same. Compare figure 10 of the SWIFT paper. While a "
+                "draft adapter drafts, its layer is a column with a plus behind the model's."),
+            kOwnTopics | Topic::Answers};
 }
 
 } // namespace
@@ -149,6 +152,11 @@ std::optional<engine::PlanOutline> LayerMapView::shownSet() const {
 QString LayerMapView::notice() const { return m_notice->text(); }
 
 void LayerMapView::refreshView(Topics changed) {
+    if (!(changed & kOwnTopics) && hasDraftLayer() == m_model.state().hasDraftLayer) {
+        if (m_pinnedCell && m_model.state().isDraftLayer(m_pinnedCell->layer))
+            updateNotice(); // it counts rounds
+        return;
+    }
     const auto index = selection().historyIndex();
     if (changed.testFlag(Topic::Model) || index != m_messageIndex)
         m_message.clear();
@@ -159,6 +167,7 @@ void LayerMapView::refreshView(Topics changed) {
 void LayerMapView::updateMap() {
     const auto shown = shownSet();
     LayerMapState state;
+    state.hasDraftLayer = hasDraftLayer();
     if (shown) {
         state.layerCount = shown->layerCount;
         state.skipped = leftOutBy(*shown);
@@ -176,7 +185,12 @@ void LayerMapView::updateMap() {
             state.referenceName = tr("live set");
         }
     }
+    const bool pinsDraftLayer = m_pinnedCell && m_model.state().isDraftLayer(m_pinnedCell->layer);
     m_model.setState(state);
+    if (m_pinnedCell && state.isDraftLayer(m_pinnedCell->layer) != pinsDraftLayer) {
+        m_pinnedCell.reset(); // its column is another one now, or none
+        m_grid->setPinned(m_pinnedCell);
+    }
     m_page->setVisible(shown.has_value());
     m_empty->setVisible(!shown);
     if (!shown)
@@ -274,6 +288,7 @@ void LayerMapView::updateEmpty() {
         if (const auto* tokens = std::get_if<double>(&gamma->initial))
             offer.note =
                 tr("It uses the first %1 tokens of an answer.").arg(static_cast<int>(*tokens));
+    offer.hasDraftLayer = hasDraftLayer();
     m_empty->setOffer(offer);
 }
 
@@ -298,6 +313,8 @@ void LayerMapView::updateLegends() {
                  {locked, tr("locked")}};
     if (!items.empty() && !state.silentCopies.empty())
         items.push_back({CellLook{.isCopy = true}, tr("silent copy")});
+    if (!items.empty() && state.hasDraftLayer)
+        items.push_back({CellLook{.isDraftLayer = true}, tr("draft layer")});
     if (!items.empty() && state.reference) {
         const int differing = engine::compareSkipSets(state.skipped, *state.reference).hamming();
         items.push_back(
@@ -312,68 +329,12 @@ QWidget* LayerMapView::makeLegend(QWidget* parent) {
     return m_titleLegend;
 }
 
-SublayerFacts LayerMapView::factsOf(const Cell& cell) const {
-    const CellLook look = m_model.look(cell);
-    const LayerMapState& state = m_model.state();
-    SublayerFacts facts;
-    facts.cell = cell;
-    facts.isSkipped = look.isSkipped;
-    facts.isLocked = look.isLocked;
-    facts.isCopy = look.isCopy;
-    if (state.reference) {
-        const bool skips = isSkipped(*state.reference, cell);
-        facts.comparison =
-            (look.differs ? (skips ? tr("The %1 skips it (outlined: differs).")
-                                   : tr("The %1 keeps it (outlined: differs)."))
-                          : (skips ? tr("The %1 skips it too.") : tr("The %1 keeps it too.")))
-                .arg(state.referenceName);
-    }
-    const SearchLog& search = store().search();
-    if (cell.layer < search.layerCount())
-        facts.scores = cell.kind == Sublayer::Attention ? search.attention(cell.layer)
-                                                        : search.mlp(cell.layer);
-    if (look.isSkipped)
-        facts.savedMs = savedMsPerSublayer(store());
-    return facts;
-}
-
-/// The card's content in one line.
-QString LayerMapView::pinnedText() const {
-    if (!m_pinnedCell || m_pinnedCell->layer >= m_model.state().layerCount)
-        return {};
-    const SublayerFacts facts = factsOf(*m_pinnedCell);
-    QString text = tr("Layer %1, %2: %3")
-                       .arg(QString::number(facts.cell.layer),
-                            sublayerName(facts.cell.kind),
-                            facts.isSkipped  ? tr("skipped")
-                            : facts.isLocked ? tr("locked")
-                                             : tr("kept"));
-    if (facts.isCopy)
-        text = tr("%1, silent copy").arg(text);
-    const auto trials = facts.scores.skipped + facts.scores.kept;
-    if (trials > 0)
-        text = countText(trials,
-                         tr("%2 \u00B7 skipped by %3 of 1 trial"),
-                         tr("%2 \u00B7 skipped by %3 of %1 trials"))
-                   .arg(text)
-                   .arg(facts.scores.skipped);
-    if (facts.scores.meanSkipped() && facts.scores.meanKept())
-        text = tr("%1 \u00B7 mean matchness %2 skipped, %3 kept")
-                   .arg(text,
-                        shareText(*facts.scores.meanSkipped()),
-                        shareText(*facts.scores.meanKept()));
-    if (facts.savedMs)
-        text = tr("%1 \u00B7 saves about %2 ms per draft token")
-                   .arg(text, decimalText(*facts.savedMs));
-    return tr("%1 \u00B7 Return unpins it").arg(text);
-}
-
 /// The card floats while the pointer is on a cell; for a pinned cell everything is shown below the
 /// map, where it covers nothing.
 void LayerMapView::updateCard() {
     const std::optional<Cell> cell = m_grid->current();
     if (!cell || cell == m_pinnedCell || !isVisible() ||
-        cell->layer >= m_model.state().layerCount) {
+        cell->layer >= m_model.state().columnCount()) {
         if (m_card)
             m_card->hide();
         return;
@@ -398,6 +359,10 @@ void LayerMapView::pinCard(const Cell& cell) {
 
 void LayerMapView::flip(const Cell& cell) {
     const LayerMapState& state = m_model.state();
+    if (state.isDraftLayer(cell.layer)) {
+        tell(tr("The draft layer is none of the model's layers, so no skip set can name it."));
+        return;
+    }
     const bool skips = isSkipped(state.skipped, cell);
     if (!skips && state.isLocked(cell.layer)) {
         tell(tr("This decoder never skips layer %1. Choose another layer.").arg(cell.layer));
@@ -442,56 +407,6 @@ void LayerMapView::hideEvent(QHideEvent* event) {
     View::hideEvent(event);
     if (m_card)
         m_card->hide();
-}
-
-FigureTable LayerMapView::table() const {
-    FigureTable made;
-    const LayerMapState& state = m_model.state();
-    made.header = {tr("Layer"),
-                   tr("Sublayer"),
-                   tr("State"),
-                   tr("Silent copy"),
-                   tr("Differs from the pinned or live set"),
-                   tr("Trials that skipped it"),
-                   tr("Trials"),
-                   tr("Mean matchness when skipped"),
-                   tr("Mean matchness when kept")};
-    const auto mean = [](const std::optional<double>& value) {
-        return value ? QString::number(*value, 'f', 4) : QString();
-    };
-    for (const Sublayer kind : {Sublayer::Attention, Sublayer::Mlp})
-        for (int layer = 0; layer < state.layerCount; ++layer) {
-            const SublayerFacts facts = factsOf({kind, layer});
-            made.rows.push_back({QString::number(layer),
-                                 sublayerName(kind),
-                                 facts.isSkipped  ? tr("skipped")
-                                 : facts.isLocked ? tr("locked")
-                                                  : tr("kept"),
-                                 facts.isCopy ? tr("yes") : tr("no"),
-                                 state.differs({kind, layer}) ? tr("yes") : tr("no"),
-                                 QString::number(facts.scores.skipped),
-                                 QString::number(facts.scores.skipped + facts.scores.kept),
-                                 mean(facts.scores.meanSkipped()),
-                                 mean(facts.scores.meanKept())});
-        }
-    return made;
-}
-
-void LayerMapView::drawFigure(QPainter& painter, const QSize& size) {
-    painter.fillRect(QRect(QPoint(), size), theme().colours().panel);
-    const int margin = theme().scaled(12);
-    const int legendHeight = theme().scaled(28);
-    const QRect area =
-        QRect(QPoint(), size).adjusted(margin, margin, -margin, -margin - legendHeight);
-    const GridGeometry geometry = GridGeometry::make(theme(), area, m_model.state().layerCount);
-    paintGridLabels(painter, geometry, m_model, theme(), std::nullopt);
-    for (const Sublayer kind : {Sublayer::Attention, Sublayer::Mlp})
-        for (int layer = 0; layer < m_model.state().layerCount; ++layer) {
-            const Cell cell{kind, layer};
-            paintCell(painter, geometry.cell(cell), m_model.look(cell), theme().colours());
-        }
-    const int bottom = geometry.isMini ? geometry.numbers.bottom() : geometry.cells.bottom();
-    m_miniLegend->paint(painter, QRect(area.left(), bottom + 1, area.width(), legendHeight));
 }
 
 } // namespace ui

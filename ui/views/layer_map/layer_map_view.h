@@ -63,6 +63,8 @@ protected:
     void hideEvent(QHideEvent* event) override;
 
 private:
+    bool hasDraftLayer() const { return adapterRounds(store()).drafted > 0; }
+
     void build();
     void arrangeNotice();
     void reserveNotice();

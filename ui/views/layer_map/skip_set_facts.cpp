@@ -93,6 +93,22 @@ std::optional<double> savedMsPerSublayer(const RunStore& store) {
     return savedMs / static_cast<double>(count);
 }
 
+AdapterRounds adapterRounds(const RunStore& store) {
+    const auto& answers = store.answers().answers();
+    for (auto answer = answers.rbegin(); answer != answers.rend(); ++answer) {
+        if (answer->promptId >= kFirstHiddenPrompt)
+            continue; // a search has tried something
+        AdapterRounds rounds;
+        for (const engine::StepFinished& step : answer->steps) {
+            ++rounds.all;
+            rounds.drafted += step.drafter == "tuned" ? 1 : 0;
+        }
+        if (rounds.drafted > 0 || (rounds.all > 0 && !answer->isRunning()))
+            return rounds;
+    }
+    return {};
+}
+
 bool LayerMapState::differs(const Cell& cell) const {
     return reference && isSkipped(skipped, cell) != isSkipped(*reference, cell);
 }

@@ -52,6 +52,16 @@ std::vector<int> silentCopies(const RunStore& store, int layerCount);
 /// skipped; none until measured, or when the sets of this run were not of one size.
 std::optional<double> savedMsPerSublayer(const RunStore& store);
 
+/// How many rounds of an answer were drafted by the layer of a draft adapter. A plain value.
+struct AdapterRounds {
+    int drafted = 0;
+    int all = 0;
+};
+
+/// Of the newest answer; as long as it has none such, of the one before, so that the layer does not
+/// come and go with each answer.
+AdapterRounds adapterRounds(const RunStore& store);
+
 /// What the layer map shows. A plain value.
 struct LayerMapState {
     int layerCount = 0;
@@ -63,6 +73,8 @@ struct LayerMapState {
     int exitAfterLayer = -1;                  ///< -1: a draft runs to the last layer
     /// Of `skipped`, set A, with `reference`, set B: each cell shows both.
     bool isComparison = false;
+    /// A layer beside the model drafts: a column of its own behind the model's layers, numbered on.
+    bool hasDraftLayer = false;
 
     bool operator==(const LayerMapState&) const = default;
 
@@ -73,6 +85,13 @@ struct LayerMapState {
     bool isSilentCopy(int layer) const;
 
     bool isBehindExit(int layer) const { return exitAfterLayer >= 0 && layer > exitAfterLayer; }
+
+    bool isDraftLayer(int layer) const { return layer >= layerCount && layer < columnCount(); }
+
+    /// None without layers.
+    int columnCount() const {
+        return layerCount > 0 && hasDraftLayer ? layerCount + 1 : layerCount;
+    }
 };
 
 QString sublayerName(Sublayer kind); ///< "attention", "MLP"

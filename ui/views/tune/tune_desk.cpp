@@ -141,7 +141,7 @@ WorkNote TuneDesk::note() const {
         return {};
     TuningChoice told = m_session->choice();
     if (m_session->comparison().isRunning())
-        told.recipe = TuningRecipe::Draft; // nothing else is compared, whatever is shown
+        told.recipe = m_session->comparison().recipe(); // whatever is shown
     return {tuningTitle(told), state, false};
 }
 

@@ -82,6 +82,30 @@ QString finishedText(const TuningDone& done) {
         .arg(timeText(done.seconds));
 }
 
+/// Whether texts were those of plain decoding.
+QString textsText(const ComparedSum& all) {
+    return all.differing == 0 ? tr("All texts were equal, token for token.")
+           : all.prompts == 1
+               ? tr("Its text was not the one of plain decoding.")
+               : tr("%1 of %2 prompts had a text that was not the one of plain decoding.")
+                     .arg(numberText(all.differing), numberText(all.prompts));
+}
+
+/// Of a training that has no result yet.
+QString halfTrainedText(const TuningSession& session, const TuningBest& best) {
+    const auto share = static_cast<qint64>(std::lround(best.score.acceptance.front() * 100.0));
+    const QString right =
+        best.isHeldOut
+            ? tr("%1 of 100 first drafted tokens of held-out answers are right.").arg(share)
+            : tr("%1 of 100 first drafted tokens are right, of answers that were trained on.")
+                  .arg(share);
+    const QString use =
+        session.isResultUsed()
+            ? tr("It is used once the model is loaded again.")
+            : tr("It can be used now, before the training is over, and changes no text.");
+    return right + QLatin1Char(' ') + use;
+}
+
 TuningFinding outcome(const TuningSession& session) {
     const TuningDone& done = *session.run().done;
     TuningFinding finding;
@@ -251,19 +275,60 @@ TuningFinding comparisonFinding(const ComparedPrompts& prompts) {
         cause << tr("These are too few prompts to rely on: %1 or more give a figure.")
                      .arg(ComparedPrompts::kFewestForGain);
     }
-    cause << (all.differing == 0 ? tr("All texts were equal, token for token.")
-              : all.prompts == 1
-                  ? tr("Its text was not the one of plain decoding.")
-                  : tr("%1 of %2 prompts had a text that was not the one of plain decoding.")
-                        .arg(numberText(all.differing), numberText(all.prompts)));
+    cause << textsText(all);
+    finding.cause = cause.join(QLatin1Char(' '));
+    return finding;
+}
+
+TuningFinding copyComparisonFinding(const ComparedPrompts& prompts,
+                                    TuningRecipe recipe,
+                                    const TuningQuality* quality) {
+    const ComparedSum all = prompts.all();
+    TuningFinding finding;
+    finding.headline = countText(all.prompts,
+                                 tr("On 1 prompt that was not trained on, %1 is %2 times as fast "
+                                    "as plain decoding of the copy, and %3 times as fast as plain "
+                                    "decoding of the model."),
+                                 tr("On %1 prompts that were not trained on, %2 is %3 times as "
+                                    "fast as plain decoding of the copy, and %4 times as fast as "
+                                    "plain decoding of the model."))
+                           .arg(recipeName(recipe),
+                                decimalText(all.with),
+                                decimalText(all.without > 0.0 ? all.with / all.without : 0.0));
+    QStringList cause;
+    const bool isWorse = quality != nullptr && !quality->isKept;
+    if (quality != nullptr)
+        cause << (isWorse ? tr("The copy is worse than the model: %1.") : tr("The copy has %1."))
+                     .arg(perplexityText(*quality));
+    if (all.score && all.scoreBefore)
+        cause << tr("Its answers score %1, those of the model %2.")
+                     .arg(shareText(*all.score), shareText(*all.scoreBefore));
+    if (const auto gain = prompts.gainOverPlain()) {
+        const QString range =
+            tr("%1 times as fast as its own plain decoding (95 % interval: %2 to %3)")
+                .arg(decimalText(gain->gain), decimalText(gain->low), decimalText(gain->high));
+        finding.kind =
+            gain->low > 1.0 && !isWorse ? engine::VerdictKind::Gain : engine::VerdictKind::NoGain;
+        cause << (gain->low > 1.0    ? tr("What it drafts pays: %1.")
+                  : gain->high < 1.0 ? tr("What it drafts does not pay on this computer: %1.")
+                                     : tr("Whether what it drafts pays is not sure: %1."))
+                     .arg(range);
+    } else {
+        cause << tr("These are too few prompts to rely on: %1 or more give a figure.")
+                     .arg(ComparedPrompts::kFewestForGain);
+    }
+    cause << textsText(all);
     finding.cause = cause.join(QLatin1Char(' '));
     return finding;
 }
 
 TuningFinding tuningFinding(const TuningSession& session) {
-    const bool isCopy = session.choice().changesModel();
-    if (!isCopy && session.comparison().isMeasured() && session.run().done) {
-        TuningFinding finding = comparisonFinding(session.comparison().prompts());
+    if (session.isComparisonOwn() && session.comparison().isMeasured() && session.run().done) {
+        const ComparedPrompts& prompts = session.comparison().prompts();
+        const auto& quality = session.run().done->quality;
+        if (session.choice().changesModel())
+            return copyComparisonFinding(prompts, session.recipe(), quality ? &*quality : nullptr);
+        TuningFinding finding = comparisonFinding(prompts);
         addUse(finding, session);
         return finding;
     }
@@ -272,12 +337,15 @@ TuningFinding tuningFinding(const TuningSession& session) {
     const TuningEvaluation* best = session.run().best();
     if (best == nullptr)
         return {};
-    QStringList cause{rightText(best->all)};
+    const TuningBest* half = session.halfTrained();
+    QStringList cause{half != nullptr ? halfTrainedText(session, *half) : rightText(best->all)};
     addEstimate(cause, session.run(), best->all);
-    return {tr("The best state so far, step %1, writes %2 tokens a round.")
-                .arg(numberText(best->step))
-                .arg(best->all.tokensPerRound, 0, 'f', 2),
-            cause.join(QLatin1Char(' '))};
+    return {
+        tr("The best state so far, step %1, writes %2 tokens a round.")
+            .arg(numberText(half != nullptr ? half->step : best->step))
+            .arg(
+                half != nullptr ? half->score.tokensPerRound : best->all.tokensPerRound, 0, 'f', 2),
+        cause.join(QLatin1Char(' '))};
 }
 
 } // namespace ui

@@ -41,4 +41,9 @@ TuningFinding tuningFinding(const TuningSession& session);
 /// What a comparison has shown, also where it is that the adapter does not pay.
 TuningFinding comparisonFinding(const ComparedPrompts& prompts);
 
+/// The same of a copy of the model, with its quality beside its speed; null: not known.
+TuningFinding copyComparisonFinding(const ComparedPrompts& prompts,
+                                    TuningRecipe recipe,
+                                    const TuningQuality* quality);
+
 } // namespace ui

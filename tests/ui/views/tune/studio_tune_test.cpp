@@ -13,6 +13,7 @@
 #include <QPushButton>
 
 #include <set>
+#include <utility>
 
 using namespace support;
 using namespace ui;
@@ -25,6 +26,7 @@ class StudioTuneTest : public QObject {
 
     std::unique_ptr<Script> m_script;
     std::unique_ptr<StudioStage> m_stage;
+    bool m_isKept = false; ///< the window, for the next function
 
     MainWindow& window() { return m_stage->studio->window(); }
 
@@ -44,6 +46,8 @@ class StudioTuneTest : public QObject {
 private slots:
 
     void init() {
+        if (m_stage != nullptr)
+            return;
         m_script = std::make_unique<Script>();
         m_stage = std::make_unique<StudioStage>();
         m_stage->options.tuning = m_script->places();
@@ -53,6 +57,8 @@ private slots:
     }
 
     void cleanup() {
+        if (std::exchange(m_isKept, false))
+            return;
         m_stage.reset();
         m_script.reset();
     }
@@ -62,6 +68,60 @@ private slots:
         QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("tune_workspace"));
         QVERIFY(tune().recipe().sources().list().hasFocus());
         QVERIFY(m_stage->action("workspace.tune_workspace") != nullptr);
+        m_isKept = true;
+    }
+
+    void filesDroppedOntoTheWindowArePromptsOrModels() {
+        window().showWorkspace(QStringLiteral("tune_workspace"));
+        const QString prompts = m_script->path(QStringLiteral("prompts.jsonl"));
+        window().currentWorkspace()->dock(QStringLiteral("tune.recipe"))->hide();
+        emit window().filesDropped({prompts});
+        QCOMPARE(tune().recipe().sources().paths(), QStringList(prompts));
+        QVERIFY(tune().recipe().isVisible()); // also where the window had no room for it
+        emit window().filesDropped({m_script->path(QStringLiteral("model.gguf"))});
+        QCOMPARE(tune().recipe().sources().paths(), QStringList(prompts));
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("chat_workspace"));
+        m_isKept = true;
+    }
+
+    void aNewModelIsLoadedWithTheDecoderThatItWasTrainedFor() {
+        m_stage->engine->sent.clear();
+        emit tune().loadAsked(QStringLiteral("/models/Tiny-layerskip"), QStringLiteral("swift"));
+        QCOMPARE(QString::fromStdString(m_stage->engine->lastSent<engine::LoadModel>()->path),
+                 QStringLiteral("/models/Tiny-layerskip"));
+        engine::ModelLoaded loaded = loadedModel(30, 1000);
+        loaded.path = "/models/Tiny-layerskip";
+        loaded.decoders = {vanillaDecoder(), swiftDecoder()};
+        m_stage->say(loaded);
+        m_stage->settle();
+        QCOMPARE(m_stage->engine->lastSent<engine::ChooseDecoder>()->name, std::string("swift"));
+        m_stage->engine->sent.clear();
+        m_stage->say(loaded); // later loads are the user's own
+        m_stage->settle();
+        QVERIFY(m_stage->engine->lastSent<engine::ChooseDecoder>() == nullptr);
+        m_isKept = true;
+    }
+
+    void theModelIsLoadedAgain() {
+        m_stage->engine->sent.clear();
+        emit tune().reloadAsked(QStringLiteral("/models/Tiny"), false);
+        QCOMPARE(QString::fromStdString(m_stage->engine->lastSent<engine::LoadModel>()->path),
+                 QStringLiteral("/models/Tiny"));
+        m_isKept = true;
+    }
+
+    void anUnloadedModelIsNoneToTrainFor() {
+        m_stage->say(engine::ModelUnloaded{});
+        m_stage->settle();
+        QVERIFY(tune().session().obstacle() == TuningObstacle::NoModel);
+        m_isKept = true;
+    }
+
+    void aReplayTrainsNothing() {
+        m_stage = std::make_unique<StudioStage>(QString(), QStringLiteral("run.swiftrun"));
+        m_stage->open();
+        QVERIFY(m_stage->studio->tune() == nullptr);
+        QVERIFY(m_stage->action("workspace.tune_workspace") == nullptr);
     }
 
     void theTabKeyMeetsEverything() {
@@ -154,55 +214,6 @@ private slots:
         QTest::keyClick(&stop, Qt::Key_Space);
         QTRY_VERIFY(tune().session().state() == TuningState::Stopped);
         QVERIFY(tune().page().button(TunePage::Action::PauseOrGoOn).hasFocus());
-    }
-
-    void filesDroppedOntoTheWindowArePromptsOrModels() {
-        window().showWorkspace(QStringLiteral("tune_workspace"));
-        const QString prompts = m_script->path(QStringLiteral("prompts.jsonl"));
-        window().currentWorkspace()->dock(QStringLiteral("tune.recipe"))->hide();
-        emit window().filesDropped({prompts});
-        QCOMPARE(tune().recipe().sources().paths(), QStringList(prompts));
-        QVERIFY(tune().recipe().isVisible()); // also where the window had no room for it
-        emit window().filesDropped({m_script->path(QStringLiteral("model.gguf"))});
-        QCOMPARE(tune().recipe().sources().paths(), QStringList(prompts));
-        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("chat_workspace"));
-    }
-
-    void theModelIsLoadedAgain() {
-        m_stage->engine->sent.clear();
-        emit tune().reloadAsked(QStringLiteral("/models/Tiny"), false);
-        QCOMPARE(QString::fromStdString(m_stage->engine->lastSent<engine::LoadModel>()->path),
-                 QStringLiteral("/models/Tiny"));
-    }
-
-    void aNewModelIsLoadedWithTheDecoderThatItWasTrainedFor() {
-        m_stage->engine->sent.clear();
-        emit tune().loadAsked(QStringLiteral("/models/Tiny-layerskip"), QStringLiteral("swift"));
-        QCOMPARE(QString::fromStdString(m_stage->engine->lastSent<engine::LoadModel>()->path),
-                 QStringLiteral("/models/Tiny-layerskip"));
-        engine::ModelLoaded loaded = loadedModel(30, 1000);
-        loaded.path = "/models/Tiny-layerskip";
-        loaded.decoders = {vanillaDecoder(), swiftDecoder()};
-        m_stage->say(loaded);
-        m_stage->settle();
-        QCOMPARE(m_stage->engine->lastSent<engine::ChooseDecoder>()->name, std::string("swift"));
-        m_stage->engine->sent.clear();
-        m_stage->say(loaded); // later loads are the user's own
-        m_stage->settle();
-        QVERIFY(m_stage->engine->lastSent<engine::ChooseDecoder>() == nullptr);
-    }
-
-    void anUnloadedModelIsNoneToTrainFor() {
-        m_stage->say(engine::ModelUnloaded{});
-        m_stage->settle();
-        QVERIFY(tune().session().obstacle() == TuningObstacle::NoModel);
-    }
-
-    void aReplayTrainsNothing() {
-        m_stage = std::make_unique<StudioStage>(QString(), QStringLiteral("run.swiftrun"));
-        m_stage->open();
-        QVERIFY(m_stage->studio->tune() == nullptr);
-        QVERIFY(m_stage->action("workspace.tune_workspace") == nullptr);
     }
 
     void theWindowEndsWithoutWaitingAndTheProcessStops() {

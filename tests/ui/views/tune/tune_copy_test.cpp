@@ -4,6 +4,7 @@
 #include "tests/ui/views/tune/tune_stage.h"
 #include "ui/shell/widgets/segmented_control.h"
 #include "ui/views/experiments/report/verdict_band.h"
+#include "ui/views/tune/compared/before_after_chart.h"
 #include "ui/views/tune/page/empty_tune.h"
 #include "ui/views/tune/recipe/output_field.h"
 #include "ui/views/tune/recipe/tuning_recipe_choice.h"
@@ -190,7 +191,8 @@ private slots:
         QCOMPARE(exits.rows[2], QStringList({"2", "0.3", "0.5"}));
         QVERIFY(view("tune_exits").isVisible());
         QVERIFY(view("tune_quality").isVisible());
-        QVERIFY(!view("tune_compared").isVisible());
+        QVERIFY(view("tune_compared").isVisible());
+        QVERIFY(says(page(), QStringLiteral("to see what the copy gives")));
         QVERIFY(!isShown(Action::Compare));
         QVERIFY(page().finding().startsWith(QStringLiteral("The best state so far, step 200")));
         click(Action::Stop);
@@ -250,7 +252,6 @@ private slots:
         QCOMPARE(view("tune_quality").table().rows[0].mid(1, 2), QStringList({"12", "12.24"}));
         QCOMPARE(view("tune_quality").subtitle(), QStringLiteral("passed"));
         QVERIFY(!isShown(Action::Remove));
-        QVERIFY(!isShown(Action::Compare));
         QCOMPARE(page().button(Action::Reload).text(), QStringLiteral("Load it now"));
         QSignalSpy asked(&desk(), &TuneDesk::loadAsked);
         click(Action::Reload);
@@ -258,6 +259,51 @@ private slots:
         QCOMPARE(asked[0][0].toString(), usual("layerskip"));
         QCOMPARE(asked[0][1].toString(), QStringLiteral("layerskip"));
         QCOMPARE(namelessWidgets(*m_desk->window).join(QLatin1Char('\n')), QString());
+    }
+
+    void aCopyIsMeasuredBesideItsModelOnTheUsersPrompts() {
+        finishCopy(true);
+        QVERIFY(isShown(Action::Compare));
+        QVERIFY(says(page(), QStringLiteral("with the model and with its copy")));
+        QByteArrayList lines;
+        for (int line = 1; line <= 11; line += 2) // of one task
+            lines += Script::comparedCopy(line, 200, 100, 160);
+        script().sayCompared(lines);
+        script().endComparisonBy("done");
+        click(Action::Compare);
+        QTRY_VERIFY(desk().session().comparison().state() == ComparisonState::Done);
+        const QString finding = page().finding();
+        for (const char* part :
+             {"On 6 prompts that were not trained on, LayerSkip is 2.00 times as "
+              "fast as plain decoding of the copy, and 1.60 times as fast as "
+              "plain decoding of the model.",
+              "perplexity 12.24 instead of 12.00",
+              "Its answers score .25, those of the model .50.",
+              "What it drafts pays: 2.00 times as fast",
+              "All texts were equal"})
+            QVERIFY2(finding.contains(QLatin1String(part)), qPrintable(finding));
+        const FigureTable table = view("tune_compared").table();
+        QCOMPARE(table.header,
+                 QStringList({"task",
+                              "over the copy",
+                              "over the model",
+                              "acceptance",
+                              "tokens a round",
+                              "score, before",
+                              "score, after",
+                              "perplexity, before",
+                              "perplexity, after",
+                              "prompts",
+                              "texts"}));
+        QCOMPARE(table.rows.size(), std::size_t(1));
+        QCOMPARE(table.rows[0].mid(1),
+                 QStringList({"2", "1.6", "0.5", "2", "0.5", "0.25", "12", "12.24", "6", "equal"}));
+        const auto* chart = view("tune_compared").findChild<BeforeAfterChart*>();
+        QVERIFY(chart->accessibleDescription().contains(
+            QStringLiteral("the model 1.25\u00D7, the copy with its drafts 2.00\u00D7")));
+        QCOMPARE(namelessWidgets(*m_desk->window).join(QLatin1Char('\n')), QString());
+        choose(TuningRecipe::Draft); // what was measured is another recipe's
+        QVERIFY(view("tune_compared").table().rows.empty());
     }
 
     void aLongFindingIsReadWholeWhereThereIsLittleRoom() {

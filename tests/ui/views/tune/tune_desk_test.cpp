@@ -356,6 +356,32 @@ private slots:
         m_desk->window->resize(760, 860);
         QTRY_VERIFY(top("tune_loss") < top("tune_acceptance"));
     }
+
+    void theBestStateCanBeUsedWhileItIsTrained() {
+        const QString path = script().path(QStringLiteral("best.safetensors"));
+        script().write(QStringLiteral("best.safetensors"), "weights");
+        script().say(someSteps() + QByteArrayList{Script::best(path, 200)});
+        start();
+        QTRY_VERIFY(isShown(Action::Use));
+        QVERIFY(state() == TuningState::Running);
+        QVERIFY(page().finding().startsWith(QStringLiteral("The best state so far, step 200")));
+        QVERIFY2(page().finding().contains(QStringLiteral(
+                     "62 of 100 first drafted tokens of held-out answers are right. It can be used "
+                     "now")),
+                 qPrintable(page().finding()));
+        QVERIFY(
+            page().button(Action::Use).toolTip().contains(QStringLiteral("the state of step 200")));
+        click(Action::Use);
+        QTRY_VERIFY(isShown(Action::Remove));
+        QVERIFY(isShown(Action::Reload));
+        QVERIFY(!isShown(Action::Use));
+        QVERIFY(page().finding().contains(QStringLiteral("It is used once the model is loaded")));
+        click(Action::Stop);
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        QVERIFY(isShown(Action::Remove));
+        click(Action::Remove);
+        QTRY_VERIFY(isShown(Action::Use));
+    }
 };
 
 QTEST_MAIN(TuneDeskTest)

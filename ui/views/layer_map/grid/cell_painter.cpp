@@ -113,6 +113,20 @@ void paintNarrow(QPainter& painter,
     painter.fillRect(section.left(), section.bottom() - 1, section.width(), 2, bar);
 }
 
+/// What was added to the model has a plus.
+void paintDraftLayer(QPainter& painter,
+                     const QRect& section,
+                     const CellLook& look,
+                     const Colours& colours) {
+    const QRect body = section.adjusted(1, 1, -1, -1);
+    painter.fillRect(body, colours.kept);
+    paintFrame(painter, body, 2, look.isCurrent ? colours.text : colours.accent);
+    const int arm = std::clamp(std::min(body.width(), body.height()) / 2 - 4, 1, 5);
+    const QPoint centre = body.center();
+    painter.fillRect(centre.x() - arm, centre.y(), 2 * arm + 1, 1, colours.text);
+    painter.fillRect(centre.x(), centre.y() - arm, 1, 2 * arm + 1, colours.text);
+}
+
 QRect bodyOf(const QRect& section, bool isOutlined) {
     if (section.width() < kRoomyCell)
         return isOutlined ? section.adjusted(1, 3, -2, -3) : section.adjusted(0, 1, -1, -1);
@@ -133,6 +147,10 @@ void paintCell(QPainter& painter,
                const QRect& section,
                const CellLook& look,
                const Colours& colours) {
+    if (look.isDraftLayer) {
+        paintDraftLayer(painter, section, look, colours);
+        return;
+    }
     if (section.width() < kNarrowestHatchedCell) {
         paintNarrow(painter, section, look, colours);
         return;

@@ -22,6 +22,7 @@ struct CellLook {
     /// lower half whether the second one does.
     bool isCompared = false;
     bool isSkippedBySecond = false;
+    bool isDraftLayer = false; ///< of no layer of the model, but of one that drafts beside it
 };
 
 /// Narrower cells have neither hatch nor gaps.

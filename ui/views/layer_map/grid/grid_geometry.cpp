@@ -37,11 +37,21 @@ std::vector<int> columnEdges(const QRect& cells, int layerCount, int widestPitch
     return edges;
 }
 
+/// Of the layer beside the model, with its gap: about as wide as the others, but never a line.
+int draftColumnWidth(const Theme& theme, const QRect& cells, int layerCount) {
+    constexpr int kLeastPitch = 10;
+    const int pitch = cells.width() / (layerCount + 1);
+    return draftLayerGap(theme) +
+           std::clamp(pitch, theme.scaled(kLeastPitch), theme.scaled(kWidestPitch));
+}
+
 int numbersHeight(const Theme& theme) {
     return QFontMetrics(theme.font(TextRole::Small)).height() + theme.scaled(4);
 }
 
 } // namespace
+
+int draftLayerGap(const Theme& theme) { return theme.scaled(6); }
 
 int rowNamesWidth(const Theme& theme, bool isMini) {
     const QFontMetrics metrics(theme.font(isMini ? TextRole::Tiny : TextRole::Interface));
@@ -61,8 +71,10 @@ int GridGeometry::leastHeight(const Theme& theme) {
     return 2 * theme.scaled(kLeastRow) + numbersHeight(theme);
 }
 
-GridGeometry GridGeometry::make(const Theme& theme, const QRect& area, int layerCount) {
+GridGeometry
+GridGeometry::make(const Theme& theme, const QRect& area, int layerCount, bool hasDraftLayer) {
     GridGeometry made;
+    made.hasDraftLayer = hasDraftLayer;
     made.area = area;
     made.isMini = area.width() < theme.scaled(kFullFormFrom);
     // Where a view is too low for all, the numbers go: half of them could not be read.
@@ -73,7 +85,12 @@ GridGeometry GridGeometry::make(const Theme& theme, const QRect& area, int layer
     const int top = area.top() + (made.isMini ? 0 : numbers);
     made.cells = QRect(
         area.left() + names, top, std::max(area.width() - names, layerCount), 2 * made.rowHeight);
-    made.edges = columnEdges(made.cells, layerCount, theme.scaled(kWidestPitch));
+    const int beside = hasDraftLayer ? draftColumnWidth(theme, made.cells, layerCount) : 0;
+    QRect layers = made.cells;
+    layers.setWidth(std::max(layers.width() - beside, layerCount));
+    made.edges = columnEdges(layers, layerCount, theme.scaled(kWidestPitch));
+    if (hasDraftLayer)
+        made.edges.push_back(made.edges.back() + beside);
     made.cells.setWidth(made.edges.back() - made.cells.left());
     made.names = QRect(area.left(), top, names, 2 * made.rowHeight);
     made.numbers = QRect(made.cells.left(),
@@ -95,7 +112,10 @@ shownLayerNumbers(const GridGeometry& geometry, int labelWidth, std::optional<in
     const int layers = geometry.layerCount();
     if (layers <= 0)
         return {};
-    const double pitch = static_cast<double>(geometry.cells.width()) / layers;
+    if (current && *current >= layers)
+        current.reset(); // the layer beside the model has no number
+    const int right = geometry.edges[static_cast<std::size_t>(layers)];
+    const double pitch = static_cast<double>(right - geometry.edges.front()) / layers;
     int step = layers;
     for (const int candidate : std::array{1, 2, 5, 10, 20, 25, 50, 100})
         if (candidate * pitch >= labelWidth) {
@@ -116,6 +136,24 @@ shownLayerNumbers(const GridGeometry& geometry, int labelWidth, std::optional<in
         shown.push_back(*current);
     return shown;
 }
+
+namespace {
+
+QString draftWord() { return tr("draft layer"); }
+
+/// Above the layer beside the model, or below it; empty if there is none.
+QRect draftWordPlace(const GridGeometry& geometry, const QFont& font) {
+    if (!geometry.hasDraftLayer)
+        return {};
+    const int width = QFontMetrics(font).horizontalAdvance(draftWord()) + 2;
+    const QRect column = geometry.cell({Sublayer::Attention, geometry.layerCount()});
+    const int left = std::clamp(column.center().x() - width / 2,
+                                geometry.area.left(),
+                                std::max(geometry.area.left(), geometry.area.right() + 1 - width));
+    return {left, geometry.numbers.top(), width, geometry.numbers.height()};
+}
+
+} // namespace
 
 void paintGridLabels(QPainter& painter,
                      const GridGeometry& geometry,
@@ -159,6 +197,13 @@ void paintGridLabels(QPainter& painter,
     const int labelWidth =
         QFontMetrics(bold).horizontalAdvance(QString::number(geometry.layerCount())) +
         theme.scaled(6);
+    const QRect word = draftWordPlace(geometry, bold);
+    if (geometry.hasDraftLayer) {
+        const bool isCurrent = current == geometry.layerCount();
+        painter.setFont(isCurrent ? bold : font);
+        painter.setPen(isCurrent ? colours.text : colours.muted);
+        painter.drawText(word, Qt::AlignCenter, draftWord());
+    }
     for (const int layer : shownLayerNumbers(geometry, labelWidth, current)) {
         const QRect column = geometry.cell({Sublayer::Attention, layer});
         const int left =
@@ -166,6 +211,8 @@ void paintGridLabels(QPainter& painter,
                        geometry.area.left(),
                        std::max(geometry.area.left(), geometry.area.right() + 1 - labelWidth));
         const QRect place(left, geometry.numbers.top(), labelWidth, geometry.numbers.height());
+        if (place.intersects(word))
+            continue;
         painter.setFont(layer == current ? bold : font);
         painter.setPen(layer == current ? colours.text : colours.muted);
         painter.drawText(place, Qt::AlignCenter, QString::number(layer));

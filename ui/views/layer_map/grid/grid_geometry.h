@@ -17,17 +17,21 @@ namespace ui {
 struct GridGeometry {
     /// `area` in device-independent pixels; narrow ones get the mini form: short row names, layer
     /// numbers below.
-    static GridGeometry make(const Theme& theme, const QRect& area, int layerCount);
+    static GridGeometry
+    make(const Theme& theme, const QRect& area, int layerCount, bool hasDraftLayer = false);
 
     bool isMini = false;
     QRect area;
     QRect cells;
     int rowHeight = 0;
-    std::vector<int> edges; ///< [layers + 1] left edges of the columns, then the right one
-    QRect numbers;          ///< the band of the layer numbers; no height: there is no room for it
-    QRect names;            ///< the column of the rows' names
+    std::vector<int> edges;     ///< [columns + 1] left edges of the columns, then the right one
+    bool hasDraftLayer = false; ///< the last column is that of the layer beside the model
+    QRect numbers; ///< the band of the layer numbers; no height: there is no room for it
+    QRect names;   ///< the column of the rows' names
 
-    int layerCount() const { return static_cast<int>(edges.size()) - 1; }
+    int columnCount() const { return static_cast<int>(edges.size()) - 1; }
+
+    int layerCount() const { return columnCount() - (hasDraftLayer ? 1 : 0); }
 
     QRect cell(const Cell& place) const;
 
@@ -35,6 +39,9 @@ struct GridGeometry {
     static int greatestHeight(const Theme& theme, bool isMini);
     static int leastHeight(const Theme& theme);
 };
+
+/// What sets the layer beside the model off from the model's: the left part of its column.
+int draftLayerGap(const Theme& theme);
 
 /// Width of the column that names the rows, its gap included.
 int rowNamesWidth(const Theme& theme, bool isMini);
@@ -44,7 +51,8 @@ int rowNamesWidth(const Theme& theme, bool isMini);
 std::vector<int>
 shownLayerNumbers(const GridGeometry& geometry, int labelWidth, std::optional<int> current);
 
-/// Paints row names, counts and layer numbers; the current layer's is bold.
+/// Paints row names, counts and layer numbers, the current one bold, and a word above the layer
+/// beside the model.
 void paintGridLabels(QPainter& painter,
                      const GridGeometry& geometry,
                      const LayerMapModel& model,

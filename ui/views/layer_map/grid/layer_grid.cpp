@@ -24,7 +24,8 @@ public:
                const QModelIndex& index) const override {
         CellLook look = m_model.look(LayerMapModel::cellAt(index));
         look.isCurrent = m_grid.current() == LayerMapModel::cellAt(index);
-        paintCell(*painter, option.rect, look, m_theme.colours());
+        const int gap = look.isDraftLayer ? draftLayerGap(m_theme) : 0;
+        paintCell(*painter, option.rect.adjusted(gap, 0, 0, 0), look, m_theme.colours());
     }
 
 private:
@@ -79,10 +80,8 @@ LayerGrid::LayerGrid(const Theme& theme, LayerMapModel& model, QWidget* parent)
             &QItemSelectionModel::currentChanged,
             this,
             &LayerGrid::noteCurrent);
-    connect(&model, &QAbstractItemModel::modelReset, this, [this] {
-        m_hovered.reset();
-        arrange();
-    });
+    connect(&model, &QAbstractItemModel::modelAboutToBeReset, this, &LayerGrid::keepPlace);
+    connect(&model, &QAbstractItemModel::modelReset, this, &LayerGrid::onReset);
     connect(&model, &QAbstractItemModel::dataChanged, this, qOverload<>(&QWidget::update));
     connect(&theme, &Theme::changed, this, &LayerGrid::arrange);
 }
@@ -119,11 +118,27 @@ void LayerGrid::noteCurrent() {
     if (now == m_shownCurrent)
         return;
     for (const std::optional<Cell>& cell : {m_shownCurrent, now})
-        if (cell && cell->layer < m_model.state().layerCount)
+        if (cell && cell->layer < m_model.state().columnCount())
             m_table.update(m_model.indexOf(*cell));
     m_shownCurrent = now;
     update(m_geometry.numbers.adjusted(-m_theme.scaled(24), 0, m_theme.scaled(24), 0));
     emit currentChanged();
+}
+
+void LayerGrid::keepPlace() {
+    const QModelIndex index = m_table.currentIndex();
+    m_placeBefore = index.isValid() ? std::optional(LayerMapModel::cellAt(index)) : std::nullopt;
+    m_layersBefore = m_model.state().layerCount;
+}
+
+/// Of the same model the keyboard stays where it was, though the draft layer comes or goes.
+void LayerGrid::onReset() {
+    m_hovered.reset();
+    arrange();
+    const LayerMapState& state = m_model.state();
+    if (m_placeBefore && state.layerCount == m_layersBefore &&
+        m_placeBefore->layer < state.columnCount())
+        m_table.setCurrentIndex(m_model.indexOf(*m_placeBefore));
 }
 
 void LayerGrid::resizeEvent(QResizeEvent* event) {
@@ -133,9 +148,11 @@ void LayerGrid::resizeEvent(QResizeEvent* event) {
 
 void LayerGrid::arrange() {
     const bool wasMini = m_geometry.isMini;
-    m_geometry = GridGeometry::make(m_theme, rect(), m_model.state().layerCount);
-    for (int layer = 0; layer < m_geometry.layerCount(); ++layer)
-        m_table.setColumnWidth(layer, m_geometry.cell({Sublayer::Attention, layer}).width());
+    const LayerMapState& state = m_model.state();
+    m_geometry = GridGeometry::make(
+        m_theme, rect(), state.layerCount, state.columnCount() > state.layerCount);
+    for (int column = 0; column < m_geometry.columnCount(); ++column)
+        m_table.setColumnWidth(column, m_geometry.cell({Sublayer::Attention, column}).width());
     for (int row = 0; row < m_model.rowCount(); ++row)
         m_table.setRowHeight(row, m_geometry.rowHeight);
     m_table.setGeometry(m_geometry.cells);

@@ -49,6 +49,8 @@ protected:
 private:
     bool handleKey(int key);
     void noteFocus(const QFocusEvent& event);
+    void keepPlace();
+    void onReset();
     void arrange();
     void noteCurrent();
     void setHovered(std::optional<Cell> cell);
@@ -61,6 +63,8 @@ private:
     std::optional<Cell> m_pinned;
     bool m_isByKeyboard = false;        ///< the keyboard was used last, so its cell counts
     std::optional<Cell> m_shownCurrent; // that was painted as such
+    std::optional<Cell> m_placeBefore;  // the keyboard's, before the model was reset
+    int m_layersBefore = 0;             // likewise
 };
 
 } // namespace ui

@@ -10,7 +10,8 @@ void LayerMapModel::setState(const LayerMapState& state) {
         return;
     if (state.layerCount != m_state.layerCount || state.lockedLayers != m_state.lockedLayers ||
         state.silentCopies != m_state.silentCopies ||
-        state.exitAfterLayer != m_state.exitAfterLayer) {
+        state.exitAfterLayer != m_state.exitAfterLayer ||
+        state.hasDraftLayer != m_state.hasDraftLayer) {
         beginResetModel();
         m_state = state;
         endResetModel();
@@ -39,6 +40,8 @@ QString comparedWords(const CellLook& look) {
 }
 
 CellLook LayerMapModel::look(const Cell& cell) const {
+    if (m_state.isDraftLayer(cell.layer))
+        return {.kind = cell.kind, .isDraftLayer = true};
     const bool isCompared = m_state.isComparison && m_state.reference;
     return {.kind = cell.kind,
             .isSkipped = isSkipped(m_state.skipped, cell),
@@ -51,6 +54,8 @@ CellLook LayerMapModel::look(const Cell& cell) const {
 
 QString LayerMapModel::words(const Cell& cell) const {
     const CellLook known = look(cell);
+    if (known.isDraftLayer)
+        return tr("Draft layer beside the model, %1, drafts").arg(sublayerName(cell.kind));
     if (known.isCompared)
         return tr("Layer %1, %2, skipped by %3")
             .arg(QString::number(cell.layer), sublayerName(cell.kind), comparedWords(known));
@@ -78,7 +83,7 @@ int LayerMapModel::rowCount(const QModelIndex& parent) const {
 }
 
 int LayerMapModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : m_state.layerCount;
+    return parent.isValid() ? 0 : m_state.columnCount();
 }
 
 QVariant LayerMapModel::data(const QModelIndex& index, int role) const {
@@ -91,7 +96,7 @@ QVariant LayerMapModel::headerData(int section, Qt::Orientation orientation, int
     if (role != Qt::DisplayRole)
         return {};
     if (orientation == Qt::Horizontal)
-        return section;
+        return m_state.isDraftLayer(section) ? QVariant(tr("draft layer")) : QVariant(section);
     return section == 0 ? tr("Attention") : tr("MLP");
 }
 

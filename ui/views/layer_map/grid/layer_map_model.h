@@ -11,8 +11,9 @@ namespace ui {
 /// Which of two compared sets skip a cell: "both", "only A", "only B", "neither".
 QString comparedWords(const CellLook& look);
 
-/// The layer map as a table of two rows, attention and MLP, and a column for each layer. A cell's
-/// text is its accessible text. Thread: UI.
+/// The layer map as a table of two rows, attention and MLP, and a column for each layer; behind
+/// them one for a layer that drafts beside the model, if there is one. A cell's text is its
+/// accessible text. Thread: UI.
 class LayerMapModel : public QAbstractTableModel {
     Q_OBJECT
 

@@ -126,32 +126,48 @@ void SublayerCard::styleLabels() {
 void SublayerCard::setFacts(const SublayerFacts& facts) {
     m_facts = facts;
     const bool isAttention = facts.cell.kind == Sublayer::Attention;
-    m_title->setText(
-        tr("Layer %1 · %2")
-            .arg(QString::number(facts.cell.layer), isAttention ? tr("Attention") : tr("MLP")));
-    m_sample->setLook(
-        {facts.cell.kind, facts.isSkipped, facts.isLocked, false, false, facts.isCopy});
-    const QString state = facts.isSkipped  ? tr("skipped")
-                          : facts.isLocked ? tr("kept, locked")
-                                           : tr("kept");
+    const bool isBeside = !facts.draftLayer.isEmpty();
+    const QString name = isAttention ? tr("Attention") : tr("MLP");
+    m_title->setText(isBeside ? tr("Draft layer · %1").arg(name)
+                              : tr("Layer %1 · %2").arg(QString::number(facts.cell.layer), name));
+    m_sample->setLook({.kind = facts.cell.kind,
+                       .isSkipped = facts.isSkipped,
+                       .isLocked = facts.isLocked,
+                       .isCopy = facts.isCopy,
+                       .isDraftLayer = isBeside});
+    const QString state = isBeside          ? tr("drafts")
+                          : facts.isSkipped ? tr("skipped")
+                          : facts.isLocked  ? tr("kept, locked")
+                                            : tr("kept");
     m_state->setText(facts.isCopy ? tr("%1, silent copy").arg(state) : state);
-    m_comparison->setText(facts.comparison);
-    m_comparison->setVisible(!facts.comparison.isEmpty());
+    m_comparison->setText(isBeside ? facts.draftLayer : facts.comparison);
+    m_comparison->setVisible(!m_comparison->text().isEmpty());
+    showScores();
+    showHint();
+    adjustSize();
+}
+
+/// Of trials; a layer beside the model is in none.
+void SublayerCard::showScores() {
+    const SublayerFacts& facts = m_facts;
+    const bool isBeside = !facts.draftLayer.isEmpty();
     const std::int64_t trials = facts.scores.skipped + facts.scores.kept;
     m_skippedBy->setText(trials == 0 ? tr("no trials yet")
                                      : tr("%1 of %2").arg(facts.scores.skipped).arg(trials));
     m_means->setText(QStringLiteral("%1 / %2").arg(meanText(facts.scores.meanSkipped()),
                                                    meanText(facts.scores.meanKept())));
+    for (QLabel* label : {m_names[0], m_names[1], m_skippedBy, m_means})
+        label->setVisible(!isBeside);
     m_saved->setVisible(facts.savedMs.has_value());
     m_names.back()->setVisible(facts.savedMs.has_value());
     if (facts.savedMs)
         m_saved->setText(tr("about %1 ms").arg(*facts.savedMs, 0, 'f', 2));
-    showHint();
-    adjustSize();
 }
 
 void SublayerCard::showHint() {
-    if (m_facts.isLocked)
+    if (!m_facts.draftLayer.isEmpty())
+        m_hint->setText(tr("It belongs to a draft adapter and is in no skip set. Click to pin."));
+    else if (m_facts.isLocked)
         m_hint->setText(tr("Locked: the decoder always runs this layer."));
     else
         m_hint->setText(tr("Click to pin. Space toggles between keep and skip."));
@@ -177,6 +193,8 @@ void SublayerCard::showBeside(const QWidget& owner, const QRect& place) {
 
 QString SublayerCard::words() const {
     QStringList lines{m_title->text() + QStringLiteral(", ") + m_state->text()};
+    if (!m_facts.draftLayer.isEmpty())
+        return (lines << m_facts.draftLayer).join(QLatin1Char('\n'));
     if (!m_facts.comparison.isEmpty())
         lines << m_facts.comparison;
     lines << m_names[0]->text() + QStringLiteral(": ") + m_skippedBy->text();

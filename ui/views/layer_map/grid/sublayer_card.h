@@ -22,6 +22,7 @@ struct SublayerFacts {
     QString comparison;  ///< "The live set keeps it (outlined: differs)."; empty = none
     SublayerScores scores;
     std::optional<double> savedMs; ///< per token drafted
+    QString draftLayer = {};       ///< what a layer beside the model does; empty: it is no such one
 };
 
 /// The card beside a cell of the layer map. A child of the window, so that it may lie over other
@@ -47,6 +48,7 @@ private:
     QLabel* addRow(QGridLayout& rows, const QString& name);
     void styleLabels();
     void showHint();
+    void showScores();
 
     const Theme& m_theme;
     SublayerFacts m_facts;

@@ -23,14 +23,14 @@ BeforeAfterChart::BeforeAfterChart(const Theme& theme, const QString& name, QWid
     });
 }
 
-void BeforeAfterChart::setRows(std::vector<BeforeAfter> rows) {
-    if (m_rows == rows)
+void BeforeAfterChart::setRows(std::vector<BeforeAfter> rows, BeforeAfterNames names) {
+    if (m_rows == rows && m_names == names)
         return;
     m_rows = std::move(rows);
+    m_names = std::move(names);
     QStringList told;
     for (const BeforeAfter& row : m_rows)
-        told << tr("%1: %2 without, %3 with the layer")
-                    .arg(row.name, factorText(row.without), factorText(row.with));
+        told << m_names.row.arg(row.name, factorText(row.without), factorText(row.with));
     setAccessibleDescription(told.join(QStringLiteral("; ")));
     updateGeometry();
     update();
@@ -71,7 +71,7 @@ void BeforeAfterChart::paintLegend(QPainter& painter, const QRect& room) const {
     int x = barsIn(room).left();
     const int middle = room.top() + legendHeight() / 2;
     for (const bool isWith : {false, true}) {
-        const QString name = isWith ? tr("Auto with the layer") : tr("Auto without it");
+        const QString& name = isWith ? m_names.with : m_names.without;
         painter.fillRect(QRect(x, middle - size / 2, size, size),
                          isWith ? colours.accent : colours.controlBorder);
         x += size + m_theme.scaled(5);
@@ -84,7 +84,7 @@ void BeforeAfterChart::paintLegend(QPainter& painter, const QRect& room) const {
     painter.setPen(colours.muted);
     painter.drawText(QRect(x, room.top(), room.right() - x, legendHeight()),
                      Qt::AlignVCenter | Qt::AlignLeft,
-                     tr("1.00\u00D7 is plain decoding"));
+                     m_names.plain);
 }
 
 void BeforeAfterChart::paintRow(QPainter& painter,

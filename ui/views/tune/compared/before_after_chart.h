@@ -19,15 +19,25 @@ struct BeforeAfter {
     bool operator==(const BeforeAfter&) const = default;
 };
 
-/// Two bars for each task from the same zero: Auto without the adapter and with it, and a line at
-/// plain decoding. Thread: UI.
+/// What the bars and the line are called.
+struct BeforeAfterNames {
+    QString without; ///< "Auto without it"
+    QString with;
+    QString plain; ///< "1.00x is plain decoding"
+    QString row;   ///< for screen readers; %1 the row, %2 without, %3 with
+
+    bool operator==(const BeforeAfterNames&) const = default;
+};
+
+/// Two bars for each task from the same zero, before and after, and a line at plain decoding.
+/// Thread: UI.
 class BeforeAfterChart : public QWidget {
     Q_OBJECT
 
 public:
     BeforeAfterChart(const Theme& theme, const QString& name, QWidget* parent = nullptr);
 
-    void setRows(std::vector<BeforeAfter> rows);
+    void setRows(std::vector<BeforeAfter> rows, BeforeAfterNames names);
 
     /// In a file too: at any size that is wide enough for names and numbers.
     void paint(QPainter& painter, const QRect& room) const;
@@ -52,6 +62,7 @@ private:
 
     const Theme& m_theme;
     std::vector<BeforeAfter> m_rows;
+    BeforeAfterNames m_names;
 };
 
 } // namespace ui

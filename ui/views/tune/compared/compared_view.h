@@ -3,6 +3,9 @@
 
 #include "ui/views/tune/curves/tune_view.h"
 
+#include <utility>
+#include <vector>
+
 class QLabel;
 
 namespace ui {
@@ -10,8 +13,8 @@ namespace ui {
 class BeforeAfterChart;
 class ScoreTable;
 
-/// What the trained adapter gives on the user's prompts, task by task: a picture, and all its
-/// figures below. Thread: UI.
+/// What the trained adapter, or the copy of the model, gives on the user's prompts, task by task: a
+/// picture, and all its figures below. Thread: UI.
 class ComparedView : public TuneView {
     Q_OBJECT
 
@@ -33,7 +36,11 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    bool isOwn() const { return session().isComparisonOwn(); }
+
     QString noteText() const;
+    FigureTable tableOf(const std::vector<std::pair<QString, ComparedSum>>& rows,
+                        bool isRead) const;
     void fitTable();
 
     FigureTable m_shown;

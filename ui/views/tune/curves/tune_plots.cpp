@@ -119,8 +119,9 @@ std::vector<TuneLine> roundLines(const TuningSession& session) {
           .label = tr("break-even with plain steps: %1").arg(decimalText(*round)),
           .colour = &Colours::text,
           .isLabelBelow = true}}};
-    const double fast =
-        session.comparison().isMeasured() ? session.comparison().prompts().all().without : 0.0;
+    const bool isCompared = session.recipe() == TuningRecipe::Draft && session.isComparisonOwn() &&
+                            session.comparison().isMeasured();
+    const double fast = isCompared ? session.comparison().prompts().all().without : 0.0;
     if (fast > 0.0 && fast * *round <= kMostPerRound) {
         lines.push_back({tr("break-even with Auto as it is"),
                          {.value = fast * *round,

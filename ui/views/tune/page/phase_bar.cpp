@@ -73,11 +73,14 @@ void PhaseBar::showSession(const TuningSession& session) {
     }
     m_phases[2].name = tr("Compare");
     const AdapterComparison& comparison = session.comparison();
-    const bool isCompared = comparison.state() == ComparisonState::Done;
+    const bool isOwn = session.isComparisonOwn();
+    const bool isCompared = isOwn && comparison.state() == ComparisonState::Done;
     showPhase(m_phases[2],
-              stage(isCompared, comparison.isRunning()),
-              isCompared ? 1.0 : comparison.prompts().part(),
-              comparisonText(comparison));
+              stage(isCompared, isOwn && comparison.isRunning()),
+              isCompared ? 1.0
+              : isOwn    ? comparison.prompts().part()
+                         : 0.0,
+              isOwn ? comparisonText(comparison) : QString());
 }
 
 /// Of a copy of the model: whether it is as good.

@@ -4,6 +4,7 @@
 #include "ui/experiments/setup/prompt_files.h"
 #include "ui/plots/line_plot.h"
 #include "ui/shell/bars/banner.h"
+#include "ui/shell/figure_text.h"
 #include "ui/shell/widgets/column_scroll.h"
 #include "ui/theme/tip_text.h"
 #include "ui/views/experiments/page/page_header.h"
@@ -80,8 +81,6 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
     button(Action::Remove)
         .setToolTip(tr("Once the model is loaded again, it drafts without this adapter"));
     button(Action::Use).setText(tr("Use it now"));
-    button(Action::Use)
-        .setToolTip(tr("Once the model is loaded again, it drafts with this adapter"));
     auto* loss = new TuneCurveView(context, m_session, lossPlot());
     m_firstPlot = &loss->plot();
     m_views = {loss,
@@ -123,8 +122,6 @@ void TunePage::build(const ViewContext& context, ViewMenu& menu) {
 bool TunePage::isShown(std::size_t part) const {
     const TuningRecipe recipe = m_session.recipe();
     const TuneView* view = m_views[part];
-    if (qobject_cast<const ComparedView*>(view) != nullptr)
-        return recipe == TuningRecipe::Draft;
     if (qobject_cast<const ExitsView*>(view) != nullptr)
         return recipe == TuningRecipe::LayerSkip;
     return qobject_cast<const QualityView*>(view) == nullptr || recipe != TuningRecipe::Draft;
@@ -185,7 +182,8 @@ void TunePage::showSession() {
     const QStringList& notes = m_session.run().notes;
     // Of a result that was to be used and is not, the last one says why.
     const bool isTold =
-        m_session.isAtWork() || (m_session.choice().isUsed && m_session.canUseResult());
+        m_session.isAtWork() || (m_session.state() == TuningState::Finished &&
+                                 m_session.choice().isUsed && m_session.canUseResult());
     m_note->setVisible(!notes.isEmpty() && isTold);
     m_note->setText(notes.isEmpty() ? QString() : notes.back());
     m_header->changeButtons([this] { showButtons(); }, m_firstPlot);
@@ -209,13 +207,28 @@ void TunePage::showButtons() {
     const bool isComparing = m_session.comparison().isRunning();
     compare.setVisible(isComparing || m_session.canCompare());
     compare.setText(isComparing ? tr("Stop comparing") : tr("Compare on my prompts"));
-    compare.setToolTip(isComparing
-                           ? tr("What was measured before is shown")
+    compare.setToolTip(isComparing ? tr("What was measured before is shown")
+                       : m_session.choice().changesModel()
+                           ? tr("Prompts that were not trained on are answered with the model and "
+                                "with its copy, in turn")
                            : tr("Prompts that were not trained on are answered with the draft "
                                 "layer and without it, in turn"));
-    const bool isUsed = state == TuningState::Finished && m_session.isResultUsed();
+    showUse();
+}
+
+/// Of the result, or of the best state while there is none.
+void TunePage::showUse() {
+    const TuningBest* half = m_session.halfTrained();
+    const bool isUsed =
+        m_session.isResultUsed() && (m_session.state() == TuningState::Finished || half != nullptr);
     button(Action::Remove).setVisible(isUsed);
-    button(Action::Use).setVisible(m_session.canUseResult());
+    QPushButton& use = button(Action::Use);
+    use.setVisible(m_session.canUseResult());
+    use.setToolTip(half == nullptr
+                       ? tr("Once the model is loaded again, it drafts with this adapter")
+                       : tr("Once the model is loaded again, it drafts with the state of step %1, "
+                            "the best so far")
+                             .arg(numberText(half->step)));
     showLoading(isUsed);
 }
 

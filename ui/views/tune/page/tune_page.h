@@ -67,6 +67,7 @@ private:
     void arrange();
     void showSession();
     void showButtons();
+    void showUse();
     void showLoading(bool isLayerUsed);
     void showNotice();
     void restyle();
