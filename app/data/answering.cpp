@@ -15,7 +15,7 @@ Result<std::string> answerTurn(Decoder& decoder,
     DecodeTally tally;
     ENGINE_TRY(Answer answer, Answer::begin(decoder, asked));
     while (true) {
-        std::shared_ptr<void> turn = request.takeTurn ? request.takeTurn() : nullptr;
+        std::shared_ptr<void> turn = turnOf(request);
         ENGINE_TRY(const std::optional<AnswerPart> part, answer.next());
         turn.reset();
         if (!part)

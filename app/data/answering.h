@@ -44,6 +44,11 @@ struct AnswerRequest {
     std::function<std::shared_ptr<void>()> takeTurn = {};
 };
 
+/// A turn of the processor as the request takes it; null where nobody else wants one.
+inline std::shared_ptr<void> turnOf(const AnswerRequest& request) {
+    return request.takeTurn ? request.takeTurn() : nullptr;
+}
+
 /// Sends every turn of a record, each after the decoder's own earlier answers. A conversation that
 /// no longer fits into the context ends there. Errors: those of encoding and of generate(); for the
 /// first turn also InvalidInput.

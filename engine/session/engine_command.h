@@ -162,12 +162,20 @@ struct ListSkipSets {
     std::uint64_t requestId = 0; ///< chosen by the sender
 };
 
-/// Removes stored sets of the loaded model and adds others: all of it or nothing. A task that has a
-/// set is refused.
+/// The model whose sets are meant, whichever is loaded. A plain value.
+struct SkipSetOwner {
+    std::string fingerprint = {}; ///< see modelFingerprint(); empty = the loaded model
+    std::string model = {};       ///< its name for people
+    int layerCount = 0;
+};
+
+/// Removes stored sets of a model and adds others: all of it or nothing. A task that has a set is
+/// refused.
 struct ChangeSkipSets {
     std::uint64_t requestId = 0;
     std::vector<std::string> removed = {}; ///< tasks
     std::vector<NamedSkipSet> added = {};
+    SkipSetOwner owner = {};
 };
 
 /// Gives the set of a task to another one. If that one has a set, this is refused.
@@ -178,11 +186,13 @@ struct RenameSkipSet {
 };
 
 /// Takes in the sets of a file (readSkipSetImport). A task that has a set keeps it unless
-/// `replaces`. A set that is stored already is neither taken nor kept.
+/// `replaces`. A set that is stored already is neither taken nor kept. With an owner that is named,
+/// those of other models are passed over.
 struct ImportSkipSets {
     std::uint64_t requestId = 0;
     std::string path;
     bool replaces = false;
+    SkipSetOwner owner = {};
 };
 
 /// Writes stored sets of the loaded model into a file, in place of an earlier one.

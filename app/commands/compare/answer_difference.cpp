@@ -32,10 +32,9 @@ std::optional<Difference> firstDifference(const Answers& reference, const Answer
 }
 
 /// Between the full model's two best logits after the prompt and the first tokens of an answer.
-Result<double> marginAt(const AnsweredTurn& turn,
-                        std::size_t position,
-                        Transformer& transformer,
-                        const std::stop_token& stop) {
+Result<double>
+marginAt(const AnsweredTurn& turn, std::size_t position, const AnswerRequest& request) {
+    Transformer& transformer = *request.model.loaded.transformer;
     std::vector<TokenId> tokens = turn.prompt;
     tokens.insert(tokens.end(),
                   turn.tokens.begin(),
@@ -43,7 +42,13 @@ Result<double> marginAt(const AnsweredTurn& turn,
     ENGINE_TRY(KvCache cache, transformer.makeCache(static_cast<Position>(tokens.size())));
     CachedSequence sequence(std::move(cache));
     const auto behind = std::span(tokens).first(tokens.size() - 1);
-    ENGINE_TRY_DO(sequence.fill(transformer, behind, {.stop = stop}));
+    std::shared_ptr<void> held = turnOf(request);
+    const auto changeTurns = [&](double) {
+        held.reset();
+        held = turnOf(request);
+    };
+    ENGINE_TRY_DO(
+        sequence.fill(transformer, behind, {.stop = request.stop, .progress = changeTurns}));
     const LayerPlan plan = LayerPlan::full(transformer.config().layerCount);
     const std::array<int, 1> rows = {0};
     ENGINE_TRY(const ForwardResult result,
@@ -60,17 +65,15 @@ Result<double> marginAt(const AnsweredTurn& turn,
 
 bool Difference::isNearTie() const { return margin && engine::isNearTie(*margin); }
 
-Result<std::optional<Difference>> findDifference(const Answers& vanilla,
-                                                 const Answers& answers,
-                                                 Transformer& transformer,
-                                                 const std::stop_token& stop) {
+Result<std::optional<Difference>>
+findDifference(const Answers& vanilla, const Answers& answers, const AnswerRequest& request) {
     auto difference = firstDifference(vanilla, answers);
     if (!difference)
         return difference;
     const auto turn = static_cast<std::size_t>(difference->turn);
     const auto position = static_cast<std::size_t>(difference->position);
     if (turn < vanilla.turns.size() && position < vanilla.turns[turn].tokens.size()) {
-        ENGINE_TRY(difference->margin, marginAt(vanilla.turns[turn], position, transformer, stop));
+        ENGINE_TRY(difference->margin, marginAt(vanilla.turns[turn], position, request));
     }
     return difference;
 }

@@ -20,11 +20,9 @@ struct Difference {
 };
 
 /// The first place where a decoder's answers differ from vanilla's, and the margin there; none if
-/// they do not differ. It costs a pass over the tokens before that place. Errors: those of a pass;
-/// Cancelled.
-engine::Result<std::optional<Difference>> findDifference(const Answers& vanilla,
-                                                         const Answers& answers,
-                                                         engine::Transformer& transformer,
-                                                         const std::stop_token& stop);
+/// they do not differ. It costs a pass over the tokens before that place, in turns of the request
+/// that they answer. Errors: those of a pass; Cancelled.
+engine::Result<std::optional<Difference>>
+findDifference(const Answers& vanilla, const Answers& answers, const AnswerRequest& request);
 
 } // namespace app

@@ -91,9 +91,7 @@ Result<void> Comparison::compare(const Answers& reference,
                                  const Answers& answers,
                                  bool isReverse,
                                  PromptOutcome& outcome) const {
-    ENGINE_TRY(
-        auto difference,
-        findDifference(reference, answers, *m_request.model.loaded.transformer, m_request.stop));
+    ENGINE_TRY(auto difference, findDifference(reference, answers, m_request));
     if (!difference)
         return {};
     difference->isInReverseHalf = isReverse;

@@ -5,6 +5,7 @@
 #include "app/commands/experiment/run_report.h"
 #include "app/commands/experiment/setup/preview.h"
 #include "app/commands/experiment/setup/recipe_catalogue.h"
+#include "app/commands/experiment/shards/shard_model.h"
 #include "app/commands/options/decoder_options.h"
 #include "app/number_check.h"
 #include "app/streams/counted.h"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 namespace app {
 
@@ -70,10 +72,16 @@ preview(const ExperimentOptions& options, const Console& console, std::stop_toke
     return {};
 }
 
-/// A run that is gone on with alone is as it was begun: nothing that was given is passed over.
+/// A run that is gone on with alone is as it was begun: nothing that was given is passed over. Only
+/// the files of its models may lie elsewhere.
 Result<RunFolder> resumeAlone(const ExperimentOptions& options) {
     ENGINE_TRY(RunFolder folder, RunFolder::open(options.out));
-    const std::vector<std::string> given = givenOptions(options);
+    ExperimentOptions others = options;
+    std::vector<std::string> moved = std::move(others.otherModels);
+    others.otherModels.clear();
+    if (!options.model.model.empty())
+        moved.insert(moved.begin(), std::exchange(others.model.model, {}));
+    const std::vector<std::string> given = givenOptions(others);
     if (!given.empty())
         return Error{ErrorCode::InvalidInput,
                      fmt::format("The run in {} says itself how it is run, so these options cannot "
@@ -81,6 +89,8 @@ Result<RunFolder> resumeAlone(const ExperimentOptions& options) {
                                  options.out,
                                  fmt::join(given, ", ")),
                      "Go on with --resume --out alone, or give the recipe and --data as well."};
+    if (!moved.empty())
+        ENGINE_TRY_DO(useMovedModels(folder, moved));
     return folder;
 }
 
@@ -134,6 +144,10 @@ Result<RunFolder> openRun(const ExperimentOptions& options, const std::stop_toke
                                  "another model or other options.",
                                  options.out),
                      "Go on with --resume --out alone, or name another folder."};
+    std::vector<std::string> places; // they may have moved
+    for (const RunModel& model : run.plan.models)
+        places.push_back(model.path);
+    ENGINE_TRY_DO(folder.moveModels(places));
     return folder;
 }
 

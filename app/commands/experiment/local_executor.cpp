@@ -14,7 +14,8 @@ namespace {
 
 /// Whether the next shard would meet the same error.
 bool endsTheRun(ErrorCode code) {
-    return code == ErrorCode::Io || code == ErrorCode::NoMemory || code == ErrorCode::Cancelled;
+    return code == ErrorCode::Io || code == ErrorCode::NoMemory || code == ErrorCode::Cancelled ||
+           code == ErrorCode::Device;
 }
 
 class LocalExecutor : public Executor {

@@ -53,10 +53,6 @@ bool isPassedOver(const Error& error, const DataPrompt& prompt, const SearchWatc
     return true;
 }
 
-std::shared_ptr<void> turnOf(const AnswerRequest& request) {
-    return request.takeTurn ? request.takeTurn() : nullptr;
-}
-
 /// Of more than kMostWindows the first so many are spread evenly over all; fewer stay in order.
 std::vector<DataPrompt> spreadOut(const std::vector<DataPrompt>& prompts) {
     std::vector<DataPrompt> first;

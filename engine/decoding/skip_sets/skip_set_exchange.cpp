@@ -87,7 +87,8 @@ Result<ImportedSets> fromMemory(const std::filesystem::path& path, int layerCoun
 
 Result<ImportedSets> readSkipSetImport(const std::filesystem::path& path,
                                        int layerCount,
-                                       const std::string& fingerprint) {
+                                       const std::string& fingerprint,
+                                       bool namesOthers) {
     const std::string name = path.string();
     ENGINE_TRY(const JsonDocument document, readJsonFile(name, kFileLimits));
     const JsonValue root = document.root();
@@ -106,14 +107,15 @@ Result<ImportedSets> readSkipSetImport(const std::filesystem::path& path,
     for (const auto& [key, value] : root.members()) {
         const std::string task(value["task"].asString().value_or(key));
         const auto owner = value["fingerprint"].asString();
-        if (owner && !fingerprint.empty() && *owner != fingerprint)
+        const bool isOthers = owner && !fingerprint.empty() && *owner != fingerprint;
+        if (!isOthers)
+            takeEntry(
+                imports, task, value, layerCount, fmt::format("{}, \"{}\"", name, readable(key)));
+        else if (namesOthers)
             imports.leftOut.push_back(
                 fmt::format("\"{}\" is left out: it was found for another model ({}).",
                             readable(task),
                             readable(value["model"].asString().value_or(*owner))));
-        else
-            takeEntry(
-                imports, task, value, layerCount, fmt::format("{}, \"{}\"", name, readable(key)));
     }
     return imports;
 }

@@ -20,11 +20,12 @@ struct ImportedSets {
 /// published shape, whose entries' names become the tasks, or one set, whose task is the file's
 /// name without its ending. An entry of a collection may say more: its "task", how it was found, as
 /// in a memory, and the "fingerprint" of its model; that of another model than `fingerprint` is
-/// left out (empty = none is). Errors: those of readJsonFile and readSkipSetLibrary; CorruptFile
-/// for a file of another shape.
+/// left out (empty = none is), and said to be if `namesOthers`. Errors: those of readJsonFile and
+/// readSkipSetLibrary; CorruptFile for a file of another shape.
 Result<ImportedSets> readSkipSetImport(const std::filesystem::path& path,
                                        int layerCount,
-                                       const std::string& fingerprint = {});
+                                       const std::string& fingerprint = {},
+                                       bool namesOthers = true);
 
 /// The sets that were published for models of this size, by their tasks; `path` is
 /// resources/published_skip_sets.json. Errors: Unsupported if there is none; those of

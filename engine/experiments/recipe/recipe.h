@@ -62,18 +62,31 @@ struct RecipeStage {
     RecipeSampling sampling = {};
 };
 
+/// Continuations of a prompt, and tokens of each, at most; also of what is read from a run folder.
+inline constexpr int kMostDraws = 10'000;
+inline constexpr int kMostDrawTokens = 64;
+
 /// How much is run.
 struct RecipeSize {
     /// Of each task and stage, by the stage's name; "" = of any other stage. 0 = all there are.
     std::map<std::string, int> promptsPerTask = {};
     int maxTokens = 64; ///< of each turn
     int seeds = 1;
+    /// How often each prompt of a stage that samples is continued once more, by vanilla and by
+    /// every variant, each time under a seed of its own: for tests of their distributions.
+    int draws = 0;
+    int drawTokens = 8;                                  ///< of each such continuation
     int mostTasks = 0;                                   ///< 0 = all
     std::map<std::string, RecipeSettings> settings = {}; ///< by variant, over those of the recipe
     std::map<std::string, int> trials = {};              ///< by variant that searches
     std::vector<std::string> variants = {};              ///< only these; empty = all
 
     int promptsFor(const std::string& stage) const;
+
+    /// The continuations of a prompt in a stage; 0 in one that is greedy.
+    int drawsIn(const RecipeStage& stage) const {
+        return stage.sampling.temperature > 0.0 ? draws : 0;
+    }
 };
 
 /// A table that the report shows.
@@ -124,9 +137,10 @@ struct RecipeOverlay {
 struct VerdictWish {
     /// "gain": is `variant` faster than vanilla; "better": does `variant` have a higher `measure`
     /// than `against`; "diagonal": does each task's own set beat the others; "equal": are all
-    /// tokens vanilla's; "share": the part of the time that `measure` takes; "best": which variant
-    /// (or value of the setting `along`) has the highest `measure`; "drift": does `against` lose
-    /// more of its acceptance than `variant` behind the first task; "none".
+    /// tokens vanilla's, and their distributions where they were drawn; "share": the part of the
+    /// time that `measure` takes; "best": which variant (or value of the setting `along`) has the
+    /// highest `measure`; "drift": does `against` lose more of its acceptance than `variant` behind
+    /// the first task; "none".
     std::string kind = "gain";
     std::string measure = "speedup";
     std::string variant = {};

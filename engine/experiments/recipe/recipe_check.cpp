@@ -183,6 +183,11 @@ private:
         }
         range(member + ".max_tokens", size.maxTokens, 1, 1e6);
         range(member + ".seeds", size.seeds, 1, 10'000);
+        range(member + ".draws", size.draws, 0, kMostDraws);
+        range(member + ".draw_tokens", size.drawTokens, 1, kMostDrawTokens);
+        need(m_recipe.run || size.draws == 0 || canDraw(),
+             member + ".draws",
+             "needs a stage with a temperature above 0, and no stream");
         range(member + ".most_tasks", size.mostTasks, 0, 1e6);
         for (const auto& [name, settings] : size.settings) {
             existingVariant(member + ".settings", name);
@@ -195,6 +200,14 @@ private:
         }
         for (const std::string& name : size.variants)
             existingVariant(member + ".variants", name);
+    }
+
+    bool canDraw() const {
+        return !m_recipe.isStream && std::any_of(m_recipe.stages.begin(),
+                                                 m_recipe.stages.end(),
+                                                 [](const RecipeStage& stage) {
+                                                     return stage.sampling.temperature > 0.0;
+                                                 });
     }
 
     void existingVariant(const std::string& member, const std::string& name) {

@@ -59,7 +59,8 @@ struct FigurePanel {
     std::vector<std::vector<Estimate>> cells = {};
     bool isSummary = false; ///< all groups together
     std::optional<double> reference =
-        {}; ///< as FigureAxis::reference, of a lane of its own measure
+        {};                 ///< as FigureAxis::reference, of a lane of its own measure
+    std::string group = {}; ///< of a film: whose search, see film/set_film.h
 };
 
 enum class FigureKind { Dots, Bars, Lines, Stack, Matrix, LayerGrids };

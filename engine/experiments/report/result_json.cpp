@@ -102,6 +102,7 @@ template <typename V> void visitMembers(V& visit, FigurePanel& r) {
     visit("cells", r.cells);
     visit("is_summary", r.isSummary);
     visit("reference", r.reference);
+    visit("group", r.group);
 }
 
 template <typename V> void visitMembers(V& visit, FigureAxis& r) {

@@ -2,6 +2,7 @@
 #include "engine/experiments/report/write_report.h"
 
 #include "engine/experiments/report/figures/draw_figure.h"
+#include "engine/experiments/report/film/set_film.h"
 #include "engine/experiments/report/writers/pdf.h"
 #include "engine/experiments/report/writers/svg.h"
 #include "engine/loading/files/atomic_file.h"
@@ -39,6 +40,12 @@ Result<void> writeReport(const std::filesystem::path& folder,
         ENGINE_TRY_DO(writeFileAtomically(figures / (figure.id + ".svg"),
                                           svgDocument(drawing, lightPalette())));
         ENGINE_TRY_DO(writeFileAtomically(figures / (figure.id + ".pdf"), pdf));
+        if (!isFilm(figure))
+            continue;
+        const std::vector<Drawing> frames = filmFrames(figure, {.width = kPrintedWidth});
+        const FilmPace pace{filmFrameMs(frames.size()), kFilmEndMs};
+        ENGINE_TRY_DO(writeFileAtomically(figures / (figure.id + ".film.svg"),
+                                          filmSvgDocument(frames, pace, lightPalette())));
     }
     for (const ResultTable& table : result.tables) {
         ENGINE_TRY_DO(writeFileAtomically(folder / (table.id + ".csv"), tableCsv(table)));

@@ -13,9 +13,10 @@ namespace engine {
 
 /// Writes report.html, report.md, a .csv and a .tex for each table, tokens.tex if there are texts
 /// with the origin of their tokens, skip_sets.json if sets were found, and figures/ID.svg and
-/// figures/ID.pdf into `folder`, which is made if it is missing. `configuration` is the recipe as
-/// it ran (JSON); the report shows it. Each file is replaced as a whole; with an error the files
-/// that were not reached stay as they were. Errors: Io.
+/// figures/ID.pdf, of a film also figures/ID.film.svg, into `folder`, which is made if it is
+/// missing. `configuration` is the recipe as it ran (JSON); the report shows it. Each file is
+/// replaced as a whole; with an error the files that were not reached stay as they were. Errors:
+/// Io.
 Result<void> writeReport(const std::filesystem::path& folder,
                          const ExperimentResult& result,
                          const std::string& configuration,

@@ -263,6 +263,23 @@ Result<RunFolder> RunFolder::create(const fs::path& path,
     return open(path);
 }
 
+Result<void> RunFolder::moveModels(const std::vector<std::string>& paths) {
+    ENGINE_CHECK(paths.size() == m_plan.models.size(),
+                 "{} paths for {} models",
+                 paths.size(),
+                 m_plan.models.size());
+    RunPlan moved = m_plan;
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        moved.models[i].path = paths[i];
+    std::string text = planJson(moved);
+    if (text == planJson(m_plan))
+        return {};
+    ENGINE_TRY(const FileLock lock, lockRun(m_path));
+    ENGINE_TRY_DO(writeFileAtomically(m_path / kPlanName, text));
+    m_plan = std::move(moved);
+    return {};
+}
+
 bool RunFolder::isRun(const fs::path& path) {
     std::error_code ignored;
     return fs::is_regular_file(path / kPlanName, ignored);

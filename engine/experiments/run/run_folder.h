@@ -49,6 +49,10 @@ public:
     /// and for prompts that are not the plan's.
     static Result<RunFolder> open(const std::filesystem::path& path);
 
+    /// Keeps where the files of the models are now, [models]; nothing else of the run changes.
+    /// Errors: InvalidInput if another process leads it; Io.
+    Result<void> moveModels(const std::vector<std::string>& paths);
+
     /// Whether a folder holds a run.
     static bool isRun(const std::filesystem::path& path);
 

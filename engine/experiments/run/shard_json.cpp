@@ -2,6 +2,7 @@
 #include "engine/experiments/run/shard_json.h"
 
 #include "engine/experiments/json/member_json.h"
+#include "engine/experiments/recipe/recipe.h"
 #include "engine/metrics/decode_metrics_members.h"
 
 #include <array>
@@ -32,6 +33,13 @@ template <typename V> void visitMembers(V& visit, ShardAnswer& r) {
     visit("quality", r.quality);
     visit("drafters", r.drafters);
     visit("drafted_until", r.draftedUntil);
+}
+
+template <typename V> void visitMembers(V& visit, ShardDraw& r) {
+    visit("variant", r.variant);
+    visit("prompt", r.prompt);
+    visit("seed", r.seed);
+    visit("tokens", r.tokens);
 }
 
 template <typename V> void visitMembers(V& visit, ShardTrial& r) {
@@ -109,6 +117,7 @@ template <typename V> void visitMembers(V& visit, ShardResult& r) {
     visit("left_out", r.leftOut);
     visit("resumed", r.resumed);
     visit("answers", r.answers);
+    visit("draws", r.draws);
     visit("trials", r.trials);
     visit("plans", r.plans);
     visit("rounds", r.rounds);
@@ -120,6 +129,7 @@ constexpr JsonLimits kShardLimits = {.maxBytes = 1U << 30U, .maxDepth = 8, .maxN
 
 template <typename T> constexpr const char* kRecordName = nullptr;
 template <> constexpr const char* kRecordName<ShardAnswer> = "answer";
+template <> constexpr const char* kRecordName<ShardDraw> = "draw";
 template <> constexpr const char* kRecordName<ShardTrial> = "trial";
 template <> constexpr const char* kRecordName<ShardPlan> = "plan";
 template <> constexpr const char* kRecordName<ShardRound> = "round";
@@ -151,6 +161,18 @@ Result<void> checkHasPrompt(int prompt, const std::string& where, std::size_t pr
                  "Delete the file; --resume runs the part again."};
 }
 
+/// The test of draws takes memory for as many places as the longest one has.
+Result<void> checkLength(const ShardDraw& draw, const std::string& where) {
+    if (draw.tokens.size() <= std::size_t{kMostDrawTokens})
+        return {};
+    return Error{ErrorCode::CorruptFile,
+                 fmt::format("{}: a draw has {} tokens, but no run draws more than {}.",
+                             where,
+                             draw.tokens.size(),
+                             kMostDrawTokens),
+                 "Delete the file; --resume runs the part again."};
+}
+
 template <typename Record>
 Result<void>
 checkPrompts(const std::vector<Record>& records, const std::string& where, std::size_t prompts) {
@@ -160,6 +182,8 @@ checkPrompts(const std::vector<Record>& records, const std::string& where, std::
 }
 
 void put(ShardResult& to, ShardAnswer made) { to.answers.push_back(std::move(made)); }
+
+void put(ShardResult& to, ShardDraw made) { to.draws.push_back(std::move(made)); }
 
 void put(ShardResult& to, ShardTrial made) { to.trials.push_back(std::move(made)); }
 
@@ -187,6 +211,8 @@ readRecord(std::string_view line, const std::string& where, std::size_t prompts)
     ENGINE_TRY(ShardRecord record, readNamed(document.root(), where));
     const int prompt = std::visit([](const auto& held) { return held.prompt; }, record);
     ENGINE_TRY_DO(checkHasPrompt(prompt, where, prompts));
+    if (const auto* draw = std::get_if<ShardDraw>(&record))
+        ENGINE_TRY_DO(checkLength(*draw, where));
     return record;
 }
 
@@ -201,6 +227,9 @@ readShard(std::string_view text, const std::string& where, std::size_t prompts) 
     ENGINE_TRY(const JsonDocument document, JsonDocument::parse(text, where, kShardLimits));
     ENGINE_TRY(ShardResult result, readMembers<ShardResult>(document.root(), where));
     ENGINE_TRY_DO(checkPrompts(result.answers, where, prompts));
+    ENGINE_TRY_DO(checkPrompts(result.draws, where, prompts));
+    for (const ShardDraw& draw : result.draws)
+        ENGINE_TRY_DO(checkLength(draw, where));
     ENGINE_TRY_DO(checkPrompts(result.trials, where, prompts));
     ENGINE_TRY_DO(checkPrompts(result.plans, where, prompts));
     ENGINE_TRY_DO(checkPrompts(result.rounds, where, prompts));

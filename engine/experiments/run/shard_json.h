@@ -12,11 +12,11 @@
 namespace engine {
 
 /// One record of a shard at work.
-using ShardRecord =
-    std::variant<ShardAnswer, ShardTrial, ShardPlan, ShardRound, ShardLeftOut, ShardResumed>;
+using ShardRecord = std::
+    variant<ShardAnswer, ShardDraw, ShardTrial, ShardPlan, ShardRound, ShardLeftOut, ShardResumed>;
 
-/// {"answer":{...}}, {"trial":{...}}, {"plan":{...}}, {"round":{...}}, {"left_out":{...}} or
-/// {"resumed":{...}}, in one line without its end.
+/// {"answer":{...}}, {"draw":{...}}, {"trial":{...}}, {"plan":{...}}, {"round":{...}},
+/// {"left_out":{...}} or {"resumed":{...}}, in one line without its end.
 std::string recordJson(const ShardRecord& record);
 
 /// `prompts`: how many the run has. Errors: CorruptFile naming the member, and for a record of a

@@ -44,6 +44,14 @@ struct ShardAnswer {
     std::map<std::string, double> quality = {}; ///< "rouge_l", "exact_match", ... as far as scored
 };
 
+/// The beginning of one more answer to a prompt, drawn under a seed that no other answer has.
+struct ShardDraw {
+    std::string variant = {};
+    int prompt = 0;
+    std::uint64_t seed = 0;
+    std::vector<int> tokens = {}; ///< ids; fewer than were asked for if the answer ended
+};
+
 /// A candidate that a search has scored.
 struct ShardTrial {
     std::string variant = {};
@@ -128,6 +136,7 @@ struct ShardResult {
     std::string startedUtc = {}; ///< ISO 8601
     double seconds = 0.0;
     std::vector<ShardAnswer> answers = {};
+    std::vector<ShardDraw> draws = {};
     std::vector<ShardTrial> trials = {};
     std::vector<ShardPlan> plans = {};
     std::vector<ShardRound> rounds = {};

@@ -15,7 +15,7 @@ namespace {
 Result<void>
 adopt(Transformer& model, const std::string& fingerprint, const std::filesystem::path& path) {
     try {
-        ENGINE_TRY(const DraftAdapter adapter, readDraftAdapter(path));
+        ENGINE_TRY(const DraftAdapter adapter, openDraftAdapter(path));
         ENGINE_TRY_DO(checkFits(adapter, model.config(), fingerprint));
         ENGINE_TRY(auto made, makeDraftModel(model, adapter));
         model.useDraftModel(std::move(made));

@@ -20,7 +20,7 @@ std::filesystem::path usersDraftAdapter(const std::string& fingerprint);
 /// one of the same name in `shipped`, a folder of the program's data; neither need exist. Returns
 /// notes for the user: an adapter that nobody asked for by name and that cannot be used is told
 /// and left alone, but a shipped one that the backend has no use for is not worth a word. Errors:
-/// those of readDraftAdapter(), checkFits() and makeDraftModel() for a file that was asked for,
+/// those of openDraftAdapter(), checkFits() and makeDraftModel() for a file that was asked for,
 /// NoMemory among them.
 Result<std::vector<std::string>> adoptDraftAdapter(Transformer& model,
                                                    const std::string& fingerprint,

@@ -39,6 +39,37 @@ Result<SkipSetMemory*> SessionWorker::skipSetMemory() const {
                          : "Load a model first."};
 }
 
+/// The owner may come from the run of somebody else. Errors: as skipSetMemory(); InvalidInput for
+/// what is no fingerprint, which names a file, and where other sets of this model say that it has
+/// another number of layers: a change would set them aside.
+Result<SkipSetMemory> SessionWorker::skipSetMemoryOf(const SkipSetOwner& owner) const {
+    const std::string& name = owner.fingerprint;
+    if (name.empty() || (m_memory && m_memory->fingerprint() == name)) {
+        ENGINE_TRY(const SkipSetMemory* const memory, skipSetMemory());
+        return *memory;
+    }
+    if (m_options.dataFolder.empty())
+        return Error{ErrorCode::NotFound,
+                     "The skip sets of other models are not kept.",
+                     "It needs a data folder."};
+    constexpr std::string_view kLetters = "0123456789abcdef";
+    constexpr std::size_t kLongestName = 64;
+    constexpr int kMostModelLayers = 10'000; // as in the files
+    const Error unknown{ErrorCode::InvalidInput,
+                        "The model of these skip sets is not known.",
+                        "Load the model and import them there."};
+    if (name.find_first_not_of(kLetters) != std::string::npos || name.size() > kLongestName ||
+        owner.layerCount < 1 || owner.layerCount > kMostModelLayers)
+        return unknown;
+    SkipSetMemory memory(m_options.dataFolder, name, owner.layerCount);
+    const auto known = readSkipSetLibrary(memory.path(), 0); // as many layers as it says
+    if (known && known.value().layerCount != owner.layerCount)
+        return unknown;
+    if (known && !known.value().model.empty())
+        return memory; // its file keeps the name that it has
+    return SkipSetMemory(m_options.dataFolder, name, owner.layerCount, owner.model);
+}
+
 Result<void> SessionWorker::handle(const ReadLens& command) { return beginLens(command); }
 
 Result<void> SessionWorker::handle(const ReadAttention& command) { return beginLens(command); }
@@ -146,11 +177,11 @@ Result<void> SessionWorker::handle(const ListSkipSets& command) {
 }
 
 Result<void> SessionWorker::handle(const ChangeSkipSets& command) {
-    ENGINE_TRY(SkipSetMemory* const memory, skipSetMemory());
+    ENGINE_TRY(SkipSetMemory memory, skipSetMemoryOf(command.owner));
     SkipSetsByTask added;
     for (const NamedSkipSet& each : command.added)
         added.insert_or_assign(each.task, each.stored);
-    ENGINE_TRY(SkipSetChange change, memory->exchange(command.removed, added));
+    ENGINE_TRY(SkipSetChange change, memory.exchange(command.removed, added));
     SkipSetsListed listed = listedAfter(command.requestId, std::move(change));
     for (const auto& [task, stored] : added)
         listed.taken.push_back(task);
@@ -168,10 +199,13 @@ Result<void> SessionWorker::handle(const RenameSkipSet& command) {
 }
 
 Result<void> SessionWorker::handle(const ImportSkipSets& command) {
-    ENGINE_TRY(SkipSetMemory* const memory, skipSetMemory());
+    ENGINE_TRY(SkipSetMemory memory, skipSetMemoryOf(command.owner));
     ENGINE_TRY(ImportedSets imports,
-               readSkipSetImport(command.path, memory->layerCount(), memory->fingerprint()));
-    if (const auto known = memory->all())
+               readSkipSetImport(command.path,
+                                 memory.layerCount(),
+                                 memory.fingerprint(),
+                                 command.owner.fingerprint.empty()));
+    if (const auto known = memory.all())
         std::erase_if(imports.sets, [&](const auto& offered) {
             const auto found = known.value().sets.find(offered.first);
             return found != known.value().sets.end() && found->second == offered.second;
@@ -179,8 +213,8 @@ Result<void> SessionWorker::handle(const ImportSkipSets& command) {
     SkipSetChange change;
     if (!imports.sets.empty()) {
         ENGINE_TRY(change,
-                   command.replaces ? memory->replace(imports.sets)
-                                    : memory->storeMissing(imports.sets));
+                   command.replaces ? memory.replace(imports.sets)
+                                    : memory.storeMissing(imports.sets));
     }
     SkipSetsListed listed = listedAfter(command.requestId, std::move(change));
     for (const auto& [task, stored] : imports.sets)

@@ -76,6 +76,7 @@ private:
     Result<void> changeTasks(std::uint64_t requestId,
                              const std::function<Result<std::string>(TaskMemory&)>& change);
     Result<SkipSetMemory*> skipSetMemory() const;
+    Result<SkipSetMemory> skipSetMemoryOf(const SkipSetOwner& owner) const;
     void tellSkipSets(SkipSetsListed listed);
     void useModel(SessionModel model, const std::string& path);
     void unload();

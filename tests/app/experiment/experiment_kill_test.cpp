@@ -27,7 +27,7 @@ private slots:
 
     void whatWasFinishedBeforeAKillIsNotRunAgain() {
         QStringList more;
-        for (const int least : {2, 12}) {
+        for (const int least : {2, SmallExperiment::kTasks + 1}) {
             QProcess process;
             process.start(swiftRun(), m_experiment.command("killed", more));
             QTRY_VERIFY2(m_experiment.finishedCount("killed") >= least,
@@ -63,8 +63,8 @@ private slots:
                                    .arg(answer["pass"].toInt()));
             }
         }
-        // Ten tasks with two prompts each, vanilla and swift, in order and in reverse order.
-        QCOMPARE(count, 10 * 2 * 2 * 2);
+        // Two prompts of each task, vanilla and swift, in order and in reverse order.
+        QCOMPARE(count, SmallExperiment::kTasks * 2 * 2 * 2);
         QCOMPARE(answers.size(), qsizetype{count});
     }
 
@@ -89,7 +89,7 @@ private slots:
     }
 
     void whatAnotherProcessFinishesMeanwhileIsNotRunAgain() {
-        constexpr int shard = 9; // the last one of the first stage
+        constexpr int shard = SmallExperiment::kTasks - 1; // the last one of the first stage
         QProcess leader;
         leader.start(swiftRun(), m_experiment.command("raced"));
         QTRY_VERIFY2(m_experiment.finishedCount("raced") >= 1, leader.readAllStandardError());

@@ -6,6 +6,7 @@
 #include "engine/experiments/run/executor_state.h"
 #include "tests/app/experiment/many_shards.h"
 #include "tests/support/file_content.h"
+#include "tests/support/programs/swift_run.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>
@@ -18,12 +19,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The interpreter itself: a launcher of one, as some machines have, takes ten times as long, and
+/// is called a thousand times here.
+const QByteArray& python() {
+    static const QByteArray path =
+        support::runProgram("python3", {"-c", "import sys; print(sys.executable)"})
+            .output.trimmed();
+    return path;
+}
+
 /// A run folder beside a Slurm that is a script.
 class Cluster {
 public:
     explicit Cluster(int shards)
         : m_run(test_support::makeRunOf(shards, m_folder.path() / "it's a run").value()) {
-        const fs::path script = fs::absolute("tests/app/experiment/fake_slurm.py");
+        const fs::path script =
+            m_folder.write("fake_slurm",
+                           "#!" + python().toStdString() + " -IS\n" +
+                               support::fileText("tests/app/experiment/fake_slurm.py"));
+        fs::permissions(script, fs::perms::owner_all);
         fs::create_directory(commands());
         for (const char* name : {"sbatch", "squeue", "sacct", "scancel", "scontrol"})
             fs::create_symlink(script, commands() / name);

@@ -15,8 +15,8 @@
 
 namespace test_support {
 
-/// An experiment of 20 shards on a tiny model: for each of ten tasks a skip set is searched, and in
-/// a second stage that set drafts. Nothing in its tables and figures depends on times, so drafts
+/// An experiment of ten shards on a tiny model: for each of five tasks a skip set is searched, and
+/// in a second stage that set drafts. Nothing in its tables and figures depends on times, so drafts
 /// are not weighed by theirs.
 class SmallExperiment {
 public:
@@ -25,13 +25,13 @@ public:
         auto weights = support::randomWeights(config, 3);
         support::writeFolderModel(path("model").toStdString(), config, weights);
         std::string lines;
-        for (int task = 0; task < 10; ++task)
+        for (int task = 0; task < kTasks; ++task)
             for (const char* prompt : {"abc ab", "da be", "cab dab", "ee ab"})
                 lines += fmt::format(R"({{"prompt":"{}","task":"task {}"}})", prompt, task) + "\n";
         support::writeText(path("data.jsonl").toStdString(), lines);
         support::writeText(path("small.swiftexp").toStdString(), R"({
             "format": "swift-experiment", "version": 1,
-            "name": "small", "title": "Small", "summary": "It has 20 shards.",
+            "name": "small", "title": "Small", "summary": "It has ten shards.",
             "caveat": "Its model is made up.",
             "stages": [
               {"name": "find", "baseline": false, "twice": false,
@@ -91,7 +91,8 @@ public:
         return withoutTimes(QJsonDocument::fromJson(open.readAll()).object()).toObject();
     }
 
-    static constexpr int kShards = 20;
+    static constexpr int kTasks = 5;
+    static constexpr int kShards = 2 * kTasks; ///< those of the first stage come first
 
 private:
     static bool isOfAClock(const QString& name) {

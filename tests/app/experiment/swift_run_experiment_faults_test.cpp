@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// swift-run experiment: a damaged part, a prompt that is too long, a full disk.
+// swift-run experiment: a damaged part, a prompt that is too long, a full disk; what an audit draws
+// and names.
 #include "engine/loading/model_files.h"
 #include "engine/session/loading/draft_adapter_choice.h"
 #include "tests/app/experiment/experiment_folder.h"
@@ -12,6 +13,34 @@ using engine::RunFolder;
 using engine::ShardPhase;
 using namespace support;
 
+namespace {
+
+/// Drafts decide what is drawn, and no time decides about them.
+const QByteArray kAudit = R"({
+  "format": "swift-experiment", "version": 1, "name": "audit", "title": "Audit",
+  "summary": "It draws.",
+  "stages": [{"name": "run", "twice": false, "sampling": {"temperature": 0.8}, "variants": [
+    {"name": "early", "decoder": "layerskip",
+     "settings": {"verification": "rejection", "exit_layer": 1}},
+    {"name": "idle", "decoder": "tuned"}]}],
+  "sizes": {"quick": {"prompts_per_task": 1, "max_tokens": 8, "draws": 3, "draw_tokens": 4}},
+  "tables": [{"id": "drawn", "title": "Drawn", "rows": "variant", "columns": ["draws", "draw_p"]}],
+  "verdict": {"kind": "equal", "measure": "equal"}
+})";
+
+/// "variant prompt": the tokens of each draw.
+std::map<std::string, std::vector<std::vector<int>>> drawsOf(const RunFolder& run) {
+    std::map<std::string, std::vector<std::vector<int>>> draws;
+    for (const auto& shard : run.plan().shards) {
+        const auto result = run.result(shard.index);
+        for (const auto& draw : result.value().draws)
+            draws[fmt::format("{} {}", draw.variant, draw.prompt)].push_back(draw.tokens);
+    }
+    return draws;
+}
+
+} // namespace
+
 class SwiftRunExperimentFaultsTest : public QObject {
     Q_OBJECT
 
@@ -22,6 +51,7 @@ private slots:
     void aDamagedShardIsNamedAndRunAgain();
     void aPromptThatDoesNotFitIsNamedAndLeftOut();
     void aPartWhoseOnlyDrafterCannotRunEndsWithItsSentence();
+    void drawsAreTheSameAgainAndAnIdleDecoderIsNamed();
     void aDraftAdapterThatIsAnotherIsNotMixedIn();
     void aFullDiskLosesNothingThatIsFinished();
     void aDiskThatIsFullWhileTheReportIsWrittenLosesNeitherPartsNorTheOldReport();
@@ -93,6 +123,35 @@ void SwiftRunExperimentFaultsTest::aPartWhoseOnlyDrafterCannotRunEndsWithItsSent
     const auto failed = m_folder->opened().state(0);
     QCOMPARE(failed.phase, ShardPhase::Failed);
     QVERIFY2(run.errors.contains(failed.problem.c_str()), failed.problem.c_str());
+}
+
+/// The model has no draft adapter.
+void SwiftRunExperimentFaultsTest::drawsAreTheSameAgainAndAnIdleDecoderIsNamed() {
+    for (const char* name : {"first", "again"}) {
+        const ProgramRun run = m_folder->run({"--out", m_folder->out(name)}, kAudit);
+        QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    }
+    const RunFolder folder = m_folder->opened("first");
+    const auto draws = drawsOf(folder);
+    QCOMPARE(draws.size(), std::size_t{3 * 2}); // with vanilla, and a prompt of each task
+    for (const auto& [place, tokens] : draws) {
+        QVERIFY2(tokens.size() == 3, place.c_str());
+        for (const std::vector<int>& one : tokens)
+            QVERIFY2(one.size() <= 4, place.c_str());
+    }
+    QCOMPARE(drawsOf(m_folder->opened("again")), draws);
+    const std::string sentence = "No draft adapter belongs to this model";
+    for (const auto& shard : folder.plan().shards) {
+        const auto result = folder.result(shard.index);
+        const auto idle = result.value().failures.find("idle");
+        QVERIFY(idle != result.value().failures.end());
+        QVERIFY2(idle->second.starts_with(sentence), idle->second.c_str());
+    }
+    const QByteArray report = bytesOf(folder.path() / "report" / "report.md");
+    for (const char* words : {"Idle was dropped: No draft adapter belongs",
+                              "Never drafted, and so not audited: Idle",
+                              "| Variant | Draws | p |"})
+        QVERIFY2(report.contains(words), words);
 }
 
 /// It was trained between the two calls.

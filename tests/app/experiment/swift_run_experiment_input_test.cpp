@@ -40,6 +40,7 @@ private slots:
 
     void aPreviewCountsAndRunsNothing();
     void aPreviewCountsTheTimeToReadThePrompts();
+    void aPreviewTakesTheTimeOfEachDecoder();
     void aPreviewCountsWhatEverySetOfASearchReads();
     void aPreviewOfSecondsDoesNotSayAbout();
     void aPreviewPassesOverPromptsThatDoNotFit();
@@ -87,6 +88,19 @@ void SwiftRunExperimentInputTest::aPreviewCountsTheTimeToReadThePrompts() {
     QVERIFY(line["prompt_tokens"].toDouble() > 30.0 * line["tokens"].toDouble());
     const double answering = line["tokens"].toDouble() / line["tokens_per_second"].toDouble();
     QVERIFY(line["minutes"].toDouble() * 60.0 > 2.0 * answering);
+}
+
+/// Rows cost the plain backend as much as passes, and lookahead has many of them.
+void SwiftRunExperimentInputTest::aPreviewTakesTheTimeOfEachDecoder() {
+    QByteArray recipe = kSmallRecipe;
+    recipe.replace(R"({"name": "lookup", "decoder": "lookup"},)", "");
+    recipe.replace(R"("decoder": "swift", "settings": {"r": 0.3})",
+                   R"("decoder": "lookahead", "settings": {"w": 15, "n": 5, "g": 5})");
+    const ProgramRun run = m_folder->run({"--preview", "--max-tokens", "64"}, recipe);
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    const QJsonObject line = run.jsonLines().back();
+    const double byVanilla = line["tokens"].toDouble() / line["tokens_per_second"].toDouble();
+    QVERIFY2(line["minutes"].toDouble() * 60.0 > 2.0 * byVanilla, run.output.constData());
 }
 
 void SwiftRunExperimentInputTest::aPreviewCountsWhatEverySetOfASearchReads() {
@@ -298,7 +312,7 @@ void SwiftRunExperimentInputTest::whatAResumeAloneCannotUseIsNamed() {
     support::expectRefusal(ExperimentFolder::experiment(
                                resume + QStringList{"--model", kTinyModel, "--max-tokens", "64"}),
                            app::kUsage,
-                           {"cannot be used: --model, --max-tokens.", "--data"});
+                           {"cannot be used: --max-tokens.", "--data"});
     support::expectRefusal(ExperimentFolder::experiment(QStringList{"ablation"} + resume +
                                                         QStringList{"--order-seed", "2"}),
                            app::kUsage,

@@ -7,7 +7,6 @@
 
 #include <QTest>
 
-#include <optional>
 #include <set>
 
 using engine::RunFolder;
@@ -87,14 +86,13 @@ private slots:
     void trialsHaveTheirRatioThoughAnotherVariantAnswersInBetween();
     void aFinishedRunIsNotRunAgain();
     void whatWasFinishedBeforeAKillIsNotRunAgain();
+    void aRunGoesOnWhereItsModelIsNow();
     void theRecipeOfTheFolderGivesTheSameTokensAgain();
     void aStreamThatIsKilledCountsEachPromptOnce();
     void aStreamHasAReportBeforeItsEndAndSaysWhereItWentOn();
     void theEndOfTheInputStopsAndTheRunGoesOnLater();
     void aPausedRunGoesOnWhenItIsTold();
     void anotherProgramsTurnIsWaitedFor();
-    void everyTrialOfASearchWaitsForItsTurn_data();
-    void everyTrialOfASearchWaitsForItsTurn();
     void aSecondStageDraftsWithTheSetsOfTheFirst();
     void oneShardRunsAlone();
     void twoRunsAreSetSideBySide();
@@ -220,6 +218,42 @@ void SwiftRunExperimentTest::whatWasFinishedBeforeAKillIsNotRunAgain() {
     for (const auto& state : folder.states())
         QCOMPARE(state.phase, ShardPhase::Finished);
     QCOMPARE(hashesOf(folder).size(), std::size_t{2 * 2 * 3 * 2});
+}
+
+void SwiftRunExperimentTest::aRunGoesOnWhereItsModelIsNow() {
+    const QString before = m_folder->out("before.gguf");
+    const QString now = m_folder->out("now.gguf");
+    QVERIFY(QFile::copy(kTinyModel, before));
+    const ProgramRun run =
+        ExperimentFolder::experiment({m_folder->write("mine.swiftexp", kSmallRecipe),
+                                      "--data",
+                                      m_folder->write("prompts.jsonl", kTwoTaskPrompts),
+                                      "--model",
+                                      before,
+                                      "--backend",
+                                      "plain",
+                                      "--out",
+                                      m_folder->out()});
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    const auto hashes = hashesOf(m_folder->opened());
+    const auto losePart = [this] { std::filesystem::remove(m_folder->opened().shardFile(0)); };
+    losePart();
+    QVERIFY(QFile::rename(before, now));
+    const QStringList resume = {"--resume", "--out", m_folder->out()};
+    const ProgramRun lost = ExperimentFolder::experiment(resume);
+    QCOMPARE(lost.exitCode, int{app::kNotFound});
+    QVERIFY2(lost.errors.contains("no longer at") && lost.errors.contains("before.gguf"),
+             lost.errors.constData());
+    support::expectRefusal(
+        ExperimentFolder::experiment(resume + QStringList{"--model", letterModel()}),
+        app::kUsage,
+        {"not the one with which the run"});
+    const ProgramRun again = ExperimentFolder::experiment(resume + QStringList{"--model", now});
+    QVERIFY2(again.exitCode == app::kSuccess, again.errors.constData());
+    losePart();
+    const ProgramRun later = ExperimentFolder::experiment(resume); // it knows the place now
+    QVERIFY2(later.exitCode == app::kSuccess, later.errors.constData());
+    QCOMPARE(hashesOf(m_folder->opened()), hashes);
 }
 
 void SwiftRunExperimentTest::theRecipeOfTheFolderGivesTheSameTokensAgain() {
@@ -369,61 +403,6 @@ void SwiftRunExperimentTest::anotherProgramsTurnIsWaitedFor() {
     told += process.readAllStandardOutput();
     QCOMPARE(process.exitCode(), int{app::kSuccess});
     QCOMPARE(told.count("\"answer\""), qsizetype{2 * 2 * 3 * 2});
-}
-
-void SwiftRunExperimentTest::everyTrialOfASearchWaitsForItsTurn_data() {
-    QTest::addColumn<QByteArray>("method");
-    for (const char* method : {"random", "self_sd"})
-        QTest::newRow(method) << QByteArray(method);
-}
-
-/// Between two trials the program waits for another one that has the turn.
-void SwiftRunExperimentTest::everyTrialOfASearchWaitsForItsTurn() {
-    QFETCH(QByteArray, method);
-    QByteArray recipe = kTwoStages;
-    recipe.replace("\"method\": \"self_sd\"", "\"method\": \"" + method + '"');
-    QByteArray prompts; // two of each task, as the recipe has two stages
-    for (const char* prompt : {"abc ab", "da be", "cab ad", "bed ab"})
-        prompts += "{\"prompt\":\"" + QByteArray(prompt) + "\",\"task\":\"" +
-                   (prompts.count('\n') % 2 == 0 ? "a" : "b") + "\"}\n";
-    const QString turns = m_folder->out("turns");
-    auto lock = engine::TurnLock::open(turns.toStdString());
-    QVERIFY(lock);
-    std::optional<engine::TurnLock::Turn> own;
-    const auto take = [&] { own.emplace(std::move(*lock.value().take().value())); };
-    take();
-    QProcess process;
-    process.start(ExperimentFolder::program(),
-                  {"experiment",
-                   m_folder->write("mine.swiftexp", recipe),
-                   "--data",
-                   m_folder->write("prompts.jsonl", prompts),
-                   "--model",
-                   letterModel(),
-                   "--backend",
-                   "plain",
-                   "--raw",
-                   "--out",
-                   m_folder->out(),
-                   "--turns",
-                   turns});
-    process.waitForStarted(-1);
-    bool waitsBetweenTrials = false;
-    while (!waitsBetweenTrials) {
-        while (process.state() != QProcess::NotRunning &&
-               !engine::FileLock::isHeld((turns + ".next").toStdString()))
-            QCoreApplication::processEvents();
-        if (process.state() == QProcess::NotRunning)
-            break;
-        waitsBetweenTrials =
-            fileBytes(m_folder->out() + "/shards/0000.part.jsonl").contains("{\"trial\":");
-        own.reset();
-        if (!waitsBetweenTrials)
-            take();
-    }
-    process.waitForFinished(-1);
-    QVERIFY2(process.exitCode() == app::kSuccess, process.readAllStandardError().constData());
-    QVERIFY(waitsBetweenTrials);
 }
 
 void SwiftRunExperimentTest::aSecondStageDraftsWithTheSetsOfTheFirst() {

@@ -62,6 +62,13 @@ private slots:
         QCOMPARE(recipeJson(readRecipe(applied, "again").value()), applied);
     }
 
+    void theSchemaThatAFileNamesSaysNothing() {
+        const std::string text = changed("\"format\":", "\"$schema\": \"any\", \"format\":");
+        QCOMPARE(problemOf(text), std::string());
+        QCOMPARE(recipeJson(readRecipe(text, "mine").value()),
+                 recipeJson(readRecipe(kRecipe, "mine").value()));
+    }
+
     void everyRecipeOfTheProgramCanBeRead() {
         int count = 0;
         for (const auto& file : std::filesystem::directory_iterator("resources/recipes")) {
@@ -100,6 +107,7 @@ private slots:
         row("title", "\"title\": \"Sweep\"", "\"title\": \"\"", "\"title\" is missing");
         row("a value twice", "[16, 32]", "[16, 32, 16]", "settings.gamma\" has a value twice");
         row("a file of the report", "\"id\": \"main\"", "\"id\": \"tokens\"", "another file of");
+        row("draws", "\"seeds\": 2", "\"seeds\": 2, \"draws\": 3", "needs a stage with a temp");
         row("format", "swift-experiment", "other", "is no recipe");
         row("version", "\"version\": 1", "\"version\": 2", "of version 1 alone");
         row("broken", "\"version\": 1,", "\"version\": 1", "mine.swiftexp");

@@ -88,6 +88,28 @@ private slots:
         QVERIFY(m_queue->job(third)->endedAt <= m_queue->job(second)->endedAt);
     }
 
+    void aRunGoesOnWithItsModelWhereItIsNow() {
+        ExperimentJob job;
+        job.recipe = QStringLiteral("fail");
+        job.arguments = {QStringLiteral("--model"), QStringLiteral("before.gguf")};
+        const QString id = m_queue->add(std::move(job));
+        m_queue->run(id);
+        QTRY_COMPARE(state(id), JobState::Failed);
+        for (int start = 2; start <= 3; ++start) {
+            if (start == 2)
+                m_queue->runWithModel(id, QStringLiteral("now.gguf"));
+            else
+                m_queue->run(id);
+            QTRY_COMPARE(state(id), JobState::Failed);
+            QCOMPARE(told(id).size(), start);
+        }
+        const QString call = resumed(id);
+        const auto end = call.indexOf(QStringLiteral(" --control"));
+        QCOMPARE(told(id)[1], QString(call).insert(end, QStringLiteral(" --model now.gguf")));
+        QCOMPARE(told(id)[2], call); // the run knows the place now
+        QCOMPARE(m_queue->job(id)->arguments.back(), QStringLiteral("now.gguf")); // to run it again
+    }
+
     void aJobThatWasOnlyAddedWaits() {
         const QString id = add("done");
         QSignalSpy changed(m_queue.get(), &ExperimentQueue::changed);

@@ -43,6 +43,7 @@ struct ExperimentJob {
     QString outcome;         ///< the one thing to know once it is finished: "1.27×", "no gain"
     bool isGain = true;      ///< whether the outcome is one
     JobNotes notes;          ///< not kept on the disk
+    QString movedModel;      ///< where its model is now, for the next start; not kept on the disk
 
     bool isAtWork() const { return state == JobState::Running || state == JobState::Paused; }
 

@@ -148,6 +148,17 @@ void ExperimentQueue::run(const QString& id) {
     keep();
 }
 
+void ExperimentQueue::runWithModel(const QString& id, const QString& path) {
+    ExperimentJob* job = find(id);
+    if (job == nullptr)
+        return;
+    job->movedModel = path;
+    const qsizetype option = job->arguments.indexOf(QStringLiteral("--model"));
+    if (option >= 0 && option + 1 < job->arguments.size()) // for a run like it
+        job->arguments[option + 1] = path;
+    run(id);
+}
+
 void ExperimentQueue::pause(const QString& id) {
     ExperimentJob* job = find(id);
     if (job == nullptr || id != m_currentId || job->isStopping || job->state != JobState::Running)
@@ -239,6 +250,8 @@ void ExperimentQueue::start(ExperimentJob& job) {
                           QStringLiteral("--out"),
                           job.folder};
     arguments += hasBegun ? executorOf(job.arguments) : job.arguments;
+    if (const QString moved = std::exchange(job.movedModel, {}); hasBegun && !moved.isEmpty())
+        arguments << QStringLiteral("--model") << moved;
     arguments << QStringLiteral("--control") << QStringLiteral("stdin");
     arguments << QStringLiteral("--turns") << turnsFile();
     job.state = JobState::Running;

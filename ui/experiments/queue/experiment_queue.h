@@ -64,6 +64,9 @@ public:
     /// while another one is at work, it is the next one.
     void run(const QString& id);
 
+    /// As run(), for a run whose model lies elsewhere now.
+    void runWithModel(const QString& id, const QString& path);
+
     void pause(const QString& id);
 
     /// After its current pass, a second time at once; it can be resumed. The queue rests then.

@@ -189,6 +189,8 @@ engine::Recipe setsRecipe(const QString& firstName,
     return recipe;
 }
 
+QString searchTitle(const QString& name) { return RunSetup::tr("Set for: %1").arg(name); }
+
 QString sizeTitle(const QString& size) {
     QString title = size;
     if (!title.isEmpty())
@@ -251,6 +253,17 @@ void RunSetup::make(const RecipeChoice& choice, const ModelChoice& model, Done d
 }
 
 void RunSetup::make(const StreamChoice& choice, const ModelChoice& model, Done done) {
+    makeStream(choice, model, {}, std::move(done));
+}
+
+void RunSetup::makeForEstimate(const StreamChoice& choice, const ModelChoice& model, Done done) {
+    makeStream(choice, model, QStringLiteral("estimate"), std::move(done));
+}
+
+void RunSetup::makeStream(const StreamChoice& choice,
+                          const ModelChoice& model,
+                          const QString& fileName,
+                          Done done) {
     ExperimentJob job;
     job.title = choice.title;
     job.arguments << QStringLiteral("--size") << QLatin1String(kOwnSize);
@@ -264,28 +277,30 @@ void RunSetup::make(const StreamChoice& choice, const ModelChoice& model, Done d
             lines += engine::promptJson(prompt.record) + '\n';
         return lines;
     };
-    write(std::move(job), std::move(files), std::move(done));
+    write(std::move(job), std::move(files), std::move(done), fileName);
 }
 
 void RunSetup::makeSearch(const QString& runFolder,
                           const std::vector<int>& prompts,
-                          const QString& title,
+                          const QString& name,
                           const ModelChoice& model,
                           Done done) {
     ExperimentJob job;
-    job.title = title;
+    job.title = searchTitle(name);
     job.arguments << QStringLiteral("--size") << QLatin1String(kOwnSize);
     addModel(job.arguments, model);
     constexpr int kTrials = 200;
     constexpr int kMaxTokens = 64;
     Files files;
-    files.recipe = sliceRecipe(title, kTrials, kMaxTokens);
-    files.prompts = [folder = runFolder.toStdString(), prompts]() -> engine::Result<std::string> {
+    files.recipe = sliceRecipe(job.title, kTrials, kMaxTokens);
+    files.prompts = [folder = runFolder.toStdString(),
+                     prompts,
+                     task = name.toStdString()]() -> engine::Result<std::string> {
         ENGINE_TRY(const engine::RunFolder run, engine::RunFolder::open(folder));
         std::string lines;
         for (const int prompt : prompts) {
             engine::DataRecord record = run.prompts().at(static_cast<std::size_t>(prompt));
-            record.task = "slice"; // one set for all of them
+            record.task = task; // one set for all of them
             lines += engine::promptJson(record) + '\n';
         }
         return lines;
@@ -293,8 +308,9 @@ void RunSetup::makeSearch(const QString& runFolder,
     write(std::move(job), std::move(files), std::move(done));
 }
 
-void RunSetup::write(ExperimentJob job, Files files, Done done) {
-    const QString name = QUuid::createUuid().toString(QUuid::WithoutBraces);
+void RunSetup::write(ExperimentJob job, Files files, Done done, const QString& fileName) {
+    const QString name =
+        fileName.isEmpty() ? QUuid::createUuid().toString(QUuid::WithoutBraces) : fileName;
     const QString recipePath = QStringLiteral("%1/inputs/%2.swiftexp").arg(m_folder, name);
     const QString dataPath = QStringLiteral("%1/inputs/%2.jsonl").arg(m_folder, name);
     job.recipe = recipePath;

@@ -65,6 +65,9 @@ engine::Recipe setsRecipe(const QString& firstName,
                           const QString& secondName,
                           const engine::SkipSet& second);
 
+/// Of a search for a set that is called so.
+QString searchTitle(const QString& name);
+
 /// "Main comparison, Quick".
 QString titleOf(const RecipeChoice& choice);
 
@@ -85,10 +88,15 @@ public:
     void make(const RecipeChoice& choice, const ModelChoice& model, Done done);
     void make(const StreamChoice& choice, const ModelChoice& model, Done done);
 
-    /// A search on some prompts (lines of data.jsonl, from 0) of the run in `runFolder`.
+    /// As make(), only to ask what it costs: its files take the place of those of the question
+    /// before.
+    void makeForEstimate(const StreamChoice& choice, const ModelChoice& model, Done done);
+
+    /// A search on some prompts (lines of data.jsonl, from 0) of the run in `runFolder`. The set
+    /// that it finds is for the task `name`.
     void makeSearch(const QString& runFolder,
                     const std::vector<int>& prompts,
-                    const QString& title,
+                    const QString& name,
                     const ModelChoice& model,
                     Done done);
 
@@ -98,7 +106,11 @@ private:
         std::function<engine::Result<std::string>()> prompts; ///< the lines of the data
     };
 
-    void write(ExperimentJob job, Files files, Done done);
+    void makeStream(const StreamChoice& choice,
+                    const ModelChoice& model,
+                    const QString& fileName,
+                    Done done);
+    void write(ExperimentJob job, Files files, Done done, const QString& fileName = {});
 
     QString m_folder;
     QThreadPool m_thread{this};

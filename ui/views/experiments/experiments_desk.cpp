@@ -3,8 +3,8 @@
 
 #include "ui/bridge/settings_text.h"
 #include "ui/experiments/setup/chosen_layout.h"
-#include "ui/experiments/setup/prompt_files.h"
 #include "ui/views/experiments/data/data_page.h"
+#include "ui/views/experiments/data/stream_estimate.h"
 #include "ui/views/experiments/lists/queue_panel.h"
 #include "ui/views/experiments/lists/recipe_panel.h"
 #include "ui/views/experiments/options/hardware_panel.h"
@@ -14,18 +14,10 @@
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 
-#include <QApplication>
-#include <QCursor>
-#include <QDesktopServices>
-#include <QDir>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QListView>
-#include <QMenu>
 #include <QRegularExpression>
 #include <QSettings>
 #include <QTimer>
-#include <QUrl>
 
 #include <ranges>
 #include <utility>
@@ -58,7 +50,8 @@ ExperimentsDesk::ExperimentsDesk(const ViewContext& context,
     , m_recipes(new RecipePanel(context.theme, m_catalog, m_queue))
     , m_queuePanel(new QueuePanel(context.theme, m_queue, m_watcher))
     , m_options(new OptionsPanel(context.theme, places.program))
-    , m_hardware(new HardwarePanel(context.theme)) {
+    , m_hardware(new HardwarePanel(context.theme))
+    , m_estimate(new StreamEstimate(m_page->dataPage(), m_setup, places.program, this)) {
     connectPanels();
     connectPage();
     connect(&m_queue, &ExperimentQueue::changed, this, &ExperimentsDesk::refresh);
@@ -138,26 +131,7 @@ void ExperimentsDesk::connectPage() {
                     answer.prompt() == picture->prompt)
                     answer.setAnswers(*picture, speedOn(picture->folder, picture->prompt));
             });
-    connect(
-        &prompts,
-        &PromptsView::searchAsked,
-        this,
-        [this](const QString& slice, const std::vector<int>& numbers) {
-            const ExperimentJob* job = shownJob();
-            if (job == nullptr)
-                return;
-            std::vector<int> lines;
-            for (const int number : numbers)
-                lines.push_back(number - 1);
-            m_setup.makeSearch(
-                job->folder,
-                lines,
-                tr("Set for: %1").arg((slice.isEmpty() ? job->title : slice).left(kLongestSlice)),
-                m_model,
-                [this](const ExperimentJob& search, const QString& problem) {
-                    start(search, problem, true);
-                });
-        });
+    connect(&prompts, &PromptsView::searchAsked, this, &ExperimentsDesk::searchSet);
 }
 
 void ExperimentsDesk::begin() {
@@ -194,6 +168,7 @@ void ExperimentsDesk::useModel(const engine::ModelLoaded& loaded) {
                loadOptions(m_context.bridge.loadInUse())};
     m_options->setModel(m_model, loaded.decoders);
     m_page->dataPage().setDecoders(loaded.decoders);
+    m_estimate->setModel(m_model);
 }
 
 /// Its newest run, if there is one; the options always.
@@ -329,6 +304,9 @@ void ExperimentsDesk::act(ExperimentsPage::Action action) {
     case ExperimentsPage::Action::OpenReport:
         openWithOther(job->folder + QStringLiteral("/report/report.html"));
         return;
+    case ExperimentsPage::Action::FindModel:
+        askForModel(id);
+        return;
     }
 }
 
@@ -359,6 +337,33 @@ void ExperimentsDesk::runSets(const SetComparison& sets) {
     else
         tell(tr("These sets are for another model."),
              tr("Load %1 first.").arg(QString::fromStdString(model.name)));
+}
+
+/// What it finds is called like the slice; no other search of the list is called so.
+void ExperimentsDesk::searchSet(const QString& slice, const std::vector<int>& numbers) {
+    const ExperimentJob* job = shownJob();
+    if (job == nullptr)
+        return;
+    const QString words = (slice.isEmpty() ? job->title : slice).simplified().left(kLongestSlice);
+    QString name = words;
+    const auto isTaken = [&] {
+        return m_searches.contains(name) ||
+               std::ranges::find(m_queue.jobs(), searchTitle(name), &ExperimentJob::title) !=
+                   m_queue.jobs().end();
+    };
+    for (int number = 2; isTaken(); ++number)
+        name = QStringLiteral("%1 (%2)").arg(words).arg(number);
+    m_searches.insert(name);
+    std::vector<int> lines;
+    for (const int number : numbers)
+        lines.push_back(number - 1);
+    m_setup.makeSearch(job->folder,
+                       lines,
+                       name,
+                       m_model,
+                       [this](const ExperimentJob& search, const QString& problem) {
+                           start(search, problem, true);
+                       });
 }
 
 void ExperimentsDesk::openAnswer(int prompt) {
@@ -406,81 +411,6 @@ void ExperimentsDesk::useForRecipes(const QStringList& paths,
     m_settings.setValue(kDataKey, paths);
     m_settings.setValue(kLayoutKey, layout ? layoutText(*layout) : QString());
     m_options->setData(paths, layout);
-}
-
-void ExperimentsDesk::openPaths(const QStringList& paths) {
-    if (paths.isEmpty())
-        return;
-    emit shown();
-    if (paths.front().endsWith(QLatin1String(".swiftexp"), Qt::CaseInsensitive)) {
-        takeRecipe(paths.front());
-        return;
-    }
-    showNoRun();
-    m_queuePanel->setCurrent({});
-    m_recipes->setCurrent({});
-    m_options->setRecipe({}, nullptr);
-    m_page->dataPage().open(paths);
-    m_page->showData();
-}
-
-void ExperimentsDesk::takeRecipe(const QString& path) {
-    QString problem;
-    const QString own = m_catalog.take(path, problem);
-    if (own.isEmpty())
-        tell(tr("The recipe was not opened."), problem);
-    else
-        showRecipe(own);
-}
-
-void ExperimentsDesk::askForData() {
-    askForFiles(tr("Open data"), false, &ExperimentsDesk::openPaths);
-}
-
-void ExperimentsDesk::askForDataFolder() {
-    askForFiles(tr("Open data"), true, &ExperimentsDesk::openPaths);
-}
-
-/// For a button: a dialog can choose files or folders, but not both.
-void ExperimentsDesk::offerFiles(const QString& title, UsePaths use) {
-    auto* menu = new QMenu(m_page);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    const auto add = [&](const QString& text, bool isFolder) {
-        menu->addAction(
-            text, this, [this, title, isFolder, use] { askForFiles(title, isFolder, use); });
-    };
-    add(tr("&Files with prompts..."), false);
-    add(tr("A f&older with prompts..."), true);
-    const QWidget* button = QApplication::focusWidget();
-    menu->popup(button != nullptr ? button->mapToGlobal(button->rect().bottomLeft())
-                                  : QCursor::pos());
-}
-
-void ExperimentsDesk::askForFiles(const QString& title, bool isFolder, UsePaths use) {
-    auto* dialog = new QFileDialog(m_page, title);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(isFolder ? QFileDialog::Directory : QFileDialog::ExistingFiles);
-    if (!isFolder)
-        dialog->setNameFilters(
-            {tr("Prompts (%1)").arg(QLatin1String(kPromptFileNames)), tr("All files (*)")});
-    connect(dialog, &QFileDialog::filesSelected, this, use);
-    dialog->open();
-}
-
-void ExperimentsDesk::askForRecipe() {
-    auto* dialog = new QFileDialog(m_page, tr("Open a recipe"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(QFileDialog::ExistingFile);
-    dialog->setNameFilter(tr("Recipes (*.swiftexp *.json)"));
-    connect(dialog, &QFileDialog::fileSelected, this, &ExperimentsDesk::takeRecipe);
-    dialog->open();
-}
-
-/// With the program of the desktop that is for such files.
-void ExperimentsDesk::openWithOther(const QString& path) {
-    if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path)))
-        tell(tr("No program of this desktop opened it."),
-             tr("Open it yourself: %1").arg(QDir::toNativeSeparators(path)));
 }
 
 void ExperimentsDesk::tell(const QString& headline, const QString& sentence, bool isError) {

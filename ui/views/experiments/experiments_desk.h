@@ -12,6 +12,8 @@
 #include "ui/views/experiments/report/report_page.h"
 #include "ui/views/experiments/set_keeper.h"
 
+#include <QSet>
+
 class QSettings;
 
 namespace ui {
@@ -20,6 +22,7 @@ class HardwarePanel;
 class OptionsPanel;
 class QueuePanel;
 class RecipePanel;
+class StreamEstimate;
 
 /// Everything of the workspace Experiments: the queue and what it shows, in the page and in the
 /// docks, whose owner is the workspace. Thread: UI.
@@ -97,12 +100,14 @@ private:
     void noteOutcome(const RunPicture& picture);
     void act(ExperimentsPage::Action action);
     void runSets(const SetComparison& sets);
+    void searchSet(const QString& slice, const std::vector<int>& numbers);
     void openAnswer(int prompt);
     std::optional<double> speedOn(const QString& folder, int prompt) const;
     /// A job out of the user's choices.
     template <typename Choice> void make(const Choice& choice, bool isAtOnce);
     void offerFiles(const QString& title, UsePaths use);
     void askForFiles(const QString& title, bool isFolder, UsePaths use);
+    void askForModel(const QString& id);
     void takeRecipe(const QString& path);
     void start(const ExperimentJob& job, const QString& problem, bool isAtOnce);
     void setRecipeData(const QStringList& paths);
@@ -131,7 +136,9 @@ private:
     QueuePanel* m_queuePanel;
     OptionsPanel* m_options;
     HardwarePanel* m_hardware;
-    QString m_awaited; ///< folder of the run that goes on once nobody leads it; empty = none
+    StreamEstimate* m_estimate;
+    QSet<QString> m_searches; ///< names of sets that were searched for since the start
+    QString m_awaited;        ///< folder of the run that goes on once nobody leads it; empty = none
     bool m_takesTurns = false; ///< what the engine was told last
     QString m_jobId;           ///< shown in the page; empty: a recipe, data, or nothing
 };

@@ -3,7 +3,10 @@
 
 #include "engine/experiments/report/found_sets.h"
 
+#include <QFile>
 #include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QUndoStack>
 
 #include <algorithm>
@@ -14,6 +17,7 @@ namespace ui {
 namespace {
 
 const QString kKeptSetsNotice = QStringLiteral("kept_sets");
+constexpr qint64 kMostSetBytes = 16 << 20; ///< of a file of sets; the engine refuses larger ones
 
 } // namespace
 
@@ -22,10 +26,7 @@ SetKeeper::SetKeeper(const ViewContext& context, MessageBar& messages, QObject* 
     , m_context(context)
     , m_messages(messages)
     , m_shelf(context.bridge, context.store, context.undoStack) {
-    connect(&context.bridge, &EngineBridge::eventCame, this, &SetKeeper::follow);
     connect(&m_shelf, &SkipSetShelf::told, this, &SetKeeper::tell);
-    connect(&m_shelf, &SkipSetShelf::listedAnew, this, [this] { m_isTold = true; });
-    connect(&m_shelf, &SkipSetShelf::changed, this, &SetKeeper::changed);
     connect(&context.undoStack, &QUndoStack::indexChanged, this, [this](int index) {
         if (m_undoIndex >= 0 && index != m_undoIndex) { // undone, or another change is the newest
             m_undoIndex = -1;
@@ -41,32 +42,10 @@ void SetKeeper::setRun(const QString& title, const RunPicturePtr& picture) {
     if (m_run != nullptr) {
         const QString file =
             m_run->folder + QStringLiteral("/report/") + QLatin1String(engine::kFoundSetsName);
-        if (QFileInfo::exists(file))
+        if (QFileInfo(file).isFile())
             m_file = file;
     }
-    askOnce();
     emit changed();
-}
-
-/// What is stored names the model; it is asked for once a model, and only if there are sets.
-void SetKeeper::askOnce() {
-    if (!m_isAsked && !m_file.isEmpty() && m_context.store.model() != nullptr)
-        m_isAsked = m_shelf.list();
-}
-
-void SetKeeper::follow(const engine::EngineEvent& event) {
-    if (event.as<engine::ModelLoaded>() == nullptr && event.as<engine::ModelUnloaded>() == nullptr)
-        return;
-    m_isAsked = m_isTold = false;
-    askOnce();
-    emit changed();
-}
-
-bool SetKeeper::isOfLoadedModel() const {
-    const std::string& loaded = m_shelf.listed().own.fingerprint;
-    return !loaded.empty() &&
-           std::ranges::find(m_run->facts->plan.models, loaded, &engine::RunModel::identity) !=
-               m_run->facts->plan.models.end();
 }
 
 QString SetKeeper::obstacle() const {
@@ -74,41 +53,71 @@ QString SetKeeper::obstacle() const {
         return tr("A recording is shown, so nothing can be changed.");
     if (m_run == nullptr)
         return tr("Choose a finished experiment first.");
-    if (m_file.isEmpty())
-        return tr("The report of this experiment holds no skip sets.");
-    if (m_context.store.model() == nullptr || (m_isTold && !isOfLoadedModel())) {
-        QStringList models;
-        for (const engine::RunModel& model : m_run->facts->plan.models)
-            models << QString::fromStdString(model.name);
-        return tr("The skip sets of this experiment are for %1: load that model first.")
-            .arg(models.join(QStringLiteral(", ")));
-    }
-    return m_isTold ? QString() : tr("The stored skip sets are being read.");
+    return m_file.isEmpty() || m_run->facts->plan.models.empty()
+               ? tr("The report of this experiment holds no skip sets.")
+               : QString();
 }
 
 QString SetKeeper::tip() const {
     const QString why = obstacle();
     return why.isEmpty() ? tr("Takes the skip sets that this experiment has found into the library "
-                              "of the loaded model, where they can be used and compared.")
+                              "of the model that it ran, where they can be used and compared.")
                          : why;
+}
+
+/// The models of the run of which the file has sets; a set that names no model may be of any. Of a
+/// file that cannot be read the engine says what is wrong.
+std::vector<engine::SkipSetOwner> SetKeeper::owners() const {
+    QFile file(m_file);
+    const QJsonObject sets = file.open(QIODevice::ReadOnly)
+                                 ? QJsonDocument::fromJson(file.read(kMostSetBytes)).object()
+                                 : QJsonObject();
+    const auto hasSets = [&](const std::string& fingerprint) {
+        return std::any_of(sets.begin(), sets.end(), [&](const QJsonValue& set) {
+            const QJsonValue owner = set[QLatin1String("fingerprint")];
+            return !owner.isString() || owner.toString().toStdString() == fingerprint;
+        });
+    };
+    std::vector<engine::SkipSetOwner> owners;
+    for (const engine::RunModel& model : m_run->facts->plan.models) {
+        const bool isNew =
+            std::ranges::find(owners, model.identity, &engine::SkipSetOwner::fingerprint) ==
+            owners.end();
+        if (isNew && (sets.isEmpty() || hasSets(model.identity)))
+            owners.push_back({model.identity, model.name, model.layers});
+    }
+    return owners;
 }
 
 void SetKeeper::keep() {
     if (!canKeep())
         return;
     m_keptTitle = m_title;
-    m_shelf.importFrom(m_file, false, m_keptTitle);
+    const std::vector<engine::SkipSetOwner> models = owners();
+    m_isForOne = models.size() < 2;
+    if (models.empty())
+        m_messages.show({Notice::Kind::Info,
+                         kKeptSetsNotice,
+                         tr("The report of this experiment holds no skip sets.")});
+    for (const engine::SkipSetOwner& model : models)
+        m_shelf.importFrom(m_file, false, m_keptTitle, model);
 }
 
+/// Of several models each has a sentence; the undo stack has their changes.
 void SetKeeper::tell(const QString& sentence, SkipSetShelf::Offer offer) {
-    m_undoIndex = offer == SkipSetShelf::Offer::Undo ? m_context.undoStack.index() : -1;
+    const engine::SkipSetOwner owner = m_shelf.replaceableOwner();
+    const bool canUndo = offer == SkipSetShelf::Offer::Undo && m_isForOne;
+    m_undoIndex = canUndo ? m_context.undoStack.index() : -1;
     Notice notice{Notice::Kind::Info, kKeptSetsNotice, sentence};
-    if (offer == SkipSetShelf::Offer::Undo)
+    if (!m_isForOne)
+        notice.id += u'/' + QString::fromStdString(owner.fingerprint);
+    if (canUndo)
         notice.choices.push_back({tr("Undo"), [this] { m_context.undoStack.undo(); }});
     else if (offer == SkipSetShelf::Offer::Replace)
         notice.choices.push_back(
-            {tr("Replace them"), [this, file = m_shelf.replaceablePath(), title = m_keptTitle] {
-                 m_shelf.importFrom(file, true, title);
+            {tr("Replace them"),
+             [this, file = m_shelf.replaceablePath(), title = m_keptTitle, owner] {
+                 m_shelf.importFrom(file, true, title, owner);
              }});
     m_messages.show(std::move(notice));
 }

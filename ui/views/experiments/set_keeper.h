@@ -6,11 +6,13 @@
 #include "ui/shell/docks/view.h"
 #include "ui/views/skip_sets/shelf/skip_set_shelf.h"
 
+#include <vector>
+
 namespace ui {
 
-/// Takes the skip sets that a finished run has found into the library of the loaded model. It says
-/// what became of them in the window's message bar, and the undo stack takes them out again.
-/// Thread: UI.
+/// Takes the skip sets that a finished run has found into the library of the model on which it was
+/// made, whichever is loaded. It says what became of them in the window's message bar, and the undo
+/// stack takes them out again. Thread: UI.
 class SetKeeper : public QObject {
     Q_OBJECT
 
@@ -34,9 +36,7 @@ signals:
 
 private:
     QString obstacle() const;
-    bool isOfLoadedModel() const;
-    void askOnce();
-    void follow(const engine::EngineEvent& event);
+    std::vector<engine::SkipSetOwner> owners() const;
     void tell(const QString& sentence, SkipSetShelf::Offer offer);
 
     ViewContext m_context;
@@ -46,8 +46,7 @@ private:
     RunPicturePtr m_run;
     QString m_file;         ///< with its sets; empty: it has found none
     QString m_keptTitle;    ///< of the run whose sets were taken last
-    bool m_isAsked = false; ///< what is stored for the loaded model
-    bool m_isTold = false;  ///< the engine has said so
+    bool m_isForOne = true; ///< they are of one model
     int m_undoIndex = -1;   ///< of the stack, while its newest change is offered to be undone
 };
 

@@ -4,6 +4,7 @@
 #include "engine/model/skip_sets/skip_set.h"
 
 #include <chrono>
+#include <set>
 #include <utility>
 
 namespace app {
@@ -101,6 +102,8 @@ void ShardLog::add(const SearchReport& report) {
 
 /// What is searched beside the drafts, for others to use, is left out.
 void ShardLog::addSearch(const SearchReport& report) {
+    if (!report.notes.empty())
+        m_notes.emplace(m_variant, report.notes.front());
     for (const TrialRecord& trial : report.trials)
         if (!trial.isBeside)
             add(trial);
@@ -159,6 +162,17 @@ Result<void> ShardLog::check() const {
     if (m_failure)
         return *m_failure;
     return {};
+}
+
+/// By the answers, so that those before a stop count, too.
+void ShardLog::dropIdle() {
+    std::set<std::string> drafting;
+    for (const ShardAnswer& answer : m_result.answers)
+        if (answer.decoding.rounds > 0)
+            drafting.insert(answer.variant);
+    for (const auto& [variant, sentence] : m_notes)
+        if (!drafting.contains(variant))
+            drop(variant, sentence);
 }
 
 Result<ShardResult> ShardLog::finish() {

@@ -42,6 +42,9 @@ public:
 
     void drop(const std::string& variant, const std::string& reason);
 
+    /// Drops those that have never drafted and have said why.
+    void dropIdle();
+
     /// What drafted the tokens since beginAnswer(), see ShardAnswer::drafters.
     const std::map<std::string, long>& drafters() const { return m_drafters; }
 
@@ -77,7 +80,8 @@ private:
     double m_before;
     engine::ForwardClock::time_point m_start = engine::ForwardClock::now();
     std::optional<engine::Error> m_failure;
-    std::string m_variant; // this and the next ones: of the present answer
+    std::map<std::string, std::string> m_notes; // by variant: the first sentence it has said
+    std::string m_variant;                      // this and the next ones: of the present answer
     std::string m_task;
     int m_prompt = 0;
     int m_pass = 0;

@@ -182,6 +182,40 @@ bool usesAdapter(const RunPlan& plan, int model) {
 
 } // namespace
 
+Result<void> useMovedModels(RunFolder& folder, const std::vector<std::string>& paths) {
+    const std::vector<RunModel>& models = folder.plan().models;
+    std::vector<std::string> places;
+    for (const RunModel& model : models)
+        places.push_back(model.path);
+    for (const std::string& path : paths) {
+        bool isKnown = false;
+        for (const bool isPlanted : {false, true}) {
+            if (std::none_of(models.begin(), models.end(), [&](const RunModel& model) {
+                    return model.isPlanted == isPlanted;
+                }))
+                continue;
+            ModelOptions options;
+            options.model = path;
+            options.isPlanted = isPlanted;
+            options.draftAdapter = kNoDraftAdapter;
+            ENGINE_TRY(const RunModel found, describeModel(options));
+            for (std::size_t i = 0; i < models.size(); ++i)
+                if (models[i].isPlanted == isPlanted && models[i].identity == found.identity) {
+                    places[i] = found.path;
+                    isKnown = true;
+                }
+        }
+        if (!isKnown)
+            return Error{
+                ErrorCode::InvalidInput,
+                fmt::format("The model {} is not the one with which the run in {} was begun.",
+                            readable(path, 400),
+                            folder.path().string()),
+                "Name the file of that model, or begin the run anew in another folder."};
+    }
+    return folder.moveModels(places);
+}
+
 Result<ShardModel> loadShardModel(const RunFolder& folder, int model, const std::stop_token& stop) {
     const RunOptions& run = *folder.recipe().run;
     const RunModel& planned = folder.plan().models.at(static_cast<std::size_t>(model));
@@ -194,6 +228,12 @@ Result<ShardModel> loadShardModel(const RunFolder& folder, int model, const std:
     ENGINE_TRY(ModelOptions options, modelOptionsOf(run, planned));
     if (planned.adapter.empty())
         options.draftAdapter = kNoDraftAdapter; // one that is kept since then has no part in it
+    std::error_code ignored;
+    if (!planned.path.empty() && !std::filesystem::exists(planned.path, ignored))
+        return Error{
+            ErrorCode::NotFound,
+            fmt::format("The model of this run is no longer at {}.", readable(planned.path, 400)),
+            "If its files have moved, name them: --resume with --model."};
     ENGINE_TRY(const RunModel found, describeModel(options));
     if (found.identity != planned.identity)
         return Error{ErrorCode::InvalidInput,

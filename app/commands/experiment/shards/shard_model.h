@@ -6,6 +6,8 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 namespace app {
 
@@ -25,6 +27,12 @@ engine::Result<ModelOptions> modelOptionsOf(const engine::RunOptions& run,
 /// Keeps the options in the form in which they are stored, paths as keptPath(); the inverse of
 /// modelOptionsOf().
 void putModelOptions(const ModelOptions& options, engine::RunOptions& run);
+
+/// Goes on with these model files where those of a run have moved: each takes the place of the
+/// run's models that are the same. Errors: InvalidInput for a file that is none of them; those of
+/// opening it and of RunFolder::moveModels().
+engine::Result<void> useMovedModels(engine::RunFolder& folder,
+                                    const std::vector<std::string>& paths);
 
 /// A model that is ready for shards, and the machine that runs it.
 struct ShardModel {

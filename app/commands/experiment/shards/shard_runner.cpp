@@ -9,6 +9,7 @@
 #include "app/commands/options/text_options.h"
 #include "engine/base/time/utc_time.h"
 #include "engine/experiments/run/baseline/baseline_blocks.h"
+#include "engine/experiments/run/draw_seed.h"
 #include "engine/metrics/equation_six.h"
 
 #include <algorithm>
@@ -72,6 +73,8 @@ public:
         ENGINE_TRY_DO(checkDrafters());
         for (std::size_t i = 0; i < m_shard.prompts.size() && !m_variants.empty(); ++i)
             ENGINE_TRY_DO(askOrPass(i));
+        if (m_folder.recipe().verdict.kind == "equal") // else plain steps are an answer, too
+            m_log->dropIdle();
         ENGINE_TRY(const ShardResult result, m_log->finish());
         return m_folder.finish(result);
     }
@@ -90,17 +93,21 @@ private:
         return request;
     }
 
-    VariantRequest variantRequest() const {
+    SamplingOptions samplingUnder(std::uint64_t seed) const {
         SamplingOptions sampling;
         sampling.temperature = m_stage.sampling.temperature;
         sampling.topP = m_stage.sampling.topP;
         sampling.topK = m_stage.sampling.topK;
-        sampling.seed = m_shard.seed;
+        sampling.seed = seed;
+        return sampling;
+    }
+
+    VariantRequest variantRequest() const {
         return {.folder = m_folder,
                 .shard = m_shard,
                 .model = m_work.model,
                 .registry = m_work.registry,
-                .sampling = sampling,
+                .sampling = samplingUnder(m_shard.seed),
                 .contextLength = contextLength(),
                 .isTwice = m_isTwice,
                 .learnt = m_learnt};
@@ -238,7 +245,51 @@ private:
                 return answered;
             ENGINE_TRY_DO(m_log->check());
         }
-        return {};
+        return drawFurther(prompt);
+    }
+
+    /// The beginnings of further answers, for a test of their distribution. They are not timed, and
+    /// what is searched meanwhile is not taken down.
+    Result<void> drawFurther(int prompt) {
+        const int draws = m_size.drawsIn(m_stage);
+        if (draws == 0)
+            return {};
+        DataRecord record = recordOf(prompt);
+        record.turns.resize(1);
+        AnswerRequest request = m_request;
+        request.maxTokens = m_size.drawTokens;
+        request.onStep = {};
+        request.onEnd = {};
+        for (ShardVariant& variant : m_variants) {
+            for (int i = 0; i < draws && !variant.failure; ++i) {
+                const std::uint64_t seed = drawSeed(m_shard.seed, variant.name, prompt, i);
+                auto drawn = drawUnder(seed, variant, record, request);
+                if (!drawn) {
+                    ENGINE_TRY_DO(drop(variant, drawn.error()));
+                    continue;
+                }
+                ShardDraw made{.variant = variant.name, .prompt = prompt, .seed = seed};
+                made.tokens = std::move(drawn).value();
+                m_log->add(ShardRecord(std::move(made)));
+            }
+            if (!variant.failure) {
+                ENGINE_TRY_DO(variant.passes.front()->changeSampling(samplingUnder(m_shard.seed)));
+            }
+        }
+        return m_log->check();
+    }
+
+    Result<std::vector<int>> drawUnder(std::uint64_t seed,
+                                       ShardVariant& variant,
+                                       const DataRecord& record,
+                                       const AnswerRequest& request) const {
+        Decoder& decoder = *variant.passes.front();
+        ENGINE_TRY_DO(decoder.changeSampling(samplingUnder(seed)));
+        ENGINE_TRY(const Answers answers, answerRecord(decoder, record, request));
+        if (answers.isCancelled || m_work.stop.stop_requested())
+            return cancelledError();
+        const std::vector<TokenId>& tokens = answers.turns.front().tokens;
+        return std::vector<int>(tokens.begin(), tokens.end());
     }
 
     void leaveOut(int prompt, const Error& error) {
@@ -325,10 +376,7 @@ private:
             ShardAnswer answer = recordAnswer(made, prompt, pass);
             if (vanilla != all.end() && &made != &*vanilla) {
                 ENGINE_TRY(const auto difference,
-                           findDifference(vanilla->answers,
-                                          made.answers,
-                                          *m_work.model.data.loaded.transformer,
-                                          m_work.stop));
+                           findDifference(vanilla->answers, made.answers, m_request));
                 answer.isEqual = !difference;
                 if (difference) {
                     answer.differsAt = difference->position;

@@ -117,6 +117,12 @@ Result<std::vector<ShardVariant>> makeVariants(const VariantRequest& request) {
     return all;
 }
 
+Result<std::unique_ptr<Decoder>>
+makeUnbegun(DecoderRegistry& registry, const RunVariant& variant, DecoderContext context) {
+    ENGINE_TRY(context.settings, parseSettings(registry, variant.decoder, typedSettings(variant)));
+    return registry.make(variant.decoder, std::move(context));
+}
+
 Result<void> checkVariants(DecoderRegistry& registry, const std::vector<RunVariant>& variants) {
     for (const RunVariant& variant : variants) {
         if (variant.search)

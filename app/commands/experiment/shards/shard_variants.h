@@ -44,6 +44,12 @@ struct VariantRequest {
 /// CorruptFile, NoMemory.
 engine::Result<std::vector<ShardVariant>> makeVariants(const VariantRequest& request);
 
+/// The decoder of a variant as it begins, of one that drafts with no found set. Errors: those of
+/// parseSettings and DecoderRegistry::make.
+engine::Result<std::unique_ptr<engine::Decoder>> makeUnbegun(engine::DecoderRegistry& registry,
+                                                             const engine::RunVariant& variant,
+                                                             engine::DecoderContext context);
+
 /// Whether every decoder and setting of a recipe's variants exists. Errors: those of
 /// DecoderRegistry::info and parseSettings, with the variant's name.
 engine::Result<void> checkVariants(engine::DecoderRegistry& registry,

@@ -197,6 +197,7 @@ RunData::RunData(const Recipe& recipe, const RunPlan& plan, std::vector<ShardRes
     });
     for (const ShardResult& shard : m_shards)
         addShard(shard);
+    addVanillaDraws(recipe);
     const auto place = [&](const std::unique_ptr<ReportVariant>& variant) {
         return variant->planned ? variant->planned - m_plan.variants.data() : -1;
     };
@@ -261,7 +262,7 @@ void RunData::addShard(const ShardResult& shard) {
         const auto [found, isNew] =
             known.try_emplace({answer.seed, answer.prompt, at.variant}, m_runs.size());
         if (isNew)
-            m_runs.push_back({at, {}, {}});
+            m_runs.push_back({.place = at, .own = {}, .vanilla = {}});
         m_runs[found->second].own.push_back(&answer);
     }
     std::map<std::pair<std::uint64_t, int>, std::size_t> vanilla; // by seed and prompt
@@ -274,6 +275,7 @@ void RunData::addShard(const ShardResult& shard) {
         if (found != vanilla.end())
             m_runs[i].vanilla = m_runs[found->second].own;
     }
+    addDraws(shard, first);
     const std::map<int, double> moves = vanillaMoves(planned, shard.answers);
     for (std::size_t i = first; i < m_runs.size(); ++i) {
         if (const auto moved = moves.find(m_runs[i].place.prompt); moved != moves.end())
@@ -302,6 +304,43 @@ void RunData::addShard(const ShardResult& shard) {
         place.prompt = round.prompt;
         place.at = round.at;
         m_rounds.push_back({place, &round, ++rounds[{round.variant, round.prompt}]});
+    }
+}
+
+/// Of the runs of this shard, which begin at `firstRun`. More than a recipe can ask for are passed
+/// over.
+void RunData::addDraws(const ShardResult& shard, std::size_t firstRun) {
+    std::map<std::pair<std::string, int>, std::size_t> runs; // by variant and prompt
+    for (std::size_t i = firstRun; i < m_runs.size(); ++i)
+        runs[{m_runs[i].place.variant->name, m_runs[i].place.prompt}] = i;
+    for (const ShardDraw& draw : shard.draws) {
+        const auto run = runs.find({draw.variant, draw.prompt});
+        if (run != runs.end() && m_runs[run->second].draws.size() < std::size_t{kMostDraws})
+            m_runs[run->second].draws.push_back(&draw);
+    }
+}
+
+/// Under one seed vanilla's draws serve all stages that sample alike.
+void RunData::addVanillaDraws(const Recipe& recipe) {
+    using Key = std::tuple<int, int, std::uint64_t, double, double, int>;
+    const auto keyOf = [&](const RunPlace& place) {
+        const RecipeStage* stage = recipe.stage(place.shard->stage);
+        const RecipeSampling sampling = stage ? stage->sampling : RecipeSampling();
+        return Key{place.shard->model,
+                   place.prompt,
+                   place.seed,
+                   sampling.temperature,
+                   sampling.topP,
+                   sampling.topK};
+    };
+    std::map<Key, std::vector<const ShardDraw*>> vanilla;
+    for (const AnsweredPrompt& run : m_runs) {
+        if (run.place.variant->isVanilla && !run.draws.empty())
+            vanilla.try_emplace(keyOf(run.place), run.draws);
+    }
+    for (AnsweredPrompt& run : m_runs) {
+        if (const auto found = vanilla.find(keyOf(run.place)); found != vanilla.end())
+            run.vanillaDraws = found->second;
     }
 }
 

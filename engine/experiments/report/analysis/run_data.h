@@ -41,6 +41,8 @@ struct AnsweredPrompt {
     RunPlace place;
     std::vector<const ShardAnswer*> own;
     std::vector<const ShardAnswer*> vanilla; ///< empty without a baseline
+    std::vector<const ShardDraw*> draws = {};
+    std::vector<const ShardDraw*> vanillaDraws = {}; ///< of any stage that samples alike
     std::optional<double> vanillaMoved = {}; ///< within the prompt's block, see baseline_blocks.h
 };
 
@@ -117,6 +119,8 @@ private:
     std::string taskLabel(const std::string& task) const;
     void addSources(Selection& selection) const;
     void addShard(const ShardResult& shard);
+    void addDraws(const ShardResult& shard, std::size_t firstRun);
+    void addVanillaDraws(const Recipe& recipe);
 
     const RunPlan& m_plan;
     std::vector<ShardResult> m_shards;

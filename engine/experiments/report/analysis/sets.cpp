@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/experiments/report/film/set_film.h"
 #include "engine/model/skip_sets/skip_set.h"
 
 #include <fmt/format.h>
@@ -13,41 +14,11 @@ namespace engine {
 
 namespace {
 
-constexpr std::size_t kMostFilmPictures = 24;
-
 SkipSet setOf(const ShardPlan& plan) { return {plan.attention, plan.mlp}; }
-
-/// Two rows of cells, attention above MLP; 1 = skipped.
-std::vector<std::vector<Estimate>> layerCells(const ShardPlan& plan, int layers) {
-    std::vector<std::vector<Estimate>> cells(
-        2, std::vector<Estimate>(static_cast<std::size_t>(layers), {0.0, {}, {}, 1}));
-    const auto skip = [&](std::vector<Estimate>& row, const std::vector<int>& skipped) {
-        for (const int layer : skipped) {
-            if (layer >= 0 && layer < layers)
-                row[static_cast<std::size_t>(layer)].value = 1.0;
-        }
-    };
-    skip(cells[0], plan.attention);
-    skip(cells[1], plan.mlp);
-    return cells;
-}
 
 int layersOf(const RunData& data, const RunPlace& place) {
     const auto model = static_cast<std::size_t>(place.shard->model);
     return model < data.plan().models.size() ? data.plan().models[model].layers : 0;
-}
-
-FigurePanel gridOf(const RunData& data, const PlanRun& run, const std::string& title) {
-    const ShardPlan& plan = *run.plan;
-    const int layers = layersOf(data, run.place);
-    FigurePanel panel{title, {}, layerCells(plan, layers), false};
-    std::string caption = fmt::format("{} of {} skipped",
-                                      plan.attention.size() + plan.mlp.size(),
-                                      2 * static_cast<std::size_t>(std::max(layers, 0)));
-    if (plan.score > 0.0)
-        caption += fmt::format(", matchness {:.2f}", plan.score);
-    panel.series.push_back({caption, {}});
-    return panel;
 }
 
 /// The stage of a wish, or all stages if no set was chosen in it.
@@ -131,26 +102,31 @@ void fillMatrix(const RunData& data, const FigureWish& wish, ResultFigure& figur
 
 void fillLayerGrids(const RunData& data, const FigureWish& wish, ResultFigure& figure) {
     const std::string stage = stageOfSets(data, wish);
-    const bool isFilm = wish.x == "time" || wish.x == "prompt";
-    figure.x.title = "layers";
-    figure.y.names = {"attention", "MLP"};
-    if (isFilm) {
+    if (wish.x == "time" || wish.x == "prompt") {
         const Selection all = selectAll(data, wish, stage, {});
-        const std::size_t count = std::min(all.plans.size(), kMostFilmPictures);
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t index =
-                count > 1 ? i * (all.plans.size() - 1) / (count - 1) : std::size_t{0};
-            const PlanRun& run = *all.plans[index];
-            figure.panels.push_back(
-                gridOf(data, run, fmt::format("Set {}, {:.1f} s", index + 1, run.place.at)));
+        std::vector<FilmChange> changes;
+        for (const PlanRun* run : all.plans) {
+            const std::string& variant = run->place.variant->label;
+            changes.push_back(
+                {run->place.task.empty()
+                     ? variant
+                     : fmt::format("{}, {}", data.label("task", run->place.task), variant),
+                 run->place.shard->index,
+                 run->plan,
+                 layersOf(data, run->place)});
         }
+        fillFilm(figure, changes);
         return;
     }
+    figure.x.title = "layers";
+    figure.y.names = {"attention", "MLP"};
     const std::string grouping = wish.panels.empty() ? wish.x : wish.panels;
     for (const FigureGroup& group : figureGroups(data, wish, grouping, stage)) {
         const Selection own = selectAll(data, wish, stage, {&group});
-        if (!own.plans.empty())
-            figure.panels.push_back(gridOf(data, *own.plans.back(), group.label));
+        if (own.plans.empty())
+            continue;
+        const PlanRun& last = *own.plans.back();
+        figure.panels.push_back(layerGrid(*last.plan, layersOf(data, last.place), group.label));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "engine/experiments/report/figures/draw_figure.h"
 
 #include "engine/experiments/report/figures/painter.h"
+#include "engine/experiments/report/film/set_film.h"
 
 #include <fmt/format.h>
 
@@ -50,6 +51,9 @@ std::string titleWithCount(const std::string& title, std::optional<int> common) 
 
 /// A sentence that says what is seen: what the figure is, and its largest and smallest value.
 std::string summaryOf(const ResultFigure& figure) {
+    if (isFilm(figure))
+        return fmt::format(
+            "{}: {} changes of the set of skipped sublayers.", figure.title, figure.panels.size());
     if (figure.kind == FigureKind::LayerGrids)
         return fmt::format("{}: {} sets of skipped sublayers.", figure.title, figure.panels.size());
     const ResultTable table = figureTable(figure);
@@ -117,21 +121,37 @@ void addMatrixRows(const ResultFigure& figure, ResultTable& table) {
     }
 }
 
+/// The layers of a kind of sublayer that a grid shows as skipped.
+ResultCell skippedCell(const FigurePanel& panel, std::size_t kind) {
+    std::string layers;
+    for (std::size_t i = 0; kind < panel.cells.size() && i < panel.cells[kind].size(); ++i) {
+        if (panel.cells[kind][i].value > 0.5)
+            layers += (layers.empty() ? "" : " ") + fmt::to_string(i);
+    }
+    return {layers.empty() ? "none" : layers, {}};
+}
+
 void addGridRows(const ResultFigure& figure, ResultTable& table) {
     table.columns = {"Set", "Attention skipped", "MLP skipped", "Note"};
+    for (const FigurePanel& panel : figure.panels)
+        table.rows.push_back({{panel.title, {}},
+                              skippedCell(panel, 0),
+                              skippedCell(panel, 1),
+                              {panel.series.empty() ? "" : panel.series.front().name, {}}});
+}
+
+void addFilmRows(const ResultFigure& figure, ResultTable& table) {
+    table.columns = {"Search", "Set", "Seconds", "Matchness", "Attention skipped", "MLP skipped"};
     for (const FigurePanel& panel : figure.panels) {
-        std::vector<ResultCell> row = {{panel.title, {}}};
-        for (std::size_t kind = 0; kind < 2; ++kind) {
-            std::string layers;
-            for (std::size_t i = 0; kind < panel.cells.size() && i < panel.cells[kind].size();
-                 ++i) {
-                if (panel.cells[kind][i].value > 0.5)
-                    layers += (layers.empty() ? "" : " ") + fmt::to_string(i);
-            }
-            row.push_back({layers.empty() ? "none" : layers, {}});
-        }
-        row.push_back({panel.series.empty() ? "" : panel.series.front().name, {}});
-        table.rows.push_back(std::move(row));
+        const FigureSeries::Point& change = panel.series.front().points.front();
+        table.rows.push_back({{panel.group, {}},
+                              {panel.title, {}},
+                              {fmt::format("{:.3f}", change.x), Estimate{change.x}},
+                              change.y.count > 0 ? ResultCell{fmt::format("{:.3f}", change.y.value),
+                                                              Estimate{change.y.value}}
+                                                 : ResultCell{"–", {}},
+                              skippedCell(panel, 0),
+                              skippedCell(panel, 1)});
     }
 }
 
@@ -164,7 +184,10 @@ Drawing drawFigure(const ResultFigure& figure, const FigureCanvas& canvas) {
             drawMatrix(figure, canvas, painter);
             break;
         case FigureKind::LayerGrids:
-            drawLayerGrids(figure, canvas, painter);
+            if (isFilm(figure))
+                drawLayerGrids(filmStrip(figure, canvas.mostPictures), canvas, painter);
+            else
+                drawLayerGrids(figure, canvas, painter);
             break;
         }
     }
@@ -176,6 +199,10 @@ ResultTable figureTable(const ResultFigure& figure) {
     ResultTable table{figure.id, figure.title, {}, {}, figure.note};
     if (figure.kind == FigureKind::Matrix) {
         addMatrixRows(figure, table);
+        return table;
+    }
+    if (isFilm(figure)) {
+        addFilmRows(figure, table);
         return table;
     }
     if (figure.kind == FigureKind::LayerGrids) {

@@ -11,7 +11,8 @@ struct FigureCanvas {
     double width = 900.0;   ///< of the drawing; at least 240 are used
     double minHeight = 0.0; ///< the plots grow to it; a figure that needs more takes more
     double textScale = 1.0;
-    TextWidth textWidth = {}; ///< none: that of reportTextWidth()
+    TextWidth textWidth = {};      ///< none: that of reportTextWidth()
+    std::size_t mostPictures = 24; ///< of a film, evenly chosen
 };
 
 /// Draws a figure without its title. Its height follows from what it shows. Several panels are set

@@ -64,11 +64,15 @@ struct TextStyle {
     double size = 12.0; ///< of the font, in the units of the drawing
     bool isBold = false;
     bool isMono = false; ///< Noto Sans Mono instead of Inter
+
+    bool operator==(const TextStyle&) const = default;
 };
 
 struct DrawingPoint {
     double x = 0.0;
     double y = 0.0;
+
+    bool operator==(const DrawingPoint&) const = default;
 };
 
 enum class MarkShape : std::uint8_t { Line, Rectangle, Circle, Diamond, Text };
@@ -89,6 +93,8 @@ struct Mark {
     TextStyle style = {};
     TextAnchor anchor = TextAnchor::Start;
     double turn = 0.0; ///< of a text around its point, in degrees, clockwise
+
+    bool operator==(const Mark&) const = default;
 };
 
 struct Drawing {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/figures/draw_figure.h"
+#include "engine/experiments/report/film/set_film.h"
 #include "engine/experiments/report/write_report.h"
 #include "engine/experiments/report/writers/escaped_text.h"
 #include "engine/experiments/report/writers/report_style.h"
@@ -84,12 +85,26 @@ std::string foldedTable(const ResultTable& table) {
                        tableHtml(table));
 }
 
+/// The film of a figure, if it is one, with a box that stops it; below it stand its pictures.
+std::string filmHtml(const ResultFigure& figure, std::size_t index) {
+    if (!isFilm(figure))
+        return {};
+    const std::vector<Drawing> frames = filmFrames(figure, {.width = kFigureWidth});
+    const FilmPace pace{filmFrameMs(frames.size()), kFilmEndMs};
+    return fmt::format("<input type=\"checkbox\" class=\"pause\" id=\"f{0}-pause\"/>"
+                       "<label for=\"f{0}-pause\">Pause the film</label>\n"
+                       "<div class=\"wide\">{1}</div>\n",
+                       index,
+                       filmSvgElement(frames, pace, fmt::format("f{}-film-", index)));
+}
+
 std::string figureHtml(const ResultFigure& figure, std::size_t index) {
     const Drawing drawing = drawFigure(figure, {.width = kFigureWidth});
-    return fmt::format("<section><h2>{}</h2>\n{}<div class=\"wide\">{}</div>\n"
+    return fmt::format("<section><h2>{}</h2>\n{}{}<div class=\"wide\">{}</div>\n"
                        "<details><summary>The same as a table</summary>\n{}</details></section>\n",
                        escapedXml(figure.title),
                        paragraph(figure.note, "note"),
+                       filmHtml(figure, index),
                        svgElement(drawing, fmt::format("f{}-", index)),
                        tableHtml(figureTable(figure)));
 }

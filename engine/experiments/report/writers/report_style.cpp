@@ -26,6 +26,8 @@ font-size:12px;line-height:19px;font-weight:600;color:var(--ink-accent)}
 .nogain .mark{color:var(--ink-warning)}
 .open{margin:16px 0 0;color:var(--ink-warning);font-weight:600}
 .wide{overflow-x:auto}
+.pause+label{margin-left:6px;font-size:13px}
+.pause:checked~.wide g{animation-play-state:paused}
 svg{display:block;max-width:none}
 table{border-collapse:collapse;width:100%;font-size:13px;line-height:20px}
 th,td{text-align:left;padding:5px 16px 5px 0;border-bottom:1px solid var(--ink-grid);
@@ -56,6 +58,7 @@ overflow-wrap:anywhere}
 .own{border-bottom:2px dotted var(--ink-muted)}
 sub{color:var(--ink-success);font-size:10px}
 @media (max-width:600px){main{padding:16px}dl{grid-template-columns:1fr}}
+@media print{.pause,.pause+label{display:none}}
 @media print{main{max-width:none;padding:0}section{break-inside:avoid}}
 )";
 }

@@ -6,7 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace engine {
 
@@ -27,6 +31,96 @@ public:
     std::string write() {
         for (const Mark& mark : m_drawing.marks)
             writeMark(mark);
+        return document({});
+    }
+
+    /// The drawing is the last one of the frames. What all have in common is written once.
+    std::string writeFilm(std::span<const Drawing> frames, FilmPace pace) {
+        if (frames.size() < 2)
+            return write();
+        const std::vector<bool> isCommon = commonMarks(frames);
+        for (std::size_t i = 0; i < isCommon.size(); ++i) {
+            if (isCommon[i])
+                writeMark(m_drawing.marks[i]);
+        }
+        const double each = pace.frameMs / 1e3;
+        const double whole = each * static_cast<double>(frames.size() - 1) + pace.endMs / 1e3;
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            m_body += fmt::format("<g class=\"{0}c{1}\" style=\"animation-delay:{2:.3f}s\">\n",
+                                  m_id,
+                                  i + 1 < frames.size() ? "" : fmt::format(" {}l", m_id),
+                                  each * static_cast<double>(i) - whole);
+            writeChanging(frames[i], isCommon);
+            m_body += "</g>\n";
+        }
+        return document(filmStyles(each, pace.endMs / 1e3, whole));
+    }
+
+private:
+    /// Which of the last frame's marks every frame has at the same place.
+    std::vector<bool> commonMarks(std::span<const Drawing> frames) const {
+        std::vector<bool> isCommon(m_drawing.marks.size(), true);
+        for (const Drawing& frame : frames) {
+            if (frame.marks.size() != isCommon.size())
+                return {};
+            for (std::size_t i = 0; i < isCommon.size(); ++i)
+                isCommon[i] = isCommon[i] && frame.marks[i] == m_drawing.marks[i];
+        }
+        return isCommon;
+    }
+
+    /// Rectangles of one look become one path, so that a film of many sets stays small.
+    void writeChanging(const Drawing& frame, const std::vector<bool>& isCommon) {
+        std::map<std::pair<Ink, HatchKind>, std::string> paths;
+        for (std::size_t i = 0; i < frame.marks.size(); ++i) {
+            const Mark& mark = frame.marks[i];
+            if (i < isCommon.size() && isCommon[i])
+                continue;
+            if (mark.shape != MarkShape::Rectangle || mark.points.size() < 2 || !mark.fill ||
+                mark.stroke) {
+                writeMark(mark);
+                continue;
+            }
+            const DrawingPoint a = mark.points[0];
+            const DrawingPoint b = mark.points[1];
+            paths[{*mark.fill, mark.hatch}] += fmt::format(
+                "M{0} {1}H{2}V{3}H{0}Z", number(a.x), number(a.y), number(b.x), number(b.y));
+        }
+        for (const auto& [look, path] : paths) {
+            m_body += fmt::format("<path d=\"{}\" style=\"fill:{}\"/>\n", path, colour(look.first));
+            if (look.second == HatchKind::None)
+                continue;
+            m_hatches.insert(look.second);
+            m_body +=
+                fmt::format("<path d=\"{}\" fill=\"url(#{})\"/>\n", path, hatchName(look.second));
+        }
+    }
+
+    /// Every frame goes through one cycle, each begun a frame later than the one before. None waits
+    /// for its first: what is said without an animation is then never seen with one.
+    std::string filmStyles(double each, double last, double whole) const {
+        const auto cycle = [&](char name, double seconds) {
+            return fmt::format(
+                "@keyframes {}{}{{0%{{visibility:visible}}{:.5f}%{{visibility:hidden}}"
+                "100%{{visibility:hidden}}}}\n",
+                m_id,
+                name,
+                100.0 * seconds / whole);
+        };
+        return fmt::format(
+            "<style>\n.{0}c{{visibility:hidden;animation:{0}k {1:.3f}s step-end infinite}}\n"
+            ".{0}l{{visibility:visible;animation-name:{0}e}}\n{2}{3}"
+            "svg:hover .{0}c{{animation-play-state:paused}}\n"
+            "@media (prefers-reduced-motion:reduce){{.{0}c{{animation:none}}}}\n"
+            "@media print{{.{0}c{{animation:none}}}}\n</style>\n",
+            m_id,
+            whole,
+            cycle('k', each),
+            cycle('e', last));
+    }
+
+    /// What was written so far, with its frame.
+    std::string document(const std::string& styles) const {
         std::string text =
             fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
                         "viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"{2}\">\n",
@@ -34,6 +128,7 @@ public:
                         number(m_drawing.height),
                         escapedXml(m_drawing.summary));
         text += fmt::format("<title>{}</title>\n", escapedXml(m_drawing.summary));
+        text += styles;
         if (!m_hatches.empty()) {
             text += "<defs>";
             for (const HatchKind hatch : m_hatches)
@@ -46,7 +141,6 @@ public:
         return text + m_body + "</svg>\n";
     }
 
-private:
     static std::string number(double value) {
         std::string text = fmt::format("{:.2f}", value);
         while (text.back() == '0')
@@ -204,6 +298,19 @@ std::string svgDocument(const Drawing& drawing, const Palette& palette) {
 
 std::string svgElement(const Drawing& drawing, std::string_view id) {
     return SvgWriter(drawing, nullptr, id).write();
+}
+
+std::string
+filmSvgDocument(std::span<const Drawing> frames, FilmPace pace, const Palette& palette) {
+    if (frames.empty())
+        return svgDocument({}, palette);
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
+           SvgWriter(frames.back(), &palette, "").writeFilm(frames, pace);
+}
+
+std::string filmSvgElement(std::span<const Drawing> frames, FilmPace pace, std::string_view id) {
+    return frames.empty() ? svgElement({}, id)
+                          : SvgWriter(frames.back(), nullptr, id).writeFilm(frames, pace);
 }
 
 std::string inkStyles(const Palette& palette) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/experiments/report/figures/draw_figure.h"
+#include "engine/experiments/report/film/set_film.h"
 #include "engine/experiments/report/write_report.h"
 #include "engine/experiments/report/writers/escaped_text.h"
 
@@ -77,10 +78,13 @@ std::string reportMarkdown(const ExperimentResult& result, const std::string& co
     if (!result.isComplete)
         text += "*This run is not finished: the numbers are those so far.*\n\n";
     for (const ResultFigure& figure : result.figures)
-        text += fmt::format("## {}\n\n![{}](figures/{}.svg)\n\n{}{}",
+        text += fmt::format("## {}\n\n![{}](figures/{}.svg)\n\n{}{}{}",
                             escapedMarkdown(figure.title),
                             escapedMarkdown(figure.title),
                             figure.id,
+                            isFilm(figure)
+                                ? fmt::format("[As a film](figures/{}.film.svg)\n\n", figure.id)
+                                : std::string(),
                             escapedMarkdown(figure.note),
                             figure.note.empty() ? "" : "\n\n");
     for (const ResultTable& table : result.tables)

@@ -19,6 +19,8 @@ inline std::vector<engine::ShardResult> sampleShards(const engine::Recipe& recip
         shard.runHash = plan.runHash;
         shard.seconds = 10.0;
         const RecipeStage* stage = recipe.stage(planned.stage);
+        const RecipeSize& size = recipe.sizes.begin()->second;
+        const int draws = stage ? size.drawsIn(*stage) : 0;
         const int passes = stage && stage->isTwice && !recipe.isStream ? 2 : 1;
         for (std::size_t v = 0; v < planned.variants.size(); ++v) {
             const std::string& name = planned.variants[v];
@@ -27,6 +29,8 @@ inline std::vector<engine::ShardResult> sampleShards(const engine::Recipe& recip
             const bool isSwift = variant && variant->decoder == "swift";
             for (const int prompt : planned.prompts) {
                 const std::string& task = tasks.at(static_cast<std::size_t>(prompt));
+                for (int i = 0; i < draws && !isSearch; ++i)
+                    shard.draws.push_back({.variant = name, .prompt = prompt, .tokens = {i % 3}});
                 if (passes == 1 && !variant) // again, as at the end of a block
                     shard.answers.push_back(numbers.vanillaAnswer(task, prompt, 1));
                 for (int pass = 0; pass < passes && !isSearch; ++pass) {

@@ -194,10 +194,16 @@ private slots:
         SampleRun run;
         run.add({"math"}, 1, {kSwift});
         run.shards[0].answers.clear();
-        for (const char* kind : {"random", "bayesian", "rescore"})
+        run.recipe.verdict.kind = "none";
+        const auto add = [&](const char* kind) {
             run.shards[0].trials.push_back(
                 {.variant = "swift", .task = "math", .kind = kind, .score = 0.5, .best = 0.5});
-        run.recipe.verdict.kind = "none";
+        };
+        add("random");
+        QCOMPARE(verdictOf(run).headline,
+                 std::string("One set was tried; it predicts .50 of the tokens."));
+        add("bayesian");
+        add("rescore");
         QCOMPARE(verdictOf(run).headline,
                  std::string("2 sets were tried; the best one predicts .50 of the tokens."));
     }

@@ -2,6 +2,7 @@
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/shown_words.h"
 #include "ui/views/experiments/data/data_page.h"
+#include "ui/views/experiments/data/stream_estimate.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -9,6 +10,7 @@
 #include <QFile>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
@@ -146,6 +148,52 @@ private slots:
         QVERIFY(!m_page->choice().data.limits.perTask);
         limit->setValue(7);
         QCOMPARE(m_page->choice().data.limits.perTask, std::optional<std::int64_t>(7));
+    }
+
+    void allTasksTogetherHaveALimit() {
+        QByteArray lines;
+        for (int i = 0; i < 30; ++i)
+            lines += i < 20 ? "{\"task\":\"a\",\"prompt\":\"p\"}\n"
+                            : "{\"task\":\"b\",\"prompt\":\"p\"}\n";
+        m_page->open({file("two.jsonl", lines)});
+        QTRY_VERIFY(says(QStringLiteral("30 of 30 prompts in 2 tasks")));
+        QVERIFY(!m_page->choice().data.limits.total);
+        control<QSpinBox>(QStringLiteral("Most prompts of all tasks together"))->setValue(25);
+        QVERIFY(says(QStringLiteral("25 of 30 prompts in 2 tasks")));
+        QCOMPARE(m_page->choice().data.limits.total, std::optional<std::int64_t>(25));
+    }
+
+    void whatItTakesIsSaidOnceItIsEstimated() {
+        const QString program = file("swift-run", "#!/bin/sh\necho \"about 14 min: $*\"\n");
+        QVERIFY(QFile::setPermissions(program, QFile::ReadOwner | QFile::ExeOwner));
+        RunSetup setup(m_folder.path());
+        const StreamEstimate estimate(*m_page, setup, program);
+        m_page->open({file("few.jsonl", "{\"prompt\":\"p\"}\n{\"prompt\":\"q\"}\n")});
+        QTRY_VERIFY(says(QStringLiteral("2 prompts. The time is not known yet")));
+        auto* button =
+            control<QPushButton>(QStringLiteral("Estimate how long the experiment takes"));
+        QTRY_VERIFY(button->isEnabled());
+        button->click();
+        QVERIFY(says(QStringLiteral("being estimated")));
+        QTRY_VERIFY(says(QStringLiteral("about 14 min: experiment ")));
+        QVERIFY(says(QStringLiteral("estimate.swiftexp --size own --data ")));
+        QVERIFY(says(QStringLiteral("--preview")));
+        control<QSpinBox>(QStringLiteral("Most tokens of an answer"))->setValue(7);
+        QVERIFY(says(QStringLiteral("2 prompts. The time is not known yet")));
+    }
+
+    void everyColumnIsSeenInASmallWindow() {
+        table().setFixedWidth(m_theme.scaled(200));
+        const QString words = QStringLiteral("How do I pay? ").repeated(8);
+        m_page->open(
+            {file("long.csv",
+                  QStringLiteral("kind,question,answer\na,%1,%1\nb,%1,%1\n").arg(words).toUtf8())});
+        QTRY_VERIFY(says(QStringLiteral("2 of 2 prompts")));
+        auto* reference = control<QComboBox>(QStringLiteral("Column of the reference answers"));
+        reference->setCurrentIndex(reference->findData(QStringLiteral("answer")));
+        emit reference->activated(reference->currentIndex());
+        QTRY_VERIFY(!table().isColumnHidden(2));
+        QTRY_COMPARE(table().horizontalScrollBar()->maximum(), 0);
     }
 
     void badLinesAreNamed() {

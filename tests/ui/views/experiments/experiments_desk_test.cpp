@@ -304,10 +304,35 @@ private slots:
             QCOMPARE(measured.at(off), std::vector<std::string>{"off"});
         for (const char* never : {"lower_below", "restart_drop"})
             QCOMPARE(measured.at(never), std::vector<std::string>{"0"});
-        QCOMPARE(support::fileBytes(newest().arguments.at(newest().arguments.indexOf("--data") + 1))
-                     .count('\n'),
-                 2);
+        const auto lines = [this] {
+            return support::fileBytes(
+                newest().arguments.at(newest().arguments.indexOf("--data") + 1));
+        };
+        QCOMPARE(lines().count('\n'), 2);
+        QCOMPARE(lines().count("\"task\":\"task = code\""), 2); // the set is called like it
         QTRY_VERIFY(newest().isOver());
+        desk().showJob(id);
+        prompts.setSlice(QStringLiteral("task = code"));
+        QTest::mouseClick(button(prompts, QStringLiteral("Search a set for this slice")),
+                          Qt::LeftButton);
+        QTRY_COMPARE(desk().queue().jobs().size(), std::size_t{3});
+        QCOMPARE(newest().title, QStringLiteral("Set for: task = code (2)"));
+        QCOMPARE(lines().count("\"task\":\"task = code (2)\""), 2);
+        QTRY_VERIFY(newest().isOver());
+    }
+
+    void aRunWhoseModelIsGoneOffersToFindIt() {
+        const QString id = addJob("fail");
+        const QString folder = desk().queue().job(id)->folder;
+        MadeUpStream stream(folder.toStdString(), {"story"}, 1);
+        auto run = engine::RunFolder::open(folder.toStdString());
+        QVERIFY(run && run.value().moveModels({"/nowhere/model.gguf"}));
+        support::writeFile(folder + QStringLiteral("/does"), "fail\n");
+        desk().queue().run(id);
+        desk().showJob(id);
+        QTRY_COMPARE(desk().queue().job(id)->state, JobState::Failed);
+        QTRY_VERIFY(button(page(), QStringLiteral("Find its model...")) != nullptr);
+        QVERIFY(button(page(), QStringLiteral("Resume")) != nullptr);
     }
 
     void enterOpensTheAnswersToAPromptAndEscLeadsBack() {

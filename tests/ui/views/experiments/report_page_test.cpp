@@ -198,6 +198,14 @@ private slots:
         }));
     }
 
+    void theVerdictStandsAtTheTopOfAFinishedResult() {
+        ExperimentResult result = someResult();
+        result.isComplete = true;
+        m_page->setPicture(pictureOf(result));
+        m_stage->settle();
+        QCOMPARE(m_page->verdict().mapTo(m_page->widget(), QPoint()).y(), 0);
+    }
+
     void nothingIsCutAtTheRightOfANarrowPageWithLargeText() {
         m_stage->theme.setTextPercent(150);
         m_page->setPicture(pictureOf(someResult()));

@@ -5,7 +5,6 @@
 #include "tests/ui/views/experiments/staged_desk.h"
 #include "tests/ui/views/skip_sets/stored_sets.h"
 
-#include <QSignalSpy>
 #include <QTest>
 
 #include <memory>
@@ -45,12 +44,6 @@ class SetKeeperTest : public QObject {
         m_desk->desk->showJob(id);
     }
 
-    /// The engine has said what is stored for the loaded model.
-    void waitForLibrary() {
-        QTRY_VERIFY(m_desk->stage.engine->lastSent<engine::ListSkipSets>() != nullptr);
-        m_sets->answer();
-    }
-
     QString said() const {
         const auto notices = m_desk->messages.notices();
         return notices.empty() ? QString() : notices[0]->headline;
@@ -86,7 +79,6 @@ private slots:
 
     void theSetsOfTheRunThatIsShownAreKeptAndTakenBack() {
         showRun(StoredSets::kOwn, true);
-        waitForLibrary();
         QVERIFY(keeper().tip().startsWith(QStringLiteral("Takes the skip sets")));
         keep();
         QCOMPARE(storedTasks(), (QStringList{"code", "story"}));
@@ -104,7 +96,6 @@ private slots:
 
     void keptTwiceTheyAreThereOnce() {
         showRun(StoredSets::kOwn, true);
-        waitForLibrary();
         keep();
         const engine::SkipSetsByTask once = m_sets->memory().all().value().sets;
         const int changes = m_desk->stage.undoStack.count();
@@ -117,7 +108,6 @@ private slots:
     void anotherSetOfATaskIsReplacedOnlyWhenAskedTo() {
         QVERIFY(m_sets->memory().store("code", {.set = {{2}, {2}}, .decoder = "swift"}));
         showRun(StoredSets::kOwn, true);
-        waitForLibrary();
         keep();
         QVERIFY2(said().contains(QString::fromUtf8("“code” has a set already and keeps it.")),
                  qPrintable(said()));
@@ -139,24 +129,25 @@ private slots:
         QVERIFY(m_desk->stage.engine->lastSent<engine::ImportSkipSets>() == nullptr);
     }
 
-    void theSetsOfAnotherModelWaitUntilItIsLoaded() {
+    void theSetsOfAnotherModelAreKeptForIt() {
         showRun("bb", true);
-        waitForLibrary();
-        QVERIFY(!keeper().canKeep());
-        QCOMPARE(keeper().tip(),
-                 QStringLiteral("The skip sets of this experiment are for tiny: load that model "
-                                "first."));
-        QSignalSpy changed(&keeper(), &SetKeeper::changed);
-        m_desk->stage.tell(loadedModel(kLayers));
-        QVERIFY(!changed.isEmpty());
-        engine::SkipSetsListed listed;
-        listed.requestId = m_desk->stage.engine->lastSent<engine::ListSkipSets>()->requestId;
-        listed.own.fingerprint = "bb";
-        listed.own.layerCount = kLayers;
-        m_desk->stage.tell(listed);
-        QVERIFY2(keeper().canKeep(), qPrintable(keeper().tip()));
+        keep();
+        QCOMPARE(storedTasks(), QStringList()); // those of the loaded model
+        const engine::SkipSetMemory owners =
+            m_sets->memoryOf({.fingerprint = "bb", .model = "tiny", .layerCount = kLayers});
+        QCOMPARE(owners.all().value().sets.size(), std::size_t{2});
+        QCOMPARE(owners.all().value().model, std::string("tiny"));
+        QCOMPARE(owners.find("code").value()->score, 0.75);
+        QCOMPARE(said(),
+                 QString::fromUtf8("2 sets of “Own prompts” are kept in the library of tiny now."));
         m_desk->stage.tell(engine::ModelUnloaded());
-        QVERIFY(!keeper().canKeep());
+        QVERIFY2(keeper().canKeep(), qPrintable(keeper().tip()));
+        messages().notices()[0]->choices.front().act();
+        m_sets->answer();
+        QVERIFY(owners.all().value().sets.empty());
+        m_desk->stage.undoStack.redo();
+        m_sets->answer();
+        QCOMPARE(owners.all().value().sets.size(), std::size_t{2});
     }
 };
 

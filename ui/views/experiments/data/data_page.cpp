@@ -19,6 +19,7 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QSplitter>
+#include <QStyle>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -102,6 +103,9 @@ QWidget* DataPage::buildForm() {
     m_order->addItem(tr("as in the files"), int(engine::DataOrder::AsIs));
     m_perTask = number(0, kMostPrompts, kUsualPerTask);
     m_perTask->setSpecialValueText(tr("all"));
+    m_total = number(0, kMostPrompts, 0);
+    m_total->setSpecialValueText(tr("all"));
+    m_total->setToolTip(tr("Each task gives one prompt in turn until there are so many"));
     m_seed = number(0, kMostPrompts, 1);
     m_maxTokens = number(1, kMostTokens, kUsualTokens);
     m_decoder = new QComboBox;
@@ -118,11 +122,20 @@ QWidget* DataPage::buildForm() {
     add(tr("Reference"), m_reference, tr("Column of the reference answers"));
     add(tr("Order"), m_order, tr("Order of the prompts"));
     add(tr("Prompts per task"), m_perTask, tr("Most prompts of each task"));
+    add(tr("Prompts in all"), m_total, tr("Most prompts of all tasks together"));
     add(tr("Seed of the order"), m_seed, tr("Seed of the order"));
     add(tr("Answers up to"), m_maxTokens, tr("Most tokens of an answer"));
     showTokenUnit(*m_maxTokens);
     add(tr("Decoder"), m_decoder, tr("Decoder that answers beside vanilla"));
     m_profileName = add(tr("Profile"), m_profile, tr("Profile of the decoder"));
+    m_costNote = plainLabel(form, true);
+    m_costNote->setProperty("tone", QStringLiteral("small"));
+    m_estimate = new QPushButton(tr("Estimate"));
+    m_estimate->setProperty("form", QStringLiteral("small"));
+    m_estimate->setAccessibleName(tr("Estimate how long the experiment takes"));
+    m_grid->addWidget(new QLabel(tr("Will take")), line, 0, Qt::AlignTop);
+    m_grid->addWidget(m_costNote, line++, 1);
+    m_grid->addWidget(m_estimate, line++, 1, Qt::AlignLeft);
     m_grid->setColumnStretch(1, 1);
     m_grid->setRowStretch(line, 1);
     return form;
@@ -140,6 +153,8 @@ void DataPage::build() {
     m_table->setModel(m_rows);
     m_table->setAccessibleName(tr("The first prompts"));
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    // In a small window every column is seen, its texts cut.
+    m_table->horizontalHeader()->setMinimumSectionSize(m_theme.scaled(24));
     m_run = new QPushButton(tr("Run"));
     m_run->setProperty("kind", QStringLiteral("primary"));
     m_add = new QPushButton(tr("Add to queue"));
@@ -170,7 +185,18 @@ void DataPage::build() {
         connect(box, &QComboBox::activated, this, &DataPage::readAgain);
     connect(m_hasHeader, &QCheckBox::clicked, this, &DataPage::proposeAgain);
     connect(m_decoder, &QComboBox::currentIndexChanged, this, &DataPage::showProfiles);
-    connect(m_perTask, &QSpinBox::valueChanged, this, &DataPage::showState);
+    for (QSpinBox* box : {m_perTask, m_total}) {
+        connect(box, &QSpinBox::valueChanged, this, &DataPage::showState);
+        connect(box, &QSpinBox::valueChanged, this, &DataPage::forgetCost);
+    }
+    for (QSpinBox* box : {m_seed, m_maxTokens})
+        connect(box, &QSpinBox::valueChanged, this, &DataPage::forgetCost);
+    for (QComboBox* box : {m_order, m_decoder, m_profile})
+        connect(box, &QComboBox::currentIndexChanged, this, &DataPage::forgetCost);
+    connect(m_estimate, &QPushButton::clicked, this, [this] {
+        tellCost(tr("being estimated"), false);
+        emit estimateAsked(choice());
+    });
     connect(m_run, &QPushButton::clicked, this, [this] { emit runAsked(choice()); });
     connect(m_add, &QPushButton::clicked, this, [this] { emit addAsked(choice()); });
     connect(others, &QPushButton::clicked, this, &DataPage::otherFilesAsked);
@@ -199,6 +225,7 @@ void DataPage::forget() {
     m_preview.reset();
     m_isWhole = false;
     m_rows->setTable({});
+    forgetCost();
     showState();
 }
 
@@ -260,8 +287,9 @@ void DataPage::takePreview(const DataScan::Preview& preview, bool isWhole) {
                  .simplified()});
     }
     m_rows->setTable(std::move(table));
-    m_table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
     m_table->setColumnHidden(2, m_reference->currentData().toString().isEmpty());
+    forgetCost();
     showState();
 }
 
@@ -309,6 +337,7 @@ void DataPage::readAgain() {
     m_layout = layoutChosen();
     m_problem.clear();
     m_isWhole = false;
+    forgetCost();
     showState();
     m_scan->read(m_paths, m_layout);
 }
@@ -323,6 +352,32 @@ bool DataPage::canRun() const {
     return m_problem.isEmpty() && m_preview != nullptr && m_preview->prompts > 0;
 }
 
+qint64 DataPage::promptsUsed() const {
+    const qint64 perTask = m_perTask->value();
+    qint64 used = 0;
+    for (const auto& [task, count] : m_preview->tasks)
+        used += perTask == 0 ? count : std::min<qint64>(count, perTask);
+    return m_total->value() == 0 ? used : std::min<qint64>(used, m_total->value());
+}
+
+void DataPage::forgetCost() {
+    emit costForgotten();
+    const QString count =
+        canRun() ? countText(promptsUsed(), tr("1 prompt"), tr("%1 prompts")) : QString();
+    tellCost(canRun() ? tr("%1. The time is not known yet: the estimate reads the model and "
+                           "measures it for some seconds.")
+                            .arg(count)
+                      : tr("not known yet"),
+             false);
+}
+
+void DataPage::tellCost(const QString& text, bool isError) {
+    m_costNote->setText(text);
+    m_costNote->setProperty("tone", isError ? "problem" : "small");
+    m_costNote->style()->unpolish(m_costNote);
+    m_costNote->style()->polish(m_costNote);
+}
+
 void DataPage::showState() {
     QString text;
     QStringList bad;
@@ -331,12 +386,8 @@ void DataPage::showState() {
     } else if (m_preview == nullptr) {
         text = tr("Reading the files.");
     } else {
-        const qint64 perTask = m_perTask->value();
-        qint64 used = 0;
-        for (const auto& [task, count] : m_preview->tasks)
-            used += perTask == 0 ? count : std::min<qint64>(count, perTask);
         text = tr("%1 of %2 in %3")
-                   .arg(numberText(used),
+                   .arg(numberText(promptsUsed()),
                         countText(m_preview->prompts, tr("1 prompt"), tr("%1 prompts")),
                         countText(static_cast<qint64>(m_preview->tasks.size()),
                                   tr("1 task"),
@@ -360,7 +411,7 @@ void DataPage::showState() {
     setTextColour(*m_state, m_problem.isEmpty() ? m_theme.colours().text : m_theme.colours().error);
     m_bad->setText(bad.join(u'\n'));
     m_bad->setVisible(!bad.isEmpty());
-    for (QPushButton* button : {m_run, m_add, m_recipe})
+    for (QPushButton* button : {m_run, m_add, m_recipe, m_estimate})
         button->setEnabled(canRun());
 }
 
@@ -373,6 +424,8 @@ StreamChoice DataPage::choice() const {
     choice.data.layout = layoutChosen();
     if (m_perTask->value() > 0)
         choice.data.limits.perTask = m_perTask->value();
+    if (m_total->value() > 0)
+        choice.data.limits.total = m_total->value();
     choice.data.order = static_cast<engine::DataOrder>(m_order->currentData().toInt());
     choice.data.seed = static_cast<std::uint64_t>(m_seed->value());
     choice.maxTokens = m_maxTokens->value();

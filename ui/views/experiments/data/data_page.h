@@ -44,7 +44,15 @@ public:
     /// Nothing can be run before the files were read.
     bool canRun() const;
 
+    /// What the choice would cost, or the error if `isError`.
+    void tellCost(const QString& text, bool isError);
+
+    /// What was told before holds no longer.
+    void forgetCost();
+
 signals:
+    void estimateAsked(const ui::StreamChoice& choice);
+    void costForgotten();
     void runAsked(const ui::StreamChoice& choice);
     void addAsked(const ui::StreamChoice& choice);
     void otherFilesAsked();
@@ -64,6 +72,7 @@ private:
     void proposeAgain(bool hasHeader);
     void showProfiles();
     void showState();
+    qint64 promptsUsed() const;
     engine::DataLayout layoutChosen() const;
 
     const Theme& m_theme;
@@ -83,11 +92,14 @@ private:
     QComboBox* m_reference = nullptr;
     QComboBox* m_order = nullptr;
     QSpinBox* m_perTask = nullptr;
+    QSpinBox* m_total = nullptr;
     QSpinBox* m_seed = nullptr;
     QSpinBox* m_maxTokens = nullptr;
     QComboBox* m_decoder = nullptr;
     QComboBox* m_profile = nullptr;
     QLabel* m_profileName = nullptr;
+    QLabel* m_costNote = nullptr;
+    QPushButton* m_estimate = nullptr;
     QLabel* m_state = nullptr;
     QLabel* m_bad = nullptr;
     QTableView* m_table = nullptr;

@@ -7,6 +7,7 @@
 #include "ui/shell/widgets/segmented_control.h"
 #include "ui/theme/tip_text.h"
 #include "ui/views/experiments/options/executor_choice.h"
+#include "ui/views/experiments/options/prompts_choice.h"
 
 #include <QCheckBox>
 #include <QFileDialog>
@@ -59,24 +60,23 @@ bool areAllChecked(const std::vector<QCheckBox*>& checks) {
 
 } // namespace
 
-OptionsPanel::OptionsPanel(const Theme& theme, QString program, QWidget* parent)
+OptionsPanel::OptionsPanel(const Theme& theme,
+                           QString program,
+                           const QString& examples,
+                           QWidget* parent)
     : QWidget(parent)
     , m_theme(theme)
-    , m_cost(new CostPreview(std::move(program), this))
-    , m_scan(new DataScan(this)) {
+    , m_cost(new CostPreview(std::move(program), this)) {
     setAttribute(Qt::WA_StyledBackground);
     setProperty("ground", QStringLiteral("panel"));
-    build();
-    connect(m_scan, &DataScan::layoutProposed, this, [this](const engine::DataLayout& layout) {
-        m_layout = layout;
-        showData();
-        forgetCost();
-    });
-    connect(m_scan, &DataScan::previewCame, this, &OptionsPanel::takePreview);
-    connect(m_scan, &DataScan::failed, this, [this](const QString& sentence) {
-        m_dataProblem = sentence;
-        showData();
-        forgetCost();
+    build(examples);
+    connect(m_prompts, &PromptsChoice::filesAsked, this, &OptionsPanel::dataAsked);
+    connect(m_prompts, &PromptsChoice::examplesAsked, this, &OptionsPanel::examplesAsked);
+    connect(m_prompts, &PromptsChoice::obstacleChanged, this, &OptionsPanel::forgetCost);
+    connect(m_prompts, &PromptsChoice::previewCame, this, [this] {
+        showSizes();
+        showTasks();
+        showRunnable();
     });
     connect(m_cost, &CostPreview::answered, this, [this](const QString& text, bool isError) {
         const bool isPart = !areAllChecked(m_variants) || !areAllChecked(m_tasks);
@@ -88,7 +88,7 @@ OptionsPanel::OptionsPanel(const Theme& theme, QString program, QWidget* parent)
     setRecipe({}, nullptr);
 }
 
-void OptionsPanel::build() {
+void OptionsPanel::build(const QString& examples) {
     m_form = new QWidget;
     m_form->setAttribute(Qt::WA_StyledBackground);
     m_form->setProperty("ground", QStringLiteral("panel"));
@@ -111,10 +111,8 @@ void OptionsPanel::build() {
     form->addWidget(m_sizeChoice, 0, Qt::AlignLeft);
     m_sizeNote = note();
     title(tr("Prompts"));
-    m_dataNote = note();
-    m_openData = new QPushButton(tr("Choose the prompts..."));
-    m_openData->setProperty("form", QStringLiteral("small"));
-    form->addWidget(m_openData, 0, Qt::AlignLeft);
+    m_prompts = new PromptsChoice(m_theme, examples);
+    form->addWidget(m_prompts);
     m_modelTitle = title(tr("Other models"));
     m_modelRows = new QVBoxLayout;
     form->addLayout(m_modelRows);
@@ -188,7 +186,6 @@ void OptionsPanel::build() {
     connect(m_executor, &ExecutorChoice::changed, this, &OptionsPanel::forgetCost);
     connect(m_estimate, &QPushButton::clicked, this, &OptionsPanel::askCost);
     connect(m_overlay, &QCheckBox::toggled, this, &OptionsPanel::overlayToggled);
-    connect(m_openData, &QPushButton::clicked, this, &OptionsPanel::dataAsked);
     connect(m_run, &QPushButton::clicked, this, [this] { emit runAsked(choice()); });
     connect(m_add, &QPushButton::clicked, this, [this] { emit addAsked(choice()); });
 }
@@ -226,7 +223,6 @@ void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) 
     showModels();
     showVariants();
     showTasks();
-    showData();
     forgetCost();
 }
 
@@ -241,31 +237,11 @@ void OptionsPanel::setModel(const ModelChoice& model,
 
 void OptionsPanel::setData(const QStringList& paths,
                            const std::optional<engine::DataLayout>& layout) {
-    m_data = paths;
-    m_layout = layout;
-    m_preview.reset();
     m_leftOut.clear();
-    m_dataProblem.clear();
+    m_prompts->setData(paths, layout);
     showSizes();
-    if (!paths.isEmpty() && layout)
-        m_scan->read(paths, *layout);
-    else if (!paths.isEmpty())
-        m_scan->open(paths);
     showTasks();
-    showData();
     forgetCost();
-}
-
-void OptionsPanel::takePreview(const DataScan::Preview& preview, bool isWhole) {
-    m_preview = preview;
-    if (isWhole && preview->prompts == 0) {
-        m_dataProblem = tr("No prompt was found in these files. Choose their columns with \"Open "
-                           "data...\", then \"Use for a recipe\".");
-        forgetCost();
-    }
-    showSizes();
-    showTasks();
-    showData();
 }
 
 void OptionsPanel::showSizes() {
@@ -278,15 +254,18 @@ void OptionsPanel::showSizes() {
     const int prompts =
         found->second.promptsFor(m_recipe.stages.empty() ? "" : m_recipe.stages.back().name);
     qint64 most = 0; // that a task of the files has
-    if (m_preview != nullptr)
-        for (const auto& [task, count] : m_preview->tasks)
+    const DataScan::Preview preview = m_prompts->preview();
+    if (preview != nullptr)
+        for (const auto& [task, count] : preview->tasks)
             most = std::max<qint64>(most, count);
     QString text =
         prompts == 0
             ? tr("All prompts of each task")
             : countText(prompts, tr("1 prompt of each task"), tr("%1 prompts of each task"));
     if (most > 0 && most < prompts)
-        text = tr("%1 (no task of your files has more than %2)").arg(text, numberText(most));
+        text = (m_prompts->areExamples() ? tr("%1 (no task of the examples has more than %2)")
+                                         : tr("%1 (no task of your files has more than %2)"))
+                   .arg(text, numberText(most));
     if (found->second.mostTasks > 0)
         text = tr("%1, of %2 at most")
                    .arg(text, countText(found->second.mostTasks, tr("1 task"), tr("%1 tasks")));
@@ -376,9 +355,10 @@ void OptionsPanel::showVariants() {
 /// Recipes with tasks of their own take no others.
 void OptionsPanel::showTasks() {
     clearChecks(m_tasks);
-    if (m_preview != nullptr && m_recipe.tasks.empty() && m_preview->tasks.size() > 1 &&
-        m_preview->tasks.size() <= kMostShownTasks)
-        for (const auto& [task, count] : m_preview->tasks) {
+    const DataScan::Preview preview = m_prompts->preview();
+    if (preview != nullptr && m_recipe.tasks.empty() && preview->tasks.size() > 1 &&
+        preview->tasks.size() <= kMostShownTasks)
+        for (const auto& [task, count] : preview->tasks) {
             const QString name = QString::fromStdString(task);
             auto* check = new QCheckBox(
                 QStringLiteral("%1 \u00B7 %2").arg(readableTaskTitle(name), numberText(count)));
@@ -397,35 +377,15 @@ void OptionsPanel::showTasks() {
     m_taskTitle->setVisible(!m_tasks.empty());
 }
 
-void OptionsPanel::showData() {
-    QStringList names;
-    for (const QString& path : m_data)
-        names << QFileInfo(path).fileName();
-    QString text = names.join(QStringLiteral(", "));
-    if (m_data.isEmpty())
-        text = tr("None yet: JSONL, CSV, TSV, text files, or a folder of them.");
-    else if (!m_dataProblem.isEmpty())
-        text = m_dataProblem;
-    else if (m_preview != nullptr)
-        text = tr("%1: %2, %3")
-                   .arg(text,
-                        countText(m_preview->prompts, tr("1 prompt"), tr("%1 prompts")),
-                        countText(static_cast<qint64>(m_preview->tasks.size()),
-                                  tr("1 task"),
-                                  tr("%1 tasks")));
-    m_dataNote->setText(text);
+void OptionsPanel::showRunnable() {
     const bool canRun = obstacle().isEmpty();
     m_run->setEnabled(canRun);
     m_add->setEnabled(canRun);
 }
 
 QString OptionsPanel::obstacle() const {
-    if (m_data.isEmpty())
-        return tr("Choose the prompts first.");
-    if (!m_dataProblem.isEmpty())
-        return m_dataProblem;
-    if (!m_layout)
-        return tr("Reading the files.");
+    if (const QString problem = m_prompts->obstacle(); !problem.isEmpty())
+        return problem;
     const QStringList others = otherModels();
     if (m_recipe.leastModels - 1 > others.size())
         return countText(m_recipe.leastModels - 1,
@@ -445,7 +405,7 @@ void OptionsPanel::forgetCost() {
     if (!m_hasRecipe)
         return;
     m_cost->ask({});
-    showData();
+    showRunnable();
     const QString problem = obstacle();
     tellCost(problem.isEmpty() ? tr("Not estimated: that reads the model and measures it for some "
                                     "seconds.")
@@ -471,8 +431,8 @@ RecipeChoice OptionsPanel::choice() const {
     choice.path = m_path;
     choice.recipe = m_recipe;
     choice.size = m_size;
-    choice.data = m_data;
-    choice.layout = m_layout.value_or(engine::DataLayout());
+    choice.data = m_prompts->data();
+    choice.layout = m_prompts->dataLayout().value_or(engine::DataLayout());
     choice.seeds = m_seeds->value();
     choice.executor = m_executor->arguments();
     choice.otherModels = otherModels();

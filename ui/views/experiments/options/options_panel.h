@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "engine/experiments/data/data_layout.h"
 #include "engine/session/engine_event.h"
 #include "ui/experiments/setup/cost_preview.h"
-#include "ui/experiments/setup/data_scan.h"
 #include "ui/experiments/setup/run_setup.h"
 #include "ui/theme/theme.h"
 
@@ -23,6 +23,7 @@ namespace ui {
 
 class ColumnScroll;
 class ExecutorChoice;
+class PromptsChoice;
 class SegmentedControl;
 
 /// How the chosen recipe is run: size, prompts, other models if it compares some, decoders, tasks,
@@ -31,16 +32,18 @@ class OptionsPanel : public QWidget {
     Q_OBJECT
 
 public:
-    OptionsPanel(const Theme& theme, QString program, QWidget* parent = nullptr);
+    /// `examples` is the folder of the prompts that come with the program; empty: there are none.
+    OptionsPanel(const Theme& theme,
+                 QString program,
+                 const QString& examples = {},
+                 QWidget* parent = nullptr);
 
     /// Shows the options of this recipe; a null one has none.
     void setRecipe(const QString& path, const engine::Recipe* recipe);
 
-    /// The files with prompts for recipes, and how they are read: without a layout as the first of
-    /// them proposes.
+    /// The user's files with prompts for recipes, and how they are read: without a layout as the
+    /// first of them proposes. No paths: the examples.
     void setData(const QStringList& paths, const std::optional<engine::DataLayout>& layout = {});
-
-    const QStringList& data() const { return m_data; }
 
     /// The model that runs, and the decoders that it has, for their titles.
     void setModel(const ModelChoice& model, const std::vector<engine::DecoderInfo>& decoders);
@@ -49,14 +52,14 @@ public:
 
 signals:
     void dataAsked();
+    void examplesAsked();
     void runAsked(const ui::RecipeChoice& choice);
     void addAsked(const ui::RecipeChoice& choice);
     void overlayToggled(bool isShown);
 
 private:
-    void build();
+    void build(const QString& examples);
     void restyle();
-    void takePreview(const DataScan::Preview& preview, bool isWhole);
     void showSizes();
     void showModels();
     void askForModel(bool isFolder);
@@ -64,7 +67,7 @@ private:
     QStringList otherModels() const;
     void showVariants();
     void showTasks();
-    void showData();
+    void showRunnable();
     void forgetCost();
     void askCost();
     void tellCost(const QString& text, bool isError);
@@ -72,25 +75,19 @@ private:
 
     const Theme& m_theme;
     CostPreview* m_cost;
-    DataScan* m_scan;
-    DataScan::Preview m_preview;
     QString m_path;
     engine::Recipe m_recipe;
     bool m_hasRecipe = false;
-    QStringList m_data;
-    std::optional<engine::DataLayout> m_layout; ///< none: it is not proposed yet
     QStringList m_sizes;
     QString m_size;
     ModelChoice m_model;
     QHash<QString, QString> m_titles; ///< of decoders, by name
-    QString m_dataProblem;
     ColumnScroll* m_scroll = nullptr;
     QWidget* m_form = nullptr;
     QLabel* m_nothing = nullptr;
     SegmentedControl* m_sizeChoice = nullptr;
     QLabel* m_sizeNote = nullptr;
-    QLabel* m_dataNote = nullptr;
-    QPushButton* m_openData = nullptr;
+    PromptsChoice* m_prompts = nullptr;
     QLabel* m_modelTitle = nullptr;
     QVBoxLayout* m_modelRows = nullptr;
     std::vector<QCheckBox*> m_models;

@@ -51,6 +51,13 @@ QString sentenceOf(const ExperimentJob& job, const RunPicture* picture) {
                : state;
 }
 
+/// Whether the files of a model are no longer where they were.
+bool hasLostModel(const engine::RunPlan& plan) {
+    return std::ranges::any_of(plan.models, [](const engine::RunModel& model) {
+        return !model.path.empty() && !QFileInfo::exists(QString::fromStdString(model.path));
+    });
+}
+
 } // namespace
 
 ExperimentsPage::ExperimentsPage(const ViewContext& context, ViewMenu& menu, QWidget* parent)
@@ -149,8 +156,10 @@ void ExperimentsPage::showJob(const ExperimentJob& job, const RunPicturePtr& pic
     m_header->setProgress(job.isAtWork() && isRead ? progressShare(*picture) : std::nullopt);
     m_header->changeButtons([&] { showButtons(job, m_isStream, isRead && picture->hasReport); });
     const QString unread = picture != nullptr ? picture->problem : QString();
-    showFailure(job.state == JobState::Failed ? job.sentence : unread,
-                job.state == JobState::Failed);
+    const bool hasFailed = job.state == JobState::Failed;
+    showFailure(hasFailed ? job.sentence : unread,
+                hasFailed,
+                hasFailed && isRead && hasLostModel(picture->facts->plan));
     const bool isCourse = m_isStream && !m_isReport;
     if (isCourse)
         m_stream->setPicture(picture, job.state == JobState::Running);
@@ -190,8 +199,9 @@ void ExperimentsPage::turn() {
         m_isReport = !m_isReport;
 }
 
-void ExperimentsPage::showFailure(const QString& sentence, bool canResume) {
-    if (std::exchange(m_noticeText, sentence) == sentence)
+void ExperimentsPage::showFailure(const QString& sentence, bool canResume, bool isModelLost) {
+    const std::pair<QString, bool> told{sentence, isModelLost};
+    if (std::exchange(m_noticeText, told) == told)
         return;
     delete std::exchange(m_notice, nullptr);
     if (sentence.isEmpty())
@@ -200,6 +210,9 @@ void ExperimentsPage::showFailure(const QString& sentence, bool canResume) {
                   {},
                   canResume ? tr("The experiment stopped.") : tr("The run cannot be read."),
                   canResume ? tr("%1 What is finished is kept.").arg(sentence) : sentence};
+    if (isModelLost)
+        notice.choices.push_back(
+            {tr("Find its model..."), [this] { emit actionAsked(Action::FindModel); }, false});
     if (canResume)
         notice.choices.push_back(
             {tr("Resume"), [this] { emit actionAsked(Action::RunOrPause); }, false});

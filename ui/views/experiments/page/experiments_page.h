@@ -28,7 +28,7 @@ class ExperimentsPage : public QWidget {
     Q_OBJECT
 
 public:
-    enum class Action { RunOrPause, Stop, RunAgain, Turn, OpenReport };
+    enum class Action { RunOrPause, Stop, RunAgain, Turn, OpenReport, FindModel };
 
     ExperimentsPage(const ViewContext& context, ViewMenu& menu, QWidget* parent = nullptr);
 
@@ -74,7 +74,7 @@ private:
     void build();
     void showPage(QWidget* page);
     void showButtons(const ExperimentJob& job, bool isStream, bool hasReport);
-    void showFailure(const QString& sentence, bool canResume);
+    void showFailure(const QString& sentence, bool canResume, bool isModelLost = false);
     void hideHead();
 
     const Theme& m_theme;
@@ -82,7 +82,7 @@ private:
     std::vector<std::pair<Action, QPushButton*>> m_buttons;
     QVBoxLayout* m_noticePlace;
     QWidget* m_notice = nullptr;
-    QString m_noticeText;
+    std::pair<QString, bool> m_noticeText; ///< and whether the model is missing
     QStackedWidget* m_body;
     EmptyExperiments* m_empty;
     RecipePage* m_recipe;

@@ -59,6 +59,12 @@ FigureView::FigureView(const ViewContext& context, engine::ResultFigure figure, 
 void FigureView::setFigure(engine::ResultFigure figure) {
     m_figure = std::move(figure);
     refreshView({});
+    emit figureChanged();
+}
+
+void FigureView::setStill(engine::ResultFigure still) {
+    m_still = std::move(still);
+    refreshView({});
 }
 
 void FigureView::setOverlay(bool isShown) {
@@ -66,8 +72,7 @@ void FigureView::setOverlay(bool isShown) {
         refreshView({});
 }
 
-engine::ResultFigure FigureView::shownFigure() const {
-    engine::ResultFigure figure = m_figure;
+engine::ResultFigure FigureView::withOverlay(engine::ResultFigure figure) const {
     if (m_hasOverlay)
         return figure;
     figure.overlayLabel.clear();
@@ -82,7 +87,7 @@ engine::Drawing FigureView::draw(int width) const {
     canvas.width = std::max(1, width - 2 * theme().scaled(kFigureSide));
     canvas.textScale = theme().scaled(100) / 100.0;
     canvas.textWidth = drawingTextWidth(theme());
-    return engine::drawFigure(shownFigure(), canvas);
+    return engine::drawFigure(withOverlay(m_still ? *m_still : m_figure), canvas);
 }
 
 void FigureView::refreshView(Topics) {
@@ -244,7 +249,9 @@ void FigureView::drawFigure(QPainter& painter, const QSize& size) {
     paintDrawing(painter, drawing, theme());
 }
 
-FigureTable FigureView::table() const { return figureTableOf(engine::figureTable(shownFigure())); }
+FigureTable FigureView::table() const {
+    return figureTableOf(engine::figureTable(withOverlay(m_figure)));
+}
 
 FigureTable figureTableOf(const engine::ResultTable& table) {
     FigureTable made;

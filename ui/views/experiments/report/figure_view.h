@@ -36,6 +36,9 @@ public:
 
     const engine::ResultFigure& figure() const { return m_figure; }
 
+    /// Draws this in the place of the figure, whose numbers the table keeps: a moment of a film.
+    void setStill(engine::ResultFigure still);
+
     /// Whether a paper's own values are shown beside ours.
     void setOverlay(bool isShown);
 
@@ -61,6 +64,9 @@ public:
     QSize sizeHint() const override;
 
 signals:
+    /// By setFigure().
+    void figureChanged();
+
     /// The user has chosen a cell; setCell() shows it.
     void cellChosen(const ui::MatrixCell& cell);
 
@@ -76,7 +82,7 @@ protected:
 
 private:
     engine::Drawing draw(int width) const;
-    engine::ResultFigure shownFigure() const;
+    engine::ResultFigure withOverlay(engine::ResultFigure figure) const;
     void describe();
     void paintChosen(QPainter& painter) const;
 
@@ -87,6 +93,7 @@ private:
     void moveCell(int down, int right);
 
     engine::ResultFigure m_figure;
+    std::optional<engine::ResultFigure> m_still;
     engine::Drawing m_drawing;
     bool m_hasOverlay = true;
     std::optional<MatrixCell> m_cell;

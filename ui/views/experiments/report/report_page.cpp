@@ -4,6 +4,8 @@
 #include "ui/shell/docks/dock_title.h"
 #include "ui/views/experiments/page/shard_grid.h"
 #include "ui/views/experiments/report/figure_view.h"
+#include "ui/views/experiments/report/film/film_bar.h"
+#include "ui/views/experiments/report/film/running_film.h"
 #include "ui/views/experiments/report/matrices/task_matrices.h"
 #include "ui/views/experiments/report/origins_view.h"
 #include "ui/views/experiments/report/result_section.h"
@@ -94,9 +96,7 @@ void ReportPage::build() {
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_menu.titled(m_shards));
-    m_waitingRow = new QVBoxLayout; // a style sheet takes a label's own margins away
-    m_waitingRow->addWidget(m_waiting);
-    column->addLayout(m_waitingRow);
+    column->addWidget(m_waiting);
     column->addWidget(m_verdict);
     column->addLayout(m_parts);
     column->addLayout(m_originsRow);
@@ -109,7 +109,7 @@ void ReportPage::restyle() {
     const int side = theme.scaled(12);
     m_measured->setContentsMargins(side, theme.scaled(8), side, theme.scaled(8));
     m_notes->setContentsMargins(side, 0, side, theme.scaled(8));
-    m_waitingRow->setContentsMargins(side, side, side, side);
+    m_waiting->setMargin(side); // of the label: a layout around it would keep it while it is hidden
     m_saveGrid->setContentsMargins(side, theme.scaled(8), side, theme.scaled(12));
     m_saveGrid->setSpacing(theme.scaled(8));
     placeSaves();
@@ -143,6 +143,7 @@ void ReportPage::resizeEvent(QResizeEvent* event) {
 void ReportPage::setPicture(const RunPicturePtr& picture) {
     const bool isAnother =
         m_picture == nullptr || picture == nullptr || m_picture->folder != picture->folder;
+    const std::size_t setsBefore = m_picture == nullptr ? 0 : m_picture->progress.plans.size();
     m_picture = picture;
     const bool hasRun = picture != nullptr && picture->facts != nullptr;
     const auto result = hasRun ? picture->result : nullptr;
@@ -150,15 +151,21 @@ void ReportPage::setPicture(const RunPicturePtr& picture) {
     m_shards->parentWidget()->setVisible(isOpen && picture->progress.shards.size() > 1);
     if (isOpen)
         m_shards->setShards(picture->progress.shards);
-    m_waiting->setVisible(result == nullptr);
+    const bool hasMoreSets = isOpen && (isAnother || picture->progress.plans.size() != setsBefore);
+    if (hasMoreSets || !isOpen)
+        m_film = isOpen ? runningFilm(*picture) : std::nullopt;
+    m_waiting->setVisible(result == nullptr && !m_film);
     m_waiting->setText(hasRun ? tr("The first figures appear when the first part is finished.")
                               : tr("Figures and tables appear here once the run has begun."));
     m_verdict->setVisible(result != nullptr);
     m_foot->setVisible(result != nullptr);
     if (isAnother)
         verticalScrollBar()->setValue(0);
-    if (result == m_shown && !isAnother)
+    if (result == m_shown && !isAnother) {
+        if (hasMoreSets && m_film)
+            showFigures(result != nullptr ? *result : engine::ExperimentResult());
         return;
+    }
     m_shown = result;
     showResult(result != nullptr ? *result : engine::ExperimentResult());
 }
@@ -172,11 +179,13 @@ void ReportPage::showResult(const engine::ExperimentResult& result) {
 }
 
 /// The views stay while a result of the same figures grows.
-void ReportPage::showFigures(const engine::ExperimentResult& result) {
+void ReportPage::showFigures(const engine::ExperimentResult& known) {
+    const engine::ExperimentResult result = withFilm(known, m_film);
     const bool isSame = std::ranges::equal(
         result.figures, m_figures, [](const engine::ResultFigure& figure, const FigureView* view) {
             return figure.id == view->figure().id && figure.title == view->figure().title &&
-                   isTaskMatrix(figure) == isTaskMatrix(view->figure());
+                   isTaskMatrix(figure) == isTaskMatrix(view->figure()) &&
+                   engine::isFilm(figure) == engine::isFilm(view->figure());
         });
     if (!isSame)
         makeFigures(result);
@@ -199,6 +208,8 @@ void ReportPage::makeFigures(const engine::ExperimentResult& result) {
         view->setOverlay(m_hasOverlay);
         m_figures.push_back(view);
         QWidget* part = m_menu.titled(view);
+        if (engine::isFilm(figure))
+            part->layout()->addWidget(new FilmBar(m_context, *view, part));
         if (!isTaskMatrix(figure)) {
             m_parts->insertWidget(place++, part);
             continue;

@@ -7,6 +7,8 @@
 
 #include <QScrollArea>
 
+#include <optional>
+
 class QGridLayout;
 class QLabel;
 class QVBoxLayout;
@@ -75,7 +77,6 @@ private:
     QWidget* m_content;
     ShardGrid* m_shards = nullptr;
     QLabel* m_waiting = nullptr;
-    QVBoxLayout* m_waitingRow = nullptr;
     VerdictBand* m_verdict = nullptr;
     QVBoxLayout* m_parts = nullptr; ///< figures, then tables
     std::vector<FigureView*> m_figures;
@@ -89,6 +90,7 @@ private:
     QGridLayout* m_saveGrid = nullptr;
     std::vector<QWidget*> m_saves; ///< what it can be saved as, behind their label
     RunPicturePtr m_picture;
+    std::optional<engine::ResultFigure> m_film; ///< of a run that goes on
     std::shared_ptr<const engine::ExperimentResult> m_shown;
     bool m_hasOverlay = true;
 };

@@ -24,16 +24,21 @@ std::vector<std::string> tasksOf(const std::vector<NamedSkipSet>& sets) {
     return tasks;
 }
 
-/// A change that the engine has made already; does nothing once another model is loaded.
+/// A change that the engine has made already; one of the loaded model's sets does nothing once
+/// another model is loaded.
 class ShelfChange : public QUndoCommand {
 public:
-    ShelfChange(SkipSetShelf& shelf, const SkipSetsListed& after, const QString& what)
+    ShelfChange(SkipSetShelf& shelf,
+                const SkipSetsListed& after,
+                const SkipSetOwner& owner,
+                const QString& what)
         : QUndoCommand(what)
         , m_shelf(&shelf)
         , m_model(after.own.fingerprint)
+        , m_owner(owner)
         , m_before(after.lost) {
         for (const std::string& task : after.taken)
-            if (const NamedSkipSet* set = shelf.find(task))
+            if (const NamedSkipSet* set = shelf.find(task, owner.fingerprint))
                 m_after.push_back(*set);
     }
 
@@ -47,12 +52,13 @@ public:
 
 private:
     void exchange(const std::vector<NamedSkipSet>& gone, const std::vector<NamedSkipSet>& back) {
-        if (m_shelf == nullptr || !m_shelf->exchange(m_model, tasksOf(gone), back))
+        if (m_shelf == nullptr || !m_shelf->exchange(m_model, m_owner, tasksOf(gone), back))
             setObsolete(true);
     }
 
     QPointer<SkipSetShelf> m_shelf;
     std::string m_model;
+    SkipSetOwner m_owner;
     std::vector<NamedSkipSet> m_before;
     std::vector<NamedSkipSet> m_after;
     bool m_isDone = true; ///< the stack calls redo() when it gets the command
@@ -64,8 +70,14 @@ QString setsText(std::size_t count) {
         static_cast<qint64>(count), SkipSetShelf::tr("1 set"), SkipSetShelf::tr("%1 sets"));
 }
 
-/// Of an experiment's run that has this title.
-QString keptText(const SkipSetsListed& listed, const QString& run) {
+/// Of an experiment's run that has this title, for a model that is not loaded, if it is named.
+QString keptText(const SkipSetsListed& listed, const QString& run, const QString& model) {
+    if (!listed.taken.empty() && !model.isEmpty())
+        return countText(
+                   static_cast<qint64>(listed.taken.size()),
+                   SkipSetShelf::tr("1 set of \u201C%2\u201D is kept in the library of %3 now."),
+                   SkipSetShelf::tr("%1 sets of \u201C%2\u201D are kept in the library of %3 now."))
+            .arg(run, model);
     if (!listed.taken.empty())
         return countText(static_cast<qint64>(listed.taken.size()),
                          SkipSetShelf::tr("1 set of \u201C%2\u201D is kept in the library now."),
@@ -76,11 +88,14 @@ QString keptText(const SkipSetsListed& listed, const QString& run) {
                : QString();
 }
 
-QString importText(const SkipSetsListed& listed, const QString& path, const QString& run) {
+QString importText(const SkipSetsListed& listed,
+                   const QString& path,
+                   const QString& run,
+                   const QString& model) {
     QString text = run.isEmpty()
                        ? SkipSetShelf::tr("%1 imported from %2.")
                              .arg(setsText(listed.taken.size()), QFileInfo(path).fileName())
-                       : keptText(listed, run);
+                       : keptText(listed, run, model);
     if (!listed.kept.empty())
         text += u' ' + (listed.kept.size() == 1
                             ? SkipSetShelf::tr("\u201C%1\u201D has a set already and keeps it.")
@@ -124,9 +139,18 @@ SkipSetShelf::SkipSetShelf(EngineBridge& bridge,
     connect(&bridge, &EngineBridge::eventCame, this, &SkipSetShelf::follow);
 }
 
-const NamedSkipSet* SkipSetShelf::find(const std::string& task) const {
-    const auto found = std::ranges::find(m_listed.own.sets, task, &NamedSkipSet::task);
-    return found == m_listed.own.sets.end() ? nullptr : &*found;
+const NamedSkipSet* SkipSetShelf::find(const std::string& task,
+                                       const std::string& fingerprint) const {
+    const ModelSkipSets* model = &m_listed.own;
+    if (!fingerprint.empty() && fingerprint != model->fingerprint) {
+        const auto other =
+            std::ranges::find(m_listed.others, fingerprint, &ModelSkipSets::fingerprint);
+        if (other == m_listed.others.end())
+            return nullptr;
+        model = &*other;
+    }
+    const auto found = std::ranges::find(model->sets, task, &NamedSkipSet::task);
+    return found == model->sets.end() ? nullptr : &*found;
 }
 
 void SkipSetShelf::setWatched(bool isWatched) {
@@ -203,8 +227,10 @@ bool SkipSetShelf::isUnchanged(const std::string& task) const {
            std::ranges::find(m_listed.lost, task, &NamedSkipSet::task) == m_listed.lost.end();
 }
 
-void SkipSetShelf::noteChange(const QString& what, const QString& sentence) {
-    m_undoStack.push(new ShelfChange(*this, m_listed, what));
+void SkipSetShelf::noteChange(const QString& what,
+                              const QString& sentence,
+                              const SkipSetOwner& owner) {
+    m_undoStack.push(new ShelfChange(*this, m_listed, owner, what));
     emit told(sentence, Offer::Undo);
 }
 
@@ -223,15 +249,23 @@ void SkipSetShelf::rename(const std::string& task, const std::string& name) {
     });
 }
 
-void SkipSetShelf::importFrom(const QString& path, bool replaces, const QString& run) {
-    ask(ImportSkipSets{.path = path.toStdString(), .replaces = replaces},
-        [this, path, run](const SkipSetsListed& listed) {
-            std::erase_if(m_listed.taken,
-                          [this](const std::string& task) { return isUnchanged(task); });
-            const QString sentence = importText(listed, path, run);
+void SkipSetShelf::importFrom(const QString& path,
+                              bool replaces,
+                              const QString& run,
+                              const SkipSetOwner& owner) {
+    ask(ImportSkipSets{.path = path.toStdString(), .replaces = replaces, .owner = owner},
+        [this, path, run, owner](const SkipSetsListed& listed) {
+            const bool isOwn =
+                owner.fingerprint.empty() || owner.fingerprint == listed.own.fingerprint;
+            if (isOwn)
+                std::erase_if(m_listed.taken,
+                              [this](const std::string& task) { return isUnchanged(task); });
+            const QString sentence = importText(
+                listed, path, run, isOwn ? QString() : QString::fromStdString(owner.model));
             m_replaceablePath = path;
+            m_replaceableOwner = owner;
             if (!listed.taken.empty())
-                noteChange(tr("import skip sets"), sentence);
+                noteChange(tr("import skip sets"), sentence, owner);
             if (!listed.kept.empty() || listed.taken.empty())
                 emit told(sentence, listed.kept.empty() ? Offer::None : Offer::Replace);
         });
@@ -248,14 +282,16 @@ void SkipSetShelf::exportTo(const QString& path,
 }
 
 bool SkipSetShelf::exchange(const std::string& fingerprint,
+                            const SkipSetOwner& owner,
                             const std::vector<std::string>& removed,
                             const std::vector<NamedSkipSet>& added) {
-    if (fingerprint != m_listed.own.fingerprint || m_store.model() == nullptr) {
+    const bool isLoaded = fingerprint == m_listed.own.fingerprint && m_store.model() != nullptr;
+    if (owner.fingerprint.empty() && !isLoaded) {
         emit told(tr("Nothing was changed: the skip sets were those of another model."),
                   Offer::None);
         return false;
     }
-    return ask(ChangeSkipSets{.removed = removed, .added = added}, {});
+    return ask(ChangeSkipSets{.removed = removed, .added = added, .owner = owner}, {});
 }
 
 } // namespace ui

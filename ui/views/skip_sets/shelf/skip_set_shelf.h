@@ -36,8 +36,9 @@ public:
 
     const engine::SkipSetsListed& listed() const { return m_listed; }
 
-    /// Null if the loaded model has no set of this task.
-    const engine::NamedSkipSet* find(const std::string& task) const;
+    /// Null if the model with this fingerprint, empty: the loaded one, has no set of this task.
+    const engine::NamedSkipSet* find(const std::string& task,
+                                     const std::string& fingerprint = {}) const;
 
     /// Whether the engine has told what is stored.
     bool isKnown() const { return m_isKnown; }
@@ -51,8 +52,12 @@ public:
     void remove(const std::string& task);
     void rename(const std::string& task, const std::string& name);
 
-    /// The sets of a file; `run` is the title of the experiment that has found them, if one has.
-    void importFrom(const QString& path, bool replaces = false, const QString& run = {});
+    /// The sets of a file; `run` is the title of the experiment that has found them, if one has,
+    /// and `owner` its model.
+    void importFrom(const QString& path,
+                    bool replaces = false,
+                    const QString& run = {},
+                    const engine::SkipSetOwner& owner = {});
 
     /// Without tasks all sets of the model are written.
     void
@@ -61,9 +66,14 @@ public:
     /// The file whose sets were not all taken, because their tasks have others.
     const QString& replaceablePath() const { return m_replaceablePath; }
 
-    /// For the undo stack: removes sets of the model with this fingerprint and adds others. False
-    /// if another model is loaded or the command was not taken.
+    /// The model for which it was taken in.
+    const engine::SkipSetOwner& replaceableOwner() const { return m_replaceableOwner; }
+
+    /// For the undo stack: removes sets and adds others, of `owner` if it is named, or else of the
+    /// model with this fingerprint. False if another one is loaded then, or the command was not
+    /// taken.
     bool exchange(const std::string& fingerprint,
+                  const engine::SkipSetOwner& owner,
                   const std::vector<std::string>& removed,
                   const std::vector<engine::NamedSkipSet>& added);
 
@@ -83,7 +93,9 @@ private:
     void follow(const engine::EngineEvent& event);
     void take(const engine::SkipSetsListed& listed);
     bool isUnchanged(const std::string& task) const;
-    void noteChange(const QString& what, const QString& sentence);
+    void noteChange(const QString& what,
+                    const QString& sentence,
+                    const engine::SkipSetOwner& owner = {});
 
     EngineBridge& m_bridge;
     const RunStore& m_store;
@@ -97,6 +109,7 @@ private:
     bool m_isKnown = false;
     bool m_isWatched = false;
     QString m_replaceablePath;
+    engine::SkipSetOwner m_replaceableOwner;
 };
 
 /// A task's name in one line; it may hold line breaks.

@@ -43,6 +43,11 @@ constexpr std::array kInfos = {
     MeasureInfo{"step_ms", "ms/round", "milliseconds a round", NumberForm::Plain},
     MeasureInfo{"equal", "Same text", "answers equal to vanilla's", NumberForm::Fraction},
     MeasureInfo{"near_ties", "Near ties", "answers that differ at a near tie", NumberForm::Count},
+    MeasureInfo{
+        "first_difference", "First other", "first token that is not vanilla's", NumberForm::Count},
+    MeasureInfo{"difference_gap", "Widest gap", "gap of two logits", NumberForm::Small},
+    MeasureInfo{"draws", "Draws", "continuations", NumberForm::Count},
+    MeasureInfo{"draw_p", "p", "p, two-sample test", NumberForm::Small},
     MeasureInfo{"answers", "Answers", "answers", NumberForm::Count},
     MeasureInfo{"tokens", "Tokens", "tokens", NumberForm::Count},
     MeasureInfo{"prompts", "Prompts", "prompts", NumberForm::Count},
@@ -193,9 +198,31 @@ std::optional<Estimate> measured(std::string_view name, const Selection& selecti
             prompts.insert(run->place.prompt);
         return plain(static_cast<double>(prompts.size()), prompts.size());
     }
+    if (name == "draw_p") {
+        const auto test = drawnTest(selection);
+        return test ? plain(test->pValue, test->first) : std::nullopt;
+    }
     if (const auto found = SelectionSums(selection).value(name))
         return plain(found->value, static_cast<std::size_t>(std::max(found->count, 0)));
     return std::nullopt;
+}
+
+std::optional<TwoSampleTest> drawnTest(const Selection& selection) {
+    const auto tokensOf = [](const std::vector<const ShardDraw*>& draws) {
+        std::vector<std::vector<int>> tokens;
+        for (const ShardDraw* draw : draws)
+            tokens.push_back(draw->tokens);
+        return tokens;
+    };
+    std::vector<SamplePair> pairs;
+    std::set<const ReportVariant*> variants;
+    for (const AnsweredPrompt* run : selection.runs) {
+        if (run->place.variant->isVanilla || run->draws.empty() || run->vanillaDraws.empty())
+            continue;
+        variants.insert(run->place.variant);
+        pairs.push_back({tokensOf(run->vanillaDraws), tokensOf(run->draws)});
+    }
+    return variants.size() == 1 ? std::optional(twoSampleTest(pairs)) : std::nullopt;
 }
 
 std::vector<std::string> measureNames() {
@@ -228,6 +255,8 @@ std::string numberText(NumberForm form, const Estimate& value) {
         return countText(value.value);
     case NumberForm::Fraction:
         return fmt::format("{:.0f}/{}", value.value * value.count, value.count);
+    case NumberForm::Small:
+        return fmt::format("{:.2g}", value.value);
     }
     return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/experiments/report/analysis/measures/two_samples.h"
 #include "engine/experiments/report/analysis/run_data.h"
 #include "engine/experiments/report/experiment_result.h"
 
@@ -19,6 +20,7 @@ enum class NumberForm {
     Rate,     ///< 131.4
     Count,    ///< 180
     Fraction, ///< 178/180, of the count
+    Small,    ///< 0.00012, with two digits
 };
 
 /// A measure that tables, figures and verdicts may ask for, as tables and axes name it. Of answers
@@ -27,7 +29,10 @@ enum class NumberForm {
 /// what verifying and the rest of a round cost; `verify_cost` is a verification in vanilla steps;
 /// `draft_length` are draft passes per round, `layers_per_draft` the layers that one of them reads
 /// (the mean exit); `*_share` are parts of the decode time; `equal`, `near_ties` are shares of
-/// answers; `cumulative_speedup` is that of all prompts so far. Of searches: `matchness` (each
+/// answers; `first_difference` is the first place, from 1, at which one of them is not vanilla's,
+/// `difference_gap` the widest gap between vanilla's two best logits at such places; `draws` are
+/// continuations under seeds of their own, `draw_p` is the p-value of drawnTest();
+/// `cumulative_speedup` is that of all prompts so far. Of searches: `matchness` (each
 /// trial), `best_matchness`, `trials`, `random_trials`, `bayesian_trials`, `search_seconds`. Of
 /// sets: `skip_ratio`, `skipped` (sublayers), `jaccard` (of two tasks' sets), `set` (the layer
 /// grid). Of texts: the scores, and `token_origin` (the coloured text).
@@ -52,6 +57,10 @@ bool isSpeedup(std::string_view name);
 /// answers of all seeds; all other values are those of the sums. Speedups and acceptance have a
 /// 95 % bootstrap interval over prompts, unless there is only one.
 std::optional<Estimate> measured(std::string_view name, const Selection& selection);
+
+/// Whether a variant's continuations under seeds of their own have vanilla's distribution, prompt
+/// by prompt; none unless both have drawn some, and of several variants together.
+std::optional<TwoSampleTest> drawnTest(const Selection& selection);
 
 /// How far the baseline moved, if that is why a measure has no value in a selection.
 std::optional<double> refusedFor(std::string_view name, const Selection& selection);

@@ -93,6 +93,7 @@ SelectionSums::SelectionSums(const Selection& selection) {
             m_compared += answer->isEqual.has_value();
             m_equal += answer->isEqual.value_or(false);
             m_nearTies += answer->isNearTie;
+            addDifference(*answer);
             // Above 1 was written of drafts that had none.
             if (answer->draftRatio && *answer->draftRatio <= 1.0 &&
                 answer->decoding.draftLayers > 0.0) {
@@ -104,6 +105,7 @@ SelectionSums::SelectionSums(const Selection& selection) {
                 ++m_quality[name].second;
             }
         }
+        m_draws += static_cast<int>(run->draws.size());
         references.insert(run->vanilla.begin(), run->vanilla.end());
     }
     for (const ShardAnswer* answer : references) {
@@ -123,6 +125,16 @@ SelectionSums::SelectionSums(const Selection& selection) {
     m_trialSeconds = all.seconds;
     m_prompts = static_cast<int>(prompts.size());
     m_lastPlan = lastPlan(selection);
+}
+
+void SelectionSums::addDifference(const ShardAnswer& answer) {
+    if (answer.isEqual.value_or(true))
+        return;
+    if (answer.differsAt)
+        m_firstDifference =
+            std::min(m_firstDifference.value_or(*answer.differsAt), *answer.differsAt);
+    if (answer.gap)
+        m_widestGap = std::max(m_widestGap.value_or(*answer.gap), *answer.gap);
 }
 
 std::optional<double> SelectionSums::plainMs() const {
@@ -218,6 +230,12 @@ std::optional<Estimate> SelectionSums::ofAnswers(std::string_view name) const {
         return counted(quotient(m_equal, m_compared), m_compared);
     if (name == "near_ties" && m_compared > 0)
         return Estimate{static_cast<double>(m_nearTies), {}, {}, m_compared};
+    if (name == "first_difference" && m_firstDifference)
+        return Estimate{*m_firstDifference + 1.0, {}, {}, m_compared};
+    if (name == "difference_gap")
+        return counted(m_widestGap, m_compared);
+    if (name == "draws" && m_draws > 0)
+        return Estimate{static_cast<double>(m_draws), {}, {}, m_draws};
     if (name == "answers")
         return Estimate{static_cast<double>(m_answers), {}, {}, m_answers};
     if (name == "tokens")

@@ -32,6 +32,7 @@ private:
     std::optional<Estimate> ofAnswers(std::string_view name) const;
     std::optional<Estimate> ofSearch(std::string_view name) const;
     std::optional<double> plainMs() const;
+    void addDifference(const ShardAnswer& answer);
 
     DecodeMetrics m_decoding;
     double m_decodeMs = 0.0;
@@ -42,6 +43,9 @@ private:
     int m_compared = 0; ///< answers beside one of vanilla
     int m_equal = 0;
     int m_nearTies = 0;
+    int m_draws = 0;
+    std::optional<int> m_firstDifference; ///< from 0
+    std::optional<double> m_widestGap;    ///< where answers differ
     double m_ratioSum = 0.0;
     int m_ratios = 0;
     double m_vanillaMs = 0.0;

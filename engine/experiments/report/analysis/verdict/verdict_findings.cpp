@@ -18,14 +18,16 @@ ExperimentVerdict plainVerdict(const VerdictContext& context) {
         answers += run->own.size();
     const auto best = measured("best_matchness", all);
     const auto trials = measured("trials", all);
+    const std::string count = trials ? measureText("trials", *trials) : "0";
     const std::string tried =
-        fmt::format("{} sets were tried", trials ? measureText("trials", *trials) : "0");
+        count == "1" ? "One set was tried" : fmt::format("{} sets were tried", count);
     if (answers == 0 && (!best || best->value > 1.0)) // the score is a speed
         return {VerdictKind::Finding, tried + ".", ""};
     if (best && (context.isAboutSets || answers == 0))
         return {VerdictKind::Finding,
-                fmt::format("{}; the best one predicts {} of the tokens.",
+                fmt::format("{}; {} predicts {} of the tokens.",
                             tried,
+                            count == "1" ? "it" : "the best one",
                             measureText("best_matchness", *best)),
                 equalSentence(context.data)};
     return {VerdictKind::Finding,
@@ -66,23 +68,58 @@ ExperimentVerdict diagonalVerdict(const VerdictContext& context) {
     return verdict;
 }
 
+/// A decoder that never drafted has shown nothing, so neither its answers nor its draws count,
+/// unless they differ all the same.
 ExperimentVerdict equalVerdict(const VerdictContext& context) {
-    const std::string sentence = equalSentence(context.data);
-    const EqualCounts counts = equalCounts(context.data);
-    if (counts.compared == 0)
-        return plainVerdict(context);
-    if (counts.equal == counts.compared)
-        return {VerdictKind::Gain, sentence, ""};
-    std::vector<std::string> which;
+    Selection audited;
+    std::vector<const ReportVariant*> drafting;
+    std::vector<std::string> unequal;
+    std::vector<std::string> plain;
     for (const auto& variant : context.data.variants()) {
-        const auto share = measured("equal", context.of(*variant));
-        if (share && share->value < 1.0)
-            which.push_back(fmt::format("{} ({})", variant->label, measureText("equal", *share)));
+        if (variant->isVanilla)
+            continue;
+        const Selection own = context.of(*variant);
+        const auto share = measured("equal", own);
+        const bool differs = share && share->value < 1.0;
+        const DecodeMetrics sums = sumsOf(own);
+        if (!differs && sums.rounds == 0 && sums.plainRounds > 0) {
+            plain.push_back(variant->label);
+            continue;
+        }
+        drafting.push_back(variant.get());
+        audited.runs.insert(audited.runs.end(), own.runs.begin(), own.runs.end());
+        if (share && differs)
+            unequal.push_back(fmt::format("{} ({})", variant->label, measureText("equal", *share)));
     }
-    return {counts.equal + counts.nearTies == counts.compared ? VerdictKind::Finding
-                                                              : VerdictKind::NoGain,
-            sentence,
-            "Equal to vanilla's, token for token: " + joined(which) + "."};
+    const EqualCounts counts = equalCounts(audited);
+    const DrawnWords drawn = drawnWords(context.data, drafting);
+    const std::string idle =
+        plain.empty() ? "" : fmt::format("Never drafted, and so not audited: {}.", joined(plain));
+    if (counts.compared == 0 && drawn.sentence.empty()) {
+        ExperimentVerdict verdict = plainVerdict(context);
+        if (!idle.empty())
+            verdict.cause = idle;
+        return verdict;
+    }
+    const bool isEqual = counts.equal == counts.compared;
+    const bool isKept = counts.equal + counts.nearTies == counts.compared;
+    const bool isPassed = isKept && !drawn.hasOthers;
+    const std::string sentence = equalSentence(counts);
+    // A failure stands in front of what has passed.
+    const bool isAboutDraws = sentence.empty() || (isKept && drawn.hasOthers);
+    std::string cause;
+    if (!unequal.empty())
+        cause = "Equal to vanilla's, token for token: " + joined(unequal) + ". ";
+    if (const std::string& rest = isAboutDraws ? sentence : drawn.sentence; !rest.empty())
+        cause += rest + " ";
+    cause += idle;
+    return {!isPassed ? VerdictKind::NoGain
+            : isEqual ? VerdictKind::Gain
+                      : VerdictKind::Finding,
+            fmt::format("{} {}",
+                        isPassed ? "Passed." : "Failed.",
+                        isAboutDraws ? drawn.sentence : sentence),
+            cause};
 }
 
 ExperimentVerdict shareVerdict(const VerdictContext& context) {

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kHardlyMoreThanOne = 1.15; ///< tokens a round
 constexpr double kLongSearch = 0.1;         ///< share of the time
+constexpr double kTestLevel = 0.05;         ///< of all tests of a report together
 
 std::string textOf(std::string_view measure, const Selection& selection) {
     const auto value = measured(measure, selection);
@@ -27,9 +28,9 @@ double valueOf(std::string_view measure, const Selection& selection, double othe
 
 } // namespace
 
-EqualCounts equalCounts(const RunData& data) {
+EqualCounts equalCounts(const Selection& selection) {
     EqualCounts counts;
-    for (const AnsweredPrompt* run : data.select({}, {}).runs) {
+    for (const AnsweredPrompt* run : selection.runs) {
         for (const ShardAnswer* answer : run->own) {
             counts.compared += answer->isEqual.has_value();
             counts.equal += answer->isEqual.value_or(false);
@@ -40,7 +41,10 @@ EqualCounts equalCounts(const RunData& data) {
 }
 
 std::string equalSentence(const RunData& data) {
-    const EqualCounts counts = equalCounts(data);
+    return equalSentence(equalCounts(data.select({}, {})));
+}
+
+std::string equalSentence(const EqualCounts& counts) {
     if (counts.compared == 0)
         return {};
     if (counts.equal == counts.compared)
@@ -55,6 +59,53 @@ std::string equalSentence(const RunData& data) {
                        others,
                        counts.compared,
                        counts.nearTies);
+}
+
+DrawnWords drawnWords(const RunData& data, std::span<const ReportVariant* const> variants) {
+    struct Tested {
+        const ReportVariant* variant;
+        TwoSampleTest test;
+    };
+
+    std::vector<Tested> all;
+    for (const ReportVariant* variant : variants) {
+        const std::vector<Filter> own = {{"variant", variant->name}};
+        if (const auto test = drawnTest(data.select({}, own)))
+            all.push_back({variant, *test});
+    }
+    if (all.empty())
+        return {};
+    const double limit = kTestLevel / static_cast<double>(all.size());
+    const auto words = [](const Tested& one) {
+        return fmt::format("{} (p = {:.2g}, n = {} and {})",
+                           one.variant->label,
+                           one.test.pValue,
+                           one.test.first,
+                           one.test.second);
+    };
+    std::vector<std::string> others;
+    const Tested* smallest = &all.front();
+    for (const Tested& one : all) {
+        if (one.test.pValue < limit)
+            others.push_back(words(one));
+        if (one.test.pValue < smallest->test.pValue)
+            smallest = &one;
+    }
+    const std::string rule =
+        fmt::format("a permutation test with the limit p < {:.2g} / {} = {:.2g}",
+                    kTestLevel,
+                    all.size(),
+                    limit);
+    if (!others.empty())
+        return {fmt::format("Drawn under seeds of their own, these tokens do not have vanilla's "
+                            "distribution: {}; {}.",
+                            joined(others),
+                            rule),
+                true};
+    return {fmt::format("Drawn under seeds of their own, no tokens can be told from vanilla's: the "
+                        "smallest p is that of {}; {}.",
+                        words(*smallest),
+                        rule)};
 }
 
 std::string intervalWords(std::string_view measure, const Estimate& value) {

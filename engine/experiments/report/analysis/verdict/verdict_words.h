@@ -3,6 +3,7 @@
 
 #include "engine/experiments/report/analysis/measures/measures.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,22 @@ struct EqualCounts {
     int nearTies = 0;
 };
 
-EqualCounts equalCounts(const RunData& data);
+EqualCounts equalCounts(const Selection& selection);
 
 /// "No token differs in 180 answers." or how many differ; empty if none was compared.
+std::string equalSentence(const EqualCounts& counts);
+
+/// Of all variants.
 std::string equalSentence(const RunData& data);
+
+/// What the two-sample tests of several variants say together.
+struct DrawnWords {
+    std::string sentence = {}; ///< empty without such tests
+    bool hasOthers = false;    ///< one draws from another distribution than vanilla
+};
+
+/// A variant differs if its p-value is below .05 / the number of tests (Bonferroni's correction).
+DrawnWords drawnWords(const RunData& data, std::span<const ReportVariant* const> variants);
 
 /// Of a value of this measure: " (1.27 to 1.35, 60 prompts)"; empty without an interval.
 std::string intervalWords(std::string_view measure, const Estimate& value);
