@@ -78,8 +78,10 @@ void Presenter::leave() {
     // What the user has changed meanwhile stays.
     const bool isOwnTheme = m_theme.choice() == m_ownChoice;
     const bool isOwnText = m_theme.textPercent() == m_ownTextPercent;
-    m_window.setTheme(isOwnTheme ? m_choice : m_theme.choice());
-    m_window.setTextPercent(isOwnText ? m_textPercent : m_theme.textPercent());
+    m_theme.set(isOwnTheme ? m_choice : m_theme.choice(),
+                isOwnText ? m_textPercent : m_theme.textPercent());
+    m_window.setTheme(m_theme.choice()); // and remembers it
+    m_window.setTextPercent(m_theme.textPercent());
 }
 
 /// With the bridge's ticks, so that nothing runs on a timer of its own.

@@ -278,8 +278,7 @@ void MainWindow::setTheme(ThemeChoice choice) {
 }
 
 void MainWindow::tryTheme(ThemeChoice choice, int textPercent) {
-    m_theme.setChoice(choice);
-    m_theme.setTextPercent(textPercent);
+    m_theme.set(choice, textPercent);
     layOutAgain();
 }
 

@@ -3,7 +3,6 @@
 
 #include "ui/learn/lessons/lesson_panel.h"
 #include "ui/shell/figure_text.h"
-#include "ui/studio/program/single_instance.h"
 #include "ui/studio/workspaces/lesson_hand.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
@@ -173,7 +172,8 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
         if (load->backend != m_options.backend.toStdString())
             m_options.backend.clear(); // in the dock Models another one was chosen
     m_noGain->update({});
-    for (const char* told : {"ended_badly", "load_model", "choose_decoder", "backend"})
+    for (const char* told :
+         {"ended_badly", "load_model", "choose_decoder", "backend", "first_message"})
         m_window->messages().withdraw(QLatin1String(told));
     const QString name = QString::fromStdString(loaded.model.name);
     m_window->setWindowTitle(QStringLiteral("%1 \u2013 SWIFT Studio")
@@ -229,85 +229,6 @@ void Studio::chooseFirstDecoder(const ModelLoaded& loaded) {
                                        .arg(QString::fromStdString(wanted))});
 }
 
-/// A message from a further start never interrupts an answer: it waits for its end.
-void Studio::sendFirstMessage() {
-    if (m_options.firstMessage.isEmpty() || !m_hasChosenDecoder ||
-        m_session->obstacle(m_options.firstMessage) != SendObstacle::None)
-        return;
-    const QString message = std::exchange(m_options.firstMessage, {});
-    m_session->newChat();
-    m_session->send(message);
-}
-
-/// Whether the model that it asks for comes anyway.
-bool Studio::isBeingLoaded(const StartRequest& request) const {
-    const LoadModel* load = m_bridge->pendingLoad();
-    if (load == nullptr || load->isPlanted != request.isPlanted ||
-        (!request.backend.isEmpty() && request.backend.toStdString() != load->backend))
-        return false;
-    const QFileInfo model(QString::fromStdString(load->path));
-    return request.modelPath.isEmpty() ? request.isPlanted
-                                       : request.modelPath == model.absoluteFilePath();
-}
-
-void Studio::takeStart(const StartRequest& request) {
-    m_window->setWindowState(m_window->windowState() & ~Qt::WindowMinimized);
-    m_window->show();
-    m_window->raise();
-    m_window->activateWindow();
-    openFiles(request.files);
-    if (!request.message.isEmpty())
-        m_options.firstMessage = request.message;
-    if (!request.decoder.isEmpty()) {
-        m_options.decoder = request.decoder;
-        m_hasChosenDecoder = false; // chosen with the model, or now
-    }
-    if (isBeingLoaded(request))
-        return; // all else is done once it is there
-    const bool makesLesson = request.isPlanted && !hasLessonModel();
-    const bool isLoading = m_run.loading() != nullptr || m_bridge->pendingLoad() != nullptr;
-    const bool hasNoModel = m_run.model() == nullptr && !isLoading;
-    if (!request.modelPath.isEmpty() || (!request.backend.isEmpty() && (makesLesson || hasNoModel)))
-        m_options.backend = request.backend;
-    if (!request.modelPath.isEmpty()) {
-        loadModel(request.modelPath, request.isPlanted);
-    } else if (makesLesson) {
-        toggleLessonModel();
-    } else if (hasNoModel) {
-        if (const QString path = firstModel(); !path.isEmpty())
-            loadModel(path);
-    } else {
-        if (!isLoading)
-            offerBackend(request.backend, *m_run.model());
-        else if (!request.backend.isEmpty())
-            m_askedBackend = request.backend; // offered when that model is there
-        if (m_run.model() == nullptr)
-            return;
-        if (!std::exchange(m_hasChosenDecoder, true))
-            chooseFirstDecoder(*m_run.model());
-        sendFirstMessage();
-    }
-}
-
-/// A model that is in use keeps its backend until it is loaded again.
-void Studio::offerBackend(const QString& asked, const ModelLoaded& loaded) {
-    const QString used = QString::fromStdString(loaded.model.backend);
-    if (asked.isEmpty() || asked == used)
-        return;
-    m_window->messages().show(
-        {Notice::Kind::Info,
-         QStringLiteral("backend"),
-         tr("%1 goes on with the backend %2.").arg(QString::fromStdString(loaded.model.name), used),
-         tr("A backend is chosen when a model is loaded. You asked for %1.").arg(asked),
-         {},
-         {{tr("Load the model again"),
-           [this, asked, path = QString::fromStdString(loaded.path), isLesson = hasLessonModel()] {
-               m_options.backend = asked;
-               loadModel(path, isLesson);
-           },
-           true}}});
-}
-
 void Studio::closeNow() {
     m_quitsAnyway = true;
     m_window->close();
@@ -326,7 +247,7 @@ std::string Studio::firstDecoder(const ModelLoaded& loaded) const {
 }
 
 void Studio::connectFinder() {
-    m_finder = new SkipSetFinder(*m_bridge, m_run, this);
+    m_finder = new SkipSetFinder(*m_bridge, m_run, m_undoStack, this);
     m_parameters->setFinder(*m_finder);
     m_parameters->setKept(m_keptSettings);
     for (DecoderSwitch* decoder : m_window->findChildren<DecoderSwitch*>())
@@ -428,6 +349,8 @@ void Studio::onFinished(const PromptFinished& finished) {
 /// Errors that no other part shows: the chat shows those of its prompts, the models dock those of
 /// its loads, the lens what it could not read.
 void Studio::onFailed(const EngineFailed& failure) {
+    if (failure.task == "load_model")
+        giveFirstMessageBack();
     const bool isReportedByPanel = failure.task == "inspect_model" || failure.task == "read_lens" ||
                                    failure.task == "read_attention" ||
                                    (failure.task == "load_model" && m_modelPanel->isShowing()) ||

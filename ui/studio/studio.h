@@ -229,6 +229,7 @@ private:
     void offerBackend(const QString& asked, const engine::ModelLoaded& loaded);
     bool isBeingLoaded(const StartRequest& request) const;
     void sendFirstMessage();
+    void giveFirstMessageBack();
     std::string firstDecoder(const engine::ModelLoaded& loaded) const;
     engine::SamplingOptions keptSampling() const;
     void keepGeneralSampling(const engine::SamplingOptions& sampling);

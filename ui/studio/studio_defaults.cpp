@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/files/clean_path.h"
 #include "ui/studio/studio.h"
 #include "ui/studio/workspaces/lesson_hand.h"
 #include "ui/views/chat/chat_view.h"
@@ -78,8 +79,8 @@ QString Studio::firstModel() {
 
 /// One that only stands in for a missing model is no choice of the user.
 void Studio::keepModel(const QString& path) {
-    const QString whole = QFileInfo(path).absoluteFilePath();
-    if (!m_missingModel.isEmpty() && whole == QFileInfo(m_options.modelPath).absoluteFilePath())
+    const QString whole = cleanPath(path);
+    if (!m_missingModel.isEmpty() && whole == cleanPath(m_options.modelPath))
         return;
     m_missingModel.clear();
     m_window->messages().withdraw(QStringLiteral("missing_model"));

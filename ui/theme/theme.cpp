@@ -131,10 +131,14 @@ QSize Theme::scaledWindow(const QWidget& window, int width, int height) const {
         .boundedTo(window.screen()->availableSize() - QSize(0, title));
 }
 
-void Theme::setChoice(ThemeChoice choice) {
-    m_choice = choice;
-    update();
+void Theme::set(ThemeChoice choice, int textPercent) {
+    const int percent = std::clamp(textPercent, kSmallestPercent, kLargestPercent);
+    const bool isNewChoice = std::exchange(m_choice, choice) != choice;
+    if (std::exchange(m_textPercent, percent) != percent || isNewChoice)
+        update();
 }
+
+void Theme::setChoice(ThemeChoice choice) { set(choice, m_textPercent); }
 
 ThemeChoice Theme::lastingChoice() const {
     if (m_choice != ThemeChoice::System)
@@ -149,10 +153,7 @@ void Theme::setForAudience(bool isForAudience) {
 
 void Theme::setReducedMotion(bool isReduced) { m_reducesMotion = isReduced; }
 
-void Theme::setTextPercent(int percent) {
-    m_textPercent = std::clamp(percent, kSmallestPercent, kLargestPercent);
-    update();
-}
+void Theme::setTextPercent(int percent) { set(m_choice, percent); }
 
 void Theme::applyTo(QApplication& application) {
     m_application = &application;

@@ -64,11 +64,14 @@ public:
 
     void setForAudience(bool isForAudience);
 
+    /// Both at once: every widget is styled anew, which takes a good part of a second. The text
+    /// size is clamped to the range above.
+    void set(ThemeChoice choice, int textPercent);
+
     void setChoice(ThemeChoice choice);
 
     void setReducedMotion(bool isReduced);
 
-    /// Clamped to the range above.
     void setTextPercent(int percent);
 
     /// Gives the program this theme's style, palette, style sheet and font, now and whenever the

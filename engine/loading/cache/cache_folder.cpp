@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/loading/cache/cache_folder.h"
 
-#include <xxhash.h>
+#include "engine/loading/cache/content_sum.h"
 
 #include <algorithm>
 #include <chrono>
@@ -60,8 +60,7 @@ std::vector<KeptFile> listKept(const fs::path& folder) {
 } // namespace
 
 fs::path CacheFolder::fileOf(std::string_view key) const {
-    const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-    return m_path / fmt::format("{:016x}{:016x}{}", hash.high64, hash.low64, kSuffix);
+    return m_path / fmt::format("{}{}", contentSumOf(key), kSuffix);
 }
 
 Result<CachedFile> CacheFolder::open(std::string_view key, std::uint64_t byteSize) const {

@@ -4,10 +4,12 @@
 #include "engine/base/result.h"
 #include "engine/base/token.h"
 #include "engine/loading/model_config.h"
+#include "engine/loading/weight_source.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,8 @@ struct DraftAdapter {
     std::string about;            ///< recipe and data, for people; may be empty
     /// By the names of the draft network's tensors; its head is that of the model.
     std::map<std::string, std::vector<float>, std::less<>> tensors;
+    /// The same as float32, where they stay in their file and `tensors` is empty; else null.
+    std::shared_ptr<const WeightSource> stored = {};
 };
 
 /// Bytes of an adapter file, at most: four layers of a model of eight billion weights fit.
@@ -49,6 +53,10 @@ inline constexpr std::uint64_t kMostAdapterBytes = 1'000'000'000;
 /// NotFound, Io; CorruptFile and Numeric name the tensor or the field; Unsupported for a later
 /// version, a head or tensors that are not known.
 Result<DraftAdapter> readDraftAdapter(const std::filesystem::path& path);
+
+/// The same, but the numbers stay in the file, where they take a quarter of the memory; whether
+/// they are finite is for those to see who read them. Errors: as readDraftAdapter().
+Result<DraftAdapter> openDraftAdapter(const std::filesystem::path& path);
 
 /// The JSON text that describes an adapter in its file, with all its members. Errors: as
 /// readDraftAdapter().

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace engine {
 
@@ -28,6 +29,70 @@ constexpr const char* kDescription = "swift_studio_draft_adapter";
 constexpr const char* kHeadIds = "head.ids";
 constexpr const char* kMakeAgain = "Make the adapter again, or choose another one.";
 
+/// The tensors of an adapter's file by their names in the network. 8-bit numbers are scaled, each
+/// 32 of a row by a number of their own.
+class StoredTensors final : public WeightSource {
+public:
+    explicit StoredTensors(std::shared_ptr<const WeightSource> file)
+        : m_file(std::move(file)) {}
+
+    /// Both are of the file; `scales` is null for numbers that need none.
+    void add(const std::string& name, const TensorInfo& numbers, const TensorInfo* scales) {
+        TensorInfo info;
+        info.name = name;
+        info.shape = numbers.shape;
+        info.byteSize = numbers.rows() * numbers.columns() * sizeof(float);
+        m_tensors.push_back(std::move(info));
+        m_places.push_back({&numbers, scales});
+    }
+
+    std::span<const TensorInfo> tensors() const override { return m_tensors; }
+
+    const TensorInfo* find(std::string_view name) const override {
+        const auto found = std::find_if(m_tensors.begin(), m_tensors.end(), [&](const auto& each) {
+            return each.name == name;
+        });
+        return found == m_tensors.end() ? nullptr : &*found;
+    }
+
+    Result<void> readRows(const TensorInfo& tensor,
+                          std::uint64_t firstRow,
+                          std::uint64_t rowCount,
+                          std::span<float> out) const override {
+        const Place& place = m_places[static_cast<std::size_t>(&tensor - m_tensors.data())];
+        if (place.scales == nullptr)
+            return m_file->readRows(*place.numbers, firstRow, rowCount, out);
+        std::vector<std::byte> raw(static_cast<std::size_t>(rowCount * tensor.columns()));
+        std::vector<float> scales(raw.size() / kScaleColumns);
+        ENGINE_TRY_DO(m_file->readRawRows(*place.numbers, firstRow, rowCount, raw));
+        ENGINE_TRY_DO(m_file->readRows(*place.scales, firstRow, rowCount, scales));
+        for (std::size_t i = 0; i < raw.size(); ++i)
+            out[i] =
+                static_cast<float>(static_cast<std::int8_t>(raw[i])) * scales[i / kScaleColumns];
+        return {};
+    }
+
+    Result<void> readRawRows(const TensorInfo& tensor,
+                             std::uint64_t firstRow,
+                             std::uint64_t rowCount,
+                             std::span<std::byte> out) const override {
+        std::vector<float> rows(static_cast<std::size_t>(rowCount * tensor.columns()));
+        ENGINE_TRY_DO(readRows(tensor, firstRow, rowCount, rows));
+        std::memcpy(out.data(), rows.data(), rows.size() * sizeof(float));
+        return {};
+    }
+
+private:
+    struct Place {
+        const TensorInfo* numbers = nullptr;
+        const TensorInfo* scales = nullptr;
+    };
+
+    std::shared_ptr<const WeightSource> m_file;
+    std::vector<TensorInfo> m_tensors;
+    std::vector<Place> m_places; // [tensors]
+};
+
 /// Reads one file.
 class AdapterReader {
 public:
@@ -35,6 +100,13 @@ public:
         : m_path(path) {}
 
     Result<DraftAdapter> read() {
+        ENGINE_TRY(m_adapter, open());
+        ENGINE_TRY_DO(takeNumbers());
+        return std::move(m_adapter);
+    }
+
+    /// The numbers stay in the file.
+    Result<DraftAdapter> open() {
         ENGINE_TRY(const std::string text, readDescription());
         ENGINE_TRY(m_source, openSafetensors(m_path));
         ENGINE_TRY(
@@ -42,7 +114,7 @@ public:
             JsonDocument::parse(text, fmt::format("the description in {}", m_path.string())));
         m_adapter.name = readable(m_path.filename().string());
         ENGINE_TRY_DO(readHeader(document.root()));
-        ENGINE_TRY_DO(readTensors());
+        ENGINE_TRY_DO(findTensors());
         ENGINE_TRY_DO(readHeadIds());
         ENGINE_TRY_DO(refuseOthers());
         return std::move(m_adapter);
@@ -146,22 +218,24 @@ private:
         return {};
     }
 
-    Result<void> readTensors() {
+    Result<void> findTensors() {
+        const auto stored = std::make_shared<StoredTensors>(m_source);
         for (const auto& [network, tensor] : adapterTensors(m_adapter.sizes)) {
-            const TensorInfo* info = m_source->find(tensor.name);
-            m_used.push_back(tensor.name);
-            if (info != nullptr && info->type == TensorType::Other && info->typeName() == "I8") {
-                ENGINE_TRY(m_adapter.tensors[network], readScaled(*info, tensor));
-                continue;
+            ENGINE_TRY(const TensorInfo* info, checkedTensor(tensor));
+            const TensorInfo* scales = nullptr;
+            if (info->type == TensorType::Other && info->typeName() == "I8") {
+                ENGINE_TRY(scales, scalesOf(*info, tensor));
             }
-            ENGINE_TRY(m_adapter.tensors[network], readFloats(tensor));
+            stored->add(network, *info, scales);
         }
+        m_adapter.stored = stored;
         return {};
     }
 
     /// Refuses a tensor that is missing or has another shape. The sentences of findTensor() would
     /// blame the model.
-    Result<void> checkTensor(const AdapterTensor& tensor) const {
+    Result<const TensorInfo*> checkedTensor(const AdapterTensor& tensor) {
+        m_used.push_back(tensor.name);
         const TensorInfo* info = m_source->find(tensor.name);
         if (info == nullptr)
             return corrupt(fmt::format("it has no tensor {}", tensor.name));
@@ -170,37 +244,30 @@ private:
                                        tensor.name,
                                        fmt::join(info->shape, ", "),
                                        fmt::join(tensor.shape, ", ")));
-        return {};
+        return info;
     }
 
-    Result<std::vector<float>> readFloats(const AdapterTensor& tensor) const {
-        ENGINE_TRY_DO(checkTensor(tensor));
-        auto values = readTensor(*m_source, tensor.name, tensor.shape);
-        if (values || values.error().code != ErrorCode::Numeric)
-            return values;
-        Error error = corrupt(values.error().message);
-        error.code = ErrorCode::Numeric;
-        return error;
-    }
-
-    /// 8-bit numbers, each 32 of a row with a scale of their own in NAME.scale.
-    Result<std::vector<float>> readScaled(const TensorInfo& info, const AdapterTensor& tensor) {
-        ENGINE_TRY_DO(checkTensor(tensor));
-        const std::uint64_t rows = info.rows();
+    /// Those of 8-bit numbers, in NAME.scale.
+    Result<const TensorInfo*> scalesOf(const TensorInfo& info, const AdapterTensor& tensor) {
         const std::uint64_t columns = info.columns();
         if (tensor.shape.size() != 2 || columns % kScaleColumns != 0)
             return corrupt(fmt::format("tensor {} cannot be stored as I8", tensor.name));
-        const std::string scaleName = tensor.name + ".scale";
-        m_used.push_back(scaleName);
-        ENGINE_TRY(const std::vector<float> scales,
-                   readFloats({scaleName, {rows, columns / kScaleColumns}}));
-        std::vector<std::byte> raw(static_cast<std::size_t>(rows * columns));
-        ENGINE_TRY_DO(m_source->readRawRows(info, 0, rows, raw));
-        std::vector<float> values(raw.size());
-        for (std::size_t i = 0; i < raw.size(); ++i)
-            values[i] =
-                static_cast<float>(static_cast<std::int8_t>(raw[i])) * scales[i / kScaleColumns];
-        return values;
+        return checkedTensor({tensor.name + ".scale", {info.rows(), columns / kScaleColumns}});
+    }
+
+    Result<void> takeNumbers() {
+        const auto stored = std::exchange(m_adapter.stored, nullptr);
+        for (const auto& [network, tensor] : adapterTensors(m_adapter.sizes)) {
+            auto values = readTensor(*stored, network, tensor.shape);
+            if (!values && values.error().code == ErrorCode::Numeric) {
+                Error error =
+                    corrupt(fmt::format("tensor {} has numbers that are not finite", tensor.name));
+                error.code = ErrorCode::Numeric;
+                return error;
+            }
+            ENGINE_TRY(m_adapter.tensors[network], std::move(values));
+        }
+        return {};
     }
 
     Result<void> readHeadIds() {
@@ -229,7 +296,7 @@ private:
     }
 
     fs::path m_path;
-    std::unique_ptr<WeightSource> m_source;
+    std::shared_ptr<const WeightSource> m_source;
     DraftAdapter m_adapter;
     std::vector<std::string> m_used;
 };
@@ -237,6 +304,8 @@ private:
 } // namespace
 
 Result<DraftAdapter> readDraftAdapter(const fs::path& path) { return AdapterReader(path).read(); }
+
+Result<DraftAdapter> openDraftAdapter(const fs::path& path) { return AdapterReader(path).open(); }
 
 Result<std::string> readDraftDescription(const fs::path& path) {
     return AdapterReader(path).readDescription();

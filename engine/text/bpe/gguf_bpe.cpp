@@ -58,6 +58,7 @@ std::vector<AddedToken> ggufAddedTokens(const GgufVocabulary& vocabulary) {
 
 Result<BpeParts> readGgufBpe(const GgufFile& file) {
     ENGINE_TRY(GgufVocabulary vocabulary, gguf_vocabulary::read(file));
+    ENGINE_TRY_DO(gguf_vocabulary::checkByteLevel(file, vocabulary));
     const std::string preName(
         file.stringValue("tokenizer.ggml.pre").value_or(std::string_view("default")));
     auto kind = findGgufPreTokenizer(preName);

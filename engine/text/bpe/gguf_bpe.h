@@ -19,7 +19,8 @@ std::vector<AddedToken> ggufAddedTokens(const GgufVocabulary& vocabulary);
 
 /// Reads a GGUF vocabulary of tokenizer model "gpt2": tokens, types, merges and the named split
 /// patterns. Control and user-defined tokens become added tokens.
-/// Errors: Unsupported names the pre-tokenizer; CorruptFile says what contradicts what.
+/// Errors: Unsupported names the pre-tokenizer, and that of gguf_vocabulary::checkByteLevel();
+/// CorruptFile says what contradicts what.
 /// Source: llama.cpp's vocabulary keys.
 Result<BpeParts> readGgufBpe(const GgufFile& file);
 

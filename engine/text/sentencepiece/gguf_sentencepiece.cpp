@@ -35,6 +35,10 @@ Result<SentencePieceModel> readGgufSentencePiece(const GgufFile& file,
                                                     vocabulary.tokens.size()));
     // No Gemma begins a text with a space, which Ollama's converter does not write down.
     const bool isGemma = file.stringValue("general.architecture").value_or("").starts_with("gemma");
+    if (isGemma && !vocabulary.hasTypes)
+        return gguf_vocabulary::corrupt(file,
+                                        "there is no list tokenizer.ggml.token_type, without which "
+                                        "the signs between Gemma's turns would be read as words");
     SentencePieceModel model;
     model.algorithm = SentencePieceModel::Algorithm::Bpe;
     model.addsDummyPrefix = file.boolValue("tokenizer.ggml.add_space_prefix").value_or(!isGemma);

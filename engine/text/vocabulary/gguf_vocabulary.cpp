@@ -117,6 +117,22 @@ Result<GgufVocabulary> read(const GgufFile& file) {
     return vocabulary;
 }
 
+Result<void> checkByteLevel(const GgufFile& file, const GgufVocabulary& vocabulary) {
+    const auto countFrom = [&vocabulary](std::string_view space) {
+        return std::count_if(
+            vocabulary.tokens.begin(), vocabulary.tokens.end(), [space](const std::string& token) {
+                return token.starts_with(space);
+            });
+    };
+    if (countFrom("\u2581") <= countFrom("\u0120"))
+        return {};
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("{}: its tokenizer is called gpt2, but has the tokens of a "
+                             "SentencePiece model (llama)",
+                             file.path().string()),
+                 "Convert the model with its tokenizer.model, or use its Hugging Face folder."};
+}
+
 Error corrupt(const GgufFile& file, std::string_view problem) {
     return {ErrorCode::CorruptFile,
             fmt::format("{}: {}", file.path().string(), problem),

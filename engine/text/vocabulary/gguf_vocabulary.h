@@ -42,6 +42,11 @@ namespace gguf_vocabulary {
 /// number or kind, or the id of a token that begins or ends a text is beyond them.
 Result<GgufVocabulary> read(const GgufFile& file);
 
+/// Refuses the tokens of SentencePiece in a file that calls them byte-level BPE, as Ollama writes
+/// it of a folder without tokenizer.model: every space of a text would be lost. Errors:
+/// Unsupported.
+Result<void> checkByteLevel(const GgufFile& file, const GgufVocabulary& vocabulary);
+
 /// CorruptFile, with the path.
 Error corrupt(const GgufFile& file, std::string_view problem);
 

@@ -306,6 +306,31 @@ private slots:
         QCOMPARE(*store.speed().baselineMs(), 33.0);
     }
 
+    /// Such as behind a pause of more than a minute.
+    void aBaselineThatTheEngineNoLongerTellsIsGone() {
+        RunStore store;
+        const auto tell = [&](double baselineMs) {
+            Statistics told;
+            told.baselineStepMs = baselineMs;
+            apply(store, told);
+        };
+        apply(store, promptStarted(1));
+        apply(store, plainStep(1, 0, "a", 20.0));
+        apply(store, plainStep(1, 1, "a", 20.0));
+        tell(20.0);
+        apply(store, promptFinished(1));
+        tell(20.0);
+        apply(store, promptStarted(2));
+        apply(store, draftStep(2, 0, {"a"}, 1, "b"));
+        tell(0.0);
+        QVERIFY(!store.speed().baselineMs());
+        QVERIFY(!store.speed().now().speedup());
+        QVERIFY(!store.speed().answer().speedup());
+        QCOMPARE(*store.speed().chat().baselineMs, 20.0); // its steps are of that time
+        tell(30.0);
+        QCOMPARE(*store.speed().baselineMs(), 30.0);
+    }
+
     void aPointHasTheSumsBehindItsOwnStep() {
         RunStore store;
         apply(store, promptStarted(1));

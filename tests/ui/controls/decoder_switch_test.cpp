@@ -168,6 +168,37 @@ private slots:
         QCOMPARE(missing(madeByHand()), QStringList());
     }
 
+    void eachModelHasASetByHandOfItsOwn() {
+        SettingValues others = madeByHand();
+        others["skip_set"] = std::string("{\"attention\":[2],\"mlp\":[2]}");
+        loadSearching("/models/tiny.gguf");
+        choose(searching(), madeByHand());
+        loadSearching("/models/other.gguf");
+        choose(searching(), others);
+        QCOMPARE(missing(others), QStringList());
+        loadSearching("/models/tiny.gguf");
+        QCOMPARE(missing(madeByHand()), QStringList());
+        loadSearching("/models/other.gguf");
+        m_kept->keep(resolveSettings(searching(), madeByHand()).value()); // those of before stay
+        QCOMPARE(missing(others), QStringList());
+        choose(searching(), {{"gamma", 8.0}}); // the user took it back
+        QCOMPARE(missing(others), (QStringList{"optimise", "skip_set", "start"}));
+    }
+
+    void theOneSetOfAnEarlierVersionIsOfItsModel() {
+        loadSearching("/models/tiny.gguf");
+        choose(searching(), madeByHand());
+        m_file->beginGroup("run/decoders/swift/sets");
+        const QString set = m_file->value(m_file->childKeys().front()).toString();
+        m_file->endGroup();
+        m_file->remove("run/decoders/swift/sets");
+        m_file->setValue("run/decoders/swift/model", "/models/tiny.gguf");
+        m_file->setValue("run/decoders/swift/set", set);
+        QCOMPARE(missing(madeByHand()), QStringList());
+        loadSearching("/models/other.gguf");
+        QVERIFY(!missing(madeByHand()).isEmpty());
+    }
+
     void aSetThatTheDecoderRefusesIsLeftOutTheNextTime() {
         loadSearching("/models/tiny.gguf");
         choose(searching(), madeByHand());

@@ -139,7 +139,7 @@ private slots:
         say(model);
         choose(vanillaDecoder());
         choose(searching);
-        SkipSetFinder finder(m_stage->bridge, m_stage->store);
+        SkipSetFinder finder(m_stage->bridge, m_stage->store, m_stage->undoStack);
         m_view->setFinder(finder);
         SubmitPrompt question;
         question.messages = {{"user", "Name three colours.", {}}};

@@ -103,7 +103,7 @@ private slots:
                                  "preset"})
             for (const char* kind : {"write", "rename"})
                 QTest::addRow("%s, %s", what, kind) << what << kind;
-        // All are flushed by the same lines; a window closes a hundred files on its way.
+        // All are flushed by the same lines.
         for (const char* what : {"markdown", "prompts"})
             QTest::addRow("%s, flush", what) << what << "flush";
     }

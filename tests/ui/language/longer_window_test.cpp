@@ -67,7 +67,8 @@ class LongerWindowTest : public QObject {
 
 private slots:
 
-    void init() {
+    /// One window for all: what is looked at does not change.
+    void initTestCase() {
         QCoreApplication::installTranslator(&m_texts);
         m_stage = std::make_unique<StudioStage>();
         m_stage->open();
@@ -76,7 +77,7 @@ private slots:
         m_stage->saySearch();
     }
 
-    void cleanup() {
+    void cleanupTestCase() {
         m_stage.reset();
         QCoreApplication::removeTranslator(&m_texts);
     }

@@ -6,6 +6,8 @@
 
 #include <QLabel>
 
+#include <utility>
+
 using namespace engine;
 using namespace support;
 using namespace ui;
@@ -30,6 +32,14 @@ Lesson lessonThat(const LessonAction& action, const LessonNeeds& needs = {}) {
 class LessonObstaclesTest : public EngineStageTest {
     Q_OBJECT
 
+    bool m_isKept = false; ///< the window, for the next function
+
+    /// Goes on with the window of the function before, where that has left it.
+    void beginOrGoOn() {
+        if (m_stage == nullptr)
+            begin();
+    }
+
     /// What is said instead of the first step; empty if the lesson has begun.
     QString said(const Lesson& lesson) {
         LessonPanel& panel = studio().lessonPanel();
@@ -42,18 +52,22 @@ class LessonObstaclesTest : public EngineStageTest {
 
 private slots:
 
-    void cleanup() { m_stage.reset(); }
+    void cleanup() {
+        if (!std::exchange(m_isKept, false))
+            m_stage.reset();
+    }
 
     void aDecoderThatIsNotInstalledIsNamedBeforeTheLesson() {
-        begin();
+        beginOrGoOn();
         const QString told = said(lessonThat({.decoder = "swfit"}));
         QVERIFY2(told.contains("A lesson of mine: in step 2"), qPrintable(told));
         QVERIFY2(told.contains("\"swfit\"") && told.contains(", vanilla"), qPrintable(told));
         QCOMPARE(said(lessonThat({.decoder = "swift"})), QString());
+        m_isKept = true;
     }
 
     void aSettingThatTheDecoderHasNotIsNamedBeforeTheLesson() {
-        begin();
+        beginOrGoOn();
         const QString unknown =
             said(lessonThat({.decoder = "swift", .settings = {{"depht", "3"}}}));
         QVERIFY2(unknown.contains("\"depht\"") && unknown.contains("Parameters"),
@@ -61,13 +75,61 @@ private slots:
         const QString wrong = said(lessonThat({.decoder = "swift", .settings = {{"r", "much"}}}));
         QVERIFY2(wrong.contains("\"much\""), qPrintable(wrong));
         QCOMPARE(said(lessonThat({.decoder = "swift", .settings = {{"r", "0.3"}}})), QString());
+        m_isKept = true;
     }
 
     void aSublayerThatTheModelHasNotIsNamedBeforeTheLesson() {
-        begin();
+        beginOrGoOn();
         const QString told = said(lessonThat({.flip = "mlp 6"}));
         QVERIFY2(told.contains("\"mlp 6\"") && told.contains("0 to 5"), qPrintable(told));
         QCOMPARE(said(lessonThat({.flip = "mlp 5"})), QString());
+        m_isKept = true;
+    }
+
+    void aModelThatIsNotOnThisComputerIsNoBeginning() {
+        beginOrGoOn();
+        for (const char* wanted : {"default", "planted"}) {
+            const QString told = said(lessonThat({.ask = "abc"}, {.model = wanted}));
+            QVERIFY2(told.contains("installer/run.sh"), qPrintable(told));
+        }
+        m_isKept = true;
+    }
+
+    void aModelForSpaceIsAskedFor() {
+        beginOrGoOn();
+        const QString told = said(lessonThat({.decoder = "swift"}, {.spaceModel = true}));
+        QVERIFY2(told.contains("trained for SPACE"), qPrintable(told));
+        m_isKept = true;
+    }
+
+    void aFileThatIsNoLessonIsSaidInTheWindow() {
+        beginOrGoOn();
+        studio().openLessonFile(m_folder->filePath(QStringLiteral("none.json")));
+        QVERIFY(m_stage->hasNotice(QStringLiteral("lesson_file")));
+        QVERIFY(studio().lessonPlayer().lesson() == nullptr);
+        m_isKept = true;
+    }
+
+    /// What the engine refuses although nothing spoke against it: the lesson goes on.
+    void anActionThatFailsDoesNotHoldTheLessonUp() {
+        beginOrGoOn();
+        LessonPlayer& player = studio().lessonPlayer();
+        Lesson lesson = lessonThat({.decoder = "swift"});
+        lesson.steps[1].actions = {{.decoder = "vanilla"}, {.skipsNothing = true}, {.ask = "abc"}};
+        studio().lessonPanel().begin(lesson);
+        player.goTo(1);
+        player.press();
+        QTRY_VERIFY(!player.isBusy() && m_stage->count<PromptFinished>() == 1);
+        player.leave();
+        m_isKept = true;
+    }
+
+    void withoutAModelALessonSaysWhereToOpenOne() {
+        beginOrGoOn();
+        studio().bridge().send(UnloadModel{});
+        QTRY_VERIFY(studio().run().model() == nullptr);
+        const QString told = said(lessonThat({.ask = "abc"}));
+        QVERIFY2(told.contains("no model is loaded"), qPrintable(told));
     }
 
     void aModelWhoseLayersAreAllLockedHasNothingToSkip() {
@@ -84,20 +146,6 @@ private slots:
         QCOMPARE(said(lessonThat({.decoder = "swift"})), QString());
     }
 
-    void aModelThatIsNotOnThisComputerIsNoBeginning() {
-        begin();
-        for (const char* wanted : {"default", "planted"}) {
-            const QString told = said(lessonThat({.ask = "abc"}, {.model = wanted}));
-            QVERIFY2(told.contains("installer/run.sh"), qPrintable(told));
-        }
-    }
-
-    void aModelForSpaceIsAskedFor() {
-        begin();
-        const QString told = said(lessonThat({.decoder = "swift"}, {.spaceModel = true}));
-        QVERIFY2(told.contains("trained for SPACE"), qPrintable(told));
-    }
-
     void aModelThatTuneHasMadeForSpaceNeedsNothingElse() {
         m_folder = std::make_unique<QTemporaryDir>();
         const QString path = m_folder->filePath(QStringLiteral("letters"));
@@ -108,14 +156,6 @@ private slots:
         QTRY_VERIFY(studio().run().model() != nullptr);
         QVERIFY(studio().run().decoder()->name != "space");
         QCOMPARE(said(lessonThat({.decoder = "swift"}, {.spaceModel = true})), QString());
-    }
-
-    void withoutAModelALessonSaysWhereToOpenOne() {
-        begin();
-        studio().bridge().send(UnloadModel{});
-        QTRY_VERIFY(studio().run().model() == nullptr);
-        const QString told = said(lessonThat({.ask = "abc"}));
-        QVERIFY2(told.contains("no model is loaded"), qPrintable(told));
     }
 
     void theLessonOfTheStartWaitsForTheModel() {
@@ -133,18 +173,6 @@ private slots:
         QTRY_VERIFY(studio().lessonPlayer().lesson() != nullptr);
         QVERIFY2(studio().lessonPanel().obstacle().isEmpty(),
                  qPrintable(studio().lessonPanel().obstacle()));
-    }
-
-    /// What the engine refuses although nothing spoke against it: the lesson goes on.
-    void anActionThatFailsDoesNotHoldTheLessonUp() {
-        begin();
-        LessonPlayer& player = studio().lessonPlayer();
-        Lesson lesson = lessonThat({.decoder = "swift"});
-        lesson.steps[1].actions = {{.decoder = "vanilla"}, {.skipsNothing = true}, {.ask = "abc"}};
-        studio().lessonPanel().begin(lesson);
-        player.goTo(1);
-        player.press();
-        QTRY_VERIFY(!player.isBusy() && m_stage->count<PromptFinished>() == 1);
     }
 
     void aLessonBeginsFromItsOwnStateBehindAnother() {
@@ -173,13 +201,6 @@ private slots:
         studio().lessonPanel().begin(lesson);
         QTRY_VERIFY(player.isPrepared());
         QCOMPARE(run.decoder()->name, std::string("vanilla"));
-    }
-
-    void aFileThatIsNoLessonIsSaidInTheWindow() {
-        begin();
-        studio().openLessonFile(m_folder->filePath(QStringLiteral("none.json")));
-        QVERIFY(m_stage->hasNotice(QStringLiteral("lesson_file")));
-        QVERIFY(studio().lessonPlayer().lesson() == nullptr);
     }
 };
 

@@ -2,7 +2,9 @@
 #include "tests/ui/support/shown_words.h"
 #include "ui/views/models/library/recent_list.h"
 
+#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -39,6 +41,28 @@ private slots:
         QCOMPARE(recent.list().size(), std::size_t(2));
         QCOMPARE(recent.list()[0].name, QString("a"));
         QCOMPARE(recent.list()[1].name, QString("Model B"));
+    }
+
+    void aWayUpBehindALinkLeadsToTheFileThatItNames() {
+        const QDir folder(m_folder->path());
+        QVERIFY(folder.mkpath("real/inner"));
+        QVERIFY(QFile::link(folder.filePath("real/inner"), folder.filePath("link")));
+        const QString named = QFileInfo(makeFile("real/a.gguf")).canonicalFilePath();
+        const QString other = makeFile("a.gguf"); // as the text of the path would have it
+        RecentModels recent(*m_settings);
+        RecentModel model{folder.filePath("link/../a.gguf"), {}};
+        model.load.backend = "cpu";
+        recent.add(model);
+        QCOMPARE(recent.list().front().path, named);
+        QCOMPARE(recent.loadOf(named).backend, std::string("cpu"));
+        QVERIFY(recent.loadOf(other).backend.empty());
+        recent.add({folder.filePath("link/./../inner/../../a.gguf"), {}});
+        QCOMPARE(recent.list().front().path, QFileInfo(other).canonicalFilePath());
+    }
+
+    void noPathIsNotTheFolderOfTheProgram() {
+        QCOMPARE(RecentModels::nameOf(QString()), QString());
+        QCOMPARE(RecentModels::nameOf(QStringLiteral("b/../a.gguf")), QStringLiteral("a"));
     }
 
     void theListIsKept() {

@@ -16,17 +16,25 @@
 #include <QSettings>
 #include <QTest>
 
+#include <utility>
+
 using namespace support;
 using namespace ui;
 
+/// Some functions share a window, and some of those a presentation: whatever changes the theme lays
+/// the whole window out anew.
 class StudioPresentTest : public QObject {
     Q_OBJECT
 
     std::unique_ptr<StudioStage> m_stage;
+    bool m_isKept = false; ///< the window, for the next function
+    QRect m_place;         ///< of the window before the presentation
 
     MainWindow& window() { return m_stage->studio->window(); }
 
     Presenter& presenter() { return m_stage->studio->presenter(); }
+
+    const Theme& theme() { return m_stage->studio->theme(); }
 
     void ticks(int count) {
         for (int i = 0; i < count; ++i)
@@ -34,160 +42,45 @@ class StudioPresentTest : public QObject {
         QCoreApplication::processEvents();
     }
 
+    void showSlowMotion() {
+        m_stage->action("learn.slow_motion")->trigger();
+        ticks(2);
+    }
+
+    /// Beginning with a round in slow motion, unless an earlier function has begun.
+    void present() {
+        if (presenter().isPresenting())
+            return;
+        m_stage->loadModel();
+        m_stage->answer();
+        showSlowMotion();
+        QCOMPARE(theme().textPercent(), 100);
+        m_place = window().geometry();
+        QTest::keyClick(&window(), Qt::Key_F11);
+        QVERIFY(presenter().isPresenting());
+        for (int i = 0; i < 4; ++i)
+            ticks(1); // docks give way meanwhile
+    }
+
+    QString keptSetting(const char* key) {
+        return QSettings(m_stage->options.settingsPath, QSettings::IniFormat)
+            .value(QLatin1String(key))
+            .toString();
+    }
+
 private slots:
 
     void init() {
+        if (m_stage != nullptr)
+            return;
         m_stage = std::make_unique<StudioStage>();
         m_stage->open();
         m_stage->settle();
     }
 
-    void cleanup() { m_stage.reset(); }
-
-    void theKeyPresentsAndEscLeaves() {
-        Theme& theme = m_stage->studio->theme();
-        const int percent = theme.textPercent();
-        const QRect place = window().geometry();
-        QTest::keyClick(&window(), Qt::Key_F11);
-        QVERIFY(presenter().isPresenting());
-        QVERIFY(window().isFullScreen());
-        QVERIFY(!window().menuBar()->isVisible());
-        QVERIFY(!window().statusStrip().isVisible());
-        QVERIFY(theme.choice() == ThemeChoice::HighContrastLight ||
-                theme.choice() == ThemeChoice::HighContrastDark);
-        QVERIFY(theme.textPercent() >= percent);
-        QVERIFY(m_stage->action("view.present")->isChecked());
-        QTest::keyClick(&window(), Qt::Key_Escape);
-        QVERIFY(!presenter().isPresenting());
-        QVERIFY(!window().isFullScreen());
-        QVERIFY(window().menuBar()->isVisible());
-        QCOMPARE(theme.choice(), ThemeChoice::System);
-        QCOMPARE(theme.textPercent(), percent);
-        QCOMPARE(window().size(), place.size());
-        QVERIFY(!m_stage->action("view.present")->isChecked());
-    }
-
-    void everyWorkspaceAndTheLessonsWork() {
-        m_stage->loadModel();
-        m_stage->action("learn.lessons")->trigger();
-        presenter().setPresenting(true);
-        for (Workspace* workspace : window().workspaces()) {
-            window().showWorkspace(workspace->objectName());
-            ticks(2);
-            QVERIFY(workspace->isVisible());
-            QVERIFY(m_stage->studio->lessonPanel().isVisible());
-        }
-        m_stage->action("workspace.chat_workspace")->trigger();
-        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("chat_workspace"));
-        QVERIFY(presenter().isPresenting());
-    }
-
-    void slowMotionHasLargeButtonsWithinReach() {
-        m_stage->loadModel();
-        m_stage->answer();
-        m_stage->action("learn.slow_motion")->trigger();
-        ticks(2);
-        auto* view = window().findChild<SlowMotionView*>();
-        QVERIFY(view != nullptr && view->scene() != nullptr);
-        const Theme& theme = m_stage->studio->theme();
-        StopCaret& caret = view->transport().caret();
-        const auto buttons = view->findChildren<TransportButton*>();
-        QCOMPARE(buttons.size(), 7); // two for the rounds, five for the stops
-        presenter().setPresenting(true);
-        for (int i = 0; i < 4; ++i)
-            ticks(1); // docks give way meanwhile
-        QList<QWidget*> controls(buttons.begin(), buttons.end());
-        controls << &caret;
-        for (const QWidget* control : controls) {
-            QVERIFY2(control->isVisible(), qPrintable(control->accessibleName()));
-            const QRect place(control->mapTo(&window(), QPoint()), control->size());
-            QVERIFY2(window().rect().contains(place), qPrintable(control->accessibleName()));
-            QVERIFY2(control->visibleRegion().boundingRect() == control->rect(),
-                     qPrintable(control->accessibleName()));
-            QVERIFY2(control->height() >= theme.scaled(38) && control->width() >= theme.scaled(38),
-                     qPrintable(control->accessibleName()));
-        }
-        const auto stops = static_cast<int>(view->scene()->walk.stops.size());
-        QTest::mouseClick(
-            &caret, Qt::LeftButton, {}, caret.rect().center() + QPoint(stops % 2 == 0 ? 5 : 0, 0));
-        QCOMPARE(view->scene()->stop, stops / 2);
-        for (TransportButton* button : buttons)
-            if (button->accessibleName().startsWith(QStringLiteral("Next stop")))
-                button->click();
-        QCOMPARE(view->scene()->stop, stops / 2 + 1);
-        presenter().setPresenting(false);
-        ticks(2);
-        for (const TransportButton* button : buttons)
-            QVERIFY(button->height() < theme.scaled(38));
-        QVERIFY(view->transport().height() == theme.scaled(60));
-    }
-
-    void escStopsAnAnswerBeforeItLeaves() {
-        m_stage->loadModel();
-        m_stage->beginAnswer();
-        presenter().setPresenting(true);
-        QTest::keyClick(&window(), Qt::Key_Escape);
-        QVERIFY(presenter().isPresenting());
-        QVERIFY(m_stage->engine->lastSent<engine::StopGeneration>() != nullptr);
-        m_stage->finishAnswer(engine::FinishReason::Cancelled);
-        QTest::keyClick(&window(), Qt::Key_Escape);
-        QVERIFY(!presenter().isPresenting());
-    }
-
-    void nothingOfItIsKept() {
-        presenter().setPresenting(true);
-        window().close();
-        QVERIFY(!presenter().isPresenting());
-        m_stage->studio.reset();
-        const QSettings settings(m_stage->options.settingsPath, QSettings::IniFormat);
-        QCOMPARE(settings.value("window/text_percent", 100).toInt(), 100);
-        QVERIFY(!settings.value("window/theme").toString().startsWith(QStringLiteral("high")));
-        m_stage->open();
-        QVERIFY(!window().isFullScreen());
-    }
-
-    void whatTheUserChangesMeanwhileStays() {
-        const Theme& theme = m_stage->studio->theme();
-        presenter().setPresenting(true);
-        QVERIFY(theme.textPercent() != Theme::kSmallestPercent);
-        window().setTextPercent(Theme::kSmallestPercent);
-        presenter().setPresenting(false);
-        QCOMPARE(theme.textPercent(), Theme::kSmallestPercent);
-        QCOMPARE(theme.choice(), ThemeChoice::System);
-        window().setTextPercent(100);
-        presenter().setPresenting(true);
-        window().setTheme(ThemeChoice::Light);
-        presenter().setPresenting(false);
-        QCOMPARE(theme.choice(), ThemeChoice::Light);
-        QCOMPARE(theme.textPercent(), 100);
-    }
-
-    void aRingFollowsThePointer() {
-        presenter().setPresenting(true);
-        PointerRing& ring = presenter().ring();
-        ring.moveTo({300, 200}, false);
-        QVERIFY(ring.isVisible());
-        QCOMPARE(ring.geometry().center(), QPoint(300, 200));
-        QVERIFY(ring.testAttribute(Qt::WA_TransparentForMouseEvents));
-        ring.moveTo({300, 200}, true);
-        QVERIFY(ring.isPressed());
-        ring.moveTo({-50, 200}, false);
-        QVERIFY(!ring.isVisible());
-        presenter().setPresenting(false);
-        QVERIFY(!ring.isVisible());
-    }
-
-    void theWayOutIsSaidAndCanBeClicked() {
-        presenter().setPresenting(true);
-        WayOut& out = presenter().wayOut();
-        QVERIFY(out.isVisible());
-        for (int i = 0; i <= WayOut::kTicks; ++i)
-            out.follow({400, 400});
-        QVERIFY(!out.isVisible());
-        out.follow({400, 0});
-        QVERIFY(out.isVisible());
-        QTest::mouseClick(&out, Qt::LeftButton);
-        QVERIFY(!presenter().isPresenting());
+    void cleanup() {
+        if (!std::exchange(m_isKept, false))
+            m_stage.reset();
     }
 
     void aLargerScreenGetsLargerType() {
@@ -196,6 +89,26 @@ private slots:
         QCOMPARE(Presenter::textPercentFor(1440, 100), 200);
         QCOMPARE(Presenter::textPercentFor(600, 130), 130);
         QCOMPARE(Presenter::textPercentFor(4320, 100), Theme::kLargestPercent);
+        m_isKept = true;
+    }
+
+    void filmsAreOfferedWhereThereIsSomethingToShow() {
+        QVERIFY(!m_stage->action("learn.export_round")->isEnabled());
+        QVERIFY(!m_stage->action("inspect.export_search")->isEnabled());
+        m_stage->loadModel();
+        m_stage->answer();
+        m_stage->saySearch();
+        QVERIFY(m_stage->action("inspect.export_search")->isEnabled());
+        m_stage->action("learn.export_round")->trigger();
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("learn_workspace"));
+        QCOMPARE(window().findChildren<FilmDialog*>().size(), 1);
+        auto* dialog = window().findChild<FilmDialog*>();
+        window().setReducedMotion(true); // one picture for each stop
+        const QString path = m_stage->folder.filePath(QStringLiteral("round.png"));
+        dialog->begin(FilmForm::AnimatedPng, path, 480, false);
+        for (int i = 0; i < 1000 && dialog->isRunning(); ++i)
+            m_stage->studio->bridge().tick();
+        QVERIFY2(QFileInfo(path).size() > 1000, qPrintable(dialog->sentence()));
     }
 
     void theViewWithTheFocusIsCopiedAsAPicture() {
@@ -220,24 +133,7 @@ private slots:
             if (QApplication::focusWidget() == view)
                 QCOMPARE(picture.size(), size * 2);
         }
-    }
-
-    void filmsAreOfferedWhereThereIsSomethingToShow() {
-        QVERIFY(!m_stage->action("learn.export_round")->isEnabled());
-        QVERIFY(!m_stage->action("inspect.export_search")->isEnabled());
-        m_stage->loadModel();
-        m_stage->answer();
-        m_stage->saySearch();
-        QVERIFY(m_stage->action("inspect.export_search")->isEnabled());
-        m_stage->action("learn.export_round")->trigger();
-        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("learn_workspace"));
-        QCOMPARE(window().findChildren<FilmDialog*>().size(), 1);
-        auto* dialog = window().findChild<FilmDialog*>();
-        const QString path = m_stage->folder.filePath(QStringLiteral("round.png"));
-        dialog->begin(FilmForm::AnimatedPng, path, 960, false);
-        for (int i = 0; i < 1000 && dialog->isRunning(); ++i)
-            m_stage->studio->bridge().tick();
-        QVERIFY2(QFileInfo(path).size() > 1000, qPrintable(dialog->sentence()));
+        m_isKept = true;
     }
 
     void aRoundThatIsNotShownYetIsExplained() {
@@ -259,6 +155,145 @@ private slots:
         round->trigger();
         QCOMPARE(window().findChildren<FilmDialog*>().size(), 1);
         QVERIFY(m_stage->notice("film") == nullptr);
+    }
+
+    void theKeyPresents() {
+        present();
+        QVERIFY(window().isFullScreen());
+        QVERIFY(!window().menuBar()->isVisible());
+        QVERIFY(!window().statusStrip().isVisible());
+        QVERIFY(theme().choice() == ThemeChoice::HighContrastLight ||
+                theme().choice() == ThemeChoice::HighContrastDark);
+        QVERIFY(theme().textPercent() >= 100);
+        QVERIFY(m_stage->action("view.present")->isChecked());
+        m_isKept = true;
+    }
+
+    void slowMotionHasLargeButtonsWithinReach() {
+        present();
+        auto* view = window().findChild<SlowMotionView*>();
+        QVERIFY(view != nullptr && view->scene() != nullptr);
+        StopCaret& caret = view->transport().caret();
+        const auto buttons = view->findChildren<TransportButton*>();
+        QCOMPARE(buttons.size(), 7); // two for the rounds, five for the stops
+        QList<QWidget*> controls(buttons.begin(), buttons.end());
+        controls << &caret;
+        for (const QWidget* control : controls) {
+            QVERIFY2(control->isVisible(), qPrintable(control->accessibleName()));
+            const QRect place(control->mapTo(&window(), QPoint()), control->size());
+            QVERIFY2(window().rect().contains(place), qPrintable(control->accessibleName()));
+            QVERIFY2(control->visibleRegion().boundingRect() == control->rect(),
+                     qPrintable(control->accessibleName()));
+            QVERIFY2(control->height() >= theme().scaled(38) &&
+                         control->width() >= theme().scaled(38),
+                     qPrintable(control->accessibleName()));
+        }
+        const auto stops = static_cast<int>(view->scene()->walk.stops.size());
+        QTest::mouseClick(
+            &caret, Qt::LeftButton, {}, caret.rect().center() + QPoint(stops % 2 == 0 ? 5 : 0, 0));
+        QCOMPARE(view->scene()->stop, stops / 2);
+        for (TransportButton* button : buttons)
+            if (button->accessibleName().startsWith(QStringLiteral("Next stop")))
+                button->click();
+        QCOMPARE(view->scene()->stop, stops / 2 + 1);
+        m_isKept = true;
+    }
+
+    void aRingFollowsThePointer() {
+        present();
+        PointerRing& ring = presenter().ring();
+        ring.moveTo({-50, 200}, false);
+        QVERIFY(!ring.isVisible());
+        ring.moveTo({300, 200}, false);
+        QVERIFY(ring.isVisible());
+        QCOMPARE(ring.geometry().center(), QPoint(300, 200));
+        QVERIFY(ring.testAttribute(Qt::WA_TransparentForMouseEvents));
+        ring.moveTo({300, 200}, true);
+        QVERIFY(ring.isPressed());
+        m_isKept = true;
+    }
+
+    void everyWorkspaceAndTheLessonsWork() {
+        present();
+        m_stage->action("learn.lessons")->trigger();
+        LessonPanel& lessons = m_stage->studio->lessonPanel();
+        for (Workspace* workspace : window().workspaces()) {
+            window().showWorkspace(workspace->objectName());
+            ticks(2);
+            QVERIFY(workspace->isVisible());
+            QVERIFY(lessons.isVisible());
+        }
+        m_stage->action("workspace.chat_workspace")->trigger();
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("chat_workspace"));
+        QVERIFY(presenter().isPresenting());
+        lessons.hide();
+        m_isKept = true;
+    }
+
+    void escStopsAnAnswerBeforeItLeavesAndNothingIsKept() {
+        present();
+        window().showWorkspace(0);
+        m_stage->beginAnswer();
+        QTest::keyClick(&window(), Qt::Key_Escape);
+        QVERIFY(presenter().isPresenting());
+        QVERIFY(m_stage->engine->lastSent<engine::StopGeneration>() != nullptr);
+        m_stage->finishAnswer(engine::FinishReason::Cancelled);
+        presenter().ring().moveTo({300, 200}, false);
+        QVERIFY(presenter().ring().isVisible());
+        QTest::keyClick(&window(), Qt::Key_Escape);
+        QVERIFY(!presenter().isPresenting());
+        QVERIFY(!window().isFullScreen());
+        QVERIFY(window().menuBar()->isVisible());
+        QVERIFY(!presenter().ring().isVisible());
+        QCOMPARE(theme().choice(), ThemeChoice::System);
+        QCOMPARE(theme().textPercent(), 100);
+        QCOMPARE(window().size(), m_place.size());
+        QVERIFY(!m_stage->action("view.present")->isChecked());
+        QVERIFY(!keptSetting("window/theme").startsWith(QStringLiteral("high")));
+        QVERIFY(keptSetting("window/text_percent").isEmpty() ||
+                keptSetting("window/text_percent") == QStringLiteral("100"));
+        showSlowMotion();
+        m_stage->settle();
+        auto* view = window().findChild<SlowMotionView*>();
+        for (const TransportButton* button : view->findChildren<TransportButton*>())
+            QVERIFY(button->height() < theme().scaled(38));
+        QVERIFY(view->transport().height() == theme().scaled(60));
+        m_isKept = true;
+    }
+
+    void theWayOutCanBeClickedAndATextSizeOfTheUserStays() {
+        presenter().setPresenting(true);
+        QVERIFY(theme().textPercent() != Theme::kSmallestPercent);
+        window().setTextPercent(Theme::kSmallestPercent);
+        WayOut& out = presenter().wayOut();
+        QVERIFY(out.isVisible());
+        for (int i = 0; i <= WayOut::kTicks; ++i)
+            out.follow({400, 400});
+        QVERIFY(!out.isVisible());
+        out.follow({400, 0});
+        QVERIFY(out.isVisible());
+        QTest::mouseClick(&out, Qt::LeftButton);
+        QVERIFY(!presenter().isPresenting());
+        QCOMPARE(theme().textPercent(), Theme::kSmallestPercent);
+        QCOMPARE(theme().choice(), ThemeChoice::System);
+        m_isKept = true;
+    }
+
+    /// A window that is closed while it presents keeps its usual form.
+    void aThemeOfTheUserStaysAndNothingElseIsKept() {
+        const int percent = theme().textPercent();
+        presenter().setPresenting(true);
+        QVERIFY(theme().textPercent() != percent);
+        window().setTheme(ThemeChoice::Light);
+        window().close();
+        QVERIFY(!presenter().isPresenting());
+        QCOMPARE(theme().choice(), ThemeChoice::Light);
+        QCOMPARE(theme().textPercent(), percent);
+        m_stage->studio.reset();
+        QCOMPARE(keptSetting("window/text_percent").toInt(), percent);
+        QCOMPARE(keptSetting("window/theme"), QStringLiteral("light"));
+        m_stage->open();
+        QVERIFY(!window().isFullScreen());
     }
 };
 

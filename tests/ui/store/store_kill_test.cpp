@@ -118,7 +118,7 @@ private slots:
         const QString path = folder.filePath(QStringLiteral("chats.sqlite"));
         streamAndKill(path, 12);
         const int most = kind == QStringLiteral("alloc") ? 40'000 : 200; // until 12 are told
-        for (int at = 1; at <= most; at += isFull ? 1 : 1 + at / 3) {
+        for (int at = 1; at <= most; at += isFull ? 1 : 1 + at) {
             streamWithFault(path, kind, at);
             verifyFile(path);
             if (QTest::currentTestFailed()) {
@@ -130,7 +130,7 @@ private slots:
 
     void noAcknowledgedTokenIsLostBySigkill() {
         const bool isFull = qEnvironmentVariableIsSet("SWIFT_STUDIO_FULL_KILLS");
-        const int killCount = isFull ? 50 : 20;
+        const int killCount = isFull ? 50 : 10;
         QTemporaryDir folder;
         const QString path = folder.filePath(QStringLiteral("chats.sqlite"));
         QRandomGenerator random(7);

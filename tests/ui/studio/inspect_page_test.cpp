@@ -7,6 +7,8 @@
 #include <QDockWidget>
 #include <QToolButton>
 
+#include <utility>
+
 using namespace engine;
 using namespace support;
 using namespace ui;
@@ -42,6 +44,7 @@ class InspectPageTest : public QObject {
 
     std::unique_ptr<StudioStage> m_stage;
     InspectPage* m_page = nullptr;
+    bool m_isKept = false; ///< the window, for the next function
 
     using Face = InspectPage::Face;
 
@@ -69,18 +72,24 @@ class InspectPageTest : public QObject {
 
 private slots:
 
+    /// A model that was just loaded: whatever was chosen before is forgotten.
     void init() {
-        m_stage = std::make_unique<StudioStage>();
-        m_stage->open();
+        if (m_stage == nullptr) {
+            m_stage = std::make_unique<StudioStage>();
+            m_stage->open();
+            m_page = m_stage->studio->window().findChild<InspectPage*>();
+        }
         m_stage->studio->window().showWorkspace(1);
-        m_page = m_stage->studio->window().findChild<InspectPage*>();
         ModelLoaded loaded = loadedModel(30, 1000);
         loaded.decoders = {searchingDecoder(), decoderCalled("lookahead"), choosingDecoder()};
         m_stage->say(loaded);
         m_stage->settle();
     }
 
-    void cleanup() { m_stage.reset(); }
+    void cleanup() {
+        if (!std::exchange(m_isKept, false))
+            m_stage.reset();
+    }
 
     void aDecoderThatDoesNotSearchBringsItsRounds() {
         choose(searchingDecoder());
@@ -98,6 +107,7 @@ private slots:
         QVERIFY(history->refreshCount() > before);
         choose(decoderCalled("jacobi"));
         QVERIFY(m_page->face() == Face::Rounds); // whatever was searched before
+        m_isKept = true;
     }
 
     void aDecoderThatBeginsToSearchBringsTheSearchOnce() {
@@ -110,6 +120,7 @@ private slots:
         m_stage->say(windowTrial("random", 2, 10, 10));
         m_stage->settle();
         QVERIFY(m_page->face() == Face::Rounds); // the user wants it so
+        m_isKept = true;
     }
 
     void whatTheUserTurnedToStaysUntilAnotherDecoder() {
@@ -123,6 +134,7 @@ private slots:
         QVERIFY(m_page->face() == Face::Rounds);
         choose(decoderCalled("lookahead"));
         QVERIFY(m_page->face() == Face::Rounds);
+        m_isKept = true;
     }
 
     void aKeyTurnsThePageFromAnywhere() {
@@ -134,6 +146,7 @@ private slots:
         QVERIFY(m_page->isVisible() && m_page->face() == Face::Rounds);
         turn->trigger();
         QVERIFY(m_page->face() == Face::Search);
+        m_isKept = true;
     }
 
     void anotherModelBeginsAnew() {
@@ -154,6 +167,15 @@ private slots:
         QTRY_VERIFY(matchnessWidth() < half * 3 / 4);
         choose(searchingDecoder());
         QTRY_VERIFY(areHalves());
+        m_isKept = true;
+    }
+
+    void theWidthIsSharedWhenTheWorkspaceComes() {
+        m_stage->studio->window().showWorkspace(0);
+        choose(decoderCalled("lookahead"));
+        m_stage->studio->window().showWorkspace(1);
+        QTRY_VERIFY(!areHalves());
+        QVERIFY(matchnessWidth() < dock("inspect.speed")->width());
     }
 
     void matchnessKeepsTheWidthThatTheUserGave() {
@@ -169,14 +191,6 @@ private slots:
         choose(searchingDecoder());
         m_stage->settle();
         QCOMPARE(matchnessWidth(), own);
-    }
-
-    void theWidthIsSharedWhenTheWorkspaceComes() {
-        m_stage->studio->window().showWorkspace(0);
-        choose(decoderCalled("lookahead"));
-        m_stage->studio->window().showWorkspace(1);
-        QTRY_VERIFY(!areHalves());
-        QVERIFY(matchnessWidth() < dock("inspect.speed")->width());
     }
 };
 

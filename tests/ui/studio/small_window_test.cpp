@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 using namespace support;
 using namespace ui;
@@ -33,11 +34,13 @@ constexpr int kTransportHeight = 48;
 
 } // namespace
 
-/// Large text and small screens cut no words off, and ask for no larger screen.
+/// Large text and small screens cut no words off, and ask for no larger screen. Some functions go
+/// on with the window, and the text size, of the one before.
 class SmallWindowTest : public QObject {
     Q_OBJECT
 
     std::unique_ptr<StudioStage> m_stage;
+    bool m_isKept = false; ///< the window, for the next function
 
     MainWindow& window() { return m_stage->studio->window(); }
 
@@ -46,29 +49,48 @@ class SmallWindowTest : public QObject {
             QCoreApplication::processEvents();
     }
 
-private slots:
-
-    /// As the program does for a picture: the screen of this platform is lower than the picture.
-    void aPictureHasTheDocksOfItsOwnSize() {
-        StudioStage stage;
-        stage.open();
-        MainWindow& window = stage.studio->window();
-        QDockWidget* matchness = window.findChild<QDockWidget*>(QStringLiteral("chat.matchness"));
-        QVERIFY(!matchness->isVisible());
-        window.resize(1440, 900);
-        window.resetLayouts();
-        QVERIFY(matchness->isVisible());
-        const Workspace& chat = *window.currentWorkspace();
-        QVERIFY(chat.tabifiedDockWidgets(chat.dock(QStringLiteral("chat.layer_map")))
-                    .contains(chat.dock(QStringLiteral("chat.draft_tree"))));
+    /// Of this size, in percent: whatever changes it lays the whole window out anew.
+    void setText(int percent) {
+        if (m_stage->studio->theme().textPercent() != percent)
+            window().setTextPercent(percent);
     }
 
+private slots:
+
     void init() {
+        if (m_stage != nullptr)
+            return;
         m_stage = std::make_unique<StudioStage>();
         m_stage->open();
     }
 
-    void cleanup() { m_stage.reset(); }
+    void cleanup() {
+        if (!std::exchange(m_isKept, false))
+            m_stage.reset();
+    }
+
+    void aColumnLeavesLeftAndRightToWhatStandsAround() {
+        ColumnScroll column;
+        QKeyEvent right(QEvent::KeyPress, Qt::Key_Right, {});
+        QCoreApplication::sendEvent(&column, &right);
+        QVERIFY(!right.isAccepted());
+        QKeyEvent down(QEvent::KeyPress, Qt::Key_Down, {});
+        QCoreApplication::sendEvent(&column, &down);
+        QVERIFY(down.isAccepted());
+        m_isKept = true;
+    }
+
+    /// As the program does for a picture: the screen of this platform is lower than the picture.
+    void aPictureHasTheDocksOfItsOwnSize() {
+        QDockWidget* matchness = window().findChild<QDockWidget*>(QStringLiteral("chat.matchness"));
+        QVERIFY(!matchness->isVisible());
+        window().resize(1440, 900);
+        window().resetLayouts();
+        QVERIFY(matchness->isVisible());
+        const Workspace& chat = *window().currentWorkspace();
+        QVERIFY(chat.tabifiedDockWidgets(chat.dock(QStringLiteral("chat.layer_map")))
+                    .contains(chat.dock(QStringLiteral("chat.draft_tree"))));
+    }
 
     void theWindowFitsAUsualScreenWithLargeText_data() {
         QTest::addColumn<int>("workspace");
@@ -78,12 +100,14 @@ private slots:
 
     void theWindowFitsAUsualScreenWithLargeText() {
         QFETCH(int, workspace);
-        LiveRun live(*m_stage);
-        for (int picture = 0; picture < 3; ++picture) {
-            live.sayPicture(3);
-            m_stage->settle();
+        if (m_stage->studio->run().model() == nullptr) {
+            LiveRun live(*m_stage);
+            for (int picture = 0; picture < 3; ++picture) {
+                live.sayPicture(3);
+                m_stage->settle();
+            }
         }
-        window().setTextPercent(150);
+        setText(150);
         window().showWorkspace(workspace);
         window().resize(kRoom);
         settle();
@@ -91,13 +115,14 @@ private slots:
         QVERIFY2(least.width() <= kRoom.width(), qPrintable(QString::number(least.width())));
         QVERIFY2(least.height() + kTransportHeight * 3 / 2 <= kRoom.height(),
                  qPrintable(QString::number(least.height())));
+        m_isKept = workspace == 0;
     }
 
     void theMiddleOfInspectShowsItsSentencesWhole() {
         m_stage->loadModel();
         m_stage->say(engine::DecoderChosen{vanillaDecoder(), {}});
         m_stage->settle();
-        window().setTextPercent(150);
+        setText(150);
         window().showWorkspace(1);
         settle();
         window().resize(kRoom.width(), 1); // as low as it goes
@@ -106,37 +131,12 @@ private slots:
             if (label->isVisible() && label->wordWrap())
                 QVERIFY2(label->height() >= label->heightForWidth(label->width()),
                          qPrintable(label->text()));
-    }
-
-    /// Also what is hidden meanwhile.
-    void textThatWasLargeIsAsBeforeAtTheUsualSize() {
-        m_stage->loadModel();
-        m_stage->action("model.choose")->trigger(); // it is made when it is shown
-        settle();
-        std::map<const QWidget*, int> before;
-        for (QWidget* widget : window().findChildren<QWidget*>()) {
-            widget->ensurePolished(); // those not shown yet have no font of their own
-            before[widget] = widget->font().pixelSize();
-        }
-        window().setTextPercent(150);
-        settle();
-        window().setTextPercent(100);
-        settle();
-        QStringList strangers;
-        for (const QWidget* widget : window().findChildren<QWidget*>())
-            if (before.contains(widget) && before.at(widget) != widget->font().pixelSize())
-                strangers << QStringLiteral("%1 %2 \"%3\": %4, was %5")
-                                 .arg(QLatin1String(widget->metaObject()->className()),
-                                      widget->accessibleName(),
-                                      widget->property("text").toString())
-                                 .arg(widget->font().pixelSize())
-                                 .arg(before.at(widget));
-        QCOMPARE(strangers.join(u'\n'), QString());
+        m_isKept = true;
     }
 
     void sentencesAtTheRightOfInspectAreReadWhole() {
         m_stage->loadModel();
-        window().setTextPercent(150);
+        setText(150);
         window().showWorkspace(1);
         window().resize(kRoom.width(), 1); // as low as it goes
         settle();
@@ -150,6 +150,41 @@ private slots:
                     ++sentences;
                 }
         QCOMPARE(sentences, 2);
+        m_isKept = true;
+    }
+
+    void aLongTitleOfAChatEndsWithAnEllipsis() {
+        m_stage->loadModel();
+        window().showWorkspace(0);
+        const QString words =
+            QStringLiteral("Why is the sky <b>blue</b> in the morning ").repeated(6);
+        m_stage->studio->session().send(words);
+        setText(150);
+        window().resize(1024, 700);
+        settle();
+        const auto labels = window().findChild<ChatView*>()->findChildren<LiveLabel*>();
+        const auto title = std::ranges::find_if(labels, [](const LiveLabel* label) {
+            return label->text().startsWith(QStringLiteral("Why is the sky"));
+        });
+        QVERIFY(title != labels.end());
+        QVERIFY((*title)->isCut() && (*title)->shownText().endsWith(QChar(0x2026)));
+        QCOMPARE(shownTip((*title)->toolTip()), (*title)->text());
+    }
+
+    /// The plots below give way: their curves are read at this height, too.
+    void aLowWindowShowsTheSearchWithoutScrolling() {
+        m_stage->loadModel();
+        m_stage->saySearch();
+        window().resize(1024, 672);
+        window().showWorkspace(1);
+        settle();
+        m_stage->action("view.reset_layout")->trigger();
+        settle();
+        const auto* column = window().findChild<InspectPage*>()->findChild<ColumnScroll*>();
+        QVERIFY(column->isVisible());
+        QVERIFY2(column->verticalScrollBar()->maximum() == 0,
+                 qPrintable(QString::number(column->verticalScrollBar()->maximum())));
+        m_isKept = true;
     }
 
     void aPinnedCellMovesNoOther() {
@@ -173,11 +208,13 @@ private slots:
         for (const QLabel* label : map.findChildren<QLabel*>())
             if (label->isVisible() && label->text() == map.notice())
                 QVERIFY(label->height() >= label->heightForWidth(label->width()));
+        m_isKept = true;
     }
 
     /// A window that grew would leave the screen, and stay as high when they have gone.
     void noticesAndAnOpenHeadLetTheWindowKeepItsHeight() {
         m_stage->loadModel();
+        window().showWorkspace(0);
         window().resize(1440, 800);
         settle();
         m_stage->action("chat.settings")->trigger();
@@ -188,21 +225,6 @@ private slots:
                                       QStringLiteral("It is told here until it is closed.")});
         settle();
         QCOMPARE(window().height(), 800);
-    }
-
-    /// The plots below give way: their curves are read at this height, too.
-    void aLowWindowShowsTheSearchWithoutScrolling() {
-        m_stage->loadModel();
-        m_stage->saySearch();
-        window().resize(1024, 672);
-        window().showWorkspace(1);
-        settle();
-        m_stage->action("view.reset_layout")->trigger();
-        settle();
-        const auto* column = window().findChild<InspectPage*>()->findChild<ColumnScroll*>();
-        QVERIFY(column->isVisible());
-        QVERIFY2(column->verticalScrollBar()->maximum() == 0,
-                 qPrintable(QString::number(column->verticalScrollBar()->maximum())));
     }
 
     void longNamesInTheStatusStripGiveWayToFigures() {
@@ -218,23 +240,7 @@ private slots:
         for (const LiveLabel* part : strip->findChildren<LiveLabel*>())
             if (part->accessibleName() == QLatin1String("Model"))
                 QVERIFY(part->isCut() && part->shownText().endsWith(QChar(0x2026)));
-    }
-
-    void aLongTitleOfAChatEndsWithAnEllipsis() {
-        m_stage->loadModel();
-        const QString words =
-            QStringLiteral("Why is the sky <b>blue</b> in the morning ").repeated(6);
-        m_stage->studio->session().send(words);
-        window().setTextPercent(150);
-        window().resize(1024, 700);
-        settle();
-        const auto labels = window().findChild<ChatView*>()->findChildren<LiveLabel*>();
-        const auto title = std::ranges::find_if(labels, [](const LiveLabel* label) {
-            return label->text().startsWith(QStringLiteral("Why is the sky"));
-        });
-        QVERIFY(title != labels.end());
-        QVERIFY((*title)->isCut() && (*title)->shownText().endsWith(QChar(0x2026)));
-        QCOMPARE(shownTip((*title)->toolTip()), (*title)->text());
+        m_isKept = true;
     }
 
     void aNarrowModelsDockScrollsDownwardsOnly() {
@@ -253,16 +259,33 @@ private slots:
         auto* scroll = dock->findChild<QScrollArea*>();
         QCOMPARE(scroll->horizontalScrollBar()->maximum(), 0);
         QVERIFY(scroll->widget()->width() <= scroll->viewport()->width());
+        m_isKept = true;
     }
 
-    void aColumnLeavesLeftAndRightToWhatStandsAround() {
-        ColumnScroll column;
-        QKeyEvent right(QEvent::KeyPress, Qt::Key_Right, {});
-        QCoreApplication::sendEvent(&column, &right);
-        QVERIFY(!right.isAccepted());
-        QKeyEvent down(QEvent::KeyPress, Qt::Key_Down, {});
-        QCoreApplication::sendEvent(&column, &down);
-        QVERIFY(down.isAccepted());
+    /// Also what is hidden meanwhile.
+    void textThatWasLargeIsAsBeforeAtTheUsualSize() {
+        m_stage->loadModel();
+        m_stage->action("model.choose")->trigger(); // it is made when it is shown
+        settle();
+        std::map<const QWidget*, int> before;
+        for (QWidget* widget : window().findChildren<QWidget*>()) {
+            widget->ensurePolished(); // those not shown yet have no font of their own
+            before[widget] = widget->font().pixelSize();
+        }
+        setText(150);
+        settle();
+        setText(100);
+        settle();
+        QStringList strangers;
+        for (const QWidget* widget : window().findChildren<QWidget*>())
+            if (before.contains(widget) && before.at(widget) != widget->font().pixelSize())
+                strangers << QStringLiteral("%1 %2 \"%3\": %4, was %5")
+                                 .arg(QLatin1String(widget->metaObject()->className()),
+                                      widget->accessibleName(),
+                                      widget->property("text").toString())
+                                 .arg(widget->font().pixelSize())
+                                 .arg(before.at(widget));
+        QCOMPARE(strangers.join(u'\n'), QString());
     }
 };
 

@@ -29,16 +29,19 @@
 #include <QTableView>
 
 #include <algorithm>
+#include <utility>
 
 using namespace engine;
 using namespace support;
 using namespace ui;
 
-/// What menus and the command search act on, and where the keyboard is afterwards.
+/// What menus and the command search act on, and where the keyboard is afterwards. Some functions
+/// go on with the window of the one before.
 class StudioCommandsTest : public QObject {
     Q_OBJECT
 
     std::unique_ptr<StudioStage> m_stage;
+    bool m_isKept = false; ///< the window, for the next function
 
     MainWindow& window() { return m_stage->studio->window(); }
 
@@ -53,31 +56,17 @@ class StudioCommandsTest : public QObject {
 
 private slots:
 
-    void init() { open(); }
-
-    void cleanup() { m_stage.reset(); }
-
-    void theSettingsShowLongPlacesWhole() {
-        m_stage = std::make_unique<StudioStage>();
-        const QString folder =
-            m_stage->folder.filePath(QStringLiteral("somewhere-far-away/").repeated(12));
-        QVERIFY(QDir().mkpath(folder));
-        m_stage->options.chatsPath = folder + QStringLiteral("chats.sqlite");
-        m_stage->open();
-        window().setTextPercent(150);
-        m_stage->action("app.settings")->trigger();
+    /// In Chat, with a model.
+    void init() {
+        if (m_stage == nullptr)
+            return open();
+        window().showWorkspace(0);
         m_stage->settle();
-        const auto* dialog = window().findChild<SettingsDialog*>();
-        QVERIFY(dialog != nullptr && dialog->isVisible());
-        int wrapped = 0;
-        for (const QLabel* label : dialog->findChildren<QLabel*>()) {
-            if (!label->wordWrap())
-                continue;
-            QVERIFY2(label->height() >= label->heightForWidth(label->width()),
-                     qPrintable(label->text()));
-            ++wrapped;
-        }
-        QCOMPARE(wrapped, 3);
+    }
+
+    void cleanup() {
+        if (!std::exchange(m_isKept, false))
+            m_stage.reset();
     }
 
     /// A colour that is set by hand is lost where a dock becomes a window of its own.
@@ -95,6 +84,54 @@ private slots:
                 std::ranges::any_of(
                     told, [&](const QString& text) { return text.startsWith(QString(start)); }),
                 start);
+        m_isKept = true;
+    }
+
+    void inspectBeginsAtAMapThatWasFilledWhileItWasHidden() {
+        m_stage->saySearch();
+        window().showWorkspace(1);
+        const auto* map = qobject_cast<QTableView*>(QApplication::focusWidget());
+        QVERIFY(map != nullptr && map->isVisible());
+        m_isKept = true;
+    }
+
+    void plotsShareTheWidthAfterTheLayoutWasReset() {
+        m_stage->saySearch();
+        window().showWorkspace(1);
+        m_stage->settle();
+        const auto width = [&](const char* id) {
+            return window().currentWorkspace()->dock(QLatin1String(id))->width();
+        };
+        for (int turn = 0; turn < 2; ++turn) {
+            m_stage->action("view.reset_layout")->trigger();
+            m_stage->settle();
+            QTRY_VERIFY2(std::abs(width("inspect.matchness") - width("inspect.speed")) <= 8,
+                         qPrintable(QString::number(width("inspect.matchness"))));
+        }
+        m_isKept = true;
+    }
+
+    void theKeyboardIsAtHomeAfterTheLayoutWasReset() {
+        for (int index : {0, 1}) {
+            window().showWorkspace(index);
+            window().currentWorkspace()->focusNextDock(1);
+            m_stage->action("view.reset_layout")->trigger();
+            m_stage->settle();
+            QVERIFY(window().currentWorkspace()->centralWidget()->isAncestorOf(
+                QApplication::focusWidget()));
+        }
+        m_isKept = true;
+    }
+
+    void withoutAnExperimentThereIsNoneToPause() {
+        QAction* pause = m_stage->action("experiments.pause");
+        QVERIFY(!pause->isEnabled());
+        ExperimentQueue& queue = m_stage->studio->experiments()->queue();
+        const QString id = queue.add(ExperimentJob());
+        QVERIFY(pause->isEnabled());
+        queue.remove(id);
+        QVERIFY(!pause->isEnabled());
+        m_isKept = true;
     }
 
     void aFurtherStartsBackendIsOfferedOnceTheModelIsThere() {
@@ -108,6 +145,74 @@ private slots:
         QCOMPARE(offer->headline, QString("Tiny goes on with the backend plain."));
         m_stage->loadModel(); // without a further start
         QVERIFY(m_stage->notice("backend") == nullptr);
+        m_isKept = true;
+    }
+
+    /// Vanilla alone would be there, and nobody would know why.
+    void decoderModulesThatCannotBeUsedAreTold() {
+        QVERIFY(m_stage->notice("refused_modules") == nullptr);
+        ModelLoaded loaded = loadedModel(30, 1000);
+        loaded.decoders = {vanillaDecoder()};
+        loaded.refusedModules = {{ErrorCode::Unsupported,
+                                  "The module libdecoder_swift.so was refused: it belongs to build "
+                                  "1, but the program to build 2.",
+                                  "Build program and modules together."}};
+        m_stage->say(loaded);
+        m_stage->settle();
+        const Notice* told = m_stage->notice("refused_modules");
+        QVERIFY(told != nullptr);
+        QVERIFY(told->headline.contains(QStringLiteral("decoders are missing")));
+        QVERIFY(told->sentence.contains(QStringLiteral("libdecoder_swift.so")));
+        QVERIFY(told->sentence.endsWith(QStringLiteral("Build program and modules together.")));
+        QVERIFY(told->details.isEmpty()); // there is no more to say
+        loaded.refusedModules.push_back({ErrorCode::Unsupported, "The module b was refused.", ""});
+        m_stage->say(loaded);
+        m_stage->settle();
+        QVERIFY(m_stage->notice("refused_modules")->headline.contains(QStringLiteral("2 modules")));
+        QVERIFY(m_stage->notice("refused_modules")->details.contains(QStringLiteral("module b")));
+        m_stage->loadModel();
+        QVERIFY(m_stage->notice("refused_modules") == nullptr);
+        m_isKept = true;
+    }
+
+    void theStoredSkipSetsAreShownFromTheMenu() {
+        m_stage->action("model.skip_sets")->trigger();
+        m_stage->settle();
+        auto* list = window().findChild<SkipSetTree*>();
+        QVERIFY(list != nullptr && window().currentWorkspace()->isAncestorOf(list));
+        QVERIFY(m_stage->engine->lastSent<ListSkipSets>() != nullptr);
+        SkipSetsListed listed;
+        listed.requestId = m_stage->engine->lastSent<ListSkipSets>()->requestId;
+        listed.own = {"aa", "Tiny", 30, {{"code", {{{3}, {}}, 0.5, 0.1, "swift", 1000, 9}}}};
+        m_stage->engine->say(listed);
+        m_stage->settle();
+        QVERIFY(list->isVisible() && !list->visibleRegion().isEmpty());
+        QVERIFY(list->current()->set.task == "code");
+        QTRY_VERIFY(list->hasFocus());
+        m_isKept = true;
+    }
+
+    void everyDockIsFoundByTheCommandSearchAndGetsTheKeyboard() {
+        for (Workspace* workspace : window().workspaces())
+            for (QDockWidget* dock : workspace->docks()) {
+                dock->hide();
+                m_stage->action("app.search")->trigger();
+                QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
+                auto* field = window().findChild<CommandSearch*>()->findChild<QLineEdit*>();
+                field->setText(QStringLiteral("Dock: ") + dock->windowTitle());
+                if (workspace != window().workspaces().front() &&
+                    window().workspaces().front()->dock(
+                        QString(dock->objectName()).replace("inspect.", "chat.")) != nullptr)
+                    QTest::keyClick(field, Qt::Key_Down); // Chat has one of this name, too
+                QTest::keyClick(field, Qt::Key_Return);
+                QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+                m_stage->settle();
+                QCOMPARE(window().currentWorkspace(), workspace);
+                QVERIFY2(dock->isVisible(), qPrintable(dock->objectName()));
+                QVERIFY2(dock->isAncestorOf(QApplication::focusWidget()),
+                         qPrintable(dock->objectName()));
+            }
+        m_isKept = true;
     }
 
     void aFurtherStartLoadsNothingThatIsBeingLoaded() {
@@ -138,71 +243,6 @@ private slots:
         m_stage->settle();
         studio.takeStart({other, QStringLiteral("plain"), {}, {}});
         QCOMPARE(loads(), 4);
-    }
-
-    void withoutAnExperimentThereIsNoneToPause() {
-        QAction* pause = m_stage->action("experiments.pause");
-        QVERIFY(!pause->isEnabled());
-        ExperimentQueue& queue = m_stage->studio->experiments()->queue();
-        const QString id = queue.add(ExperimentJob());
-        QVERIFY(pause->isEnabled());
-        queue.remove(id);
-        QVERIFY(!pause->isEnabled());
-    }
-
-    void everyDockIsFoundByTheCommandSearchAndGetsTheKeyboard() {
-        for (Workspace* workspace : window().workspaces())
-            for (QDockWidget* dock : workspace->docks()) {
-                dock->hide();
-                m_stage->action("app.search")->trigger();
-                QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
-                auto* field = window().findChild<CommandSearch*>()->findChild<QLineEdit*>();
-                QTest::keyClicks(field, QStringLiteral("Dock: ") + dock->windowTitle());
-                if (workspace != window().workspaces().front() &&
-                    window().workspaces().front()->dock(
-                        QString(dock->objectName()).replace("inspect.", "chat.")) != nullptr)
-                    QTest::keyClick(field, Qt::Key_Down); // Chat has one of this name, too
-                QTest::keyClick(field, Qt::Key_Return);
-                QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
-                m_stage->settle();
-                QCOMPARE(window().currentWorkspace(), workspace);
-                QVERIFY2(dock->isVisible(), qPrintable(dock->objectName()));
-                QVERIFY2(dock->isAncestorOf(QApplication::focusWidget()),
-                         qPrintable(dock->objectName()));
-            }
-    }
-
-    void theKeyboardIsAtHomeAfterTheLayoutWasReset() {
-        for (int index : {0, 1}) {
-            window().showWorkspace(index);
-            window().currentWorkspace()->focusNextDock(1);
-            m_stage->action("view.reset_layout")->trigger();
-            m_stage->settle();
-            QVERIFY(window().currentWorkspace()->centralWidget()->isAncestorOf(
-                QApplication::focusWidget()));
-        }
-    }
-
-    void inspectBeginsAtAMapThatWasFilledWhileItWasHidden() {
-        m_stage->saySearch();
-        window().showWorkspace(1);
-        const auto* map = qobject_cast<QTableView*>(QApplication::focusWidget());
-        QVERIFY(map != nullptr && map->isVisible());
-    }
-
-    void plotsShareTheWidthAfterTheLayoutWasReset() {
-        m_stage->saySearch();
-        window().showWorkspace(1);
-        m_stage->settle();
-        const auto width = [&](const char* id) {
-            return window().currentWorkspace()->dock(QLatin1String(id))->width();
-        };
-        for (int turn = 0; turn < 2; ++turn) {
-            m_stage->action("view.reset_layout")->trigger();
-            m_stage->settle();
-            QTRY_VERIFY2(std::abs(width("inspect.matchness") - width("inspect.speed")) <= 8,
-                         qPrintable(QString::number(width("inspect.matchness"))));
-        }
     }
 
     void theKeyboardIsInTheMapOnceASetWasFound() {
@@ -302,6 +342,30 @@ private slots:
             QVERIFY2(!m_stage->action(id)->isEnabled(), id);
         session().openChat(first);
         QTRY_COMPARE(session().chat().record.id, first);
+        m_isKept = true;
+    }
+
+    void theSettingsShowLongPlacesWhole() {
+        m_stage = std::make_unique<StudioStage>();
+        const QString folder =
+            m_stage->folder.filePath(QStringLiteral("somewhere-far-away/").repeated(12));
+        QVERIFY(QDir().mkpath(folder));
+        m_stage->options.chatsPath = folder + QStringLiteral("chats.sqlite");
+        m_stage->open();
+        window().setTextPercent(150);
+        m_stage->action("app.settings")->trigger();
+        m_stage->settle();
+        const auto* dialog = window().findChild<SettingsDialog*>();
+        QVERIFY(dialog != nullptr && dialog->isVisible());
+        int wrapped = 0;
+        for (const QLabel* label : dialog->findChildren<QLabel*>()) {
+            if (!label->wordWrap())
+                continue;
+            QVERIFY2(label->height() >= label->heightForWidth(label->width()),
+                     qPrintable(label->text()));
+            ++wrapped;
+        }
+        QCOMPARE(wrapped, 3);
     }
 
     void aQuestionWithoutAnAnswerCanBeAskedAgain() {
@@ -312,6 +376,41 @@ private slots:
         m_stage->engine->sent.clear();
         m_stage->action("run.regenerate")->trigger();
         QVERIFY(m_stage->engine->lastSent<SubmitPrompt>() != nullptr);
+    }
+
+    void theNoticeOnTheFirstAnswerLeadsToItsRoundInLearn() {
+        m_stage->answer();
+        const auto* sight = window().findChild<FirstSight*>();
+        QVERIFY(sight->isVisible());
+        sight->findChild<QPushButton*>()->click();
+        for (int i = 0; i < 2; ++i)
+            m_stage->settle();
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("learn_workspace"));
+        const auto* motion = window().findChild<SlowMotionView*>();
+        QVERIFY(motion != nullptr && motion->isVisible() && motion->scene() != nullptr);
+        m_isKept = true;
+    }
+
+    void whatYouSeeShowsTheMarksOfWhichItTells() {
+        m_stage->answer();
+        QAction* origin = m_stage->action("chat.origin");
+        if (origin->isChecked())
+            origin->trigger();
+        QVERIFY(!m_stage->studio->chatView().showsOrigin());
+        m_stage->action("help.first_sight")->trigger();
+        QVERIFY(m_stage->studio->chatView().showsOrigin());
+        QVERIFY(origin->isChecked());
+        m_isKept = true;
+    }
+
+    void theTasksAreListedFromTheMenu() {
+        QVERIFY(m_stage->action("model.tasks")->isEnabled());
+        m_stage->action("model.tasks")->trigger();
+        m_stage->settle();
+        auto* dialog = window().findChild<TasksDialog*>();
+        QVERIFY(dialog != nullptr && dialog->isVisible());
+        QVERIFY(m_stage->engine->lastSent<ListTasks>() != nullptr);
+        m_isKept = true;
     }
 
     void aLongTitleIsReadWholeWhileItIsChanged() {
@@ -341,80 +440,7 @@ private slots:
                 ++lines;
             }
         QCOMPARE(lines, 1);
-    }
-
-    void theTasksAreListedFromTheMenu() {
-        QVERIFY(m_stage->action("model.tasks")->isEnabled());
-        m_stage->action("model.tasks")->trigger();
-        m_stage->settle();
-        auto* dialog = window().findChild<TasksDialog*>();
-        QVERIFY(dialog != nullptr && dialog->isVisible());
-        QVERIFY(m_stage->engine->lastSent<ListTasks>() != nullptr);
-    }
-
-    void theStoredSkipSetsAreShownFromTheMenu() {
-        m_stage->action("model.skip_sets")->trigger();
-        m_stage->settle();
-        auto* list = window().findChild<SkipSetTree*>();
-        QVERIFY(list != nullptr && window().currentWorkspace()->isAncestorOf(list));
-        QVERIFY(m_stage->engine->lastSent<ListSkipSets>() != nullptr);
-        SkipSetsListed listed;
-        listed.requestId = m_stage->engine->lastSent<ListSkipSets>()->requestId;
-        listed.own = {"aa", "Tiny", 30, {{"code", {{{3}, {}}, 0.5, 0.1, "swift", 1000, 9}}}};
-        m_stage->engine->say(listed);
-        m_stage->settle();
-        QVERIFY(list->isVisible() && !list->visibleRegion().isEmpty());
-        QVERIFY(list->current()->set.task == "code");
-        QTRY_VERIFY(list->hasFocus());
-    }
-
-    /// Vanilla alone would be there, and nobody would know why.
-    void decoderModulesThatCannotBeUsedAreTold() {
-        QVERIFY(m_stage->notice("refused_modules") == nullptr);
-        ModelLoaded loaded = loadedModel(30, 1000);
-        loaded.decoders = {vanillaDecoder()};
-        loaded.refusedModules = {{ErrorCode::Unsupported,
-                                  "The module libdecoder_swift.so was refused: it belongs to build "
-                                  "1, but the program to build 2.",
-                                  "Build program and modules together."}};
-        m_stage->say(loaded);
-        m_stage->settle();
-        const Notice* told = m_stage->notice("refused_modules");
-        QVERIFY(told != nullptr);
-        QVERIFY(told->headline.contains(QStringLiteral("decoders are missing")));
-        QVERIFY(told->sentence.contains(QStringLiteral("libdecoder_swift.so")));
-        QVERIFY(told->sentence.endsWith(QStringLiteral("Build program and modules together.")));
-        QVERIFY(told->details.isEmpty()); // there is no more to say
-        loaded.refusedModules.push_back({ErrorCode::Unsupported, "The module b was refused.", ""});
-        m_stage->say(loaded);
-        m_stage->settle();
-        QVERIFY(m_stage->notice("refused_modules")->headline.contains(QStringLiteral("2 modules")));
-        QVERIFY(m_stage->notice("refused_modules")->details.contains(QStringLiteral("module b")));
-        m_stage->loadModel();
-        QVERIFY(m_stage->notice("refused_modules") == nullptr);
-    }
-
-    void theNoticeOnTheFirstAnswerLeadsToItsRoundInLearn() {
-        m_stage->answer();
-        const auto* sight = window().findChild<FirstSight*>();
-        QVERIFY(sight->isVisible());
-        sight->findChild<QPushButton*>()->click();
-        for (int i = 0; i < 2; ++i)
-            m_stage->settle();
-        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("learn_workspace"));
-        const auto* motion = window().findChild<SlowMotionView*>();
-        QVERIFY(motion != nullptr && motion->isVisible() && motion->scene() != nullptr);
-    }
-
-    void whatYouSeeShowsTheMarksOfWhichItTells() {
-        m_stage->answer();
-        QAction* origin = m_stage->action("chat.origin");
-        if (origin->isChecked())
-            origin->trigger();
-        QVERIFY(!m_stage->studio->chatView().showsOrigin());
-        m_stage->action("help.first_sight")->trigger();
-        QVERIFY(m_stage->studio->chatView().showsOrigin());
-        QVERIFY(origin->isChecked());
+        m_isKept = true;
     }
 
     /// Text that was held back because it might have been the beginning of a stop string.
@@ -428,6 +454,7 @@ private slots:
         m_stage->say(TextReleased{m_stage->promptId, " end"});
         m_stage->finishAnswer();
         QCOMPARE(text, std::string(" end\n"));
+        m_isKept = true;
     }
 
     void aReplayOffersNothingThatNeedsAModel() {

@@ -23,6 +23,7 @@
 #include <QTemporaryDir>
 
 #include <algorithm>
+#include <utility>
 
 using namespace engine;
 using namespace support;
@@ -32,6 +33,14 @@ using namespace ui;
 /// stands on the screen with the same numbers.
 class StudioEndToEndTest : public EngineStageTest {
     Q_OBJECT
+
+    bool m_isKept = false; ///< the window, for the next function
+
+    /// The same answer for all functions that only look at one.
+    void beAnswered() {
+        if (m_stage->count<PromptFinished>() == 0)
+            answer(QStringLiteral("abc ab"));
+    }
 
     /// Asks, and holds the engine in the middle of its answer.
     void beginAnswer(const QString& words, int passes = 120) {
@@ -69,9 +78,15 @@ class StudioEndToEndTest : public EngineStageTest {
 
 private slots:
 
-    void init() { begin(); }
+    void init() {
+        if (m_stage == nullptr)
+            begin();
+    }
 
-    void cleanup() { m_stage.reset(); }
+    void cleanup() {
+        if (!std::exchange(m_isKept, false))
+            m_stage.reset();
+    }
 
     void aSkipSetIsSearchedForOnTheChatWhenAskedFor() {
         studio().bridge().send(ChooseDecoder{"vanilla", {}});
@@ -95,7 +110,7 @@ private slots:
     }
 
     void theAnswerOnTheScreenIsTheEnginesAnswer() {
-        answer(QStringLiteral("abc ab"));
+        beAnswered();
         show(0);
         std::string text;
         qsizetype tokens = 0;
@@ -116,10 +131,11 @@ private slots:
         QCOMPARE(body.isStreaming(), false);
         QCOMPARE(static_cast<qsizetype>(body.tokens().size()), tokens);
         QCOMPARE(lastAnswer().state, MessageState::Finished);
+        m_isKept = true;
     }
 
     void theFiguresUnderTheAnswerAreTheEngines() {
-        answer(QStringLiteral("abc ab"));
+        beAnswered();
         const PromptFinished end = m_stage->all<PromptFinished>().back();
         const MessageFigures figures = lastAnswer().figures;
         QVERIFY(end.decoding.accepted > 0);
@@ -133,10 +149,11 @@ private slots:
             drafted += token.fact.origin == TokenOrigin::Draft ||
                        token.fact.origin == TokenOrigin::Sibling;
         QCOMPARE(drafted, static_cast<int>(end.decoding.accepted));
+        m_isKept = true;
     }
 
     void theSearchOnTheScreenIsTheEnginesSearch() {
-        answer(QStringLiteral("abc ab"));
+        beAnswered();
         show(1);
         const auto plans = m_stage->all<PlanChanged>();
         const auto trials = m_stage->all<TrialFinished>();
@@ -164,10 +181,11 @@ private slots:
             QCOMPARE(cells[i].isMatch, measured->ticks[i] != 0);
             QCOMPARE(cells[i].token, visibleTokenText(QString::fromStdString(measured->window[i])));
         }
+        m_isKept = true;
     }
 
     void theSpeedOnTheScreenIsTheEnginesSpeed() {
-        answer(QStringLiteral("abc ab"));
+        beAnswered();
         show(1);
         double tokens = 0.0;
         double draftMs = 0.0;
@@ -203,10 +221,11 @@ private slots:
         QCOMPARE(shares.draftMs, draftMs);
         QCOMPARE(shares.verifyMs, verifyMs);
         QCOMPARE(m_stage->view<LatencyView>()->table().rows.size(), std::size_t{2});
+        m_isKept = true;
     }
 
     void theDraftOnTheScreenIsTheNewestDraft() {
-        answer(QStringLiteral("abc ab"));
+        beAnswered();
         show(1);
         const StepFinished step = lastDraft();
         QVERIFY(!step.draft.empty());
@@ -223,6 +242,27 @@ private slots:
         studio().bridge().refreshPictures();
         QCOMPARE(mask->model().rowCount(), step.verifiedRows);
         QCOMPARE(mask->model().columnCount(), step.verifiedRows);
+        m_isKept = true;
+    }
+
+    void swiftAndVanillaWriteTheSame() {
+        beAnswered();
+        show(0);
+        const QString drafted = lastAnswer().text;
+        auto* decoder = studio().chatView().input().findChild<DecoderSwitch*>();
+        QTest::mouseClick(decoder->segment(0), Qt::LeftButton);
+        QTRY_VERIFY(studio().run().decoder()->name == "vanilla");
+        trigger("chat.new");
+        answer(QStringLiteral("abc ab"));
+        QCOMPARE(lastAnswer().figures.decoderName, QStringLiteral("vanilla"));
+        QCOMPARE(lastAnswer().figures.draftSteps, 0);
+        QCOMPARE(lastAnswer().text, drafted);
+        QTest::mouseClick(decoder->segment(2), Qt::LeftButton);
+        QTRY_VERIFY(m_stage->isReady());
+        trigger("chat.new");
+        answer(QStringLiteral("abc ab"));
+        QCOMPARE(lastAnswer().figures.decoderName, QStringLiteral("swift"));
+        QCOMPARE(lastAnswer().text, drafted);
     }
 
     void aCellIsFlippedAndScoredWhileTheModelAnswers() {
@@ -294,25 +334,6 @@ private slots:
                 break;
         }
         QCOMPARE(within, m_stage->count<SettingsChanged>());
-    }
-
-    void swiftAndVanillaWriteTheSame() {
-        answer(QStringLiteral("abc ab"));
-        const QString drafted = lastAnswer().text;
-        auto* decoder = studio().chatView().input().findChild<DecoderSwitch*>();
-        QTest::mouseClick(decoder->segment(0), Qt::LeftButton);
-        QTRY_VERIFY(studio().run().decoder()->name == "vanilla");
-        trigger("chat.new");
-        answer(QStringLiteral("abc ab"));
-        QCOMPARE(lastAnswer().figures.decoderName, QStringLiteral("vanilla"));
-        QCOMPARE(lastAnswer().figures.draftSteps, 0);
-        QCOMPARE(lastAnswer().text, drafted);
-        QTest::mouseClick(decoder->segment(2), Qt::LeftButton);
-        QTRY_VERIFY(m_stage->isReady());
-        trigger("chat.new");
-        answer(QStringLiteral("abc ab"));
-        QCOMPARE(lastAnswer().figures.decoderName, QStringLiteral("swift"));
-        QCOMPARE(lastAnswer().text, drafted);
     }
 
     void escStopsWithinOneStep() {

@@ -16,6 +16,8 @@
 #include <QMimeData>
 #include <QSpinBox>
 
+#include <utility>
+
 using namespace engine;
 using namespace support;
 using namespace ui;
@@ -25,6 +27,7 @@ class StudioLibraryTest : public QObject {
     Q_OBJECT
 
     std::unique_ptr<StudioStage> m_stage;
+    bool m_isKept = false; ///< the window, for the next function
 
     MainWindow& window() { return m_stage->studio->window(); }
 
@@ -57,13 +60,134 @@ class StudioLibraryTest : public QObject {
 private slots:
 
     void init() {
+        if (m_stage != nullptr)
+            return;
         m_stage = std::make_unique<StudioStage>();
         m_stage->options.defaultModelPath = m_stage->folder.filePath("default.gguf");
         m_stage->open();
         QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
     }
 
-    void cleanup() { m_stage.reset(); }
+    void cleanup() {
+        if (!std::exchange(m_isKept, false))
+            m_stage.reset();
+    }
+
+    void whatCannotBeInspectedInAWatchedFolderIsNoNotice() {
+        EngineFailed failed = failedTask("inspect_model", {ErrorCode::Unsupported, "No.", ""});
+        failed.requestId = ModelLibrary::kFirstRequest + 1;
+        m_stage->say(failed);
+        m_stage->settle();
+        QVERIFY(m_stage->notice("inspect_model") == nullptr);
+        m_isKept = true;
+    }
+
+    void aModelThatIsDroppedIsProposed() {
+        drop({"/models/some.gguf"});
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->path, std::string("/models/some.gguf"));
+        QVERIFY(m_stage->engine->lastSent<LoadModel>() == nullptr);
+        auto* models = window().findChild<ModelPanel*>();
+        QVERIFY(models->isVisible());
+        QCOMPARE(models->stage(), ModelPanel::Stage::Chosen);
+        m_isKept = true;
+    }
+
+    void aFolderThatIsDroppedIsWatched() {
+        drop({m_stage->folder.path()});
+        auto* library = window().findChild<ModelLibrary*>();
+        QCOMPARE(library->folders().size(), std::size_t(1));
+        QCOMPARE(library->folders().front().path, m_stage->folder.path());
+        const QString name = QFileInfo(m_stage->folder.path()).fileName();
+        QVERIFY(
+            m_stage->notice("dropped")->headline.contains(name)); // the list may be out of sight
+        m_isKept = true;
+    }
+
+    void whatNobodyKnowsIsSaid() {
+        drop({"/a/picture.png"});
+        QVERIFY(m_stage->notice("dropped") != nullptr);
+        QVERIFY(m_stage->notice("dropped")->headline.contains("picture.png"));
+        m_isKept = true;
+    }
+
+    void theDefaultModelIsOpenedAgainOrSaidToBeMissing() {
+        m_stage->action("model.open_default")->trigger();
+        QVERIFY(m_stage->notice("load_model") != nullptr);
+        QVERIFY(m_stage->notice("load_model")->sentence.contains("installer/run.sh"));
+        QVERIFY(m_stage->engine->lastSent<LoadModel>() == nullptr);
+        QFile file(m_stage->options.defaultModelPath);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        m_stage->action("model.open_default")->trigger();
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->path,
+                 m_stage->options.defaultModelPath.toStdString());
+        QVERIFY(m_stage->notice("load_model") == nullptr);
+    }
+
+    void pinArchiveAndDeleteMeanTheChatThatIsShown() {
+        QVERIFY(!m_stage->action("chat.pin")->isEnabled());
+        const ChatId chat = chats().createChat(titled(QStringLiteral("one")));
+        m_stage->studio->session().openChat(chat);
+        QTRY_VERIFY(m_stage->action("chat.pin")->isEnabled());
+        QTRY_COMPARE(panel().targetChat(), chat);
+        m_stage->action("chat.pin")->trigger();
+        QTRY_VERIFY(chatOf(chats(), chat).record.isPinned);
+        QTRY_COMPARE(m_stage->action("chat.pin")->text(), QStringLiteral("&Unpin chat"));
+        QCOMPARE(m_stage->action("chat.archive")->text(), QStringLiteral("Ar&chive chat"));
+        m_stage->action("chat.archive")->trigger();
+        QTRY_VERIFY(chatOf(chats(), chat).record.isArchived);
+        QTRY_COMPARE(m_stage->action("chat.archive")->text(),
+                     QStringLiteral("Restore ar&chived chat"));
+        m_stage->action("chat.delete")->trigger();
+        QTRY_COMPARE(chatsOf(chats()).size(), 0);
+        QTRY_COMPARE(m_stage->studio->session().chat().record.id, 0);
+        m_isKept = true;
+    }
+
+    void aMessageThatASearchFoundIsShownWithTheFocus() {
+        const ChatId chat = chats().createChat(titled(QStringLiteral("long")));
+        MessageId leaf = 0;
+        MessageId needle = 0;
+        for (int i = 0; i < 80; ++i) {
+            StoredMessage message = userMessage(
+                chat, leaf, i == 11 ? QStringLiteral("a needle") : QStringLiteral("hay %1").arg(i));
+            message.role = i % 2 == 0 ? MessageRole::User : MessageRole::Assistant;
+            leaf = chats().appendMessage(message);
+            if (i == 11)
+                needle = leaf;
+        }
+        m_stage->action("chat.find")->trigger();
+        auto* filter = panel().findChild<QLineEdit*>();
+        QVERIFY(filter->hasFocus());
+        QTest::keyClicks(filter, QStringLiteral("needle"));
+        QTRY_COMPARE(panel().findChild<QListView*>()->model()->rowCount(), 1);
+        QTest::keyClick(filter, Qt::Key_Return);
+        ConversationView& conversation = m_stage->studio->chatView().conversation();
+        QTRY_VERIFY(conversation.card(needle) != nullptr);
+        QTRY_VERIFY(conversation.card(needle)->body().hasFocus());
+        const int top = conversation.card(needle)->mapTo(conversation.viewport(), QPoint()).y();
+        QVERIFY2(top >= 0 && top < conversation.viewport()->height() / 2,
+                 qPrintable(QString::number(top)));
+    }
+
+    void chatsThatAreDroppedAreImportedAndCanBeTakenOutAgain() {
+        const ChatId old = chats().createChat(titled(QStringLiteral("was there")));
+        drop({QStringLiteral("tests/data/chats/open_webui.json")});
+        QTRY_VERIFY(m_stage->notice("import") != nullptr);
+        const Notice* notice = m_stage->notice("import");
+        QCOMPARE(notice->headline, QString("2 chats were imported, 1 was left out."));
+        QVERIFY(notice->sentence.contains("With a tool"));
+        QCOMPARE(chatsOf(chats()).size(), 3);
+        QCOMPARE(notice->choices.size(), std::size_t(1));
+        auto* list = panel().findChild<QListView*>();
+        QTRY_COMPARE(list->model()->rowCount(), 2); // one of them is archived
+        m_stage->studio->session().openChat(chatsOf(chats()).first().id);
+        QTRY_VERIFY(m_stage->studio->session().chat().record.id != 0);
+        m_stage->notice("import")->choices.front().act();
+        QCOMPARE(m_stage->studio->session().chat().record.id, 0);
+        QTRY_COMPARE(chatsOf(chats()).size(), 1);
+        QCOMPARE(chatsOf(chats()).first().id, old);
+        QTRY_COMPARE(list->model()->rowCount(), 1);
+    }
 
     void theOpenChatComesBackAtTheNextStart() {
         m_stage->loadModel();
@@ -85,6 +209,10 @@ private slots:
     }
 
     void whatWasSetComesBackAtTheNextStart() {
+        m_stage->action("chat.origin")->trigger();
+        for (SegmentedControl* levels : window().findChildren<SegmentedControl*>())
+            if (levels->accessibleName() == QLatin1String("Which settings to show"))
+                levels->segment(1)->click();
         m_stage->loadModel();
         SamplingOptions sampling;
         sampling.temperature = 0.4;
@@ -106,6 +234,9 @@ private slots:
         m_stage->studio.reset();
 
         m_stage->open();
+        QVERIFY(!m_stage->studio->chatView().showsOrigin());
+        QVERIFY(!m_stage->action("chat.origin")->isChecked());
+        QVERIFY(!window().findChild<ParametersView*>()->form().isSimple());
         m_stage->loadModel();
         const auto* decoder = m_stage->engine->lastSent<ChooseDecoder>();
         QVERIFY(decoder != nullptr);
@@ -144,19 +275,6 @@ private slots:
         }
     }
 
-    void smallChoicesComeBackAtTheNextStart() {
-        m_stage->action("chat.origin")->trigger();
-        for (SegmentedControl* levels : window().findChildren<SegmentedControl*>())
-            if (levels->accessibleName() == QLatin1String("Which settings to show"))
-                levels->segment(1)->click();
-        m_stage->studio->closeNow();
-        m_stage->studio.reset();
-        m_stage->open();
-        QVERIFY(!m_stage->studio->chatView().showsOrigin());
-        QVERIFY(!m_stage->action("chat.origin")->isChecked());
-        QVERIFY(!window().findChild<ParametersView*>()->form().isSimple());
-    }
-
     void aFirstMessageAndACrashBeginANewChat() {
         QSettings settings(m_stage->options.settingsPath, QSettings::IniFormat);
         m_stage->loadModel();
@@ -175,117 +293,6 @@ private slots:
         m_stage->open();
         QCOMPARE(countChats(), 2);
         QCOMPARE(m_stage->studio->session().chat().record.id, ChatId{0});
-    }
-
-    void aModelThatIsDroppedIsProposed() {
-        drop({"/models/some.gguf"});
-        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->path, std::string("/models/some.gguf"));
-        QVERIFY(m_stage->engine->lastSent<LoadModel>() == nullptr);
-        auto* models = window().findChild<ModelPanel*>();
-        QVERIFY(models->isVisible());
-        QCOMPARE(models->stage(), ModelPanel::Stage::Chosen);
-    }
-
-    void aFolderThatIsDroppedIsWatched() {
-        drop({m_stage->folder.path()});
-        auto* library = window().findChild<ModelLibrary*>();
-        QCOMPARE(library->folders().size(), std::size_t(1));
-        QCOMPARE(library->folders().front().path, m_stage->folder.path());
-        const QString name = QFileInfo(m_stage->folder.path()).fileName();
-        QVERIFY(
-            m_stage->notice("dropped")->headline.contains(name)); // the list may be out of sight
-    }
-
-    void chatsThatAreDroppedAreImportedAndCanBeTakenOutAgain() {
-        const ChatId old = chats().createChat(titled(QStringLiteral("was there")));
-        drop({QStringLiteral("tests/data/chats/open_webui.json")});
-        QTRY_VERIFY(m_stage->notice("import") != nullptr);
-        const Notice* notice = m_stage->notice("import");
-        QCOMPARE(notice->headline, QString("2 chats were imported, 1 was left out."));
-        QVERIFY(notice->sentence.contains("With a tool"));
-        QCOMPARE(chatsOf(chats()).size(), 3);
-        QCOMPARE(notice->choices.size(), std::size_t(1));
-        auto* list = panel().findChild<QListView*>();
-        QTRY_COMPARE(list->model()->rowCount(), 2); // one of them is archived
-        m_stage->studio->session().openChat(chatsOf(chats()).first().id);
-        QTRY_VERIFY(m_stage->studio->session().chat().record.id != 0);
-        m_stage->notice("import")->choices.front().act();
-        QCOMPARE(m_stage->studio->session().chat().record.id, 0);
-        QTRY_COMPARE(chatsOf(chats()).size(), 1);
-        QCOMPARE(chatsOf(chats()).first().id, old);
-        QTRY_COMPARE(list->model()->rowCount(), 1);
-    }
-
-    void whatNobodyKnowsIsSaid() {
-        drop({"/a/picture.png"});
-        QVERIFY(m_stage->notice("dropped") != nullptr);
-        QVERIFY(m_stage->notice("dropped")->headline.contains("picture.png"));
-    }
-
-    void theDefaultModelIsOpenedAgainOrSaidToBeMissing() {
-        m_stage->action("model.open_default")->trigger();
-        QVERIFY(m_stage->notice("load_model") != nullptr);
-        QVERIFY(m_stage->notice("load_model")->sentence.contains("installer/run.sh"));
-        QVERIFY(m_stage->engine->lastSent<LoadModel>() == nullptr);
-        QFile file(m_stage->options.defaultModelPath);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        m_stage->action("model.open_default")->trigger();
-        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->path,
-                 m_stage->options.defaultModelPath.toStdString());
-        QVERIFY(m_stage->notice("load_model") == nullptr);
-    }
-
-    void whatCannotBeInspectedInAWatchedFolderIsNoNotice() {
-        EngineFailed failed = failedTask("inspect_model", {ErrorCode::Unsupported, "No.", ""});
-        failed.requestId = ModelLibrary::kFirstRequest + 1;
-        m_stage->say(failed);
-        m_stage->settle();
-        QVERIFY(m_stage->notice("inspect_model") == nullptr);
-    }
-
-    void aMessageThatASearchFoundIsShownWithTheFocus() {
-        const ChatId chat = chats().createChat(titled(QStringLiteral("long")));
-        MessageId leaf = 0;
-        MessageId needle = 0;
-        for (int i = 0; i < 80; ++i) {
-            StoredMessage message = userMessage(
-                chat, leaf, i == 11 ? QStringLiteral("a needle") : QStringLiteral("hay %1").arg(i));
-            message.role = i % 2 == 0 ? MessageRole::User : MessageRole::Assistant;
-            leaf = chats().appendMessage(message);
-            if (i == 11)
-                needle = leaf;
-        }
-        m_stage->action("chat.find")->trigger();
-        auto* filter = panel().findChild<QLineEdit*>();
-        QVERIFY(filter->hasFocus());
-        QTest::keyClicks(filter, QStringLiteral("needle"));
-        QTRY_COMPARE(panel().findChild<QListView*>()->model()->rowCount(), 1);
-        QTest::keyClick(filter, Qt::Key_Return);
-        ConversationView& conversation = m_stage->studio->chatView().conversation();
-        QTRY_VERIFY(conversation.card(needle) != nullptr);
-        QTRY_VERIFY(conversation.card(needle)->body().hasFocus());
-        const int top = conversation.card(needle)->mapTo(conversation.viewport(), QPoint()).y();
-        QVERIFY2(top >= 0 && top < conversation.viewport()->height() / 2,
-                 qPrintable(QString::number(top)));
-    }
-
-    void pinArchiveAndDeleteMeanTheChatThatIsShown() {
-        QVERIFY(!m_stage->action("chat.pin")->isEnabled());
-        const ChatId chat = chats().createChat(titled(QStringLiteral("one")));
-        m_stage->studio->session().openChat(chat);
-        QTRY_VERIFY(m_stage->action("chat.pin")->isEnabled());
-        QTRY_COMPARE(panel().targetChat(), chat);
-        m_stage->action("chat.pin")->trigger();
-        QTRY_VERIFY(chatOf(chats(), chat).record.isPinned);
-        QTRY_COMPARE(m_stage->action("chat.pin")->text(), QStringLiteral("&Unpin chat"));
-        QCOMPARE(m_stage->action("chat.archive")->text(), QStringLiteral("Ar&chive chat"));
-        m_stage->action("chat.archive")->trigger();
-        QTRY_VERIFY(chatOf(chats(), chat).record.isArchived);
-        QTRY_COMPARE(m_stage->action("chat.archive")->text(),
-                     QStringLiteral("Restore ar&chived chat"));
-        m_stage->action("chat.delete")->trigger();
-        QTRY_COMPARE(chatsOf(chats()).size(), 0);
-        QTRY_COMPARE(m_stage->studio->session().chat().record.id, 0);
     }
 };
 

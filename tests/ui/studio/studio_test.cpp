@@ -7,7 +7,6 @@
 #include "ui/studio/program/single_instance.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
-#include "ui/views/chat/messages/conversation_view.h"
 #include "ui/views/chats/chats_panel.h"
 #include "ui/views/controls/parameters_view.h"
 #include "ui/views/models/model_panel.h"
@@ -26,6 +25,8 @@
 #include <QWheelEvent>
 #include <QXmlStreamReader>
 
+#include <utility>
+
 using namespace engine;
 using namespace support;
 using namespace ui;
@@ -35,6 +36,7 @@ class StudioTest : public QObject {
     Q_OBJECT
 
     std::unique_ptr<StudioStage> m_stage;
+    bool m_isSpoilt = false; ///< the next function needs another window
 
     MainWindow& window() { return m_stage->studio->window(); }
 
@@ -67,12 +69,61 @@ class StudioTest : public QObject {
 private slots:
 
     void init() {
-        m_stage = std::make_unique<StudioStage>();
-        m_stage->open();
+        if (m_stage == nullptr) {
+            m_stage = std::make_unique<StudioStage>();
+            m_stage->open();
+        } else {
+            QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+            window().showWorkspace(0);
+            m_stage->settle();
+            window().activateWindow();
+        }
         QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
     }
 
-    void cleanup() { m_stage.reset(); }
+    void cleanup() {
+        if (std::exchange(m_isSpoilt, false) || QTest::currentTestFailed())
+            m_stage.reset();
+    }
+
+    void theRecordActionSaysWhetherItRecords() {
+        m_stage->say(RecordingStarted{"/tmp/r.swiftrun"});
+        m_stage->settle();
+        QVERIFY(m_stage->action("run.record")->text().contains(QStringLiteral("top")));
+        trigger("run.record");
+        QVERIFY(m_stage->engine->lastSent<StopRecording>() != nullptr);
+        m_stage->say(RecordingStopped{"/tmp/r.swiftrun", std::nullopt});
+        m_stage->settle();
+        QVERIFY(m_stage->action("run.record")->text().startsWith(QStringLiteral("&Record")));
+    }
+
+    void undoAndRedoAreAmongTheActions() {
+        QVERIFY(!m_stage->action("edit.undo")->isEnabled());
+        m_stage->studio->undoStack().push(new QUndoCommand(QStringLiteral("a change")));
+        QVERIFY(m_stage->action("edit.undo")->text().contains(QStringLiteral("a change")));
+        QWidget* dock = window().currentWorkspace()->docks().front();
+        QTest::keyClick(dock, Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(!m_stage->studio->undoStack().canUndo());
+        trigger("edit.redo");
+        QVERIFY(m_stage->studio->undoStack().canUndo());
+        m_stage->studio->undoStack().clear();
+    }
+
+    void theKeyboardGoesToTheMessageWhenItsNoticeGoes() {
+        window().messages().show({Notice::Kind::Info,
+                                  QStringLiteral("test"),
+                                  QStringLiteral("A notice."),
+                                  {},
+                                  {},
+                                  {{QStringLiteral("Do it"), [] {}, true}}});
+        for (QPushButton* button : window().messages().findChildren<QPushButton*>())
+            if (button->text() == QLatin1String("Do it")) {
+                button->setFocus();
+                QTest::keyClick(button, Qt::Key_Space);
+            }
+        QVERIFY(window().messages().notices().empty());
+        QVERIFY(m_stage->studio->chatView().input().textField()->hasFocus());
+    }
 
     void whatCannotBeDoneIsOff() {
         for (const char* id : {"run.stop",
@@ -107,60 +158,7 @@ private slots:
         m_stage->settle();
         trigger("run.stop");
         QVERIFY(m_stage->engine->lastSent<StopLoading>() != nullptr);
-    }
-
-    void actionsOfTheChatDoWhatTheySay() {
-        m_stage->loadModel();
-        m_stage->answer();
-        trigger("chat.copy_last");
-        QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("one two three four"));
-        ChatView& chat = m_stage->studio->chatView();
-        const bool before = chat.showsOrigin();
-        trigger("chat.origin");
-        QCOMPARE(chat.showsOrigin(), !before);
-        QTest::keyClick(&window(), Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
-        QCOMPARE(chat.showsOrigin(), before);
-        trigger("chat.rename");
-        auto* dialog = window().findChild<QInputDialog*>();
-        emit dialog->textValueSelected(QStringLiteral("  named  "));
-        QTRY_COMPARE(m_stage->studio->session().chat().record.title, QStringLiteral("named"));
-        QVERIFY(closeDialog<QInputDialog>());
-        window().activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
-        m_stage->engine->sent.clear();
-        trigger("run.regenerate");
-        QVERIFY(m_stage->engine->lastSent<SubmitPrompt>() != nullptr);
-        trigger("chat.new");
-        QCOMPARE(m_stage->studio->session().chat().record.id, 0);
-        QVERIFY(chat.input().textField()->hasFocus());
-    }
-
-    void aChatIsExportedAndSaidSo() {
-        m_stage->loadModel();
-        m_stage->answer();
-        trigger("chat.export");
-        auto* dialog = window().findChild<QFileDialog*>();
-        const QString path = m_stage->folder.filePath(QStringLiteral("out.json"));
-        emit dialog->fileSelected(path);
-        QTRY_VERIFY(m_stage->notice("export") != nullptr);
-        QCOMPARE(m_stage->notice("export")->sentence, path);
-        emit dialog->fileSelected(m_stage->folder.filePath(QStringLiteral("none/out.md")));
-        QTRY_VERIFY(m_stage->notice("export")->kind == Notice::Kind::Error);
-        QVERIFY(closeDialog<QFileDialog>());
-    }
-
-    void theExportProposesANameMadeFromTheTitle() {
-        m_stage->loadModel();
-        m_stage->answer();
-        trigger("chat.rename");
-        auto* rename = window().findChild<QInputDialog*>();
-        emit rename->textValueSelected(QStringLiteral("Rain: what, and when/where?"));
-        QTRY_VERIFY(m_stage->studio->session().chat().record.title.startsWith(u'R'));
-        QVERIFY(closeDialog<QInputDialog>());
-        trigger("chat.export");
-        QCOMPARE(QFileInfo(window().findChild<QFileDialog*>()->selectedFiles().value(0)).fileName(),
-                 QStringLiteral("Rain what and when where.md"));
-        QVERIFY(closeDialog<QFileDialog>());
+        m_isSpoilt = true;
     }
 
     void theWheelOverALoadOptionScrollsAndChangesNothing() {
@@ -207,31 +205,6 @@ private slots:
         QVERIFY(m_stage->studio->chatView().input().textField()->hasFocus());
     }
 
-    void theKeyboardGoesToTheMessageWhenItsNoticeGoes() {
-        window().messages().show({Notice::Kind::Info,
-                                  QStringLiteral("test"),
-                                  QStringLiteral("A notice."),
-                                  {},
-                                  {},
-                                  {{QStringLiteral("Do it"), [] {}, true}}});
-        for (QPushButton* button : window().messages().findChildren<QPushButton*>())
-            if (button->text() == QLatin1String("Do it")) {
-                button->setFocus();
-                QTest::keyClick(button, Qt::Key_Space);
-            }
-        QVERIFY(window().messages().notices().empty());
-        QVERIFY(m_stage->studio->chatView().input().textField()->hasFocus());
-    }
-
-    void aFaultOfALoadIsToldOnce() {
-        trigger("model.choose");
-        m_stage->settle();
-        m_stage->say(failedTask("load_model", {ErrorCode::NotFound, "The file is gone.", "Look."}));
-        m_stage->settle();
-        QVERIFY(m_stage->notice("load_model") == nullptr);
-        QCOMPARE(window().findChild<ModelPanel*>()->findChildren<Banner*>().size(), qsizetype{1});
-    }
-
     void aDecoderThatIsRefusedIsToldOnceAndOnlyUntilAnotherIsChosen() {
         m_stage->loadModel();
         auto* parameters = window().findChild<ParametersView*>();
@@ -245,45 +218,58 @@ private slots:
         QVERIFY(m_stage->notice("choose_decoder") == nullptr);
     }
 
-    void anotherStartIsTakenByThisWindow() {
+    void aChatIsExportedUnderANameMadeFromItsTitle() {
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        const ChatId chat = m_stage->studio->session().chat().record.id;
-        m_stage->engine->sent.clear();
-        window().setWindowState(Qt::WindowMinimized);
-        m_stage->studio->takeStart({{}, {}, {}, QStringLiteral("another question")});
-        QVERIFY(!window().isMinimized());
-        // The answer at work is not cut off.
-        QVERIFY(m_stage->engine->lastSent<StopGeneration>() == nullptr);
-        QCOMPARE(m_stage->studio->session().chat().record.id, chat);
-        m_stage->finishAnswer();
-        QVERIFY(m_stage->studio->session().chat().record.id != chat);
-        QCOMPARE(m_stage->engine->lastSent<SubmitPrompt>()->messages.back().content,
-                 std::string("another question"));
-        m_stage->studio->takeStart(
-            {QStringLiteral("/models/other.gguf"), QStringLiteral("plain"), {}, {}});
-        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->path, std::string("/models/other.gguf"));
-        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->backend, std::string("plain"));
+        m_stage->answer();
+        trigger("chat.rename");
+        auto* rename = window().findChild<QInputDialog*>();
+        emit rename->textValueSelected(QStringLiteral("Rain: what, and when/where?"));
+        QTRY_VERIFY(m_stage->studio->session().chat().record.title.startsWith(u'R'));
+        QVERIFY(closeDialog<QInputDialog>());
+        trigger("chat.export");
+        auto* dialog = window().findChild<QFileDialog*>();
+        QCOMPARE(QFileInfo(dialog->selectedFiles().value(0)).fileName(),
+                 QStringLiteral("Rain what and when where.md"));
+        const QString path = m_stage->folder.filePath(QStringLiteral("out.json"));
+        emit dialog->fileSelected(path);
+        QTRY_VERIFY(m_stage->notice("export") != nullptr);
+        QCOMPARE(m_stage->notice("export")->sentence, path);
+        emit dialog->fileSelected(m_stage->folder.filePath(QStringLiteral("none/out.md")));
+        QTRY_VERIFY(m_stage->notice("export")->kind == Notice::Kind::Error);
+        QVERIFY(closeDialog<QFileDialog>());
     }
 
-    void theSystemEndsTheWindowInTheMiddleOfAnAnswer() {
+    void actionsOfTheChatDoWhatTheySay() {
         m_stage->loadModel();
-        m_stage->beginAnswer();
-        m_stage->studio->closeNow();
-        QVERIFY(!window().isVisible());
-        QVERIFY(!QSettings(m_stage->options.settingsPath, QSettings::IniFormat)
-                     .value(QStringLiteral("session/open"))
-                     .toBool());
+        m_stage->answer();
+        trigger("chat.copy_last");
+        QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("one two three four"));
+        ChatView& chat = m_stage->studio->chatView();
+        const bool before = chat.showsOrigin();
+        trigger("chat.origin");
+        QCOMPARE(chat.showsOrigin(), !before);
+        QTest::keyClick(&window(), Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(chat.showsOrigin(), before);
+        trigger("chat.rename");
+        emit window().findChild<QInputDialog*>()->textValueSelected(QStringLiteral("  named  "));
+        QTRY_COMPARE(m_stage->studio->session().chat().record.title, QStringLiteral("named"));
+        QVERIFY(closeDialog<QInputDialog>());
+        window().activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&window(), support::kPatienceMs));
+        m_stage->engine->sent.clear();
+        trigger("run.regenerate");
+        QVERIFY(m_stage->engine->lastSent<SubmitPrompt>() != nullptr);
+        trigger("chat.new");
+        QCOMPARE(m_stage->studio->session().chat().record.id, 0);
+        QVERIFY(chat.input().textField()->hasFocus());
     }
 
     void dialogsOpenWithoutStoppingTheWindow() {
         m_stage->loadModel();
-        trigger("model.open_file");
-        QVERIFY(closeDialog<QFileDialog>());
-        trigger("model.open_folder");
-        QVERIFY(closeDialog<QFileDialog>());
-        trigger("run.replay");
-        QVERIFY(closeDialog<QFileDialog>());
+        for (const char* id : {"model.open_file", "model.open_folder", "run.replay"}) {
+            trigger(id);
+            QVERIFY2(closeDialog<QFileDialog>(), id);
+        }
         trigger("run.record");
         auto* record = window().findChild<QFileDialog*>();
         emit record->fileSelected(QStringLiteral("/tmp/r.swiftrun"));
@@ -297,32 +283,17 @@ private slots:
         QVERIFY(window().findChild<ModelPanel*>()->isVisible());
         trigger("model.unload");
         QVERIFY(m_stage->engine->lastSent<UnloadModel>() != nullptr);
+        m_isSpoilt = true;
     }
 
-    void theRecordActionSaysWhetherItRecords() {
-        m_stage->say(RecordingStarted{"/tmp/r.swiftrun"});
+    void aFaultOfALoadIsToldOnce() {
+        trigger("model.choose");
         m_stage->settle();
-        QVERIFY(m_stage->action("run.record")->text().contains(QStringLiteral("top")));
-        trigger("run.record");
-        QVERIFY(m_stage->engine->lastSent<StopRecording>() != nullptr);
-        m_stage->say(RecordingStopped{"/tmp/r.swiftrun", std::nullopt});
+        m_stage->say(failedTask("load_model", {ErrorCode::NotFound, "The file is gone.", "Look."}));
         m_stage->settle();
-        QVERIFY(m_stage->action("run.record")->text().startsWith(QStringLiteral("&Record")));
-    }
-
-    void theCommandSearchOpensOnceAndRunsCommands() {
-        m_stage->loadModel();
-        m_stage->answer();
-        trigger("app.search");
-        trigger("app.search");
-        QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
-        m_stage->settle();
-        QCOMPARE(window().findChildren<CommandSearch*>().size(), 1);
-        auto* search = window().findChild<CommandSearch*>();
-        auto* field = search->findChild<QLineEdit*>();
-        QTest::keyClicks(field, QStringLiteral("workspace: inspect"));
-        QTest::keyClick(field, Qt::Key_Return);
-        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("inspect_workspace"));
+        QVERIFY(m_stage->notice("load_model") == nullptr);
+        QCOMPARE(window().findChild<ModelPanel*>()->findChildren<Banner*>().size(), qsizetype{1});
+        m_isSpoilt = true;
     }
 
     void theCommandSearchFindsDecodersAndSettingsAndActsOnThem() {
@@ -337,6 +308,7 @@ private slots:
         QVERIFY(row->isAncestorOf(window().focusWidget()));
         runFound("temperature");
         QVERIFY(parameters->sampling().row("temperature")->isAncestorOf(window().focusWidget()));
+        m_isSpoilt = true;
     }
 
     void promptsAreKeptFromAMessageAndFoundByTheCommandSearch() {
@@ -351,6 +323,42 @@ private slots:
         QTest::keyClick(field, Qt::Key_Down); // the chat has the same title
         QTest::keyClick(field, Qt::Key_Return);
         QTRY_COMPARE(m_stage->studio->chatView().input().text(), QStringLiteral("a question"));
+    }
+
+    void theCommandSearchOpensOnceAndRunsCommands() {
+        m_stage->loadModel();
+        m_stage->answer();
+        trigger("app.search");
+        trigger("app.search");
+        QTRY_VERIFY(window().findChild<CommandSearch*>() != nullptr);
+        m_stage->settle();
+        QCOMPARE(window().findChildren<CommandSearch*>().size(), 1);
+        auto* field = window().findChild<CommandSearch*>()->findChild<QLineEdit*>();
+        QTest::keyClicks(field, QStringLiteral("workspace: inspect"));
+        QTest::keyClick(field, Qt::Key_Return);
+        QCOMPARE(window().currentWorkspace()->objectName(), QStringLiteral("inspect_workspace"));
+    }
+
+    void theCurrentChatIsMarkedInTheList() {
+        m_stage->loadModel();
+        m_stage->answer();
+        auto* list = window().findChild<ChatsPanel*>()->findChild<QListView*>();
+        QTRY_COMPARE(list->model()->rowCount(), 1);
+        QTRY_VERIFY(list->selectionModel()->hasSelection());
+        trigger("chat.new");
+        QTRY_VERIFY(!list->selectionModel()->hasSelection());
+        m_isSpoilt = true;
+    }
+
+    void theSystemEndsTheWindowInTheMiddleOfAnAnswer() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        m_stage->studio->closeNow();
+        QVERIFY(!window().isVisible());
+        QVERIFY(!QSettings(m_stage->options.settingsPath, QSettings::IniFormat)
+                     .value(QStringLiteral("session/open"))
+                     .toBool());
+        m_isSpoilt = true;
     }
 
     void aModelStartsAsItWasSaved() {
@@ -377,16 +385,41 @@ private slots:
         QVERIFY(m_stage->engine->lastSent<ChooseDecoder>() == nullptr);
     }
 
-    void undoAndRedoAreAmongTheActions() {
-        QVERIFY(m_stage->action("edit.undo") != nullptr);
-        QVERIFY(!m_stage->action("edit.undo")->isEnabled());
-        m_stage->studio->undoStack().push(new QUndoCommand(QStringLiteral("a change")));
-        QVERIFY(m_stage->action("edit.undo")->text().contains(QStringLiteral("a change")));
-        QWidget* dock = window().currentWorkspace()->docks().front();
-        QTest::keyClick(dock, Qt::Key_Z, Qt::ControlModifier);
-        QVERIFY(!m_stage->studio->undoStack().canUndo());
-        trigger("edit.redo");
-        QVERIFY(m_stage->studio->undoStack().canUndo());
+    void anotherStartIsTakenByThisWindow() {
+        m_stage->loadModel();
+        m_stage->beginAnswer();
+        const ChatId chat = m_stage->studio->session().chat().record.id;
+        m_stage->engine->sent.clear();
+        window().setWindowState(Qt::WindowMinimized);
+        m_stage->studio->takeStart({{}, {}, {}, QStringLiteral("another question")});
+        QVERIFY(!window().isMinimized());
+        // The answer at work is not cut off.
+        QVERIFY(m_stage->engine->lastSent<StopGeneration>() == nullptr);
+        QCOMPARE(m_stage->studio->session().chat().record.id, chat);
+        m_stage->finishAnswer();
+        QVERIFY(m_stage->studio->session().chat().record.id != chat);
+        QCOMPARE(m_stage->engine->lastSent<SubmitPrompt>()->messages.back().content,
+                 std::string("another question"));
+        m_stage->studio->takeStart(
+            {QStringLiteral("/models/other.gguf"), QStringLiteral("plain"), {}, {}});
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->path, std::string("/models/other.gguf"));
+        QCOMPARE(m_stage->engine->lastSent<LoadModel>()->backend, std::string("plain"));
+        m_isSpoilt = true;
+    }
+
+    void everyViewThatShowsNumbersHasThemInATable() {
+        m_stage->loadModel();
+        m_stage->saySearch();
+        m_stage->answer();
+        QStringList empty;
+        for (int workspace : {0, 1}) {
+            window().showWorkspace(workspace);
+            m_stage->settle();
+            for (const View* view : m_stage->studio->views())
+                if (view->isVisible() && view->table().rows.empty())
+                    empty << view->info().id;
+        }
+        QCOMPARE(empty.join(QLatin1Char(' ')), QString());
     }
 
     void everyViewIsSavedAndReadAgain() {
@@ -427,21 +460,6 @@ private slots:
         QVERIFY(tables >= 9);
     }
 
-    void everyViewThatShowsNumbersHasThemInATable() {
-        m_stage->loadModel();
-        m_stage->saySearch();
-        m_stage->answer();
-        QStringList empty;
-        for (int workspace : {0, 1}) {
-            window().showWorkspace(workspace);
-            m_stage->settle();
-            for (const View* view : m_stage->studio->views())
-                if (view->isVisible() && view->table().rows.empty())
-                    empty << view->info().id;
-        }
-        QCOMPARE(empty.join(QLatin1Char(' ')), QString());
-    }
-
     void aReplayFillsEveryViewAndTakesNoWords() {
         m_stage = std::make_unique<StudioStage>(QStringLiteral("/models/never.gguf"),
                                                 QStringLiteral("run.swiftrun"));
@@ -475,16 +493,6 @@ private slots:
                 if (view->isVisible())
                     QVERIFY2(!view->table().rows.empty(), qPrintable(view->info().id));
         }
-    }
-
-    void theCurrentChatIsMarkedInTheList() {
-        m_stage->loadModel();
-        m_stage->answer();
-        auto* list = window().findChild<ChatsPanel*>()->findChild<QListView*>();
-        QTRY_COMPARE(list->model()->rowCount(), 1);
-        QTRY_VERIFY(list->selectionModel()->hasSelection());
-        trigger("chat.new");
-        QTRY_VERIFY(!list->selectionModel()->hasSelection());
     }
 };
 

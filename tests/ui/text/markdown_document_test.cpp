@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/few_cases.h"
 #include "tests/ui/text/random_markdown.h"
 #include "ui/markdown/code/code_highlighter.h"
 #include "ui/markdown/markdown_document.h"
@@ -74,6 +75,9 @@ bool tellsTheTruth(const StyledText& part, const TextRun& run, const QString& so
 class MarkdownDocumentTest : public QObject {
     Q_OBJECT
 
+    /// Of random texts: a quarter by default.
+    static int roundsOf(int all) { return support::takesAllCases() ? all : all / 4; }
+
 private slots:
 
     void blocksOfAllKindsAreFound() {
@@ -104,7 +108,7 @@ private slots:
 
     void everyShownCharacterIsTheSourcesOwn() {
         QRandomGenerator random(7);
-        for (int round = 0; round < 400; ++round) {
+        for (int round = 0; round < roundsOf(400); ++round) {
             const QString source = randomMarkdown(random, 40);
             const MarkdownDocument document = documentOf(source);
             int last = 0;
@@ -127,7 +131,7 @@ private slots:
 
     void piecesGiveTheSameBlocksAsTheWhole() {
         QRandomGenerator random(11);
-        for (int round = 0; round < 300; ++round) {
+        for (int round = 0; round < roundsOf(300); ++round) {
             const QString source = randomMarkdown(random, 40);
             MarkdownDocument whole;
             whole.append(source);
@@ -143,7 +147,7 @@ private slots:
 
     void everyChangeIsTold() {
         QRandomGenerator random(13);
-        for (int round = 0; round < 150; ++round) {
+        for (int round = 0; round < roundsOf(150); ++round) {
             const QString source = randomMarkdown(random, 40);
             MarkdownDocument document;
             std::vector<Block> before;
@@ -313,7 +317,8 @@ private slots:
     }
 
     void hostileTextEndsSoon() {
-        for (int index = 0; index < 200; ++index) {
+        // Behind those come the same pieces in other lengths.
+        for (int index = 0; index < (support::takesAllCases() ? 200 : 80); ++index) {
             const QString text = hostileText(index);
             const support::ProcessorClock clock;
             MarkdownDocument document;

@@ -149,6 +149,8 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
 
 /// The totals after the last step; others may follow an answer's end.
 void SpeedLog::takeSums(const Statistics& statistics) {
+    // 0 behind a baseline: its steps are too old by now, and are measured anew.
+    m_isBaselineOld = statistics.baselineStepMs <= 0.0 && m_baselineMs > 0.0;
     if (statistics.baselineStepMs > 0.0)
         m_baselineMs = statistics.baselineStepMs;
     if (m_isHidden)
@@ -168,12 +170,18 @@ void SpeedLog::noteBaseline(const SpeedPoint& point) {
 }
 
 std::optional<double> SpeedLog::baselineMs() const {
+    if (m_isBaselineOld)
+        return std::nullopt;
     if (m_baselineMs > 0.0)
         return m_baselineMs;
     if (m_plainMs.size() < kBaselineStepsNeeded)
         return std::nullopt;
     return std::accumulate(m_plainMs.begin(), m_plainMs.end(), 0.0) /
            static_cast<double>(m_plainMs.size());
+}
+
+SpanFigures SpeedLog::chat() const {
+    return {m_chat, m_isBaselineOld ? std::optional(m_baselineMs) : baselineMs()};
 }
 
 SpanFigures SpeedLog::now() const { return {sumsOfNow(), baselineMs()}; }

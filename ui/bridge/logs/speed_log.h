@@ -87,12 +87,14 @@ public:
         return {m_answer, m_baselineAtEnd ? m_baselineAtEnd : baselineMs()};
     }
 
-    SpanFigures chat() const { return {m_chat, baselineMs()}; }
+    /// Most of its steps are as old as the last baseline, which holds until there is a new one.
+    SpanFigures chat() const;
 
     /// Whether the newest prompt is hidden, as those of a search are, and has drafted.
     bool isDraftingHidden() const { return m_isHidden && m_hasHiddenDrafted; }
 
-    /// Milliseconds of one plain step; none until two were measured.
+    /// Milliseconds of one plain step; none until two were measured, and again where those are too
+    /// old (Statistics::baselineStepMs).
     std::optional<double> baselineMs() const;
 
     const std::deque<SpeedPoint>& points() const { return m_points; }
@@ -118,6 +120,7 @@ private:
     std::string m_decoder;                 // its title
     std::deque<double> m_plainMs;          // for recordings without the baseline
     double m_baselineMs = 0.0;             // as reported; 0 = not reported
+    bool m_isBaselineOld = false;          // it is no longer reported
     engine::DecodeMetrics m_answer;        // sums of the newest answer
     std::optional<double> m_baselineAtEnd; // of that answer; none before it
     engine::DecodeMetrics m_chat;          // as told

@@ -15,7 +15,8 @@ struct StartRequest {
     QString backend;   ///< that runs it; empty = the engine's choice
     QString decoder;   ///< of the next answers; empty = as it is
     QString message;   ///< sent in a new chat once a model is ready; empty = none
-    /// The lesson model made from the named model; if none is named, from the one in use.
+    /// The lesson model made from the named model; if none is named, from the one in use
+    /// or, while another one is being loaded, from that.
     bool isPlanted = false;
     QStringList files = {}; ///< absolute paths, for Studio::openFiles()
 

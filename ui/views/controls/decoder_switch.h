@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/bridge/pending_changes.h"
 #include "ui/shell/docks/view.h"
 #include "ui/shell/widgets/segmented_control.h"
-#include "ui/views/controls/pending_changes.h"
 
 #include <string>
 

@@ -4,6 +4,7 @@
 #include "ui/bridge/settings_text.h"
 #include "ui/views/controls/decoder_switch.h"
 
+#include <QCryptographicHash>
 #include <QSettings>
 
 #include <algorithm>
@@ -31,6 +32,13 @@ QString modelOfSets(const RunStore& run) {
         return {};
     const QString path = QString::fromStdString(run.model()->path);
     return run.model()->model.silentCopies.empty() ? path : path + QStringLiteral(" (planted)");
+}
+
+/// Where a decoder's set by hand for a model is kept; a path itself is no name of a setting.
+QString keyOfSet(const std::string& decoder, const QString& model) {
+    return decoderKey(decoder, "sets/") +
+           QString::fromLatin1(
+               QCryptographicHash::hash(model.toUtf8(), QCryptographicHash::Sha1).toHex());
 }
 
 bool haveSameSet(const SettingValues& first, const SettingValues& second) {
@@ -67,14 +75,17 @@ SettingValues KeptSettings::startOf(const std::string& decoder) {
     SettingValues values = m_base;
     if (m_run.model() == nullptr)
         return values;
+    moveOldSet(decoder);
     const auto& known = m_run.model()->decoders;
     const auto info = std::ranges::find(known, decoder, &DecoderInfo::name);
     if (info == known.end())
         return values;
     SettingValues kept = settingsFrom(m_settings.value(decoderKey(decoder, "settings")).toString());
-    if (isSetOfModel(decoder))
-        for (const auto& [name, value] : setOf(decoder))
-            kept.insert_or_assign(name, value);
+    const SettingValues set = setOf(decoder);
+    if (!set.empty())
+        m_usedSet = setKey(decoder);
+    for (const auto& [name, value] : set)
+        kept.insert_or_assign(name, value);
     for (const auto& [name, value] : kept) {
         const SettingInfo* setting = info->find(name);
         if (setting != nullptr && checkSetting(*setting, value))
@@ -103,12 +114,7 @@ void KeptSettings::keep(const SettingValues& settings) {
         if (!before || !before.value().contains(name) || before.value().at(name) != value)
             changed[name] = value;
     }
-    const SettingValues set = takeSet(changed);
-    // A set by hand stays beside another model until one is made for that.
-    if (isSetOfModel(decoder->name) || (!set.empty() && !haveSameSet(set, setOf(decoder->name)))) {
-        m_settings.setValue(decoderKey(decoder->name, "model"), modelOfSets(m_run));
-        m_settings.setValue(decoderKey(decoder->name, "set"), settingsText(set));
-    }
+    keepSet(decoder->name, takeSet(changed));
     m_settings.setValue(decoderKey(decoder->name, "settings"), settingsText(changed));
 }
 
@@ -122,16 +128,52 @@ void KeptSettings::forgetRefused() {
     if (m_asked.empty())
         return;
     const std::string decoder = std::exchange(m_asked, {});
-    const bool hadSet = isSetOfModel(decoder) && !setOf(decoder).empty();
-    m_settings.remove(decoderKey(decoder, hadSet ? "set" : "settings"));
+    m_settings.remove(setOf(decoder).empty() ? decoderKey(decoder, "settings") : setKey(decoder));
 }
 
-bool KeptSettings::isSetOfModel(const std::string& decoder) const {
-    return m_settings.value(decoderKey(decoder, "model")).toString() == modelOfSets(m_run);
+/// Earlier versions of the program kept one set for each decoder, beside its model.
+void KeptSettings::moveOldSet(const std::string& decoder) {
+    const QString model = decoderKey(decoder, "model");
+    const QString set = decoderKey(decoder, "set");
+    if (!m_settings.contains(model))
+        return;
+    m_settings.setValue(keyOfSet(decoder, m_settings.value(model).toString()),
+                        m_settings.value(set));
+    m_settings.remove(model);
+    m_settings.remove(set);
+}
+
+QString KeptSettings::setKey(const std::string& decoder) const {
+    return keyOfSet(decoder, modelOfSets(m_run));
 }
 
 SettingValues KeptSettings::setOf(const std::string& decoder) const {
-    return settingsFrom(m_settings.value(decoderKey(decoder, "set")).toString());
+    return settingsFrom(m_settings.value(setKey(decoder)).toString());
+}
+
+/// The settings stay when another model is loaded: that they have the set of the one before, or
+/// none, says nothing of the set of this one.
+void KeptSettings::keepSet(const std::string& decoder, const SettingValues& set) {
+    moveOldSet(decoder);
+    const QString key = setKey(decoder);
+    if (set.empty() && m_usedSet == key) {
+        m_settings.remove(key);
+    } else if (!set.empty() && !isOfAnotherModel(decoder, set)) {
+        m_settings.setValue(key, settingsText(set));
+        m_usedSet = key;
+    }
+}
+
+bool KeptSettings::isOfAnotherModel(const std::string& decoder, const SettingValues& set) const {
+    const QString own = setKey(decoder);
+    const QString folder = decoderKey(decoder, "sets");
+    m_settings.beginGroup(folder);
+    const QStringList models = m_settings.childKeys();
+    m_settings.endGroup();
+    return std::ranges::any_of(models, [&](const QString& model) {
+        const QString key = folder + u'/' + model;
+        return key != own && haveSameSet(set, settingsFrom(m_settings.value(key).toString()));
+    });
 }
 
 } // namespace ui

@@ -17,7 +17,7 @@ public:
     KeptSettings(QSettings& settings, const RunStore& run);
 
     /// What the decoder is chosen with: startingSettings(), and what the user has changed in them.
-    /// A skip set that was made by hand comes back for its own model alone.
+    /// Each model has a skip set by hand of its own, which comes back for it alone.
     engine::SettingValues startOf(const std::string& decoder);
 
     /// Takes these as the user's for the decoder that is chosen now.
@@ -32,14 +32,18 @@ public:
     void forgetRefused();
 
 private:
-    bool isSetOfModel(const std::string& decoder) const;
+    void moveOldSet(const std::string& decoder);
+    QString setKey(const std::string& decoder) const;
     engine::SettingValues setOf(const std::string& decoder) const;
+    void keepSet(const std::string& decoder, const engine::SettingValues& set);
+    bool isOfAnotherModel(const std::string& decoder, const engine::SettingValues& set) const;
 
     QSettings& m_settings;
     const RunStore& m_run;
     std::string m_asked;          ///< until a decoder is chosen; empty = none
     std::string m_baseOf;         ///< the decoder that the next member is of
     engine::SettingValues m_base; ///< what it began with, without the user's changes
+    QString m_usedSet;            ///< setKey() of the set by hand that was used last
 };
 
 } // namespace ui

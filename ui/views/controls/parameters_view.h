@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/bridge/pending_changes.h"
 #include "ui/shell/docks/view.h"
-#include "ui/views/controls/pending_changes.h"
 #include "ui/views/controls/presets/preset_bar.h"
 #include "ui/views/controls/settings/settings_form.h"
 

@@ -41,7 +41,8 @@ constexpr std::array kLooks = {TrialLook::Random,
 } // namespace
 
 MatchnessView::MatchnessView(const ViewContext& context, QWidget* parent)
-    : View(context, matchnessInfo(), parent) {
+    : View(context, matchnessInfo(), parent)
+    , m_choices(context.bridge, context.undoStack) {
     makePlot();
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -83,7 +84,7 @@ void MatchnessView::showEmptyNote() {
 }
 
 void MatchnessView::useSearch() {
-    m_problem = useSearchingDecoder(context());
+    m_problem = useSearchingDecoder(store(), m_choices);
     showEmptyNote();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/bridge/pending_changes.h"
 #include "ui/plots/line_plot.h"
 #include "ui/shell/docks/view.h"
 #include "ui/views/matchness/search_figures.h"
@@ -37,6 +38,7 @@ private:
     void showEmptyNote();
     void useSearch();
 
+    PendingChanges m_choices; ///< of the decoder
     LinePlot* m_plot = nullptr;
     std::array<int, 6> m_series{}; ///< [TrialLook]
     int m_bestSeries = 0;

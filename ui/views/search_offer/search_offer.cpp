@@ -98,12 +98,21 @@ SettingValues searchingSettings(const RunStore& store, const DecoderInfo& decode
     return settings;
 }
 
-QString useSearchingDecoder(const ViewContext& context) {
-    const DecoderInfo* decoder = searchingDecoder(context.store);
+RunChange searchingChange(const RunStore& store, const DecoderInfo& decoder) {
+    const DecoderInfo* present = store.decoder();
+    RunChange change;
+    change.text = tr("decoder %1").arg(QString::fromStdString(decoder.title));
+    change.before = present != nullptr ? ChooseDecoder{present->name, store.settings()}
+                                       : ChooseDecoder{"vanilla"};
+    change.after = ChooseDecoder{decoder.name, searchingSettings(store, decoder)};
+    return change;
+}
+
+QString useSearchingDecoder(const RunStore& store, PendingChanges& changes) {
+    const DecoderInfo* decoder = searchingDecoder(store);
     if (decoder == nullptr)
         return tr("Nothing was changed: no decoder here searches for skip sets.");
-    if (context.bridge.send(
-            ChooseDecoder{decoder->name, searchingSettings(context.store, *decoder)}))
+    if (changes.request(searchingChange(store, *decoder)))
         return {};
     return tr("Nothing was changed: a recording is shown, and no engine runs. Load a model first.");
 }

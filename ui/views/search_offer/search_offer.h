@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include "ui/bridge/pending_changes.h"
 #include "ui/shell/docks/view.h"
 
 #include <QString>
@@ -26,8 +27,10 @@ SearchOffer searchOffer(const RunStore& store, bool isReplay = false);
 /// is one.
 engine::SettingValues searchingSettings(const RunStore& store, const engine::DecoderInfo& decoder);
 
-/// Chooses the searching decoder with its initial settings. Returns the error for the user; empty =
-/// none.
-QString useSearchingDecoder(const ViewContext& context);
+/// From the decoder that is chosen to this one with searchingSettings(); it can be undone.
+RunChange searchingChange(const RunStore& store, const engine::DecoderInfo& decoder);
+
+/// Requests that change for the searching decoder. Returns the error for the user; empty = none.
+QString useSearchingDecoder(const RunStore& store, PendingChanges& changes);
 
 } // namespace ui

@@ -33,10 +33,14 @@ constexpr std::array kSearchSettings = {SearchSetting{"S", SkipSetFinder::kTrial
 
 } // namespace
 
-SkipSetFinder::SkipSetFinder(EngineBridge& bridge, const RunStore& run, QObject* parent)
+SkipSetFinder::SkipSetFinder(EngineBridge& bridge,
+                             const RunStore& run,
+                             QUndoStack& undoStack,
+                             QObject* parent)
     : QObject(parent)
     , m_bridge(bridge)
     , m_run(run)
+    , m_choices(bridge, undoStack)
     , m_promptId(kFirstHiddenPrompt) {
     connect(&bridge, &EngineBridge::settingsAsked, this, &SkipSetFinder::onAsked);
     connect(&bridge, &EngineBridge::eventCame, this, &SkipSetFinder::onEvent);
@@ -78,7 +82,7 @@ void SkipSetFinder::start(std::optional<SubmitPrompt> question) {
     m_sentence = tr("The search begins.");
     if (m_run.decoder() != nullptr && m_run.decoder()->name == decoder->name)
         beginSearch(*m_run.decoder(), usersSettings());
-    else if (!m_bridge.send(ChooseDecoder{decoder->name, searchingSettings(m_run, *decoder)}))
+    else if (!m_choices.request(searchingChange(m_run, *decoder)))
         end(tr("The engine accepts no commands at the moment. Try again soon."));
     emit changed();
 }

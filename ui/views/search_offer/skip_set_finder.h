@@ -3,6 +3,7 @@
 
 #include "engine/session/engine_command.h"
 #include "ui/bridge/engine_bridge.h"
+#include "ui/bridge/pending_changes.h"
 #include "ui/bridge/run_store.h"
 
 #include <QObject>
@@ -15,15 +16,19 @@ namespace ui {
 
 /// Searches for a skip set at once: the searching decoder answers the chat's newest question again,
 /// hidden from the chat, and tries a set with every step. The set stays with the decoder; its other
-/// settings are restored, except those that the user has changed meanwhile. Thread: UI.
+/// settings are restored, except those that the user has changed meanwhile. That the decoder was
+/// chosen can be undone. Thread: UI.
 class SkipSetFinder : public QObject {
     Q_OBJECT
 
 public:
     static constexpr int kTrials = 48; ///< after those that find how much can be skipped
 
-    /// Both outlive it.
-    SkipSetFinder(EngineBridge& bridge, const RunStore& run, QObject* parent = nullptr);
+    /// All outlive it.
+    SkipSetFinder(EngineBridge& bridge,
+                  const RunStore& run,
+                  QUndoStack& undoStack,
+                  QObject* parent = nullptr);
 
     bool isRunning() const { return m_stage != Stage::Idle; }
 
@@ -67,6 +72,7 @@ private:
 
     EngineBridge& m_bridge;
     const RunStore& m_run;
+    PendingChanges m_choices; ///< of the decoder
     Stage m_stage = Stage::Idle;
     QString m_sentence;
     engine::SubmitPrompt m_question;

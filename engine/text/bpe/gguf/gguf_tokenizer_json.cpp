@@ -151,6 +151,7 @@ Result<TokenizerJson> ggufTokenizerJson(const GgufFile& file) {
                         readable(model)),
             "Use the model's Hugging Face folder."};
     ENGINE_TRY(const GgufVocabulary vocabulary, gguf_vocabulary::read(file));
+    ENGINE_TRY_DO(gguf_vocabulary::checkByteLevel(file, vocabulary));
     const std::string pre(
         file.stringValue("tokenizer.ggml.pre").value_or(std::string_view("default")));
     auto found = findGgufPreTokenizer(pre);

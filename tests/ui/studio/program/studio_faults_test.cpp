@@ -6,6 +6,7 @@
 
 #include <QDockWidget>
 
+#include <memory>
 #include <utility>
 
 using namespace engine;
@@ -25,6 +26,17 @@ class StudioFaultsTest : public QObject {
         const QString inTheWay = stage.folder.filePath(QStringLiteral("file"));
         support::writeFile(inTheWay, "in the way");
         stage.options.chatsPath = inTheWay + QStringLiteral("/chats.sqlite");
+    }
+
+    std::unique_ptr<StudioStage> m_usual;
+
+    /// A window in which functions find their own faults alone; they stand one behind the other.
+    StudioStage& usual() {
+        if (m_usual == nullptr) {
+            m_usual = std::make_unique<StudioStage>();
+            m_usual->open();
+        }
+        return *m_usual;
     }
 
 private slots:
@@ -47,16 +59,14 @@ private slots:
     }
 
     void whatTheUserCancelledIsNoFault() {
-        StudioStage stage;
-        stage.open();
+        StudioStage& stage = usual();
         stage.say(failedTask("load_model", {ErrorCode::Cancelled, "Stopped.", ""}));
         stage.settle();
         QVERIFY(stage.notice("load_model") == nullptr);
     }
 
     void aRecordingThatEndsByAFaultIsTold() {
-        StudioStage stage;
-        stage.open();
+        StudioStage& stage = usual();
         stage.say(RecordingStarted{"/tmp/a.swiftrun"});
         stage.say(RecordingStopped{"/tmp/a.swiftrun", std::nullopt});
         stage.settle();
@@ -69,16 +79,14 @@ private slots:
     }
 
     void aRefusedWayOfSamplingIsToldBesideItsSettingAlone() {
-        StudioStage stage;
-        stage.open();
+        StudioStage& stage = usual();
         stage.say(failedTask("change_sampling", {ErrorCode::InvalidInput, "No.", ""}));
         stage.settle();
         QVERIFY(stage.notice("change_sampling") == nullptr);
     }
 
     void anAnswerThatEndsInsideItsFormIsToldUntilTheNext() {
-        StudioStage stage;
-        stage.open();
+        StudioStage& stage = usual();
         PromptFinished cut;
         cut.isInsideGrammar = true;
         stage.say(cut);
@@ -88,11 +96,14 @@ private slots:
         stage.say(PromptFinished{});
         stage.settle();
         QVERIFY(stage.notice("answer_form") == nullptr);
+        m_usual.reset();
     }
 
-    void aDamagedDatabaseIsSetAsideAndSaidSo() {
+    void damagedFilesAreSetAsideAndSaidSo() {
         StudioStage stage;
         support::writeFile(stage.options.chatsPath, QByteArray(8192, 'x'));
+        support::writeFile(stage.options.settingsPath,
+                           "[window]\ntext_percent=120\nno value\n[cut");
         stage.open();
         const auto damaged = [&]() -> const Notice* {
             for (const Notice* shown : stage.studio->window().messages().notices())
@@ -106,13 +117,6 @@ private slots:
         QVERIFY(!QDir(stage.folder.path())
                      .entryList({QStringLiteral("chats.sqlite.damaged*")})
                      .isEmpty());
-    }
-
-    void aDamagedSettingsFileIsKeptAndSaidSo() {
-        StudioStage stage;
-        support::writeFile(stage.options.settingsPath,
-                           "[window]\ntext_percent=120\nno value\n[cut");
-        stage.open();
         QVERIFY(stage.notice("settings") != nullptr);
         QCOMPARE(stage.studio->theme().textPercent(), 120); // what can be read is used
         const QDir folder(stage.folder.path());
@@ -217,7 +221,7 @@ private slots:
         QCOMPARE(stage.studio->session().branch().last().text, QStringLiteral("a b "));
     }
 
-    void chatsThatCannotBeSavedAreKeptAndSaid() {
+    void chatsThatCannotBeSavedAreKeptAndTheWindowClosesOnceTheyAre() {
         StudioStage stage;
         blockChats(stage);
         stage.open();
@@ -226,9 +230,12 @@ private slots:
         stage.loadModel();
         stage.answer();
         QTRY_VERIFY(stage.studio->chats().unsavedCount() > 0);
+        QVERIFY(!stage.studio->window().close());
         QFile::remove(stage.folder.filePath(QStringLiteral("file")));
         QTRY_VERIFY(stage.notice("store") == nullptr);
         QCOMPARE(stage.studio->chats().unsavedCount(), 0);
+        QTRY_VERIFY(!stage.studio->window().isVisible()); // without a question
+        QVERIFY(stage.notice("unsaved") == nullptr);
     }
 
     void quittingWithUnsavedChatsAsksFirst() {
@@ -249,19 +256,6 @@ private slots:
         QVERIFY(window.isVisible());
         choose(stage.notice("unsaved"), 0);
         QVERIFY(!window.isVisible());
-    }
-
-    void onceSavedTheWindowClosesWithoutAQuestion() {
-        StudioStage stage;
-        blockChats(stage);
-        stage.open();
-        stage.loadModel();
-        stage.answer();
-        QTRY_VERIFY(stage.studio->chats().unsavedCount() > 0);
-        QVERIFY(!stage.studio->window().close());
-        QFile::remove(stage.folder.filePath(QStringLiteral("file")));
-        QTRY_VERIFY(!stage.studio->window().isVisible());
-        QVERIFY(stage.notice("unsaved") == nullptr);
     }
 };
 

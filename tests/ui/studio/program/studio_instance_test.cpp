@@ -26,7 +26,8 @@ class StudioInstanceTest : public QObject {
         qint64 chat = 0;
     };
 
-    std::unique_ptr<QTemporaryDir> m_folder;
+    QTemporaryDir m_models;
+    std::unique_ptr<QTemporaryDir> m_folder; ///< of the user
 
     QString path(const char* name) const { return m_folder->filePath(QLatin1String(name)); }
 
@@ -48,7 +49,7 @@ class StudioInstanceTest : public QObject {
 
     QStringList asking(const char* model, const char* words) const {
         return {QStringLiteral("--model"),
-                path(model),
+                m_models.filePath(QLatin1String(model)),
                 QStringLiteral("--ask"),
                 QLatin1String(words),
                 // The others are quick where a text repeats itself.
@@ -98,31 +99,14 @@ class StudioInstanceTest : public QObject {
 
 private slots:
 
-    void init() {
-        m_folder = std::make_unique<QTemporaryDir>();
-        writeLetterModel(path("letters"), 3);
-        writeSlowLetterModel(path("slow"));
-        allowLongAnswers(settingsPath());
+    void initTestCase() {
+        writeLetterModel(m_models.filePath(QStringLiteral("letters")), 3);
+        writeSlowLetterModel(m_models.filePath(QStringLiteral("slow")));
     }
 
-    void aLogoutSavesTheAnswerAndClosesTheWindow() {
-        QProcess window;
-        start(window, asking("slow", "abc ab"));
-        QTRY_VERIFY(hasAnswerBegun(QStringLiteral("abc ab")));
-        QVERIFY(QSettings(settingsPath(), QSettings::IniFormat)
-                    .value(QStringLiteral("session/open"))
-                    .toBool());
-        kill(static_cast<pid_t>(window.processId()), SIGTERM);
-        QVERIFY(window.waitForFinished(-1));
-        QCOMPARE(window.exitStatus(), QProcess::NormalExit);
-        QCOMPARE(window.exitCode(), 0);
-        QVERIFY(!QSettings(settingsPath(), QSettings::IniFormat)
-                     .value(QStringLiteral("session/open"))
-                     .toBool());
-        const std::vector<Message> kept = messages();
-        QCOMPARE(kept.size(), std::size_t{2});
-        QCOMPARE(kept[1].state, QStringLiteral("stopped"));
-        QVERIFY(!kept[1].text.isEmpty());
+    void init() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        allowLongAnswers(settingsPath());
     }
 
     void aRecipeThatIsOpenedAsAFileIsKeptAmongTheOwnOnes() {
@@ -171,18 +155,30 @@ private slots:
         QVERIFY(first.waitForFinished(-1));
     }
 
-    void aWindowThatWasKilledStandsInNobodysWay() {
-        QProcess first;
-        start(first, asking("slow", "abc ab"));
+    void aWindowThatWasKilledStandsInNobodysWayAndALogoutSavesTheAnswer() {
+        const auto isOpen = [this] {
+            return QSettings(settingsPath(), QSettings::IniFormat)
+                .value(QStringLiteral("session/open"))
+                .toBool();
+        };
+        QProcess killed;
+        start(killed, asking("slow", "abc ab"));
         QTRY_VERIFY(hasAnswerBegun(QStringLiteral("abc ab")));
-        first.kill();
-        QVERIFY(first.waitForFinished(-1));
-        QProcess next;
-        start(next, asking("letters", "cab"));
+        killed.kill();
+        QVERIFY(killed.waitForFinished(-1));
+        QProcess window;
+        start(window, asking("slow", "cab"));
         QTRY_VERIFY(hasAnswerBegun(QStringLiteral("cab")));
-        kill(static_cast<pid_t>(next.processId()), SIGTERM);
-        QVERIFY(next.waitForFinished(-1));
-        QCOMPARE(next.exitCode(), 0);
+        QVERIFY(isOpen());
+        kill(static_cast<pid_t>(window.processId()), SIGTERM);
+        QVERIFY(window.waitForFinished(-1));
+        QCOMPARE(window.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(window.exitCode(), 0);
+        QVERIFY(!isOpen());
+        const std::vector<Message> kept = messages();
+        QCOMPARE(kept.size(), std::size_t{4});
+        QCOMPARE(kept[3].state, QStringLiteral("stopped"));
+        QVERIFY(!kept[3].text.isEmpty());
     }
 };
 

@@ -158,6 +158,32 @@ private slots:
         }
     }
 
+    /// As in the parameters: once the engine has taken it.
+    void theChoiceOfTheSearchIsUndone() {
+        using Make = std::unique_ptr<View> (*)(const ViewContext&);
+        for (const Make make : {Make([](const ViewContext& context) -> std::unique_ptr<View> {
+                                    return std::make_unique<HistoryView>(context);
+                                }),
+                                Make([](const ViewContext& context) -> std::unique_ptr<View> {
+                                    return std::make_unique<MatchnessView>(context);
+                                })}) {
+            begin({choosingDecoder(), searchingDecoderInfo()}, {{"probing", 0.25}});
+            const std::unique_ptr<View> view = make(m_run->context());
+            view->resize(900, 300);
+            view->show();
+            m_run->bridge->tick();
+            visibleButton(*view, QStringLiteral("Use SWIFT"))->click();
+            QCOMPARE(m_run->undo.count(), 0);
+            m_run->engine->say(DecoderChosen{searchingDecoderInfo(), searchingSettings()});
+            m_run->bridge->tick();
+            QCOMPARE(m_run->undo.undoText(), QStringLiteral("decoder SWIFT"));
+            m_run->undo.undo();
+            QCOMPARE(wantedDecoder(), std::string("auto"));
+            QCOMPARE(m_run->engine->lastSent<ChooseDecoder>()->settings.at("probing"),
+                     SettingValue(0.25));
+        }
+    }
+
     /// The forecast stays with the model, whichever decoder is chosen.
     void theOfferTellsTheSpeedOnceItIsKnown() {
         begin({freeDecoder(), searchingDecoderInfo()});

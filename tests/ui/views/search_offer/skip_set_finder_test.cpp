@@ -82,7 +82,7 @@ private slots:
 
     void init() {
         m_run = std::make_unique<LayerMapRun>(6);
-        m_finder = std::make_unique<SkipSetFinder>(*m_run->bridge, m_run->store);
+        m_finder = std::make_unique<SkipSetFinder>(*m_run->bridge, m_run->store, m_run->undo);
         ModelLoaded loaded = loadedModel(6);
         loaded.decoders = {freeDecoder(), boundedDecoder()};
         say(loaded);
@@ -105,6 +105,19 @@ private slots:
         QCOMPARE(trialsWanted(), 48.0);
         QCOMPARE(submitted()->messages.front().content, std::string("Name three colours."));
         QCOMPARE(submitted()->task, std::string("chat"));
+    }
+
+    void theDecoderThatItChoseIsUndone() {
+        beginSearch();
+        QCOMPARE(m_run->undo.count(), 1);
+        finish(FinishReason::EndToken);
+        m_finder->stop();
+        m_run->undo.undo();
+        QCOMPARE(m_run->engine->lastSent<ChooseDecoder>()->name, std::string("lookup"));
+        m_run->undo.redo();
+        const auto* again = m_run->engine->lastSent<ChooseDecoder>();
+        QCOMPARE(again->name, std::string("swift"));
+        QCOMPARE(textOf(again->settings, "profile"), std::string("guided"));
     }
 
     void progressIsToldWithEveryTrial() {

@@ -48,6 +48,14 @@ public:
 
     std::vector<std::string> problems; ///< told with every list
 
+    /// Of a model that need not be loaded.
+    engine::SkipSetMemory memoryOf(const engine::SkipSetOwner& owner) const {
+        return owner.fingerprint.empty()
+                   ? m_memory
+                   : engine::SkipSetMemory(
+                         m_folder.path(), owner.fingerprint, owner.layerCount, owner.model);
+    }
+
 private:
     void exchange(const engine::ChangeSkipSets& change) {
         engine::SkipSetsByTask added;
@@ -56,17 +64,21 @@ private:
             added.emplace(set.task, set.stored);
             taken.push_back(set.task);
         }
-        tell(change.requestId, m_memory.exchange(change.removed, added), taken);
+        tell(change.requestId, memoryOf(change.owner).exchange(change.removed, added), taken);
     }
 
     void take(const engine::ImportSkipSets& import) {
-        const auto imports = engine::readSkipSetImport(import.path, m_layers, kOwn);
+        engine::SkipSetMemory memory = memoryOf(import.owner);
+        const auto imports = engine::readSkipSetImport(import.path,
+                                                       memory.layerCount(),
+                                                       memory.fingerprint(),
+                                                       import.owner.fingerprint.empty());
         if (!imports) {
             tell(import.requestId, imports.error());
             return;
         }
-        const auto change = import.replaces ? m_memory.replace(imports.value().sets)
-                                            : m_memory.storeMissing(imports.value().sets);
+        const auto change = import.replaces ? memory.replace(imports.value().sets)
+                                            : memory.storeMissing(imports.value().sets);
         std::vector<std::string> taken;
         for (const auto& [task, stored] : imports.value().sets)
             if (std::ranges::find(change.value().kept, task) == change.value().kept.end())

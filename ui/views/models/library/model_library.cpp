@@ -2,8 +2,8 @@
 #include "ui/views/models/library/model_library.h"
 
 #include "ui/bridge/run_store.h"
+#include "ui/files/clean_path.h"
 
-#include <QDir>
 #include <QFileInfo>
 #include <QSettings>
 
@@ -56,7 +56,7 @@ void ModelLibrary::keep() {
 }
 
 void ModelLibrary::addFolder(const QString& path) {
-    const QString clean = QDir::cleanPath(QFileInfo(path).absoluteFilePath());
+    const QString clean = cleanPath(path);
     m_hidden.removeIf([&](const QString& hidden) { return hidden.startsWith(clean + u'/'); });
     if (std::ranges::find(m_folders, clean, &LibraryFolder::path) == m_folders.end())
         m_folders.push_back({clean, false, {}});

@@ -2,8 +2,8 @@
 #include "ui/views/models/library/recent_models.h"
 
 #include "ui/bridge/settings_text.h"
+#include "ui/files/clean_path.h"
 
-#include <QDir>
 #include <QFileInfo>
 #include <QSettings>
 
@@ -38,7 +38,7 @@ RecentModels::RecentModels(QSettings& settings, QObject* parent)
 }
 
 void RecentModels::add(const RecentModel& model) {
-    const QString path = QDir::cleanPath(model.path);
+    const QString path = cleanPath(model.path);
     std::erase_if(m_list, [&](const RecentModel& known) { return known.path == path; });
     m_list.insert(m_list.begin(),
                   {path, model.name.isEmpty() ? nameOf(path) : model.name, model.load});
@@ -48,13 +48,13 @@ void RecentModels::add(const RecentModel& model) {
 }
 
 void RecentModels::remove(const QString& path) {
-    const QString clean = QDir::cleanPath(path);
+    const QString clean = cleanPath(path);
     if (std::erase_if(m_list, [&](const RecentModel& known) { return known.path == clean; }) > 0)
         keep();
 }
 
 engine::LoadModel RecentModels::loadOf(const QString& path) const {
-    const auto known = std::ranges::find(m_list, QDir::cleanPath(path), &RecentModel::path);
+    const auto known = std::ranges::find(m_list, cleanPath(path), &RecentModel::path);
     engine::LoadModel load = known == m_list.end() ? engine::LoadModel() : known->load;
     load.path = path.toStdString();
     return load;
@@ -63,7 +63,7 @@ engine::LoadModel RecentModels::loadOf(const QString& path) const {
 bool RecentModels::isGone(const RecentModel& model) { return !QFileInfo::exists(model.path); }
 
 QString RecentModels::nameOf(const QString& path) {
-    const QFileInfo info(QDir::cleanPath(path));
+    const QFileInfo info(cleanPath(path));
     return info.suffix().compare("gguf", Qt::CaseInsensitive) == 0 ? info.completeBaseName()
                                                                    : info.fileName();
 }

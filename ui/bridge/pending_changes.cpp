@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
-#include "ui/views/controls/pending_changes.h"
+#include "ui/bridge/pending_changes.h"
 
 #include <QUndoCommand>
 #include <QUndoStack>
