@@ -5,6 +5,7 @@
 #include "tests/support/programs/swift_run.h"
 
 #include <QJsonArray>
+#include <QSet>
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
@@ -62,6 +63,8 @@ private slots:
     void theCpuBackendHoldsAShapeAsItIsStored();
     void theTableNamesWhatWasMeasured();
     void twoOtherProgramsStandBesideEachOther();
+    void promptsHaveTheLengthThatIsAskedFor();
+    void ikMayReadAFileOfItsOwn();
     void llamaGetsTheSamePromptsTokensAndThreads();
     void aDifferenceFromLlamaIsToldByItsToken();
     void aFaultOfLlamaIsOneSentence_data();
@@ -296,6 +299,35 @@ void SwiftRunBenchTest::twoOtherProgramsStandBesideEachOther() {
     }
 }
 
+void SwiftRunBenchTest::promptsHaveTheLengthThatIsAskedFor() {
+    const QString log = m_folder->filePath("log");
+    qputenv("FAKE_LLAMA_LOG", log.toUtf8());
+    const QString prompts = file("prompts.txt", "Hello you\nYes and no\nHi, hello\n");
+    const QString more = "--raw --prompt-tokens 5 --decoder vanilla --json --prompts " + prompts;
+    const auto lines = bench(llamaArguments() + more.split(' ')).jsonLines();
+    QCOMPARE(lines.constLast()["prompt_tokens"].toInt(), 5);
+    QSet<QByteArray> decoded; // the line before that of the end ids
+    const QList<QByteArray> said = contentOf(log).split('\n');
+    for (qsizetype i = 1; i < said.size(); ++i)
+        if (said[i].startsWith("ends"))
+            decoded.insert(said[i - 1]);
+    QCOMPARE(decoded.size(), 2); // of three prompts as many as there are pairs
+    for (const QByteArray& prompt : decoded)
+        QVERIFY2(prompt.startsWith("prompt ") && prompt.count(',') == 4, prompt.constData());
+}
+
+void SwiftRunBenchTest::ikMayReadAFileOfItsOwn() {
+    const QString log = m_folder->filePath("log");
+    qputenv("FAKE_LLAMA_LOG", log.toUtf8());
+    const QString ik = QFileInfo("tests/app/fake_llama_cpp.py").absoluteFilePath();
+    const QString own = file("own.gguf", "only it can read this");
+    const ProgramRun result =
+        bench({"--against-ik", ik, "--ik-model", own, "--decoder", "vanilla"});
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    QVERIFY(contentOf(log).startsWith(own.toUtf8() + " "));
+    QVERIFY2(result.errors.contains("reads another file"), result.errors.constData());
+}
+
 void SwiftRunBenchTest::llamaGetsTheSamePromptsTokensAndThreads() {
     const QString log = m_folder->filePath("log");
     qputenv("FAKE_LLAMA_LOG", log.toUtf8());
@@ -428,6 +460,8 @@ void SwiftRunBenchTest::badInputIsOneSentence_data() {
         << "nowhere/python3";
     QTest::newRow("no program") << QStringList{"--against-ik", "nowhere/ik"} << notFound
                                 << "nowhere/ik";
+    QTest::newRow("a file for nobody")
+        << QStringList{"--ik-model", kModel} << usage << "--against-ik";
     QTest::newRow("llama.cpp and a folder")
         << QStringList{"--against-llama-cpp", "--model", "tests/data/tiny_llama"} << usage
         << "GGUF";

@@ -236,7 +236,7 @@ void SwiftRunFaultTest::everyCallMayFail() {
     const long count = support::fileBytes(path("count")).trimmed().toLong();
     const int expected = kind == "alloc" ? app::kNoMemory : app::kIo;
     // The text of the help is made at the end.
-    for (const long n : support::sampleOfCalls(count, command == "help" ? 40 : 2)) {
+    for (const long n : support::sampleOfCalls(count, command == "help" ? 40 : 1)) {
         prepare(tried);
         const ProgramRun failed = run(tried, kind, n);
         const QByteArray told =

@@ -4,6 +4,7 @@
 #include "engine/decoding/round/cached_sequence.h"
 #include "engine/session/engine_session.h"
 #include "tests/support/byte_tokenizer.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/patience.h"
 
@@ -127,6 +128,9 @@ void ConversationsExactnessTest::turnsChangeNoToken() {
             QVERIFY(!alone.tokens.at(id).empty());
             QCOMPARE(together.tokens.at(id), alone.tokens.at(id));
         }
+        // In a sample only one of two: that drafts change no token is told by other tests, too.
+        if (conversation % 2 == 0 && !support::takesAllCases())
+            continue;
         Talk plain = talk;
         plain.decoder = "vanilla";
         QCOMPARE(answersTo({{conversation, plain}}).tokens, alone.tokens);

@@ -3,9 +3,12 @@
 // of a fresh vanilla with these options, and what was searched and cached is still there.
 #include "engine/decoding/answer/generation.h"
 #include "tests/plugins/space/space_support.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/lossless/tiny_decoders.h"
 
 #include <QTest>
+
+#include <list>
 
 using namespace engine;
 
@@ -74,6 +77,24 @@ Outcome answerOf(Decoder& decoder) {
     return answer;
 }
 
+/// Vanilla's tokens, made once for all decoders.
+const std::vector<TokenId>& vanillaTokens(const SamplingOptions& sampling,
+                                          Transformer& transformer = model()) {
+    struct Known {
+        Transformer* transformer;
+        SamplingOptions sampling;
+        std::vector<TokenId> tokens;
+    };
+
+    static std::list<Known> all;
+    for (const Known& known : all)
+        if (known.transformer == &transformer && known.sampling == sampling)
+            return known.tokens;
+    all.push_back(
+        {&transformer, sampling, answerOf(*decoderOf("vanilla", sampling, transformer)).tokens});
+    return all.back().tokens;
+}
+
 const std::vector<SamplingOptions> kOptions = {{},
                                                {.temperature = 0.8, .seed = 5},
                                                {.temperature = 0.8, .seed = 6},
@@ -113,7 +134,7 @@ void SamplingChangeTest::tokensAreThoseOfAFreshVanilla() {
     for (const SamplingOptions& options : kOptions) {
         QVERIFY(decoder->changeSampling(options).hasValue());
         const Outcome answer = answerOf(*decoder);
-        QCOMPARE(answer.tokens, answerOf(*decoderOf("vanilla", options, transformer)).tokens);
+        QCOMPARE(answer.tokens, vanillaTokens(options, transformer));
         // The first answer may leave its prompt to the first step.
         if (!answers.empty())
             QCOMPARE(answer.cachedAtBegin, static_cast<int>(kPrompt.size()) - 1);
@@ -130,9 +151,12 @@ void SamplingChangeTest::anAnswerThatWasCutGoesOnAsIfItHadNotBeen() {
     QFETCH(const bool, isTuned);
     Transformer& transformer = isTuned ? tunedModel() : model();
     const SamplingOptions options{.temperature = 1.1, .seed = 7};
-    const std::vector<TokenId> whole = answerOf(*decoderOf("vanilla", options, transformer)).tokens;
+    const std::vector<TokenId>& whole = vanillaTokens(options, transformer);
     const auto decoder = decoderOf(name.toStdString(), options, transformer);
-    for (const std::ptrdiff_t kept : {1, 2, 17, 40, kLength - 1}) {
+    support::FewCases few(2, !support::takesAllCases());
+    for (const std::ptrdiff_t kept : {1, 2, 40, 17, kLength - 1}) {
+        if (few.skipsNext())
+            continue;
         const std::vector<TokenId> begun(whole.begin(), whole.begin() + kept);
         std::vector<TokenId> prompt = kPrompt;
         prompt.insert(prompt.end(), begun.begin(), begun.end());
@@ -170,7 +194,7 @@ void SamplingChangeTest::optionsOutOfRangeChangeNothing() {
         const auto changed = decoder->changeSampling({.temperature = -1.0});
         QVERIFY(!changed);
         QCOMPARE(changed.error().code, ErrorCode::InvalidInput);
-        QCOMPARE(answerOf(*decoder).tokens, answerOf(*decoderOf("vanilla", kOptions[1])).tokens);
+        QCOMPARE(answerOf(*decoder).tokens, vanillaTokens(kOptions[1]));
     }
 }
 

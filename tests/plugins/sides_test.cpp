@@ -5,6 +5,7 @@
 #include "engine/session/asides.h"
 #include "engine/session/engine_session.h"
 #include "tests/support/byte_tokenizer.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/patience.h"
 #include "tests/support/temporary_folder.h"
@@ -154,10 +155,14 @@ private slots:
 void SidesTest::everyDecoderIsEqualToVanilla_data() {
     QTest::addColumn<QString>("decoder");
     QTest::addColumn<double>("temperature");
-    for (const std::string& name : support::decoderNames())
+    std::size_t turn = 0; // in a sample one decoder is greedy, and the next one draws
+    for (const std::string& name : support::decoderNames()) {
+        const double own = turn++ % 2 == 0 ? 0.0 : 0.9;
         for (const double temperature : {0.0, 0.9})
-            QTest::addRow("%s at %.1f", name.c_str(), temperature)
-                << QString::fromStdString(name) << temperature;
+            if (temperature == own || support::takesAllCases())
+                QTest::addRow("%s at %.1f", name.c_str(), temperature)
+                    << QString::fromStdString(name) << temperature;
+    }
 }
 
 void SidesTest::everyDecoderIsEqualToVanilla() {
@@ -240,7 +245,7 @@ void SidesTest::asidesStoreNothing() {
             TwoSides sides(folder.path());
             for (const char* decoder : {"swift", "auto", "lookup", "clasp"}) {
                 sides.side(conversation) = {};
-                sides.ask(conversation, decoder, 0.0, 300);
+                sides.ask(conversation, decoder, 0.0, support::takesAllCases() ? 300 : 150);
                 if (!sides.finish({conversation}))
                     return std::size_t{1000};
             }

@@ -3,6 +3,8 @@
 # Runs the commands of every ```sh block of the given documents, in a copy of the checkout whose
 # build/release/bin is the given folder of programs. A block goes unrun only where the line before
 # it says so and why:  <!-- run: no, it downloads 600 MB -->
+# With SWIFT_STUDIO_FULL_EXACTNESS=1 it also runs what takes long,  <!-- run: full, it writes for long -->
+# and again what an earlier block has run.
 #   readme_commands.sh CHECKOUT BIN_FOLDER SCRATCH_FOLDER DOCUMENT ...
 set -euo pipefail
 
@@ -10,6 +12,8 @@ checkout="$1"
 binFolder="$2"
 scratch="$3"
 shift 3
+isFull=0
+[[ "${SWIFT_STUDIO_FULL_EXACTNESS:-}" == 1 ]] && isFull=1
 
 # The copy: a command may write beside the sources without touching them.
 copyCheckout() {
@@ -31,7 +35,8 @@ extractBlocks() {
         echo "$1 is missing"
         return 1
     }
-    awk -v prefix="$scratch/blocks/$(basename "$(dirname "$1")")-$(basename "$1" .md)-" '
+    awk -v isFull="$isFull" \
+        -v prefix="$scratch/blocks/$(basename "$(dirname "$1")")-$(basename "$1" .md)-" '
         /^```/ && inside      { inside = 0; close(target); next }
         inside == 1           { print > target; next }
         inside                { next }
@@ -42,6 +47,7 @@ extractBlocks() {
                                 next }
         /^```/                { inside = 2; next }
         /<!-- run: no, .+-->/ { isMarked = 1; next }
+        /<!-- run: full, .+-->/ { isMarked = !isFull; next }
         NF                    { isMarked = 0 }
         END                   { exit inside != 0 }' "$1" || {
         echo "$1: a block of commands does not end"
@@ -49,10 +55,27 @@ extractBlocks() {
     }
 }
 
+# Leaves out the commands of one line that stand in an earlier block, too.
+dropRepeatedCommands() {
+    local block
+    awk '/^build\/release\/bin\// && !/\\$/ && seen[$0]++ { next }
+        { print > (FILENAME ".kept") }' "$@"
+    for block in "$@"; do
+        if [[ -f "$block.kept" ]]; then
+            mv "$block.kept" "$block"
+        else
+            : >"$block"
+        fi
+    done
+}
+
 copyCheckout
 for document in "$@"; do
     extractBlocks "$document"
 done
+if [[ "$isFull" == 0 ]] && compgen -G "$scratch/blocks/*.sh" >/dev/null; then
+    dropRepeatedCommands "$scratch"/blocks/*.sh
+fi
 
 failedCount=0
 blockCount=0

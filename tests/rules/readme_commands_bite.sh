@@ -6,6 +6,7 @@ set -euo pipefail
 
 rules="$1"
 scratch="$2"
+unset SWIFT_STUDIO_FULL_EXACTNESS
 
 rm -rf "$scratch"
 mkdir -p "$scratch/checkout" "$scratch/bin"
@@ -35,5 +36,12 @@ expect 1 "two" "${fence}sh\nfalse\n${fence}\n\n${fence}sh\nprogram two\n${fence}
 expect 0 "two" "<!-- run: no, slow -->\n${fence}sh\nprogram one\n${fence}\n${fence}sh\nprogram two\n${fence}\n"
 expect 0 "one" "<!-- run: no, slow -->\ntext\n${fence}sh\nprogram one\n${fence}\n"
 expect 0 "one" "${fence}\nprogram zero\n${fence}\n${fence}sh\nprogram one\n${fence}\n"
+long="<!-- run: full, slow -->\n${fence}sh\nprogram one\n${fence}\n${fence}sh\nprogram two\n${fence}\n"
+expect 0 "two" "$long"
+SWIFT_STUDIO_FULL_EXACTNESS=1 expect 0 "one two" "$long"
+twice="${fence}sh\nbuild/release/bin/program one\n${fence}\n"
+expect 0 "one two" "$twice${fence}sh\nbuild/release/bin/program one\nprogram two\n${fence}\n"
+expect 0 "one" "$twice$twice"
+SWIFT_STUDIO_FULL_EXACTNESS=1 expect 0 "one one" "$twice$twice"
 expect 1 "" "nothing to run\n"
 expect 1 "" "${fence}sh\nprogram one\n"

@@ -54,6 +54,8 @@ private slots:
     void anEarlierModelIsReplaced();
     void whatComesToItsPlaceMeanwhileIsNotReplaced();
     void allWeightsCanBeTrained();
+    void aCopyIsMeasuredBesideItsModel_data();
+    void aCopyIsMeasuredBesideItsModel();
 
 private:
     QJsonObject generated(const QString& model,
@@ -420,6 +422,63 @@ void SwiftRunTuneModelTest::allWeightsCanBeTrained() {
     QVERIFY(file["recipe"]["full"].toBool());
     QVERIFY(result.jsonLines().constFirst()["trained_weights"].toInt() >
             m_lines["layerskip"].constFirst()["trained_weights"].toInt());
+}
+
+void SwiftRunTuneModelTest::aCopyIsMeasuredBesideItsModel_data() {
+    theFolderIsAModelThatSaysHowItWasMade_data();
+}
+
+void SwiftRunTuneModelTest::aCopyIsMeasuredBesideItsModel() {
+    QFETCH(const QString, recipe);
+    const QString folder = made(recipe);
+    const QStringList compare = {"tune",
+                                 "--compare",
+                                 m_tuning.path(folder),
+                                 "--data",
+                                 m_tuning.path("data.jsonl"),
+                                 "--model",
+                                 m_tuning.path("model"),
+                                 "--backend",
+                                 "plain",
+                                 "--raw",
+                                 "--max-tokens",
+                                 "12"};
+    const ProgramRun result = TinyTuning::run(compare + QStringList{"--json"});
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    QJsonObject copy;
+    QMap<QString, int> answers;
+    for (const QJsonObject& line : result.jsonLines()) {
+        if (line["event"] == "copy")
+            copy = line;
+        if (line["event"] != "prompt")
+            continue;
+        ++answers[line["variant"].toString()];
+        QCOMPARE(line["of"].toInt(), 8);
+        if (line["variant"] == "with") {
+            QCOMPARE(line["decoder"].toString(), recipe);
+            QVERIFY(line["equal"].toBool()); // to the copy's own vanilla
+        }
+    }
+    QCOMPARE(answers.keys(), (QStringList{"original", "vanilla", "with"}));
+    QCOMPARE(answers.values(), (QList<int>{8, 8, 8}));
+    const QJsonObject quality = tuningFile(folder)["quality"].toObject();
+    QCOMPARE(copy["perplexity"], quality["after"]["perplexity"]);
+    QCOMPARE(copy["perplexity_before"], quality["before"]["perplexity"]);
+    const QJsonObject done = result.jsonLines().constLast();
+    QCOMPARE(done["event"].toString(), QString("done"));
+    QCOMPARE(done["prompts"].toInt(), 8);
+    QCOMPARE(done["decoders"].toObject().keys(), (QStringList{"original", "vanilla", "with"}));
+    QVERIFY(recipe == "space" || done["decoders"]["with"]["draft_steps"].toInt() > 0);
+    for (const char* ratio : {"over_copy", "over_model"}) {
+        QVERIFY(done[ratio]["ratio"].toDouble() > 0.0);
+        QVERIFY(done[ratio]["low"].toDouble() <= done[ratio]["high"].toDouble());
+    }
+    const ProgramRun heldOut = TinyTuning::run(compare + QStringList{"--held-out"});
+    QVERIFY2(heldOut.exitCode == 0, heldOut.errors.constData());
+    QVERIFY2(heldOut.output.contains("1 of 1 prompt"), heldOut.output.constData());
+    QVERIFY2(heldOut.output.contains("times as fast as the copy's vanilla"),
+             heldOut.output.constData());
+    QVERIFY2(heldOut.output.contains("perplexity "), heldOut.output.constData());
 }
 
 QTEST_GUILESS_MAIN(SwiftRunTuneModelTest)

@@ -8,6 +8,7 @@
 #include <QSet>
 #include <QTest>
 
+#include <cmath>
 #include <csignal>
 
 using support::ProgramRun;
@@ -17,7 +18,7 @@ using test_support::waitForEvent;
 namespace {
 
 /// Steps of a run that is stopped in the middle: many more than pass until it is.
-constexpr int kLongRun = 300;
+constexpr int kLongRun = 150;
 
 QStringList keysOf(const QJsonObject& object) {
     QStringList keys = object.keys();
@@ -53,6 +54,8 @@ private slots:
     void theBetterAdapterStaysInUse();
     void anEarlierAdapterIsReplaced();
     void itNamesItsDataAndTheirLicences();
+    void theBestStateCanBeUsedWhileItIsTrained();
+    void aTrainingKeepsToItsMemory();
 
 private:
     engine::DraftAdapter adapter(const QString& name) const;
@@ -154,11 +157,14 @@ void SwiftRunTuneTest::everyEventHasItsFields() {
           "answer_tokens",
           "epochs",
           "steps",
-          "minutes"}},
+          "minutes",
+          "memory_bytes",
+          "disk_bytes"}},
         {"collect", {"event", "prompts", "answer_tokens", "planned", "tokens_per_s", "eta_s"}},
         {"step", {"event", "step", "steps", "loss", "parts", "rate", "tokens_per_s", "eta_s"}},
         {"eval", {"event", "step", "acceptance", "tokens_per_round", "best", "tasks"}},
         {"checkpoint", {"event", "path"}},
+        {"best", {"event", "path", "step", "acceptance", "tokens_per_round", "held_out"}},
         {"prices", {"event", "when", "plain_ms", "c", "v", "rounds", "break_even", "drafted"}},
         {"remark", {"event", "text"}},
         {"done",
@@ -329,7 +335,7 @@ void SwiftRunTuneTest::aKillAmongTheAnswersLosesOnlyTheNewest() {
 
 /// It is held until another run with the same limit has used up its time; then it collects on.
 void SwiftRunTuneTest::aPauseTakesNoTimeFromTheRun() {
-    const QStringList timed = {"--collect-only", "--minutes", "0.1", "--json"};
+    const QStringList timed = {"--collect-only", "--minutes", "0.05", "--json"};
     QProcess held;
     held.start(TinyTuning::program(), m_tuning.bare("held", timed));
     QVERIFY(!waitForEvent(held, "collect").isEmpty());
@@ -434,6 +440,47 @@ void SwiftRunTuneTest::itNamesItsDataAndTheirLicences() {
     QVERIFY2(check.output.contains("data: data.jsonl (CC BY 4.0), prompts that the model wrote "
                                    "itself (the model's own text)"),
              check.output.constData());
+}
+
+void SwiftRunTuneTest::theBestStateCanBeUsedWhileItIsTrained() {
+    QProcess process;
+    process.start(TinyTuning::program(), m_tuning.command("half", {"--json"}, 20'000));
+    const QJsonObject best = waitForEvent(process, "best");
+    ::kill(static_cast<pid_t>(process.processId()), SIGSTOP);
+    QCOMPARE(best["path"].toString(), m_tuning.path("half.work/best.safetensors"));
+    QCOMPARE(best["acceptance"].toArray().size(), qsizetype{4});
+    QVERIFY(best["held_out"].toBool());
+    QVERIFY(!m_tuning.isThere("half"));
+    const ProgramRun check = TinyTuning::run(
+        {"tune", "--check", best["path"].toString(), "--model", m_tuning.path("model"), "--json"});
+    QVERIFY2(check.exitCode == 0, check.errors.constData());
+    const QJsonObject metrics = check.jsonLines().constLast()["holds"]["metrics"].toObject();
+    QVERIFY(metrics["step"].toInt() >= best["step"].toInt());
+    ::kill(static_cast<pid_t>(process.processId()), SIGCONT);
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    process.waitForFinished(-1);
+    QCOMPARE(process.exitCode(), int(app::kCancelled));
+    QVERIFY(m_tuning.isThere("half.work/best.safetensors")); // with what it could go on from
+    const ProgramRun anew =
+        TinyTuning::run(m_tuning.command("half", {"--anew", "--collect-only"}, 20'000));
+    QVERIFY2(anew.exitCode == 0, anew.errors.constData());
+    QVERIFY(!m_tuning.isThere("half.work/best.safetensors"));
+}
+
+void SwiftRunTuneTest::aTrainingKeepsToItsMemory() {
+    const double needed = m_lines.constFirst()["memory_bytes"].toDouble() / 1e6;
+    QVERIFY(needed > 100.0);
+    const auto with = [&](double megabytes) {
+        return m_tuning.command("limited", {"--memory-mb", QString::number(megabytes)}, 10);
+    };
+    support::expectRefusal(TinyTuning::run(with(100.0)),
+                           app::kNoMemory,
+                           {QString("about %1 MB of memory").arg(std::ceil(needed)),
+                            "--memory-mb allows 100",
+                            "--set head"});
+    QVERIFY(!m_tuning.isThere("limited.work"));
+    const ProgramRun enough = TinyTuning::run(with(needed + 1.0));
+    QVERIFY2(enough.exitCode == 0, enough.errors.constData());
 }
 
 QTEST_GUILESS_MAIN(SwiftRunTuneTest)

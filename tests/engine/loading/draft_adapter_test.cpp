@@ -58,6 +58,7 @@ class DraftAdapterTest : public QObject {
 private slots:
     void whatIsWrittenIsRead();
     void eightBitNumbersAreScaled();
+    void numbersMayStayInTheFile();
     void damagedAndForeignFilesAreRefused_data();
     void damagedAndForeignFilesAreRefused();
     void everyCutIsRefused();
@@ -149,6 +150,30 @@ void DraftAdapterTest::eightBitNumbersAreScaled() {
     QCOMPARE(gate[1], -1.0F);
     QCOMPARE(gate[32], 6.0F);
     QCOMPARE(gate[63], -4.0F);
+    const auto opened = openDraftAdapter(m_folder.path() / "a.safetensors");
+    QVERIFY(opened.hasValue());
+    const auto& [name, whole] = *found.value().tensors.find("model.layers.0.mlp.gate_proj.weight");
+    std::vector<float> rows(3 * 64);
+    const WeightSource& stored = *opened.value().stored;
+    QVERIFY(stored.readRows(*stored.find(name), 2, 3, rows).hasValue());
+    QVERIFY(std::equal(rows.begin(), rows.end(), whole.begin() + 2 * 64));
+}
+
+void DraftAdapterTest::numbersMayStayInTheFile() {
+    ModelConfig config = support::tinyConfig();
+    config.hiddenSize = 512;
+    const DraftAdapter wanted = support::makeAdapter(config, AdapterKind::Random, 3);
+    const auto path = m_folder.write("a.safetensors", support::adapterFile(wanted));
+    const test_support::PeakAllocation peak;
+    const auto opened = openDraftAdapter(path);
+    QVERIFY2(opened.hasValue(), opened ? "" : opened.error().message.c_str());
+    QVERIFY2(peak.bytes() < 500'000, qPrintable(QString::number(peak.bytes())));
+    QVERIFY(opened.value().tensors.empty());
+    for (const auto& [name, values] : wanted.tensors) {
+        const TensorInfo* info = opened.value().stored->find(name);
+        QVERIFY(info != nullptr);
+        QCOMPARE(readTensor(*opened.value().stored, name, info->shape).value(), values);
+    }
 }
 
 void DraftAdapterTest::damagedAndForeignFilesAreRefused_data() {

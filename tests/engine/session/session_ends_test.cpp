@@ -2,6 +2,7 @@
 // Stops and closes in every state of a session, and random sequences of commands.
 #include "engine/base/locks/processor_loan.h"
 #include "tests/engine/session/session_fixture.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QTest>
@@ -272,7 +273,8 @@ void SessionEndsTest::tooManyCommandsAreRefusedButStopsAct() {
 
 void SessionEndsTest::randomCommandsLeaveAWorkingSession() {
     std::mt19937_64 random(4);
-    for (int sequence = 0; sequence < 200; ++sequence) {
+    const int sequences = support::takesFewCases() ? 60 : 200;
+    for (int sequence = 0; sequence < sequences; ++sequence) {
         Fixture fixture({}, 8 + random() % 100);
         std::vector<std::uint64_t> prompts;
         const auto sendOne = [&](std::uint64_t choice) {

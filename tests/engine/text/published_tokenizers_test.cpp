@@ -96,6 +96,8 @@ private slots:
     void addedTokensOfOlderFoldersAreRead();
     void addedTokensOfOlderFoldersAreChecked();
     void aGemmaOfOllamaPutsNoSpaceInFrontAndHasNoImages();
+    void piecesThatAreCalledByteLevelAreRefused();
+    void aGemmaWithoutTypesIsRefused();
     void idsThatNothingUsesInAModelFileAreIgnored();
     void anEndThatTheConfigurationNamesCountsBesideTheModelsOwn();
     void textBehindASpecialTokenGetsASpaceInLegacyTokenizersOnly_data();
@@ -230,6 +232,35 @@ void PublishedTokenizersTest::aGemmaOfOllamaPutsNoSpaceInFrontAndHasNoImages() {
     Ids both = ends;
     both.push_back(6);
     QCOMPARE(loaded(more)->eosIds(), both);
+}
+
+/// As Ollama's converter writes a Gemma whose folder has no tokenizer.model.
+void PublishedTokenizersTest::piecesThatAreCalledByteLevelAreRefused() {
+    const tiny::LlamaVocabulary vocabulary;
+    TinyGguf file;
+    file.addString("general.architecture", "gemma3");
+    file.addString("tokenizer.ggml.model", "gpt2");
+    file.addString("tokenizer.ggml.pre", "default");
+    file.addStrings("tokenizer.ggml.tokens", vocabulary.tokens);
+    file.addArray<std::int32_t>("tokenizer.ggml.token_type", GgufType::I32, vocabulary.types);
+    file.addStrings("tokenizer.ggml.merges", {"a b", "\u2581 a"});
+    const auto refused = tiny::load("model.gguf", file.toBytes());
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::Unsupported);
+    QVERIFY(mentions(refused.error().message, "SentencePiece"));
+    QCOMPARE(written(file).error().code, ErrorCode::Unsupported);
+}
+
+void PublishedTokenizersTest::aGemmaWithoutTypesIsRefused() {
+    const tiny::LlamaVocabulary vocabulary;
+    TinyGguf file;
+    file.addString("general.architecture", "gemma2");
+    file.addString("tokenizer.ggml.model", "llama");
+    file.addStrings("tokenizer.ggml.tokens", vocabulary.tokens);
+    file.addArray<float>("tokenizer.ggml.scores", GgufType::F32, vocabulary.scores);
+    const auto refused = tiny::load("model.gguf", file.toBytes());
+    QVERIFY(!refused);
+    QVERIFY(mentions(refused.error().message, "token_type"));
 }
 
 void PublishedTokenizersTest::idsThatNothingUsesInAModelFileAreIgnored() {

@@ -154,10 +154,18 @@ private:
     int m_seed = 1;
 };
 
+/// Each network's are made once for all functions.
 std::vector<TokenId>
 vanillaTokens(Transformer& inner, int answers, const SamplingOptions& sampling = {}) {
-    PricedTransformer model(inner);
-    return Answers(model, {.decoder = "vanilla", .sampling = sampling}).make(answers).tokens;
+    static std::map<std::pair<Transformer*, double>, std::pair<int, std::vector<TokenId>>> known;
+    auto& [count, tokens] = known[{&inner, sampling.temperature}];
+    if (count < answers) {
+        PricedTransformer model(inner);
+        tokens = Answers(model, {.decoder = "vanilla", .sampling = sampling}).make(answers).tokens;
+        count = answers;
+    }
+    const std::size_t each = tokens.size() / static_cast<std::size_t>(count); // alike in all
+    return {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(each) * answers};
 }
 
 constexpr double kPlainMs = 10.0;

@@ -46,11 +46,11 @@ public:
         : LosslessTest(registry(),
                        {.decoders = {"clasp", "knapspec"},
                         .greedy = {.all = 2000,
-                                   .sample = 100,
+                                   .sample = 45,
                                    .firstSeed = 21'000'000,
                                    .leastDrafted = kLeastDrafted},
                         .sampled = {.all = 500,
-                                    .sample = 40,
+                                    .sample = 30,
                                     .firstSeed = 22'000'000,
                                     .leastDrafted = kLeastDrafted},
                         .settings = randomSettings}) {}

@@ -2,6 +2,7 @@
 // A network whose right answer is known: the default model with a near-silent copy of each layer.
 // Whatever follows the newest token's stream must find the copies at once.
 #include "engine/search/stream/stream_front.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/lossless/tiny_decoders.h"
 #include "tests/support/models/default_model.h"
 #include "tests/support/transformers/priced_transformer.h"
@@ -13,6 +14,9 @@
 using namespace engine;
 
 namespace {
+
+/// In a sample so many tokens, drafted with the right plan, are enough.
+constexpr int kEnough = 100;
 
 /// What a decoder drafted with, and when.
 struct Found {
@@ -135,6 +139,8 @@ Found StreamPlantedTest::answer(const std::string& decoder,
             drafted += step.draft.draftSteps();
             accepted += static_cast<int>(step.path.size());
         }
+        if (drafted >= kEnough && found.matchness >= 0.95 && !support::takesAllCases())
+            break;
     }
     found.acceptance = drafted > 0 ? static_cast<double>(accepted) / drafted : 0.0;
     return found;

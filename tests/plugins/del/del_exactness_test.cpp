@@ -63,11 +63,11 @@ public:
         : LosslessTest(registry(),
                        {.decoders = {"del", "del-ms"},
                         .greedy = {.all = 2000,
-                                   .sample = 150,
+                                   .sample = 45,
                                    .firstSeed = 7'000'000,
                                    .leastDrafted = kLeastDrafted},
                         .sampled = {.all = 2000,
-                                    .sample = 60,
+                                    .sample = 30,
                                     .firstSeed = 7'000'000,
                                     .leastDrafted = kLeastDrafted},
                         .settings = randomSettings}) {}
@@ -82,7 +82,7 @@ private slots:
 void DelExactnessTest::greedyRejectionEqualsVanilla() {
     support::LosslessRun run = runOfRow(false);
     run.allCases = 500;
-    run.sampleCases = 30;
+    run.sampleCases = 15;
     run.settings = [matching = run.settings](CaseRandom& random, int layerCount) {
         SettingValues values = matching(random, layerCount);
         values["verification"] = std::string("rejection");

@@ -3,8 +3,8 @@
 // tokens, although exits and lengths follow from what was drawn before: by running every outcome of
 // whole answers, and by samples; both checks see argmax drafts with a soft q, and tokens dropped
 // for their own probability.
-// SWIFT_STUDIO_FULL_LAWS=1 takes 1,000,000 samples a case in place of 3,000; faults
-// are seen by fewer.
+// SWIFT_STUDIO_FULL_LAWS=1 takes 1,000,000 samples a case in place of 1,500; faults are seen by
+// 3,000.
 #include "plugins/del/choice/exit_choice.h"
 #include "plugins/del/del_decoder.h"
 #include "tests/plugins/exit_rounds.h"
@@ -34,7 +34,9 @@ Transformer& model() {
     return *made;
 }
 
-std::uint64_t sampleCount(bool isWrong) { return runsEverything() && !isWrong ? 1'000'000 : 3'000; }
+std::uint64_t sampleCount(bool isWrong) {
+    return isWrong ? 3'000 : runsEverything() ? 1'000'000 : 1'500;
+}
 
 struct LawCase {
     const char* name;
@@ -224,7 +226,7 @@ void DelLawTest::samplesFollowVanillasLawUnlessFaulty() {
           answers.fates.drafted,
           answers.fates.exits.size());
     QCOMPARE(found.isFar(), law.isSoftArgmax);
-    QVERIFY(answers.fates.accepted > 1000 && answers.fates.accepted < answers.fates.drafted);
+    QVERIFY(answers.fates.accepted > 400 && answers.fates.accepted < answers.fates.drafted);
 }
 
 void DelLawTest::droppingByTheThresholdMustNotLookAtTheDrawnToken_data() {

@@ -32,8 +32,8 @@ public:
     JacobiExactnessTest()
         : LosslessTest(registry(),
                        {.decoders = {"jacobi"},
-                        .greedy = {.all = 2000, .sample = 100, .firstSeed = 2'000'000},
-                        .sampled = {.all = 1000, .sample = 40, .firstSeed = 3'000'000},
+                        .greedy = {.all = 2000, .sample = 45, .firstSeed = 2'000'000},
+                        .sampled = {.all = 1000, .sample = 30, .firstSeed = 3'000'000},
                         .settings = randomSettings}) {}
 };
 

@@ -37,8 +37,8 @@ public:
         : LosslessTest(
               registry(),
               {.decoders = {"lookahead"},
-               .greedy = {.all = 2000, .sample = 100, .firstSeed = 2'000'000, .leastDrafted = 5},
-               .sampled = {.all = 1000, .sample = 40, .firstSeed = 3'000'000, .leastDrafted = 2},
+               .greedy = {.all = 2000, .sample = 45, .firstSeed = 2'000'000, .leastDrafted = 5},
+               .sampled = {.all = 1000, .sample = 30, .firstSeed = 3'000'000, .leastDrafted = 2},
                .settings = randomSettings}) {}
 };
 

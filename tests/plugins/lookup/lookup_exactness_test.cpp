@@ -72,8 +72,8 @@ public:
     LookupExactnessTest()
         : LosslessTest(registry(),
                        {.decoders = {"lookup"},
-                        .greedy = {.all = 2000, .sample = 400, .firstSeed = 2'000'000},
-                        .sampled = {.all = 1000, .sample = 200, .firstSeed = 3'000'000},
+                        .greedy = {.all = 2000, .sample = 60, .firstSeed = 2'000'000},
+                        .sampled = {.all = 1000, .sample = 30, .firstSeed = 3'000'000},
                         .settings = randomSettings}) {}
 
 private slots:

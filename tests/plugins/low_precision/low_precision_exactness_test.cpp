@@ -85,7 +85,7 @@ private:
     static support::LosslessRun run(bool samples, bool hasLaw) {
         return {.decoder = kName,
                 .allCases = samples ? 1000 : 2000,
-                .sampleCases = 100,
+                .sampleCases = 30,
                 .samples = samples,
                 .hasLaw = hasLaw,
                 .firstSeed = 95'000'000U + (samples ? 1'000'000U : 0U),

@@ -70,8 +70,8 @@ public:
     SelfSdExactnessTest()
         : LosslessTest(registry(),
                        {.decoders = {"self_sd"},
-                        .greedy = {.all = 2000, .sample = 200, .firstSeed = 2'000'000},
-                        .sampled = {.all = 500, .sample = 60, .firstSeed = 3'000'000},
+                        .greedy = {.all = 2000, .sample = 45, .firstSeed = 2'000'000},
+                        .sampled = {.all = 500, .sample = 30, .firstSeed = 3'000'000},
                         .settings = randomSettings}) {}
 };
 

@@ -31,7 +31,7 @@ SettingValues randomSettings(CaseRandom& random, bool samples, bool hasMask) {
 support::LosslessRun runOf(bool samples, bool hasMask, bool hasLaw = false) {
     return {.decoder = "space",
             .allCases = samples ? 500 : 1000,
-            .sampleCases = samples ? 50 : 100,
+            .sampleCases = samples ? 15 : 30,
             .samples = samples,
             .hasLaw = hasLaw,
             .firstSeed = (samples ? 3'000'000U : 2'000'000U) + (hasMask ? 500'000U : 0U),

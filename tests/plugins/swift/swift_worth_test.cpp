@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <map>
 
 using namespace engine;
 using support::PricedTransformer;
@@ -96,6 +97,21 @@ Search searchWith(Transformer& inner, double share) {
     return search;
 }
 
+/// No layer of it can be left out without harm.
+Transformer& dense() {
+    static const auto made = support::layeredModel(kLayers, 21);
+    return *made;
+}
+
+/// On that one; each run is made once for all functions.
+const Run& denseRun(double weigh) {
+    static std::map<double, Run> known;
+    const auto [at, isNew] = known.try_emplace(weigh);
+    if (isNew)
+        at->second = runWith(dense(), weigh, 0.2);
+    return at->second;
+}
+
 } // namespace
 
 class SwiftWorthTest : public QObject {
@@ -103,28 +119,24 @@ class SwiftWorthTest : public QObject {
 
 private slots:
 
-    /// No layer of this model can be left out without harm.
     void whereDraftsAreOftenWrongWeighingThemLosesLess() {
-        const auto model = support::layeredModel(kLayers, 21);
-        const Run weighed = runWith(*model, 1.0, 0.2);
-        const Run unweighed = runWith(*model, 0.0, 0.2);
+        const Run& weighed = denseRun(1.0);
+        const Run& unweighed = denseRun(0.0);
         QVERIFY(weighed.tokens == unweighed.tokens);
         QVERIFY2(weighed.ms < 0.9 * unweighed.ms,
                  qPrintable(QString("%1 ms, %2 ms").arg(weighed.ms).arg(unweighed.ms)));
     }
 
     void aRoundStillDraftsSomething() {
-        const auto model = support::layeredModel(kLayers, 21);
-        const Run weighed = runWith(*model, 1.0, 0.2);
+        const Run& weighed = denseRun(1.0);
         QVERIFY(weighed.rounds > 100);
         QVERIFY(weighed.draftSteps >= weighed.rounds);
     }
 
     /// With its time the others are compared. An answer's last token may be a plain step, too.
     void theFirstStepOfAllIsMeasuredPlain() {
-        const auto model = support::layeredModel(kLayers, 21);
-        QVERIFY(runWith(*model, 1.0, 0.2).isFirstPlain);
-        QVERIFY(!runWith(*model, 0.0, 0.2).isFirstPlain);
+        QVERIFY(denseRun(1.0).isFirstPlain);
+        QVERIFY(!denseRun(0.0).isFirstPlain);
     }
 
     /// The layers that the uniform set leaves out do nothing, so every draft is right.
@@ -140,16 +152,17 @@ private slots:
 
     /// Of the time of drafting and verifying; one trial may still be unpaid at the end.
     void trialsTakeNoMoreThanTheirShare() {
-        const auto model = support::layeredModel(kLayers, 21);
+        std::map<double, std::vector<TokenId>> tokens;
         for (const double share : {0.1, 0.25, 1.0}) {
-            const Search made = searchWith(*model, share);
+            const Search made = searchWith(dense(), share);
+            tokens[share] = made.tokens;
             QVERIFY(made.trials > 3);
             QVERIFY2(made.searchMs <= share * made.decodeMs + made.dearestMs,
                      qPrintable(QString("%1 ms of %2 ms").arg(made.searchMs).arg(made.decodeMs)));
         }
-        const Search any = searchWith(*model, 0.0);
+        const Search any = searchWith(dense(), 0.0);
         QVERIFY(any.searchMs > 1.5 * any.decodeMs);
-        QVERIFY(any.tokens == searchWith(*model, 0.25).tokens);
+        QVERIFY(any.tokens == tokens[0.25]);
     }
 
     /// The layers of this model do nothing, so no set is better than the first.

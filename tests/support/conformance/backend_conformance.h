@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ struct BackendVariant {
 
 /// The requirements for every backend, whatever hardware it uses. BACKEND_CONFORMANCE_TEST runs
 /// them for one backend; the variants come from the backend's own description: each precision, and
-/// each other choice of each setting. Golden models: golden_models_test.
+/// each other choice of each setting. SWIFT_STUDIO_FULL_EXACTNESS=1 runs each function with each of
+/// them. Golden models: golden_models_test.
 class BackendConformance : public QObject {
     Q_OBJECT
 
@@ -35,12 +37,9 @@ public:
                        const std::string& moduleFolder,
                        const std::function<void(engine::BackendRegistry&)>& add = {});
 
-    /// Pairs each variant with every third network, and takes shorter prompts and half of the
-    /// numbers of rows, for a backend that is slow to test, as all are where few cases are taken;
-    /// SWIFT_STUDIO_FULL_EXACTNESS=1 takes all.
-    void takeSample() {
-        m_takesSample = qEnvironmentVariableIntValue("SWIFT_STUDIO_FULL_EXACTNESS") != 1;
-    }
+    /// Takes few rows, for a backend that is slow to test, as all are where few cases are taken;
+    /// unless all are taken.
+    void takeFewRows() { m_takesFewRows = m_takesSample; }
 
 private slots:
     void initTestCase();
@@ -156,6 +155,8 @@ private slots:
     void progressGrowsToTheEnd();
 
 private:
+    // A sample has half of the variants, if they are many, and each network with one variant or
+    // each variant with one network; which ones, differs from function to function.
     void addVariants() const;
     void addPrecisions() const;
     void addVariantsAndConfigs() const;
@@ -165,9 +166,12 @@ private:
 
     /// These numbers of rows at a time, or the first half of them.
     std::vector<std::size_t> sampled(std::vector<std::size_t> rows) const {
-        rows.resize(m_takesSample ? rows.size() / 2 : rows.size());
+        rows.resize(m_takesFewRows ? rows.size() / 2 : rows.size());
         return rows;
     }
+
+    /// Of a text whose rows are computed one by one; beyond the networks' windows.
+    std::size_t rowCount() const { return m_takesFewRows ? 20 : 40; }
 
     /// Fails by exception.
     std::unique_ptr<engine::Transformer> make(const BackendVariant& variant,
@@ -176,6 +180,9 @@ private:
 
     /// The tiny model with random weights.
     std::unique_ptr<engine::Transformer> makeTiny(const BackendVariant& variant);
+
+    /// The same of the current row, one for all functions.
+    engine::Transformer* tiny();
 
     engine::Result<std::unique_ptr<engine::Transformer>>
     load(const engine::ModelConfig& config,
@@ -186,7 +193,9 @@ private:
     std::string m_backend;
     engine::BackendRegistry m_registry;
     std::vector<BackendVariant> m_variants; // precisions first
-    bool m_takesSample = takesFewCases();
+    std::map<const BackendVariant*, std::unique_ptr<engine::Transformer>> m_tiny;
+    bool m_takesSample = !takesAllCases();
+    bool m_takesFewRows = takesFewCases();
     std::size_t m_precisions = 0;
 };
 

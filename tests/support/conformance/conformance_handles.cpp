@@ -63,7 +63,7 @@ bool mentionsText(const std::string& sentence, std::string_view text) {
 } // namespace
 
 void BackendConformance::hiddenStatesAreJoinedFromPieces() {
-    const auto transformer = makeTiny(variant());
+    Transformer* const transformer = tiny();
     Resting first(*transformer);
     Resting second(*transformer); // the pass leaves the earlier states as they are
     const HiddenPiece whole(first.states);
@@ -77,7 +77,7 @@ void BackendConformance::hiddenStatesAreJoinedFromPieces() {
 }
 
 void BackendConformance::hiddenStatesCanBeRead() {
-    const auto transformer = makeTiny(variant());
+    Transformer* const transformer = tiny();
     Resting resting(*transformer);
     const std::vector<double> numbers = numbersOf(resting.states, 48);
     std::vector<double> two(2 * 48);
@@ -125,7 +125,7 @@ void BackendConformance::hiddenStatesServeTheirOwnTransformerAlone() {
 }
 
 void BackendConformance::logitsAreGoneWithTheNextPass() {
-    const auto transformer = makeTiny(variant());
+    Transformer* const transformer = tiny();
     KvCache cache = emptyCache(*transformer, 8);
     const std::vector<TokenId> ids = conformanceIds(2);
     const std::vector<int> rows = {0, 1};

@@ -86,7 +86,7 @@ void BackendConformance::attentionIsThatOfTheReference() {
 }
 
 void BackendConformance::layerRangesChainedEqualTheWhole() {
-    const auto transformer = makeTiny(variant());
+    Transformer* const transformer = tiny();
     const LayerPlan plan = LayerPlan::full(3);
     const std::vector<TokenId> ids = conformanceIds(5);
     const AttentionLayout layout = AttentionLayout::chain(0, 5);
@@ -115,7 +115,7 @@ void BackendConformance::layerRangesChainedEqualTheWhole() {
 }
 
 void BackendConformance::anExitIsTheHiddenStateOfItsLayer() {
-    const auto transformer = makeTiny(variant());
+    Transformer* const transformer = tiny();
     LayerPlan plan = LayerPlan::full(3);
     plan.exitAfterLayer = 1;
     const std::vector<TokenId> ids = conformanceIds(4);
@@ -134,7 +134,7 @@ void BackendConformance::anExitIsTheHiddenStateOfItsLayer() {
 }
 
 void BackendConformance::aPassWithoutLayersIsTheHead() {
-    const auto transformer = makeTiny(variant());
+    Transformer* const transformer = tiny();
     const LayerPlan plan = LayerPlan::full(3);
     const std::vector<TokenId> ids = conformanceIds(4);
     const AttentionLayout layout = AttentionLayout::chain(0, 4);
@@ -189,7 +189,7 @@ void BackendConformance::skippedSublayersAddNothing() {
 }
 
 void BackendConformance::onlyAskedLogitsAreGiven() {
-    const auto transformer = makeTiny(variant());
+    Transformer* const transformer = tiny();
     const LayerPlan plan = LayerPlan::full(3);
     const std::vector<TokenId> ids = conformanceIds(100); // more rows than the head may process at
                                                           // once
@@ -209,7 +209,7 @@ void BackendConformance::onlyAskedLogitsAreGiven() {
 }
 
 void BackendConformance::onlyAskedSummariesAreGiven() {
-    const auto transformer = makeTiny(variant());
+    Transformer* const transformer = tiny();
     const LayerPlan plan = LayerPlan::full(3);
     const std::vector<TokenId> ids = conformanceIds(100);
     const AttentionLayout layout = AttentionLayout::chain(0, 100);

@@ -97,7 +97,8 @@ struct LosslessRun {
     bool hasLaw = false; ///< the distribution of the next token depends on earlier tokens, see
                          ///< addRandomLaw()
     std::uint64_t firstSeed = 0;
-    int leastDrafted = 10; ///< average tokens per case; fewer would prove nothing
+    int leastDrafted = 10; ///< average tokens per case, half as many in a sample; fewer would
+                           ///< prove nothing
     /// The decoder's settings for a network with this many layers.
     std::function<engine::SettingValues(CaseRandom& random, int layerCount)> settings;
 };
@@ -109,7 +110,7 @@ std::string runLosslessCases(engine::DecoderRegistry& registry,
                              const LosslessRun& run);
 
 /// Changes the settings after every step, makes some of the steps plain and compares 100 greedy
-/// tokens with vanilla's, 10 times.
+/// tokens with vanilla's, 10 times; in a sample 3 times.
 std::string changeSettingsWhileRunning(engine::DecoderRegistry& registry,
                                        engine::Transformer& transformer,
                                        const LosslessRun& run);

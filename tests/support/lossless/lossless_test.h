@@ -53,6 +53,9 @@ protected:
     /// The random network that always exists.
     engine::Transformer& transformer() { return *m_models.front().transformer; }
 
+    /// See caseModels().
+    std::vector<CaseModel>& models() { return m_models; }
+
     /// The data of a test function: a row for each decoder.
     void addDecoders() const;
 

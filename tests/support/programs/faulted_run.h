@@ -29,18 +29,18 @@ inline ProgramRun runWithFault(const QStringList& arguments,
     return runProgram(swiftRunPath(), arguments, input, environment);
 }
 
-/// Of the first and the last of all calls so many, and some between; all of them if
+/// Of the first and the last of all calls so many, and one between; all of them if
 /// SWIFT_STUDIO_FULL_FAULTS is 1.
 inline std::set<long> sampleOfCalls(long count, long ends) {
-    constexpr int kBetween = 4;
     const bool isFull = qEnvironmentVariable("SWIFT_STUDIO_FULL_FAULTS") == "1";
     std::set<long> sample;
     for (long n = 1; n <= count; ++n)
         if (isFull || n <= ends || n > count - ends)
             sample.insert(n);
-    QRandomGenerator random(static_cast<quint32>(count));
-    for (int i = 0; !isFull && i < kBetween && count > 2 * ends; ++i)
-        sample.insert(random.bounded(static_cast<int>(count)) + 1);
+    if (!isFull && count > 2 * ends)
+        sample.insert(ends + 1 +
+                      QRandomGenerator(static_cast<quint32>(count))
+                          .bounded(static_cast<int>(count - 2 * ends)));
     return sample;
 }
 
@@ -65,7 +65,7 @@ void failEachCall(const QStringList& arguments,
     const long count = fileBytes(countFile).trimmed().toLong();
     QVERIFY(count > 0);
     const int expected = kind == "alloc" ? app::kNoMemory : app::kIo;
-    for (const long n : sampleOfCalls(count, 2)) {
+    for (const long n : sampleOfCalls(count, 1)) {
         forget();
         const ProgramRun failed = runWithFault(arguments, {}, kind, n, countFile);
         const QString place =

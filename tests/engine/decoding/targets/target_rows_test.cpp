@@ -2,8 +2,10 @@
 // What a verify pass can do besides checking a draft: rows beside it, a resumed pass, hidden
 // states, and prompt tokens that were left to it; prompts that were read ahead.
 #include "engine/decoding/target.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/lossless/decoding_checks.h"
 #include "tests/support/lossless/tiny_decoders.h"
+#include "tests/support/transformers/forward_helpers.h"
 #include "tests/support/transformers/priced_transformer.h"
 
 #include <QTest>
@@ -19,6 +21,9 @@ using support::randomIds;
 namespace {
 
 constexpr int kAnswer = 16;
+
+/// Tokens of an answer whose cache is compared with a fresh one behind each step.
+std::size_t rounds() { return support::takesFewCases() ? 12 : 30; }
 
 Transformer& transformer() {
     static const auto made = support::layeredModel(3, 7);
@@ -112,7 +117,7 @@ void TargetRowsTest::rowsBesideADraftAreSeenAndNeverAccepted() {
     const Ids expected = vanillaAnswer(prompt, 40);
     Target target = makeTarget();
     QVERIFY(target.begin({prompt}, {}).hasValue());
-    while (target.output().size() < 30) {
+    while (target.output().size() < rounds()) {
         Ids tokens = prompt;
         tokens.insert(tokens.end(), target.output().begin(), target.output().end());
         const auto coming = std::span(expected).subspan(target.output().size());
@@ -180,7 +185,7 @@ void TargetRowsTest::aResumedPassIsTheWholePass() {
         Target target = makeTarget();
         QVERIFY(target.begin({prompt}, {}, unread).hasValue());
         QCOMPARE(static_cast<int>(target.unread().size()), std::min(unread, 19));
-        while (target.output().size() < 30) {
+        while (target.output().size() < rounds()) {
             const auto coming = std::span(expected).subspan(target.output().size());
             Draft draft = chain(random, coming, static_cast<int>(random() % 5));
             const int first = 1 + static_cast<int>(random() % static_cast<unsigned>(layers - 1));
@@ -357,4 +362,3 @@ void TargetRowsTest::whatRowsCostDecidesHowWideTheNextAnswersDraftsAre() {
 
 QTEST_APPLESS_MAIN(TargetRowsTest)
 #include "target_rows_test.moc"
-#include "tests/support/transformers/forward_helpers.h"

@@ -45,6 +45,7 @@ private slots:
     void aRemovedSetComesBackAsItWas();
     void aRenamedSetIsToldUnderBothNames();
     void aTaskThatHasASetKeepsItUnlessReplaced();
+    void setsAreImportedForTheModelThatIsNamedWhicheverIsLoaded();
     void whatIsExportedIsImportedAgain();
     void whatCannotBeDoneIsRefusedAndNothingChanges();
     void damagedFilesAreNamed();
@@ -135,6 +136,38 @@ void SessionSkipSetsTest::aTaskThatHasASetKeepsItUnlessReplaced() {
     QVERIFY(listed->kept.empty());
     QVERIFY(listed->lost.front() == (NamedSkipSet{"code", setOf({1})}));
     QCOMPARE(memoryIn(folder).find("code").value()->decoder, std::string("import"));
+}
+
+void SessionSkipSetsTest::setsAreImportedForTheModelThatIsNamedWhicheverIsLoaded() {
+    const test_support::TemporaryFolder folder;
+    const std::string file =
+        folder
+            .write(
+                "sets.json",
+                R"({"code":{"mlp":[5],"fingerprint":"0d"},"story":{"mlp":[1],"fingerprint":"ee"}})")
+            .string();
+    const SkipSetOwner owner = {.fingerprint = "0d", .model = "Other", .layerCount = 8};
+    const SkipSetMemory owners(folder.path(), "0d", 8);
+    Fixture fixture({}, 4096, {.dataFolder = folder.path()});
+    fixture.session.send(ImportSkipSets{.requestId = 1, .path = file, .owner = owner});
+    const auto* listed = fixture.next<SkipSetsListed>(); // no model is loaded
+    QVERIFY(listed != nullptr);
+    QCOMPARE(listed->taken, Words{"code"});
+    QVERIFY(listed->leftOut.empty()); // those of others are passed over
+    QCOMPARE(listed->others.size(), std::size_t{1});
+    QCOMPARE(listed->others.front().model, std::string("Other"));
+    QVERIFY(fixture.loadModel());
+    fixture.session.send(ChangeSkipSets{.requestId = 2, .removed = {"code"}, .owner = owner});
+    listed = fixture.next<SkipSetsListed>();
+    QVERIFY(listed != nullptr);
+    QCOMPARE(tasksOf(listed->lost), Words{"code"});
+    QVERIFY(owners.all().value().sets.empty());
+    QVERIFY(memoryIn(folder).all().value().sets.empty());
+    fixture.session.send(
+        ImportSkipSets{.requestId = 3,
+                       .path = file,
+                       .owner = {.fingerprint = "../0d", .model = "Other", .layerCount = 8}});
+    QVERIFY(fixture.fails("import_skip_sets"));
 }
 
 void SessionSkipSetsTest::whatIsExportedIsImportedAgain() {
