@@ -9,6 +9,7 @@
 #include "engine/session/known_backends.h"
 #include "ui/bridge/links/recording_link.h"
 #include "ui/bridge/links/session_link.h"
+#include "ui/files/clean_path.h"
 #include "ui/language/language.h"
 #include "ui/studio/program/end_signals.h"
 #include "ui/studio/program/screenshot_job.h"
@@ -191,14 +192,12 @@ engine::Result<void> takeRecording(Arguments& arguments) {
 }
 
 /// A model is known by its whole path, whatever folder the program was started in.
-QString wholePath(const std::string& path) {
-    return QDir::cleanPath(QFileInfo(QString::fromStdString(path)).absoluteFilePath());
-}
+QString wholePath(const std::string& path) { return ui::cleanPath(QString::fromStdString(path)); }
 
 QStringList pathsOf(const std::vector<std::string>& files) {
     QStringList paths;
     for (const std::string& file : files)
-        paths << QFileInfo(QString::fromStdString(file)).absoluteFilePath();
+        paths << wholePath(file);
     return paths;
 }
 

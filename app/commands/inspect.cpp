@@ -94,6 +94,7 @@ addPackedNeed(const ModelConfig& config, const WeightSource& weights, Json& memo
     memory["packed_weight_bytes"] = need ? Json(need.value().memory.weightBytes) : Json();
     memory["packed_cache_bytes_per_token"] = need ? Json(need.value().memory.cacheBytes) : Json();
     memory["copy_bytes"] = need ? Json(need.value().copyBytes) : Json();
+    memory["memory_nodes"] = need ? Json(need.value().memoryNodes) : Json();
     if (need && !need.value().wideningNote.empty())
         notes.push_back(need.value().wideningNote);
     return {};

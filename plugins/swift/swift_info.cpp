@@ -203,7 +203,7 @@ std::vector<SettingInfo> addedDraftSettings() {
                     "",
                     "A draft ends, and gets no sibling, where its time would give more tokens when "
                     "spent otherwise, as measured in this run. How many steps an answer takes then "
-                    "depends on the machine, its text does not."),
+                    "depends on the machine, its text does not, unless rejection draws it."),
         draftVocabularySetting(kDraftVocabulary),
         sharedNoiseSetting(),
         answerSetting(flagSetting("free_draft", "Free drafts first", false),
