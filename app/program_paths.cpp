@@ -30,6 +30,8 @@ std::filesystem::path moduleFolder() { return installFolder() / "lib" / "swift-s
 
 std::filesystem::path resourceFolder() { return installFolder() / "share" / "swift-studio"; }
 
+std::filesystem::path exampleFolder() { return resourceFolder() / "examples"; }
+
 std::filesystem::path adapterFolder() { return resourceFolder() / "draft-adapters"; }
 
 std::filesystem::path defaultModelPath() {

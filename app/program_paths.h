@@ -13,6 +13,9 @@ std::filesystem::path moduleFolder();
 /// The folder of the programs' data, in the build and the install tree alike.
 std::filesystem::path resourceFolder();
 
+/// The folder of the example prompts that come with the program; it need not exist.
+std::filesystem::path exampleFolder();
+
 /// The folder of the draft adapters that come with the program; it need not exist.
 std::filesystem::path adapterFolder();
 

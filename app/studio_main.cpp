@@ -293,6 +293,7 @@ ui::StudioOptions optionsOf(const Arguments& arguments, const QTemporaryDir& scr
     options.experiments.recipes =
         QString::fromStdString((app::resourceFolder() / "recipes").string());
     options.experiments.folder = data + QStringLiteral("/experiments");
+    options.experiments.examples = QString::fromStdString(app::exampleFolder().string());
     options.tuning.program = options.experiments.program;
     options.tuning.folder = data + QStringLiteral("/tuning");
     options.tuning.hasTrainer = hasTrainer();

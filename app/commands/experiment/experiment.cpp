@@ -8,8 +8,10 @@
 #include "app/commands/experiment/shards/shard_model.h"
 #include "app/commands/options/decoder_options.h"
 #include "app/number_check.h"
+#include "app/program_paths.h"
 #include "app/streams/counted.h"
 #include "engine/base/locks/turn_lock.h"
+#include "engine/experiments/data/data_sources.h"
 #include "engine/experiments/run/progress/duration_words.h"
 
 #include <fmt/ranges.h>
@@ -151,16 +153,30 @@ Result<RunFolder> openRun(const ExperimentOptions& options, const std::stop_toke
     return folder;
 }
 
+/// Whether what is run lies in the folder of a run already.
+bool usesFolder(const ExperimentOptions& options) {
+    return options.resumes || options.merges || options.shard >= 0;
+}
+
+/// A new run for which no prompts were named takes the examples that come with the program.
+ExperimentOptions withExamples(ExperimentOptions options) {
+    if (!options.data.paths.empty() || options.recipe.empty() || usesFolder(options))
+        return options;
+    if (const auto examples = findDataSources({exampleFolder().string()}))
+        for (const DataSource& example : examples.value())
+            options.data.paths.push_back(example.path.string());
+    return options;
+}
+
 /// What a combination of options lacks.
 Result<void> checkOptions(const ExperimentOptions& options) {
     const auto missing = [](const std::string& what, const std::string& hint) {
         return Error{ErrorCode::InvalidInput, what, hint};
     };
-    const bool usesFolder = options.resumes || options.merges || options.shard >= 0;
-    if (options.recipe.empty() && !usesFolder)
+    if (options.recipe.empty() && !usesFolder(options))
         return missing("No recipe was named.",
                        "Write one before --data; swift-run experiment --list names them.");
-    if (options.data.paths.empty() && !usesFolder)
+    if (options.data.paths.empty() && !usesFolder(options))
         return missing("No prompts were given.", "Name files of prompts with --data.");
     if (options.out.empty() && !options.previews)
         return missing("No folder for the run was named.", "Name one with --out.");
@@ -236,6 +252,7 @@ Result<void> lead(const RunFolder& folder,
                       {"recipe", folder.recipe().name},
                       {"size", folder.recipe().run->size},
                       {"run_hash", folder.plan().runHash},
+                      {"data", options.data.paths},
                       {"shards", folder.plan().shards.size()},
                       {"answers", answers}});
     ExperimentRun run(folder, console, pause);
@@ -252,12 +269,17 @@ Result<void> lead(const RunFolder& folder,
     return run.run(*executor, stop);
 }
 
-Result<void> runExperiment(const ExperimentOptions& options, CommandContext& context) {
-    if (options.lists)
+Result<void> runExperiment(const ExperimentOptions& typed, CommandContext& context) {
+    if (typed.lists)
         return list(context.console);
-    if (!options.compared.empty())
-        return compareRuns(options.compared[0], options.compared[1], context.console);
+    if (!typed.compared.empty())
+        return compareRuns(typed.compared[0], typed.compared[1], context.console);
+    const ExperimentOptions options = withExamples(typed);
     ENGINE_TRY_DO(checkOptions(options));
+    if (options.data.paths != typed.data.paths)
+        Console::note(fmt::format("No prompts were named with --data, so the examples are used "
+                                  "that come with the program, in {}.",
+                                  exampleFolder().string()));
     const std::stop_token stop = context.interrupt.beginWork();
     if (options.previews)
         return preview(options, context.console, stop);
@@ -340,7 +362,9 @@ void addExperimentCommand(CLI::App& app, ChosenCommand& chosen) {
     command->add_flag("--list", options->lists, "Name the recipes, one a line");
     command->add_flag("--preview", options->previews, "Say what the run costs, and run nothing");
     addDataOptions(*command, options->data);
-    command->get_option("--data")->required(false);
+    CLI::Option* data = command->get_option("--data")->required(false);
+    data->description(data->get_description() +
+                      "; default, for a new run: the examples that come with the program");
     addModelOptions(*command, options->model);
     addContextOption(*command, options->model);
     command->add_option("--and-model",

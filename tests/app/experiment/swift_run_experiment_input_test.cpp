@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // swift-run experiment: what is refused, what a run would cost, and the program's own recipes.
 #include "tests/app/experiment/experiment_folder.h"
+#include "tests/support/programs/program_copy.h"
 
+#include <QJsonArray>
 #include <QRegularExpression>
 #include <QTest>
 
@@ -47,6 +49,8 @@ private slots:
     void optionsThatARunsRecipeBringsAreNamed();
     void badInputIsOneSentence_data();
     void badInputIsOneSentence();
+    void withoutDataTheExamplesAreUsedAndNamed();
+    void whereThereAreNoExamplesDataMustBeNamed();
     void withoutSlurmNoRunIsBegunOnACluster();
     void anotherRunsFolderIsNotTouched();
     void whatARunReadsIsNotReplaced();
@@ -181,7 +185,6 @@ void SwiftRunExperimentInputTest::badInputIsOneSentence_data() {
             QTest::newRow(name) << arguments << code << named;
         };
     row("nothing", {}, app::kUsage, {"No recipe was named", "--list"});
-    row("no data", {"ablation"}, app::kUsage, {"No prompts", "--data"});
     row("no folder", {"ablation", "--data", "DATA"}, app::kUsage, {"--out"});
     row("unknown recipe",
         {"ablatoin", "--data", "DATA", "--out", "OUT"},
@@ -255,6 +258,51 @@ void SwiftRunExperimentInputTest::badInputIsOneSentence() {
         arguments += {"--model", kTinyModel, "--backend", "plain"};
     support::expectRefusal(ExperimentFolder::experiment(arguments), exitCode, named);
     QVERIFY(!QFile::exists(m_folder->out()));
+}
+
+void SwiftRunExperimentInputTest::withoutDataTheExamplesAreUsedAndNamed() {
+    QByteArray recipe = kSmallRecipe;
+    recipe.replace("\"stages\"", "\"tasks\": [\"code\", \"question_answering\"], \"stages\"");
+    const ProgramRun run = ExperimentFolder::experiment({m_folder->write("mine.swiftexp", recipe),
+                                                         "--prompts",
+                                                         "1",
+                                                         "--max-tokens",
+                                                         "4",
+                                                         "--model",
+                                                         kTinyModel,
+                                                         "--backend",
+                                                         "plain",
+                                                         "--out",
+                                                         m_folder->out(),
+                                                         "--json"});
+    QVERIFY2(run.exitCode == app::kSuccess, run.errors.constData());
+    QCOMPARE(run.errors.count("the examples are used that come with the program"), 1);
+    QStringList files;
+    for (const QJsonObject& line : run.jsonLines())
+        if (line["event"] == "run")
+            for (const QJsonValue file : line["data"].toArray())
+                files << file.toString().section('/', -2);
+    QCOMPARE(files.size(), 9);
+    QCOMPARE(files.front(), QString("examples/code.jsonl"));
+    QStringList ids;
+    const engine::RunFolder opened = m_folder->opened();
+    for (const engine::DataRecord& prompt : opened.prompts())
+        ids << QString::fromStdString(prompt.id);
+    ids.sort();
+    QCOMPARE(ids, QStringList({"example-code-01", "example-question_answering-01"}));
+}
+
+void SwiftRunExperimentInputTest::whereThereAreNoExamplesDataMustBeNamed() {
+    const QString program = support::copyProgram({}, {}, m_folder->out("elsewhere"));
+    support::expectRefusal(support::runProgram(program,
+                                               {"experiment",
+                                                m_folder->write("mine.swiftexp", kSmallRecipe),
+                                                "--model",
+                                                kTinyModel,
+                                                "--out",
+                                                m_folder->out()}),
+                           app::kUsage,
+                           {"No prompts", "--data"});
 }
 
 void SwiftRunExperimentInputTest::withoutSlurmNoRunIsBegunOnACluster() {

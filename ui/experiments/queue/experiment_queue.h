@@ -11,12 +11,14 @@
 
 namespace ui {
 
-/// Where the queue finds its program and keeps its files.
+/// Where the queue finds its program and keeps its files, and what else the program has for
+/// experiments.
 struct ExperimentPlaces {
     QString program; ///< swift-run
     QString recipes; ///< folder of the shipped recipes
     QString folder;  ///< of the runs, each in a folder of its own, and of the queue's file; empty:
                      ///< nothing is kept and nothing runs
+    QString examples = {}; ///< folder of the prompts that come with the program; empty: none do
 };
 
 /// An experiment that was taken off the list, and its place there.

@@ -14,6 +14,7 @@
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 
+#include <QFileInfo>
 #include <QListView>
 #include <QRegularExpression>
 #include <QSettings>
@@ -46,10 +47,11 @@ ExperimentsDesk::ExperimentsDesk(const ViewContext& context,
     , m_catalog(places.recipes,
                 places.folder.isEmpty() ? QString() : places.folder + QStringLiteral("/recipes"))
     , m_setup(places.folder)
+    , m_examples(QFileInfo(places.examples).isDir() ? places.examples : QString())
     , m_page(new ExperimentsPage(context, menu))
     , m_recipes(new RecipePanel(context.theme, m_catalog, m_queue))
     , m_queuePanel(new QueuePanel(context.theme, m_queue, m_watcher))
-    , m_options(new OptionsPanel(context.theme, places.program))
+    , m_options(new OptionsPanel(context.theme, places.program, m_examples))
     , m_hardware(new HardwarePanel(context.theme))
     , m_estimate(new StreamEstimate(m_page->dataPage(), m_setup, places.program, this)) {
     connectPanels();
@@ -73,12 +75,18 @@ void ExperimentsDesk::connectPanels() {
     connect(m_queuePanel, &QueuePanel::openDataAsked, this, offerData);
     connect(&m_page->emptyPage(), &EmptyExperiments::openDataAsked, this, offerData);
     connect(&m_page->dataPage(), &DataPage::otherFilesAsked, this, offerData);
+    const auto openExamples = [this] { openPaths({m_examples}); };
+    connect(&m_page->emptyPage(), &EmptyExperiments::examplesAsked, this, openExamples);
+    connect(&m_page->dataPage(), &DataPage::examplesAsked, this, openExamples);
+    m_page->emptyPage().offerExamples(!m_examples.isEmpty());
+    m_page->dataPage().setExamples(m_examples);
     connect(m_queuePanel, &QueuePanel::folderAsked, this, &ExperimentsDesk::openWithOther);
     connect(
         m_options, &OptionsPanel::overlayToggled, &m_page->reportPage(), &ReportPage::setOverlay);
     connect(m_options, &OptionsPanel::dataAsked, this, [this] {
         offerFiles(tr("Prompts for the recipes"), &ExperimentsDesk::setRecipeData);
     });
+    connect(m_options, &OptionsPanel::examplesAsked, this, [this] { setRecipeData({}); });
     connect(m_options, &OptionsPanel::runAsked, this, [this](const RecipeChoice& choice) {
         make(choice, true);
     });
@@ -408,9 +416,11 @@ void ExperimentsDesk::setRecipeData(const QStringList& paths) {
 
 void ExperimentsDesk::useForRecipes(const QStringList& paths,
                                     const std::optional<engine::DataLayout>& layout) {
-    m_settings.setValue(kDataKey, paths);
-    m_settings.setValue(kLayoutKey, layout ? layoutText(*layout) : QString());
-    m_options->setData(paths, layout);
+    // The examples are no files of the user's: the next program may have them elsewhere.
+    const QStringList own = paths == QStringList(m_examples) ? QStringList() : paths;
+    m_settings.setValue(kDataKey, own);
+    m_settings.setValue(kLayoutKey, layout && !own.isEmpty() ? layoutText(*layout) : QString());
+    m_options->setData(own, layout);
 }
 
 void ExperimentsDesk::tell(const QString& headline, const QString& sentence, bool isError) {

@@ -131,6 +131,7 @@ private:
     SetKeeper m_setKeeper{m_context, m_messages};
     QThreadPool m_thread{this}; ///< copies of reports
     ModelChoice m_model;
+    QString m_examples; ///< folder of the prompts that come with the program; empty: there is none
     ExperimentsPage* m_page;
     RecipePanel* m_recipes;
     QueuePanel* m_queuePanel;

@@ -98,6 +98,14 @@ private slots:
         QTRY_VERIFY(says(QStringLiteral("no task of your files has more than 2")));
     }
 
+    void aSizeSaysHowManyPromptsTheExamplesHave() {
+        m_panel = std::make_unique<OptionsPanel>(
+            m_theme, write("swift-run", kEcho), QStringLiteral("resources/examples"));
+        m_panel->show();
+        showRecipe("watch_it_learn");
+        QTRY_VERIFY(says(QStringLiteral("no task of the examples has more than 10")));
+    }
+
     void oneTokenIsToldInTheSingular() {
         const QString path = QStringLiteral("resources/recipes/main_comparison.json");
         engine::Recipe recipe = m_catalog.entry(path)->recipe;

@@ -42,6 +42,17 @@ class RecipeDataTest : public QObject {
         return path;
     }
 
+    /// The window of a program that has examples.
+    void openWithExamples() {
+        m_desk->close();
+        m_desk->places.examples = QStringLiteral("resources/examples");
+        m_desk->open();
+    }
+
+    static QPushButton* offer(QWidget& within, const char* text) {
+        return shownButton(within, QLatin1String(text));
+    }
+
     /// A folder with two files of prompts.
     QString folderWithPrompts() {
         const QString folder = m_desk->script.folder() + QStringLiteral("/mine");
@@ -130,6 +141,66 @@ private slots:
         emit folderDialog().filesSelected({folder});
         QCOMPARE(desk().options().choice().data, QStringList(folder));
         QTRY_VERIFY(labelSays(desk().options(), QStringLiteral("2 prompts, 2 tasks")));
+    }
+
+    void aRecipeCanBeRunAtOnceOnTheExamples() {
+        openWithExamples();
+        desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
+        QVERIFY(offer(desk().options(), "Run")->isEnabled());
+        QVERIFY(offer(desk().options(), "Estimate")->isEnabled());
+        QVERIFY(offer(desk().options(), "Use the examples") == nullptr);
+        QTRY_VERIFY(
+            labelSays(desk().options(), QStringLiteral("90 example prompts of 9 tasks, which")));
+        QTest::mouseClick(offer(desk().options(), "Run"), Qt::LeftButton);
+        QTRY_COMPARE(desk().queue().jobs().size(), std::size_t{1});
+        QCOMPARE(desk().queue().jobs().front().arguments,
+                 QStringList({"--size", "quick", "--data", "resources/examples"}));
+    }
+
+    void behindPromptsOfOnesOwnThereIsAWayBackToTheExamples() {
+        openWithExamples();
+        desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
+        QTest::mouseClick(offer(desk().options(), "Choose the prompts..."), Qt::LeftButton);
+        chooseFolder();
+        const QString folder = folderWithPrompts();
+        emit folderDialog().filesSelected({folder});
+        QCOMPARE(desk().options().choice().data, QStringList(folder));
+        QTest::mouseClick(offer(desk().options(), "Use the examples"), Qt::LeftButton);
+        QVERIFY(offer(desk().options(), "Run")->isEnabled());
+        m_desk->close();
+        m_desk->open();
+        QCOMPARE(desk().options().choice().data, QStringList({"resources/examples"}));
+    }
+
+    void theExamplesAreAStreamLikeAFolderOfOnesOwn() {
+        openWithExamples();
+        QTest::mouseClick(offer(desk().page(), "Try the examples"), Qt::LeftButton);
+        QVERIFY(page().isVisible());
+        QVERIFY(labelSays(desk().page(), QStringLiteral("Example prompts")));
+        QTRY_VERIFY(labelSays(page(), QStringLiteral("90 of 90 prompts in 9 tasks")));
+        QVERIFY(offer(page(), "Try the examples") == nullptr);
+        desk().openPaths({folderWithPrompts()});
+        QVERIFY(labelSays(desk().page(), QStringLiteral("Prompts of your own")));
+        QTest::mouseClick(offer(page(), "Try the examples"), Qt::LeftButton);
+        QCOMPARE(page().paths(), QStringList({"resources/examples"}));
+    }
+
+    /// The program may lie elsewhere at the next start.
+    void theExamplesAreNotKeptAsFilesOfTheUsers() {
+        openWithExamples();
+        desk().openPaths({QStringLiteral("resources/examples")});
+        QTRY_VERIFY(page().canRun());
+        QTest::mouseClick(offer(page(), "Use for a recipe"), Qt::LeftButton);
+        QCOMPARE(desk().options().choice().data, QStringList({"resources/examples"}));
+        QVERIFY(m_desk->settings.value("experiments/data").toStringList().isEmpty());
+    }
+
+    void whereThereAreNoExamplesNoneAreOffered() {
+        QVERIFY(offer(desk().page(), "Open data...") != nullptr);
+        QVERIFY(offer(desk().page(), "Try the examples") == nullptr);
+        desk().showRecipe(QStringLiteral("resources/recipes/main_comparison.json"));
+        QVERIFY(labelSays(desk().options(), QStringLiteral("None yet")));
+        QVERIFY(!offer(desk().options(), "Run")->isEnabled());
     }
 
     /// The page that maps the columns offers nothing that would not run.

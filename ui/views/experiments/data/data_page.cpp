@@ -114,6 +114,11 @@ QWidget* DataPage::buildForm() {
     m_files = plainLabel(form, true);
     m_files->setProperty("tone", "small");
     m_grid->addWidget(m_files, line++, 1);
+    m_tryExamples = new QPushButton(tr("Try the examples"));
+    m_tryExamples->setProperty("form", QStringLiteral("small"));
+    m_tryExamples->setToolTip(tr("Prompts of several tasks that come with the program"));
+    m_tryExamples->hide();
+    m_grid->addWidget(m_tryExamples, line++, 1, Qt::AlignLeft);
     m_hasHeader = new QCheckBox(tr("First row names the columns"));
     m_hasHeader->setToolTip(tr("For tables: clear it where the first row is a prompt already"));
     m_grid->addWidget(m_hasHeader, line++, 1);
@@ -200,15 +205,22 @@ void DataPage::build() {
     connect(m_run, &QPushButton::clicked, this, [this] { emit runAsked(choice()); });
     connect(m_add, &QPushButton::clicked, this, [this] { emit addAsked(choice()); });
     connect(others, &QPushButton::clicked, this, &DataPage::otherFilesAsked);
+    connect(m_tryExamples, &QPushButton::clicked, this, &DataPage::examplesAsked);
     connect(m_recipe, &QPushButton::clicked, this, [this] {
         emit recipeDataWanted(m_paths, layoutChosen());
     });
     setDecoders({});
 }
 
+void DataPage::setExamples(const QString& folder) {
+    m_examples = folder;
+    m_tryExamples->setVisible(!folder.isEmpty() && !areExamples());
+}
+
 void DataPage::open(const QStringList& paths) {
     m_paths = paths;
-    m_title->setText(titleFor(paths));
+    m_tryExamples->setVisible(!m_examples.isEmpty() && !areExamples());
+    m_title->setText(areExamples() ? tr("Examples") : titleFor(paths));
     QStringList names;
     for (const QString& path : paths)
         names << QFileInfo(path).fileName();

@@ -31,7 +31,12 @@ class DataPage : public QWidget {
 public:
     explicit DataPage(const Theme& theme, QWidget* parent = nullptr);
 
+    /// The folder of the prompts that come with the program; at first there is none.
+    void setExamples(const QString& folder);
+
     void open(const QStringList& paths);
+
+    bool areExamples() const { return !m_examples.isEmpty() && m_paths == QStringList(m_examples); }
 
     const QStringList& paths() const { return m_paths; }
 
@@ -56,6 +61,7 @@ signals:
     void runAsked(const ui::StreamChoice& choice);
     void addAsked(const ui::StreamChoice& choice);
     void otherFilesAsked();
+    void examplesAsked();
 
     /// The files with their columns, for recipes.
     void recipeDataWanted(const QStringList& paths, const engine::DataLayout& layout);
@@ -80,12 +86,14 @@ private:
     DataScan::Preview m_preview;
     bool m_isWhole = false;
     QStringList m_paths;
+    QString m_examples; ///< folder
     QString m_problem;
     engine::DataLayout m_layout;
     std::vector<engine::DecoderInfo> m_decoders;
     QGridLayout* m_grid = nullptr;
     QLineEdit* m_title = nullptr;
     QLabel* m_files = nullptr;
+    QPushButton* m_tryExamples = nullptr;
     QCheckBox* m_hasHeader = nullptr;
     QComboBox* m_prompt = nullptr;
     QComboBox* m_task = nullptr;

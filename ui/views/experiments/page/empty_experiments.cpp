@@ -83,6 +83,12 @@ EmptyExperiments::EmptyExperiments(const Theme& theme, QWidget* parent)
             &QPushButton::clicked,
             this,
             &EmptyExperiments::recipesAsked);
+    m_examples = addButton(tr("Try the examples"), IconName::Play);
+    m_examples->setToolTip(tr("Prompts of several tasks that come with the program"));
+    connect(m_examples, &QPushButton::clicked, this, &EmptyExperiments::examplesAsked);
+    offerExamples(false);
 }
+
+void EmptyExperiments::offerExamples(bool isOffered) { m_examples->setVisible(isOffered); }
 
 } // namespace ui

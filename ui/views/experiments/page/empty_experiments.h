@@ -3,6 +3,8 @@
 
 #include "ui/shell/empty_page.h"
 
+class QPushButton;
+
 namespace ui {
 
 /// The page before anything is chosen: the outline of a result, a sentence, and the way to begin.
@@ -13,9 +15,16 @@ class EmptyExperiments : public EmptyPage {
 public:
     explicit EmptyExperiments(const Theme& theme, QWidget* parent = nullptr);
 
+    /// At first they are not offered.
+    void offerExamples(bool isOffered);
+
 signals:
     void openDataAsked();
     void recipesAsked();
+    void examplesAsked();
+
+private:
+    QPushButton* m_examples;
 };
 
 } // namespace ui

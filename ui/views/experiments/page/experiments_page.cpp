@@ -140,7 +140,7 @@ void ExperimentsPage::showRecipe(const engine::Recipe& recipe) {
 void ExperimentsPage::showData() {
     hideHead();
     m_header->show();
-    m_header->setTitle(tr("Prompts of your own"));
+    m_header->setTitle(m_data->areExamples() ? tr("Example prompts") : tr("Prompts of your own"));
     m_header->setSentence(tr("which column is what, how many are used, and how they are answered"));
     showPage(m_data);
 }
