@@ -166,7 +166,7 @@ void Studio::loadModel(const QString& path, bool isPlanted) {
 }
 
 void Studio::onLoaded(const ModelLoaded& loaded) {
-    if (m_options.replayName.isEmpty())
+    if (m_options.replayName.isEmpty() && !m_lessonHand->hasLoaded()) // that is not the user's
         keepModel(QString::fromStdString(loaded.path));
     if (const LoadModel* load = m_bridge->loadInUse())
         if (load->backend != m_options.backend.toStdString())
@@ -187,6 +187,7 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
     useModelDefaults(loaded);
     useCopysDecoder(loaded);
     explainLesson(loaded);
+    offerFormerModel();
     m_desk->useModel(loaded);
     m_tune->useModel(loaded);
     sendFirstMessage();

@@ -204,6 +204,7 @@ private:
     void addLessonAction(QMenu& menu);
     void toggleLessonModel();
     void explainLesson(const engine::ModelLoaded& loaded);
+    void offerFormerModel();
     bool hasLessonModel() const;
     std::vector<Command> parameterCommands();
     std::vector<Command> dockCommands();

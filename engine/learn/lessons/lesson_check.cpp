@@ -2,6 +2,7 @@
 #include "engine/learn/lessons/lesson_check.h"
 
 #include "engine/base/settings.h"
+#include "engine/loading/files/readable_text.h"
 
 #include <algorithm>
 
@@ -13,6 +14,13 @@ constexpr std::array<std::string_view, 6> kStops = {
     "draft", "widen", "linearise", "verify", "accept", "search"};
 constexpr std::array<std::string_view, 3> kModels = {"any", "default", "planted"};
 constexpr std::size_t kMostSteps = 40;
+constexpr std::size_t kMostActions = 40; // of a list
+constexpr std::size_t kMostChoices = 12; // answers, or conditions
+// In characters.
+constexpr std::size_t kMostText = 2'000;
+constexpr std::size_t kMostTitle = 200; // of a word that names something, too
+constexpr std::size_t kMostButton = 40;
+constexpr std::size_t kMostQuoted = 60; // of what stands in a message
 
 /// Remembers the first fault; what is asked after it is not looked at.
 class LessonLint {
@@ -36,7 +44,7 @@ public:
         must(isKnown,
              member,
              fmt::format("is \"{}\", but must be one of {}{}",
-                         word,
+                         readable(word, kMostQuoted),
                          fmt::join(names, ", "),
                          near.empty() ? "" : "; did you mean " + near + "?"));
     }
@@ -47,12 +55,87 @@ public:
             m_error = checked.error();
     }
 
+    void atMost(std::size_t count, std::size_t most, const std::string& member) {
+        must(count <= most, member, fmt::format("has more than {} entries", most));
+    }
+
+    void atMost(std::string_view text, std::size_t most, const std::string& member) {
+        const auto characters = std::ranges::count_if(
+            text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+        must(static_cast<std::size_t>(characters) <= most,
+             member,
+             fmt::format("has more than {} characters", most));
+    }
+
     Result<void> result() const { return m_error ? Result<void>(*m_error) : Result<void>(); }
 
 private:
     const std::string& m_where;
     std::optional<Error> m_error;
 };
+
+bool hasOnlyBlanks(std::string_view text) {
+    return text.find_first_not_of(" \t\n\v\f\r") == text.npos;
+}
+
+void lintSizes(LessonLint& lint, const std::vector<LessonAction>& actions, const std::string& at) {
+    lint.atMost(actions.size(), kMostActions, at);
+    for (const LessonAction& action : actions) {
+        for (const std::string* word : {&action.model,
+                                        &action.decoder,
+                                        &action.stop,
+                                        &action.round,
+                                        &action.flip,
+                                        &action.lens})
+            lint.atMost(*word, kMostTitle, at);
+        lint.atMost(action.ask, kMostText, at + ".ask");
+        lint.atMost(action.compares, kMostText, at + ".compare");
+        lint.atMost(action.settings.size(), kMostActions, at + ".settings");
+        for (const auto& [name, value] : action.settings) {
+            lint.atMost(name, kMostTitle, at + ".settings");
+            lint.atMost(value, kMostText, at + ".settings");
+        }
+    }
+}
+
+void lintSizes(LessonLint& lint, const LessonCheck& check, const std::string& at) {
+    lint.atMost(check.answers.size(), kMostChoices, at + ".answers");
+    lint.atMost(check.conditions.size(), kMostChoices, at + ".conditions");
+    lint.atMost(check.question, kMostText, at + ".question");
+    lint.atMost(check.right, kMostText, at + ".right");
+    lint.atMost(check.wrong, kMostText, at + ".wrong");
+    for (const LessonAnswer& answer : check.answers) {
+        lint.atMost(answer.text, kMostText, at + ".answers");
+        lint.atMost(answer.reply, kMostText, at + ".answers");
+    }
+    for (const LessonCondition& condition : check.conditions) {
+        lint.atMost(condition.fact, kMostTitle, at + ".conditions");
+        lint.atMost(condition.is.value_or(""), kMostTitle, at + ".conditions");
+    }
+}
+
+/// Before anything else is looked at: a file of a stranger's costs no more than its reading.
+Result<void> checkSizes(const Lesson& lesson, const std::string& where) {
+    LessonLint lint(where);
+    lint.atMost(lesson.name, kMostTitle, "name");
+    lint.atMost(lesson.title, kMostTitle, "title");
+    lint.atMost(lesson.summary, kMostText, "summary");
+    lint.atMost(lesson.source, kMostText, "source");
+    lint.atMost(lesson.needs.model, kMostTitle, "needs.model");
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+        const LessonStep& step = lesson.steps[i];
+        const std::string at = fmt::format("steps[{}]", i);
+        lint.atMost(step.title, kMostTitle, at + ".title");
+        lint.atMost(step.view, kMostTitle, at + ".view");
+        lint.atMost(step.button, kMostButton, at + ".button");
+        lintSizes(lint, step.prepare, at + ".prepare");
+        lintSizes(lint, step.actions, at + ".actions");
+        lintSizes(lint, step.solution, at + ".solution");
+        if (step.check)
+            lintSizes(lint, *step.check, at + ".check");
+    }
+    return lint.result();
+}
 
 void lintAction(LessonLint& lint, const LessonAction& action, const std::string& at) {
     const int verbs = !action.model.empty() + !action.decoder.empty() + !action.ask.empty() +
@@ -72,6 +155,10 @@ void lintAction(LessonLint& lint, const LessonAction& action, const std::string&
         lint.mustBeOneOf(action.round, kLessonRounds, at + ".round");
     if (!action.lens.empty())
         lint.mustBeOneOf(action.lens, std::array{"final"}, at + ".lens");
+    lint.must(action.ask.empty() || !hasOnlyBlanks(action.ask), at + ".ask", "has blanks only");
+    lint.must(action.compares.empty() || !hasOnlyBlanks(action.compares),
+              at + ".compare",
+              "has blanks only");
     lint.must(action.maxTokens >= 1 && action.maxTokens <= 512,
               at + ".max_tokens",
               "must lie in 1 to 512");
@@ -203,7 +290,9 @@ Result<void> checkPlaces(std::string_view text, const std::string& where) {
         const std::string_view name = text.substr(at + 2, end == text.npos ? 0 : end - at - 2);
         if (lessonFact(name) == nullptr)
             return Error{ErrorCode::InvalidInput,
-                         fmt::format("{} shows a fact \"{}\" that is not known.", where, name),
+                         fmt::format("{} shows a fact \"{}\" that is not known.",
+                                     where,
+                                     readable(name, kMostQuoted)),
                          "resources/lessons/README.md names the facts."};
         at = end;
     }
@@ -211,6 +300,7 @@ Result<void> checkPlaces(std::string_view text, const std::string& where) {
 }
 
 Result<void> checkLesson(const Lesson& lesson, const std::string& where) {
+    ENGINE_TRY_DO(checkSizes(lesson, where));
     LessonLint lint(where);
     lint.must(!lesson.name.empty(), "name", "must be a text");
     lint.must(!lesson.title.empty(), "title", "must be a text");

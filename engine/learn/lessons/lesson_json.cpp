@@ -3,6 +3,7 @@
 #include "engine/learn/lessons/lesson.h"
 #include "engine/learn/lessons/lesson_check.h"
 #include "engine/loading/files/byte_reader.h"
+#include "engine/loading/files/readable_text.h"
 
 namespace engine {
 
@@ -76,6 +77,7 @@ template <typename V> void visitMembers(V& visit, Lesson& l) {
 namespace {
 
 constexpr std::uint64_t kMostLessonBytes = 1'000'000; // of each file
+constexpr std::size_t kMostStepText = 20'000;         // bytes
 constexpr JsonFileKind kLessonKind = {
     .format = "swift-lesson",
     .version = 1,
@@ -141,15 +143,20 @@ readLesson(std::string_view json, std::string_view markdown, const std::string& 
             return fault(fmt::format(
                 "the text of step {}, \"{}\", is missing", i + 1, lesson.steps[i].title));
         if (i >= lesson.steps.size())
-            return fault(
-                fmt::format("the text has a part \"{}\" that is no step", sections[i].title));
+            return fault(fmt::format("the text has a part \"{}\" that is no step",
+                                     readable(sections[i].title)));
         if (lesson.steps[i].title != sections[i].title)
             return fault(fmt::format("step {} is called \"{}\", but its text \"{}\"",
                                      i + 1,
                                      lesson.steps[i].title,
-                                     sections[i].title));
+                                     readable(sections[i].title)));
         if (sections[i].text.empty())
             return fault(fmt::format("step {}, \"{}\", has no text", i + 1, sections[i].title));
+        if (sections[i].text.size() > kMostStepText)
+            return fault(fmt::format("the text of step {}, \"{}\", has more than {} bytes",
+                                     i + 1,
+                                     sections[i].title,
+                                     kMostStepText));
         ENGINE_TRY_DO(
             checkPlaces(sections[i].text, fmt::format("{}: the text of step {}", where, i + 1)));
         lesson.steps[i].text = sections[i].text;

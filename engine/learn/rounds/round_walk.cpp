@@ -122,6 +122,7 @@ AcceptingFacts acceptingOf(const StepFinished& step,
     facts.texts = std::move(texts);
     facts.accepted = static_cast<int>(std::min(walk.shape.path.size(), step.tokens.size()));
     facts.roundMs = step.draftMs + step.verifyMs + step.otherMs;
+    facts.searchMs = step.searchMs;
     facts.plainStepsMs = static_cast<double>(step.tokens.size()) * walk.plainMs;
     facts.before = ground.before;
     facts.soFar = ground.soFar;

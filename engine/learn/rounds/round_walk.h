@@ -69,6 +69,7 @@ struct AcceptingFacts {
     std::vector<std::string> texts;   ///< [tokens] readable
     int accepted = 0;                 ///< of them were drafted
     double roundMs = 0.0;             ///< without the search
+    double searchMs = 0.0;            ///< of the search for a skip set, within this round
     double plainStepsMs = 0.0;        ///< as many tokens by plain steps; 0 if it is not known
     DecodeMetrics before;             ///< of the answer, without this round
     DecodeMetrics soFar;              ///< of the answer, this round included

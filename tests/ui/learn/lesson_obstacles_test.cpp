@@ -124,6 +124,74 @@ private slots:
         m_isKept = true;
     }
 
+    void aQuestionOfBlanksHoldsNothingUp() {
+        beginOrGoOn();
+        LessonPlayer& player = studio().lessonPlayer();
+        studio().lessonPanel().begin(lessonThat({.ask = " "}));
+        player.goTo(1);
+        player.press();
+        QTRY_VERIFY(!player.isBusy());
+        player.leave();
+        m_isKept = true;
+    }
+
+    void aLessonAsksInNoChatOfTheUsers() {
+        beginOrGoOn();
+        ChatSession& session = studio().session();
+        answer(QStringLiteral("abc"));
+        const qint64 own = session.chat().record.id;
+        const auto messages = session.chat().messages.size();
+        const std::size_t answers = m_stage->count<PromptFinished>();
+        LessonPlayer& player = studio().lessonPlayer();
+        studio().lessonPanel().begin(lessonThat({.ask = "abc", .maxTokens = 8}));
+        player.goTo(1);
+        player.press();
+        QTRY_VERIFY(!player.isBusy() && m_stage->count<PromptFinished>() == answers + 1);
+        QVERIFY(session.chat().record.id != own);
+        session.openChat(own);
+        QTRY_COMPARE(session.chat().record.id, own);
+        player.press();
+        QTRY_VERIFY(!player.isBusy() && m_stage->count<PromptFinished>() == answers + 2);
+        QVERIFY(session.chat().record.id != own);
+        player.leave();
+        session.openChat(own);
+        QTRY_COMPARE(session.chat().record.id, own);
+        QCOMPARE(session.chat().messages.size(), messages);
+        QVERIFY(session.settingsAt(SettingsPlace::Chat).maxTokens != std::optional(8));
+        m_isKept = true;
+    }
+
+    void whatALessonHasChosenEndsWithIt() {
+        beginOrGoOn();
+        const RunStore& run = studio().run();
+        QTRY_COMPARE(run.decoder()->name, std::string("swift"));
+        const SettingValues settings = run.settings();
+        LessonPlayer& player = studio().lessonPlayer();
+        Lesson lesson = lessonThat({.decoder = "vanilla"});
+        lesson.steps[1].actions.push_back({.ask = "abc"});
+        studio().lessonPanel().begin(lesson);
+        player.goTo(1);
+        m_stage->gate.holdAtPass(5);
+        player.press();
+        QTRY_VERIFY(m_stage->gate.isWaiting() && run.answers().isRunning());
+        QCOMPARE(run.decoder()->name, std::string("vanilla"));
+        player.leave(); // while its answer is written
+        m_stage->gate.release();
+        QTRY_COMPARE(run.decoder()->name, std::string("swift"));
+        QVERIFY(run.settings() == settings);
+        QTRY_VERIFY(m_stage->isDone());
+        studio().bridge().send(ChooseDecoder{"vanilla"});
+        QTRY_COMPARE(run.decoder()->name, std::string("vanilla"));
+        const QSettings kept(m_folder->filePath(QStringLiteral("swift-studio.ini")),
+                             QSettings::IniFormat);
+        QTRY_VERIFY(kept.value(QStringLiteral("run/choices"))
+                        .toString()
+                        .contains(QLatin1String("vanilla")));
+        studio().bridge().send(ChooseDecoder{"swift"});
+        QTRY_COMPARE(run.decoder()->name, std::string("swift"));
+        m_isKept = true;
+    }
+
     void withoutAModelALessonSaysWhereToOpenOne() {
         beginOrGoOn();
         studio().bridge().send(UnloadModel{});

@@ -3,6 +3,7 @@
 
 #include <QAbstractButton>
 #include <QButtonGroup>
+#include <QImage>
 #include <QLabel>
 #include <QPushButton>
 #include <QSettings>
@@ -25,6 +26,10 @@ public:
 
     void begin() override {}
 
+    void end() override { ++m_ended; }
+
+    void forget() override { ++m_forgotten; }
+
     bool isReady() const override { return m_isReady; }
 
     void act(const Lesson&, const LessonAction& action) override { m_done.push_back(action); }
@@ -38,6 +43,8 @@ public:
     LessonFacts m_facts;
     std::vector<LessonAction> m_done;
     std::string m_view;
+    int m_ended = 0;
+    int m_forgotten = 0;
 };
 
 /// Facts with which all conditions hold.
@@ -157,6 +164,69 @@ private slots:
         QCOMPARE(m_player->stepIndex(), 1);
     }
 
+    /// However many steps are done, the one that is gone on with lacks nothing of those before it.
+    void everyLessonGoesOnWhereWhatItsStepsSpeakOfIsMade() {
+        for (const Lesson& each : m_catalog.lessons)
+            for (int done = 1; done < static_cast<int>(each.steps.size()); ++done) {
+                QVariantList kept;
+                for (int i = 0; i < done; ++i)
+                    kept.append(i);
+                m_settings->setValue(QString("lessons/%1").arg(each.name.c_str()), kept);
+                QVERIFY(m_player->start(each).isEmpty());
+                QVERIFY(m_player->stepIndex() <= done);
+                bool choosesDecoder = m_player->stepIndex() == 0;
+                bool makes = m_player->stepIndex() == 0;
+                for (const auto* actions : {&m_player->step().prepare, &m_player->step().actions})
+                    for (const LessonAction& action : *actions) {
+                        choosesDecoder = choosesDecoder || !action.decoder.empty();
+                        makes = makes || !action.ask.empty() || !action.compares.empty();
+                    }
+                const QByteArray place =
+                    QString("%1, %2 steps done").arg(each.name.c_str()).arg(done).toUtf8();
+                QVERIFY2(makes && choosesDecoder, place);
+            }
+    }
+
+    void aStepThatComparesOrSearchesChoosesItsDecoderItself() {
+        for (const Lesson& each : m_catalog.lessons)
+            for (const LessonStep& step : each.steps) {
+                bool choosesDecoder = false;
+                for (const auto* actions : {&step.prepare, &step.actions})
+                    for (const LessonAction& action : *actions) {
+                        choosesDecoder = choosesDecoder || !action.decoder.empty();
+                        QVERIFY2(choosesDecoder || (action.compares.empty() && !action.searches),
+                                 step.title.c_str());
+                    }
+            }
+    }
+
+    void anotherStepDoesNotWaitForAnActionThatNeverEnds() {
+        QVERIFY(m_player->start(lesson("one_token")).isEmpty());
+        follow();
+        const int before = m_hand->m_forgotten;
+        m_player->goTo(1);
+        QCOMPARE(m_hand->m_forgotten, before + 1);
+    }
+
+    void aLessonThatIsLeftGivesTheWindowBack() {
+        m_player->leave();
+        QCOMPARE(m_hand->m_ended, 0); // none ran
+        QVERIFY(m_player->start(lesson("one_token")).isEmpty());
+        m_player->leave();
+        QCOMPARE(m_hand->m_ended, 1);
+    }
+
+    void whatTheLessonsModelLacksIsSaidOnceItIsThere() {
+        LessonPanel panel(m_theme, m_catalog, *m_player);
+        panel.begin(lesson("search"));
+        QVERIFY(m_player->lesson() != nullptr);
+        m_hand->m_obstacle = "in step 2 a decoder is missing.";
+        m_player->follow(); // the model is there
+        QVERIFY(m_player->lesson() == nullptr);
+        QVERIFY2(panel.obstacle().contains("in step 2 a decoder is missing."),
+                 qPrintable(panel.obstacle()));
+    }
+
     void whatWasThereBeforeTheLessonIsNoDeedOfTheLearner() {
         const Lesson& first = lesson("one_token");
         m_hand->m_facts = factsFor(*first.steps[0].check);
@@ -255,6 +325,78 @@ private slots:
         QTest::keyClick(&panel, Qt::Key_Escape);
         QVERIFY(m_player->lesson() == nullptr);
         QVERIFY(panel.lessonNotes().front()->text().startsWith("1 of 4 steps"));
+    }
+
+    void thePanelSaysItsStepItsQuestionAndTheReplyToAScreenReader() {
+        LessonPanel panel(m_theme, m_catalog, *m_player);
+        QVERIFY(panel.accessibleDescription().isEmpty());
+        panel.begin(lesson("one_token"));
+        m_player->goTo(1);
+        follow();
+        const QString told = panel.accessibleDescription();
+        QVERIFY2(told.startsWith("Step 2 of 4, 0 done. "), qPrintable(told));
+        QVERIFY2(told.contains(QString::fromStdString(m_player->step().title)), qPrintable(told));
+        QVERIFY2(told.endsWith('?'), qPrintable(told));
+        panel.answers().button(1)->click();
+        QVERIFY(!panel.reply().isEmpty());
+        QVERIFY(panel.accessibleDescription().startsWith("Step 2 of 4, 1 done. "));
+        QVERIFY(panel.accessibleDescription().endsWith(panel.reply()));
+        QVERIFY(panel.nextButton().toolTip().contains("Page Down"));
+        m_player->leave();
+        QVERIFY(panel.accessibleDescription().isEmpty());
+    }
+
+    void theFocusOfThePanelIsSeen() {
+        QWidget window;
+        auto* other = new QPushButton(&window);
+        LessonPanel panel(m_theme, m_catalog, *m_player, &window);
+        window.resize(400, 500);
+        panel.resize(panel.width(), 400);
+        window.show();
+        QTRY_VERIFY(window.isActiveWindow());
+        panel.begin(lesson("one_token"));
+        other->setFocus();
+        QVERIFY(!panel.hasFocus());
+        const QImage without = panel.grab().toImage();
+        panel.setFocus();
+        QVERIFY(panel.hasFocus());
+        QVERIFY(panel.grab().toImage() != without);
+    }
+
+    /// The bars of steps that are done are higher than the others.
+    void whichStepsAreDoneIsToldWithoutColour() {
+        m_settings->setValue("lessons/one_token", QVariantList{1});
+        LessonPanel panel(m_theme, m_catalog, *m_player);
+        panel.show();
+        panel.begin(lesson("one_token"));
+        QWidget* bars = nullptr;
+        for (QWidget* widget : panel.findChildren<QWidget*>())
+            if (widget->accessibleName().endsWith(" of 4, 1 done"))
+                bars = widget;
+        QVERIFY(bars != nullptr);
+        const QImage picture = bars->grab().toImage();
+        const auto isHigh = [&](int step) {
+            const int x = (2 * step + 1) * picture.width() / 8;
+            return picture.pixel(x, 0) == picture.pixel(x, picture.height() - 1);
+        };
+        QVERIFY(isHigh(1));
+        QVERIFY(!isHigh(0) && !isHigh(2) && !isHigh(3));
+    }
+
+    void anAmpersandInTheWordsOfALessonIsShown() {
+        Lesson own = lesson("one_token");
+        own.title = "Attention & MLP";
+        own.steps[0].button = "Ask & see";
+        own.steps[1].check->answers[0].text = "This & that";
+        const LessonCatalog catalog{{own}, {}};
+        LessonPanel panel(m_theme, catalog, *m_player);
+        QCOMPARE(panel.lessonButtons().front()->text(), "1  Attention && MLP");
+        QVERIFY(panel.lessonButtons().front()->shortcut().isEmpty());
+        panel.begin(own);
+        QCOMPARE(panel.actButton().text(), "Ask && see");
+        m_player->goTo(1);
+        QCOMPARE(panel.answers().button(0)->text(), "This && that");
+        QVERIFY(panel.answers().button(0)->shortcut().isEmpty());
     }
 
     void noWordOfAStepIsCutOff_data() {

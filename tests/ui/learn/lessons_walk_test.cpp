@@ -44,7 +44,7 @@ class LessonsWalkTest : public QObject {
     std::unique_ptr<Studio> m_studio;
     LessonCatalog m_catalog = LessonCatalog::of(QStringLiteral("resources/lessons"));
 
-    void open(const QString& modelPath) {
+    void open(const QString& modelPath, const QString& defaultModel = kDefaultModel) {
         m_studio.reset();
         m_folder = std::make_unique<QTemporaryDir>();
         StudioOptions options;
@@ -53,7 +53,7 @@ class LessonsWalkTest : public QObject {
         options.presetsFolder = QStringLiteral("resources/presets");
         options.ownPresetsFolder = m_folder->filePath(QStringLiteral("presets"));
         options.lessonsFolder = QStringLiteral("resources/lessons");
-        options.defaultModelPath = kDefaultModel;
+        options.defaultModelPath = defaultModel;
         options.modelPath = modelPath;
         m_studio = std::make_unique<Studio>(
             makeSessionLink({.moduleFolder = SWIFT_STUDIO_MODULE_DIR,
@@ -199,6 +199,45 @@ private slots:
                 return;
             qInfo("%s: %.1f s", lesson.name.c_str(), 1e-3 * static_cast<double>(clock.elapsed()));
         }
+    }
+
+    void theModelOfALessonIsNotTheOneOfTheNextStart() {
+        QTemporaryDir models;
+        const QString own = models.filePath(QStringLiteral("own"));
+        const QString usual = models.filePath(QStringLiteral("usual"));
+        support::writeLetterModel(own, 3);
+        support::writeLetterModel(usual, 4);
+        open(own, usual);
+        QTRY_VERIFY(m_studio->run().model() != nullptr);
+        const auto isInUse = [this](const QString& path) {
+            const ModelLoaded* model = m_studio->run().model();
+            return model != nullptr &&
+                   QFileInfo(QString::fromStdString(model->path)) == QFileInfo(path);
+        };
+        Lesson lesson;
+        lesson.name = "own";
+        lesson.title = "A lesson of mine";
+        lesson.needs.model = "default";
+        lesson.steps.push_back({.title = "Read", .text = "Text.", .view = "chat"});
+        panel().begin(lesson);
+        QVERIFY2(panel().obstacle().isEmpty(), qPrintable(panel().obstacle()));
+        QTRY_VERIFY(player().isPrepared());
+        QVERIFY(isInUse(usual));
+        MessageBar& messages = m_studio->window().messages();
+        QVERIFY(!messages.isShown(QStringLiteral("former_model")));
+        player().leave();
+        const QSettings kept(m_folder->filePath(QStringLiteral("swift-studio.ini")),
+                             QSettings::IniFormat);
+        const QString next = kept.value(QStringLiteral("session/model")).toString();
+        QVERIFY2(QFileInfo(next) == QFileInfo(own), qPrintable(next));
+        const auto offers = messages.notices();
+        const auto offer = std::ranges::find_if(offers, [](const Notice* notice) {
+            return notice->id == QLatin1String("former_model");
+        });
+        QVERIFY(offer != offers.end());
+        (*offer)->choices.front().act();
+        QTRY_VERIFY(isInUse(own));
+        QVERIFY(!messages.isShown(QStringLiteral("former_model")));
     }
 
     /// The small model fills in nothing of use, but it has a mask token and makes every round.

@@ -6,6 +6,7 @@
 #include "ui/views/learn/sides/sides_view.h"
 #include "ui/views/learn/sides/time_lanes.h"
 
+#include <QComboBox>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollBar>
@@ -115,6 +116,15 @@ private slots:
         QCOMPARE(prompts.rbegin()->second.decoder->name, std::string("swift"));
         QVERIFY(m_view->run().isRunning());
         QVERIFY(button(QStringLiteral("Stop")) != nullptr);
+    }
+
+    void onRequestTheChatsDecoderIsComparedWhateverWasChosenBefore() {
+        open(SidesForm::Check);
+        for (QComboBox* box : m_view->findChildren<QComboBox*>())
+            box->setCurrentIndex(1);
+        m_view->chooseChatsDecoder();
+        askFor(QStringLiteral("count"));
+        QCOMPARE(asked().rbegin()->second.decoder->name, std::string("swift"));
     }
 
     void equalTokensAreCountedAndTold() {

@@ -29,7 +29,8 @@ namespace ui {
 
 using namespace engine;
 
-/// A bar for each step: done, present, to come.
+/// A bar for each step: the present one has the colour of what is chosen; those that are done are
+/// higher than the others.
 class LessonProgress : public QWidget {
 public:
     LessonProgress(const Theme& theme, const LessonPlayer& player, QWidget* parent)
@@ -48,11 +49,12 @@ protected:
         const Colours& colours = m_theme.colours();
         const int gap = m_theme.scaled(4);
         const int wide = (width() + gap) / count - gap;
+        const int low = m_theme.scaled(2);
         for (int i = 0; i < count; ++i)
             painter.fillRect(i * (wide + gap),
-                             0,
+                             m_player.isDone(i) ? 0 : height() - low,
                              wide,
-                             height(),
+                             m_player.isDone(i) ? height() : low,
                              i == m_player.stepIndex() ? colours.accent
                              : m_player.isDone(i)      ? colours.success
                                                        : colours.border);
@@ -91,6 +93,7 @@ LessonPanel::LessonPanel(const Theme& theme,
     m_pages->addWidget(makeList());
     m_pages->addWidget(makeLesson());
     connect(&player, &LessonPlayer::moved, this, &LessonPanel::showPage);
+    connect(&player, &LessonPlayer::refused, this, &LessonPanel::showObstacle);
     connect(&player, &LessonPlayer::changed, this, [this] {
         showText();
         showReply();
@@ -126,7 +129,7 @@ QWidget* LessonPanel::makeList() {
     rows->addWidget(m_obstacle);
     for (const Lesson& lesson : m_catalog.lessons) {
         auto* button = new QPushButton(list);
-        button->setText(tr("%1  %2").arg(lesson.order).arg(words(lesson.title)));
+        button->setText(tr("%1  %2").arg(lesson.order).arg(menuText(words(lesson.title))));
         rows->addWidget(button);
         auto* summary = plainLabel(list, true);
         summary->setProperty("tone", "small");
@@ -225,6 +228,8 @@ QWidget* LessonPanel::makeFoot() {
     row->setContentsMargins(0, 0, 0, 0);
     m_back = new QPushButton(tr("Back"), foot);
     m_next = new QPushButton(tr("Next"), foot);
+    m_back->setToolTip(tr("Back (Page Up)"));
+    m_next->setToolTip(tr("Next (Page Down)"));
     m_place = plainLabel(foot);
     m_place->setProperty("tone", "small");
     m_place->setAlignment(Qt::AlignCenter);
@@ -241,9 +246,12 @@ void LessonPanel::begin(const Lesson& lesson) {
     const QString obstacle = m_player.start(lesson);
     if (!obstacle.isEmpty())
         m_player.leave();
-    m_obstacle->setText(obstacle.isEmpty() ? QString()
-                                           : tr("%1: %2").arg(words(lesson.title), obstacle));
-    m_obstacle->setVisible(!obstacle.isEmpty());
+    showObstacle(words(lesson.title), obstacle);
+}
+
+void LessonPanel::showObstacle(const QString& title, const QString& why) {
+    m_obstacle->setText(why.isEmpty() ? QString() : tr("%1: %2").arg(title, why));
+    m_obstacle->setVisible(!why.isEmpty());
 }
 
 QTextBrowser& LessonPanel::text() { return *m_text; }
@@ -283,6 +291,7 @@ void LessonPanel::showPage() {
 }
 
 void LessonPanel::fillList() {
+    setAccessibleDescription({});
     for (std::size_t i = 0; i < m_lessonButtons.size(); ++i) {
         const Lesson& lesson = m_catalog.lessons[i];
         const int done = m_player.doneSteps(lesson);
@@ -302,7 +311,7 @@ void LessonPanel::showStep() {
     showText();
     m_text->moveCursor(QTextCursor::Start);
     m_scroll->verticalScrollBar()->setValue(0);
-    m_act->setText(words(step.button));
+    m_act->setText(menuText(words(step.button)));
     m_act->setVisible(!step.button.empty());
     m_show->setVisible(!step.solution.empty());
     m_back->setEnabled(m_player.stepIndex() > 0);
@@ -313,8 +322,6 @@ void LessonPanel::showStep() {
     showCheck();
     showReply();
     m_place->setText(tr("Step %1 of %2").arg(m_player.stepIndex() + 1).arg(m_player.stepCount()));
-    m_progress->setAccessibleName(m_place->text());
-    m_progress->update();
 }
 
 /// Again whenever a fact in it has changed.
@@ -373,7 +380,7 @@ void LessonPanel::showReply() {
         m_question->setText(words(filledIn(check->question, m_player.facts())));
         for (std::size_t i = 0; i < check->answers.size(); ++i)
             m_answers->button(static_cast<int>(i))
-                ->setText(words(filledIn(check->answers[i].text, m_player.facts())));
+                ->setText(menuText(words(filledIn(check->answers[i].text, m_player.facts()))));
     }
     const QString mark = verdict.isRight ? QStringLiteral("\u2713 ") : QString();
     m_reply->setText(
@@ -388,6 +395,23 @@ void LessonPanel::showReply() {
     m_next->setProperty("kind", verdict.isRight ? "primary" : "");
     m_next->style()->polish(m_next);
     m_progress->update();
+    tellStep();
+}
+
+/// To a screen reader, which is at the panel when a step begins.
+void LessonPanel::tellStep() {
+    const QString place = tr("Step %1 of %2, %3 done")
+                              .arg(m_player.stepIndex() + 1)
+                              .arg(m_player.stepCount())
+                              .arg(m_player.doneSteps(*m_player.lesson()));
+    QString told = QStringLiteral("%1. %2.").arg(place, words(m_player.step().title));
+    for (const QLabel* said : {m_question, m_reply})
+        if (!said->text().isEmpty())
+            told += QLatin1Char(' ') + said->text();
+    if (told == accessibleDescription())
+        return;
+    m_progress->setAccessibleName(place);
+    setAccessibleDescription(told);
 }
 
 void LessonPanel::keyPressEvent(QKeyEvent* event) {
@@ -427,6 +451,10 @@ void LessonPanel::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), m_theme.colours().panel);
     painter.fillRect(width() - 1, 0, 1, height(), m_theme.colours().border);
+    if (!hasFocus())
+        return;
+    painter.setPen(QPen(m_theme.colours().focus, m_theme.scaled(2)));
+    painter.drawRect(m_title->parentWidget()->geometry().adjusted(1, 1, -2, -1)); // the head
 }
 
 } // namespace ui

@@ -79,6 +79,7 @@ private:
     QWidget* makeLesson();
     QWidget* makeStep();
     QWidget* makeFoot();
+    void showObstacle(const QString& title, const QString& why);
     void showPage();
     void showStep();
     void showText();
@@ -86,6 +87,7 @@ private:
     void fitText();
     void showCheck();
     void showReply();
+    void tellStep();
     void fillList();
     void goOn();
     const engine::Lesson* nextLesson() const; ///< null behind the last one

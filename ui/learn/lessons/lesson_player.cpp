@@ -5,6 +5,7 @@
 #include <QVariant>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -20,6 +21,18 @@ std::map<std::string, LessonFacts> byFirstPart(const LessonFacts& facts) {
     for (const auto& [name, fact] : facts)
         parts[firstPart(name)].insert_or_assign(name, fact);
     return parts;
+}
+
+/// Whether what the step speaks of is made in it: an answer, or a comparison with a decoder of its
+/// own. A search is none: it needs a question that was asked.
+bool standsAlone(const LessonStep& step) {
+    std::vector<LessonAction> all = step.prepare;
+    all.insert(all.end(), step.actions.begin(), step.actions.end());
+    const bool choosesDecoder = std::ranges::any_of(
+        all, [](const LessonAction& action) { return !action.decoder.empty(); });
+    return std::ranges::any_of(all, [&](const LessonAction& action) {
+        return !action.ask.empty() || (choosesDecoder && !action.compares.empty());
+    });
 }
 
 } // namespace
@@ -59,7 +72,7 @@ QString LessonPlayer::start(Lesson lesson) {
     int first = 0;
     while (first + 1 < stepCount() && isDone(first))
         ++first;
-    while (first > 0 && m_lesson->steps[static_cast<std::size_t>(first)].button.empty())
+    while (first > 0 && !standsAlone(m_lesson->steps[static_cast<std::size_t>(first)]))
         --first;
     const bool isOver = static_cast<int>(m_done.size()) == stepCount();
     enter(isOver ? 0 : first);
@@ -67,6 +80,8 @@ QString LessonPlayer::start(Lesson lesson) {
 }
 
 void LessonPlayer::leave() {
+    if (m_lesson)
+        m_hand.end();
     m_todo.clear();
     m_lesson.reset();
     emit moved();
@@ -84,13 +99,21 @@ void LessonPlayer::enter(int step) {
     m_isPrepared = false;
     m_isActing = false;
     m_todo.clear();
-    if (m_lesson->needs.model != "any")
+    m_hand.forget();
+    m_awaitsModel = m_lesson->needs.model != "any";
+    if (m_awaitsModel)
         m_todo.push_back({.model = m_lesson->needs.model});
     const LessonStep& entered = this->step();
     m_todo.insert(m_todo.end(), entered.prepare.begin(), entered.prepare.end());
     m_hand.show(entered.view);
     emit moved();
     follow();
+}
+
+void LessonPlayer::refuse(const QString& why) {
+    const QString title = QString::fromStdString(m_lesson->title);
+    leave();
+    emit refused(title, why);
 }
 
 void LessonPlayer::press() {
@@ -147,6 +170,10 @@ void LessonPlayer::follow() {
         return;
     const bool wasBusy = isBusy();
     if (isBusy() && m_hand.isReady()) {
+        // Only now the model can tell whether it has all that the lesson uses.
+        if (m_isActing && std::exchange(m_awaitsModel, false))
+            if (const QString why = m_hand.obstacle(*m_lesson); !why.isEmpty())
+                return refuse(why);
         m_isActing = !m_todo.empty();
         if (m_isActing) {
             const LessonAction action = m_todo.front();

@@ -32,6 +32,12 @@ public:
     /// Takes back what earlier lessons have chosen, so that this one begins from its own state.
     virtual void begin() = 0;
 
+    /// Takes back what the lesson has chosen: from now on the window is the user's again.
+    virtual void end() = 0;
+
+    /// The next action need not wait for what the last one was to bring: it may never come.
+    virtual void forget() = 0;
+
     /// Whether the next action can be done: a model is loaded, and no answer, search or comparison
     /// runs.
     virtual bool isReady() const = 0;
@@ -53,9 +59,9 @@ public:
     /// Both outlive it.
     LessonPlayer(LessonHand& hand, QSettings& settings, QObject* parent = nullptr);
 
-    /// Begins, or goes on where the learner was: at the last step before it that has a button, so
-    /// that the answer is made anew of which the later ones speak. A lesson that cannot begin is
-    /// not begun: the sentence says why, else it is empty.
+    /// Begins, or goes on where the learner was: at the last step before it that makes an answer or
+    /// a comparison, so that what the later ones speak of is made anew. A lesson that cannot begin
+    /// is not begun: the sentence says why, else it is empty.
     QString start(engine::Lesson lesson);
 
     void leave();
@@ -111,8 +117,12 @@ signals:
     /// The facts, the verdict or what is being done changed.
     void changed();
 
+    /// The model that the lesson has loaded lacks something: the lesson of this title has ended.
+    void refused(const QString& title, const QString& why);
+
 private:
     void enter(int step);
+    void refuse(const QString& why);
     void judgeStep();
     void lookAtFacts();
     QString key(const engine::Lesson& lesson) const;
@@ -130,7 +140,8 @@ private:
     /// learner.
     std::map<std::string, engine::LessonFacts> m_old;
     bool m_isPrepared = false;
-    bool m_isActing = false; ///< the last action begun is not known to be done
+    bool m_awaitsModel = false; ///< that of the lesson, which was not looked at yet
+    bool m_isActing = false;    ///< the last action begun is not known to be done
     std::deque<engine::LessonAction> m_todo;
 };
 

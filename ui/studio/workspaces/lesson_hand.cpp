@@ -8,6 +8,8 @@
 #include "ui/views/learn/slow_motion/slow_motion_view.h"
 #include "ui/views/search_offer/skip_set_finder.h"
 
+#include <QFileInfo>
+
 #include <algorithm>
 
 namespace ui {
@@ -99,24 +101,67 @@ void StudioHand::follow(const EngineEvent& event) {
     const auto* started = event.as<PromptStarted>();
     if (started != nullptr && started->promptId < kFirstHiddenPrompt && run().decoder() != nullptr)
         m_writer = run().decoder()->name;
-    const bool isChoice = event.as<DecoderChosen>() != nullptr;
-    m_choices += isChoice ? 1 : 0;
-    if (event.as<ModelLoaded>() != nullptr || (isChoice && m_isDone == nullptr))
-        m_before.reset(); // the user's own choice
-    if (event.as<EngineFailed>() != nullptr)
-        m_isDone = nullptr;
+    if (const auto* chosen = event.as<DecoderChosen>())
+        onChosen(*chosen);
+    else if (const auto* failed = event.as<EngineFailed>())
+        onFailed(failed->task);
+    else if (event.as<ModelLoaded>() != nullptr)
+        onLoaded();
+}
+
+/// Choices come in the order in which they were sent.
+void StudioHand::onChosen(const DecoderChosen& chosen) {
+    if (!m_awaited.empty() && m_awaited.front() == chosen.info.name)
+        m_awaited.pop_front();
+    else if (!m_awaited.empty() && !m_isTakingBack)
+        m_before = ChooseDecoder{chosen.info.name, chosen.settings}; // just before the lesson's
+    else if (!m_isTakingBack || (m_before && m_before->name == chosen.info.name))
+        forgetBefore(); // the user's own choice
+}
+
+void StudioHand::onFailed(const std::string& task) {
+    m_isDone = nullptr;
+    if (task == "load_model")
+        m_isLoading = false;
+    if (task != "choose_decoder")
+        return;
+    if (!m_awaited.empty())
+        m_awaited.pop_front();
+    else if (m_isTakingBack)
+        forgetBefore();
+}
+
+void StudioHand::onLoaded() {
+    m_isLessonsModel = std::exchange(m_isLoading, false);
+    if (!m_isLessonsModel)
+        m_former.reset();
+    m_awaited.clear();
+    forgetBefore();
+}
+
+void StudioHand::forgetBefore() {
+    m_before.reset();
+    m_isTakingBack = false;
 }
 
 void StudioHand::begin() {
-    m_isDone = nullptr; // what an earlier lesson waited for
-    if (m_before && run().model() != nullptr)
-        send(*std::exchange(m_before, std::nullopt));
+    m_chat = 0;
+    end();
 }
 
+/// What the user had chosen counts as theirs again once the engine has it.
+void StudioHand::end() {
+    m_isDone = nullptr;
+    if (m_before && !m_isTakingBack && run().model() != nullptr)
+        m_isTakingBack = m_parts.context.bridge.send(ChooseDecoder(*m_before));
+}
+
+/// What was sent and has not begun yet is under way as well: nobody may wait for it.
 bool StudioHand::isReady() const {
     const bool isIdle = run().model() != nullptr && run().loading() == nullptr &&
-                        !run().answers().isRunning() && !m_parts.finder.isRunning() &&
-                        !m_parts.sides.run().isRunning();
+                        m_parts.context.bridge.pendingLoad() == nullptr && !m_isTakingBack &&
+                        m_parts.chat.obstacle(QStringLiteral("x")) != SendObstacle::Answering &&
+                        !m_parts.finder.isRunning() && !m_parts.sides.run().isRunning();
     if (!isIdle)
         return false;
     if (m_isDone && !m_isDone())
@@ -125,17 +170,13 @@ bool StudioHand::isReady() const {
     return true;
 }
 
-void StudioHand::act(const Lesson& lesson, const LessonAction& action) {
+void StudioHand::act(const Lesson&, const LessonAction& action) {
     if (!action.model.empty()) {
-        const bool isPlanted = action.model == "planted";
-        const auto isLoaded = [this, isPlanted] { return hasLessonsModel(ground(), isPlanted); };
-        if (!isLoaded())
-            m_parts.loadModel(isPlanted);
-        m_isDone = isLoaded;
+        loadModel(action.model == "planted");
     } else if (!action.decoder.empty()) {
         chooseDecoder(action);
     } else if (!action.ask.empty()) {
-        ask(lesson, action);
+        ask(action);
     } else if (!action.stop.empty()) {
         goToStop(action);
     } else if (!action.flip.empty()) {
@@ -147,6 +188,7 @@ void StudioHand::act(const Lesson& lesson, const LessonAction& action) {
     } else if (action.searches) {
         m_parts.finder.start(m_parts.chat.newestQuestion());
     } else if (!action.compares.empty()) {
+        m_parts.sides.chooseChatsDecoder();
         m_parts.sides.setQuestion(m_parts.chat.asideOf(QString::fromStdString(action.compares)),
                                   true);
     } else if (action.maskRow >= 0) {
@@ -165,6 +207,19 @@ void StudioHand::act(const Lesson& lesson, const LessonAction& action) {
     }
 }
 
+void StudioHand::loadModel(bool isPlanted) {
+    const auto isLoaded = [this, isPlanted] { return hasLessonsModel(ground(), isPlanted); };
+    if (!isLoaded()) {
+        const LoadModel* used = m_parts.context.bridge.loadInUse();
+        if (used != nullptr && !m_former &&
+            QFileInfo(QString::fromStdString(used->path)) != QFileInfo(m_parts.defaultModelPath))
+            m_former = *used;
+        m_parts.loadModel(isPlanted);
+        m_isLoading = m_parts.context.bridge.pendingLoad() != nullptr;
+    }
+    m_isDone = isLoaded;
+}
+
 void StudioHand::chooseDecoder(const LessonAction& action) {
     ChooseDecoder choice{action.decoder, {}};
     if (!action.settings.contains("profile")) // which is meant as it is
@@ -174,12 +229,9 @@ void StudioHand::chooseDecoder(const LessonAction& action) {
             if (auto value = parseSettingValue(*setting, text))
                 choice.settings[name] = std::move(value).value();
     keepChoice();
-    send(std::move(choice));
-}
-
-void StudioHand::send(ChooseDecoder choice) {
-    m_isDone = [this, before = m_choices] { return m_choices > before; };
-    m_parts.context.bridge.send(std::move(choice));
+    if (m_parts.context.bridge.send(std::move(choice)))
+        m_awaited.push_back(action.decoder);
+    m_isDone = [this] { return m_awaited.empty(); };
 }
 
 void StudioHand::keepChoice() {
@@ -188,10 +240,12 @@ void StudioHand::keepChoice() {
 }
 
 /// In a chat of the lesson's own, so that none of the user's is touched.
-void StudioHand::ask(const Lesson& lesson, const LessonAction& action) {
-    if (m_lesson != lesson.name)
+void StudioHand::ask(const LessonAction& action) {
+    const QString text = QString::fromStdString(action.ask);
+    if (m_parts.chat.obstacle(text) == SendObstacle::NoText)
+        return; // nothing would be sent, and no answer would come
+    if (m_chat == 0 || m_parts.chat.chat().record.id != m_chat)
         m_parts.chat.newChat();
-    m_lesson = lesson.name;
     AnswerSettings settings = m_parts.chat.settingsAt(SettingsPlace::Chat);
     settings.maxTokens = action.maxTokens;
     m_parts.chat.setSettingsAt(SettingsPlace::Chat, settings);
@@ -201,7 +255,8 @@ void StudioHand::ask(const Lesson& lesson, const LessonAction& action) {
         return answer != nullptr && answer->promptId != before && !answer->isRunning();
     };
     // The likeliest token each time: the lesson tells of the model's choice, not of chance.
-    m_parts.chat.send(QString::fromStdString(action.ask), {}, SamplingOptions());
+    m_parts.chat.send(text, {}, SamplingOptions());
+    m_chat = m_parts.chat.chat().record.id;
 }
 
 void StudioHand::goToStop(const LessonAction& action) {

@@ -5,6 +5,7 @@
 #include "ui/studio/workspaces/lesson_obstacles.h"
 #include "ui/views/layer_map/editing/manual_set.h"
 
+#include <deque>
 #include <functional>
 
 namespace ui {
@@ -36,17 +37,29 @@ public:
     /// Whether a lesson's choice of decoder is in use and not the user's.
     bool hasChosen() const { return m_before.has_value(); }
 
+    /// Whether a lesson has loaded the model in use.
+    bool hasLoaded() const { return m_isLessonsModel; }
+
+    /// The user's model in whose place a lesson has loaded another one; null if there is none.
+    const engine::LoadModel* formerModel() const {
+        return m_isLessonsModel && m_former ? &*m_former : nullptr;
+    }
+
     QString obstacle(const engine::Lesson& lesson) const override;
     void begin() override;
+    void end() override;
+
+    void forget() override { m_isDone = nullptr; }
+
     bool isReady() const override;
     void act(const engine::Lesson& lesson, const engine::LessonAction& action) override;
     void show(const std::string& view) override;
     engine::LessonFacts facts() const override;
 
 private:
-    void ask(const engine::Lesson& lesson, const engine::LessonAction& action);
+    void loadModel(bool isPlanted);
+    void ask(const engine::LessonAction& action);
     void chooseDecoder(const engine::LessonAction& action);
-    void send(engine::ChooseDecoder choice);
     void keepChoice();
     void goToStop(const engine::LessonAction& action);
     void flip(const std::string& sublayer);
@@ -54,6 +67,10 @@ private:
     engine::SkipSet copies() const;
     void useSet(const engine::SkipSet& set, const QString& what);
     void follow(const engine::EngineEvent& event);
+    void onChosen(const engine::DecoderChosen& chosen);
+    void onFailed(const std::string& task);
+    void onLoaded();
+    void forgetBefore();
 
     const RunStore& run() const { return m_parts.context.store; }
 
@@ -63,12 +80,16 @@ private:
 
     LessonParts m_parts;
     ManualSet m_manual;
-    std::string m_lesson; // whose chat is open; empty = none
-    int m_choices = 0;    // of decoders, that the engine has made
+    qint64 m_chat = 0;                 // the lesson's own; 0 = none yet
+    std::deque<std::string> m_awaited; // decoders that lessons have chosen, not yet the engine
     /// The user's choice before lessons made theirs; none while they have made none.
     std::optional<engine::ChooseDecoder> m_before;
-    std::string m_writer;                   // the decoder of the newest answer
-    mutable std::function<bool()> m_isDone; // whether the last action has come to its end
+    bool m_isTakingBack = false;               // m_before was sent and has not come yet
+    std::optional<engine::LoadModel> m_former; // the user's, before a lesson loaded its own
+    bool m_isLoading = false;                  // a lesson has asked for its model
+    bool m_isLessonsModel = false;             // the one in use
+    std::string m_writer;                      // the decoder of the newest answer
+    mutable std::function<bool()> m_isDone;    // whether the last action has come to its end
 };
 
 } // namespace ui

@@ -11,6 +11,7 @@
 
 #include <QDockWidget>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QMenu>
 
 // The lessons: what leads through them, and the panel beside the workspaces.
@@ -69,6 +70,7 @@ void Studio::makeLessons() {
     connect(m_lessonPlayer, &LessonPlayer::moved, this, [this] {
         if (m_run.model() != nullptr)
             explainLesson(*m_run.model()); // while a lesson runs, it does so itself
+        offerFormerModel();
     });
     StartPanel& start = m_chatView->startPanel();
     start.setHasLessons(!m_lessons->lessons.empty() && !m_bridge->isReplay());
@@ -83,6 +85,28 @@ void Studio::makeLessons() {
                                                   tr("&Lessons"),
                                                   {QKeySequence(Qt::SHIFT | Qt::Key_F1)},
                                                   [this] { showLessons(); }));
+}
+
+/// The user's model behind a lesson that has loaded another one. Not loaded by itself: the next
+/// lesson may need the same one.
+void Studio::offerFormerModel() {
+    const QString id = QStringLiteral("former_model");
+    const engine::LoadModel* former = m_lessonHand->formerModel();
+    if (former == nullptr || m_lessonPlayer->lesson() != nullptr) {
+        m_window->messages().withdraw(id);
+        return;
+    }
+    const QString path = QString::fromStdString(former->path);
+    m_window->messages().show(
+        {Notice::Kind::Info,
+         id,
+         tr("The lesson's model is still loaded."),
+         tr("%1, which you used before, comes again at the next start.")
+             .arg(QFileInfo(path).fileName()),
+         {},
+         {{tr("Load it now"),
+           [this, path, isPlanted = former->isPlanted] { loadModel(path, isPlanted); },
+           true}}});
 }
 
 void Studio::showLessons() {

@@ -142,6 +142,8 @@ void DraftTreeView::refreshView(Topics) {
 void DraftTreeView::tell(const QString& sentence, bool isTree) {
     m_sentence->setText(sentence);
     setTip(*m_picture, sentence);
+    if (m_scroll->accessibleDescription() != sentence) // the keyboard stops there
+        m_scroll->setAccessibleDescription(sentence);
     m_isTree = isTree;
     share();
 }

@@ -9,6 +9,17 @@
 
 namespace ui {
 
+namespace {
+
+QString stateOf(const SublayerFacts& facts) {
+    return facts.isBehindExit ? LayerMapView::tr("not run, after the exit")
+           : facts.isSkipped  ? LayerMapView::tr("skipped")
+           : facts.isLocked   ? LayerMapView::tr("locked")
+                              : LayerMapView::tr("kept");
+}
+
+} // namespace
+
 SublayerFacts LayerMapView::factsOf(const Cell& cell) const {
     const CellLook look = m_model.look(cell);
     const LayerMapState& state = m_model.state();
@@ -22,6 +33,7 @@ SublayerFacts LayerMapView::factsOf(const Cell& cell) const {
         return facts;
     }
     facts.isSkipped = look.isSkipped;
+    facts.isBehindExit = state.isBehindExit(cell.layer);
     facts.isLocked = look.isLocked;
     facts.isCopy = look.isCopy;
     if (state.reference) {
@@ -49,12 +61,9 @@ QString LayerMapView::pinnedText() const {
     if (!facts.draftLayer.isEmpty())
         return tr("Draft layer, %1 \u00B7 %2 \u00B7 Return unpins it")
             .arg(sublayerName(facts.cell.kind), facts.draftLayer);
-    QString text = tr("Layer %1, %2: %3")
-                       .arg(QString::number(facts.cell.layer),
-                            sublayerName(facts.cell.kind),
-                            facts.isSkipped  ? tr("skipped")
-                            : facts.isLocked ? tr("locked")
-                                             : tr("kept"));
+    QString text =
+        tr("Layer %1, %2: %3")
+            .arg(QString::number(facts.cell.layer), sublayerName(facts.cell.kind), stateOf(facts));
     if (facts.isCopy)
         text = tr("%1, silent copy").arg(text);
     const auto trials = facts.scores.skipped + facts.scores.kept;
@@ -95,9 +104,7 @@ FigureTable LayerMapView::table() const {
             const SublayerFacts facts = factsOf({kind, layer});
             made.rows.push_back({QString::number(layer),
                                  sublayerName(kind),
-                                 facts.isSkipped  ? tr("skipped")
-                                 : facts.isLocked ? tr("locked")
-                                                  : tr("kept"),
+                                 stateOf(facts),
                                  facts.isCopy ? tr("yes") : tr("no"),
                                  state.differs({kind, layer}) ? tr("yes") : tr("no"),
                                  QString::number(facts.scores.skipped),

@@ -153,6 +153,14 @@ private slots:
             "exactly one");
         row("nothing to do", "{\"flip\": \"mlp 3\"}]", "{}]", "exactly one");
         row("no sublayer", "\"mlp 3\"", "\"mlp\"", "attention 12");
+        row("a question of blanks",
+            "{\"flip\": \"mlp 3\"}],\n",
+            "{\"ask\": \" \\n\"}],\n",
+            "blanks only");
+        row("a comparison of blanks",
+            "{\"flip\": \"mlp 3\"}],\n",
+            "{\"compare\": \" \"}],\n",
+            "blanks only");
         row("copies of a model that has none",
             "{\"flip\": \"mlp 3\"}],\n",
             "{\"skip_copies\": true}],\n",
@@ -186,6 +194,37 @@ private slots:
         const QString told = QString::fromStdString(error.message + " " + error.hint);
         QVERIFY2(told.contains(named), qPrintable(told));
         QVERIFY2(told.startsWith("small.json"), qPrintable(told));
+    }
+
+    void aPartThatIsTooLongIsRefusedBeforeItIsLookedAt() {
+        const auto told = [](const std::string& from, const std::string& to) {
+            const auto lesson = readLesson(with(kSteps, from, to), kText, "small.json");
+            return lesson ? QString() : QString::fromStdString(lesson.error().message);
+        };
+        const auto repeated = [](const std::string& part, int count) {
+            std::string list = part;
+            for (int i = 1; i < count; ++i)
+                list += ", " + part;
+            return list;
+        };
+        const std::string condition = R"({"fact": "set.matchness", "at_least": 0.8})";
+        QVERIFY(told(condition, repeated(condition, 500)).contains("more than 12 entries"));
+        const std::string answer = R"({"text": "None", "reply": "Look again."})";
+        QVERIFY(told(answer, repeated(answer, 12)).contains("more than 12 entries"));
+        const std::string action = R"({"flip": "mlp 3"})";
+        QVERIFY(told(action, repeated(action, 41)).contains("more than 40 entries"));
+        QVERIFY(told("A lesson", std::string(201, 'x')).contains("more than 200 characters"));
+        QVERIFY(told("\"Skip\"", '"' + std::string(41, 'x') + '"').contains("40 characters"));
+        QVERIFY(told("Look again.", std::string(2001, 'x')).contains("2000 characters"));
+        std::string umlauts;
+        for (int i = 0; i < 40; ++i)
+            umlauts += "\u00E4";
+        QCOMPARE(told("\"Skip\"", '"' + umlauts + '"'), QString()); // characters, not bytes
+        const QString view = told("layer_map", std::string(150, 'x'));
+        QVERIFY(view.contains("xxx...") && !view.contains(QString(61, 'x')));
+        const auto tooLong =
+            readLesson(kSteps, with(kText, "See", std::string(20'001, 'x')), "small.json");
+        QVERIFY(!tooLong && tooLong.error().message.find("20000 bytes") != std::string::npos);
     }
 
     void aMissingOrAdditionalStepOfTheTextIsNamed() {

@@ -6,6 +6,7 @@
 #include "ui/views/draft_tree/draft_tree_view.h"
 #include "ui/views/draft_tree/mask_view.h"
 
+#include <QScrollArea>
 #include <QTest>
 
 #include <memory>
@@ -101,6 +102,18 @@ private slots:
         m_stage->bridge.tick();
         QVERIFY(!isGone());
         QCOMPARE(view.subtitle(), QStringLiteral("step 1"));
+    }
+
+    /// Where the keyboard stops; a low tree has no room for its sentence.
+    void aLowTreeSaysItsSentenceToAScreenReader() {
+        DraftTreeView view(m_stage->context(), DraftTreeForm::Compact);
+        view.show();
+        m_stage->engine->say(promptStarted(1));
+        m_stage->engine->say(branchedStep());
+        m_stage->bridge.tick();
+        const QString told = view.findChild<QScrollArea*>()->accessibleDescription();
+        QVERIFY2(told.startsWith(QStringLiteral("6 candidates checked in one pass: ")),
+                 qPrintable(told));
     }
 
     void theTipOfARowOfTheMaskIsItsTokenAsItIs() {

@@ -118,6 +118,9 @@ private slots:
         const auto words = [&](int layer) { return m_view->model().words({Sublayer::Mlp, layer}); };
         QCOMPARE(words(4), QStringLiteral("Layer 4, MLP, not run, after the exit"));
         QCOMPARE(words(3), QStringLiteral("Layer 3, MLP, kept"));
+        const auto state = [&](std::size_t row) { return m_view->table().rows[row][2]; };
+        QCOMPARE(state(10), QStringLiteral("not run, after the exit")); // of the MLP of layer 4
+        QCOMPARE(state(1), QStringLiteral("skipped"));
         m_run->install(m_run->plan({1}, {}), "exit"); // an exit behind the last layer is none
         m_run->bridge->tick();
         QCOMPARE(m_view->model().state().skipped, (engine::SkipSet{{1}, {}}));

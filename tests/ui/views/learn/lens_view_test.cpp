@@ -346,12 +346,25 @@ private slots:
         openAndRead();
         const FigureTable table = m_view->table();
         QCOMPARE(table.header.size(), 3 + 2 * kLayers);
-        QCOMPARE(table.rows.size(), 3u);
+        QCOMPARE(table.rows.size(), 4u);
         QCOMPARE(table.rows[0][1], QString("2"));
         QCOMPARE(table.rows[0][2 + 6].toDouble(), .6);
-        QCOMPARE(table.rows[2][0], QString("influence"));
+        QCOMPARE(table.rows[3][0], QString("influence"));
         for (const QStringList& row : table.rows)
             QCOMPARE(row.size(), table.header.size());
+    }
+
+    void whatTheBarsShowIsInTheTable() {
+        openAndRead();
+        sayTrials();
+        const FigureTable table = m_view->table();
+        QCOMPARE(table.rows.size(), 5u);
+        QCOMPARE(table.rows[2].join('|'), QString("final by here||||0||0||1||1"));
+        const QStringList& cost = table.rows[4];
+        QCOMPARE(cost.size(), table.header.size());
+        QCOMPARE(cost[0], QString("matchness cost"));
+        QVERIFY(std::abs(cost[3].toDouble() - .4) < 1e-12);
+        QVERIFY(cost.back().isEmpty()); // never skipped
     }
 
     void readingIsStoppedAndGoesOn() {

@@ -135,10 +135,11 @@ void SublayerCard::setFacts(const SublayerFacts& facts) {
                        .isLocked = facts.isLocked,
                        .isCopy = facts.isCopy,
                        .isDraftLayer = isBeside});
-    const QString state = isBeside          ? tr("drafts")
-                          : facts.isSkipped ? tr("skipped")
-                          : facts.isLocked  ? tr("kept, locked")
-                                            : tr("kept");
+    const QString state = isBeside             ? tr("drafts")
+                          : facts.isBehindExit ? tr("not run, after the exit")
+                          : facts.isSkipped    ? tr("skipped")
+                          : facts.isLocked     ? tr("kept, locked")
+                                               : tr("kept");
     m_state->setText(facts.isCopy ? tr("%1, silent copy").arg(state) : state);
     m_comparison->setText(isBeside ? facts.draftLayer : facts.comparison);
     m_comparison->setVisible(!m_comparison->text().isEmpty());

@@ -17,6 +17,7 @@ class SampleLabel;
 struct SublayerFacts {
     Cell cell;
     bool isSkipped = false;
+    bool isBehindExit = false; ///< skipped, because a draft has left the network before it
     bool isLocked = false;
     bool isCopy = false; ///< see CellLook::isCopy
     QString comparison;  ///< "The live set keeps it (outlined: differs)."; empty = none

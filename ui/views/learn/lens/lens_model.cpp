@@ -180,6 +180,12 @@ FigureTable LensModel::table() const {
             row << numberCell(each.probability);
         figure.rows.push_back(row);
     }
+    if (tokenCount() > 0) {
+        QStringList counts{tr("final by here"), QString(), QString()};
+        for (const int count : finalBy()) // behind the MLP of each layer
+            counts << QString() << QString::number(count);
+        figure.rows.push_back(counts);
+    }
     if (m_answer.influence.empty())
         return figure;
     QStringList influence{tr("influence"), QString(), QString()};

@@ -106,7 +106,7 @@ public:
     /// "chlorophyll, layer 21, after the MLP: probability .23, rank 1; final after layer 29".
     QString sentenceOf(const LensPlace& place) const;
 
-    /// One row a token, one column a depth.
+    /// One row a token, one column a depth; then what the layers are to all of them.
     FigureTable table() const;
 
     int rowCount(const QModelIndex& parent = {}) const override;

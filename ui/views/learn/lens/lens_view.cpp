@@ -41,6 +41,18 @@ ViewInfo lensInfo() {
         250};
 }
 
+bool hasCosts(const SearchLog& search, const LensModel& model) {
+    return model.tokenCount() > 0 && search.layerCount() == model.layerCount() &&
+           search.countedTrials() > 0;
+}
+
+/// Matchness that skipping a sublayer costs; none if no trial kept it, or none skipped it.
+std::optional<double> matchnessCost(const SublayerScores& scores) {
+    const auto kept = scores.meanKept();
+    const auto skipped = scores.meanSkipped();
+    return kept && skipped ? std::optional(*kept - *skipped) : std::nullopt;
+}
+
 } // namespace
 
 LensView::LensView(const ViewContext& context, QWidget* parent)
@@ -387,8 +399,7 @@ void LensView::showBars() {
                     "stream that it adds to.")});
     }
     const SearchLog& search = store().search();
-    if (m_model.tokenCount() > 0 && search.layerCount() == m_model.layerCount() &&
-        search.countedTrials() > 0) {
+    if (hasCosts(search, m_model)) {
         LensBars::Row cost{tr("Matchness cost"),
                            tr("kept less skipped"),
                            {},
@@ -398,19 +409,28 @@ void LensView::showBars() {
                                         "skipped, of 1 trial."),
                                      tr("Matchness that skipping each sublayer costs: kept less "
                                         "skipped, mean of %1 trials."))};
-        const auto costOf = [](const SublayerScores& scores) {
-            const auto kept = scores.meanKept();
-            const auto skipped = scores.meanSkipped();
-            return kept && skipped ? *kept - *skipped : 0.0;
-        };
         for (int layer = 0; layer < search.layerCount(); ++layer) {
-            cost.attention.push_back(costOf(search.attention(layer)));
-            cost.mlp.push_back(costOf(search.mlp(layer)));
+            cost.attention.push_back(matchnessCost(search.attention(layer)).value_or(0.0));
+            cost.mlp.push_back(matchnessCost(search.mlp(layer)).value_or(0.0));
         }
         rows.push_back(std::move(cost));
     }
     m_bars->setRows(std::move(rows));
     m_bars->setEdges(m_map->layerEdges());
+}
+
+FigureTable LensView::table() const {
+    FigureTable figure = m_model.table();
+    const SearchLog& search = store().search();
+    if (!hasCosts(search, m_model))
+        return figure;
+    QStringList cost{tr("matchness cost"), QString(), QString()};
+    for (int layer = 0; layer < search.layerCount(); ++layer)
+        for (const auto& each :
+             {matchnessCost(search.attention(layer)), matchnessCost(search.mlp(layer))})
+            cost << (each ? numberCell(*each) : QString());
+    figure.rows.push_back(cost);
+    return figure;
 }
 
 QString LensView::finding() const {

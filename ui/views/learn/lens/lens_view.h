@@ -38,7 +38,7 @@ public:
 
     QWidget* makeLegend(QWidget* parent) override;
 
-    FigureTable table() const override { return m_model.table(); }
+    FigureTable table() const override;
 
     const LensModel& model() const { return m_model; }
 

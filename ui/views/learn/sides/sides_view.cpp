@@ -264,6 +264,8 @@ void SidesView::setQuestion(const ChatSession::Aside& question, bool isAsked) {
         ask();
 }
 
+void SidesView::chooseChatsDecoder() { m_right->setCurrentIndex(0); }
+
 /// The chat's decoder with its settings is the first choice, then each decoder as it starts, then
 /// the presets.
 std::vector<SidesView::Choice> SidesView::makeChoices() const {
@@ -461,10 +463,7 @@ void SidesView::chooseToken(int token) {
 void SidesView::keyPressEvent(QKeyEvent* event) {
     if (event->key() != Qt::Key_Escape)
         return View::keyPressEvent(event);
-    if (m_run.isRunning())
-        stop();
-    else
-        emit leaveAsked();
+    m_run.isRunning() ? stop() : emit leaveAsked();
 }
 
 void SidesView::resizeEvent(QResizeEvent* event) {

@@ -43,6 +43,9 @@ public:
     /// Shows a question that may be asked; on request it is asked at once.
     void setQuestion(const ChatSession::Aside& question, bool isAsked);
 
+    /// At the right, whatever was chosen there before.
+    void chooseChatsDecoder();
+
     /// Asks the question in the field; again if it was asked before.
     void ask();
 

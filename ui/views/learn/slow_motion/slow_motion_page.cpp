@@ -98,6 +98,7 @@ void SlowMotionView::build() {
     m_pictures = {layers, tree, m_mask, numbers};
     for (QToolButton* button : m_transport->findChildren<QToolButton*>())
         button->installEventFilter(this);
+    m_mask->installEventFilter(this);
 }
 
 void SlowMotionView::buildHead(QBoxLayout& rows) {

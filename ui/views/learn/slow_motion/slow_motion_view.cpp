@@ -16,6 +16,7 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSlider>
+#include <QToolButton>
 
 #include <algorithm>
 #include <ranges>
@@ -163,7 +164,7 @@ void SlowMotionView::makeScene(int stop) {
     const StepFinished& step = of->steps[static_cast<std::size_t>(m_round)];
     const RoundGround* ground = store().rounds().find(m_promptId, step.step);
     m_scene = WalkScene{walkThrough(step, ground != nullptr ? *ground : RoundGround()), stop, 1.0};
-    m_mask->chooseRow(-1);
+    m_mask->chooseRow(m_mask->hasFocus() ? 0 : -1);
     m_restMs = 0.0;
     showScene();
     revealStop();
@@ -281,6 +282,9 @@ bool SlowMotionView::takesKey(const QKeyEvent& event) {
                                                          ? QScrollBar::SliderSingleStepSub
                                                          : QScrollBar::SliderSingleStepAdd);
         return true;
+    case Qt::Key_P:
+        setPlaying(!m_isPlaying);
+        return true;
     case Qt::Key_Plus:
     case Qt::Key_Minus:
         m_transport->changeSpeed(event.key() == Qt::Key_Plus ? 1 : -1);
@@ -299,11 +303,20 @@ void SlowMotionView::keyPressEvent(QKeyEvent* event) {
         View::keyPressEvent(event);
 }
 
-/// The keys are the same on every button; Return presses the one that has the focus.
+/// The keys are the same on every button and on the mask. Return presses the button that has the
+/// focus, Up and Down choose a row of the mask.
 bool SlowMotionView::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() == QEvent::KeyPress && takesKey(*static_cast<QKeyEvent*>(event)))
+    if (event->type() != QEvent::KeyPress)
+        return View::eventFilter(watched, event);
+    const auto& key = *static_cast<QKeyEvent*>(event);
+    auto* button = qobject_cast<QToolButton*>(watched);
+    if (button != nullptr && (key.key() == Qt::Key_Return || key.key() == Qt::Key_Enter)) {
+        button->click();
         return true;
-    return View::eventFilter(watched, event);
+    }
+    const bool isOfMask =
+        watched == m_mask && (key.key() == Qt::Key_Up || key.key() == Qt::Key_Down);
+    return (!isOfMask && takesKey(key)) || View::eventFilter(watched, event);
 }
 
 } // namespace ui

@@ -25,7 +25,7 @@ class WalkTransport;
 
 /// One round of an answer, recorded or live, which the user walks through stop by stop, forwards
 /// and backwards. Space goes on and Backspace back, Home and End to the first and last stop, 1 to 6
-/// to a stop, - and + change the speed. It moves only while it is shown. Thread: UI.
+/// to a stop, P plays, - and + change the speed. It moves only while it is shown. Thread: UI.
 class SlowMotionView : public View, public LessonFactSource {
     Q_OBJECT
 

@@ -93,21 +93,32 @@ std::vector<WalkLine> verifyLines(const RoundWalk& walk) {
     return lines;
 }
 
+WalkLine searchTimeLine(const RoundWalk& walk) {
+    return {tr("its search"), msText(walk.accepting.searchMs)};
+}
+
+/// The speed of the answer counts the search, that of a round does not: so it is told apart.
 std::vector<WalkLine> acceptLines(const RoundWalk& walk) {
     const AcceptingFacts& facts = walk.accepting;
-    std::vector<WalkLine> lines = {{tr("accepted + own = tokens"),
-                                    QStringLiteral("%1 + %2 = %3")
-                                        .arg(facts.accepted)
-                                        .arg(facts.own())
-                                        .arg(facts.tokens.size())},
-                                   {tr("the whole round"), msText(facts.roundMs)}};
+    const bool hasSearched = facts.searchMs > 0.0;
+    std::vector<WalkLine> lines = {
+        {tr("accepted + own = tokens"),
+         QStringLiteral("%1 + %2 = %3")
+             .arg(facts.accepted)
+             .arg(facts.own())
+             .arg(facts.tokens.size())},
+        {hasSearched ? tr("the round, without its search") : tr("the whole round"),
+         msText(facts.roundMs)}};
+    if (hasSearched && !walk.has(RoundStop::Search))
+        lines.push_back(searchTimeLine(walk));
     if (facts.plainStepsMs <= 0.0)
         return lines;
     lines.push_back(
         {tr("as plain steps: %1 \u00D7 %2").arg(facts.tokens.size()).arg(msText(walk.plainMs)),
          msText(facts.plainStepsMs)});
     if (facts.roundMs > 0.0)
-        lines.push_back({tr("so this round is"), factorText(facts.speedup())});
+        lines.push_back({hasSearched ? tr("so without its search it is") : tr("so this round is"),
+                         factorText(facts.speedup())});
     return lines;
 }
 
@@ -125,6 +136,8 @@ std::vector<WalkLine> searchLines(const RoundWalk& walk) {
         lines.push_back({tr("matchness"), shareText(trial.score)});
     lines.push_back({tr("best so far"), shareText(trial.best)});
     lines.push_back({tr("kept?"), trial.isBest ? tr("yes") : tr("no")});
+    if (walk.accepting.searchMs > 0.0)
+        lines.push_back(searchTimeLine(walk));
     return lines;
 }
 

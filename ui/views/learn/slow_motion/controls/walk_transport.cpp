@@ -42,7 +42,7 @@ WalkTransport::WalkTransport(const Theme& theme, QWidget* parent)
     };
     add(Sign::First, tr("First stop (Home)"), &WalkTransport::firstAsked);
     add(Sign::Previous, tr("Back (Backspace)"), &WalkTransport::backAsked);
-    m_play = add(Sign::Play, tr("Play"), &WalkTransport::playAsked);
+    m_play = add(Sign::Play, tr("Play (P)"), &WalkTransport::playAsked);
     add(Sign::Next, tr("Next stop (Space)"), &WalkTransport::forwardAsked)->setPrimary(true);
     add(Sign::Last, tr("Last stop (End)"), &WalkTransport::lastAsked);
     m_grid->addLayout(m_buttons, 1, 0);
@@ -63,7 +63,8 @@ WalkTransport::WalkTransport(const Theme& theme, QWidget* parent)
 
 void WalkTransport::show(const QStringList& stops, int current, bool isPlaying) {
     m_caret->show(stops, current);
-    m_play->setSign(isPlaying ? Sign::Pause : Sign::Play, isPlaying ? tr("Pause") : tr("Play"));
+    m_play->setSign(isPlaying ? Sign::Pause : Sign::Play,
+                    isPlaying ? tr("Pause (P)") : tr("Play (P)"));
 }
 
 double WalkTransport::speed() const {
