@@ -82,6 +82,7 @@ private slots:
         m_queue->run(third); // in front of the second
         QCOMPARE(state(third), JobState::Waiting);
         QCOMPARE(m_queue->jobs()[1].id, third);
+        QCOMPARE(m_queue->jobs().size(), std::size_t{3}); // it was moved, and left nothing behind
         m_queue->remove(first);
         QTRY_COMPARE(state(second), JobState::Finished);
         QCOMPARE(state(third), JobState::Finished);

@@ -140,11 +140,10 @@ void ExperimentQueue::run(const QString& id) {
         return;
     }
     // The next one: in front of all that wait.
-    ExperimentJob moved = std::move(*job);
-    moved.state = JobState::Waiting;
-    std::erase_if(m_jobs, [&](const ExperimentJob& other) { return other.id == id; });
+    job->state = JobState::Waiting;
+    const auto place = m_jobs.begin() + (job - m_jobs.data());
     const auto first = std::ranges::find(m_jobs, JobState::Waiting, &ExperimentJob::state);
-    m_jobs.insert(first, std::move(moved));
+    std::rotate(first, place, place + 1);
     keep();
 }
 

@@ -312,9 +312,10 @@ private slots:
         QCOMPARE(lines().count("\"task\":\"task = code\""), 2); // the set is called like it
         QTRY_VERIFY(newest().isOver());
         desk().showJob(id);
+        prompts.setSlice(QString());
+        QTRY_COMPARE(prompts.sliceModel().rowCount(), 4);
         prompts.setSlice(QStringLiteral("task = code"));
-        QTest::mouseClick(button(prompts, QStringLiteral("Search a set for this slice")),
-                          Qt::LeftButton);
+        button(prompts, QStringLiteral("Search a set for this slice"))->click();
         QTRY_COMPARE(desk().queue().jobs().size(), std::size_t{3});
         QCOMPARE(newest().title, QStringLiteral("Set for: task = code (2)"));
         QCOMPARE(lines().count("\"task\":\"task = code (2)\""), 2);

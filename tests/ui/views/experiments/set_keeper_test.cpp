@@ -42,6 +42,7 @@ class SetKeeperTest : public QObject {
         queue.run(id);
         QTRY_COMPARE(queue.job(id)->state, JobState::Finished);
         m_desk->desk->showJob(id);
+        QTRY_VERIFY(!keeper().tip().startsWith(QStringLiteral("Choose"))); // its folder is read
     }
 
     QString said() const {

@@ -158,8 +158,6 @@ void DataPage::build() {
     m_table->setModel(m_rows);
     m_table->setAccessibleName(tr("The first prompts"));
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    // In a small window every column is seen, its texts cut.
-    m_table->horizontalHeader()->setMinimumSectionSize(m_theme.scaled(24));
     m_run = new QPushButton(tr("Run"));
     m_run->setProperty("kind", QStringLiteral("primary"));
     m_add = new QPushButton(tr("Add to queue"));
@@ -299,8 +297,8 @@ void DataPage::takePreview(const DataScan::Preview& preview, bool isWhole) {
                  .simplified()});
     }
     m_rows->setTable(std::move(table));
-    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
     m_table->setColumnHidden(2, m_reference->currentData().toString().isEmpty());
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch); // what is seen now
     forgetCost();
     showState();
 }
@@ -454,7 +452,8 @@ void DataPage::restyle() {
     m_grid->setContentsMargins(0, 0, side, 0);
     m_grid->setHorizontalSpacing(side);
     m_grid->setVerticalSpacing(m_theme.scaled(8));
-    m_table->horizontalHeader()->setMinimumSectionSize(m_theme.scaled(80));
+    // In a small window every column is seen, its texts cut.
+    m_table->horizontalHeader()->setMinimumSectionSize(m_theme.scaled(24));
     showState();
 }
 
