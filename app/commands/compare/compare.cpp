@@ -165,15 +165,7 @@ private:
             m_isCancelled = true;
             return false;
         }
-        if (error.code != ErrorCode::InvalidInput)
-            return error;
-        m_report.addLeftOut();
-        Console::note(fmt::format(
-            "{}: line {} was skipped: {}", prompt.file, prompt.record.line, error.message));
-        m_console.jsonLine({{"event", "left_out"},
-                            {"data", prompt.file},
-                            {"line", prompt.record.line},
-                            {"message", error.message}});
+        ENGINE_TRY_DO(m_report.leaveOut(m_console, prompt, error));
         return true;
     }
 

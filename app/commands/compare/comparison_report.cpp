@@ -124,6 +124,20 @@ void ComparisonReport::add(const std::string& task, const PromptOutcomes& outcom
     }
 }
 
+Result<void>
+ComparisonReport::leaveOut(const Console& console, const DataPrompt& prompt, const Error& error) {
+    if (error.code != ErrorCode::InvalidInput)
+        return error;
+    ++m_leftOut;
+    Console::note(
+        fmt::format("{}: line {} was skipped: {}", prompt.file, prompt.record.line, error.message));
+    console.jsonLine({{"event", "left_out"},
+                      {"data", prompt.file},
+                      {"line", prompt.record.line},
+                      {"message", error.message}});
+    return {};
+}
+
 void ComparisonReport::addFailure(std::size_t decoder, const std::string& sentence) {
     m_failures.emplace(decoder, sentence);
 }

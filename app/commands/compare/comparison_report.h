@@ -3,6 +3,7 @@
 
 #include "app/commands/compare/comparison.h"
 #include "app/data/prompt_source.h"
+#include "app/streams/console.h"
 
 #include <nlohmann/json.hpp>
 
@@ -66,7 +67,9 @@ public:
 
     void add(const std::string& task, const PromptOutcomes& outcomes);
 
-    void addLeftOut() { ++m_leftOut; }
+    /// Tells and counts a prompt that no decoder can take. Errors: any other error.
+    engine::Result<void>
+    leaveOut(const Console& console, const DataPrompt& prompt, const engine::Error& error);
 
     /// The decoder is dropped from here on; its earlier results stay counted.
     void addFailure(std::size_t decoder, const std::string& sentence);
