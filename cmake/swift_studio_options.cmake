@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Settings that hold for every target of the project.
 
-option(SWIFT_STUDIO_WARNINGS_AS_ERRORS "Fail on any compiler warning" OFF)
+# On the system that the checks run on, warnings are errors in every build: with the same command lines a
+# check finds in the compiler cache what a developer has compiled.
+cmake_host_system_information(RESULT system QUERY DISTRIB_ID DISTRIB_VERSION_ID)
+set(is_checked_system OFF)
+if(system STREQUAL "debian;12" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
+    set(is_checked_system ON)
+endif()
+option(SWIFT_STUDIO_WARNINGS_AS_ERRORS "Fail on any compiler warning" ${is_checked_system})
 option(SWIFT_STUDIO_TORCH "Build the LibTorch backend module" ON)
 set(SWIFT_STUDIO_SANITIZE "" CACHE STRING "Sanitizers for all targets, e.g. address,undefined")
 set(SWIFT_STUDIO_CACHE "$ENV{SWIFT_STUDIO_CACHE}" CACHE PATH "Folder of fetched dependencies and models")

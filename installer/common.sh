@@ -65,13 +65,13 @@ jobCount() {
 
 # Configures a preset: configurePreset NAME [CMAKE ARGUMENT ...]
 configurePreset() {
-    local preset="$1" warningsAsErrors=OFF
+    local preset="$1" warningsAsErrors=()
     shift
-    [[ "${SWIFT_STUDIO_WERROR:-0}" == 1 ]] && warningsAsErrors=ON
+    [[ -z "${SWIFT_STUDIO_WERROR:-}" ]] ||
+        warningsAsErrors=("-DSWIFT_STUDIO_WARNINGS_AS_ERRORS=$SWIFT_STUDIO_WERROR")
     sayStep "configuring build/$preset"
     (cd "$sourceDir" && cmake --preset "$preset" --log-level=NOTICE \
-        -DSWIFT_STUDIO_CACHE="$SWIFT_STUDIO_CACHE" \
-        -DSWIFT_STUDIO_WARNINGS_AS_ERRORS="$warningsAsErrors" "$@" >&2) ||
+        -DSWIFT_STUDIO_CACHE="$SWIFT_STUDIO_CACHE" "${warningsAsErrors[@]}" "$@" >&2) ||
         fail "CMake could not configure build/$preset; its message stands above (after moving the checkout or changing compilers, remove build/$preset and run this again)."
 }
 

@@ -18,7 +18,7 @@ Environment:
                               (default: swift-studio in the user's cache directory)
   SWIFT_STUDIO_JOBS           number of compilers and tests at a time (default: cores, less when
                               memory is short)
-  SWIFT_STUDIO_WERROR=1       compiler warnings are errors
+  SWIFT_STUDIO_WERROR         1: compiler warnings are errors, 0: they are not (default: 1 on Debian 12)
   SWIFT_STUDIO_SKIP_PACKAGES=1  install no Debian packages
 
 Exit status: 0 all tests passed, 1 otherwise.
