@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every decoder there is tells of each draft why it is no longer, and what it tells is true of the
-// tree: what people read beside it is not guessed from settings.
+// tree: what people read beside it is not guessed from settings. No draft goes on behind an end.
 #include "tests/support/lossless/tiny_decoders.h"
 
 #include <QTest>
@@ -62,6 +62,14 @@ bool isTrue(const DraftTree& tree, int room) {
     return false;
 }
 
+/// Whether no node hangs behind a token that ends the answer: its children could never be accepted.
+bool endsWhereTheAnswerEnds(const DraftTree& tree) {
+    const auto nodes = tree.nodes();
+    return std::none_of(nodes.begin(), nodes.end(), [nodes](const DraftNode& node) {
+        return node.parent >= 0 && endsAnswer(nodes[static_cast<std::size_t>(node.parent)].token);
+    });
+}
+
 /// Answers the prompt twice, as a second turn drafts from what the first one taught. Ends of
 /// answers are passed over.
 std::vector<DraftTree> draftsOf(const std::string& name, const SettingValues& settings) {
@@ -85,6 +93,7 @@ std::vector<DraftTree> draftsOf(const std::string& name, const SettingValues& se
                          static_cast<int>(draft.end().reason),
                          draft.end().value,
                          draft.end().limit);
+            ENGINE_CHECK(endsWhereTheAnswerEnds(draft), "{}: a draft goes on behind an end", name);
             left -= static_cast<int>(step.tokens.size());
             drafts.push_back(draft);
             if (endsAnswer(step.tokens.back()))
