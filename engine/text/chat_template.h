@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,8 +35,11 @@ class ChatTemplate {
 public:
     /// Compiles a template; `origin` is told to the user ("tokenizer_config.json", "built-in
     /// ChatML"). Errors: Unsupported or CorruptFile with line and column of the construct.
-    /// A source of more than 1 MB is Unsupported.
-    static Result<ChatTemplate> compile(std::string_view source, std::string origin);
+    /// A source of more than 1 MB is Unsupported. `tokens`: texts of tokens by the names that
+    /// conversations are rendered with ("pad_token").
+    static Result<ChatTemplate> compile(std::string_view source,
+                                        std::string origin,
+                                        std::map<std::string, std::string> tokens = {});
 
     ChatTemplate(ChatTemplate&&) noexcept;
     ChatTemplate& operator=(ChatTemplate&&) noexcept;
@@ -43,7 +47,7 @@ public:
 
     /// Renders with these variables (an object, whose order of keys tojson keeps). Errors: what
     /// raise_exception said, word for word, or what the template does wrong with the line (both
-    /// InvalidInput); the limit that was hit, with the line (Unsupported).
+    /// InvalidInput); the limit that was hit or what is not there, with the line (Unsupported).
     Result<std::string> render(const nlohmann::ordered_json& variables,
                                const TemplateLimits& limits = {}) const;
 
@@ -56,14 +60,17 @@ public:
 
 private:
     struct Program;
-    explicit ChatTemplate(std::unique_ptr<const Program> program, std::string origin);
+    ChatTemplate(std::unique_ptr<const Program> program,
+                 std::string origin,
+                 std::map<std::string, std::string> tokens);
     std::unique_ptr<const Program> m_program;
     std::string m_origin;
+    std::map<std::string, std::string> m_tokens;
 };
 
-/// The model's own template; if it has none, or one that cannot be read or compiled, the built-in
-/// one that builtinTemplateFor() chooses. `origin()` tells which one it is, and why if it is not
-/// the model's own.
+/// The model's own template; if it has none, or one that cannot be read or compiled, or that uses
+/// what is not supported in a conversation on trial, the built-in one that builtinTemplateFor()
+/// chooses. `origin()` tells which one it is, and why if it is not the model's own.
 Result<ChatTemplate> chooseChatTemplate(const ModelFiles& files, const Tokenizer& tokenizer);
 
 } // namespace engine

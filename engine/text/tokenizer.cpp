@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::uint64_t kMaxModelBytes = 100'000'000;
 
-// Where neither tokenizer.json nor tokenizer_config.json tells: the names that models of our
-// families share, first found first taken.
+// Where no file of the tokenizer tells: the names that models of our families share, first found
+// first taken.
 constexpr std::array<std::string_view, 3> kBosNames = {
     "<s>", "<|begin_of_text|>", "<\uFF5Cbegin\u2581of\u2581sentence\uFF5C>"};
 constexpr std::array<std::string_view, 5> kEosNames = {"</s>",
@@ -45,15 +45,18 @@ TokenId firstSpecial(const BpeParts& parts, std::span<const std::string_view> na
 
 /// Puts in what tokenizer_config.json tells, or what the names of the tokens suggest.
 void applyConfig(const TokenizerConfig& config, BpeParts& parts) {
-    parts.bosId = config.bosToken.empty() ? kNoToken : parts.find(config.bosToken);
+    const auto find = [&](std::string_view use) {
+        const std::string text = config.textFor(use);
+        return text.empty() ? kNoToken : parts.find(text);
+    };
+    parts.bosId = find("bos_token");
     if (parts.bosId == kNoToken && parts.prefix.size() == 1)
         parts.bosId = parts.prefix.front();
-    TokenId eosId = config.eosToken.empty() ? kNoToken : parts.find(config.eosToken);
-    if (!config.isPresent) {
-        if (parts.bosId == kNoToken)
-            parts.bosId = firstSpecial(parts, kBosNames);
+    TokenId eosId = find("eos_token");
+    if (!config.isPresent && parts.bosId == kNoToken)
+        parts.bosId = firstSpecial(parts, kBosNames);
+    if (!config.isPresent && eosId == kNoToken)
         eosId = firstSpecial(parts, kEosNames);
-    }
     if (eosId != kNoToken)
         parts.eosIds.push_back(eosId);
     if (!config.honoursAddFlags())
@@ -73,7 +76,7 @@ void applyConfig(const TokenizerConfig& config, BpeParts& parts) {
 Result<std::unique_ptr<Tokenizer>> loadJson(const std::string& path,
                                             const TokenizerConfig& config) {
     ENGINE_TRY(const JsonDocument document, readJsonFile(path));
-    ENGINE_TRY(BpeParts parts, readTokenizerJson(document.root(), path));
+    ENGINE_TRY(BpeParts parts, readTokenizerJson(document.root(), path, config));
     applyConfig(config, parts);
     return ByteLevelBpe::make(std::move(parts));
 }
@@ -105,7 +108,7 @@ Result<std::vector<AddedToken>> tokensBesides(const SentencePieceModel& model,
     return added;
 }
 
-/// The token that tokenizer_config.json names for a use (`text`), which is special then as in
+/// The token that the configuration names for a use (`text`), which is special then as in
 /// transformers; `unsaid` where it names none or one that is not there.
 TokenId tokenForUse(const std::string& text,
                     const SentencePieceModel& model,
@@ -137,8 +140,8 @@ loadModel(const std::string& path, const ModelFiles& files, const TokenizerConfi
     options.knowsControlText = config.isPresent || !options.addedTokens.empty();
     // The model's own end stays one beside another that the configuration names.
     const TokenId ownEnd = model.eosId;
-    model.bosId = tokenForUse(config.bosToken, model, model.bosId, options.addedTokens);
-    model.eosId = tokenForUse(config.eosToken, model, model.eosId, options.addedTokens);
+    model.bosId = tokenForUse(config.textFor("bos_token"), model, model.bosId, options.addedTokens);
+    model.eosId = tokenForUse(config.textFor("eos_token"), model, model.eosId, options.addedTokens);
     for (const TokenId id : {model.eosId, ownEnd})
         if (id != kNoToken && (options.eosIds.empty() || options.eosIds.front() != id))
             options.eosIds.push_back(id);
@@ -223,7 +226,10 @@ std::string readableToken(const Tokenizer& tokenizer, TokenId id) {
 }
 
 TokenId firstIdBeyond(const Tokenizer& tokenizer, int vocabSize) {
-    for (TokenId id = vocabSize; id < tokenizer.vocabSize(); ++id)
+    // Those that its configuration adds behind its own are no part of what belongs to a model.
+    const auto* bpe = dynamic_cast<const ByteLevelBpe*>(&tokenizer);
+    const int end = bpe != nullptr ? bpe->ownVocabSize() : tokenizer.vocabSize();
+    for (TokenId id = vocabSize; id < end; ++id)
         if (!tokenizer.isSpecial(id) && !tokenizer.tokenText(id).empty())
             return id;
     return kNoToken;
@@ -233,10 +239,15 @@ Result<std::unique_ptr<Tokenizer>> loadTokenizer(const ModelFiles& files) {
     if (files.gguf() != nullptr)
         return loadGguf(*files.gguf());
     ENGINE_TRY(const TokenizerConfig config, readTokenizerConfig(files));
-    if (const auto path = files.tokenizerJsonPath())
-        return loadJson(path->string(), config);
-    if (const auto path = files.tokenizerModelPath())
-        return loadModel(path->string(), files, config);
+    const auto modelPath = files.tokenizerModelPath();
+    if (const auto path = files.tokenizerJsonPath()) {
+        auto loaded = loadJson(path->string(), config);
+        const bool isUnsupported = !loaded && loaded.error().code == ErrorCode::Unsupported;
+        if (!isUnsupported || !modelPath)
+            return loaded;
+    }
+    if (modelPath)
+        return loadModel(modelPath->string(), files, config);
     return Error{ErrorCode::NotFound,
                  fmt::format("{} holds no tokenizer: neither tokenizer.json nor tokenizer.model is "
                              "there",

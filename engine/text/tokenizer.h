@@ -73,7 +73,8 @@ TokenId firstIdBeyond(const Tokenizer& tokenizer, int vocabSize);
 std::string readableToken(const Tokenizer& tokenizer, TokenId id);
 
 /// Builds the tokenizer that a model's files describe: GGUF vocabulary, tokenizer.json, or
-/// tokenizer.model, in this order of what is there.
+/// tokenizer.model, in this order of what is there; of a tokenizer.json that is not supported, too,
+/// the tokenizer.model beside it.
 /// Errors: NotFound when there is none; Unsupported and CorruptFile say what and where.
 Result<std::unique_ptr<Tokenizer>> loadTokenizer(const ModelFiles& files);
 

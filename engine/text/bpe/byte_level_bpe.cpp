@@ -5,6 +5,8 @@
 #include "engine/text/vocabulary/text_limits.h"
 #include "engine/text/vocabulary/utf8.h"
 
+#include <algorithm>
+
 namespace engine {
 
 namespace {
@@ -211,6 +213,10 @@ bool ByteLevelBpe::contains(TokenId id) const {
 
 int ByteLevelBpe::vocabSize() const {
     return static_cast<int>(m_size); // at most kMaxVocabSize
+}
+
+int ByteLevelBpe::ownVocabSize() const {
+    return m_parts.ownSize == 0 ? vocabSize() : static_cast<int>(std::min(m_parts.ownSize, m_size));
 }
 
 std::string ByteLevelBpe::tokenText(TokenId id) const {

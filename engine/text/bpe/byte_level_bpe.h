@@ -30,6 +30,7 @@ struct BpeParts {
     std::vector<TokenId> eosIds;
     std::string kind = "byte-level BPE"; ///< for people
     std::string origin;                  ///< "tokenizer.json" or "GGUF, pre-tokenizer smollm"
+    std::size_t ownSize = 0; ///< ids without those that a configuration adds; 0 = all are its own
 
     /// The id of an added token or vocabulary entry of exactly this text, or kNoToken.
     TokenId find(std::string_view text) const;
@@ -45,6 +46,9 @@ public:
     Result<std::vector<TokenId>> encode(std::string_view text, bool addSpecial) const override;
     std::unique_ptr<TokenDecoding> startDecoding(bool skipSpecial) const override;
     int vocabSize() const override;
+
+    /// The ids of the tokenizer's own file: those behind them are added by its configuration alone.
+    int ownVocabSize() const;
     std::string tokenText(TokenId id) const override;
     std::string tokenBytes(TokenId id) const override;
     bool isSpecial(TokenId id) const override;

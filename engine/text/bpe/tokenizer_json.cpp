@@ -59,18 +59,50 @@ public:
         token.stripsLeft = boolOr(value["lstrip"], false);
         token.stripsRight = boolOr(value["rstrip"], false);
         token.isSingleWord = boolOr(value["single_word"], false);
+        const bool isKnown =
+            m_indexByContent.contains(token.content) || m_model.find(token.content) != kNoToken;
+        if (!isKnown && value["id"].asInteger().value_or(-1) < 0)
+            return corrupt(m_source, value, "an added token has no usable id");
+        return add(std::move(token), true);
+    }
+
+    /// The configuration's own definitions count; tokens that are only named are added if missing,
+    /// and those that are named for a use are special.
+    Result<void> read(const TokenizerConfig& config) {
+        for (const AddedToken& token : config.addedTokens)
+            ENGINE_TRY_DO(add(token, true));
+        for (const std::optional<AddedToken>& named : config.namedTokens)
+            if (named && !named->content.empty()) {
+                ENGINE_TRY_DO(add(*named, false));
+                m_tokens[m_indexByContent.at(named->content)].isSpecial = true;
+            }
+        for (const AddedToken& token : config.moreSpecialTokens)
+            ENGINE_TRY_DO(add(token, false));
+        return {};
+    }
+
+    std::size_t nextId() const { return m_next; }
+
+    std::vector<AddedToken> take() { return std::move(m_tokens); }
+
+private:
+    Result<void> add(AddedToken token, bool replaces) {
+        if (token.content.empty())
+            return {};
         if (const auto known = m_indexByContent.find(token.content);
-            known != m_indexByContent.end()) { // the last definition counts
+            known != m_indexByContent.end()) {
             token.id = m_tokens[known->second].id;
-            m_tokens[known->second] = std::move(token);
+            if (replaces)
+                m_tokens[known->second] = std::move(token);
             return {};
         }
         token.id = m_model.find(token.content);
         if (token.id == kNoToken) {
             const auto id = checked::narrow<TokenId>(m_next);
-            const auto written = value["id"].asInteger();
-            if (!id || !written || *written < 0)
-                return corrupt(m_source, value, "an added token has no usable id");
+            if (!id)
+                return Error{ErrorCode::CorruptFile,
+                             fmt::format("{}: there are too many added tokens", m_source),
+                             "Fetch the file again."};
             token.id = *id;
         }
         m_next = std::max(m_next, static_cast<std::size_t>(token.id) + 1);
@@ -79,9 +111,6 @@ public:
         return {};
     }
 
-    std::vector<AddedToken> take() { return std::move(m_tokens); }
-
-private:
     const BpeModel& m_model;
     std::size_t m_next;
     std::string m_source;
@@ -156,7 +185,8 @@ Result<Surroundings> readPostProcessor(const JsonValue& value, const std::string
 
 } // namespace
 
-Result<BpeParts> readTokenizerJson(const JsonValue& root, const std::string& source) {
+Result<BpeParts>
+readTokenizerJson(const JsonValue& root, const std::string& source, const TokenizerConfig& config) {
     const JsonValue modelValue = root["model"];
     if (!modelValue.isObject())
         return corrupt(source, root, "there is no \"model\" in this tokenizer.json");
@@ -168,6 +198,8 @@ Result<BpeParts> readTokenizerJson(const JsonValue& root, const std::string& sou
     AddedTokenReader added(model, modelValue["vocab"].size(), source);
     for (const JsonValue& token : root["added_tokens"].items())
         ENGINE_TRY_DO(added.read(token));
+    const std::size_t ownSize = std::max(model.size(), added.nextId());
+    ENGINE_TRY_DO(added.read(config));
     BpeParts parts{.model = std::move(model),
                    .addedTokens = added.take(),
                    .normalizer = std::move(normalizer),
@@ -180,6 +212,7 @@ Result<BpeParts> readTokenizerJson(const JsonValue& root, const std::string& sou
                    .kind = boolOr(modelValue["byte_fallback"], false) ? "BPE with byte fallback"
                                                                       : "byte-level BPE",
                    .origin = "tokenizer.json"};
+    parts.ownSize = ownSize;
     return parts;
 }
 

@@ -4,16 +4,19 @@
 #include "engine/base/result.h"
 #include "engine/loading/json/json_document.h"
 #include "engine/text/bpe/byte_level_bpe.h"
+#include "engine/text/vocabulary/tokenizer_config.h"
 
 #include <string>
 #include <string_view>
 
 namespace engine {
 
-/// Reads the BPE tokenizer that a tokenizer.json describes. `source` names the file in messages.
+/// Reads the BPE tokenizer that a tokenizer.json describes, over whose added tokens those of the
+/// configuration are laid. `source` names the file in messages.
 /// Errors: Unsupported names the component; CorruptFile says what is wrong and the byte offset.
 /// Its behaviour is checked against Hugging Face tokenizers 0.23.
-Result<BpeParts> readTokenizerJson(const JsonValue& root, const std::string& source);
+Result<BpeParts>
+readTokenizerJson(const JsonValue& root, const std::string& source, const TokenizerConfig& config);
 
 /// Parts of that reader, one section of the file each.
 namespace tokenizer_json {

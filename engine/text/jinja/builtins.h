@@ -4,8 +4,6 @@
 #include "engine/text/jinja/values/text.h"
 #include "engine/text/jinja/values/value.h"
 
-#include <initializer_list>
-
 /// What a template may call: filters, tests, methods of texts and dicts, and functions. These are
 /// the ones that published chat templates use; any other is refused by its name.
 namespace engine::jinja {
@@ -25,9 +23,12 @@ FilterFunction findSelectionFilter(std::string_view name);
 /// Null when there is no such test.
 TestFunction findTest(std::string_view name);
 
-/// The method of a text or dict, ready to be called; nothing when it has none of this name. Methods
-/// that would change a list or dict answer with an error when called, as in the sandbox that
-/// published templates are written for.
+/// A filter's code as a value, to be called with the arguments alone.
+Value boundTo(Value receiver, FilterFunction function);
+
+/// The method of a text or dict, ready to be called; nothing when it has none of this name. There
+/// are none that would change a list or dict, as in the sandbox that published templates are
+/// written for.
 std::optional<Value> boundMethod(const Value& receiver, std::string_view name);
 
 /// range, namespace, raise_exception and strftime_now, by name.
@@ -65,10 +66,11 @@ auto findNamed(const Entry (&table)[Count], std::string_view name) {
 /// The arguments of a call in the order of the function's parameters.
 class BoundArguments {
 public:
-    /// Errors: too many, too few (below `required`), a name that is none of the parameters.
+    /// Errors: too few (below `required`); Unsupported: too many, or a name that is none of the
+    /// parameters, since Python may know more of them.
     static Result<BoundArguments> bind(std::string_view function,
                                        const Arguments& arguments,
-                                       std::initializer_list<std::string_view> parameters,
+                                       const std::vector<std::string_view>& parameters,
                                        std::size_t required = 0);
 
     bool has(std::size_t index) const { return m_values[index].has_value(); }
@@ -104,12 +106,5 @@ joinedValue(RenderContext& context, const std::vector<Value>& items, std::string
 /// str.strip; `characters` may be null. Errors: characters that are no text.
 Result<Value>
 strippedValue(RenderContext& context, const Value& text, const Value* characters, Side side);
-
-/// str.replace for at most `limit` occurrences; a negative limit means all.
-Result<Value> replacedValue(RenderContext& context,
-                            std::string_view text,
-                            std::string_view wanted,
-                            std::string_view replacement,
-                            std::int64_t limit);
 
 } // namespace engine::jinja

@@ -78,32 +78,12 @@ Result<Value> Interpreter::evaluate(const Junction& node) {
     return left.isTrue() == node.isAnd ? evaluate(*node.right) : Result<Value>(std::move(left));
 }
 
-/// Answers the opposite for !=, <=, >= and not in.
-Result<bool> Interpreter::holds(Relation relation, const Value& left, const Value& right) {
-    switch (relation) {
-    case Relation::Equal:
-    case Relation::NotEqual:
-        return areEqual(m_context, left, right);
-    case Relation::Less:
-    case Relation::GreaterOrEqual:
-        return isLess(m_context, left, right);
-    case Relation::Greater:
-    case Relation::LessOrEqual:
-        return isLess(m_context, right, left);
-    default:
-        return isContained(m_context, left, right);
-    }
-}
-
 Result<Value> Interpreter::evaluate(const Comparison& node) {
     ENGINE_TRY(Value left, evaluate(*node.first));
     for (const auto& [relation, expression] : node.rest) {
         ENGINE_TRY(Value right, evaluate(*expression));
-        const bool isNegated = relation == Relation::NotEqual || relation == Relation::NotIn ||
-                               relation == Relation::LessOrEqual ||
-                               relation == Relation::GreaterOrEqual;
-        ENGINE_TRY(const bool isTrue, holds(relation, left, right));
-        if (isTrue == isNegated)
+        ENGINE_TRY(const bool isTrue, holds(m_context, relation, left, right));
+        if (!isTrue)
             return Value::boolean(false);
         left = std::move(right);
     }
@@ -157,15 +137,10 @@ Result<Value> Interpreter::evaluate(const Call& node) {
     ENGINE_TRY(const Value callee, evaluate(*node.callee));
     ENGINE_TRY(const Arguments arguments, evaluateArguments(node.arguments));
     if (callee.isUndefined())
-        return templateError(callee.undefinedReason());
+        return templateLimit(callee.undefinedReason()); // a method, perhaps, that Python has
     if (!callee.is(Kind::Object))
         return templateError(fmt::format("'{}' object is not callable", callee.typeName()));
     return callee.asObject()->call(m_context, arguments);
-}
-
-Result<Value> Interpreter::filteredText(const Expression& filter, std::string text) {
-    m_blockText = Value::text(std::move(text));
-    return evaluate(filter);
 }
 
 Result<Value> Interpreter::evaluate(const FilterUse& node) {

@@ -64,7 +64,31 @@ Result<Value> replaceAll(RenderContext& context, const Value& input, const Argum
     if (bound.given(2) != nullptr) {
         ENGINE_TRY(limit, bound.integerOr(2, -1));
     }
-    return replacedValue(context, text, wanted, replacement, limit);
+    ENGINE_TRY_DO(context.spendReading(text.size() + wanted.size()));
+    std::string out;
+    std::size_t start = 0;
+    for (std::int64_t done = 0; done != limit; ++done) {
+        const std::size_t found = findText(text, wanted, start);
+        if (found == std::string_view::npos)
+            break;
+        ENGINE_TRY_DO(context.spend(replacement.size() / 16));
+        out.append(text, start, found - start);
+        out += replacement;
+        start = found + wanted.size();
+        if (out.size() > context.maxTextBytes())
+            break;
+        if (!wanted.empty())
+            continue;
+        // An empty text is found before every character and at the end.
+        if (start == text.size())
+            break;
+        const std::size_t bytes = utf8::characterAt(text, start).bytes;
+        out.append(text, start, bytes);
+        start += bytes;
+    }
+    out.append(text, start);
+    ENGINE_TRY_DO(context.spendText(out.size()));
+    return Value::text(std::move(out));
 }
 
 Result<Value> indent(RenderContext& context, const Value& input, const Arguments& arguments) {
@@ -161,6 +185,15 @@ Result<Value> length(RenderContext& context, const Value& input, const Arguments
     return Value::integer(count);
 }
 
+/// To a whole number, halves to the even one.
+Result<Value> rounded(RenderContext&, const Value& input, const Arguments& arguments) {
+    ENGINE_TRY_DO(BoundArguments::bind("round", arguments, {}));
+    if (!input.isNumber())
+        return templateError(fmt::format("round needs a number, not {}", input.typeName()));
+    return input.isIntegral() ? Value::integer(input.asInteger())
+                              : Value::number(std::nearbyint(input.asDouble()));
+}
+
 Result<Value> list(RenderContext& context, const Value& input, const Arguments& arguments) {
     ENGINE_TRY_DO(BoundArguments::bind("list", arguments, {}));
     ENGINE_TRY(const Items items, itemsOf(context, input));
@@ -202,6 +235,8 @@ Result<Value> items(RenderContext& context, const Value& input, const Arguments&
 
 constexpr std::pair<std::string_view, FilterFunction> kFilters[] = {
     {"capitalize", mapped<utf8::capitalized>},
+    {"count", length},
+    {"d", standIn},
     {"default", standIn},
     {"first", first},
     {"indent", indent},
@@ -212,6 +247,7 @@ constexpr std::pair<std::string_view, FilterFunction> kFilters[] = {
     {"list", list},
     {"lower", mapped<utf8::lower>},
     {"replace", replaceAll},
+    {"round", rounded},
     {"safe", mapped<unchanged>},
     {"string", mapped<unchanged>},
     {"title", mapped<titled>},

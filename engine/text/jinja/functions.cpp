@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Functions, tests, and how arguments are bound to parameters.
 #include "engine/text/jinja/builtins.h"
+#include "engine/text/jinja/values/operations.h"
 #include "engine/text/jinja/values/value_text.h"
 
 #include <algorithm>
@@ -14,24 +16,7 @@ namespace {
 constexpr std::int64_t kMaxRange = 100'000;
 constexpr std::size_t kMaxTimeBytes = 2000;
 
-using FunctionCode = Result<Value> (*)(RenderContext&, const Arguments&);
-
-class Function : public Object {
-public:
-    explicit Function(FunctionCode code)
-        : m_code(code) {}
-
-    std::string_view typeName() const override { return "function"; }
-
-    Result<Value> call(RenderContext& context, const Arguments& arguments) override {
-        return m_code(context, arguments);
-    }
-
-private:
-    FunctionCode m_code;
-};
-
-Result<Value> makeRange(RenderContext& context, const Arguments& arguments) {
+Result<Value> makeRange(RenderContext& context, const Value&, const Arguments& arguments) {
     ENGINE_TRY(const auto bound, BoundArguments::bind("range", arguments, {"a", "b", "c"}, 1));
     ENGINE_TRY(const std::int64_t a, bound.integerOr(0, 0));
     ENGINE_TRY(const std::int64_t b, bound.integerOr(1, 0));
@@ -54,7 +39,7 @@ Result<Value> makeRange(RenderContext& context, const Arguments& arguments) {
     return Value::range(std::move(numbers), fmt::format("range({}, {}{})", start, stop, suffix));
 }
 
-Result<Value> makeNamespace(RenderContext& context, const Arguments& arguments) {
+Result<Value> makeNamespace(RenderContext& context, const Value&, const Arguments& arguments) {
     ENGINE_TRY_DO(context.spend(20 + 4 * arguments.named.size()));
     if (!arguments.positional.empty())
         return templateError("namespace() takes named arguments only");
@@ -66,7 +51,7 @@ Result<Value> makeNamespace(RenderContext& context, const Arguments& arguments) 
     return Value::object(std::move(made));
 }
 
-Result<Value> raiseException(RenderContext& context, const Arguments& arguments) {
+Result<Value> raiseException(RenderContext& context, const Value&, const Arguments& arguments) {
     ENGINE_TRY(const auto bound,
                BoundArguments::bind("raise_exception", arguments, {"message"}, 1));
     ENGINE_TRY(std::string message, toText(context, bound.valueAt(0)));
@@ -74,7 +59,7 @@ Result<Value> raiseException(RenderContext& context, const Arguments& arguments)
 }
 
 /// The local time now, with English names whatever the user's language: prompts are in English.
-Result<Value> strftimeNow(RenderContext& context, const Arguments& arguments) {
+Result<Value> strftimeNow(RenderContext& context, const Value&, const Arguments& arguments) {
     ENGINE_TRY(const auto bound, BoundArguments::bind("strftime_now", arguments, {"format"}, 1));
     ENGINE_TRY(const std::string format, bound.textOr(0, ""));
     ENGINE_TRY_DO(context.spendReading(format.size()));
@@ -89,7 +74,77 @@ Result<Value> strftimeNow(RenderContext& context, const Arguments& arguments) {
     return Value::text(std::string(text, bytes));
 }
 
+using Claim = bool (*)(const Value&);
+
+template <Claim Holds>
+Result<bool> claimed(RenderContext&, const Value& value, const Arguments& arguments) {
+    ENGINE_TRY_DO(BoundArguments::bind("test", arguments, {}));
+    return Holds(value);
+}
+
+/// What has a length and can be indexed.
+bool isSequence(const Value& value) {
+    if (!value.is(Kind::Sequence))
+        return value.isText() || value.is(Kind::Dict) || value.isUndefined();
+    return value.isSequence(SequenceKind::List) || value.isSequence(SequenceKind::Tuple) ||
+           value.isSequence(SequenceKind::Range);
+}
+
+/// Remainder 0 is even, 1 is odd; 3.5 is neither.
+template <std::int64_t Wanted>
+Result<bool> parity(RenderContext& context, const Value& value, const Arguments& arguments) {
+    ENGINE_TRY_DO(BoundArguments::bind("even", arguments, {}));
+    ENGINE_TRY(const Value remainder,
+               calculate(context, ArithmeticOperator::Modulo, value, Value::integer(2)));
+    return areEqual(context, remainder, Value::integer(Wanted));
+}
+
+template <Relation Wanted>
+Result<bool> compared(RenderContext& context, const Value& value, const Arguments& arguments) {
+    ENGINE_TRY(const auto bound, BoundArguments::bind("test", arguments, {"other"}, 1));
+    return holds(context, Wanted, value, bound.valueAt(0));
+}
+
+constexpr std::pair<std::string_view, TestFunction> kTests[] = {
+    {"boolean", claimed<[](const Value& value) { return value.is(Kind::Boolean); }>},
+    {"defined", claimed<[](const Value& value) { return !value.isUndefined(); }>},
+    {"eq", compared<Relation::Equal>},
+    {"equalto", compared<Relation::Equal>},
+    {"even", parity<0>},
+    {"false",
+     claimed<[](const Value& value) { return value.is(Kind::Boolean) && !value.asBoolean(); }>},
+    {"float", claimed<[](const Value& value) { return value.is(Kind::Float); }>},
+    {"ge", compared<Relation::GreaterOrEqual>},
+    {"greaterthan", compared<Relation::Greater>},
+    {"gt", compared<Relation::Greater>},
+    {"in", compared<Relation::In>},
+    {"integer", claimed<[](const Value& value) { return value.is(Kind::Integer); }>},
+    {"iterable",
+     claimed<[](const Value& value) { return value.is(Kind::Sequence) || isSequence(value); }>},
+    {"le", compared<Relation::LessOrEqual>},
+    {"lessthan", compared<Relation::Less>},
+    {"lt", compared<Relation::Less>},
+    {"mapping", claimed<[](const Value& value) { return value.is(Kind::Dict); }>},
+    {"ne", compared<Relation::NotEqual>},
+    {"none", claimed<[](const Value& value) { return value.is(Kind::None); }>},
+    {"number", claimed<[](const Value& value) { return value.isNumber(); }>},
+    {"odd", parity<1>},
+    {"sequence", claimed<isSequence>},
+    {"string", claimed<[](const Value& value) { return value.isText(); }>},
+    {"true",
+     claimed<[](const Value& value) { return value.is(Kind::Boolean) && value.asBoolean(); }>},
+    {"undefined", claimed<[](const Value& value) { return value.isUndefined(); }>},
+    {"==", compared<Relation::Equal>},
+    {"!=", compared<Relation::NotEqual>},
+    {"<", compared<Relation::Less>},
+    {"<=", compared<Relation::LessOrEqual>},
+    {">", compared<Relation::Greater>},
+    {">=", compared<Relation::GreaterOrEqual>},
+};
+
 } // namespace
+
+TestFunction findTest(std::string_view name) { return findNamed(kTests, name); }
 
 std::optional<Value> Namespace::attribute(std::string_view name) const {
     const Value* found = m_attributes.findText(name);
@@ -97,7 +152,7 @@ std::optional<Value> Namespace::attribute(std::string_view name) const {
 }
 
 std::vector<std::pair<std::string, Value>> globalFunctions() {
-    constexpr std::pair<std::string_view, FunctionCode> kFunctions[] = {
+    constexpr std::pair<std::string_view, FilterFunction> kFunctions[] = {
         {"namespace", makeNamespace},
         {"raise_exception", raiseException},
         {"range", makeRange},
@@ -105,16 +160,16 @@ std::vector<std::pair<std::string, Value>> globalFunctions() {
     };
     std::vector<std::pair<std::string, Value>> functions;
     for (const auto& [name, code] : kFunctions)
-        functions.emplace_back(name, Value::object(std::make_shared<Function>(code)));
+        functions.emplace_back(name, boundTo(Value(), code));
     return functions;
 }
 
 Result<BoundArguments> BoundArguments::bind(std::string_view function,
                                             const Arguments& arguments,
-                                            std::initializer_list<std::string_view> parameters,
+                                            const std::vector<std::string_view>& parameters,
                                             std::size_t required) {
     if (arguments.positional.size() > parameters.size())
-        return templateError(fmt::format("{}() takes at most {} arguments, not {}",
+        return templateLimit(fmt::format("{}() takes at most {} arguments, not {}",
                                          function,
                                          parameters.size(),
                                          arguments.positional.size()));
@@ -123,9 +178,9 @@ Result<BoundArguments> BoundArguments::bind(std::string_view function,
     bound.m_values.assign(arguments.positional.begin(), arguments.positional.end());
     bound.m_values.resize(parameters.size());
     for (const auto& [name, value] : arguments.named) {
-        const auto* place = std::find(parameters.begin(), parameters.end(), name);
+        const auto place = std::find(parameters.begin(), parameters.end(), name);
         if (place == parameters.end())
-            return templateError(
+            return templateLimit(
                 fmt::format("{}() got an unexpected keyword argument '{}'", function, name));
         auto& slot = bound.m_values[static_cast<std::size_t>(place - parameters.begin())];
         if (slot)
@@ -136,7 +191,7 @@ Result<BoundArguments> BoundArguments::bind(std::string_view function,
     for (std::size_t i = 0; i < required; ++i)
         if (!bound.m_values[i])
             return templateError(
-                fmt::format("{}() misses its argument '{}'", function, *(parameters.begin() + i)));
+                fmt::format("{}() misses its argument '{}'", function, parameters[i]));
     return bound;
 }
 

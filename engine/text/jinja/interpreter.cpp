@@ -102,7 +102,7 @@ Result<std::string> Interpreter::run(const SyntaxTree& tree, const Value& variab
         m_scope->variables.emplace(name, std::move(function));
     for (const Dict::Entry& entry : variables.asDict().entries())
         m_scope->variables.insert_or_assign(entry.key.asText(), entry.value);
-    m_scope = innerScope();
+    m_scope = std::make_shared<Scope>(m_scope);
     ENGINE_TRY_DO(executeBody(tree.body));
     return std::move(m_out);
 }
@@ -113,8 +113,6 @@ Result<void> Interpreter::enter() {
     ++m_depth;
     return m_context.spend(1);
 }
-
-std::shared_ptr<Scope> Interpreter::innerScope() const { return std::make_shared<Scope>(m_scope); }
 
 Result<void> Interpreter::append(std::string_view text) {
     if (m_out.size() + text.size() > m_context.maxTextBytes())
@@ -137,18 +135,17 @@ Result<Interpreter::Flow> Interpreter::executeBody(const Body& body) {
     return Flow::Next;
 }
 
-Result<Interpreter::Flow> Interpreter::executeInScope(const Body& body,
-                                                      const std::shared_ptr<Scope>& scope) {
-    const auto outer = std::exchange(m_scope, scope);
+Result<Interpreter::Flow> Interpreter::executeInScope(const Body& body) {
+    const auto outer = std::exchange(m_scope, std::make_shared<Scope>(m_scope));
     auto flow = executeBody(body);
     m_scope = outer;
     return flow;
 }
 
 /// What a body writes, as a text instead of output.
-Result<std::string> Interpreter::capture(const Body& body, const std::shared_ptr<Scope>& scope) {
+Result<std::string> Interpreter::capture(const Body& body) {
     std::string outer = std::exchange(m_out, std::string());
-    auto flow = executeInScope(body, scope);
+    auto flow = executeInScope(body);
     std::string captured = std::exchange(m_out, std::move(outer));
     if (!flow)
         return std::move(flow).error();
@@ -218,7 +215,7 @@ Result<Interpreter::Flow> Interpreter::execute(const For& node) {
     }
     m_scope = outer;
     // Jinja's own rule: also a loop that only ever broke off or continued has its else.
-    return isBodyFinished ? Flow::Next : executeInScope(node.otherwise, innerScope());
+    return isBodyFinished ? Flow::Next : executeInScope(node.otherwise);
 }
 
 Result<Interpreter::Flow> Interpreter::execute(const Set& node) {
@@ -228,7 +225,7 @@ Result<Interpreter::Flow> Interpreter::execute(const Set& node) {
 }
 
 Result<Interpreter::Flow> Interpreter::execute(const SetBlock& node) {
-    ENGINE_TRY(std::string text, capture(node.body, innerScope()));
+    ENGINE_TRY(std::string text, capture(node.body));
     ENGINE_TRY_DO(assign(node.target, Value::text(std::move(text))));
     return Flow::Next;
 }
@@ -241,15 +238,16 @@ Result<Interpreter::Flow> Interpreter::execute(const MacroDefinition& node) {
 }
 
 Result<Interpreter::Flow> Interpreter::execute(const FilterBlock& node) {
-    ENGINE_TRY(std::string text, capture(node.body, innerScope()));
-    ENGINE_TRY(const Value value, filteredText(*node.filter, std::move(text)));
+    ENGINE_TRY(std::string text, capture(node.body));
+    m_blockText = Value::text(std::move(text));
+    ENGINE_TRY(const Value value, evaluate(*node.filter));
     ENGINE_TRY(const std::string filtered, toText(m_context, value));
     ENGINE_TRY_DO(append(filtered));
     return Flow::Next;
 }
 
 Result<Interpreter::Flow> Interpreter::execute(const Block& node) {
-    return executeInScope(node.body, innerScope());
+    return executeInScope(node.body);
 }
 
 Result<Interpreter::Flow> Interpreter::execute(const LoopExit& node) {
@@ -293,10 +291,9 @@ Result<Value> Interpreter::callMacro(const MacroDefinition& macro,
         return templateLimit(
             fmt::format("macros call each other more than {} deep", m_maxMacroDepth));
     ++m_macroDepth;
-    const auto inner = std::make_shared<Scope>(scope);
-    const auto outer = std::exchange(m_scope, inner);
+    const auto outer = std::exchange(m_scope, std::make_shared<Scope>(scope));
     ENGINE_TRY_DO(bindParameters(macro, arguments));
-    ENGINE_TRY(std::string text, capture(macro.body, inner));
+    ENGINE_TRY(std::string text, capture(macro.body));
     m_scope = outer;
     --m_macroDepth;
     return Value::text(std::move(text));
@@ -305,26 +302,16 @@ Result<Value> Interpreter::callMacro(const MacroDefinition& macro,
 /// Puts the arguments into the current scope; defaults may use the parameters before them.
 Result<void> Interpreter::bindParameters(const MacroDefinition& macro, const Arguments& arguments) {
     ENGINE_TRY_DO(m_context.spend(macro.parameters.size() * arguments.named.size() / 4));
-    if (arguments.positional.size() > macro.parameters.size())
-        return templateError(fmt::format(
-            "macro '{}' takes not more than {} argument(s)", macro.name, macro.parameters.size()));
-    for (const auto& [name, value] : arguments.named)
-        if (std::ranges::count(macro.parameters, name, &MacroParameter::name) == 0)
-            return templateError(
-                fmt::format("macro '{}' takes no keyword argument '{}'", macro.name, name));
-    for (std::size_t i = 0; i < macro.parameters.size(); ++i) {
+    std::vector<std::string_view> names;
+    for (const MacroParameter& parameter : macro.parameters)
+        names.push_back(parameter.name);
+    ENGINE_TRY(const auto bound, BoundArguments::bind(macro.name, arguments, names));
+    for (std::size_t i = 0; i < names.size(); ++i) {
         const MacroParameter& parameter = macro.parameters[i];
-        const Value* named = arguments.findNamed(parameter.name);
-        const bool isPositional = i < arguments.positional.size();
-        if (named != nullptr && isPositional)
-            return templateError(
-                fmt::format("macro '{}' got two values for '{}'", macro.name, parameter.name));
         Value value =
             Value::undefined(fmt::format("parameter '{}' was not provided", parameter.name));
-        if (isPositional) {
-            value = arguments.positional[i];
-        } else if (named != nullptr) {
-            value = *named;
+        if (bound.has(i)) {
+            value = bound.valueAt(i);
         } else if (parameter.standard != nullptr) {
             ENGINE_TRY(value, evaluate(*parameter.standard));
         }

@@ -47,12 +47,11 @@ private:
 
     // interpreter.cpp: statements
     Result<Flow> executeBody(const Body& body);
-    Result<Flow> executeInScope(const Body& body, const std::shared_ptr<Scope>& scope);
-    Result<std::string> capture(const Body& body, const std::shared_ptr<Scope>& scope);
+    Result<Flow> executeInScope(const Body& body);
+    Result<std::string> capture(const Body& body);
     Result<void> append(std::string_view text);
     Result<void> assign(const Target& target, const Value& value);
     Result<void> assignParts(const Target& target, const Value& value);
-    std::shared_ptr<Scope> innerScope() const;
 
     Result<Flow> execute(const PlainText& node);
     Result<Flow> execute(const Output& node);
@@ -86,9 +85,7 @@ private:
     Result<Value> evaluate(const Call& node);
     Result<Value> evaluate(const FilterUse& node);
     Result<Value> evaluate(const TestUse& node);
-    Result<bool> holds(Relation relation, const Value& left, const Value& right);
     Result<Arguments> evaluateArguments(const CallArguments& node);
-    Result<Value> filteredText(const Expression& filter, std::string text);
     Result<void> enter();
 
     RenderContext& m_context;

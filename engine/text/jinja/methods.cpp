@@ -28,24 +28,24 @@ private:
     FilterFunction m_function;
 };
 
-constexpr std::string_view kChangingListMethods[] = {
-    "append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"};
-
-constexpr std::string_view kChangingDictMethods[] = {
-    "clear", "pop", "popitem", "setdefault", "update"};
-
-bool changesReceiver(const Value& receiver, std::string_view name) {
-    if (receiver.isSequence(SequenceKind::List))
-        return std::ranges::count(kChangingListMethods, name) > 0;
-    return receiver.is(Kind::Dict) && std::ranges::count(kChangingDictMethods, name) > 0;
-}
-
 template <Side From>
 Result<Value> strip(RenderContext& context, const Value& text, const Arguments& arguments) {
     ENGINE_TRY(const auto bound, BoundArguments::bind("strip", arguments, {"chars"}));
     return strippedValue(context, text, bound.given(0), From);
 }
 
+Result<Value> listOf(RenderContext& context, const std::vector<std::string_view>& parts) {
+    ENGINE_TRY_DO(context.spend(3 * parts.size()));
+    std::vector<Value> items;
+    items.reserve(parts.size());
+    for (const std::string_view part : parts)
+        items.push_back(Value::text(std::string(part)));
+    return Value::list(std::move(items));
+}
+
+/// str.split and str.rsplit. From the right, too, a separator that overlaps itself is looked for
+/// from the left.
+template <Side From>
 Result<Value> split(RenderContext& context, const Value& text, const Arguments& arguments) {
     ENGINE_TRY(const auto bound, BoundArguments::bind("split", arguments, {"sep", "maxsplit"}));
     ENGINE_TRY(const std::int64_t limit, bound.integerOr(1, -1));
@@ -59,22 +59,77 @@ Result<Value> split(RenderContext& context, const Value& text, const Arguments& 
             return templateError("empty separator");
         ENGINE_TRY_DO(context.spendReading(separator->size()));
     }
-    const auto parts = splitText(text.asText(), separator, limit);
-    ENGINE_TRY_DO(context.spend(3 * parts.size()));
-    std::vector<Value> items;
-    items.reserve(parts.size());
-    for (const std::string_view part : parts)
-        items.push_back(Value::text(std::string(part)));
-    return Value::list(std::move(items));
+    auto parts = splitText(text.asText(), separator, From == Side::Left ? limit : -1);
+    const std::int64_t splits = static_cast<std::int64_t>(parts.size()) - 1;
+    if (From == Side::Right && limit >= 0 && splits >= limit) {
+        const auto surplus = static_cast<std::ptrdiff_t>(splits - limit);
+        const char* const begin = text.asText().data();
+        const std::string_view last = parts[static_cast<std::size_t>(surplus)];
+        const char* const end = last.data() + last.size();
+        parts.erase(parts.begin(), parts.begin() + surplus);
+        parts.front() = std::string_view(begin, static_cast<std::size_t>(end - begin));
+    }
+    return listOf(context, parts);
 }
 
-template <Side From>
-Result<Value> touches(RenderContext& context, const Value& text, const Arguments& arguments) {
-    ENGINE_TRY(const auto bound, BoundArguments::bind("startswith", arguments, {"text"}, 1));
+Result<Value> lines(RenderContext& context, const Value& text, const Arguments& arguments) {
+    ENGINE_TRY_DO(BoundArguments::bind("splitlines", arguments, {}));
+    ENGINE_TRY_DO(context.spendText(text.asText().size()));
+    return listOf(context, splitLines(text.asText()));
+}
+
+Result<Value> title(RenderContext& context, const Value& text, const Arguments& arguments) {
+    ENGINE_TRY_DO(BoundArguments::bind("title", arguments, {}));
+    ENGINE_TRY_DO(context.spendLookingUp(text.asText().size()));
+    return Value::text(utf8::titled(text.asText()));
+}
+
+/// str.find in the whole text, or str.count.
+template <bool Counts>
+Result<Value> find(RenderContext& context, const Value& text, const Arguments& arguments) {
+    ENGINE_TRY(const auto bound, BoundArguments::bind("find", arguments, {"sub"}, 1));
     ENGINE_TRY(const std::string wanted, bound.textOr(0, ""));
-    ENGINE_TRY_DO(context.spend(1 + wanted.size() / 64));
-    const std::string& all = text.asText();
-    return Value::boolean(From == Side::Left ? all.starts_with(wanted) : all.ends_with(wanted));
+    if (wanted.empty())
+        return templateLimit("looking for an empty text is not supported");
+    ENGINE_TRY_DO(context.spend(2 + (text.asText().size() + wanted.size()) / 16));
+    const auto parts = splitText(text.asText(), wanted, Counts ? -1 : 1);
+    if (parts.size() == 1)
+        return Value::integer(Counts ? 0 : -1);
+    return Value::integer(
+        static_cast<std::int64_t>(Counts ? parts.size() - 1 : utf8::characterCount(parts.front())));
+}
+
+bool touches(const Value& text, const std::string& affix, Side side) {
+    return side == Side::Left ? text.asText().starts_with(affix) : text.asText().ends_with(affix);
+}
+
+/// str.startswith and str.endswith; a tuple names several texts.
+template <Side From>
+Result<Value> touchesAny(RenderContext& context, const Value& text, const Arguments& arguments) {
+    ENGINE_TRY(const auto bound, BoundArguments::bind("startswith", arguments, {"text"}, 1));
+    const Value wanted = bound.valueAt(0);
+    const bool isTuple = wanted.isSequence(SequenceKind::Tuple);
+    for (const Value& one : isTuple ? wanted.asSequence()->items : std::vector{wanted}) {
+        if (!one.isText())
+            return templateError(
+                fmt::format("startswith() needs a str or a tuple of them, not {}", one.typeName()));
+        ENGINE_TRY_DO(context.spend(1 + one.asText().size() / 64));
+        if (touches(text, one.asText(), From))
+            return Value::boolean(true);
+    }
+    return Value::boolean(false);
+}
+
+/// str.removeprefix and str.removesuffix.
+template <Side From>
+Result<Value> withoutAffix(RenderContext& context, const Value& text, const Arguments& arguments) {
+    ENGINE_TRY(const auto bound, BoundArguments::bind("removeprefix", arguments, {"affix"}, 1));
+    ENGINE_TRY(const std::string affix, bound.textOr(0, ""));
+    ENGINE_TRY_DO(context.spendText(text.asText().size()));
+    if (!touches(text, affix, From))
+        return text;
+    const std::size_t length = text.asText().size() - affix.size();
+    return Value::text(text.asText().substr(From == Side::Left ? affix.size() : 0, length));
 }
 
 Result<Value> join(RenderContext& context, const Value& text, const Arguments& arguments) {
@@ -94,12 +149,19 @@ Result<Value> join(RenderContext& context, const Value& text, const Arguments& a
 constexpr std::string_view kFilterMethods[] = {"capitalize", "lower", "replace", "strip", "upper"};
 
 constexpr std::pair<std::string_view, FilterFunction> kTextMethods[] = {
-    {"endswith", touches<Side::Right>},
+    {"count", find<true>},
+    {"endswith", touchesAny<Side::Right>},
+    {"find", find<false>},
     {"join", join},
     {"lstrip", strip<Side::Left>},
+    {"removeprefix", withoutAffix<Side::Left>},
+    {"removesuffix", withoutAffix<Side::Right>},
+    {"rsplit", split<Side::Right>},
     {"rstrip", strip<Side::Right>},
-    {"split", split},
-    {"startswith", touches<Side::Left>},
+    {"split", split<Side::Left>},
+    {"splitlines", lines},
+    {"startswith", touchesAny<Side::Left>},
+    {"title", title},
 };
 
 Result<Value> dictGet(RenderContext& context, const Value& dict, const Arguments& arguments) {
@@ -178,42 +240,11 @@ strippedValue(RenderContext& context, const Value& text, const Value* characters
     return kept.size() == text.asText().size() ? text : Value::text(std::string(kept));
 }
 
-Result<Value> replacedValue(RenderContext& context,
-                            std::string_view text,
-                            std::string_view wanted,
-                            std::string_view replacement,
-                            std::int64_t limit) {
-    ENGINE_TRY_DO(context.spendReading(text.size() + wanted.size()));
-    std::string out;
-    std::size_t start = 0;
-    for (std::int64_t done = 0; done != limit; ++done) {
-        const std::size_t found = findText(text, wanted, start);
-        if (found == std::string_view::npos)
-            break;
-        ENGINE_TRY_DO(context.spend(replacement.size() / 16));
-        out += text.substr(start, found - start);
-        out += replacement;
-        start = found + wanted.size();
-        if (out.size() > context.maxTextBytes())
-            break;
-        if (!wanted.empty())
-            continue;
-        // An empty text is found before every character and at the end.
-        if (start == text.size())
-            break;
-        const std::size_t bytes = utf8::characterAt(text, start).bytes;
-        out += text.substr(start, bytes);
-        start += bytes;
-    }
-    out += text.substr(start);
-    ENGINE_TRY_DO(context.spendText(out.size()));
-    return Value::text(std::move(out));
+Value boundTo(Value receiver, FilterFunction function) {
+    return Value::object(std::make_shared<BoundMethod>(std::move(receiver), function));
 }
 
 std::optional<Value> boundMethod(const Value& receiver, std::string_view name) {
-    if (changesReceiver(receiver, name))
-        return Value::undefined(fmt::format(
-            "access to attribute '{}' of '{}' object is unsafe.", name, receiver.typeName()));
     FilterFunction function = nullptr;
     if (receiver.isText() && std::ranges::count(kFilterMethods, name) > 0)
         function = findFilter(name == "strip" ? "trim" : name);
@@ -223,7 +254,7 @@ std::optional<Value> boundMethod(const Value& receiver, std::string_view name) {
         function = findNamed(kDictMethods, name);
     if (function == nullptr)
         return std::nullopt;
-    return Value::object(std::make_shared<BoundMethod>(receiver, function));
+    return boundTo(receiver, function);
 }
 
 } // namespace engine::jinja

@@ -11,14 +11,6 @@ namespace engine::jinja {
 
 namespace {
 
-/// Whether an order of texts, or of numbers, puts `a` before `b`.
-bool comesBefore(const Value& a, const Value& b) {
-    if (a.isText())
-        return a.asText() < b.asText();
-    return a.isIntegral() && b.isIntegral() ? a.asInteger() < b.asInteger()
-                                            : a.asDouble() < b.asDouble();
-}
-
 /// What `attribute=` of a filter means: "function.name", taken item by item.
 Result<Value> followPath(RenderContext& context, Value value, const Value& path) {
     if (!path.isText())
@@ -45,7 +37,8 @@ struct KeyedValue {
 };
 
 /// Stable, as Python's sort. Errors: keys that are neither all texts nor all numbers.
-Result<Value> sortedByKey(RenderContext& context, std::vector<KeyedValue> entries) {
+Result<Value>
+sortedByKey(RenderContext& context, std::vector<KeyedValue> entries, bool isReversed = false) {
     const auto rounds = static_cast<std::uint64_t>(std::bit_width(entries.size()));
     for (const KeyedValue& entry : entries) {
         ENGINE_TRY_DO(context.spend(rounds));
@@ -53,8 +46,8 @@ Result<Value> sortedByKey(RenderContext& context, std::vector<KeyedValue> entrie
         if (entry.key.isText())
             ENGINE_TRY_DO(context.spendReading(rounds * entry.key.asText().size()));
     }
-    std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-        return comesBefore(a.key, b.key);
+    std::stable_sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
+        return isReversed ? comesBefore(b.key, a.key) : comesBefore(a.key, b.key);
     });
     std::vector<Value> values;
     values.reserve(entries.size());
@@ -82,7 +75,9 @@ Arguments argumentsFrom(const Arguments& arguments, std::size_t start) {
 /// map(attribute="name"), or map("filter", its arguments).
 Result<Value> map(RenderContext& context, const Value& input, const Arguments& arguments) {
     const Value* attribute = arguments.findNamed("attribute");
-    const bool isByAttribute = attribute != nullptr && arguments.named.size() == 1;
+    const Value* standard = arguments.findNamed("default");
+    const bool isByAttribute =
+        attribute != nullptr && arguments.named.size() == (standard == nullptr ? 1U : 2U);
     const bool hasName = !arguments.positional.empty() && arguments.positional[0].isText();
     if (isByAttribute == hasName)
         return templateError("map takes an attribute or the name of a filter");
@@ -98,7 +93,7 @@ Result<Value> map(RenderContext& context, const Value& input, const Arguments& a
         ENGINE_TRY(Value value,
                    isByAttribute ? followPath(context, item, *attribute)
                                  : filter(context, item, rest));
-        mapped.push_back(std::move(value));
+        mapped.push_back(standard && value.isUndefined() ? *standard : std::move(value));
     }
     return Value::sequence(SequenceKind::Generator, std::move(mapped));
 }
@@ -127,29 +122,62 @@ Result<Value> select(RenderContext& context, const Value& input, const Arguments
         if (ByAttribute) {
             ENGINE_TRY(value, followPath(context, item, arguments.positional[0]));
         }
-        ENGINE_TRY(const bool holds, test ? test(context, value, rest) : value.isTrue());
-        if (holds == Wanted)
+        ENGINE_TRY(const bool isTrue, test ? test(context, value, rest) : value.isTrue());
+        if (isTrue == Wanted)
             kept.push_back(item);
     }
     return Value::sequence(SequenceKind::Generator, std::move(kept));
 }
 
+Result<Value> partOf(RenderContext& context, const Value& item, const Value* attribute) {
+    return attribute != nullptr ? followPath(context, item, *attribute) : Result<Value>(item);
+}
+
 Result<Value> sort(RenderContext& context, const Value& input, const Arguments& arguments) {
-    const Value* attribute = arguments.findNamed("attribute");
-    const std::size_t known = attribute == nullptr ? 0 : 1;
-    if (!arguments.positional.empty() || arguments.named.size() != known)
-        return templateLimit("sort() takes an attribute and nothing else here");
+    ENGINE_TRY(const auto bound,
+               BoundArguments::bind("sort", arguments, {"reverse", "case_sensitive", "attribute"}));
+    if (bound.truthOr(1, false))
+        return templateLimit("sorting capitals before other letters is not supported");
     ENGINE_TRY(const Items items, itemsOf(context, input));
     std::vector<KeyedValue> entries;
     for (const Value& item : *items) {
-        Value value = item;
-        if (attribute != nullptr) {
-            ENGINE_TRY(value, followPath(context, item, *attribute));
-        }
-        ENGINE_TRY(Value key, keyOf(context, value));
+        ENGINE_TRY(const Value part, partOf(context, item, bound.given(2)));
+        ENGINE_TRY(Value key, keyOf(context, part));
         entries.push_back({std::move(key), item});
     }
-    return sortedByKey(context, std::move(entries));
+    return sortedByKey(context, std::move(entries), bound.truthOr(0, false));
+}
+
+/// min and max: the first of all when sorted.
+template <bool IsReversed>
+Result<Value> extreme(RenderContext& context, const Value& input, const Arguments& arguments) {
+    ENGINE_TRY_DO(BoundArguments::bind("min", arguments, {}));
+    ENGINE_TRY(const Value sorted, sort(context, input, {{Value::boolean(IsReversed)}, {}}));
+    const std::vector<Value>& items = sorted.asSequence()->items;
+    return items.empty() ? Value::undefined("No aggregated item, sequence was empty.")
+                         : items.front();
+}
+
+Result<Value> sum(RenderContext& context, const Value& input, const Arguments& arguments) {
+    ENGINE_TRY(const auto bound, BoundArguments::bind("sum", arguments, {"attribute", "start"}));
+    ENGINE_TRY(const Items items, itemsOf(context, input));
+    Value total = bound.has(1) ? bound.valueAt(1) : Value::integer(0);
+    for (const Value& item : *items) {
+        ENGINE_TRY_DO(context.spend(1));
+        ENGINE_TRY(const Value part, partOf(context, item, bound.given(0)));
+        ENGINE_TRY(total, calculate(context, ArithmeticOperator::Add, total, part));
+    }
+    return total;
+}
+
+Result<Value> reverse(RenderContext& context, const Value& input, const Arguments& arguments) {
+    ENGINE_TRY_DO(BoundArguments::bind("reverse", arguments, {}));
+    if (input.isText())
+        return sliceOf(context, input, {Value::none(), Value::none(), Value::integer(-1)});
+    ENGINE_TRY(const Items items, itemsOf(context, input));
+    ENGINE_TRY_DO(context.spend(items->size()));
+    std::vector<Value> reversed(items->rbegin(), items->rend());
+    return Value::sequence(SequenceKind::Generator, std::move(reversed));
 }
 
 Result<Value> dictsort(RenderContext& context, const Value& input, const Arguments& arguments) {
@@ -192,11 +220,15 @@ constexpr std::pair<std::string_view, FilterFunction> kSelectionFilters[] = {
     {"dictsort", dictsort},
     {"join", joinItems},
     {"map", map},
+    {"max", extreme<true>},
+    {"min", extreme<false>},
     {"reject", select<false, false>},
     {"rejectattr", select<false, true>},
+    {"reverse", reverse},
     {"select", select<true, false>},
     {"selectattr", select<true, true>},
     {"sort", sort},
+    {"sum", sum},
     {"unique", unique},
 };
 

@@ -13,37 +13,48 @@ namespace engine {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kUses = {"bos_token",
-                                                   "eos_token",
-                                                   "unk_token",
-                                                   "sep_token",
-                                                   "pad_token",
-                                                   "cls_token",
-                                                   "mask_token",
-                                                   "additional_special_tokens"};
+/// The names that classes of transformers have for tokens unless they are told others.
+struct ClassTokens {
+    std::string_view beginning; ///< of the class's name: it may end in "Fast"
+    std::string_view bos;
+    std::string_view eos;
+    std::string_view unk;
+    std::string_view pad;
+};
+
+constexpr std::array kClassTokens = {
+    ClassTokens{"LlamaTokenizer", "<s>", "</s>", "<unk>", ""},
+    ClassTokens{"CodeLlamaTokenizer", "<s>", "</s>", "<unk>", ""},
+    ClassTokens{"GemmaTokenizer", "<bos>", "<eos>", "<unk>", "<pad>"},
+    ClassTokens{"GPT2Tokenizer", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", ""},
+    ClassTokens{"Qwen2Tokenizer", "", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>"},
+};
 
 /// A token is a string, or an object with its content.
-std::string readToken(const JsonValue& value) {
+AddedToken readToken(const JsonValue& value, bool isSpecial) {
     const JsonValue content = value.isObject() ? value["content"] : value;
-    return std::string(content.asString().value_or(std::string_view()));
+    AddedToken token;
+    token.content = std::string(content.asString().value_or(std::string_view()));
+    token.isSpecial = isSpecial || value["special"].asBool().value_or(false);
+    token.isNormalized = value["normalized"].asBool().value_or(!token.isSpecial);
+    token.stripsLeft = value["lstrip"].asBool().value_or(false);
+    token.stripsRight = value["rstrip"].asBool().value_or(false);
+    token.isSingleWord = value["single_word"].asBool().value_or(false);
+    return token;
 }
 
-/// Appends what is named for a use: a token, or a list of them.
-void addSpecialTokens(const JsonValue& root, std::vector<std::string>& contents) {
-    for (const std::string_view use : kUses) {
-        const JsonValue named = root[use];
-        if (named.isArray()) {
-            for (const JsonValue& token : named.items())
-                contents.push_back(readToken(token));
-        } else {
-            contents.push_back(readToken(named));
-        }
-    }
+/// Takes the tokens that are named for a use over those that were named before.
+void readNamedTokens(const JsonValue& root, TokenizerConfig& config) {
+    for (std::size_t i = 0; i < kTokenUses.size(); ++i)
+        if (root.contains(kTokenUses[i]))
+            config.namedTokens[i] = readToken(root[kTokenUses[i]], true);
+    for (const JsonValue& token : root["additional_special_tokens"].items())
+        config.moreSpecialTokens.push_back(readToken(token, true));
 }
 
 Result<AddedToken>
 readAddedToken(std::string_view key, const JsonValue& value, const std::string& source) {
-    AddedToken token;
+    AddedToken token = readToken(value, false);
     const auto parsed = std::from_chars(key.data(), key.data() + key.size(), token.id);
     const bool isNumber = parsed.ec == std::errc() && parsed.ptr == key.data() + key.size();
     if (!isNumber || token.id < 0 || static_cast<std::size_t>(token.id) >= kMaxVocabSize)
@@ -53,11 +64,6 @@ readAddedToken(std::string_view key, const JsonValue& value, const std::string& 
                                  source,
                                  value.offset()),
                      "Fetch the file again."};
-    token.content = readToken(value);
-    token.isSpecial = value["special"].asBool().value_or(false);
-    token.stripsLeft = value["lstrip"].asBool().value_or(false);
-    token.stripsRight = value["rstrip"].asBool().value_or(false);
-    token.isSingleWord = value["single_word"].asBool().value_or(false);
     return token;
 }
 
@@ -68,29 +74,47 @@ bool TokenizerConfig::honoursAddFlags() const {
            tokenizerClass.starts_with("CodeLlamaTokenizer");
 }
 
+std::string TokenizerConfig::textFor(std::string_view use) const {
+    for (std::size_t i = 0; i < kTokenUses.size(); ++i)
+        if (kTokenUses[i] == use && namedTokens[i])
+            return namedTokens[i]->content;
+    for (const ClassTokens& known : kClassTokens)
+        if (tokenizerClass.starts_with(known.beginning))
+            return std::string(use == "bos_token"   ? known.bos
+                               : use == "eos_token" ? known.eos
+                               : use == "unk_token" ? known.unk
+                               : use == "pad_token" ? known.pad
+                                                    : std::string_view());
+    return {};
+}
+
 Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files) {
     TokenizerConfig config;
-    const auto path = files.tokenizerConfigPath();
-    if (!path)
-        return config;
-    ENGINE_TRY(const JsonDocument document, readJsonFile(path->string()));
-    const JsonValue root = document.root();
-    config.isPresent = true;
-    config.tokenizerClass = readToken(root["tokenizer_class"]);
-    config.bosToken = readToken(root["bos_token"]);
-    config.eosToken = readToken(root["eos_token"]);
-    config.addsBos = root["add_bos_token"].asBool();
-    config.addsEos = root["add_eos_token"].asBool();
-    const bool isOtherClass =
-        !config.tokenizerClass.empty() && !config.tokenizerClass.starts_with("LlamaTokenizer");
-    config.isLegacy = isOtherClass || root["legacy"].asBool().value_or(true);
-    config.addsPrefixSpace = root["add_prefix_space"].asBool().value_or(true);
-    for (const auto& [key, value] : root["added_tokens_decoder"].members()) {
-        ENGINE_TRY(AddedToken token, readAddedToken(key, value, path->string()));
-        if (!token.content.empty())
-            config.addedTokens.push_back(std::move(token));
+    bool listsAddedTokens = false;
+    if (const auto path = files.tokenizerConfigPath()) {
+        ENGINE_TRY(const JsonDocument document, readJsonFile(path->string()));
+        const JsonValue root = document.root();
+        config.isPresent = true;
+        config.tokenizerClass = readToken(root["tokenizer_class"], false).content;
+        config.addsBos = root["add_bos_token"].asBool();
+        config.addsEos = root["add_eos_token"].asBool();
+        const bool isOtherClass =
+            !config.tokenizerClass.empty() && !config.tokenizerClass.starts_with("LlamaTokenizer");
+        config.isLegacy = isOtherClass || root["legacy"].asBool().value_or(true);
+        config.addsPrefixSpace = root["add_prefix_space"].asBool().value_or(true);
+        listsAddedTokens = root.contains("added_tokens_decoder");
+        for (const auto& [key, value] : root["added_tokens_decoder"].members()) {
+            ENGINE_TRY(AddedToken token, readAddedToken(key, value, path->string()));
+            if (!token.content.empty())
+                config.addedTokens.push_back(std::move(token));
+        }
+        std::ranges::stable_sort(config.addedTokens, {}, &AddedToken::id);
+        readNamedTokens(root, config);
     }
-    addSpecialTokens(root, config.specialTokens);
+    if (const auto path = files.specialTokensMapPath(); path && !listsAddedTokens) {
+        ENGINE_TRY(const JsonDocument map, readJsonFile(path->string()));
+        readNamedTokens(map.root(), config);
+    }
     return config;
 }
 
@@ -100,11 +124,10 @@ Result<std::vector<AddedToken>> readAddedTokensFile(const ModelFiles& files,
     const auto path = files.addedTokensPath();
     if (!path || !config.addedTokens.empty())
         return added;
-    std::vector<std::string> special = config.specialTokens;
-    if (const auto mapPath = files.specialTokensMapPath()) {
-        ENGINE_TRY(const JsonDocument map, readJsonFile(mapPath->string()));
-        addSpecialTokens(map.root(), special);
-    }
+    std::vector<AddedToken> special = config.moreSpecialTokens;
+    for (const std::optional<AddedToken>& named : config.namedTokens)
+        if (named)
+            special.push_back(*named);
     ENGINE_TRY(const JsonDocument document, readJsonFile(path->string()));
     if (!document.root().isObject())
         return Error{ErrorCode::CorruptFile,
@@ -118,7 +141,7 @@ Result<std::vector<AddedToken>> readAddedTokensFile(const ModelFiles& files,
                                      path->string(),
                                      value.offset()),
                          "Fetch the file again."};
-        const bool isNamed = std::find(special.begin(), special.end(), text) != special.end();
+        const bool isNamed = std::ranges::count(special, text, &AddedToken::content) > 0;
         if (!text.empty())
             added.push_back({.content = std::string(text),
                              .id = static_cast<TokenId>(*id),

@@ -5,18 +5,23 @@
 #include "engine/loading/model_files.h"
 #include "engine/text/vocabulary/added_tokens.h"
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
 
-/// What of a tokenizer_config.json concerns tokens. A plain value.
+/// What a token may be named for, in the order in which transformers adds such tokens.
+inline constexpr std::array<std::string_view, 7> kTokenUses = {
+    "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
+
+/// What of a tokenizer_config.json concerns tokens; where it lists no added tokens, a
+/// special_tokens_map.json names them, as in transformers. A plain value.
 struct TokenizerConfig {
-    bool isPresent = false;
+    bool isPresent = false; ///< tokenizer_config.json is there
     std::string tokenizerClass;
-    std::string bosToken; ///< empty when not given
-    std::string eosToken;
     std::optional<bool> addsBos;
     std::optional<bool> addsEos;
     /// Every text between added tokens gets a space in front, as the model's own file has it. If
@@ -24,22 +29,26 @@ struct TokenizerConfig {
     /// Source: LlamaTokenizer of transformers 4.
     bool isLegacy = true;
     bool addsPrefixSpace = true;
-    std::vector<AddedToken> addedTokens; ///< added_tokens_decoder, in file order
-    /// Contents of the tokens that are named for a use, such as "pad_token".
-    std::vector<std::string> specialTokens;
+    std::vector<AddedToken> addedTokens; ///< added_tokens_decoder, by id
+    /// By kTokenUses, without ids; a use that is said to have no token has an empty content.
+    std::array<std::optional<AddedToken>, kTokenUses.size()> namedTokens;
+    std::vector<AddedToken> moreSpecialTokens; ///< additional_special_tokens, without ids
+
+    /// The text of the token that is named for one of kTokenUses, else of the one that Hugging
+    /// Face's class has for it; empty when there is none.
+    std::string textFor(std::string_view use) const;
 
     /// Whether Hugging Face's class of this name takes add_bos_token and add_eos_token to heart;
     /// the others follow tokenizer.json alone.
     bool honoursAddFlags() const;
 };
 
-/// Reads tokenizer_config.json if the folder has one; else all fields are empty.
-/// Errors: CorruptFile with the byte offset.
+/// Reads both files where the folder has them. Errors: CorruptFile with the byte offset.
 Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files);
 
 /// The added_tokens.json of a folder whose `config` lists no added tokens; none if it has none.
-/// Those are special that the configuration or special_tokens_map.json names for a use, and those
-/// that end a turn. Errors: CorruptFile with the byte offset.
+/// Those are special that the configuration names for a use, and those that end a turn.
+/// Errors: CorruptFile with the byte offset.
 Result<std::vector<AddedToken>> readAddedTokensFile(const ModelFiles& files,
                                                     const TokenizerConfig& config);
 

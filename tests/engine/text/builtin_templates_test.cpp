@@ -233,6 +233,67 @@ private slots:
                  origin.c_str());
     }
 
+    /// As the published template of openchat-3.5 writes roles.
+    void aTemplateMayWriteRolesAsTitles() {
+        const test_support::TemporaryFolder folder;
+        folder.write("tokenizer_config.json",
+                     R"({"chat_template": "{{ 'GPT4 Correct ' + messages[0]['role'].title() }}"})");
+        const SpellingTokenizer tokenizer({"<s>", "</s>"});
+        const auto chosen = chosenFor(folder, tokenizer);
+        QVERIFY(chosen);
+        const auto text = chosen.value().renderChat({{"user", "a"}}, tokenizer, true);
+        QVERIFY2(text, text ? "" : text.error().message.c_str());
+        QCOMPARE(text.value(), std::string("GPT4 Correct User"));
+    }
+
+    void aTemplateThatNeedsWhatIsMissingIsPassedOver() {
+        const std::pair<std::string, std::string> cases[] = {
+            {"{{ messages[0].content.zfill(9) }}", "'str' has no attribute 'zfill'"},
+            {"{% for m in messages %}{% if m.role == 'assistant' %}{{ m.content | xmlattr }}"
+             "{% endif %}{% endfor %}",
+             "the filter 'xmlattr' is not supported"},
+            {"{{ messages | selectattr('role', 'sameas', 'user') | list }}",
+             "the test 'sameas' is not supported"},
+            {"{% if not add_generation_prompt %}{{ lipsum() }}{% endif %}",
+             "'lipsum' is undefined"},
+        };
+        for (const auto& [source, words] : cases) {
+            const test_support::TemporaryFolder folder;
+            folder.write("tokenizer_config.json", "{\"chat_template\": \"" + source + "\"}");
+            const auto chosen = chosenFor(folder, SpellingTokenizer({"<s>", "</s>"}));
+            QVERIFY(chosen);
+            const std::string& origin = chosen.value().origin();
+            QVERIFY2(origin.starts_with("built-in Llama 2 ("), origin.c_str());
+            QVERIFY2(origin.find(words) != std::string::npos, origin.c_str());
+        }
+    }
+
+    void aTemplateThatRefusesARoleIsKept() {
+        const test_support::TemporaryFolder folder;
+        folder.write("tokenizer_config.json",
+                     R"({"chat_template": "{% if messages[0].role == 'system' %})"
+                     R"({{ raise_exception('no system') }}{% endif %}{{ messages[0].content }}"})");
+        const auto chosen = chosenFor(folder, SpellingTokenizer({"<s>", "</s>"}));
+        QVERIFY(chosen);
+        QCOMPARE(chosen.value().origin(), std::string("tokenizer_config.json"));
+    }
+
+    /// As transformers 5.24 passes its special_tokens_map.
+    void templatesSeeTheTokensThatTheConfigurationNames() {
+        const test_support::TemporaryFolder folder;
+        folder.write("tokenizer_config.json",
+                     R"({"tokenizer_class": "Qwen2Tokenizer", "pad_token": "<p>",)"
+                     R"("cls_token": {"content": "<c>"}, "mask_token": null, "chat_template":)"
+                     R"("{{ pad_token }}|{{ cls_token }}|{{ unk_token }}|)"
+                     R"({{ mask_token is defined }}|{{ sep_token is defined }}|{{ bos_token }}"})");
+        const SpellingTokenizer tokenizer({"<s>", "</s>"});
+        const auto chosen = chosenFor(folder, tokenizer);
+        QVERIFY(chosen);
+        const auto text = chosen.value().renderChat({{"user", "a"}}, tokenizer, true);
+        QVERIFY2(text, text ? "" : text.error().message.c_str());
+        QCOMPARE(text.value(), std::string("<p>|<c>|<|endoftext|>|False|False|<s>"));
+    }
+
     void templatesSeeThatThereAreNoTools() {
         const auto compiled =
             ChatTemplate::compile("{{ tools is defined }} {{ tools is none }}", "a test");

@@ -75,6 +75,23 @@ TinyGguf ollamasGemma(std::uint64_t rows) {
     return file;
 }
 
+/// A tokenizer.json whose added tokens have the ids from 13 on.
+std::string jsonWith(const std::vector<std::string>& added) {
+    std::string tokens;
+    for (std::size_t i = 0; i < added.size(); ++i)
+        tokens += (i > 0 ? "," : "") + tiny::addedToken(13 + static_cast<int>(i), added[i]);
+    return tiny::json("[" + tokens + "]");
+}
+
+/// One that spells spaces as Llama 2 does.
+constexpr const char* kPiecesJson =
+    R"({"added_tokens":[{"id":6,"content":"<s>","special":true},)"
+    R"({"id":7,"content":"</s>","special":true}],"normalizer":{"type":"Prepend",)"
+    R"("prepend":"\u2581"},"pre_tokenizer":null,"post_processor":null,"decoder":)"
+    R"({"type":"Fuse"},"model":{"type":"BPE","unk_token":"<unk>","fuse_unk":true,)"
+    R"("byte_fallback":true,"vocab":{"<unk>":0,"<0xC3>":1,"<0xA9>":2,"\u2581":3,"a":4,)"
+    R"("\u2581a":5,"<s>":6,"</s>":7},"merges":["\u2581 a"]}})";
+
 Result<TokenizerJson> written(const TinyGguf& file) {
     const TemporaryFolder folder;
     ENGINE_TRY(const ModelFiles files,
@@ -100,6 +117,10 @@ private slots:
     void aGemmaWithoutTypesIsRefused();
     void idsThatNothingUsesInAModelFileAreIgnored();
     void anEndThatTheConfigurationNamesCountsBesideTheModelsOwn();
+    void aMapOfSpecialTokensNamesTheTokens();
+    void aClassHasItsOwnTokensUnlessItIsToldOthers();
+    void addedTokensOfTheConfigurationCount();
+    void aModelFileIsReadBesideATokenizerJsonThatIsNotSupported();
     void textBehindASpecialTokenGetsASpaceInLegacyTokenizersOnly_data();
     void textBehindASpecialTokenGetsASpaceInLegacyTokenizersOnly();
 };
@@ -311,6 +332,104 @@ void PublishedTokenizersTest::anEndThatTheConfigurationNamesCountsBesideTheModel
     QCOMPARE(ofModel->encode("ab", true).value().front(), TokenId(267));
     for (const char* end : {R"("</s>")", R"("<none>")", "null"})
         QCOMPARE(configured(fmt::format(R"("eos_token":{})", end))->eosIds(), (Ids{2}));
+}
+
+/// The names are those of PreTrainedTokenizerFast of transformers 5.24.
+void PublishedTokenizersTest::aMapOfSpecialTokensNamesTheTokens() {
+    const std::string known = R"("bos_token":"<s>","eos_token":"<e>")";
+    const TemporaryFolder folder;
+    folder.write("tokenizer.json", jsonWith({"<s>", "</s>", "<e>"}));
+    folder.write("special_tokens_map.json", R"({"eos_token":"<e>"})");
+    QCOMPARE(loaded(tiny::load(folder.path()))->eosIds(), (Ids{15}));
+    folder.write("special_tokens_map.json",
+                 R"({"bos_token":"<s>","eos_token":{"content":"</s>","lstrip":false}})");
+    folder.write("tokenizer_config.json", R"({"tokenizer_class":"PreTrainedTokenizerFast"})");
+    const auto named = loaded(tiny::load(folder.path()));
+    QCOMPARE(named->bosId(), TokenId(13));
+    QCOMPARE(named->eosIds(), (Ids{14}));
+    folder.write("tokenizer_config.json", "{" + known + "}");
+    QCOMPARE(loaded(tiny::load(folder.path()))->eosIds(), (Ids{14}));
+    folder.write("tokenizer_config.json",
+                 "{" + known +
+                     R"(,"added_tokens_decoder":{"13":{"content":"<s>","special":true}}})");
+    QCOMPARE(loaded(tiny::load(folder.path()))->eosIds(), (Ids{15}));
+    folder.write("special_tokens_map.json", "{");
+    QVERIFY(tiny::load(folder.path())); // is not read then
+    folder.write("tokenizer_config.json", "{}");
+    const auto refused = tiny::load(folder.path());
+    QVERIFY(!refused);
+    QVERIFY(mentions(refused.error().message, "special_tokens_map.json"));
+}
+
+/// The names are those of the special_tokens_map of each class of transformers 5.24.
+void PublishedTokenizersTest::aClassHasItsOwnTokensUnlessItIsToldOthers() {
+    const TemporaryFolder folder;
+    const auto configured = [&folder](const std::string& members) {
+        folder.write("tokenizer_config.json", "{" + members + "}");
+        return loaded(tiny::load(folder.path()));
+    };
+    folder.write("tokenizer.json", jsonWith({"<|endoftext|>", "<bos>", "<eos>"}));
+    QCOMPARE(configured(R"("tokenizer_class":"GPT2Tokenizer")")->bosId(), TokenId(13));
+    QCOMPARE(configured(R"("tokenizer_class":"GPT2Tokenizer")")->eosIds(), (Ids{13}));
+    QCOMPARE(configured(R"("tokenizer_class":"Qwen2TokenizerFast")")->bosId(), kNoToken);
+    QCOMPARE(configured(R"("tokenizer_class":"Qwen2TokenizerFast")")->eosIds(), (Ids{13}));
+    QCOMPARE(configured(R"("tokenizer_class":"GemmaTokenizerFast")")->bosId(), TokenId(14));
+    QCOMPARE(configured(R"("tokenizer_class":"GemmaTokenizerFast")")->eosIds(), (Ids{15}));
+    folder.write("tokenizer.json", kPiecesJson);
+    for (const char* name : {"LlamaTokenizer", "CodeLlamaTokenizer"}) {
+        const auto tokenizer = configured(fmt::format(R"("tokenizer_class":"{}")", name));
+        QCOMPARE(tokenizer->bosId(), TokenId(6));
+        QCOMPARE(tokenizer->eosIds(), (Ids{7}));
+    }
+    const auto told =
+        configured(R"("tokenizer_class":"LlamaTokenizer","bos_token":null,"eos_token":"<unk>")");
+    QCOMPARE(told->bosId(), kNoToken);
+    QCOMPARE(told->eosIds(), (Ids{0}));
+}
+
+/// The ids and texts are those of PreTrainedTokenizerFast of transformers 5.24.
+void PublishedTokenizersTest::addedTokensOfTheConfigurationCount() {
+    const TemporaryFolder folder;
+    folder.write("tokenizer.json",
+                 tiny::json(R"([{"id":13,"content":"[ADD]","special":false,"normalized":true}])"));
+    QCOMPARE(encoded(*loaded(tiny::load(folder.path())), "a [ADD] b"), (Ids{0, 5, 13, 5, 1}));
+    folder.write("tokenizer_config.json",
+                 R"({"tokenizer_class":"PreTrainedTokenizerFast","pad_token":"<pad>",)"
+                 R"("eos_token":"abc","additional_special_tokens":["<x>","[ADD]"],)"
+                 R"("added_tokens_decoder":{"20":{"content":"<new>","special":false,)"
+                 R"("normalized":true,"lstrip":false,"rstrip":true,"single_word":false},)"
+                 R"("13":{"content":"[ADD]","special":true,"normalized":false,"lstrip":true,)"
+                 R"("rstrip":true,"single_word":false}}})");
+    const auto tokenizer = loaded(tiny::load(folder.path()));
+    QCOMPARE(encoded(*tokenizer, "a [ADD] b"), (Ids{0, 13, 1}));
+    QCOMPARE(encoded(*tokenizer, "a<new> b"), (Ids{0, 14, 1}));
+    QCOMPARE(encoded(*tokenizer, "a<pad>b"), (Ids{0, 15, 1}));
+    QCOMPARE(encoded(*tokenizer, "e<x>"), (Ids{4, 16}));
+    QCOMPARE(encoded(*tokenizer, "abcab"), (Ids{7, 6}));
+    QCOMPARE(tokenizer->vocabSize(), 17);
+    QCOMPARE(firstIdBeyond(*tokenizer, 14), kNoToken); // <new> is the configuration's alone
+    QCOMPARE(firstIdBeyond(*tokenizer, 12), TokenId(12));
+    QCOMPARE(tokenizer->eosIds(), (Ids{7}));
+    const Ids all = {0, 13, 7, 14, 15, 16, 1};
+    QCOMPARE(tokenizer->decode(all, true).value(), std::string("a<new>b"));
+    QCOMPARE(tokenizer->decode(all, false).value(), std::string("a[ADD]abc<new><pad><x>b"));
+}
+
+/// The ids are those that the model file alone gives, which the golden cases check.
+void PublishedTokenizersTest::aModelFileIsReadBesideATokenizerJsonThatIsNotSupported() {
+    const std::string bytes = tiny::sentencePiece(true).serialize();
+    const auto alone = loaded(tiny::load("tokenizer.model", bytes));
+    const TemporaryFolder folder;
+    folder.write("tokenizer.json", R"({"model":{"type":"Unigram","vocab":[["<unk>",0.0]]}})");
+    const auto refused = tiny::load(folder.path());
+    QVERIFY(!refused && refused.error().code == ErrorCode::Unsupported);
+    QVERIFY(mentions(refused.error().message, "Unigram"));
+    folder.write("tokenizer.model", bytes);
+    const auto both = loaded(tiny::load(folder.path()));
+    QCOMPARE(both->description(), alone->description());
+    QCOMPARE(encoded(*both, "ab e Abc"), encoded(*alone, "ab e Abc"));
+    folder.write("tokenizer.json", "{}");
+    QVERIFY(!tiny::load(folder.path())); // a damaged one is told
 }
 
 void PublishedTokenizersTest::textBehindASpecialTokenGetsASpaceInLegacyTokenizersOnly_data() {

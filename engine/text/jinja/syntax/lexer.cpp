@@ -168,10 +168,8 @@ Token Lexer::openTag(std::size_t begin) {
     return tokenFrom(isOutput ? TokenType::OutputBegin : TokenType::BlockBegin, begin, bracketEnd);
 }
 
-void Lexer::skipSpace() { m_offset = spaceEnd(m_offset); }
-
 Result<Token> Lexer::nextInTag() {
-    skipSpace();
+    m_offset = spaceEnd(m_offset);
     if (m_offset >= m_source.size())
         return tokenFrom(TokenType::End, m_source.size(), m_source.size());
     Token token;

@@ -74,7 +74,6 @@ private:
     Control controlBefore(std::size_t begin) const;
     std::size_t textEnd(std::size_t start, std::size_t begin, bool isOutput) const;
     std::size_t afterTagEnd(std::size_t end, Control control, bool trimsNewline);
-    void skipSpace();
     std::size_t spaceEnd(std::size_t offset) const;
 
     Token tokenFrom(TokenType type, std::size_t start, std::size_t end);

@@ -121,16 +121,12 @@ Result<void> Parser::countNode() {
 
 // Operators, from the loosest to the tightest.
 
-bool Parser::isTupleEnd() const {
-    return m_token.type == TokenType::OutputEnd || m_token.type == TokenType::BlockEnd ||
-           m_token.isOperator(")");
-}
-
 Result<const Expression*> Parser::parseTuple(bool allowsConditional, bool isInParentheses) {
     const std::uint32_t line = m_token.line;
     std::vector<const Expression*> items;
     bool isTuple = false;
-    while (!isTupleEnd()) {
+    while (m_token.type != TokenType::OutputEnd && m_token.type != TokenType::BlockEnd &&
+           !m_token.isOperator(")")) {
         ENGINE_TRY(const Expression* item, allowsConditional ? parseExpression() : parseOr());
         items.push_back(item);
         if (!m_token.isOperator(","))

@@ -60,7 +60,6 @@ private:
     Result<const Expression*> parseSubscript(const Expression* object);
     Result<CallArguments> parseArguments();
     Result<void> parseArgument(CallArguments& arguments);
-    bool isTupleEnd() const;
 
     // parser.cpp
     Result<const Expression*> parseTuple(bool allowsConditional, bool isInParentheses = false);

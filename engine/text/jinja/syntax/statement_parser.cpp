@@ -6,14 +6,6 @@
 
 namespace engine::jinja {
 
-namespace {
-
-bool isOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-} // namespace
-
 /// Statements up to a block tag whose first word is one of `endWords`; that word is the current
 /// token then. Without end words: to the end of the template.
 Result<Body> Parser::parseBody(Words endWords) {
@@ -34,7 +26,7 @@ Result<Body> Parser::parseBody(Words endWords) {
             ENGINE_TRY_DO(expectType(TokenType::OutputEnd));
         } else {
             ENGINE_TRY_DO(expectType(TokenType::BlockBegin));
-            if (m_token.type == TokenType::Name && isOneOf(m_token.text, endWords)) {
+            if (m_token.type == TokenType::Name && std::ranges::count(endWords, m_token.text) > 0) {
                 leave();
                 return body;
             }

@@ -58,17 +58,6 @@ struct Junction {
     const Expression* right = nullptr;
 };
 
-enum class Relation : std::uint8_t {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    In,
-    NotIn
-};
-
 struct Comparison {
     const Expression* first = nullptr;
     std::vector<std::pair<Relation, const Expression*>> rest;

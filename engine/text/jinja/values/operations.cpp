@@ -225,6 +225,26 @@ Result<bool> isContainedInItems(RenderContext& context, const Value& item, Seque
     return false;
 }
 
+Result<bool> isContained(RenderContext& context, const Value& item, const Value& container) {
+    switch (container.kind()) {
+    case Kind::Undefined:
+        return false;
+    case Kind::Text:
+        return isContainedInText(context, item, container);
+    case Kind::Sequence:
+        return isContainedInItems(context, item, *container.asSequence());
+    case Kind::Dict: {
+        if (item.isText())
+            ENGINE_TRY_DO(context.spendReading(item.asText().size()));
+        ENGINE_TRY(const Value* found, container.asDict().find(item));
+        return found != nullptr;
+    }
+    default:
+        return templateError(
+            fmt::format("argument of type '{}' is not iterable", container.typeName()));
+    }
+}
+
 } // namespace
 
 Result<Value>
@@ -284,40 +304,29 @@ Result<bool> areEqual(RenderContext& context, const Value& a, const Value& b) {
 
 Result<bool> isLess(RenderContext& context, const Value& a, const Value& b) {
     ENGINE_TRY_DO(context.spend(1));
-    if (a.isNumber() && b.isNumber())
-        return a.isIntegral() && b.isIntegral() ? a.asInteger() < b.asInteger()
-                                                : a.asDouble() < b.asDouble();
-    if (a.isText() && b.isText()) {
-        // UTF-8 bytes are in the order of their code points.
+    if (a.isText() && b.isText())
         ENGINE_TRY_DO(context.spendReading(std::min(a.asText().size(), b.asText().size())));
-        return a.asText() < b.asText();
-    }
-    return noOrder(a, b);
+    else if (!a.isNumber() || !b.isNumber())
+        return noOrder(a, b);
+    return comesBefore(a, b);
 }
 
-Result<bool> areDifferent(RenderContext& context, const Value& a, const Value& b) {
-    ENGINE_TRY(const bool isEqual, areEqual(context, a, b));
-    return !isEqual;
+bool comesBefore(const Value& a, const Value& b) {
+    if (a.isText())
+        return a.asText() < b.asText(); // UTF-8 bytes are in the order of their code points
+    return a.isIntegral() && b.isIntegral() ? a.asInteger() < b.asInteger()
+                                            : a.asDouble() < b.asDouble();
 }
 
-Result<bool> isContained(RenderContext& context, const Value& item, const Value& container) {
-    switch (container.kind()) {
-    case Kind::Undefined:
-        return false;
-    case Kind::Text:
-        return isContainedInText(context, item, container);
-    case Kind::Sequence:
-        return isContainedInItems(context, item, *container.asSequence());
-    case Kind::Dict: {
-        if (item.isText())
-            ENGINE_TRY_DO(context.spendReading(item.asText().size()));
-        ENGINE_TRY(const Value* found, container.asDict().find(item));
-        return found != nullptr;
-    }
-    default:
-        return templateError(
-            fmt::format("argument of type '{}' is not iterable", container.typeName()));
-    }
+Result<bool>
+holds(RenderContext& context, Relation relation, const Value& left, const Value& right) {
+    const auto place = static_cast<std::size_t>(relation);
+    ENGINE_TRY(const bool isTrue,
+               place < 2   ? areEqual(context, left, right)
+               : place < 4 ? isLess(context, left, right)
+               : place < 6 ? isLess(context, right, left)
+                           : isContained(context, left, right));
+    return isTrue == (place % 2 == 0);
 }
 
 } // namespace engine::jinja

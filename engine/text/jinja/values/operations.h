@@ -51,12 +51,26 @@ Result<Value> negated(const Value& value);
 /// Python's a == b. Errors: the limit of steps.
 Result<bool> areEqual(RenderContext& context, const Value& a, const Value& b);
 
-Result<bool> areDifferent(RenderContext& context, const Value& a, const Value& b);
-
 /// Python's a < b. Errors: types that have no order.
 Result<bool> isLess(RenderContext& context, const Value& a, const Value& b);
 
-/// Python's item in container. Errors: a container that has no items.
-Result<bool> isContained(RenderContext& context, const Value& item, const Value& container);
+/// The same of two texts or two numbers.
+bool comesBefore(const Value& a, const Value& b);
+
+/// Every second one is the opposite of the one before it.
+enum class Relation : std::uint8_t {
+    Equal,
+    NotEqual,
+    Less,
+    GreaterOrEqual,
+    Greater,
+    LessOrEqual,
+    In,
+    NotIn
+};
+
+/// Python's comparison. Errors: as above; a container that has no items.
+Result<bool>
+holds(RenderContext& context, Relation relation, const Value& left, const Value& right);
 
 } // namespace engine::jinja

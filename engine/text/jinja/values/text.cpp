@@ -75,7 +75,7 @@ void appendLower(std::string& out, char32_t codePoint, bool isAfterLetter, std::
                out);
 }
 
-enum class Mapping { Upper, Lower, Capital };
+enum class Mapping { Upper, Lower, Capital, Title };
 
 std::string mapCase(std::string_view text, Mapping mapping) {
     std::string out;
@@ -83,7 +83,8 @@ std::string mapCase(std::string_view text, Mapping mapping) {
     bool isAfterLetter = false;
     for (std::size_t offset = 0; offset < text.size();) {
         const auto [codePoint, bytes] = characterAt(text, offset);
-        const bool isCapital = mapping == Mapping::Capital && offset == 0;
+        const bool isCapital = (mapping == Mapping::Capital && offset == 0) ||
+                               (mapping == Mapping::Title && !isAfterLetter);
         if (codePoint == kInvalid)
             out += text.substr(offset, bytes);
         else if (mapping == Mapping::Upper || isCapital)
@@ -151,6 +152,8 @@ std::string upper(std::string_view text) { return mapCase(text, Mapping::Upper);
 std::string lower(std::string_view text) { return mapCase(text, Mapping::Lower); }
 
 std::string capitalized(std::string_view text) { return mapCase(text, Mapping::Capital); }
+
+std::string titled(std::string_view text) { return mapCase(text, Mapping::Title); }
 
 } // namespace utf8
 

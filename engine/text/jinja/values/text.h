@@ -42,6 +42,8 @@ bool isPrintable(char32_t codePoint);
 std::string upper(std::string_view text);
 std::string lower(std::string_view text);
 std::string capitalized(std::string_view text);
+/// Python's str.title: a capital behind all that is no letter.
+std::string titled(std::string_view text);
 
 } // namespace utf8
 

@@ -94,45 +94,11 @@ Error templateLimit(std::string message) {
 }
 
 Value Value::undefined(std::string reason) {
-    Value value;
-    value.m_data = UndefinedTag{std::make_shared<const std::string>(std::move(reason))};
-    return value;
-}
-
-Value Value::none() {
-    Value value;
-    value.m_data = NoneTag{};
-    return value;
-}
-
-Value Value::boolean(bool value) {
-    Value made;
-    made.m_data = value;
-    return made;
-}
-
-Value Value::integer(std::int64_t value) {
-    Value made;
-    made.m_data = value;
-    return made;
-}
-
-Value Value::number(double value) {
-    Value made;
-    made.m_data = value;
-    return made;
+    return of(UndefinedTag{std::make_shared<const std::string>(std::move(reason))});
 }
 
 Value Value::text(std::string value) {
-    Value made;
-    made.m_data = std::make_shared<const std::string>(std::move(value));
-    return made;
-}
-
-Value Value::object(std::shared_ptr<Object> value) {
-    Value made;
-    made.m_data = std::move(value);
-    return made;
+    return of(std::make_shared<const std::string>(std::move(value)));
 }
 
 Result<Value> Value::list(std::vector<Value> items) {
@@ -145,24 +111,18 @@ Result<Value> Value::sequence(SequenceKind kind, std::vector<Value> items) {
         depth = std::max(depth, item.depth() + 1);
     if (depth > kMaxValueDepth)
         return templateLimit(fmt::format("values are nested more than {} deep", kMaxValueDepth));
-    Value made;
-    made.m_data = std::make_shared<Sequence>(Sequence{kind, std::move(items), depth, 0, {}});
-    return made;
+    return of(std::make_shared<Sequence>(Sequence{kind, std::move(items), depth, 0, {}}));
 }
 
 Result<Value> Value::dict(Dict entries) {
     if (entries.depth() > kMaxValueDepth)
         return templateLimit(fmt::format("values are nested more than {} deep", kMaxValueDepth));
-    Value made;
-    made.m_data = std::make_shared<const Dict>(std::move(entries));
-    return made;
+    return of(std::make_shared<const Dict>(std::move(entries)));
 }
 
 Value Value::range(std::vector<Value> items, std::string description) {
-    Value made;
-    made.m_data = std::make_shared<Sequence>(
-        Sequence{SequenceKind::Range, std::move(items), 1, 0, std::move(description)});
-    return made;
+    return of(std::make_shared<Sequence>(
+        Sequence{SequenceKind::Range, std::move(items), 1, 0, std::move(description)}));
 }
 
 bool Value::isNumber() const { return isIntegral() || is(Kind::Float); }

@@ -91,12 +91,17 @@ public:
 
     /// `reason` is the message of the error when the value is used ("'x' is undefined").
     static Value undefined(std::string reason);
-    static Value none();
-    static Value boolean(bool value);
-    static Value integer(std::int64_t value);
-    static Value number(double value);
     static Value text(std::string value);
-    static Value object(std::shared_ptr<Object> value);
+
+    static Value none() { return of(NoneTag{}); }
+
+    static Value boolean(bool value) { return of(value); }
+
+    static Value integer(std::int64_t value) { return of(value); }
+
+    static Value number(double value) { return of(value); }
+
+    static Value object(std::shared_ptr<Object> value) { return of(std::move(value)); }
 
     /// Errors: containers inside one another beyond kMaxValueDepth.
     static Result<Value> list(std::vector<Value> items);
@@ -141,6 +146,12 @@ public:
     std::string_view typeName() const;
 
 private:
+    template <typename Content> static Value of(Content content) {
+        Value made;
+        made.m_data = std::move(content);
+        return made;
+    }
+
     struct NoneTag {};
 
     using Shared = std::shared_ptr<const std::string>;
