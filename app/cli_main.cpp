@@ -117,9 +117,14 @@ int finish(const app::Console& console, int exitCode) {
     return exitCode == app::kSuccess ? app::kIo : exitCode;
 }
 
-/// A value that could not be read is reported without the library's wording.
-std::string sentenceOf(const CLI::ParseError& error) {
+/// A value that could not be read is reported without the library's wording, and a word that stands
+/// where a command should is named.
+std::string sentenceOf(const CLI::ParseError& error, const CLI::App& cli) {
     const std::string sentence = error.what();
+    const std::vector<std::string> unknown = cli.remaining(true);
+    if (sentence == CLI::RequiredError::Subcommand(1).what() && !unknown.empty() &&
+        !unknown.front().starts_with('-'))
+        return fmt::format("There is no subcommand \"{}\".", unknown.front());
     constexpr std::string_view kUnread = "Could not convert: ";
     return sentence.starts_with(kUnread)
                ? sentence.substr(kUnread.size()) + " is not a value that this option takes."
@@ -131,7 +136,7 @@ std::string sentenceOf(const CLI::ParseError& error) {
 void takeTextsAsTyped(CLI::App& command) {
     static const std::set<std::string> kTakeFiles = {"--data", "--and-model"};
     static const std::set<std::string> kNeverEmpty = {
-        "--data", "--draft-adapter", "--json-schema", "--model", "--out", "--regex"};
+        "--data", "--draft-adapter", "--json-schema", "--model", "--out", "--regex", "--stop"};
     const auto refuseEmpty = [](const std::string& typed) {
         return typed.empty() ? std::string("The text is empty.") : std::string();
     };
@@ -185,7 +190,7 @@ std::optional<int> parse(CLI::App& cli, int argc, char** argv) {
         app::StandardOutput::write(text.str());
         return app::kSuccess;
     } catch (const CLI::ParseError& error) {
-        app::Console::note("swift-run: " + sentenceOf(error));
+        app::Console::note("swift-run: " + sentenceOf(error, cli));
         app::Console::note(
             "  swift-run --help lists the commands, swift-run COMMAND --help their options.");
         return app::kUsage;
@@ -198,7 +203,8 @@ std::optional<int> choose(app::ChosenCommand& chosen, int argc, char** argv) {
         "Without --model, the commands use the default model that installer/run.sh fetches.\n"
         "Exit codes: 0 done, 1 error inside the program, 2 wrong input, 3 not found,\n"
         "4 not supported, 5 damaged file, 6 out of memory, 7 read or write failed,\n"
-        "8 numbers not finite, 130 stopped by Ctrl+C, 143 stopped by SIGTERM.");
+        "8 numbers not finite, 9 GPU failed, 130 stopped by Ctrl+C,\n"
+        "143 stopped by SIGTERM.");
     cli.set_version_flag("--version", "swift-run " SWIFT_STUDIO_VERSION);
     cli.require_subcommand(1);
     app::addGenerateCommand(cli, chosen);

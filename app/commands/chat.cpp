@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "app/data/prompt_source.h"
 #include "app/data/text_session.h"
 #include "app/streams/standard_output.h"
 #include "app/streams/text_input.h"
@@ -33,7 +34,8 @@ public:
         while (!StandardOutput::isLost()) {
             ENGINE_TRY(const std::optional<std::string> line, readLine(isTerminal));
             if (!line || line == "/exit" || line == "/quit")
-                return {};
+                return isTerminal || m_hasAnswered || !m_hasRefused ? Result<void>()
+                                                                    : noAnswerError();
             if (line == "/clear")
                 forget();
             else if (line == "/help")
@@ -67,11 +69,13 @@ private:
         auto answered = m_session.answer({.messages = m_messages}, m_context.interrupt.beginWork());
         if (answered) {
             m_messages.push_back({"assistant", std::move(answered).value().text});
+            m_hasAnswered = true;
             return {};
         }
         m_messages.pop_back();
         if (answered.error().code != ErrorCode::InvalidInput)
             return std::move(answered).error();
+        m_hasRefused = true;
         m_context.console.error(answered.error());
         Console::note("  The message was not added. /clear starts a new conversation.");
         return {};
@@ -82,6 +86,8 @@ private:
     TextSession& m_session;
     TextInput m_input = TextInput::standard();
     std::vector<PromptMessage> m_messages;
+    bool m_hasAnswered = false;
+    bool m_hasRefused = false;
 };
 
 Result<void> runChat(const TextOptions& options, CommandContext& context) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,7 @@ using namespace engine;
 namespace {
 
 constexpr std::size_t kPieceBytes = 65536;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 Error readFailed(const std::string& name, int failure) {
     return {ErrorCode::Io,
@@ -52,7 +54,8 @@ TextInput::TextInput(TextInput&& other) noexcept
     : m_name(std::move(other.m_name))
     , m_descriptor(std::exchange(other.m_descriptor, STDIN_FILENO))
     , m_buffer(std::move(other.m_buffer))
-    , m_taken(other.m_taken) {}
+    , m_taken(other.m_taken)
+    , m_isBegin(other.m_isBegin) {}
 
 TextInput::~TextInput() {
     if (m_descriptor != STDIN_FILENO)
@@ -74,6 +77,12 @@ Result<bool> TextInput::readOn() {
     return count > 0;
 }
 
+std::string TextInput::withoutMark(std::string text) {
+    if (std::exchange(m_isBegin, false) && text.starts_with(kByteOrderMark))
+        text.erase(0, kByteOrderMark.size());
+    return text;
+}
+
 Result<std::optional<std::string>> TextInput::nextLine(std::size_t mostBytes) {
     std::size_t searched = 0;
     while (true) {
@@ -84,7 +93,7 @@ Result<std::optional<std::string>> TextInput::nextLine(std::size_t mostBytes) {
                          fmt::format("the line has more than {} bytes.", mostBytes),
                          "Break it into shorter lines."};
         if (end != std::string::npos) {
-            std::string line = m_buffer.substr(m_taken, length);
+            std::string line = withoutMark(m_buffer.substr(m_taken, length));
             m_taken = end + 1;
             return std::optional(std::move(line));
         }
@@ -92,9 +101,8 @@ Result<std::optional<std::string>> TextInput::nextLine(std::size_t mostBytes) {
         ENGINE_TRY(const bool hasMore, readOn());
         if (hasMore)
             continue;
-        if (m_buffer.empty())
-            return std::optional<std::string>();
-        return std::optional(std::exchange(m_buffer, {}));
+        std::string line = withoutMark(std::exchange(m_buffer, {}));
+        return line.empty() ? std::optional<std::string>() : std::optional(std::move(line));
     }
 }
 
@@ -102,7 +110,7 @@ Result<std::string> TextInput::rest(std::size_t mostBytes) {
     while (m_buffer.size() - m_taken <= mostBytes) {
         ENGINE_TRY(const bool hasMore, readOn());
         if (!hasMore)
-            return std::exchange(m_buffer, {});
+            return withoutMark(std::exchange(m_buffer, {}));
     }
     return Error{ErrorCode::InvalidInput,
                  fmt::format("{} has more than {} bytes.", m_name, mostBytes),

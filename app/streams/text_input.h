@@ -11,7 +11,7 @@
 namespace app {
 
 /// A text that is read once from front to back: standard input, a file, or a pipe such as bash
-/// makes of <(...). Thread: one.
+/// makes of <(...). A byte order mark in front is no part of it. Thread: one.
 class TextInput {
 public:
     static TextInput standard();
@@ -38,10 +38,14 @@ private:
     /// Reads more and appends it; false at the end.
     engine::Result<bool> readOn();
 
+    /// What is handed out next.
+    std::string withoutMark(std::string text);
+
     std::string m_name;
     int m_descriptor;
     std::string m_buffer; // read, but for the first m_taken bytes not yet handed out
     std::size_t m_taken = 0;
+    bool m_isBegin = true; // nothing was handed out
 };
 
 } // namespace app

@@ -25,7 +25,19 @@ template <typename T> std::optional<T> numberOf(std::string_view text) {
     return number;
 }
 
-/// An id, or the single token of a text.
+/// The token that writes just this text, kNoToken if none does. Of several, the last: those that
+/// stand for single bytes come first in a vocabulary.
+TokenId tokenThatWrites(std::string_view text, const Tokenizer& tokenizer) {
+    TokenId id = tokenizer.findToken(text);
+    if (id != kNoToken && tokenizer.tokenBytes(id) == text)
+        return id;
+    id = tokenizer.vocabSize() - 1;
+    while (id >= 0 && tokenizer.tokenBytes(id) != text)
+        --id;
+    return id < 0 ? kNoToken : id;
+}
+
+/// An id, or the single token of a text, which may also be spelt as the vocabulary has it.
 Result<TokenId> tokenOf(const std::string& text, const Tokenizer* tokenizer) {
     if (const auto id = numberOf<TokenId>(text))
         return *id;
@@ -35,12 +47,12 @@ Result<TokenId> tokenOf(const std::string& text, const Tokenizer* tokenizer) {
                                  "has no tokenizer.",
                                  text),
                      "Give the token's id."};
+    for (const TokenId id : {tokenThatWrites(text, *tokenizer), tokenizer->findToken(text)})
+        if (id != kNoToken)
+            return id;
     ENGINE_TRY(const std::vector<TokenId> ids, tokenizer->encode(text, false));
     if (ids.size() == 1)
         return ids.front();
-    const TokenId spelt = tokenizer->findToken(text);
-    if (spelt != kNoToken)
-        return spelt;
     return Error{ErrorCode::InvalidInput,
                  fmt::format("--logit-bias: \"{}\" is {} tokens, not one.", text, ids.size()),
                  "swift-run tokenize shows the tokens of a text and their ids; give one of them."};

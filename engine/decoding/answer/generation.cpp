@@ -232,11 +232,12 @@ Result<bool> Answer::isInsideGrammar() const {
         m_result.reason == FinishReason::EndToken) // it stands only where the grammar can end
         return false;
     std::string text;
+    const TokenTrie& vocabulary = *m_request.vocabulary;
     const auto& endIds = m_request.limits.endIds;
     const auto add = [&](std::span<const TokenId> ids) {
         for (const TokenId id : ids)
             if (std::find(endIds.begin(), endIds.end(), id) == endIds.end())
-                text += m_request.vocabulary->bytesOf(id);
+                text += (text.empty() ? vocabulary.first() : vocabulary).bytesOf(id);
     };
     add(m_request.begun.last(static_cast<std::size_t>(begunTokens())));
     add(m_result.tokens);
@@ -256,18 +257,12 @@ Result<std::string> Answer::textOf(TokenId id) {
     return m_stops.push(piece);
 }
 
-/// Errors: InvalidInput for an id that the tokenizer does not know.
+/// A model may have more ids than its tokenizer has tokens: its matrices are padded to a round
+/// size. Such an id writes nothing.
 Result<std::string> Answer::pieceOf(TokenId id) {
-    auto piece = m_stream->push(id);
-    if (!piece)
-        return Error{ErrorCode::InvalidInput,
-                     fmt::format("The model made token {}, which its tokenizer of {} tokens does "
-                                 "not know.",
-                                 id,
-                                 m_request.tokenizer->vocabSize()),
-                     "The tokenizer probably belongs to another model; use --prompt-ids to do "
-                     "without it."};
-    return piece;
+    if (id >= m_request.tokenizer->vocabSize())
+        return std::string();
+    return m_stream->push(id);
 }
 
 Result<GenerationResult> generate(Decoder& decoder, GenerationRequest request) {

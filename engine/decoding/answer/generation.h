@@ -85,9 +85,8 @@ public:
     static Result<Answer> begin(Decoder& decoder, GenerationRequest request);
 
     /// Makes the next part; none when the answer is over. `isBaseline` lets the full model alone
-    /// make the step (Decoder::plainStep), if the part is one. Errors: those of Decoder;
-    /// InvalidInput when the model makes an id that the tokenizer does not know (it belongs to
-    /// another model). The answer is over after an error.
+    /// make the step (Decoder::plainStep), if the part is one. Errors: those of Decoder. The answer
+    /// is over after an error.
     Result<std::optional<AnswerPart>> next(bool isBaseline = false);
 
     /// Leaves out time that others have used between two parts: it is not part of firstTokenMs.

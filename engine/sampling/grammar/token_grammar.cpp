@@ -27,7 +27,9 @@ TokenGrammar::TokenGrammar(std::shared_ptr<const GrammarGraph> graph,
                            std::shared_ptr<const TokenTrie> vocabulary)
     : m_matcher(std::move(graph))
     , m_vocabulary(std::move(vocabulary))
-    , m_path(static_cast<std::size_t>(m_vocabulary->depth()) + 1) {}
+    , m_path(
+          static_cast<std::size_t>(std::max(m_vocabulary->depth(), m_vocabulary->first().depth())) +
+          1) {}
 
 Error TokenGrammar::ambiguityError() {
     return {ErrorCode::InvalidInput,
@@ -36,9 +38,10 @@ Error TokenGrammar::ambiguityError() {
 }
 
 TokenGrammar::State TokenGrammar::next(State state, TokenId token) {
-    const std::string& bytes = m_vocabulary->bytesOf(token);
+    const std::string& bytes = tokensIn(state).bytesOf(token);
     if (bytes.empty())
         return GrammarMatcher::kDead;
+    state = placeOf(state);
     for (const char byte : bytes)
         state = m_matcher.next(state, static_cast<std::uint8_t>(byte));
     return state;
@@ -56,9 +59,9 @@ const TokenGrammar::Mask& TokenGrammar::maskOf(State state) {
                 0);
     ++m_walk;
     std::size_t work = 0;
-    const auto nodes = m_vocabulary->nodes();
-    const auto tokens = m_vocabulary->tokens();
-    m_path.front() = state;
+    const auto nodes = tokensIn(state).nodes();
+    const auto tokens = tokensIn(state).tokens();
+    m_path.front() = placeOf(state);
     for (std::size_t at = 0; at < nodes.size() && work <= kMostWork;) {
         const TokenTrie::Node& node = nodes[at];
         const auto depth = static_cast<std::size_t>(node.depth);
@@ -97,7 +100,7 @@ TokenGrammar::apply(State state, std::span<const TokenId> endIds, std::span<doub
     const Mask& mask = maskOf(state);
     if (mask.empty())
         return ambiguityError();
-    const bool canEnd = m_matcher.canEnd(state);
+    const bool canEnd = m_matcher.canEnd(placeOf(state));
     std::vector<double> ends; // [endIds]
     for (const TokenId id : endIds) {
         const bool isThere = id >= 0 && static_cast<std::size_t>(id) < logits.size();
@@ -131,7 +134,8 @@ TokenGrammar::State TokenGrammar::settle(State state) {
     if (m_matcher.stateCount() <= kMostStates && m_masks.size() <= kMostMasks)
         return state;
     m_masks.clear();
-    return m_matcher.forgetAllBut(state);
+    const State kept = m_matcher.forgetAllBut(placeOf(state));
+    return state == kBegin ? kBegin : kept;
 }
 
 } // namespace engine

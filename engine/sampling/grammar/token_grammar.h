@@ -14,7 +14,8 @@
 namespace engine {
 
 /// Determines which tokens may follow, by a grammar over their bytes. The tokens allowed in a state
-/// are found by one walk through the vocabulary's trie and cached. Thread: one at a time.
+/// are found by one walk through the vocabulary's trie and cached. The first token of an answer is
+/// read as TokenTrie::first() has it, for so it is shown. Thread: one at a time.
 class TokenGrammar {
 public:
     using State = GrammarMatcher::State;
@@ -23,7 +24,9 @@ public:
                  std::shared_ptr<const TokenTrie> vocabulary);
 
     /// kDead if the grammar is too ambiguous to be followed from its start.
-    State start() const { return m_matcher.start(); }
+    State start() const {
+        return m_matcher.start() == GrammarMatcher::kDead ? GrammarMatcher::kDead : kBegin;
+    }
 
     static Error ambiguityError();
 
@@ -44,6 +47,15 @@ public:
 private:
     /// A bit for each token that may follow.
     using Mask = std::vector<std::uint64_t>;
+
+    /// Nothing is written yet. No state of the matcher, because a text may come back to its start.
+    static constexpr State kBegin = -2;
+
+    State placeOf(State state) const { return state == kBegin ? m_matcher.start() : state; }
+
+    const TokenTrie& tokensIn(State state) const {
+        return state == kBegin ? m_vocabulary->first() : *m_vocabulary;
+    }
 
     const Mask& maskOf(State state);
     bool isNewInWalk(std::size_t transition);

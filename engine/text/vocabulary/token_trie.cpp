@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/vocabulary/token_trie.h"
 
+#include "engine/text/vocabulary/utf8.h"
+
 #include <algorithm>
 #include <utility>
 
 namespace engine {
+
+namespace {
+
+/// What a token of these bytes writes as the first of a text. Empty also where that cannot be told,
+/// because it is no whole characters.
+std::string firstBytes(const Tokenizer& tokenizer, TokenId id, const std::string& bytes) {
+    const auto decoded = tokenizer.decode({&id, 1}, true);
+    if (!decoded)
+        return {};
+    std::string whole;
+    utf8::LossyDecoder decoder;
+    decoder.push(bytes, whole);
+    decoder.finish(whole);
+    if (decoded.value() == bytes || decoded.value() == whole)
+        return bytes;
+    return whole == bytes ? decoded.value() : std::string();
+}
+
+} // namespace
 
 TokenTrie::TokenTrie(std::vector<std::string> bytes)
     : m_bytes(std::move(bytes)) {
@@ -43,11 +64,20 @@ TokenTrie::TokenTrie(std::vector<std::string> bytes)
 
 TokenTrie TokenTrie::of(const Tokenizer& tokenizer, int vocabSize) {
     std::vector<std::string> bytes(static_cast<std::size_t>(vocabSize));
+    std::vector<std::string> firsts(bytes.size());
     const TokenId end = std::min(vocabSize, tokenizer.vocabSize());
-    for (TokenId id = 0; id < end; ++id)
-        if (!tokenizer.isSpecial(id))
-            bytes[static_cast<std::size_t>(id)] = tokenizer.tokenBytes(id);
-    return TokenTrie(std::move(bytes));
+    for (TokenId id = 0; id < end; ++id) {
+        if (tokenizer.isSpecial(id))
+            continue;
+        const auto place = static_cast<std::size_t>(id);
+        bytes[place] = tokenizer.tokenBytes(id);
+        firsts[place] = firstBytes(tokenizer, id, bytes[place]);
+    }
+    const bool isAlike = firsts == bytes;
+    TokenTrie trie(std::move(bytes));
+    if (!isAlike)
+        trie.m_first = std::make_shared<const TokenTrie>(std::move(firsts));
+    return trie;
 }
 
 } // namespace engine

@@ -5,6 +5,7 @@
 #include "engine/text/tokenizer.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ public:
     /// Of a model with `vocabSize` ids; special tokens and ids without a token stand for no bytes.
     static TokenTrie of(const Tokenizer& tokenizer, int vocabSize);
 
+    /// The same tokens as each begins a text: some tokenizers leave a space out there. A token that
+    /// writes nothing there is not in it.
+    const TokenTrie& first() const { return m_first == nullptr ? *this : *m_first; }
+
     /// In the order of a walk: each node before those below it.
     std::span<const Node> nodes() const { return m_nodes; }
 
@@ -51,6 +56,7 @@ private:
     std::vector<TokenId> m_tokens;    // by their bytes
     std::vector<Node> m_nodes;
     int m_depth = 0;
+    std::shared_ptr<const TokenTrie> m_first; // null where all tokens write the same everywhere
 };
 
 } // namespace engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/decoding/answer/generation.h"
 #include "engine/decoding/answer/stop_strings.h"
+#include "tests/engine/text/tiny_tokenizers.h"
 
 #include <QTest>
 
@@ -123,7 +124,8 @@ private slots:
     void cancellingWhileThePromptIsReadGivesAnEmptyAnswer();
     void aFailedStepIsAnError();
     void stopStringsNeedATokenizer();
-    void anIdTheTokenizerDoesNotKnowIsNamed();
+    void idsBeyondTheTokenizerWriteNothing();
+    void aSpaceThatIsNotShownIsNoPartOfTheForm();
     void overlappingStopStringsTakeTheFirst();
 };
 
@@ -247,12 +249,37 @@ void GenerationTest::stopStringsNeedATokenizer() {
     QCOMPARE(result.error().code, ErrorCode::InvalidInput);
 }
 
-void GenerationTest::anIdTheTokenizerDoesNotKnowIsNamed() {
+/// The ids with which a model's vocabulary is padded to a round size.
+void GenerationTest::idsBeyondTheTokenizerWriteNothing() {
     const ByteTokenizer tokenizer;
-    ScriptedDecoder decoder(Steps{{300}});
-    const auto result = generate(decoder, {.prompt = kPrompt, .tokenizer = &tokenizer});
-    QCOMPARE(result.error().code, ErrorCode::InvalidInput);
-    QVERIFY(result.error().message.find("300") != std::string::npos);
+    ScriptedDecoder decoder({{'H', 300}, {256, 'i'}});
+    const auto result =
+        generate(decoder, {.prompt = kPrompt, .limits = {.maxTokens = 4}, .tokenizer = &tokenizer});
+    QVERIFY2(result.hasValue(), result ? "" : result.error().message.c_str());
+    QCOMPARE(result.value().text, std::string("Hi"));
+    QCOMPARE(result.value().tokens, (std::vector<TokenId>{'H', 300, 256, 'i'}));
+}
+
+/// Of a SentencePiece vocabulary, whose first word has a space that belongs to no text.
+void GenerationTest::aSpaceThatIsNotShownIsNoPartOfTheForm() {
+    const auto loaded = tiny::load("tokenizer.model", tiny::sentencePiece(false).serialize());
+    QVERIFY(loaded);
+    const Tokenizer& tokenizer = *loaded.value();
+    const TokenId word = tokenizer.findToken("\u2581ab");
+    const auto vocabulary =
+        std::make_shared<const TokenTrie>(TokenTrie::of(tokenizer, tokenizer.vocabSize()));
+    for (const auto& [form, isInside] :
+         std::vector<std::pair<std::string, bool>>{{"ab ab", false}, {" ab ab", true}}) {
+        ScriptedDecoder decoder(Steps{{word}, {word}});
+        const auto result = generate(decoder,
+                                     {.prompt = kPrompt,
+                                      .limits = {.maxTokens = 2},
+                                      .tokenizer = &tokenizer,
+                                      .vocabulary = vocabulary,
+                                      .grammar = {GrammarKind::Regex, form}});
+        QCOMPARE(result.value().text, std::string("ab ab"));
+        QCOMPARE(result.value().isInsideGrammar, isInside);
+    }
 }
 
 void GenerationTest::overlappingStopStringsTakeTheFirst() {

@@ -120,29 +120,9 @@ private:
         ENGINE_TRY(const unsigned types, typesOf(place));
         std::vector<std::string> texts;
         for (const JsonValue constant : values)
-            if (types == 0 || isOf(constant, types))
+            if (types == 0 || isOfType(constant, types))
                 texts.push_back(jsonTextOf(constant));
         return m_builder.anyOfTexts(std::move(texts));
-    }
-
-    static bool isOf(JsonValue value, unsigned types) {
-        switch (value.type()) {
-        case JsonType::Null:
-            return (types & kNullType) != 0;
-        case JsonType::Bool:
-            return (types & kBooleanType) != 0;
-        case JsonType::Integer:
-            return (types & (kIntegerType | kNumberType)) != 0;
-        case JsonType::Number:
-            return (types & kNumberType) != 0;
-        case JsonType::String:
-            return (types & kStringType) != 0;
-        case JsonType::Array:
-            return (types & kArrayType) != 0;
-        case JsonType::Object:
-            return (types & kObjectType) != 0;
-        }
-        return false;
     }
 
     Result<GrammarPart> alternatives(const SchemaPlace& place, const char* word) {
@@ -219,17 +199,7 @@ private:
     Result<GrammarPart> object(const SchemaPlace& place) {
         const SchemaPlace properties = place["properties"];
         const JsonValue others = place.value["additionalProperties"];
-        if (!properties.value.isNull() && !properties.value.isObject())
-            return refuseSchema(properties.pointer, "it is not an object of schemas");
-        const SchemaPlace demanded = place["required"];
-        if (!demanded.value.isNull() && !demanded.value.isArray())
-            return refuseSchema(demanded.pointer, "it is not a list of names");
-        std::vector<std::string> required;
-        for (const JsonValue name : demanded.value.items()) {
-            if (!name.asString())
-                return refuseSchema(demanded.pointer, "it is not a list of names");
-            required.emplace_back(*name.asString());
-        }
+        ENGINE_TRY(const std::vector<std::string> required, requiredNames(place));
         const auto isRequired = [&](std::string_view name) {
             return std::find(required.begin(), required.end(), name) != required.end();
         };
@@ -342,12 +312,16 @@ private:
     }
 
     Result<GrammarPart> patterned(const SchemaPlace& place, std::string_view pattern) {
-        if (!pattern.starts_with('^') || !pattern.ends_with('$'))
+        const bool isAnchored = pattern.starts_with('^') && pattern.ends_with('$');
+        const std::string_view inner =
+            isAnchored ? pattern.substr(1, pattern.size() - 2) : std::string_view();
+        const std::size_t slashes = inner.size() - (inner.find_last_not_of('\\') + 1);
+        if (!isAnchored || slashes % 2 != 0) // \$ is a character
             return refuseSchema(place.pointer,
                                 "a pattern is supported when it begins with ^ and ends with $");
         // Refuses alternatives between the anchors, because the anchors would not apply to all of
         // them.
-        const std::string whole = fmt::format("(?:{})", pattern.substr(1, pattern.size() - 2));
+        const std::string whole = fmt::format("(?:{})", inner);
         if (pattern.find('|') != std::string_view::npos && !isOneGroup(pattern))
             return refuseSchema(place.pointer,
                                 "alternatives need a group between ^ and $, as in ^(a|b)$");

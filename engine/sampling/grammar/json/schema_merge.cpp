@@ -52,8 +52,7 @@ public:
             return refuseSchema(place.pointer, "a schema is an object, true or false");
         for (const auto& [word, value] : place.value.members())
             ENGINE_TRY_DO(addWord(place, word, value));
-        addMembers(place);
-        return {};
+        return addMembers(place);
     }
 
     std::string text() const {
@@ -203,7 +202,8 @@ private:
         return {};
     }
 
-    void addMembers(const SchemaPlace& place) {
+    Result<void> addMembers(const SchemaPlace& place) {
+        ENGINE_TRY(const std::vector<std::string> required, requiredNames(place));
         Members members;
         for (const auto& [name, schema] : place.value["properties"].members()) {
             members.names.emplace_back(name);
@@ -212,10 +212,11 @@ private:
         }
         if (place.value.contains("additionalProperties"))
             members.others = jsonTextOf(place.value["additionalProperties"]);
-        for (const JsonValue name : place.value["required"].items())
-            addOnce(m_required, jsonString(name.asString().value_or("")));
+        for (const std::string& name : required)
+            addOnce(m_required, jsonString(name));
         m_hasProperties |= place.value.contains("properties");
         m_members.push_back(std::move(members));
+        return {};
     }
 
     /// A schema's rule for other names applies to names that only the other schemas list.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -64,7 +66,7 @@ unsigned typeOf(JsonValue value) {
     case JsonType::Integer:
         return kIntegerType;
     case JsonType::Number:
-        return kNumberType;
+        return std::trunc(*value.asNumber()) == *value.asNumber() ? kIntegerType : kNumberType;
     case JsonType::String:
         return kStringType;
     case JsonType::Array:
@@ -73,6 +75,20 @@ unsigned typeOf(JsonValue value) {
         return kObjectType;
     }
     return 0;
+}
+
+/// A URI's escapes undone: "a%20b" is "a b".
+std::string withoutPercents(std::string_view text) {
+    std::string plain;
+    while (!text.empty()) {
+        unsigned byte = 0;
+        const char* const end = text.data() + std::min<std::size_t>(text.size(), 3);
+        const bool isEscape = text.size() >= 3 && text.front() == '%' &&
+                              std::from_chars(text.data() + 1, end, byte, 16).ptr == end;
+        plain += isEscape ? static_cast<char>(byte) : text.front();
+        text.remove_prefix(isEscape ? 3U : 1U);
+    }
+    return plain;
 }
 
 /// One step of a JSON pointer with its escapes undone.
@@ -223,6 +239,28 @@ Result<unsigned> typesOf(const SchemaPlace& place) {
     return types;
 }
 
+bool isOfType(JsonValue value, unsigned types) {
+    if ((types & kNumberType) != 0)
+        types |= kIntegerType;
+    return (typeOf(value) & types) != 0;
+}
+
+Result<std::vector<std::string>> requiredNames(const SchemaPlace& place) {
+    const SchemaPlace properties = place["properties"];
+    if (!properties.value.isNull() && !properties.value.isObject())
+        return refuseSchema(properties.pointer, "it is not an object of schemas");
+    const SchemaPlace required = place["required"];
+    if (!required.value.isNull() && !required.value.isArray())
+        return refuseSchema(required.pointer, "it is not a list of names");
+    std::vector<std::string> names;
+    for (const JsonValue name : required.value.items()) {
+        if (!name.asString())
+            return refuseSchema(required.pointer, "it is not a list of names");
+        names.emplace_back(*name.asString());
+    }
+    return names;
+}
+
 std::string typesText(unsigned types) {
     std::string names;
     for (const TypeName& type : kTypes)
@@ -236,8 +274,8 @@ Result<SchemaPlace> resolveReference(const SchemaPlace& place, JsonValue root) {
     if (!reference.starts_with('#') || (reference.size() > 1 && reference[1] != '/'))
         return refuseSchema(place.pointer,
                             fmt::format("\"$ref\": \"{}\" leads out of the document", reference));
-    SchemaPlace found{root, reference};
-    std::string_view rest = std::string_view(reference).substr(1);
+    SchemaPlace found{root, withoutPercents(reference)};
+    std::string_view rest = std::string_view(found.pointer).substr(1);
     while (!rest.empty()) {
         rest.remove_prefix(1);
         const std::size_t end = std::min(rest.find('/'), rest.size());

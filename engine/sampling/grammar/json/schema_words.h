@@ -50,10 +50,18 @@ Result<int> countOf(const SchemaPlace& place, std::string_view word, int otherwi
 /// The types given by `type`, or those that other keywords imply; 0 if there are none.
 Result<unsigned> typesOf(const SchemaPlace& place);
 
+/// Whether a value is of one of these types; 1.0 is an integer, too.
+bool isOfType(JsonValue value, unsigned types);
+
+/// The names in "required". Errors: InvalidInput if it is not a list of names, or "properties" not
+/// an object.
+Result<std::vector<std::string>> requiredNames(const SchemaPlace& place);
+
 /// The value of "type" for a set of types, as JSON.
 std::string typesText(unsigned types);
 
-/// The target of a "$ref" within the document. Errors: InvalidInput if there is no such place.
+/// The target of a "$ref" within the document, in which a URI's escapes are undone. Errors:
+/// InvalidInput if there is no such place.
 Result<SchemaPlace> resolveReference(const SchemaPlace& place, JsonValue root);
 
 /// Whether no value can fit two of the alternatives, because of their types, their constants, or a

@@ -147,6 +147,7 @@ class SchemaGrammarTest : public QObject {
 private slots:
     void textsFitOrDoNot_data();
     void textsFitOrDoNot();
+    void aReferenceIsReadAsAUri();
     void whateverIsWrittenFitsTheSchema_data();
     void whateverIsWrittenFitsTheSchema();
     void integersKeepTheirBounds();
@@ -196,6 +197,8 @@ void SchemaGrammarTest::textsFitOrDoNot_data() {
     QTest::newRow("constants") << R"({"enum": [1, "1", true, null, {"a": [1]}, -2.5]})"
                                << QStringList{"1", "\"1\"", "true", "null", R"({"a":[1]})", "-2.5"}
                                << QStringList{"11", "false", "2"};
+    QTest::newRow("constants that are whole") << R"({"type": "integer", "enum": [1.0, 2.5, -3]})"
+                                              << QStringList{"1", "-3"} << QStringList{"2.5", "2"};
     QTest::newRow("pattern") << R"({"type": "string", "pattern": "^[a-c]{2}(x|y)$"})"
                              << QStringList{"\"abx\"", "\"ccy\""}
                              << QStringList{"\"ab\"", "\"abxx\"", "\"abz\""};
@@ -248,6 +251,14 @@ void SchemaGrammarTest::textsFitOrDoNot() {
     }
     for (const QString& text : others)
         QVERIFY2(!walk.accepts(text.toStdString()), qPrintable(text));
+}
+
+void SchemaGrammarTest::aReferenceIsReadAsAUri() {
+    GrammarWalk walk({GrammarKind::Schema,
+                      R"({"$defs": {"a b": {"const": 1}, "50%": {"const": 2}, "c/d": {"const": 3}},
+                          "anyOf": [{"$ref": "#/$defs/a%20b"}, {"$ref": "#/$defs/50%25"},
+                                    {"$ref": "#/%24defs/c~1d"}]})"});
+    QVERIFY(walk.accepts("1") && walk.accepts("2") && walk.accepts("3") && !walk.accepts("4"));
 }
 
 void SchemaGrammarTest::whateverIsWrittenFitsTheSchema_data() {
@@ -417,6 +428,16 @@ void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
                                               << "at #/required: it is not a list of names";
     QTest::newRow("required numbers") << R"({"type": "object", "required": [1]})"
                                       << "at #/required: it is not a list of names";
+    QTest::newRow("all of, required that is no list")
+        << R"({"allOf": [{"type": "object", "properties": {"a": {}}, "required": "a"}]})"
+        << "at #/allOf/0/required: it is not a list of names";
+    QTest::newRow("all of, required numbers") << R"({"allOf": [{"required": [5]}]})"
+                                              << "at #/allOf/0/required: it is not a list of names";
+    QTest::newRow("a reference beside a list of properties")
+        << R"({"$ref": "#/$defs/n", "properties": ["a"], "$defs": {"n": {"type": "object"}}})"
+        << "at #/properties: it is not an object of schemas";
+    QTest::newRow("pattern without an end") << R"({"type": "string", "pattern": "^abc\\$"})"
+                                            << "begins with ^ and ends with $";
     QTest::newRow("pattern that is no text") << R"({"type": "string", "pattern": 5})"
                                              << "at #/pattern: it is not a text";
     QTest::newRow("format that is no text") << R"({"type": "string", "format": [5]})"
