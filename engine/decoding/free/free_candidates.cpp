@@ -28,6 +28,19 @@ constexpr std::array<double, 7> kBandMiddles = {0.97, 0.8, 0.6, 0.4, 0.22, 0.1, 
 constexpr int kRanks = 3; // first, second, further ones
 constexpr int kBandCount = static_cast<int>(kBands.size());
 
+// What was judged in a text: each place weighs so many times the next one, and so many places that
+// were right as often as promised stand in front. Where rows are dear they bring the slowest
+// twentieth of answers from .93 of plain decoding to .94 and from .985 to 1.01, with the same mean
+// (tests/benchmarks/studies/free_draft_study --prices).
+constexpr double kJudgedMemory = 0.97;
+constexpr double kJudgedPrior = 16.0;
+
+/// A probability whose odds are multiplied.
+double withOdds(double probability, double odds) {
+    const double weighed = probability * odds;
+    return weighed / (1.0 - probability + weighed);
+}
+
 /// The part of a successor's old probability that is left in a new place.
 double keyPrior(SuccessorKey key) {
     switch (key) {
@@ -47,8 +60,9 @@ double withOther(double prior, OtherSource other) {
         return prior;
     case OtherSource::Differs:
         return 0.6 * prior;
+    // Both mostly remember the same place, so that they agree says little.
     case OtherSource::Agrees:
-        return 1.0 - 0.5 * (1.0 - prior);
+        return 1.0 - 0.75 * (1.0 - prior);
     }
     return prior;
 }
@@ -79,6 +93,20 @@ FreeStatistics::FreeStatistics() {
                 for (int other = 0; other < kOthers; ++other)
                     m_rates.emplace_back(
                         withOther(keyPrior(key) * middle, static_cast<OtherSource>(other)));
+}
+
+double FreeStatistics::probability(int rate) const {
+    return withOdds(m_rates[static_cast<std::size_t>(rate)].value(), m_text.odds);
+}
+
+void FreeStatistics::judge(double probability, bool isHit) {
+    Judged& text = m_text;
+    text.places = kJudgedMemory * text.places + 1.0;
+    text.promised = kJudgedMemory * text.promised + withOdds(probability, 1.0 / text.odds);
+    text.hits = kJudgedMemory * text.hits + (isHit ? 1.0 : 0.0);
+    text.odds = (text.hits + kJudgedPrior) / (text.promised + kJudgedPrior) *
+                (text.places - text.promised + kJudgedPrior) /
+                (text.places - text.hits + kJudgedPrior);
 }
 
 int FreeStatistics::lookupRate(int matchLength, OtherSource successors) {

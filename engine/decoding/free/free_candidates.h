@@ -27,7 +27,9 @@ struct FreeSources {
 /// How often what the free sources propose is what the model takes, by source: a look-up by the
 /// length of its match and by what the successors say of it; a successor by what it was keyed by
 /// (a pair; a token whose pair is unknown; a token beside its pair), by its rank, by the
-/// probability that the model gave it last time, and by what the look-up says. A plain value.
+/// probability that the model gave it last time, and by what the look-up says. Some texts repeat
+/// more than others: how often the best candidate of each place was right, beside how often the
+/// rates promised it, shifts the odds of all candidates of this text. A plain value.
 class FreeStatistics {
 public:
     /// What the other source says about a candidate.
@@ -41,12 +43,27 @@ public:
     static int lookupRate(int matchLength, OtherSource successors);
     static int successorRate(SuccessorKey key, int rank, double probability, OtherSource lookup);
 
-    double probability(int rate) const { return m_rates[static_cast<std::size_t>(rate)].value(); }
+    double probability(int rate) const;
 
     void add(int rate, bool isHit) { m_rates[static_cast<std::size_t>(rate)].add(isHit); }
 
+    /// Whether the best candidate of a place was right, which promised this.
+    void judge(double probability, bool isHit);
+
+    /// Forgets what was judged: another text begins.
+    void beginText() { m_text = {}; }
+
 private:
+    /// Of places of this text, the newest counting most.
+    struct Judged {
+        double places = 0.0;
+        double promised = 0.0; ///< right ones by the rates alone
+        double hits = 0.0;     ///< right ones
+        double odds = 1.0;     ///< of a candidate, over those by the rates alone
+    };
+
     std::vector<DecayedRate> m_rates;
+    Judged m_text;
 };
 
 /// What is known where a token is to come.

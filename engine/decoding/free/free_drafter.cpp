@@ -172,6 +172,7 @@ std::string FreeDrafter::failureOf(const Result<void>& stored) {
 }
 
 void FreeDrafter::begin(const Prompt& prompt, const SamplingOptions& sampling) {
+    m_statistics.beginText();
     m_lookup.begin(prompt.tokens);
     m_answerStart = prompt.tokens.size() - static_cast<std::size_t>(prompt.begunTokens);
     m_sampling = sampling;
@@ -198,11 +199,16 @@ Draft FreeDrafter::propose(const FreeDraftOptions& options) const {
 void FreeDrafter::observe(std::span<const TokenId> emitted, std::span<const SeenRow> rows) {
     const FreeCandidateFinder found = finder({});
     auto outputPosition = static_cast<Position>(m_lookup.tokens().size() - m_answerStart);
-    for (std::size_t place = 0; place < emitted.size(); ++place, ++outputPosition)
-        for (const FreeCandidate& candidate : found.find({emitted.first(place), outputPosition}))
+    for (std::size_t place = 0; place < emitted.size(); ++place, ++outputPosition) {
+        const auto candidates = found.find({emitted.first(place), outputPosition});
+        for (const FreeCandidate& candidate : candidates)
             for (const int rate : candidate.rates)
                 if (rate >= 0)
                     m_statistics.add(rate, candidate.token == emitted[place]);
+        if (!candidates.empty())
+            m_statistics.judge(candidates.front().probability,
+                               candidates.front().token == emitted[place]);
+    }
     for (const TokenId token : emitted)
         m_lookup.append(token);
     for (const SeenRow& row : rows)

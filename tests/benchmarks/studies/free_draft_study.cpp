@@ -16,6 +16,8 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <optional>
 
 using namespace engine;
 
@@ -184,6 +186,7 @@ struct Sums {
     double rounds = 0;
     double expected = 0;
     double nodes = 0;
+    double cost = 0; ///< plain steps
 };
 
 /// Nodes that are accepted, when the answer goes on with `coming`.
@@ -206,31 +209,39 @@ enum class PoolFilling { None, Text, TextAndRows };
 struct Simulated {
     FreeDraftOptions options;
     PoolFilling filling = PoolFilling::None;
+    /// What two rows cost beyond one, in plain steps, and each further one; with it, a draft is cut
+    /// as the decoder `auto` cuts it.
+    std::optional<std::pair<double, double>> prices = std::nullopt;
+    bool isCold = false; ///< each answer is drafted for by a drafter that has seen nothing
 };
 
 class Simulation {
 public:
     Simulation(const Answers& answers, const Simulated& simulated)
-        : m_simulated(simulated)
-        , m_drafter(answers.vocabSize) {
-        for (std::size_t index = 0; index < answers.all.size(); ++index)
+        : m_simulated(simulated) {
+        for (std::size_t index = 0; index < answers.all.size(); ++index) {
+            if (index == 0 || simulated.isCold)
+                m_drafter = std::make_unique<FreeDrafter>(answers.vocabSize);
             run(answers.all[index], samplingOf(answers, index));
+        }
     }
 
     std::array<Sums, kTasks.size()> sums{};
+    std::vector<double> speeds; ///< of each answer, plain steps in the time of one
 
 private:
     void run(const Answer& answer, const SamplingOptions& sampling) {
-        m_drafter.begin({.tokens = answer.prompt}, sampling);
+        m_drafter->begin({.tokens = answer.prompt}, sampling);
         if (hasPool())
             m_pool.addText(answer.prompt);
         m_text = answer.prompt;
         m_rejected = 0;
         Sums& sum = sums[answer.task];
+        double answerCost = 0.0;
         for (std::size_t made = 0; made < answer.tokens.size();) {
             const auto coming = std::span(answer.tokens).subspan(made);
             m_simulated.options.maxDepth = static_cast<int>(coming.size()) - 1;
-            const Draft draft = m_drafter.propose(m_simulated.options);
+            const Draft draft = proposed();
             const DraftTree tree = hasPool() ? m_pool.widen(draft.tree,
                                                             m_text.back(),
                                                             m_simulated.options.maxNodes,
@@ -243,7 +254,37 @@ private:
             sum.rounds += 1;
             sum.expected += draft.expectedTokens();
             sum.nodes += tree.size();
+            sum.cost += costOf(tree.size());
+            answerCost += costOf(tree.size());
         }
+        speeds.push_back(static_cast<double>(answer.tokens.size()) / answerCost);
+    }
+
+    double costOf(int nodes) const {
+        if (nodes == 0 || !m_simulated.prices)
+            return 1.0;
+        return 1.0 + m_simulated.prices->first + m_simulated.prices->second * (nodes - 1);
+    }
+
+    /// The draft as it is, or with prices the first nodes of it that give the most tokens for their
+    /// time.
+    Draft proposed() {
+        Draft all = m_drafter->propose(m_simulated.options);
+        if (!m_simulated.prices)
+            return all;
+        int best = 0;
+        double bestRate = 1.0;
+        double tokens = 1.0;
+        for (int nodes = 1; nodes <= all.tree.size(); ++nodes) {
+            tokens += all.gains[static_cast<std::size_t>(nodes - 1)];
+            if (tokens / costOf(nodes) > bestRate) {
+                best = nodes;
+                bestRate = tokens / costOf(nodes);
+            }
+        }
+        FreeDraftOptions cut = m_simulated.options;
+        cut.maxNodes = best;
+        return best == 0 ? Draft{} : m_drafter->propose(cut);
     }
 
     void learn(const Answer& answer, std::size_t made, std::size_t count) {
@@ -259,7 +300,7 @@ private:
             if (m_simulated.filling == PoolFilling::TextAndRows)
                 m_pool.addText(answer.rejected[m_rejected].ngram);
         }
-        m_drafter.observe(emitted, rows);
+        m_drafter->observe(emitted, rows);
         m_text.insert(m_text.end(), emitted.begin(), emitted.end());
         if (!hasPool())
             return;
@@ -270,7 +311,7 @@ private:
     bool hasPool() const { return m_simulated.filling != PoolFilling::None; }
 
     Simulated m_simulated;
-    FreeDrafter m_drafter;
+    std::unique_ptr<FreeDrafter> m_drafter;
     study::PoolSource m_pool;
     std::vector<TokenId> m_text;
     std::size_t m_rejected = 0; // rows that were told
@@ -333,6 +374,36 @@ void report(const Answers& answers, double leastGain) {
         }
 }
 
+/// Speed over plain steps where rows have these prices, as drafts are cut in the decoder `auto`.
+void reportPrices(const Answers& answers, double second, double further) {
+    for (const bool isCold : {true, false}) {
+        Simulation simulation(
+            answers, {{15, 0, 0.0, {}}, PoolFilling::None, std::pair(second, further), isCold});
+        std::string line;
+        double mean = 0.0;
+        double promised = 0.0;
+        double given = 0.0;
+        for (const Sums& sum : simulation.sums) {
+            mean += sum.rounds > 0 ? sum.tokens / sum.cost / kTasks.size() : 0.0;
+            line += fmt::format(" {:.2f}", sum.rounds > 0 ? sum.tokens / sum.cost : 0.0);
+            promised += sum.expected - sum.rounds;
+            given += sum.tokens - sum.rounds;
+        }
+        std::vector<double>& speeds = simulation.speeds;
+        std::sort(speeds.begin(), speeds.end());
+        fmt::print(
+            "{}: mean {:.3f}, twentieth {:.3f}, least {:.3f}; of {:.0f} promised tokens {:.0f} "
+            "came:{}\n",
+            isCold ? "cold" : "warm",
+            mean,
+            speeds[speeds.size() / 20],
+            speeds.front(),
+            promised,
+            given,
+            line);
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -344,6 +415,7 @@ int main(int argc, char** argv) {
     double temperature = 0.0;
     double topP = 1.0;
     bool hasPool = false;
+    std::vector<double> prices;
     std::string backend = "cpu";
     program.add_option("--answers", path, "where the answers are kept; made when it is not there");
     program.add_option("--prompts", prompts, "of each file");
@@ -353,12 +425,19 @@ int main(int argc, char** argv) {
     program.add_option("--backend", backend, "that makes the answers");
     program.add_flag("--pool", hasPool, "what a pool of n-grams would add");
     program.add_option("--least-gain", leastGain, "FreeDraftOptions::leastGain");
+    program
+        .add_option("--prices",
+                    prices,
+                    "what two rows cost beyond one, in plain steps, and each further one")
+        ->expected(2);
     CLI11_PARSE(program, argc, argv);
     if (!std::filesystem::exists(path))
         write(make({0, temperature, topP, {}}, prompts, maxTokens, backend), path);
     const Answers answers = read(path);
     if (hasPool)
         reportPool(answers);
+    else if (!prices.empty())
+        reportPrices(answers, prices[0], prices[1]);
     else
         report(answers, leastGain);
     return 0;
