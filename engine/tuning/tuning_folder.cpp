@@ -158,8 +158,6 @@ TuningFolder::open(const fs::path& output, const RunPlanTexts& plan, EarlierWork
                      fmt::format("Another run works on {} at this moment.", output.string()),
                      "Wait until it has ended, or name another output."};
     TuningFolder folder(path, std::move(*lock));
-    folder.m_rowsRun = contentSumOf(plan.rows);
-    folder.m_run = contentSumOf(plan.all);
     removeFiles(path, isPartFile); // what a process that was killed had not finished
     if (earlier == EarlierWork::Replace)
         removeWork(path);
@@ -168,12 +166,17 @@ TuningFolder::open(const fs::path& output, const RunPlanTexts& plan, EarlierWork
         return Error{ErrorCode::InvalidInput,
                      fmt::format("{} holds an earlier run.", path.string()),
                      "Go on with --resume, or begin anew with --anew."};
-    if (was)
+    RunPlanTexts own = plan;
+    if (was) {
         ENGINE_TRY_DO(checkEarlier(plan, *was, earlier));
+        own = {was->rows, earlier == EarlierWork::GoOn ? was->all : plan.all};
+    }
+    folder.m_rowsRun = contentSumOf(own.rows);
+    folder.m_run = contentSumOf(own.all);
     if (earlier == EarlierWork::KeepRows)
         removeCheckpoints(path);
     if (earlier != EarlierWork::GoOn)
-        ENGINE_TRY_DO(writeFileAtomically(path / kPlanFile, planFileText(plan)));
+        ENGINE_TRY_DO(writeFileAtomically(path / kPlanFile, planFileText(own)));
     return folder;
 }
 

@@ -12,7 +12,7 @@ namespace engine {
 enum class EarlierWork : std::uint8_t {
     Refuse,   ///< there must be none
     Replace,  ///< it is deleted
-    GoOn,     ///< it is continued; it must have had the same plan
+    GoOn,     ///< it is continued; its plan must have been the same, see differenceOf()
     KeepRows, ///< its rows are used, the training begins anew
 };
 
@@ -48,7 +48,8 @@ public:
     /// Where prompts are kept that the model has written itself.
     std::filesystem::path selfPromptsFile() const;
 
-    /// To which rows, and to which checkpoints, a file must belong.
+    /// To which rows, and to which checkpoints, a file must belong: where earlier ones are used, to
+    /// theirs.
     const std::string& rowsRun() const { return m_rowsRun; }
 
     const std::string& run() const { return m_run; }

@@ -95,7 +95,8 @@ const std::vector<SettingInfo>& tuningSettings(TuningRecipe recipe = TuningRecip
 Result<void> applySetting(TuningPlan& plan, const std::string& typed);
 
 /// The first member in which two texts of plans differ, as "seed is 2, but was 1"; empty if they
-/// are equal. Errors: CorruptFile for what is no JSON.
+/// are equal. Where both have a limit of time, it may differ, and so may the most answer tokens:
+/// they decide how far a run goes and not what it does. Errors: CorruptFile for what is no JSON.
 Result<std::string> differenceOf(const std::string& now, const std::string& before);
 
 } // namespace engine

@@ -160,6 +160,7 @@ private:
         bool hasEnd = std::ranges::find(m_work.endIds, rows.last) != m_work.endIds.end();
         if (!hasEnd)
             ids.push_back(rows.last);
+        std::erase_if(ids, [&](TokenId id) { return id >= m_work.tokenizer.vocabSize(); });
         ENGINE_TRY(std::string text, m_work.tokenizer.decode(ids, true));
         if (const std::size_t end = m_turn.end.empty() ? std::string::npos : text.find(m_turn.end);
             end != std::string::npos) {

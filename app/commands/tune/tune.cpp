@@ -216,7 +216,8 @@ void addCompareOptions(CLI::App& command, TuneOptions& options) {
 void addRunOptions(CLI::App& command, TuneOptions& options) {
     command.add_flag("--resume",
                      options.resumes,
-                     "Go on with a run that was stopped or killed: give the same options as then");
+                     "Go on with a run that was stopped or killed: give the same options as then; "
+                     "only --minutes, --memory-mb and --disk-gb may be others, more or less");
     command.add_flag("--anew",
                      options.beginsAnew,
                      "Delete the work of an earlier run in OUT.work and begin anew; of OUT itself "

@@ -71,6 +71,7 @@ TuneWork::TuneWork(const TuneOptions& options,
 
 Result<void>
 TuneWork::gather(RowStore& rows, TuningFolder& folder, TokenId forbidden, const ModelTask& first) {
+    ENGINE_TRY_DO(checkRoomOf(rows));
     const bool isAnew = rows.shardCount() == 0 && !holdsBytes(folder.selfPromptsFile()) &&
                         !holdsBytes(RowStore::unfinishedFile(folder.path()));
     const double startMs = tuneClockMs();
@@ -158,10 +159,20 @@ Result<void> TuneWork::checkFits(std::int64_t trained) {
             std::clamp(answersThatFit(m_plan, m_config, trained, *m_options.diskGb * 1e9),
                        std::min(kLeastAnswerTokens, m_plan.answerTokens),
                        m_plan.answerTokens);
-    const std::int64_t weights = m_options.onlyCollects ? 0 : trained;
-    ENGINE_TRY_DO(checkTuningFits(m_plan, m_config, weights, left));
-    m_estimate = estimateOf(m_plan, m_config, weights);
+    m_weightCount = m_options.onlyCollects ? 0 : trained;
+    ENGINE_TRY_DO(checkTuningFits(m_plan, m_config, m_weightCount, left));
+    m_estimate = estimateOf(m_plan, m_config, m_weightCount);
     return checkLimits(m_options, m_estimate);
+}
+
+/// An earlier run may have been allowed more. The answers to its last prompt may go beyond what it
+/// had planned.
+Result<void> TuneWork::checkRoomOf(const RowStore& rows) const {
+    TuningPlan made = m_plan;
+    made.answerTokens = rows.trainingTokens();
+    if (made.answerTokens <= m_plan.answerTokens + kAnswersAtOnce * m_plan.longestAnswer)
+        return {};
+    return checkLimits(m_options, estimateOf(made, m_config, m_weightCount));
 }
 
 Result<TuningFolder> TuneWork::openFolder() const {

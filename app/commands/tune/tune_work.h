@@ -84,7 +84,8 @@ public:
 
     /// Answers what is missing, without the token `forbidden`, and checks that there is enough. A
     /// folder that no later run can use is deleted. Errors: those of `first`, of writeSelfPrompts
-    /// and of collectRows; InvalidInput for too few tokens.
+    /// and of collectRows; InvalidInput for too few tokens; those of checkLimits for answers of an
+    /// earlier run that take more than this one may.
     engine::Result<void> gather(engine::RowStore& rows,
                                 engine::TuningFolder& folder,
                                 engine::TokenId forbidden = engine::kNoToken,
@@ -124,6 +125,7 @@ private:
                const engine::RowStore& rows,
                const engine::Error& error) const;
     engine::Result<void> checkTokens(std::int64_t tokens);
+    engine::Result<void> checkRoomOf(const engine::RowStore& rows) const;
     std::vector<engine::DataOrigin> dataFiles() const;
 
     const TuneOptions& m_options;
@@ -137,6 +139,7 @@ private:
     std::string m_fingerprint;
     int m_contextLength = 0;
     TuningEstimate m_estimate;
+    std::int64_t m_weightCount = 0; // that are trained, as m_estimate counts them
     // If this run has collected all; the shards know it only with a limit of time.
     std::optional<double> m_collectSeconds;
     std::unique_ptr<engine::Tokenizer> m_tokenizer;

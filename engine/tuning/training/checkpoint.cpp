@@ -34,6 +34,7 @@ StateJson jsonOf(const TrainingPlace& place) {
                       {"rate", place.schedule.rate},
                       {"stream_loss", place.schedule.streamLoss},
                       {"fixed", place.isFixed},
+                      {"minutes", place.minutes},
                       {"rate_factor", place.rateFactor},
                       {"failures", place.failures},
                       {"evaluated", place.evaluated},
@@ -104,6 +105,7 @@ TrainingPlace placeFrom(const JsonValue& json, StateReader& reader) {
                       .rate = reader.number(json, "rate"),
                       .streamLoss = reader.number(json, "stream_loss")};
     place.isFixed = reader.flag(json, "fixed");
+    place.minutes = json["minutes"].asNumber().value_or(0.0); // not told by earlier versions
     place.rateFactor = reader.number(json, "rate_factor");
     place.failures = static_cast<int>(reader.whole(json, "failures"));
     place.evaluated = reader.whole(json, "evaluated");

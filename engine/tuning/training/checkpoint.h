@@ -19,6 +19,7 @@ struct TrainingPlace {
     TextOrderPlace order;
     Schedule schedule;
     bool isFixed = false;           ///< the number of steps is decided
+    double minutes = 0.0;           ///< of the plan for which it is
     double rateFactor = 1.0;        ///< halved behind each failure
     int failures = 0;               ///< losses that were not finite
     std::int64_t evaluated = -1;    ///< the newest step that was evaluated

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace engine {
 
@@ -79,6 +80,7 @@ private:
             ENGINE_TRY_DO(m_work.trainer.restore(m_now.trainer));
             m_now.trainer.clear();
             m_order.moveTo(m_now.place.order);
+            takeMinutes();
             return {};
         }
         if (!m_isHeldOut)
@@ -87,9 +89,32 @@ private:
         std::int64_t steps = m_order.stepsOf(m_work.plan.epochs);
         if (m_work.plan.steps > 0)
             steps = m_work.plan.steps;
-        m_now.place.schedule = makeSchedule(steps, m_work.plan.rate, m_work.plan.streamLoss);
+        m_now.place.schedule = scheduleOf(steps);
         m_now.place.isFixed = m_work.plan.minutes <= 0.0 || m_work.plan.steps > 0;
+        m_now.place.minutes = m_work.plan.minutes;
         return {};
+    }
+
+    Schedule scheduleOf(std::int64_t steps) const {
+        return makeSchedule(steps, m_work.plan.rate, m_work.plan.streamLoss);
+    }
+
+    /// With other minutes than before, time decides once more how many steps there are. One that
+    /// has ended, or ends soon because nothing was better, has no use for fewer, or for more.
+    void takeMinutes() {
+        TrainingPlace& place = m_now.place;
+        const double before = place.minutes;
+        const bool isLess = m_work.plan.minutes <= before;
+        const bool hasEnded = place.step >= place.schedule.steps;
+        if (before > 0.0 && hasEnded && isLess)
+            return; // more than it had is what it needs to go on
+        place.minutes = m_work.plan.minutes;
+        const bool endsEarly = place.schedule.steps < place.schedule.planned;
+        const bool isKnown = before > 0.0; // earlier versions did not store theirs
+        if (!isKnown || place.minutes == before || m_work.plan.steps > 0 || endsEarly)
+            return;
+        place.schedule = scheduleOf(m_order.stepsOf(m_work.plan.epochs));
+        place.isFixed = false;
     }
 
     void note(const std::string& sentence) const {
@@ -263,11 +288,13 @@ private:
                          good.place.step,
                          m_work.plan.rate * factor));
         good.place.seconds = m_now.place.seconds;
-        if (m_now.place.isFixed && !good.place.isFixed) { // it is decided once
-            good.place.schedule = makeSchedule(
-                m_now.place.schedule.planned, m_work.plan.rate, m_work.plan.streamLoss);
-            good.place.isFixed = true;
+        const bool isDecidedAnew =
+            good.place.minutes > 0.0 && good.place.minutes != m_now.place.minutes;
+        if (good.place.isFixed != m_now.place.isFixed || isDecidedAnew) { // it is decided once
+            good.place.schedule = scheduleOf(m_now.place.schedule.planned);
+            good.place.isFixed = m_now.place.isFixed;
         }
+        good.place.minutes = m_now.place.minutes;
         good.place.best = m_now.place.best; // the best weights stay
         good.best = std::move(m_now.best);
         good.trainer.clear();
@@ -298,7 +325,7 @@ private:
             const std::int64_t middle = (steps + tooMany) / 2;
             (secondsUntil(middle) <= used ? steps : tooMany) = middle;
         }
-        place.schedule = makeSchedule(steps, m_work.plan.rate, m_work.plan.streamLoss);
+        place.schedule = scheduleOf(steps);
         place.isFixed = true;
         return writeCheckpoint(false);
     }

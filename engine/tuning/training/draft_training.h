@@ -55,9 +55,10 @@ struct TrainingResult {
 
 /// Trains on the training split and keeps the averaged weights that give the most tokens a round on
 /// the validation split; without one, on the training texts. Goes on from the newest checkpoint, if
-/// there is one, and makes of it bit for bit what an undisturbed training makes. A loss that is not
-/// finite sends it back to the last good state, at half the rate, twice; the third time it ends
-/// with the best weights that there were, and says so in TrainingResult::failure.
+/// there is one, and makes of it bit for bit what an undisturbed training makes; with other minutes
+/// than that one had, time decides anew how many steps there are. A loss that is not finite sends
+/// it back to the last good state, at half the rate, twice; the third time it ends with the best
+/// weights that there were, and says so in TrainingResult::failure.
 ///
 /// Stopped, it finishes the step, writes a checkpoint and returns Cancelled. Errors: Numeric, if
 /// there are no best weights then; Io, with the earlier checkpoints kept; those of the trainer.

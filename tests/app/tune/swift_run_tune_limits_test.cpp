@@ -20,6 +20,7 @@ class SwiftRunTuneLimitsTest : public QObject {
 
 private slots:
     void aTrainingKeepsToItsRoomOnTheDisk();
+    void aRunGoesOnWithOtherLimits();
     void onlyACopyIsMeasuredBesideAModel();
 
 private:
@@ -41,6 +42,31 @@ void SwiftRunTuneLimitsTest::aTrainingKeepsToItsRoomOnTheDisk() {
     const ProgramRun fitting = TinyTuning::run(with({"0.05", "--minutes", "0.02"}));
     const qint64 planned = fitting.jsonLines().constFirst()["answer_tokens"].toInteger();
     QVERIFY2(planned >= 1000 && planned < 50'000'000 / 360, qPrintable(QString::number(planned)));
+    QDir(m_tuning.path(kOut + ".work")).removeRecursively();
+}
+
+void SwiftRunTuneLimitsTest::aRunGoesOnWithOtherLimits() {
+    const auto with = [&](const QStringList& more) {
+        return m_tuning.bare(
+            kOut, QStringList{"--collect-only", "--json", "--answer-tokens", "5000"} + more);
+    };
+    const ProgramRun first = TinyTuning::run(with({"--minutes", "1000"}));
+    QVERIFY2(first.exitCode == 0, first.errors.constData());
+    const QByteArray rows = m_tuning.read(kOut + ".work/rows-00000.bin");
+    QVERIFY(!rows.isEmpty());
+    const ProgramRun longer =
+        TinyTuning::run(with({"--resume", "--minutes", "2000", "--disk-gb", "1"}));
+    QVERIFY2(longer.exitCode == 0, longer.errors.constData());
+    // The answers that are there take more.
+    const ProgramRun tooMuch =
+        TinyTuning::run(with({"--resume", "--minutes", "2000", "--disk-gb", "0.0004"}));
+    QCOMPARE(tooMuch.exitCode, int(app::kIo));
+    const QString sentence = tooMuch.jsonLines().constLast()["message"].toString();
+    QVERIFY2(sentence.contains("needs about 0.00") && sentence.contains("--disk-gb allows 0.0004"),
+             qPrintable(sentence));
+    QCOMPARE(m_tuning.read(kOut + ".work/rows-00000.bin"), rows);
+    const ProgramRun unlimited = TinyTuning::run(with({"--resume"}));
+    QCOMPARE(unlimited.exitCode, int(app::kUsage));
     QDir(m_tuning.path(kOut + ".work")).removeRecursively();
 }
 

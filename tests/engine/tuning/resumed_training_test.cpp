@@ -67,6 +67,7 @@ Checkpoint someCheckpoint() {
                   .order = {3, 2},
                   .schedule = makeSchedule(100, 0.1 + 0.2, 1.0 / 3.0).endedFrom(40),
                   .isFixed = true,
+                  .minutes = 1.5,
                   .rateFactor = 0.25,
                   .failures = 2,
                   .evaluated = 40,
@@ -99,6 +100,7 @@ private slots:
     void oneThatHadGoneBackDoesSo();
     void oneThatWasGivenUpHasAllTriesAgain();
     void aNumberOfStepsThatTimeHasDecidedStays();
+    void withOtherMinutesItIsDecidedAnew();
     void aFinishedTrainingHasNothingToDo();
     void aDamagedCheckpointGivesWayToTheOther();
     void theReadableCheckpointIsNotOverwritten();
@@ -277,6 +279,30 @@ void ResumedTrainingTest::aNumberOfStepsThatTimeHasDecidedStays() {
     QCOMPARE(run.trainer->steps.front().terms.rate, schedule.at(5).rate);
 }
 
+void ResumedTrainingTest::withOtherMinutesItIsDecidedAnew() {
+    TrainingRun run;
+    run.plan.epochs = 100;
+    run.plan.minutes = 1.0;
+    run.plan.validationSteps = 1000;
+    run.secondsBefore = 5.5;
+    killBehind(run, 30);
+    QVERIFY_THROWS_EXCEPTION(Killed, (void)run.start()); // decided behind step 5: 52 steps
+    run.watch.stepped = {};
+    run.plan.minutes = 2.0;
+    QCOMPARE(run.finish().steps, std::int64_t{109}); // 15, and 95 % of the 99.5 s that are left
+    QCOMPARE(run.trainer->steps.size(), std::size_t{104});
+    const Schedule schedule = makeSchedule(109, run.plan.rate, run.plan.streamLoss);
+    QCOMPARE(run.trainer->steps.back().terms.rate, schedule.at(108).rate);
+    for (const double minutes : {2.0, 1.0, 2.0}) { // it has ended
+        run.plan.minutes = minutes;
+        QCOMPARE(run.finish().steps, std::int64_t{109});
+        QVERIFY(run.trainer->steps.empty());
+    }
+    run.plan.minutes = 3.0;
+    QCOMPARE(run.finish().steps, std::int64_t{171});
+    QCOMPARE(run.trainer->steps.size(), std::size_t{62});
+}
+
 void ResumedTrainingTest::aFinishedTrainingHasNothingToDo() {
     TrainingRun run;
     const TrainingResult first = run.finish();
@@ -377,6 +403,7 @@ void ResumedTrainingTest::whatACheckpointHoldsIsReadAgain() {
     QVERIFY(place.order == wanted.place.order);
     QVERIFY(place.schedule == wanted.place.schedule); // bit for bit
     QVERIFY(place.isFixed);
+    QCOMPARE(place.minutes, 1.5);
     QCOMPARE(place.rateFactor, 0.25);
     QCOMPARE(place.failures, 2);
     QCOMPARE(place.evaluated, std::int64_t{40});

@@ -16,6 +16,12 @@ namespace fs = std::filesystem;
 const RunPlanTexts kPlan = {R"({"seed":1})", R"({"seed":1,"rate":0.5})"};
 const RunPlanTexts kOtherRate = {R"({"seed":1})", R"({"seed":1,"rate":0.25})"};
 const RunPlanTexts kOtherSeed = {R"({"seed":2})", R"({"seed":2,"rate":0.5})"};
+const RunPlanTexts kTenMinutes = {R"({"minutes":10,"seed":1})",
+                                  R"({"minutes":10,"seed":1,"rate":0.5})"};
+const RunPlanTexts kTwentyMinutes = {R"({"minutes":20,"seed":1})",
+                                     R"({"minutes":20,"seed":1,"rate":0.5})"};
+const RunPlanTexts kTwentyOtherRate = {R"({"minutes":20,"seed":1})",
+                                       R"({"minutes":20,"seed":1,"rate":0.25})"};
 
 /// Files of a run, and such that are not.
 constexpr std::array kOwn = {"rows-00000.bin",
@@ -65,6 +71,7 @@ private slots:
     void aRunThatWasKilledAtOnceIsInNobodysWay();
     void withoutAnEarlierRunThereIsNothingToGoOnWith();
     void aRunGoesOnWithAllItHas();
+    void withOtherMinutesItGoesOnWithTheSameFiles();
     void anotherPlanIsRefusedWithTheFirstDifference();
     void replacingDeletesTheEarlierRunAlone();
     void keepingRowsDeletesCheckpointsAndTakesTheNewPlan();
@@ -186,6 +193,29 @@ void TuningFolderTest::aRunGoesOnWithAllItHas() {
     QVERIFY(other.value().run() != again.value().run());
     const auto third = TuningFolder::open(m_folder->path() / "c", kPlan, EarlierWork::Refuse);
     QCOMPARE(third.value().run(), again.value().run());
+}
+
+/// Rows and checkpoints say which run they belong to.
+void TuningFolderTest::withOtherMinutesItGoesOnWithTheSameFiles() {
+    std::string rows;
+    std::string all;
+    {
+        const auto first = open(EarlierWork::Refuse, kTenMinutes);
+        rows = first.value().rowsRun();
+        all = first.value().run();
+    }
+    for (const RunPlanTexts* plan : {&kTwentyMinutes, &kTenMinutes}) {
+        const auto again = open(EarlierWork::GoOn, *plan);
+        QVERIFY2(again.hasValue(), again ? "" : again.error().message.c_str());
+        QCOMPARE(again.value().rowsRun(), rows);
+        QCOMPARE(again.value().run(), all);
+    }
+    for (const EarlierWork earlier : {EarlierWork::KeepRows, EarlierWork::GoOn}) {
+        const auto anew = open(earlier, kTwentyOtherRate);
+        QVERIFY2(anew.hasValue(), anew ? "" : anew.error().message.c_str());
+        QCOMPARE(anew.value().rowsRun(), rows); // those are kept
+        QVERIFY(anew.value().run() != all);
+    }
 }
 
 void TuningFolderTest::anotherPlanIsRefusedWithTheFirstDifference() {

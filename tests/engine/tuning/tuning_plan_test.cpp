@@ -78,6 +78,7 @@ private slots:
     void theRowsReachAsFarBackAsTheWindow();
     void theTextsShowModelPromptsAndContext();
     void aDifferenceIsToldWithBothValues();
+    void limitsOfTimeAreNoDifference();
     void whatIsNoPlanHasNoDifference();
     void whatClearlyDoesNotFitIsRefused_data();
     void whatClearlyDoesNotFitIsRefused();
@@ -322,6 +323,23 @@ void TuningPlanTest::aDifferenceIsToldWithBothValues() {
              std::string("rate is 0.5, but was not known"));
     QCOMPARE(difference(one.c_str(), R"({"seed":2,"rate":0.5,"mode":"x"})"),
              std::string("mode is not known, but was \"x\""));
+}
+
+/// Where time decides, the number of answers is a limit as well.
+void TuningPlanTest::limitsOfTimeAreNoDifference() {
+    TuningPlan before = quickPlan();
+    before.minutes = 10.0;
+    TuningPlan now = before;
+    now.minutes = 20.0;
+    now.answerTokens /= 2;
+    QCOMPARE(differenceOf(allOf(now), allOf(before)).value(), std::string());
+    QCOMPARE(differenceOf(rowsOf(now), rowsOf(before)).value(), std::string());
+    now.seed = 2;
+    QCOMPARE(differenceOf(allOf(now), allOf(before)).value(), std::string("seed is 2, but was 1"));
+    now = before;
+    now.minutes = 0.0; // its steps would be another number from the first one on
+    QVERIFY(differenceOf(allOf(now), allOf(before)).value().starts_with("minutes is 0"));
+    QVERIFY(differenceOf(allOf(before), allOf(now)).value().starts_with("minutes is 10"));
 }
 
 void TuningPlanTest::whatIsNoPlanHasNoDifference() {

@@ -417,6 +417,28 @@ private slots:
         QCOMPARE(support::fileBytes(used), QByteArray("abc"));
     }
 
+    void ofTheAdaptersThatGaveWayTheNewestThreeAreKept() {
+        const QString place = m_script->path(QStringLiteral("place"));
+        const QString trained =
+            support::writeFile(m_script->path(QStringLiteral("trained")), "new");
+        AdapterUse use;
+        QSignalSpy placed(&use, &AdapterUse::placed);
+        use.look(trained, place);
+        for (const char* other : {"one", "two", "three", "four", "two"}) { // at last one of them
+            support::writeFile(place, other);
+            use.use();
+            QTRY_COMPARE(placed.size(), 1);
+            placed.clear();
+            QCOMPARE(support::fileBytes(place), QByteArray("new"));
+        }
+        const QDir folder(QFileInfo(place).path());
+        QCOMPARE(folder.entryList({QStringLiteral("place.*")}, QDir::Files, QDir::Name),
+                 (QStringList{"place.before", "place.before-2", "place.before-3"}));
+        QCOMPARE(support::fileBytes(place + ".before"), QByteArray("four"));
+        QCOMPARE(support::fileBytes(place + ".before-2"), QByteArray("three"));
+        QCOMPARE(support::fileBytes(place + ".before-3"), QByteArray("two"));
+    }
+
     void aDiskThatTakesNothingIsToldAndTheTrainingGoesOn() {
         m_script->write(QStringLiteral("tuning"), "a file where the folder should be");
         QSignalSpy faulted(&session(), &TuningSession::faulted);

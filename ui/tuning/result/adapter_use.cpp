@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QFileInfo>
 
+#include <algorithm>
 #include <utility>
 
 namespace ui {
@@ -34,6 +35,18 @@ AdapterUse::Used usedAt(const QString& adapter, const QString& place) {
     if (place.isEmpty() || !QFileInfo::exists(place))
         return Used::None;
     return areEqual(adapter, place) ? Used::Result : Used::Other;
+}
+
+QString notWritten(const QString& path, const QString& reason) {
+    return AdapterUse::tr(
+               "%1 cannot be written (%2). Check the folder's permissions and the free space.")
+        .arg(QDir::toNativeSeparators(path), reason);
+}
+
+/// Number 1 is the newest of those that are kept.
+QString keptAs(const QString& place, int number) {
+    const QString name = place + QStringLiteral(".before");
+    return number == 1 ? name : name + QStringLiteral("-%1").arg(number);
 }
 
 } // namespace
@@ -94,28 +107,40 @@ void AdapterUse::setUsed(Used used) {
 
 /// At no time is there none in the place of one that was there.
 AdapterUse::Deed AdapterUse::put(const QString& adapter, const QString& place) {
-    const auto problem = [](const QString& text, const QString& path, const QString& reason) {
-        return Deed{false, {}, text.arg(QDir::toNativeSeparators(path), reason)};
-    };
-    const QString notWritten =
-        tr("%1 cannot be written (%2). Check the folder's permissions and the free space.");
     QFile trained(adapter);
     const QByteArray bytes = trained.open(QIODevice::ReadOnly) ? trained.readAll() : QByteArray();
     if (trained.error() != QFile::NoError)
-        return problem(tr("%1 cannot be read (%2)."), adapter, trained.errorString());
-    QString before;
-    if (usedAt(adapter, place) == Used::Other) {
-        before = place + QStringLiteral(".before");
-        for (int i = 2; QFile::exists(before); ++i)
-            before = place + QStringLiteral(".before-%1").arg(i);
-        QFile earlier(place);
-        if (!earlier.copy(before))
-            return problem(notWritten, before, earlier.errorString());
-    }
+        return {false,
+                {},
+                tr("%1 cannot be read (%2).")
+                    .arg(QDir::toNativeSeparators(adapter), trained.errorString())};
+    const Deed kept = usedAt(adapter, place) == Used::Other ? keepOther(place) : Deed{true, {}, {}};
+    if (!kept.isDone)
+        return kept;
     QDir().mkpath(QFileInfo(place).path());
     if (const QString reason = saveWhole(bytes, place); !reason.isEmpty())
-        return problem(notWritten, place, reason);
-    return {true, before, {}};
+        return {false, {}, notWritten(place, reason)};
+    return kept;
+}
+
+/// The copy is whole before the oldest one gives way to it.
+AdapterUse::Deed AdapterUse::keepOther(const QString& place) {
+    int last = 1;
+    for (; QFile::exists(keptAs(place, last)) && last <= kMostKept; ++last)
+        if (areEqual(keptAs(place, last), place))
+            return {true, keptAs(place, last), {}};
+    const QString copy = place + QStringLiteral(".before-new");
+    QFile::remove(copy); // of a program that was killed
+    QFile earlier(place);
+    if (!earlier.copy(copy))
+        return {false, {}, notWritten(copy, earlier.errorString())};
+    last = std::min(last, kMostKept);
+    QFile::remove(keptAs(place, last));
+    for (; last > 1; --last)
+        QFile::rename(keptAs(place, last - 1), keptAs(place, last));
+    if (QFile whole(copy); !whole.rename(keptAs(place, 1)))
+        return {false, {}, notWritten(keptAs(place, 1), whole.errorString())};
+    return {true, keptAs(place, 1), {}};
 }
 
 AdapterUse::Deed AdapterUse::takeAway(const QString& adapter, const QString& place) {

@@ -34,7 +34,11 @@ public:
 
     Used used() const { return m_used; }
 
-    /// The trained adapter gets the place. Another one that has it is kept beside it.
+    /// Of the adapters that others have taken the place of, the newest ones are kept beside it.
+    static constexpr int kMostKept = 3;
+
+    /// The trained adapter gets the place. Another one that has it is kept, as NAME.before; those
+    /// that were kept before are NAME.before-2 and NAME.before-3 then, unless it is one of them.
     void use();
 
     /// The trained adapter leaves the place, if it has it, and is still where it was trained.
@@ -59,6 +63,7 @@ private:
 
     static Deed put(const QString& adapter, const QString& place);
     static Deed takeAway(const QString& adapter, const QString& place);
+    static Deed keepOther(const QString& place);
     void later(const Task& task, const std::function<void(const Deed&)>& tell);
     void setUsed(Used used);
 
