@@ -16,15 +16,14 @@ namespace {
 constexpr std::uint64_t kGroup = 32;
 constexpr std::size_t kGroupBytes = 20; // of Q4_1: scale, minimum, 32 numbers of 4 bits
 
-constexpr std::uint64_t kCheckedNumbers = 1U << 20U; // at a time
-
-/// The tensors of an adapter, which may stay in their file, and the rows of the model's head, in 4
-/// bits where `rounds` says so and rows are whole groups.
+/// The tensors of an adapter, which may stay in their file, and the rows of the model's head, which
+/// stay in the model, in 4 bits where `rounds` says so and rows are whole groups.
 class DraftWeights final : public WeightSource {
 public:
-    DraftWeights(const DraftAdapter& adapter, const ModelConfig& config, bool rounds)
-        : m_rounds(rounds)
-        , m_stored(adapter.stored) {
+    DraftWeights(const DraftAdapter& adapter, const ModelConfig& config, const Transformer& model)
+        : m_rounds(model.roundsDraftNetworks())
+        , m_adapter(adapter)
+        , m_model(model) {
         for (const auto& [name, tensor] : adapterTensors(adapter.sizes)) {
             const auto found = adapter.tensors.find(name);
             add(name,
@@ -33,16 +32,10 @@ public:
                 found == adapter.tensors.end() ? std::span<const float>()
                                                : std::span<const float>(found->second));
         }
-        m_headName = headTensor(config).weightName();
-    }
-
-    Result<void> addHead(const Transformer& model, std::span<const TokenId> ids) {
-        const std::size_t width = toSize(model.config().hiddenSize);
-        m_head.resize(ids.size() * width);
-        for (std::size_t i = 0; i < ids.size(); ++i)
-            ENGINE_TRY_DO(model.readHeadRow(ids[i], std::span(m_head).subspan(i * width, width)));
-        add(m_headName, "the model's output head", {ids.size(), width}, m_head);
-        return {};
+        add(headTensor(config).weightName(),
+            "the model's output head",
+            {adapter.headIds.size(), toSize(config.hiddenSize)},
+            {});
     }
 
     std::span<const TensorInfo> tensors() const override { return m_tensors; }
@@ -85,6 +78,10 @@ public:
         return {};
     }
 
+    std::string fileState() const override {
+        return m_adapter.stored == nullptr ? std::string() : m_adapter.stored->fileState();
+    }
+
 private:
     /// `title` names the tensor in messages; without `values` they stay in the file.
     void add(const std::string& name,
@@ -109,63 +106,59 @@ private:
         return static_cast<std::size_t>(&tensor - m_tensors.data());
     }
 
-    /// `room` holds those that come from the file.
+    /// `room` holds those that come from the file or from the model.
     Result<std::span<const float>> rowsOf(const TensorInfo& tensor,
                                           std::uint64_t firstRow,
                                           std::uint64_t rowCount,
                                           std::vector<float>& room) const {
         const auto columns = static_cast<std::size_t>(tensor.columns());
         const std::size_t count = static_cast<std::size_t>(rowCount) * columns;
-        if (const std::span<const float> values = m_values[placeOf(tensor)]; !values.empty())
-            return values.subspan(static_cast<std::size_t>(firstRow) * columns, count);
-        const TensorInfo* stored = m_stored == nullptr ? nullptr : m_stored->find(tensor.name);
-        ENGINE_CHECK(stored != nullptr, "no numbers of {}", tensor.name);
-        room.resize(count);
-        ENGINE_TRY_DO(m_stored->readRows(*stored, firstRow, rowCount, room));
-        return std::span<const float>(room);
+        const auto first = static_cast<std::size_t>(firstRow);
+        if (&tensor == &m_tensors.back()) {
+            room.resize(count);
+            for (std::size_t row = 0; row < count / columns; ++row)
+                ENGINE_TRY_DO(m_model.readHeadRow(m_adapter.headIds[first + row],
+                                                  std::span(room).subspan(row * columns, columns)));
+            return std::span<const float>(room);
+        }
+        std::span<const float> values = m_values[placeOf(tensor)];
+        if (!values.empty()) {
+            values = values.subspan(first * columns, count);
+        } else {
+            const auto& file = m_adapter.stored;
+            const TensorInfo* stored = file == nullptr ? nullptr : file->find(tensor.name);
+            ENGINE_CHECK(stored != nullptr, "no numbers of {}", tensor.name);
+            room.resize(count);
+            ENGINE_TRY_DO(file->readRows(*stored, firstRow, rowCount, room));
+            values = room;
+        }
+        ENGINE_TRY_DO(checkFinite(tensor, values));
+        return values;
+    }
+
+    /// Rounding to halves and groups hides numbers that are not finite.
+    Result<void> checkFinite(const TensorInfo& tensor, std::span<const float> values) const {
+        if (std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
+            return {};
+        return Error{ErrorCode::Numeric,
+                     fmt::format("Some numbers are not finite in {}.", m_titles[placeOf(tensor)]),
+                     "Make the adapter again, or go on without it (--draft-adapter none)."};
     }
 
     bool m_rounds;
-    std::shared_ptr<const WeightSource> m_stored;
-    std::string m_headName;
-    std::vector<TensorInfo> m_tensors;
+    const DraftAdapter& m_adapter;
+    const Transformer& m_model;
+    std::vector<TensorInfo> m_tensors;            // those of the adapter, then the head
     std::vector<std::span<const float>> m_values; // [tensors]
     std::vector<std::string> m_titles;            // [tensors]
-    std::vector<float> m_head;
 };
-
-/// Rounding to halves and groups hides numbers that are not finite.
-Result<void> checkFinite(const DraftAdapter& adapter, const DraftWeights& weights) {
-    std::vector<float> values;
-    for (const auto& [name, tensor] : adapterTensors(adapter.sizes)) {
-        const TensorInfo& info = *weights.find(name);
-        const std::uint64_t most =
-            std::max<std::uint64_t>(kCheckedNumbers / info.columns(), 1); // rows
-        for (std::uint64_t row = 0; row < info.rows(); row += most) {
-            const std::uint64_t rows = std::min(most, info.rows() - row);
-            values.resize(static_cast<std::size_t>(rows * info.columns()));
-            ENGINE_TRY_DO(weights.readRows(info, row, rows, values));
-            if (!std::all_of(
-                    values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
-                return Error{
-                    ErrorCode::Numeric,
-                    fmt::format("The draft adapter {} holds numbers that are not finite in {}.",
-                                adapter.name,
-                                tensor.name),
-                    "Make it again, or go on without it."};
-        }
-    }
-    return {};
-}
 
 } // namespace
 
 Result<std::unique_ptr<DraftModel>> makeDraftModel(const Transformer& model,
                                                    const DraftAdapter& adapter) {
     const ModelConfig config = draftConfig(adapter, model.config());
-    DraftWeights weights(adapter, config, model.roundsDraftNetworks());
-    ENGINE_TRY_DO(checkFinite(adapter, weights));
-    ENGINE_TRY_DO(weights.addHead(model, adapter.headIds));
+    const DraftWeights weights(adapter, config, model);
     auto made = std::make_unique<DraftModel>();
     ENGINE_TRY(made->network, model.makeDraftNetwork(config, weights));
     made->name = adapter.name;

@@ -82,6 +82,8 @@ public:
         return {};
     }
 
+    std::string fileState() const override { return m_file->fileState(); }
+
 private:
     struct Place {
         const TensorInfo* numbers = nullptr;

@@ -263,9 +263,19 @@ void CpuTransformer::readInput(Pass& pass) {
 Result<std::unique_ptr<Transformer>>
 CpuTransformer::makeDraftNetwork(const ModelConfig& config, const WeightSource& source) const {
     ENGINE_TRY_DO(config.validate());
-    const Options options{.threads = m_pool->threads(),
-                          .weights = WeightForm::File,
-                          .machine = &m_pool->nodes().machine()};
+    Options options{.threads = m_pool->threads(),
+                    .weights = WeightForm::File,
+                    .packedCache = m_packedCache,
+                    .machine = &m_pool->nodes().machine()};
+    // Its head is rows of this model's, so that what was kept goes by this model and how it is
+    // held.
+    const Weights& own = m_full.weights;
+    PackedCacheOptions& kept = options.packedCache;
+    if (kept.fingerprint.empty() || own.fileState.empty())
+        kept.folder.clear();
+    kept.fingerprint += fmt::format(", drafts with rows of a head of form {} from {}",
+                                    static_cast<int>(own.outputHead().matrix.form),
+                                    own.fileState);
     ENGINE_TRY(Weights weights, packWeights(config, source, options));
     weights.embedding = m_full.weights.embedding;
     return std::unique_ptr<Transformer>(

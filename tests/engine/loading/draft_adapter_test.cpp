@@ -27,7 +27,7 @@ std::string replaced(std::string text, const std::string& old, const std::string
     return text.replace(at, old.size(), with);
 }
 
-/// A network in whose head memory runs out.
+/// A network for whose draft network memory runs out.
 class FullTransformer final : public Transformer {
 public:
     const ModelConfig& config() const override { return m_config; }
@@ -42,7 +42,10 @@ public:
 
     std::size_t weightBytes() const override { return 0; }
 
-    Result<void> readHeadRow(TokenId, std::span<float>) const override { throw std::bad_alloc(); }
+    Result<std::unique_ptr<Transformer>> makeDraftNetwork(const ModelConfig&,
+                                                          const WeightSource&) const override {
+        throw std::bad_alloc();
+    }
 
 private:
     static Error nothing() { return {ErrorCode::Unsupported, "It computes nothing.", ""}; }

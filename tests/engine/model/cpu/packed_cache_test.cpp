@@ -3,6 +3,7 @@
 #include "engine/model/cpu/packing/packed_cache.h"
 #include "tests/support/models/file_model.h"
 #include "tests/support/models/stored_weights.h"
+#include "tests/support/models/tiny_adapter.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/value_of.h"
 
@@ -41,6 +42,7 @@ public:
                           std::uint64_t first,
                           std::uint64_t count,
                           std::span<float> out) const override {
+        m_reads += 1;
         return m_source.readRows(tensor, first, count, out);
     }
 
@@ -57,12 +59,16 @@ public:
     /// Since it was asked last.
     int rawReads() { return m_rawReads.exchange(0); }
 
+    /// Of rows as float32, likewise.
+    int reads() { return m_reads.exchange(0); }
+
     void setState(std::string state) { m_state = std::move(state); }
 
 private:
     const WeightSource& m_source;
     std::string m_state;
     mutable std::atomic<int> m_rawReads = 0;
+    mutable std::atomic<int> m_reads = 0;
 };
 
 cpu::Options optionsFor(const fs::path& folder, WeightForm form = WeightForm::File) {
@@ -108,6 +114,7 @@ private slots:
     void aDamagedFileIsRebuilt();
     void whatIsPackedOtherwiseIsKeptApart();
     void aChangedModelFileIsPackedAnew();
+    void aDraftNetworkIsKeptForItsModelAndItsFile();
     void nothingIsKeptUnlessItIsAskedFor();
     void weightsThatGoAwayEarlyAreKeptWhenThatTakesNoTime();
     void readingMustBeFasterByMuch_data();
@@ -211,6 +218,40 @@ void PackedCacheTest::aChangedModelFileIsPackedAnew() {
     const cpu::Weights fresh = load(*after.value(), {.threads = 1, .weights = WeightForm::File});
     QVERIFY(areSame(cached, fresh));
     QCOMPARE(filesIn(folder.path()).size(), std::size_t{2});
+}
+
+void PackedCacheTest::aDraftNetworkIsKeptForItsModelAndItsFile() {
+    const test_support::TemporaryFolder folder;
+    const support::StoredWeights stored(m_weights, TensorType::Q8_0);
+    WatchedSource source(stored);
+    DraftAdapter adapter = support::makeAdapter(smallConfig(), support::AdapterKind::Random, 3);
+    support::MemoryWeights numbers;
+    int norms = 0;
+    for (const auto& [name, tensor] : adapterTensors(adapter.sizes)) {
+        numbers.add(name, tensor.shape, adapter.tensors[name]);
+        norms += tensor.shape.size() == 1;
+    }
+    const auto file = std::make_shared<WatchedSource>(numbers, "the adapter");
+    adapter.tensors.clear();
+    adapter.stored = file;
+    const auto readsOf = [&](const cpu::Options& options) {
+        const auto model = support::valueOf(makeCpuTransformer(smallConfig(), source, options));
+        file->reads();
+        const auto made = support::valueOf(makeDraftModel(*model, adapter));
+        return file->reads(); // behind it, what was to be kept is kept
+    };
+    const int all = readsOf(optionsFor(folder.path()));
+    QVERIFY(all > norms);
+    QCOMPARE(readsOf(optionsFor(folder.path())), norms);                  // they are no matrices
+    QVERIFY(readsOf(optionsFor(folder.path(), WeightForm::F32)) > norms); // another head
+    file->setState("trained further");
+    QCOMPARE(readsOf(optionsFor(folder.path())), all);
+    source.setState("another model");
+    QCOMPARE(readsOf(optionsFor(folder.path())), all);
+    cpu::Options nameless = optionsFor(folder.path());
+    nameless.packedCache.fingerprint.clear();
+    for (int i = 0; i < 2; ++i)
+        QCOMPARE(readsOf(nameless), all);
 }
 
 void PackedCacheTest::nothingIsKeptUnlessItIsAskedFor() {
