@@ -260,6 +260,50 @@ private slots:
         const TemporaryFolder folder;
         QVERIFY(!RunProgressReader::open(folder.path()));
     }
+
+    void drawsAndSearchesBeforehandAreCountedToo() {
+        const TemporaryFolder folder;
+        Recipe recipe = MadeUpStream::recipe();
+        recipe.isStream = false;
+        recipe.stages.front().sampling.temperature = 0.8;
+        RecipeVariant set;
+        set.name = "set";
+        set.search = RecipeSearch{.method = "random", .trials = 3};
+        RecipeStage find;
+        find.name = "find";
+        find.variants = {set};
+        find.hasBaseline = false;
+        recipe.stages.insert(recipe.stages.begin(), find);
+        recipe.sizes["own"].draws = 4;
+        std::vector<DataRecord> prompts(4);
+        for (std::size_t i = 0; i < prompts.size(); ++i) {
+            prompts[i].task = "story";
+            prompts[i].id = std::to_string(i);
+            prompts[i].turns = {"p"};
+        }
+        RunModel model;
+        model.name = "tiny";
+        model.identity = "1";
+        model.layers = 6;
+        const std::vector<std::string> tasks(prompts.size(), "story");
+        RunPlan plan = planRun(recipe, tasks, {model}).value();
+        plan.runHash = runHashOf(recipe, prompts, plan.models);
+        const RunFolder run =
+            RunFolder::create(folder.path() / "run", recipe, plan, prompts, false).value();
+        ShardTrial trial;
+        trial.variant = "set";
+        QVERIFY(run.begin(0).value().add(ShardRecord(trial)));
+        ShardDraw draw;
+        draw.variant = "swift";
+        draw.prompt = 3;
+        QVERIFY(run.begin(1).value().add(ShardRecord(draw)));
+        auto reader = RunProgressReader::open(folder.path() / "run").value();
+        const RunProgress progress = reader.read().value();
+        QCOMPARE(progress.trials, 1L);
+        QCOMPARE(progress.plannedTrials, 3L);
+        QCOMPARE(progress.draws, 1L);
+        QCOMPARE(progress.plannedDraws, 8L); // vanilla and swift on the one prompt left
+    }
 };
 
 QTEST_GUILESS_MAIN(RunProgressTest)

@@ -108,7 +108,13 @@ private slots:
         const auto end = call.indexOf(QStringLiteral(" --control"));
         QCOMPARE(told(id)[1], QString(call).insert(end, QStringLiteral(" --model now.gguf")));
         QCOMPARE(told(id)[2], call); // the run knows the place now
-        QCOMPARE(m_queue->job(id)->arguments.back(), QStringLiteral("now.gguf")); // to run it again
+        const auto modelOfNext = [&] {
+            return m_queue->job(m_queue->runAgain(id))->arguments.back();
+        };
+        QCOMPARE(modelOfNext(), QStringLiteral("before.gguf")); // the run has not taken it
+        support::writeFile(m_queue->job(id)->folder + QStringLiteral("/plan.json"),
+                           R"({"models":[{"path":"now.gguf"}]})");
+        QCOMPARE(modelOfNext(), QStringLiteral("now.gguf"));
     }
 
     void aJobThatWasOnlyAddedWaits() {

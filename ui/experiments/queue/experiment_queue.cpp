@@ -2,7 +2,10 @@
 #include "ui/experiments/queue/experiment_queue.h"
 
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonValue>
 #include <QUuid>
 
 #include <algorithm>
@@ -16,6 +19,15 @@ constexpr int kLongestName = 40;
 
 QString queuePath(const ExperimentPlaces& places) {
     return places.folder.isEmpty() ? QString() : places.folder + QStringLiteral("/queue.json");
+}
+
+/// Where the run in this folder has its first model; a file that was not its own it has never taken.
+QString modelOfRun(const QString& folder) {
+    QFile plan(folder + QStringLiteral("/plan.json"));
+    if (!plan.open(QIODevice::ReadOnly))
+        return {};
+    const QJsonDocument json = QJsonDocument::fromJson(plan.readAll());
+    return json[QLatin1String("models")][0][QLatin1String("path")].toString();
 }
 
 /// What every file system accepts: letters and digits with single dashes between them.
@@ -152,9 +164,6 @@ void ExperimentQueue::runWithModel(const QString& id, const QString& path) {
     if (job == nullptr)
         return;
     job->movedModel = path;
-    const qsizetype option = job->arguments.indexOf(QStringLiteral("--model"));
-    if (option >= 0 && option + 1 < job->arguments.size()) // for a run like it
-        job->arguments[option + 1] = path;
     run(id);
 }
 
@@ -219,6 +228,10 @@ QString ExperimentQueue::runAgain(const QString& id) {
     copy.recipe = old->recipe;
     copy.source = old->source;
     copy.arguments = old->arguments;
+    const qsizetype option = copy.arguments.indexOf(QStringLiteral("--model"));
+    const QString model = modelOfRun(old->folder);
+    if (!model.isEmpty() && option >= 0 && option + 1 < copy.arguments.size())
+        copy.arguments[option + 1] = model;
     const QString added = add(std::move(copy));
     run(added);
     return added;

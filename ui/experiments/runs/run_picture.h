@@ -57,6 +57,11 @@ using AnswersPicturePtr = std::shared_ptr<const AnswersPicture>;
 
 using RunPicturePtr = std::shared_ptr<const RunPicture>;
 
+using ResultPtr = std::shared_ptr<const engine::ExperimentResult>;
+
+/// A figure by itself, or of a result that stays as long as this points into it.
+using ResultFigurePtr = std::shared_ptr<const engine::ResultFigure>;
+
 /// The tasks along the prompts; none for a run that mixes them.
 std::vector<TaskBand> taskBands(const RunFacts& facts);
 

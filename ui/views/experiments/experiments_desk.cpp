@@ -11,6 +11,7 @@
 #include "ui/views/experiments/options/options_panel.h"
 #include "ui/views/experiments/page/answer_page.h"
 #include "ui/views/experiments/page/empty_experiments.h"
+#include "ui/views/experiments/page/recipe_page.h"
 #include "ui/views/experiments/stream/prompts_view.h"
 #include "ui/views/experiments/stream/stream_page.h"
 
@@ -83,6 +84,9 @@ void ExperimentsDesk::connectPanels() {
     connect(m_queuePanel, &QueuePanel::folderAsked, this, &ExperimentsDesk::openWithOther);
     connect(
         m_options, &OptionsPanel::overlayToggled, &m_page->reportPage(), &ReportPage::setOverlay);
+    connect(m_options, &OptionsPanel::outlookChanged, this, [this] {
+        m_page->recipePage().setOutlook(m_options->outlook());
+    });
     connect(m_options, &OptionsPanel::dataAsked, this, [this] {
         offerFiles(tr("Prompts for the recipes"), &ExperimentsDesk::setRecipeData);
     });

@@ -28,10 +28,8 @@ SetKeeper::SetKeeper(const ViewContext& context, MessageBar& messages, QObject* 
     , m_shelf(context.bridge, context.store, context.undoStack) {
     connect(&m_shelf, &SkipSetShelf::told, this, &SetKeeper::tell);
     connect(&context.undoStack, &QUndoStack::indexChanged, this, [this](int index) {
-        if (m_undoIndex >= 0 && index != m_undoIndex) { // undone, or another change is the newest
-            m_undoIndex = -1;
-            m_messages.withdraw(kKeptSetsNotice);
-        }
+        if (index != m_undoIndex && !m_shelf.isNoting()) // undone, or another change is the newest
+            forgetUndo();
     });
 }
 
@@ -92,6 +90,7 @@ std::vector<engine::SkipSetOwner> SetKeeper::owners() const {
 void SetKeeper::keep() {
     if (!canKeep())
         return;
+    forgetUndo();
     m_keptTitle = m_title;
     const std::vector<engine::SkipSetOwner> models = owners();
     m_isForOne = models.size() < 2;
@@ -103,23 +102,41 @@ void SetKeeper::keep() {
         m_shelf.importFrom(m_file, false, m_keptTitle, model);
 }
 
-/// Of several models each has a sentence; the undo stack has their changes.
+/// Of several models each has a sentence; what was taken in at once is undone at once.
 void SetKeeper::tell(const QString& sentence, SkipSetShelf::Offer offer) {
     const engine::SkipSetOwner owner = m_shelf.replaceableOwner();
-    const bool canUndo = offer == SkipSetShelf::Offer::Undo && m_isForOne;
-    m_undoIndex = canUndo ? m_context.undoStack.index() : -1;
+    if (offer == SkipSetShelf::Offer::Undo) {
+        const int index = m_context.undoStack.index();
+        m_undoFrom = m_undoIndex < 0 ? index - 1 : m_undoFrom;
+        m_undoIndex = index;
+    }
     Notice notice{Notice::Kind::Info, kKeptSetsNotice, sentence};
     if (!m_isForOne)
         notice.id += u'/' + QString::fromStdString(owner.fingerprint);
-    if (canUndo)
-        notice.choices.push_back({tr("Undo"), [this] { m_context.undoStack.undo(); }});
-    else if (offer == SkipSetShelf::Offer::Replace)
+    if (offer == SkipSetShelf::Offer::Replace)
         notice.choices.push_back(
             {tr("Replace them"),
              [this, file = m_shelf.replaceablePath(), title = m_keptTitle, owner] {
                  m_shelf.importFrom(file, true, title, owner);
+                 forgetUndo(); // and this notice with it
              }});
+    if (offer != SkipSetShelf::Offer::None && m_undoIndex >= 0) {
+        notice.choices.push_back({m_isForOne ? tr("Undo") : tr("Undo all"), [this] { undo(); }});
+        m_undoNotices << notice.id;
+    }
     m_messages.show(std::move(notice));
+}
+
+void SetKeeper::undo() {
+    const int from = m_undoFrom; // the first one that is undone withdraws the offer
+    while (m_context.undoStack.index() > from)
+        m_context.undoStack.undo();
+}
+
+void SetKeeper::forgetUndo() {
+    m_undoIndex = -1;
+    for (const QString& id : std::exchange(m_undoNotices, QStringList()))
+        m_messages.withdraw(id);
 }
 
 } // namespace ui

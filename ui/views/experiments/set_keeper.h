@@ -6,6 +6,8 @@
 #include "ui/shell/docks/view.h"
 #include "ui/views/skip_sets/shelf/skip_set_shelf.h"
 
+#include <QStringList>
+
 #include <vector>
 
 namespace ui {
@@ -38,6 +40,8 @@ private:
     QString obstacle() const;
     std::vector<engine::SkipSetOwner> owners() const;
     void tell(const QString& sentence, SkipSetShelf::Offer offer);
+    void undo();
+    void forgetUndo();
 
     ViewContext m_context;
     MessageBar& m_messages;
@@ -47,7 +51,11 @@ private:
     QString m_file;         ///< with its sets; empty: it has found none
     QString m_keptTitle;    ///< of the run whose sets were taken last
     bool m_isForOne = true; ///< they are of one model
-    int m_undoIndex = -1;   ///< of the stack, while its newest change is offered to be undone
+    /// Of the stack, while the changes from the first of these indices on are the newest ones and
+    /// offered to be undone; -1 = none are.
+    int m_undoFrom = -1;
+    int m_undoIndex = -1;
+    QStringList m_undoNotices; ///< the ids of those that offer it
 };
 
 } // namespace ui

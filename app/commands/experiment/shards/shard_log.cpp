@@ -41,8 +41,7 @@ void ShardLog::beginText() {
         m_text.emplace(m_words, true);
 }
 
-/// What a token completes of the text. An id that the tokenizer does not know has ended the answer
-/// before it comes here.
+/// What a token completes of the text; nothing for an id beyond the tokenizer's.
 std::string ShardLog::textOf(TokenId id) {
     auto text = m_text->push(id);
     return text ? std::move(text).value() : std::string();

@@ -24,6 +24,26 @@ std::string subjectOf(const Recipe& recipe, const RunPlan& plan) {
     return last;
 }
 
+long drawsOf(const Recipe& recipe, const RunPlan& plan, const PlannedShard& shard) {
+    const RecipeStage* stage = recipe.stage(shard.stage);
+    if (stage == nullptr || recipe.sizes.empty())
+        return 0;
+    const auto drawing = std::ranges::count_if(shard.variants, [&](const std::string& name) {
+        const RunVariant* variant = plan.variant(name);
+        return variant == nullptr || !variant->search;
+    });
+    return static_cast<long>(drawing) * static_cast<long>(shard.prompts.size()) *
+           recipe.sizes.begin()->second.drawsIn(*stage);
+}
+
+long trialsOf(const RunPlan& plan, const PlannedShard& shard) {
+    long trials = 0;
+    for (const std::string& name : shard.variants)
+        if (const RunVariant* variant = plan.variant(name); variant != nullptr && variant->search)
+            trials += variant->search->trials;
+    return trials;
+}
+
 /// On a cluster, whoever looks at the folder cannot see the locks of other machines; its executor
 /// tells what runs there, and what went wrong.
 void addExecutor(const std::filesystem::path& folder, std::vector<ShardState>& states) {
@@ -74,8 +94,10 @@ RunProgressReader::RunProgressReader(RunFolder folder)
     , m_shards(m_folder.plan().shards.size()) {
     std::set<int> asked;
     for (const PlannedShard& shard : m_folder.plan().shards) {
-        m_shards[static_cast<std::size_t>(shard.index)].answers =
-            answersOf(m_folder.recipe(), m_folder.plan(), shard);
+        Shard& own = m_shards[static_cast<std::size_t>(shard.index)];
+        own.answers = answersOf(m_folder.recipe(), m_folder.plan(), shard);
+        own.draws = drawsOf(m_folder.recipe(), m_folder.plan(), shard);
+        own.trials = trialsOf(m_folder.plan(), shard);
         asked.insert(shard.prompts.begin(), shard.prompts.end());
     }
     for (const int prompt : asked) {
@@ -180,6 +202,18 @@ void RunProgressReader::sumUp(RunProgress& progress) const {
         const auto given = static_cast<long>(shard.known.answers.size());
         progress.planned += shard.isFinished ? given : shard.answers; // some may be left out
         progress.answers += given;
+        const auto drawn = static_cast<long>(shard.known.draws.size());
+        progress.draws += drawn;
+        progress.plannedDraws += shard.isFinished ? drawn : std::max(drawn, shard.draws);
+        if (shard.trials > 0) {
+            const auto tried = static_cast<long>(
+                std::ranges::count_if(shard.known.trials, [&](const ShardTrial& trial) {
+                    const RunVariant* variant = m_folder.plan().variant(trial.variant);
+                    return variant != nullptr && variant->search;
+                }));
+            progress.trials += tried;
+            progress.plannedTrials += shard.isFinished ? tried : std::max(tried, shard.trials);
+        }
         for (const ShardAnswer& answer : shard.known.answers) {
             PromptFigures& prompt = prompts[answer.prompt];
             prompt.prompt = answer.prompt;
@@ -279,24 +313,34 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
     }
 }
 
-/// The answers to come take as long as those that were given, and as many parts are at work at once
-/// as now. Offline searches and pauses are part of no answer.
+/// The answers to come take as long as those that were given, a token of a draw as long as one of
+/// theirs, and as many parts are at work at once as now. Offline searches and pauses are part of no
+/// answer.
 void RunProgressReader::tellTime(RunProgress& progress) const {
     double ms = 0.0;
+    double decodeMs = 0.0;
+    long tokens = 0;
     for (const Shard& shard : m_shards) {
         const double begun =
             shard.known.answers.empty() ? 0.0 : shard.known.answers.back().startedAt;
         progress.seconds += shard.isFinished ? shard.known.seconds : begun;
-        for (const ShardAnswer& answer : shard.known.answers)
+        for (const ShardAnswer& answer : shard.known.answers) {
             ms += answer.promptMs + answer.decodeMs;
+            decodeMs += answer.decodeMs;
+            tokens += answer.tokens;
+        }
     }
+    if (progress.answers == 0)
+        return;
+    double left = ms / static_cast<double>(progress.answers) *
+                  static_cast<double>(std::max(0L, progress.planned - progress.answers));
+    if (tokens > 0 && !m_folder.recipe().sizes.empty()) // a draw's prompt is read by then
+        left += decodeMs / static_cast<double>(tokens) *
+                m_folder.recipe().sizes.begin()->second.drawTokens *
+                static_cast<double>(std::max(0L, progress.plannedDraws - progress.draws));
     const auto atWork =
         std::ranges::count(progress.shards, ShardPhase::Running, &ShardState::phase);
-    if (progress.answers > 0)
-        progress.secondsLeft =
-            ms / 1e3 / static_cast<double>(progress.answers) *
-            static_cast<double>(std::max(0L, progress.planned - progress.answers)) /
-            static_cast<double>(std::max<std::ptrdiff_t>(1, atWork));
+    progress.secondsLeft = left / 1e3 / static_cast<double>(std::max<std::ptrdiff_t>(1, atWork));
 }
 
 } // namespace engine

@@ -55,12 +55,16 @@ struct TaskFigures {
 
 /// Where a run stands. A plain value.
 struct RunProgress {
-    long answers = 0;     ///< given so far, those of vanilla included
-    long planned = 0;     ///< answers of the whole run; a finished part plans those it has given
-    double seconds = 0.0; ///< of work so far
-    std::optional<double> secondsLeft = {};  ///< for the answers to come, without searches
-    std::vector<ShardState> shards = {};     ///< on a cluster as its executor tells them
-    std::vector<TaskFigures> tasks = {};     ///< in the order in which they are asked
+    long answers = 0;       ///< given so far, those of vanilla included
+    long planned = 0;       ///< answers of the whole run; a finished part plans those it has given
+    long draws = 0;         ///< samples drawn so far, see RecipeSize::draws
+    long plannedDraws = 0;  ///< of the whole run, as `planned`
+    long trials = 0;        ///< sets that searches beforehand have tried so far
+    long plannedTrials = 0; ///< of the whole run, as `planned`
+    double seconds = 0.0;   ///< of work so far
+    std::optional<double> secondsLeft = {}; ///< for the answers and draws to come, without searches
+    std::vector<ShardState> shards = {};    ///< on a cluster as its executor tells them
+    std::vector<TaskFigures> tasks = {};    ///< in the order in which they are asked
     std::vector<PromptFigures> prompts = {}; ///< those begun, by line
     std::vector<ShardPlan> plans = {};       ///< of the subject, in order
     std::vector<ShardLeftOut> leftOut = {};
@@ -103,6 +107,8 @@ private:
         std::uint64_t next = 0; ///< in its part file
         ShardResult known = {};
         long answers = 0; ///< those of the plan
+        long draws = 0;   ///< those of the plan
+        long trials = 0;  ///< those of the plan's searches beforehand
     };
 
     explicit RunProgressReader(RunFolder folder);

@@ -102,6 +102,25 @@ private slots:
                     .startsWith(QStringLiteral("prompt 1 of 4")));
     }
 
+    void samplesAndSearchesAreStepsOfARun() {
+        RunPicture picture;
+        picture.facts = std::make_shared<RunFacts>();
+        picture.progress.planned = 4;
+        QCOMPARE(progressText(picture), QStringLiteral("reading the model"));
+        picture.progress.answers = 2;
+        QCOMPARE(progressText(picture), QStringLiteral("answer 2 of 4"));
+        picture.progress.draws = 3; // no further answer comes while they are drawn
+        picture.progress.plannedDraws = 1590;
+        QCOMPARE(progressText(picture), QStringLiteral("step 5 of 1,594"));
+        QVERIFY(progressShare(picture) == 5.0 / 1594.0);
+        picture.progress = engine::RunProgress();
+        picture.progress.trials = 1; // before the first answer
+        picture.progress.plannedTrials = 10;
+        picture.progress.planned = 10;
+        QCOMPARE(progressText(picture), QStringLiteral("step 1 of 20"));
+        QVERIFY(progressShare(picture) == 1.0 / 20.0);
+    }
+
     void durationsAreWords_data() {
         QTest::addColumn<double>("seconds");
         QTest::addColumn<QString>("text");

@@ -5,6 +5,8 @@
 #include "ui/views/experiments/lists/queue_panel.h"
 #include "ui/views/experiments/lists/queue_status.h"
 #include "ui/views/experiments/lists/recipe_panel.h"
+#include "ui/views/experiments/options/hardware_panel.h"
+#include "ui/views/models/figure_list.h"
 
 #include <QFileInfo>
 #include <QFontMetrics>
@@ -55,6 +57,28 @@ private slots:
         m_catalog.reset();
         m_queue.reset();
         m_script.reset();
+    }
+
+    void samplesAndSetsThatAreTriedAreCountedBesideTheAnswers() {
+        auto picture = std::make_shared<RunPicture>();
+        picture->facts = std::make_shared<RunFacts>();
+        picture->progress.plannedDraws = 8;
+        picture->progress.draws = 3;
+        HardwarePanel panel(m_theme);
+        panel.setPicture(picture);
+        const auto counts = [&] {
+            QStringList words;
+            for (const FigureList::Row& row : panel.findChild<FigureList*>()->rows())
+                words << row.name + u' ' + row.value;
+            return words;
+        };
+        QVERIFY(counts().contains(QStringLiteral("Samples drawn 3 of 8")));
+        QCOMPARE(counts().filter(QStringLiteral("Sets tried")).size(), qsizetype{0});
+        auto searching = std::make_shared<RunPicture>(*picture);
+        searching->progress.trials = 2;
+        searching->progress.plannedTrials = 30;
+        panel.setPicture(searching);
+        QVERIFY(counts().contains(QStringLiteral("Sets tried beforehand 2 of 30")));
     }
 
     void sourcesAreShortButNameTheirPlace_data() {

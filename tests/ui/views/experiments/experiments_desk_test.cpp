@@ -77,15 +77,19 @@ private slots:
         QPushButton* run = button(desk().options(), QStringLiteral("Run"));
         QVERIFY(!run->isEnabled());
         QVERIFY(says(desk().options(), QStringLiteral("Choose the prompts first.")));
+        QVERIFY(says(page(), QStringLiteral("Choose the prompts first.")));
         const QString data =
             file(QStringLiteral("own.jsonl"),
                  "{\"task\":\"a\",\"prompt\":\"p\"}\n{\"task\":\"b\",\"prompt\":\"q\"}\n");
         desk().options().setData({data});
         QTRY_VERIFY(says(desk().options(), QStringLiteral("2 prompts, 2 tasks")));
+        QVERIFY(says(page(), QStringLiteral("2 prompts, 2 tasks")));
+        QVERIFY(says(page(), QStringLiteral("Not estimated")));
         QVERIFY(run->isEnabled());
         QTest::mouseClick(run, Qt::LeftButton);
         QCOMPARE(desk().queue().jobs().size(), std::size_t{1});
         QCOMPARE(newest().recipe, path);
+        QVERIFY(!says(page(), QStringLiteral("What is compared"))); // the run is shown instead
         QCOMPARE(newest().title, QStringLiteral("Main comparison, Quick"));
         QCOMPARE(newest().arguments, QStringList({"--size", "quick", "--data", data}));
         QTRY_COMPARE(newest().state, JobState::Finished);

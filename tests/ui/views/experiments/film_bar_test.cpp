@@ -235,6 +235,26 @@ private slots:
         QCOMPARE(bar().slider().maximum(), kChanges - 1);
     }
 
+    void aFilmThatGrowsCopiesNoFigureOfTheResult() {
+        ExperimentResult known;
+        known.isComplete = false;
+        known.figures = finishedPicture(2)->result->figures;
+        known.figures[0].id = "other";
+        auto picture = std::make_shared<RunPicture>(*runningPicture(2));
+        picture->result = std::make_shared<ExperimentResult>(known);
+        m_page->setPicture(picture);
+        const auto isShared = [&] {
+            return m_page->figures().size() == 2 &&
+                   &m_page->figures()[1]->figure() == picture->result->figures.data();
+        };
+        QVERIFY(isShared());
+        auto more = std::make_shared<RunPicture>(*picture);
+        more->progress.plans = somePlans(5);
+        m_page->setPicture(more);
+        QVERIFY(bar().sentence().startsWith(QStringLiteral("Change 5 of 5")));
+        QVERIFY(isShared());
+    }
+
     void everyControlHasAName() { QCOMPARE(namelessWidgets(*m_page), QStringList()); }
 };
 

@@ -6,6 +6,7 @@
 #include "tests/ui/views/skip_sets/stored_sets.h"
 
 #include <QTest>
+#include <QUndoCommand>
 
 #include <memory>
 
@@ -25,16 +26,19 @@ class SetKeeperTest : public QObject {
 
     MessageBar& messages() { return m_desk->messages; }
 
-    /// A finished experiment on a model, which is shown.
-    void showRun(const std::string& fingerprint, bool hasSets) {
+    /// A finished experiment on a model, and on another one if it is named, which is shown.
+    void showRun(const std::string& fingerprint, bool hasSets, const std::string& second = {}) {
         ExperimentJob job;
         job.title = QStringLiteral("Own prompts");
         job.recipe = QStringLiteral("done");
         ExperimentQueue& queue = m_desk->desk->queue();
         const QString id = queue.add(std::move(job));
         const std::filesystem::path folder = queue.job(id)->folder.toStdString();
-        const engine::RunFolder run = test_support::searchedRun(
-            folder, {test_support::runModel("tiny", fingerprint, kLayers)});
+        std::vector<engine::RunModel> models = {
+            test_support::runModel("tiny", fingerprint, kLayers)};
+        if (!second.empty())
+            models.push_back(test_support::runModel("other", second, kLayers));
+        const engine::RunFolder run = test_support::searchedRun(folder, models);
         const auto sets =
             hasSets ? engine::foundSets(run).value() : std::vector<engine::FoundSkipSet>();
         QVERIFY(engine::writeReport(folder / "report", {}, "{}", sets).hasValue());
@@ -149,6 +153,34 @@ private slots:
         m_desk->stage.undoStack.redo();
         m_sets->answer();
         QCOMPARE(owners.all().value().sets.size(), std::size_t{2});
+    }
+
+    void theSetsOfSeveralModelsAreTakenBackTogether() {
+        showRun(StoredSets::kOwn, true, "bb");
+        keep();
+        const engine::SkipSetMemory others =
+            m_sets->memoryOf({.fingerprint = "bb", .model = "other", .layerCount = kLayers});
+        QCOMPARE(storedTasks(), (QStringList{"code", "story"}));
+        QCOMPARE(others.all().value().sets.size(), std::size_t{2});
+        QCOMPARE(messages().notices().size(), std::size_t{2});
+        for (const Notice* notice : messages().notices())
+            QCOMPARE(notice->choices.front().label, QStringLiteral("Undo all"));
+        messages().notices()[1]->choices.front().act();
+        m_sets->answer();
+        QCOMPARE(storedTasks(), QStringList());
+        QVERIFY(others.all().value().sets.empty());
+        QCOMPARE(said(), QString());
+        m_desk->stage.undoStack.redo(); // each model's can come back by itself
+        m_sets->answer();
+        QCOMPARE(storedTasks(), (QStringList{"code", "story"}));
+        QVERIFY(others.all().value().sets.empty());
+    }
+
+    void behindAnotherChangeTheSetsOfSeveralModelsAreNoLongerTakenBack() {
+        showRun(StoredSets::kOwn, true, "bb");
+        keep();
+        m_desk->stage.undoStack.push(new QUndoCommand(QStringLiteral("another change")));
+        QVERIFY(messages().notices().empty());
     }
 };
 

@@ -30,6 +30,15 @@ QString sectionName(Section section) {
     return JobListModel::tr("Finished");
 }
 
+/// All that is counted: answers, samples that are drawn for a test, and sets that searches try.
+qint64 stepsOf(const engine::RunProgress& progress) {
+    return progress.answers + progress.draws + progress.trials;
+}
+
+qint64 plannedStepsOf(const engine::RunProgress& progress) {
+    return progress.planned + progress.plannedDraws + progress.plannedTrials;
+}
+
 } // namespace
 
 QString durationText(double seconds) {
@@ -37,26 +46,29 @@ QString durationText(double seconds) {
 }
 
 std::optional<double> progressShare(const RunPicture& picture) {
-    if (picture.facts == nullptr || picture.progress.planned <= 0)
+    const qint64 planned = plannedStepsOf(picture.progress);
+    if (picture.facts == nullptr || planned <= 0)
         return std::nullopt;
     return std::min(1.0,
-                    static_cast<double>(picture.progress.answers) /
-                        static_cast<double>(picture.progress.planned));
+                    static_cast<double>(stepsOf(picture.progress)) / static_cast<double>(planned));
 }
 
 QString progressText(const RunPicture& picture) {
     if (picture.facts == nullptr)
         return {};
     const engine::RunProgress& progress = picture.progress;
-    if (progress.answers == 0)
+    const qint64 steps = stepsOf(progress);
+    const qint64 planned = plannedStepsOf(progress);
+    if (steps == 0)
         return JobListModel::tr("reading the model");
     const qint64 prompts = static_cast<qint64>(picture.facts->tasks.size());
     QString text =
         picture.facts->recipe.isStream
             ? JobListModel::tr("prompt %1 of %2")
                   .arg(numberText(static_cast<qint64>(picture.rows.size())), numberText(prompts))
-            : JobListModel::tr("answer %1 of %2")
-                  .arg(numberText(progress.answers), numberText(progress.planned));
+            : (planned > progress.planned ? JobListModel::tr("step %1 of %2")
+                                          : JobListModel::tr("answer %1 of %2"))
+                  .arg(numberText(steps), numberText(planned));
     if (progress.secondsLeft && *progress.secondsLeft > 0.0)
         text = JobListModel::tr("%1 · %2 left").arg(text, durationText(*progress.secondsLeft));
     return text;

@@ -10,7 +10,8 @@
 
 namespace ui {
 
-/// How far a run is, in words: "prompt 113 of 180 · 5 min left".
+/// How far a run is, in words: "prompt 113 of 180 · 5 min left"; where samples or searches take
+/// their time, too, "step 312 of 1,704".
 QString progressText(const RunPicture& picture);
 
 /// How an experiment stands: "prompt 113 of 180 · 5 min left", "paused at prompt 3 of 40",

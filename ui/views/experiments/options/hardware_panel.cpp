@@ -55,6 +55,16 @@ void addRun(const RunPicture& picture, Rows& rows) {
         HardwarePanel::tr("Answers"),
         HardwarePanel::tr("%1 of %2")
             .arg(numberText(progress.answers), numberText(progress.planned)));
+    if (progress.plannedDraws > 0)
+        add(rows,
+            HardwarePanel::tr("Samples drawn"),
+            HardwarePanel::tr("%1 of %2")
+                .arg(numberText(progress.draws), numberText(progress.plannedDraws)));
+    if (progress.plannedTrials > 0)
+        add(rows,
+            HardwarePanel::tr("Sets tried beforehand"),
+            HardwarePanel::tr("%1 of %2")
+                .arg(numberText(progress.trials), numberText(progress.plannedTrials)));
     if (!recipe.sizes.empty())
         add(rows,
             HardwarePanel::tr("Longest answer"),

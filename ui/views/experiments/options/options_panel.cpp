@@ -205,13 +205,7 @@ void OptionsPanel::setRecipe(const QString& path, const engine::Recipe* recipe) 
     m_path = path;
     m_recipe = *recipe;
     m_executor->lookForSlurm();
-    m_sizes.clear();
-    for (const char* known : {"quick", "standard", "paper"})
-        if (m_recipe.sizes.contains(known))
-            m_sizes << QLatin1String(known);
-    for (const auto& [name, size] : m_recipe.sizes)
-        if (!m_sizes.contains(QString::fromStdString(name)))
-            m_sizes << QString::fromStdString(name);
+    m_sizes = sizesOf(m_recipe);
     if (!m_sizes.contains(m_size))
         m_size = m_sizes.value(0);
     m_overlay->setVisible(!m_recipe.overlays.empty());
@@ -258,21 +252,13 @@ void OptionsPanel::showSizes() {
     if (preview != nullptr)
         for (const auto& [task, count] : preview->tasks)
             most = std::max<qint64>(most, count);
-    QString text =
-        prompts == 0
-            ? tr("All prompts of each task")
-            : countText(prompts, tr("1 prompt of each task"), tr("%1 prompts of each task"));
+    QString text = promptsOfEachTask(prompts);
     if (most > 0 && most < prompts)
         text = (m_prompts->areExamples() ? tr("%1 (no task of the examples has more than %2)")
                                          : tr("%1 (no task of your files has more than %2)"))
                    .arg(text, numberText(most));
-    if (found->second.mostTasks > 0)
-        text = tr("%1, of %2 at most")
-                   .arg(text, countText(found->second.mostTasks, tr("1 task"), tr("%1 tasks")));
-    m_sizeNote->setText(countText(found->second.maxTokens,
-                                  tr("%2, answers up to 1 token."),
-                                  tr("%2, answers up to %1 tokens."))
-                            .arg(text));
+    m_sizeNote->setText(sizeSentence(text, found->second));
+    emit outlookChanged();
 }
 
 /// None for recipes that run on one model.
@@ -424,6 +410,11 @@ void OptionsPanel::tellCost(const QString& text, bool isError) {
     m_costNote->setProperty("tone", isError ? "problem" : "small");
     m_costNote->style()->unpolish(m_costNote);
     m_costNote->style()->polish(m_costNote);
+    emit outlookChanged();
+}
+
+RecipeOutlook OptionsPanel::outlook() const {
+    return {m_size, m_prompts->sentence(), m_costNote->text()};
 }
 
 RecipeChoice OptionsPanel::choice() const {

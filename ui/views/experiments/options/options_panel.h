@@ -6,6 +6,7 @@
 #include "ui/experiments/setup/cost_preview.h"
 #include "ui/experiments/setup/run_setup.h"
 #include "ui/theme/theme.h"
+#include "ui/views/experiments/options/recipe_outlook.h"
 
 #include <QHash>
 #include <QSet>
@@ -50,7 +51,10 @@ public:
 
     RecipeChoice choice() const;
 
+    RecipeOutlook outlook() const;
+
 signals:
+    void outlookChanged();
     void dataAsked();
     void examplesAsked();
     void runAsked(const ui::RecipeChoice& choice);

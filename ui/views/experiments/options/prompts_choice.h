@@ -41,6 +41,9 @@ public:
     /// Why nothing can run on them; empty if something can.
     QString obstacle() const;
 
+    /// Which they are, or what is wrong with them.
+    QString sentence() const;
+
 signals:
     void filesAsked();
     void examplesAsked();
@@ -49,7 +52,6 @@ signals:
 
 private:
     void takePreview(const DataScan::Preview& preview, bool isWhole);
-    QString sentence() const;
     void showState();
     void restyle();
 

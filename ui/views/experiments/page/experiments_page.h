@@ -48,6 +48,8 @@ public:
     /// Shows a stream's report instead of its course, or the other way round.
     void turn();
 
+    RecipePage& recipePage() { return *m_recipe; }
+
     DataPage& dataPage() { return *m_data; }
 
     StreamPage& streamPage() { return *m_stream; }

@@ -26,6 +26,14 @@ QString explanationOf(const engine::ResultFigure& figure) {
                : QString::fromStdString(figure.note);
 }
 
+engine::ResultFigure withoutPapers(engine::ResultFigure figure) {
+    figure.overlayLabel.clear();
+    for (engine::FigurePanel& panel : figure.panels)
+        std::erase_if(panel.series,
+                      [](const engine::FigureSeries& series) { return series.isPaper; });
+    return figure;
+}
+
 } // namespace
 
 bool isTaskMatrix(const engine::ResultFigure& figure) {
@@ -41,11 +49,11 @@ bool isTaskMatrix(const engine::ResultFigure& figure) {
            });
 }
 
-FigureView::FigureView(const ViewContext& context, engine::ResultFigure figure, QWidget* parent)
+FigureView::FigureView(const ViewContext& context, ResultFigurePtr figure, QWidget* parent)
     : View(context,
-           {QString::fromStdString(figure.id),
-            QString::fromStdString(figure.title),
-            explanationOf(figure),
+           {QString::fromStdString(figure->id),
+            QString::fromStdString(figure->title),
+            explanationOf(*figure),
             {}},
            parent)
     , m_figure(std::move(figure)) {
@@ -56,7 +64,7 @@ FigureView::FigureView(const ViewContext& context, engine::ResultFigure figure, 
     refreshView({});
 }
 
-void FigureView::setFigure(engine::ResultFigure figure) {
+void FigureView::setFigure(ResultFigurePtr figure) {
     m_figure = std::move(figure);
     refreshView({});
     emit figureChanged();
@@ -72,27 +80,19 @@ void FigureView::setOverlay(bool isShown) {
         refreshView({});
 }
 
-engine::ResultFigure FigureView::withOverlay(engine::ResultFigure figure) const {
-    if (m_hasOverlay)
-        return figure;
-    figure.overlayLabel.clear();
-    for (engine::FigurePanel& panel : figure.panels)
-        std::erase_if(panel.series,
-                      [](const engine::FigureSeries& series) { return series.isPaper; });
-    return figure;
-}
-
 engine::Drawing FigureView::draw(int width) const {
     engine::FigureCanvas canvas;
     canvas.width = std::max(1, width - 2 * theme().scaled(kFigureSide));
     canvas.textScale = theme().scaled(100) / 100.0;
     canvas.textWidth = drawingTextWidth(theme());
-    return engine::drawFigure(withOverlay(m_still ? *m_still : m_figure), canvas);
+    const engine::ResultFigure& shown = m_still ? *m_still : *m_figure;
+    return m_hasOverlay ? engine::drawFigure(shown, canvas)
+                        : engine::drawFigure(withoutPapers(shown), canvas);
 }
 
 void FigureView::refreshView(Topics) {
     m_drawing = draw(width());
-    setFocusPolicy(isTaskMatrix(m_figure) ? Qt::StrongFocus : Qt::TabFocus);
+    setFocusPolicy(isTaskMatrix(*m_figure) ? Qt::StrongFocus : Qt::TabFocus);
     describe();
     updateGeometry();
     update();
@@ -114,7 +114,7 @@ void FigureView::setCell(const std::optional<MatrixCell>& cell, const QString& m
 
 /// They are the last rectangles of the drawing but for the outlines of its diagonal.
 std::vector<QRectF> FigureView::cellRects() const {
-    if (!isTaskMatrix(m_figure))
+    if (!isTaskMatrix(*m_figure))
         return {};
     const QPointF corner(theme().scaled(kFigureSide), theme().scaled(kFigureTop));
     std::vector<QRectF> rects;
@@ -124,7 +124,7 @@ std::vector<QRectF> FigureView::cellRects() const {
             rects.push_back(QRectF(QPointF(mark.points[0].x, mark.points[0].y),
                                    QPointF(mark.points[1].x, mark.points[1].y))
                                 .translated(corner));
-    const std::size_t count = m_figure.y.names.size() * m_figure.x.names.size();
+    const std::size_t count = m_figure->y.names.size() * m_figure->x.names.size();
     if (rects.size() < count)
         return {};
     rects.erase(rects.begin(), rects.end() - static_cast<std::ptrdiff_t>(count));
@@ -132,11 +132,11 @@ std::vector<QRectF> FigureView::cellRects() const {
 }
 
 std::optional<std::size_t> FigureView::placeOf(const MatrixCell& cell) const {
-    const std::vector<std::string>& rows = m_figure.y.names;
-    const std::vector<std::string>& columns = m_figure.x.names;
+    const std::vector<std::string>& rows = m_figure->y.names;
+    const std::vector<std::string>& columns = m_figure->x.names;
     const auto row = std::ranges::find(rows, cell.row);
     const auto column = std::ranges::find(columns, cell.column);
-    if (!isTaskMatrix(m_figure) || row == rows.end() || column == columns.end())
+    if (!isTaskMatrix(*m_figure) || row == rows.end() || column == columns.end())
         return std::nullopt;
     return static_cast<std::size_t>(row - rows.begin()) * columns.size() +
            static_cast<std::size_t>(column - columns.begin());
@@ -152,21 +152,21 @@ const engine::Estimate* FigureView::value(const MatrixCell& cell) const {
     const auto place = placeOf(cell);
     if (!place)
         return nullptr;
-    const std::size_t columns = m_figure.x.names.size();
+    const std::size_t columns = m_figure->x.names.size();
     const engine::Estimate& found =
-        m_figure.panels.front().cells[*place / columns][*place % columns];
+        m_figure->panels.front().cells[*place / columns][*place % columns];
     return found.count > 0 && std::isfinite(found.value) ? &found : nullptr;
 }
 
 void FigureView::choosePlace(std::size_t place) {
-    const std::size_t columns = m_figure.x.names.size();
-    emit cellChosen({m_figure.y.names[place / columns], m_figure.x.names[place % columns]});
+    const std::size_t columns = m_figure->x.names.size();
+    emit cellChosen({m_figure->y.names[place / columns], m_figure->x.names[place % columns]});
 }
 
 /// The first cell if none was chosen.
 void FigureView::moveCell(int down, int right) {
-    const int rows = static_cast<int>(m_figure.y.names.size());
-    const int columns = static_cast<int>(m_figure.x.names.size());
+    const int rows = static_cast<int>(m_figure->y.names.size());
+    const int columns = static_cast<int>(m_figure->x.names.size());
     int place = 0;
     if (const auto now = m_cell ? placeOf(*m_cell) : std::nullopt) {
         const int at = static_cast<int>(*now);
@@ -191,7 +191,7 @@ void FigureView::keyPressEvent(QKeyEvent* event) {
     const int down = (key == Qt::Key_Down ? 1 : 0) - (key == Qt::Key_Up ? 1 : 0);
     const int right = (key == Qt::Key_Right ? 1 : 0) - (key == Qt::Key_Left ? 1 : 0);
     const bool isOurs =
-        isTaskMatrix(m_figure) && (event->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier;
+        isTaskMatrix(*m_figure) && (event->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier;
     if (isOurs && (down != 0 || right != 0))
         moveCell(down, right);
     else if (isOurs && m_cell && (key == Qt::Key_Return || key == Qt::Key_Enter))
@@ -250,7 +250,8 @@ void FigureView::drawFigure(QPainter& painter, const QSize& size) {
 }
 
 FigureTable FigureView::table() const {
-    return figureTableOf(engine::figureTable(withOverlay(m_figure)));
+    return figureTableOf(m_hasOverlay ? engine::figureTable(*m_figure)
+                                      : engine::figureTable(withoutPapers(*m_figure)));
 }
 
 FigureTable figureTableOf(const engine::ResultTable& table) {

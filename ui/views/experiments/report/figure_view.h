@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/experiments/report/figures/draw_figure.h"
+#include "ui/experiments/runs/run_picture.h"
 #include "ui/shell/docks/view.h"
 
 #include <QRectF>
@@ -30,11 +31,11 @@ class FigureView : public View {
     Q_OBJECT
 
 public:
-    FigureView(const ViewContext& context, engine::ResultFigure figure, QWidget* parent = nullptr);
+    FigureView(const ViewContext& context, ResultFigurePtr figure, QWidget* parent = nullptr);
 
-    void setFigure(engine::ResultFigure figure);
+    void setFigure(ResultFigurePtr figure);
 
-    const engine::ResultFigure& figure() const { return m_figure; }
+    const engine::ResultFigure& figure() const { return *m_figure; }
 
     /// Draws this in the place of the figure, whose numbers the table keeps: a moment of a film.
     void setStill(engine::ResultFigure still);
@@ -82,7 +83,6 @@ protected:
 
 private:
     engine::Drawing draw(int width) const;
-    engine::ResultFigure withOverlay(engine::ResultFigure figure) const;
     void describe();
     void paintChosen(QPainter& painter) const;
 
@@ -92,7 +92,7 @@ private:
     void choosePlace(std::size_t place);
     void moveCell(int down, int right);
 
-    engine::ResultFigure m_figure;
+    ResultFigurePtr m_figure; ///< never null
     std::optional<engine::ResultFigure> m_still;
     engine::Drawing m_drawing;
     bool m_hasOverlay = true;

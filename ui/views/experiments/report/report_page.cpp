@@ -153,64 +153,69 @@ void ReportPage::setPicture(const RunPicturePtr& picture) {
         m_shards->setShards(picture->progress.shards);
     const bool hasMoreSets = isOpen && (isAnother || picture->progress.plans.size() != setsBefore);
     if (hasMoreSets || !isOpen)
-        m_film = isOpen ? runningFilm(*picture) : std::nullopt;
-    m_waiting->setVisible(result == nullptr && !m_film);
+        m_film = isOpen ? runningFilm(*picture) : nullptr;
+    m_waiting->setVisible(result == nullptr && m_film == nullptr);
     m_waiting->setText(hasRun ? tr("The first figures appear when the first part is finished.")
                               : tr("Figures and tables appear here once the run has begun."));
     m_verdict->setVisible(result != nullptr);
     m_foot->setVisible(result != nullptr);
     if (isAnother)
         verticalScrollBar()->setValue(0);
+    ResultPtr known = result;
+    if (known == nullptr)
+        known = std::make_shared<engine::ExperimentResult>();
     if (result == m_shown && !isAnother) {
-        if (hasMoreSets && m_film)
-            showFigures(result != nullptr ? *result : engine::ExperimentResult());
+        if (hasMoreSets && m_film != nullptr)
+            showFigures(known);
         return;
     }
     m_shown = result;
-    showResult(result != nullptr ? *result : engine::ExperimentResult());
+    showResult(known);
 }
 
-void ReportPage::showResult(const engine::ExperimentResult& result) {
-    m_verdict->setVerdict(result.verdict);
+void ReportPage::showResult(const ResultPtr& result) {
+    m_verdict->setVerdict(result->verdict);
     showFigures(result);
-    showTables(result);
-    showOrigins(result);
-    showMeasured(result);
+    showTables(*result);
+    showOrigins(*result);
+    showMeasured(*result);
 }
 
-/// The views stay while a result of the same figures grows.
-void ReportPage::showFigures(const engine::ExperimentResult& known) {
-    const engine::ExperimentResult result = withFilm(known, m_film);
+/// The views stay while a result of the same figures grows. They share its figures: a film is long,
+/// and another one comes with each new set.
+void ReportPage::showFigures(const ResultPtr& result) {
+    const std::vector<ResultFigurePtr> figures = sharedFigures(result, m_film);
     const bool isSame = std::ranges::equal(
-        result.figures, m_figures, [](const engine::ResultFigure& figure, const FigureView* view) {
-            return figure.id == view->figure().id && figure.title == view->figure().title &&
-                   isTaskMatrix(figure) == isTaskMatrix(view->figure()) &&
-                   engine::isFilm(figure) == engine::isFilm(view->figure());
+        figures, m_figures, [](const ResultFigurePtr& figure, const FigureView* view) {
+            return figure->id == view->figure().id && figure->title == view->figure().title &&
+                   isTaskMatrix(*figure) == isTaskMatrix(view->figure()) &&
+                   engine::isFilm(*figure) == engine::isFilm(view->figure());
         });
     if (!isSame)
-        makeFigures(result);
+        makeFigures(figures);
     else
         for (std::size_t i = 0; i < m_figures.size(); ++i)
-            m_figures[i]->setFigure(result.figures[i]);
+            if (figures[i].get() != &m_figures[i]->figure())
+                m_figures[i]->setFigure(figures[i]);
     if (m_matrices != nullptr)
-        m_matrices->setResult(result);
+        m_matrices->setFigures(figures);
 }
 
 /// Matrices of tasks stand together, where the first of them has its place.
-void ReportPage::makeFigures(const engine::ExperimentResult& result) {
+void ReportPage::makeFigures(const std::vector<ResultFigurePtr>& figures) {
     for (FigureView* view : m_figures)
         delete view->parentWidget();
     m_figures.clear();
     delete std::exchange(m_matrices, nullptr);
     int place = 0;
-    for (const engine::ResultFigure& figure : result.figures) {
+    for (const ResultFigurePtr& figure : figures) {
         auto* view = new FigureView(m_context, figure);
         view->setOverlay(m_hasOverlay);
         m_figures.push_back(view);
         QWidget* part = m_menu.titled(view);
-        if (engine::isFilm(figure))
+        if (engine::isFilm(*figure))
             part->layout()->addWidget(new FilmBar(m_context, *view, part));
-        if (!isTaskMatrix(figure)) {
+        if (!isTaskMatrix(*figure)) {
             m_parts->insertWidget(place++, part);
             continue;
         }
@@ -218,7 +223,7 @@ void ReportPage::makeFigures(const engine::ExperimentResult& result) {
             makeMatrices();
             m_parts->insertWidget(place++, m_matrices);
         }
-        m_matrices->add(view, figureMeasure(*m_picture, figure.id));
+        m_matrices->add(view, figureMeasure(*m_picture, figure->id));
     }
 }
 

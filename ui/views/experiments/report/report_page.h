@@ -7,8 +7,6 @@
 
 #include <QScrollArea>
 
-#include <optional>
-
 class QGridLayout;
 class QLabel;
 class QVBoxLayout;
@@ -64,9 +62,9 @@ private:
     void build();
     void placeSaves();
     void restyle();
-    void showResult(const engine::ExperimentResult& result);
-    void showFigures(const engine::ExperimentResult& result);
-    void makeFigures(const engine::ExperimentResult& result);
+    void showResult(const ResultPtr& result);
+    void showFigures(const ResultPtr& result);
+    void makeFigures(const std::vector<ResultFigurePtr>& figures);
     void makeMatrices();
     void showTables(const engine::ExperimentResult& result);
     void showOrigins(const engine::ExperimentResult& result);
@@ -90,8 +88,8 @@ private:
     QGridLayout* m_saveGrid = nullptr;
     std::vector<QWidget*> m_saves; ///< what it can be saved as, behind their label
     RunPicturePtr m_picture;
-    std::optional<engine::ResultFigure> m_film; ///< of a run that goes on
-    std::shared_ptr<const engine::ExperimentResult> m_shown;
+    ResultFigurePtr m_film; ///< of a run that goes on; null: there is none
+    ResultPtr m_shown;      ///< null before the first one
     bool m_hasOverlay = true;
 };
 

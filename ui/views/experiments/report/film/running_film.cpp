@@ -16,13 +16,13 @@ bool asksForFilm(const engine::FigureWish& wish) {
 
 } // namespace
 
-std::optional<engine::ResultFigure> runningFilm(const RunPicture& picture) {
+ResultFigurePtr runningFilm(const RunPicture& picture) {
     if (picture.facts == nullptr || picture.progress.plans.empty())
-        return std::nullopt;
+        return nullptr;
     const std::vector<engine::FigureWish>& wishes = picture.facts->recipe.figures;
     const auto wish = std::ranges::find_if(wishes, asksForFilm);
     if (wish == wishes.end())
-        return std::nullopt;
+        return nullptr;
     std::map<std::string, std::pair<int, double>> clocks; // of a track: its part, and the last time
     std::vector<engine::FilmChange> changes;
     for (const engine::ShardPlan& plan : picture.progress.plans) {
@@ -36,24 +36,27 @@ std::optional<engine::ResultFigure> runningFilm(const RunPicture& picture) {
         at = plan.at;
         changes.push_back({track.toStdString(), part, &plan, picture.facts->layers});
     }
-    engine::ResultFigure figure;
-    figure.id = wish->id;
-    figure.title = wish->title;
-    figure.note = wish->note;
-    engine::fillFilm(figure, changes);
+    auto figure = std::make_shared<engine::ResultFigure>();
+    figure->id = wish->id;
+    figure->title = wish->title;
+    figure->note = wish->note;
+    engine::fillFilm(*figure, changes);
     return figure;
 }
 
-engine::ExperimentResult withFilm(engine::ExperimentResult result,
-                                  const std::optional<engine::ResultFigure>& film) {
-    if (!film)
-        return result;
-    const auto own = std::ranges::find(result.figures, film->id, &engine::ResultFigure::id);
-    if (own == result.figures.end())
-        result.figures.insert(result.figures.begin(), *film);
-    else if (own->panels.size() <= film->panels.size())
-        *own = *film;
-    return result;
+std::vector<ResultFigurePtr> sharedFigures(const ResultPtr& result, const ResultFigurePtr& film) {
+    std::vector<ResultFigurePtr> figures;
+    for (const engine::ResultFigure& figure : result->figures)
+        figures.emplace_back(result, &figure);
+    if (film == nullptr)
+        return figures;
+    const auto own = std::ranges::find_if(
+        figures, [&](const ResultFigurePtr& figure) { return figure->id == film->id; });
+    if (own == figures.end())
+        figures.insert(figures.begin(), film);
+    else if ((*own)->panels.size() <= film->panels.size())
+        *own = film;
+    return figures;
 }
 
 } // namespace ui

@@ -6,11 +6,11 @@
 namespace ui {
 
 /// The film for which a run's recipe asks, of the sets that its subject has had so far, unfinished
-/// parts included. None if the recipe asks for none, or there was no set yet.
-std::optional<engine::ResultFigure> runningFilm(const RunPicture& picture);
+/// parts included. Null if the recipe asks for none, or there was no set yet.
+ResultFigurePtr runningFilm(const RunPicture& picture);
 
-/// The result with this film in the place of its own, which knows finished parts only.
-engine::ExperimentResult withFilm(engine::ExperimentResult result,
-                                  const std::optional<engine::ResultFigure>& film);
+/// The figures of the result, none of them copied, with this film in the place of its own, which
+/// knows finished parts only. The film may be null.
+std::vector<ResultFigurePtr> sharedFigures(const ResultPtr& result, const ResultFigurePtr& film);
 
 } // namespace ui

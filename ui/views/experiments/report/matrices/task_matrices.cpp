@@ -134,11 +134,11 @@ void TaskMatrices::resizeEvent(QResizeEvent* event) {
         emit sightWanted({0, height() - 1, 1, 1});
 }
 
-void TaskMatrices::setResult(const engine::ExperimentResult& result) {
+void TaskMatrices::setFigures(const std::vector<ResultFigurePtr>& figures) {
     m_sets.clear();
-    for (const engine::ResultFigure& figure : result.figures)
-        for (const engine::FigurePanel& panel : figure.panels)
-            if (figure.kind == engine::FigureKind::LayerGrids && panel.cells.size() == 2)
+    for (const ResultFigurePtr& figure : figures)
+        for (const engine::FigurePanel& panel : figure->panels)
+            if (figure->kind == engine::FigureKind::LayerGrids && panel.cells.size() == 2)
                 m_sets[panel.title] = {{skippedIn(panel.cells[0]), skippedIn(panel.cells[1])},
                                        static_cast<int>(panel.cells[0].size())};
     const auto hasCell = [this](const Matrix& matrix) {

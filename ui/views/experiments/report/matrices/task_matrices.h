@@ -28,8 +28,8 @@ public:
     /// of its cells, as recipes name it.
     void add(FigureView* view, const std::string& measure);
 
-    /// After the figures were set: takes the sets that the result shows.
-    void setResult(const engine::ExperimentResult& result);
+    /// After the views were given theirs: takes the sets that figures of the result show.
+    void setFigures(const std::vector<ResultFigurePtr>& figures);
 
     void choose(const MatrixCell& cell);
 
