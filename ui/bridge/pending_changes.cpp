@@ -5,6 +5,8 @@
 #include <QUndoStack>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace ui {
 
@@ -25,6 +27,7 @@ public:
         , m_bridge(bridge)
         , m_stack(stack)
         , m_decoder(std::move(decoder))
+        , m_model(modelOf(bridge))
         , m_change(std::move(change)) {}
 
     void undo() override { send(m_change.before); }
@@ -35,7 +38,9 @@ public:
         m_isDone = false;
     }
 
-    int id() const override { return kMergeId; }
+    int id() const override {
+        return std::holds_alternative<ChangeSampling>(m_change.after) ? kSamplingStepId : kMergeId;
+    }
 
     bool mergeWith(const QUndoCommand* other) override {
         const auto& command = static_cast<const UndoChange&>(*other);
@@ -49,8 +54,19 @@ public:
     }
 
 private:
-    /// Another decoder's settings of the same names are not meant.
+    /// The model in use, as it was asked for: a file may be loaded as it is and as a lesson model.
+    static std::pair<std::string, bool> modelOf(const EngineBridge& bridge) {
+        const LoadModel* load = bridge.loadInUse();
+        return load == nullptr ? std::pair(std::string(), false)
+                               : std::pair(load->path, load->isPlanted);
+    }
+
+    /// Another decoder's settings of the same names are not meant, and a skip set is one model's.
     void send(const EngineCommand& command) {
+        if (modelOf(m_bridge) != m_model) {
+            setObsolete(true);
+            return;
+        }
         if (std::holds_alternative<ChangeSettings>(command) &&
             m_stack.property(kDecoderProperty).toString() != m_decoder) {
             setObsolete(true);
@@ -64,6 +80,7 @@ private:
     EngineBridge& m_bridge;
     QUndoStack& m_stack;
     QString m_decoder; // that was chosen when it was made
+    std::pair<std::string, bool> m_model;
     RunChange m_change;
     bool m_isDone = true; // the engine did it before the command was made
 };

@@ -14,6 +14,9 @@ class QUndoStack;
 
 namespace ui {
 
+/// QUndoCommand::id() of a change of the sampling; changes of the decoder have another one.
+inline constexpr int kSamplingStepId = 0x53414D;
+
 /// A change of the run and its undo: ChangeSettings, ChangeSampling or ChooseDecoder on both sides.
 /// A plain value.
 struct RunChange {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/session/recording/event_json.h"
 
+#include "engine/loading/config/model_limits.h"
 #include "engine/loading/json/json_document.h"
 #include "engine/session/recording/event_fields.h"
 
@@ -188,7 +189,7 @@ public:
         if (m_wrong || !m_object.contains(name))
             return;
         const JsonValue value = m_object[name];
-        if (!read(value, member))
+        if (!read(value, member) || !isPossible(name, member))
             m_wrong = Wrong{m_deeper ? m_deeper->name : name,
                             m_deeper ? m_deeper->offset : value.offset()};
     }
@@ -201,6 +202,13 @@ public:
     const std::optional<Wrong>& wrong() const { return m_wrong; }
 
 private:
+    /// Views have a column for each layer, and a damaged recording may name any number of them.
+    static bool isPossible(std::string_view name, int value) {
+        return name != "layers" || (value >= 0 && value <= model_limits::kLayers);
+    }
+
+    template <typename T> static bool isPossible(std::string_view, const T&) { return true; }
+
     template <typename T> static bool assign(const std::optional<T>& from, T& to) {
         if (from)
             to = *from;

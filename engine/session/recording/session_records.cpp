@@ -7,9 +7,6 @@ namespace engine {
 
 namespace {
 
-/// A damaged recording may name any number of layers.
-constexpr int kMostLayers = 4096;
-
 void addBehind(int exitAfterLayer, int layerCount, std::vector<int>& skipped) {
     std::erase_if(skipped, [&](int layer) { return layer > exitAfterLayer; });
     for (int layer = exitAfterLayer + 1; layer < layerCount; ++layer)
@@ -20,7 +17,7 @@ void addBehind(int exitAfterLayer, int layerCount, std::vector<int>& skipped) {
 
 SkipSet leftOutBy(const PlanOutline& outline) {
     SkipSet set = outline.skipped;
-    if (outline.exitAfterLayer < 0 || outline.layerCount > kMostLayers)
+    if (outline.exitAfterLayer < 0 || outline.exitAfterLayer >= outline.layerCount)
         return set;
     addBehind(outline.exitAfterLayer, outline.layerCount, set.attention);
     addBehind(outline.exitAfterLayer, outline.layerCount, set.mlp);

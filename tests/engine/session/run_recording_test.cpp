@@ -101,6 +101,7 @@ private slots:
     void stepsWithoutSidesAndTablesStillReplay();
     void cellsOfTablesKeepTheirKind();
     void wrongTypesAreNamedWithTheirByte();
+    void moreLayersThanAModelHasAreRefused();
     void aHugeLengthAllocatesNothing();
     void swappedRecordsAreNoticed();
     void aFullDiskIsAnError();
@@ -354,6 +355,25 @@ void RunRecordingTest::wrongTypesAreNamedWithTheirByte() {
     }
     QVERIFY(playBytes(fileOf({"{\"event\":"})).error.has_value());
     QVERIFY(playBytes(fileOf({std::string(100'000, '[')})).error.has_value());
+}
+
+/// Views would have a column for each of them.
+void RunRecordingTest::moreLayersThanAModelHasAreRefused() {
+    const std::string events[] = {R"({"event":"plan_changed","plan":{"layers":)",
+                                  R"({"event":"trial_finished","plan":{"layers":)",
+                                  R"({"event":"model_loaded","model":{"layers":)"};
+    for (const std::string& event : events) {
+        QVERIFY(!playBytes(fileOf({event + "1024}}"})).error.has_value());
+        for (const char* layers : {"1025", "2000000000", "-1"}) {
+            const Played played = playBytes(fileOf({event + layers + "}}"}));
+            QVERIFY2(played.error.has_value(), layers);
+            QCOMPARE(played.error->code, ErrorCode::CorruptFile);
+            QVERIFY2(played.error->message.find("\"layers\"") != std::string::npos,
+                     played.error->message.c_str());
+        }
+    }
+    const PlanOutline farExit{4, {{1}, {}}, std::numeric_limits<int>::max()};
+    QCOMPARE(leftOutBy(farExit).attention, std::vector<int>{1});
 }
 
 void RunRecordingTest::aHugeLengthAllocatesNothing() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/run_events.h"
 #include "ui/bridge/links/recording_link.h"
+#include "ui/language/catalogue.h"
 
+#include <QCoreApplication>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -119,6 +121,23 @@ private slots:
             QCOMPARE(link->takeRewind(), true);
             link->playback()->seek(10.0);
         }
+    }
+
+    void whatTheWindowSaysOfARecordingIsInItsLanguage() {
+        const auto german = Catalogue::read(QStringLiteral("resources/translations/de"));
+        QVERIFY(german);
+        QVERIFY(QCoreApplication::installTranslator(german.value().get()));
+        const auto link =
+            open(record(m_folder,
+                        {{1.0, support::promptStarted(1), 7}, {2.0, support::promptStarted(2), 8}}),
+                 0.0);
+        QStringList notes;
+        for (const EngineEvent& event : link->takeEvents())
+            if (const auto* note = event.as<Note>())
+                notes << QString::fromStdString(note->text);
+        QCOMPARE(notes.size(), 1);
+        QVERIFY2(notes.front().startsWith(QStringLiteral("Diese Aufzeichnung ")),
+                 qPrintable(notes.front()));
     }
 
     void aCutRecordingGivesWhatItHasAndSaysThatItIsCut() {
@@ -271,5 +290,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(RecordingLinkTest)
+QTEST_GUILESS_MAIN(RecordingLinkTest)
 #include "recording_link_test.moc"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/decoder_infos.h"
+#include "tests/ui/support/run_events.h"
 #include "tests/ui/support/shown_words.h"
 #include "ui/views/controls/settings/setting_scale.h"
+#include "ui/views/controls/settings/setting_text.h"
 #include "ui/views/controls/settings/settings_form.h"
 
 #include <QCheckBox>
@@ -50,6 +52,22 @@ private slots:
         QVERIFY(control<QCheckBox>(form, "regrow")->isChecked());
         QCOMPARE(control<QComboBox>(form, "lake")->count(), 2);
         QCOMPARE(control<QLineEdit>(form, "label")->text(), QString("<b>none</b>"));
+    }
+
+    void theEndOfTheNewestSearchAloneIsTold() {
+        RunStore store;
+        const PlanOutline plan{4, {{1}, {2}}, 3};
+        const auto search = [&](std::uint64_t id, int trials, double score) {
+            store.apply({0.0, PlanChanged{id, plan, 0.25, "start"}});
+            QCOMPARE(settingNote(store, "S"), QString());
+            for (int index = 1; index <= trials; ++index)
+                store.apply({0.0, trial("random", index, score, score, plan)});
+            store.apply({0.0, PhaseChanged{DecoderPhase::Accelerate}});
+        };
+        search(1, 3, 0.5);
+        QCOMPARE(settingNote(store, "S"), QString("stopped at 3 with score 0.50"));
+        search(2, 2, 0.75); // with another r
+        QCOMPARE(settingNote(store, "S"), QString("stopped at 2 with score 0.75"));
     }
 
     /// The paper's five stand first and alone when the form is simple.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/bridge/links/recording_link.h"
 
+#include "ui/language/tr.h"
+
 #include <algorithm>
 
 namespace ui {
@@ -143,8 +145,9 @@ void RecordingLink::tellOthers(std::vector<EngineEvent>& events) {
         return;
     m_hasReportedOthers = true;
     events.push_back({0.0,
-                      Note{"This recording holds several conversations; the first one is shown. "
-                           "swift-run replay lists all of them."},
+                      Note{tr("This recording holds several conversations; the first one is shown. "
+                              "swift-run replay lists all of them.")
+                               .toStdString()},
                       m_conversation});
 }
 

@@ -8,6 +8,12 @@ namespace ui {
 
 using namespace engine;
 
+namespace {
+
+bool isOfChat(const Answer& answer) { return answer.promptId < kFirstHiddenPrompt; }
+
+} // namespace
+
 bool AnswerLog::apply(const EngineEvent& event) {
     if (const auto* started = event.as<PromptStarted>()) {
         begin(*started, event.time);
@@ -47,6 +53,14 @@ bool AnswerLog::apply(const EngineEvent& event) {
     return false;
 }
 
+const Answer* AnswerLog::latestShown() const {
+    const auto found =
+        std::ranges::find_if(m_answers.rbegin(), m_answers.rend(), [](const Answer& a) {
+            return isOfChat(a) && !a.steps.empty();
+        });
+    return found == m_answers.rend() ? nullptr : &*found;
+}
+
 const Answer* AnswerLog::find(std::uint64_t promptId) const {
     const auto found = std::ranges::find(
         m_answers.rbegin(), m_answers.rend(), promptId, [](const Answer& a) { return a.promptId; });
@@ -60,6 +74,22 @@ Answer* AnswerLog::findRunning(std::uint64_t promptId) {
     return nullptr;
 }
 
+/// As far as this run knows what goes on: the answer before, or its beginning where it was cut.
+int AnswerLog::firstStepOf(const PromptStarted& started) const {
+    const auto before = std::ranges::find_if(m_answers.rbegin(), m_answers.rend(), isOfChat);
+    if (!started.continuesLast || before == m_answers.rend() ||
+        before->question != started.question)
+        return 0;
+    if (before->tokens.empty())
+        return before->firstStep;
+    if (before->steps.empty()) // of another model, whose tokens are not kept
+        return 0;
+    const auto count = static_cast<int>(before->tokens.size());
+    const int kept = started.promptTokens - before->promptTokens;
+    const int last = (kept > 0 && kept < count ? kept : count) - 1;
+    return before->firstStep + before->tokens[static_cast<std::size_t>(last)].step + 1;
+}
+
 void AnswerLog::begin(const PromptStarted& started, double time) {
     Answer answer;
     answer.promptId = started.promptId;
@@ -67,12 +97,20 @@ void AnswerLog::begin(const PromptStarted& started, double time) {
     answer.question = started.question;
     answer.promptTokens = started.promptTokens;
     answer.reusedTokens = started.reusedTokens;
+    answer.firstStep = firstStepOf(started);
     answer.startTime = time;
     m_answers.push_back(std::move(answer));
-    if (m_answers.size() > kAnswersWithSteps)
-        m_answers[m_answers.size() - 1 - kAnswersWithSteps].steps = {};
-    if (m_answers.size() > kAnswersKept)
-        m_answers.pop_front();
+    // Those of a search, of which there may be many, do not push out those of the chat.
+    const bool isNewestOfChat = isOfChat(m_answers.back());
+    std::size_t count = 0;
+    for (Answer& each : m_answers | std::views::reverse)
+        if (isOfChat(each) == isNewestOfChat && ++count > kAnswersWithSteps)
+            each.steps = {};
+    if (m_answers.size() <= kAnswersKept)
+        return;
+    const auto end = m_answers.end() - 1; // the newest one stays
+    const auto hidden = std::ranges::find_if_not(m_answers.begin(), end, isOfChat);
+    m_answers.erase(hidden == end ? m_answers.begin() : hidden);
 }
 
 void AnswerLog::addStep(const StepFinished& step) {

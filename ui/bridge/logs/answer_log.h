@@ -32,6 +32,7 @@ struct Answer {
     std::string question; ///< as reported by PromptStarted
     int promptTokens = 0;
     int reusedTokens = 0;
+    int firstStep = 0;       ///< of the whole answer that it continues; 0 if it continues none
     double promptPart = 0.0; ///< read so far, 0 to 1
     double promptTime = 0.0; ///< when it was, seconds since the session began
     double startTime = 0.0;  ///< seconds since the session began
@@ -59,12 +60,16 @@ public:
     /// The newest one, null before the first.
     const Answer* latest() const { return m_answers.empty() ? nullptr : &m_answers.back(); }
 
+    /// The newest one of the chat, not of a search, that has steps; null if there is none.
+    const Answer* latestShown() const;
+
     const Answer* find(std::uint64_t promptId) const;
 
     bool isRunning() const { return !m_answers.empty() && m_answers.back().isRunning(); }
 
 private:
     Answer* findRunning(std::uint64_t promptId);
+    int firstStepOf(const engine::PromptStarted& started) const;
     void begin(const engine::PromptStarted& started, double time);
     void addStep(const engine::StepFinished& step);
 

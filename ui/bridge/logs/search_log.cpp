@@ -116,6 +116,20 @@ void SearchLog::Course::addPlan(const PlanChanged& change, double time) {
     if (latest && latest->plan == change.plan)
         set.measureBy(*latest);
     bestSets.push_back(std::move(set));
+    beginSearch(change.reason);
+}
+
+/// With these reasons the engine's limits count from here on. What was learnt of the sublayers
+/// stays behind a set by hand, which has the r of the sets before it.
+void SearchLog::Course::beginSearch(const std::string& reason) {
+    const bool isOther = reason == "start" || reason == "restart" || reason == "lower r";
+    if (!isOther && reason != "manual")
+        return;
+    firstOfSearch = counted;
+    if (!isOther)
+        return;
+    attention.assign(attention.size(), {});
+    mlp.assign(mlp.size(), {});
 }
 
 void SearchLog::Course::learn(const TrialFinished& trial) {

@@ -110,7 +110,8 @@ public:
     /// Layers of the sets, 0 before the first.
     int layerCount() const { return static_cast<int>(shown().attention.size()); }
 
-    /// What the search steps show about a layer's attention or MLP.
+    /// What the search steps show about a layer's attention or MLP: those of earlier searches, with
+    /// another r or on an earlier text, are forgotten.
     const SublayerScores& attention(int layer) const {
         return shown().attention[static_cast<std::size_t>(layer)];
     }
@@ -121,6 +122,9 @@ public:
 
     /// Number of search steps.
     int countedTrials() const { return shown().counted; }
+
+    /// Those of the newest search, which other settings may have begun anew.
+    int trialsOfSearch() const { return shown().counted - shown().firstOfSearch; }
 
 private:
     /// The search of one task.
@@ -133,9 +137,11 @@ private:
         std::vector<SublayerScores> attention;
         std::vector<SublayerScores> mlp;
         int counted = 0;
+        int firstOfSearch = 0; // steps before it
 
         void addTrial(const engine::TrialFinished& trial, double time);
         void addPlan(const engine::PlanChanged& change, double time);
+        void beginSearch(const std::string& reason);
         void learn(const engine::TrialFinished& trial);
     };
 

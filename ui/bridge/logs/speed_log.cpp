@@ -82,6 +82,7 @@ bool SpeedLog::apply(const EngineEvent& event) {
         if (m_isHidden)
             return false;
         m_answer = {};
+        m_answerVanilla = {};
         m_baselineAtEnd.reset();
         m_firstOfAnswer = m_dropped + static_cast<std::int64_t>(m_points.size());
         return true;
@@ -97,10 +98,12 @@ bool SpeedLog::apply(const EngineEvent& event) {
     if (const auto* chosen = event.as<DecoderChosen>()) {
         m_decoder = chosen->info.title;
         m_chat = {};
+        m_chatVanilla = {};
         return true;
     }
     if (const auto* started = event.as<SpanStarted>()) {
         m_chat = {};
+        m_chatVanilla = {};
         m_marks.push_back(
             {m_dropped + static_cast<std::int64_t>(m_points.size()), started->cause, m_decoder});
         if (m_marks.size() > kMarksKept)
@@ -131,16 +134,21 @@ void SpeedLog::addStep(const StepFinished& step, double time) {
                      .verifyMs = step.verifyMs,
                      .searchMs = step.searchMs,
                      .otherMs = step.otherMs};
+    const std::optional<double> plainMs = baselineMs(); // as known before it
     noteBaseline(point);
     if (m_isHidden) {
         m_hasHiddenDrafted |= !point.isPlain;
         return;
     }
     add(m_answer, point);
+    if (plainMs && !point.isBaseline) {
+        m_answerVanilla.add(*plainMs, point.tokens);
+        m_chatVanilla.add(*plainMs, point.tokens);
+    }
     m_points.push_back(point);
     m_isLastOpen = true;
     m_points.back().nowPerMs = now().tokensPerMs();
-    m_points.back().chatPerMs = chat().tokensPerMs();
+    noteSums(m_points.back());
     if (m_points.size() > kPointsKept) {
         m_points.pop_front();
         ++m_dropped;
@@ -155,9 +163,18 @@ void SpeedLog::takeSums(const Statistics& statistics) {
         m_baselineMs = statistics.baselineStepMs;
     if (m_isHidden)
         return;
+    if (m_isBaselineOld) // the answer's first step was counted by it
+        m_answerVanilla = {};
     m_chat = statistics.total;
     if (std::exchange(m_isLastOpen, false))
-        m_points.back().chatPerMs = chat().tokensPerMs();
+        noteSums(m_points.back());
+}
+
+void SpeedLog::noteSums(SpeedPoint& point) const {
+    const SpanFigures ofChat = chat();
+    point.chatPerMs = ofChat.tokensPerMs();
+    point.plainMs = baselineMs().value_or(0.0);
+    point.chatPlainMs = ofChat.baselineMs.value_or(0.0);
 }
 
 /// Older recordings lack the baseline, so their plain steps are counted.
@@ -180,11 +197,24 @@ std::optional<double> SpeedLog::baselineMs() const {
            static_cast<double>(m_plainMs.size());
 }
 
+SpanFigures SpeedLog::answer() const {
+    if (const auto known = m_answerVanilla.msPerToken())
+        return {m_answer, known};
+    return {m_answer, m_baselineAtEnd ? m_baselineAtEnd : baselineMs()};
+}
+
 SpanFigures SpeedLog::chat() const {
+    if (const auto known = m_chatVanilla.msPerToken())
+        return {m_chat, known};
     return {m_chat, m_isBaselineOld ? std::optional(m_baselineMs) : baselineMs()};
 }
 
-SpanFigures SpeedLog::now() const { return {sumsOfNow(), baselineMs()}; }
+/// With vanilla as it was at its end, where the curve ends, too.
+SpanFigures SpeedLog::now() const {
+    const DecodeMetrics sums = sumsOfNow();
+    const double plainMs = sums.allTokens() > 0 ? m_points.back().plainMs : 0.0;
+    return {sums, plainMs > 0.0 ? std::optional(plainMs) : baselineMs()};
+}
 
 DecodeMetrics SpeedLog::sumsOfNow() const {
     DecodeMetrics sums;

@@ -23,8 +23,10 @@ struct SpeedPoint {
     double verifyMs = 0.0;
     double searchMs = 0.0;
     double otherMs = 0.0;
-    double nowPerMs = 0.0;  ///< tokens per millisecond of SpeedLog::now() at this point
-    double chatPerMs = 0.0; ///< the same for SpeedLog::chat(); 0 before its first step
+    double nowPerMs = 0.0;    ///< tokens per millisecond of SpeedLog::now() at this point
+    double chatPerMs = 0.0;   ///< the same for SpeedLog::chat(); 0 before its first step
+    double plainMs = 0.0;     ///< SpeedLog::baselineMs() at this point; 0 while it is not known
+    double chatPlainMs = 0.0; ///< the baseline of SpeedLog::chat(), likewise
 
     double totalMs() const { return draftMs + verifyMs + searchMs + otherMs; }
 };
@@ -34,7 +36,7 @@ struct SpeedPoint {
 /// others. Every view that shows a speed, M or acceptance asks here. A plain value.
 struct SpanFigures {
     engine::DecodeMetrics sums;
-    std::optional<double> baselineMs; ///< milliseconds of one plain step
+    std::optional<double> baselineMs; ///< milliseconds of one plain step, over the span
 
     bool isEmpty() const { return sums.allTokens() == 0; }
 
@@ -51,6 +53,22 @@ struct SpanFigures {
 
     /// The costs of drafting and verifying as measured; none without a baseline.
     std::optional<engine::SpeedFactors> factors() const;
+};
+
+/// What vanilla would have taken for a span's own tokens, each step by the baseline known then: the
+/// machine may become faster or slower meanwhile. A plain value.
+struct VanillaTime {
+    double ms = 0.0;
+    std::int64_t tokens = 0; ///< of the steps with a known baseline
+
+    void add(double baselineMs, int count) {
+        ms += baselineMs * count;
+        tokens += count;
+    }
+
+    std::optional<double> msPerToken() const {
+        return tokens > 0 ? std::optional(ms / static_cast<double>(tokens)) : std::nullopt;
+    }
 };
 
 /// A point where the conditions of measurement changed, so that the chat's totals start again. A
@@ -82,12 +100,12 @@ public:
 
     SpanFigures now() const;
 
-    /// Its baseline is that of its end, so that its speedup stays as it was when others follow.
-    SpanFigures answer() const {
-        return {m_answer, m_baselineAtEnd ? m_baselineAtEnd : baselineMs()};
-    }
+    /// Its baseline is that of its steps, so that its speedup stays as it was when others follow;
+    /// where none was known during them, that of its end.
+    SpanFigures answer() const;
 
-    /// Most of its steps are as old as the last baseline, which holds until there is a new one.
+    /// Its baseline is that of its steps. Where none was known during them, an old one holds until
+    /// there is a new one.
     SpanFigures chat() const;
 
     /// Whether the newest prompt is hidden, as those of a search are, and has drafted.
@@ -112,6 +130,7 @@ private:
     void addStep(const engine::StepFinished& step, double time);
     void takeSums(const engine::Statistics& statistics);
     void noteBaseline(const SpeedPoint& point);
+    void noteSums(SpeedPoint& point) const;
     engine::DecodeMetrics sumsOfNow() const;
 
     std::deque<SpeedPoint> m_points;
@@ -122,12 +141,14 @@ private:
     double m_baselineMs = 0.0;             // as reported; 0 = not reported
     bool m_isBaselineOld = false;          // it is no longer reported
     engine::DecodeMetrics m_answer;        // sums of the newest answer
+    VanillaTime m_answerVanilla;           // of that answer
     std::optional<double> m_baselineAtEnd; // of that answer; none before it
     engine::DecodeMetrics m_chat;          // as told
-    std::int64_t m_firstOfAnswer = 0;      // number of its first point
-    bool m_isHidden = false;               // the newest prompt is hidden
-    bool m_hasHiddenDrafted = false;       // that one
-    bool m_isLastOpen = false;             // the totals after the last point are not reported yet
+    VanillaTime m_chatVanilla;
+    std::int64_t m_firstOfAnswer = 0; // number of its first point
+    bool m_isHidden = false;          // the newest prompt is hidden
+    bool m_hasHiddenDrafted = false;  // that one
+    bool m_isLastOpen = false;        // the totals after the last point are not reported yet
     int m_number = 0;
 };
 

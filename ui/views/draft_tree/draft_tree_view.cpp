@@ -82,11 +82,16 @@ ShownStep shownStep(const RunStore& store, const Selection& selection) {
         }
         return {nullptr, nullptr, 0, true};
     }
-    for (const Answer& answer : store.answers().answers() | std::views::reverse)
-        for (const StepFinished& step : answer.steps | std::views::reverse)
-            if (!step.draft.empty() || !step.sides.empty())
-                return {&answer, &step, step.step + 1, false};
-    return {};
+    const Answer* answer = store.answers().latestShown();
+    if (answer == nullptr)
+        return {};
+    const auto made = [answer](const StepFinished& step) {
+        return ShownStep{answer, &step, answer->firstStep + step.step + 1, false};
+    };
+    for (const StepFinished& step : answer->steps | std::views::reverse)
+        if (const ShownStep shown = made(step); shown.hasRows())
+            return shown;
+    return made(answer->steps.back());
 }
 
 QString goneStepText() { return DraftTreeView::tr("The round of this token cannot be shown."); }

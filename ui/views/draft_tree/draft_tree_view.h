@@ -105,13 +105,18 @@ private:
     LiveLabel* m_sentence;
 };
 
-/// The step to show: that of the selected token, or without one the newest step with a draft or
-/// with other rows; null if there is none.
+/// The step to show: that of the selected token, or without one the newest step of the chat's
+/// newest answer with a draft or with other rows, or its last one; null if there is none.
 struct ShownStep {
     const Answer* answer = nullptr;
     const engine::StepFinished* step = nullptr;
-    int number = 0;      ///< from 1; of a selected token, counted as in its message
+    int number = 0;      ///< from 1; counted as in the message, which may have been continued
     bool isGone = false; ///< a token is selected, and the steps of its answer are not kept
+
+    /// Whether the pass that checked it had more rows than one.
+    bool hasRows() const {
+        return step != nullptr && (!step->draft.empty() || !step->sides.empty());
+    }
 };
 
 ShownStep shownStep(const RunStore& store, const Selection& selection);

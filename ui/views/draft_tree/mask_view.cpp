@@ -54,9 +54,12 @@ MaskView::MaskView(const ViewContext& context, QWidget* parent)
 
 void MaskView::refreshView(Topics) {
     const ShownStep shown = shownStep(store(), selection());
-    m_note->setVisible(shown.step == nullptr);
-    if (shown.step == nullptr) {
-        m_note->setText(shown.isGone ? goneStepText() : noDraftYetText());
+    m_note->setVisible(!shown.hasRows());
+    if (!shown.hasRows()) {
+        m_note->setText(shown.isGone ? goneStepText()
+                        : shown.step != nullptr
+                            ? tr("A plain step: one token by the full model, nothing was drafted.")
+                            : noDraftYetText());
         m_model->show(nullptr, {});
         setSubtitle({});
         return;

@@ -107,11 +107,11 @@ RoundPane* RoundView::pane(std::size_t index) {
 ShownStep RoundView::shownRound() const {
     if (selection().token())
         return shownStep(store(), selection());
-    const Answer* answer = store().answers().latest();
-    if (answer == nullptr || answer->steps.empty())
+    const Answer* answer = store().answers().latestShown();
+    if (answer == nullptr)
         return {};
     const auto made = [answer](const StepFinished& step) {
-        return ShownStep{answer, &step, step.step + 1, false};
+        return ShownStep{answer, &step, answer->firstStep + step.step + 1, false};
     };
     for (const StepFinished& step : answer->steps | std::views::reverse)
         if (!step.tables.empty())

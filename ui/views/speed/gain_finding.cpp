@@ -12,7 +12,7 @@ namespace ui {
 namespace {
 
 constexpr double kSaidBelow = 0.97;
-constexpr double kTakenBackAbove = 1.03;
+constexpr double kTakenBackFrom = 0.995; // which is shown as 1.00
 
 /// Auto keeps what it found, whatever it drafts with now. A copy is a plan that skips nothing.
 DraftSource draftSourceOf(const RunStore& store) {
@@ -108,7 +108,7 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
 
 bool isWithoutGain(const GainFinding& finding, bool wasSaid) {
     const double factor = finding.measured.value_or(finding.expectedFull);
-    return factor < (wasSaid ? kTakenBackAbove : kSaidBelow);
+    return factor < (wasSaid ? kTakenBackFrom : kSaidBelow);
 }
 
 QString gainHeadline(const GainFinding& finding) {

@@ -48,8 +48,8 @@ inline constexpr std::int64_t kRoundsToJudge = 30;
 /// The finding so far; none until the baseline and enough rounds are measured.
 std::optional<GainFinding> gainFinding(const RunStore& store);
 
-/// Whether to show "no gain": it appears below .97 and disappears above 1.03, so that it does not
-/// flap. `wasSaid`: it is shown now.
+/// Whether to show "no gain": it appears below .97 and disappears where nothing is lost, so that it
+/// neither flaps nor calls slower what is as fast as vanilla. `wasSaid`: it is shown now.
 bool isWithoutGain(const GainFinding& finding, bool wasSaid);
 
 /// What "no gain" says first: what does not pay.

@@ -11,7 +11,9 @@ std::optional<SpeedCurve::Sample> SpeedCurve::openSample() const {
     return Sample{m_seconds,
                   static_cast<double>(m_openTokens) / m_openMs,
                   m_newest.nowPerMs,
-                  m_newest.chatPerMs};
+                  m_newest.chatPerMs,
+                  m_newest.plainMs,
+                  m_newest.chatPlainMs};
 }
 
 void SpeedCurve::take(const SpeedPoint& point) {

@@ -19,6 +19,8 @@ public:
         double tokensPerMs = 0.0; ///< of these steps, their search included
         double nowPerMs = 0.0;    ///< of SpeedLog::now() at their end
         double chatPerMs = 0.0;   ///< of SpeedLog::chat() at their end; 0 before its first
+        double plainMs = 0.0;     ///< of vanilla at their end; 0 while it is not known
+        double chatPlainMs = 0.0; ///< that SpeedLog::chat() is compared with, likewise
     };
 
     /// Where a new span began.

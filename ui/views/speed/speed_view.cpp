@@ -138,13 +138,15 @@ void SpeedView::refreshView(Topics) {
 
 bool SpeedView::isInTokensPerSecond() const {
     // Before the first step there is nothing in either unit, so the speedup axis is shown.
-    if (m_curve.isEmpty() && !store().speed().baselineMs())
+    if (m_curve.isEmpty() && !vanillaMs())
         return false;
-    return m_wantsTokens || !store().speed().baselineMs();
+    return m_wantsTokens || !vanillaMs();
 }
 
-double SpeedView::unit() const {
-    return isInTokensPerSecond() ? 1e3 : store().speed().baselineMs().value_or(1e3);
+double SpeedView::unit() const { return isInTokensPerSecond() ? 1e3 : vanillaMs().value_or(1e3); }
+
+double SpeedView::valueOf(double tokensPerMs, double plainMs) const {
+    return tokensPerMs * (isInTokensPerSecond() || plainMs <= 0.0 ? unit() : plainMs);
 }
 
 void SpeedView::updateHeader() {
@@ -157,7 +159,8 @@ void SpeedView::updateHeader() {
         !spans.isEmpty()) // none while a prompt is read
         told << spans;
     if (!log.baselineMs())
-        told << tr("vanilla not measured yet");
+        told << (vanillaMs() ? tr("vanilla is being measured again")
+                             : tr("vanilla not measured yet"));
     if (const QString six = equationText(m_expected); isWide() && !six.isEmpty()) {
         told << six;
         if (store().decoder() != nullptr && !store().decoder()->hasDraftRatio)
@@ -192,7 +195,7 @@ bool SpeedView::isWide() const {
 
 void SpeedView::updateReferences() {
     std::vector<ReferenceLine> lines;
-    if (const auto baselineMs = store().speed().baselineMs()) {
+    if (const auto baselineMs = vanillaMs()) {
         const double scale = unit() / *baselineMs; // of a speedup on the axis
         lines.push_back({scale,
                          tr("vanilla %1")
@@ -247,7 +250,8 @@ void SpeedView::updateMarks() {
 void SpeedView::updatePoints() {
     const bool isContinued = m_curve.update(store().speed());
     const double change = std::abs(unit() - m_fedUnit);
-    feed(!isContinued || change > kUnitTolerance * unit());
+    feed(!isContinued || m_fedInTokens != isInTokensPerSecond() ||
+         change > kUnitTolerance * unit());
 }
 
 void SpeedView::feed(bool isAnew) {
@@ -255,6 +259,7 @@ void SpeedView::feed(bool isAnew) {
         m_plot->clearPoints();
         m_fedSamples = 0;
         m_fedUnit = unit();
+        m_fedInTokens = isInTokensPerSecond();
     }
     const auto& samples = m_curve.samples();
     for (; m_fedSamples < samples.size(); ++m_fedSamples)
@@ -263,10 +268,12 @@ void SpeedView::feed(bool isAnew) {
 }
 
 void SpeedView::appendSample(const SpeedCurve::Sample& sample) {
-    m_plot->append(Raw, {sample.seconds, sample.tokensPerMs * m_fedUnit});
-    m_plot->append(Now, {sample.seconds, sample.nowPerMs * m_fedUnit});
+    m_plot->append(Raw, {sample.seconds, valueOf(sample.tokensPerMs, sample.plainMs)});
+    m_plot->append(Now, {sample.seconds, valueOf(sample.nowPerMs, sample.plainMs)});
     m_plot->append(
-        Chat, {sample.seconds, sample.chatPerMs > 0.0 ? sample.chatPerMs * m_fedUnit : noValue()});
+        Chat,
+        {sample.seconds,
+         sample.chatPerMs > 0.0 ? valueOf(sample.chatPerMs, sample.chatPlainMs) : noValue()});
 }
 
 /// The incomplete .4 s change with every step. They are a line of their own, two points long, that
@@ -275,9 +282,10 @@ void SpeedView::feedNewest() {
     std::vector<PlotPoint> points;
     const auto& samples = m_curve.samples();
     if (!samples.empty())
-        points.push_back({samples.back().seconds, samples.back().nowPerMs * m_fedUnit});
+        points.push_back(
+            {samples.back().seconds, valueOf(samples.back().nowPerMs, samples.back().plainMs)});
     if (const auto open = m_curve.openSample())
-        points.push_back({open->seconds, open->nowPerMs * unit()});
+        points.push_back({open->seconds, valueOf(open->nowPerMs, open->plainMs)});
     m_plot->setPoints(Newest, points);
 }
 
@@ -290,23 +298,22 @@ PlotRange SpeedView::xRange() const {
 }
 
 PlotRange SpeedView::yRange() const {
-    const double one = isInTokensPerSecond() && store().speed().baselineMs()
-                           ? unit() / *store().speed().baselineMs()
-                           : 1.0;
+    const double one = isInTokensPerSecond() && vanillaMs() ? unit() / *vanillaMs() : 1.0;
     double low = 0.6 * one;
     double high = 1.8 * one;
-    if (isInTokensPerSecond() && !store().speed().baselineMs())
+    if (isInTokensPerSecond() && !vanillaMs())
         high = 0.0;
     const double from = xRange().from;
     const auto& samples = m_curve.samples();
     for (auto sample = samples.rbegin(); sample != samples.rend() && sample->seconds >= from;
          ++sample) {
-        low = std::min(low, sample->tokensPerMs * unit());
-        high = std::max(high, sample->tokensPerMs * unit());
+        low = std::min(low, valueOf(sample->tokensPerMs, sample->plainMs));
+        high = std::max(high, valueOf(sample->tokensPerMs, sample->plainMs));
     }
     // The curve ends at the headline's speed; the .4 s that are not over yet alone would jump.
     if (const auto open = m_curve.openSample())
-        high = std::max(high, (samples.empty() ? open->tokensPerMs : open->nowPerMs) * unit());
+        high = std::max(
+            high, valueOf(samples.empty() ? open->tokensPerMs : open->nowPerMs, open->plainMs));
     // Expected speedups are shown if they do not flatten the measured ones.
     const double most = kExpectedShown * high;
     for (const ExpectedSpeed& speed : m_expected)
@@ -362,22 +369,23 @@ FigureTable SpeedView::table() const {
                         tr("expected of this chat, c measured"),
                         tr("its error")},
                        {}};
-    const auto baselineMs = store().speed().baselineMs();
+    const auto ofChat = vanillaMs();
     const auto number = [](double value) {
         return QString::number(value, 'g', QLocale::FloatingPointShortest);
     };
     std::vector<SpeedCurve::Sample> samples = m_curve.samples();
     if (const auto open = m_curve.openSample())
         samples.push_back(*open);
-    const auto speedup = [&](double perMs) {
-        return baselineMs && perMs > 0.0 ? number(perMs * *baselineMs) : QString();
+    const auto speedup = [&](double perMs, double plainMs) {
+        return ofChat && perMs > 0.0 ? number(perMs * (plainMs > 0.0 ? plainMs : *ofChat))
+                                     : QString();
     };
     for (const SpeedCurve::Sample& sample : samples)
         figure.rows.push_back({number(sample.seconds),
                                number(sample.tokensPerMs * 1e3),
-                               speedup(sample.tokensPerMs),
-                               speedup(sample.nowPerMs),
-                               speedup(sample.chatPerMs),
+                               speedup(sample.tokensPerMs, sample.plainMs),
+                               speedup(sample.nowPerMs, sample.plainMs),
+                               speedup(sample.chatPerMs, sample.chatPlainMs),
                                {},
                                {},
                                {},

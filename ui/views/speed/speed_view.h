@@ -6,6 +6,8 @@
 #include "ui/views/speed/speed_curve.h"
 #include "ui/views/speed/speed_figures.h"
 
+#include <optional>
+
 class QPushButton;
 
 namespace ui {
@@ -62,8 +64,14 @@ private:
     PlotRange xRange() const;
     PlotRange yRange() const;
 
+    /// Milliseconds of a plain step of this chat, also while vanilla is measured again.
+    std::optional<double> vanillaMs() const { return store().speed().chat().baselineMs; }
+
     /// The axis value of one token per millisecond: milliseconds of a plain step, or 1000.
     double unit() const;
+
+    /// The axis value of a speed; `plainMs`: the time of a plain step then, 0 = not known.
+    double valueOf(double tokensPerMs, double plainMs) const;
     bool isInTokensPerSecond() const;
 
     SpeedForm m_form;
@@ -80,6 +88,7 @@ private:
     std::vector<ExpectedSpeed> m_expected;
     std::size_t m_fedSamples = 0;
     double m_fedUnit = 0.0;
+    bool m_fedInTokens = false;
 };
 
 } // namespace ui

@@ -76,6 +76,57 @@ private slots:
         QCOMPARE(view.subtitle(), QStringLiteral("step 51"));
     }
 
+    /// As its message counts: a click on a token of the step changes nothing.
+    void aContinuedAnswerCountsItsStepsOn() {
+        DraftTreeView tree(m_stage->context());
+        MaskView mask(m_stage->context());
+        tree.show();
+        mask.show();
+        m_stage->tell(promptStarted(1));
+        m_stage->tell(branchedStep());
+        m_stage->tell(draftStep(1, 1, {"later"}, 1, "!"));
+        m_stage->tell(promptFinished(1));
+        PromptStarted goesOn = promptStarted(2);
+        goesOn.continuesLast = true;
+        m_stage->tell(goesOn);
+        m_stage->tell(draftStep(2, 0, {"on"}, 1, "."));
+        for (const View* view : {static_cast<View*>(&tree), static_cast<View*>(&mask)})
+            QCOMPARE(view->subtitle(), QStringLiteral("step 3"));
+        choose({2, 0, 2});
+        for (const View* view : {static_cast<View*>(&tree), static_cast<View*>(&mask)})
+            QCOMPARE(view->subtitle(), QStringLiteral("step 3"));
+    }
+
+    void aSearchOutOfSightLeavesTheTreeOfTheAnswer() {
+        DraftTreeView view(m_stage->context());
+        view.show();
+        m_stage->tell(promptStarted(1));
+        m_stage->tell(branchedStep());
+        m_stage->tell(promptFinished(1));
+        m_stage->tell(promptStarted(kFirstHiddenPrompt + 1));
+        m_stage->tell(draftStep(kFirstHiddenPrompt + 1, 3, {"hidden"}, 1, "!"));
+        QCOMPARE(view.picture().comb().rows.size(), std::size_t(2));
+        QCOMPARE(view.subtitle(), QStringLiteral("step 1"));
+    }
+
+    /// Such as with Vanilla: no tree of an older answer stands beside it.
+    void anAnswerWithoutADraftSaysSo() {
+        DraftTreeView tree(m_stage->context());
+        MaskView mask(m_stage->context());
+        tree.show();
+        mask.show();
+        m_stage->tell(promptStarted(1));
+        m_stage->tell(branchedStep());
+        m_stage->tell(promptFinished(1));
+        m_stage->tell(promptStarted(2)); // its prompt is read
+        QVERIFY(!tree.table().rows.empty());
+        m_stage->tell(plainStep(2, 0, "p", 1.0));
+        QVERIFY(tree.table().rows.empty() && mask.table().rows.empty());
+        for (const QWidget* view : {static_cast<QWidget*>(&tree), static_cast<QWidget*>(&mask)})
+            QVERIFY(view->findChild<LiveLabel*>()->text().startsWith(
+                QStringLiteral("A plain step: one token by the full model, nothing was drafted.")));
+    }
+
     void noOtherAnswersTreeIsShownForAChosenToken() {
         DraftTreeView view(m_stage->context());
         view.show();

@@ -2,6 +2,7 @@
 #include "tests/ui/support/figures_run.h"
 #include "tests/ui/support/shown_words.h"
 #include "ui/shell/widgets/live_label.h"
+#include "ui/views/layer_map/history_view.h"
 #include "ui/views/matchness/matchness_view.h"
 #include "ui/views/matchness/strip_view.h"
 
@@ -153,6 +154,22 @@ private slots:
             stage.say(windowTrial("random", i, 10, 10));
         stage.settle();
         QCOMPARE(view.table().rows.size(), 3u);
+    }
+
+    /// Where the decoder's own words would be English in any window.
+    void theTableOfTheHistoryHasTheNamesOfThePlot() {
+        ViewStage stage;
+        HistoryView view(stage.context());
+        saySearch(stage);
+        QCOMPARE(view.table().rows.back().mid(2, 2), QStringList({"better", "Bayesian"}));
+        engine::PlanChanged again = paperPlan(900);
+        again.reason = "restart";
+        stage.say(again);
+        QCOMPARE(view.table().rows.back().mid(2, 2), QStringList({"started again", "start"}));
+        again.planId = 901;
+        again.reason = "library";
+        stage.say(again);
+        QCOMPARE(view.table().rows.back()[2], QStringLiteral("library"));
     }
 
     /// A set that is chosen by hand is in use however bad it is: the line goes down to it, so it is

@@ -162,6 +162,22 @@ private slots:
         QVERIFY(!tableView().isVisible());
     }
 
+    /// Nor does it jump to the rounds of a search, which asks out of sight.
+    void aContinuedAnswerCountsItsRoundsOn() {
+        m_stage->tell(stepWith(1, 0, {poolTable(3)}));
+        m_stage->tell(promptFinished(1));
+        PromptStarted goesOn = promptStarted(2);
+        goesOn.continuesLast = true;
+        m_stage->tell(goesOn);
+        m_stage->tell(stepWith(2, 0, {poolTable(4)}));
+        QCOMPARE(m_view->subtitle(), QStringLiteral("Pool, decode step 2"));
+        m_stage->tell(promptFinished(2));
+        m_stage->tell(promptStarted(kFirstHiddenPrompt + 1));
+        m_stage->tell(stepWith(kFirstHiddenPrompt + 1, 0, {poolTable(5)}));
+        QCOMPARE(m_view->subtitle(), QStringLiteral("Pool, decode step 2"));
+        QCOMPARE(cell(0, 2), QStringLiteral("4"));
+    }
+
     void ofADecoderWithoutTablesTheFiguresAreShown() {
         QVERIFY(m_view->note().contains(QStringLiteral("first answer")));
         QCoreApplication::processEvents();

@@ -64,11 +64,29 @@ private slots:
         early.total.rounds = kRoundsToJudge - 1;
         stage.say(early);
         QVERIFY(!gainFinding(stage.store));
-        GainFinding close{.factors = {}, .expected = 1.0, .expectedFull = 1.0};
+        const GainFinding close{.factors = {}, .expected = 1.0, .expectedFull = 0.98};
         QVERIFY(!isWithoutGain(close, false));
         QVERIFY(isWithoutGain(close, true));
-        close.expectedFull = 1.04;
-        QVERIFY(!isWithoutGain(close, true));
+    }
+
+    /// Its sentence says that the text comes more slowly.
+    void whatIsAsFastAsVanillaIsNoLongerCalledSlower() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.show();
+        sayBaseline(stage);
+        stage.say(losingTotals());
+        stage.settle();
+        const auto* notice = view.findChild<NoGainNotice*>();
+        QVERIFY(notice->isVisible());
+        engine::Statistics better = losingTotals();
+        better.total.draftMs = 0.0;
+        better.total.verifyMs = 0.98 * static_cast<double>(better.total.tokens) * kPlainStepMs;
+        stage.say(better);
+        sayBaseline(stage, 1);
+        stage.settle();
+        QVERIFY(isNear(*stage.store.speed().chat().speedup(), 1.02, 0.005));
+        QVERIFY(!notice->isVisible());
     }
 
     void theNoticeShowsWhyAndGoesWhenDismissed() {

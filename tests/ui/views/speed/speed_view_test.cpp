@@ -155,7 +155,7 @@ private slots:
         QVERIFY(view.bars().sentence().startsWith("No step of this chat has drafted yet"));
     }
 
-    /// The draft tree beside it shows the steps of a search, which asks out of sight.
+    /// Whose steps are part of no answer.
     void aSearchThatHasDraftedIsNotSaidToHaveDraftedNothing() {
         ViewStage stage;
         sayBaseline(stage);
@@ -260,6 +260,42 @@ private slots:
         QVERIFY(isNear(before, 4.0 / 46.8 + 178.0 / 62.2, 1e-9));
         // The cumulative line ends at this chat's speedup.
         QVERIFY(isNear(view.table().rows.back()[4].toDouble(), 62.2 / 46.8, 1e-6));
+    }
+
+    /// Where the machine slows down, drafts and plain steps take longer alike.
+    void eachSpeedIsComparedWithVanillaOfItsTime() {
+        ViewStage stage;
+        SpeedView view(stage.context());
+        view.show();
+        engine::Statistics told;
+        const auto draft = [&](int number, double slowness) {
+            engine::StepFinished step = draftStep(1, number, {"a"}, 1, "b");
+            step.verifyMs = slowness * 400.0;
+            stage.say(step);
+            ++told.total.rounds;
+            told.total.tokens += 2;
+            told.total.verifyMs += step.verifyMs;
+            stage.say(told);
+        };
+        told.baselineStepMs = 250.0;
+        stage.say(told);
+        stage.say(promptStarted(1));
+        draft(0, 1.0);
+        stage.say(plainStep(1, 1, "p", 500.0));
+        told.baselineStepMs = 500.0;
+        ++told.total.baselineTokens;
+        told.total.baselineMs += 500.0;
+        stage.say(told);
+        draft(2, 2.0);
+        stage.settle();
+        const auto rows = view.table().rows;
+        QCOMPARE(rows.size(), 3u);
+        for (const auto& [row, speedup] :
+             {std::pair(0u, 1.25), std::pair(1u, 1.0), std::pair(2u, 1.25)})
+            QCOMPARE(rows[row][2].toDouble(), speedup);
+        QCOMPARE(rows.back()[4].toDouble(), 1.25);
+        QCOMPARE(*stage.store.speed().answer().speedup(), 1.25);
+        QVERIFY(isNear(view.plot().table().rows.back()[1].toDouble(), 1.25, 1e-6));
     }
 
     void eitherUnitShowsTheSameCurve() {

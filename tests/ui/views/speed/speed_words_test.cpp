@@ -41,6 +41,32 @@ private slots:
         QVERIFY(view.detail().contains("this chat 1.33×"));
     }
 
+    /// Behind a pause of more than a minute, until two plain steps are made.
+    void whileVanillaIsMeasuredAgainTheAxisStays() {
+        ShownSpeed shown;
+        auto& [stage, view] = shown;
+        sayBaseline(stage);
+        sayAnswer(stage);
+        engine::Statistics told = statistics(stage.store.speed().chat().sums);
+        told.baselineStepMs = kPlainStepMs;
+        stage.say(told);
+        stage.settle();
+        const QString axis = view.subtitle();
+        const double speedup = view.table().rows[3][3].toDouble();
+        stage.say(promptStarted(2));
+        engine::StepFinished step = draftStep(2, 0, {"a"}, 1, "b");
+        step.verifyMs = 2.0 * kPlainStepMs;
+        stage.say(step);
+        told.baselineStepMs = 0.0;
+        stage.say(told);
+        stage.settle();
+        QVERIFY(view.detail().contains("vanilla is being measured again"));
+        QVERIFY(view.detail().contains("this chat 1.33×"));
+        QVERIFY(!view.detail().contains("not measured yet"));
+        QCOMPARE(view.subtitle(), axis);
+        QCOMPARE(view.table().rows[3][3].toDouble(), speedup);
+    }
+
     void beforeVanillaIsMeasuredTheSpeedIsToldOnce() {
         ShownSpeed shown;
         auto& [stage, view] = shown;

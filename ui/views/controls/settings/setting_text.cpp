@@ -149,11 +149,11 @@ QString tunedNote(const RunStore& store, const std::string& setting) {
 
 /// Why a search has ended.
 QString searchNote(const RunStore& store) {
-    const std::vector<TrialPoint>& trials = store.search().trials();
-    if (trials.empty() || store.phase() != DecoderPhase::Accelerate)
+    const int tried = store.search().trialsOfSearch();
+    if (tried == 0 || store.phase() != DecoderPhase::Accelerate)
         return {};
-    const QString best = decimalText(trials.back().best);
-    return tr("stopped at %1 with score %2").arg(trials.back().place).arg(best);
+    const QString best = decimalText(store.search().trials().back().best);
+    return tr("stopped at %1 with score %2").arg(tried).arg(best);
 }
 
 } // namespace
