@@ -20,6 +20,16 @@ namespace {
 
 const QString kFolderModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny_llama";
 const QString kGgufModel = SWIFT_STUDIO_TEST_DATA_DIR "/tiny.gguf";
+const QStringList kSmallChat = {"chat",
+                                "--model",
+                                kGgufModel,
+                                "--backend",
+                                "plain",
+                                "--context",
+                                "64",
+                                "--max-tokens",
+                                "3",
+                                "--json"};
 
 ProgramRun run(const QStringList& arguments, const QByteArray& input = {}) {
     return support::runProgram(support::swiftRunPath(), arguments, input);
@@ -45,6 +55,7 @@ private slots:
     void aTextThatIsNoUtf8IsNamed();
     void aFolderWithOnlyATokenizerCanTokenize();
     void chatGoesOnAfterAMessageThatDoesNotFit();
+    void aChatWithoutAnyAnswerIsNoSuccess();
     void aContextThatDoesNotFitIntoMemoryIsRefused();
 
 private:
@@ -101,6 +112,10 @@ void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
     const QStringList forward = {"forward", "--model", kFolderModel, "--backend", "plain"};
     const int usage = app::kUsage;
     QTest::newRow("no command") << QStringList{} << usage << QStringList{"subcommand"};
+    QTest::newRow("unknown command") << QStringList{"nope", "--json"} << usage
+                                     << QStringList{"There is no subcommand \"nope\"."};
+    QTest::newRow("unknown command of library") << QStringList{"library", "nope"} << usage
+                                                << QStringList{"There is no subcommand \"nope\"."};
     QTest::newRow("unknown option")
         << QStringList{"inspect", "--nonsense"} << usage << QStringList{"--nonsense"};
     QTest::newRow("top-p 0") << generate + QStringList{"--top-p", "0"} << usage
@@ -356,21 +371,17 @@ void SwiftRunBadInputTest::aFolderWithOnlyATokenizerCanTokenize() {
 }
 
 void SwiftRunBadInputTest::chatGoesOnAfterAMessageThatDoesNotFit() {
-    const QByteArray tooLong = QByteArray(4000, 'x') + "\nHi\n";
-    const ProgramRun result = run({"chat",
-                                   "--model",
-                                   kGgufModel,
-                                   "--backend",
-                                   "plain",
-                                   "--context",
-                                   "64",
-                                   "--max-tokens",
-                                   "3",
-                                   "--json"},
-                                  tooLong);
+    const ProgramRun result = run(kSmallChat, QByteArray(4000, 'x') + "\nHi\n");
     QCOMPARE(result.exitCode, 0);
     QVERIFY(result.errors.contains("context"));
     QCOMPARE(result.jsonLines().last()["event"].toString(), QString("done"));
+}
+
+void SwiftRunBadInputTest::aChatWithoutAnyAnswerIsNoSuccess() {
+    const ProgramRun result = run(kSmallChat, QByteArray(4000, 'x') + "\n/exit\n");
+    QCOMPARE(result.exitCode, int(app::kUsage));
+    QVERIFY2(result.errors.contains("No prompt was answered."), result.errors.constData());
+    QCOMPARE(run(kSmallChat, "/clear\n").exitCode, 0); // nothing was refused
 }
 
 /// The weights are small: what does not fit are the keys and values, known before any pass.

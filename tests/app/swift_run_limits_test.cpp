@@ -46,6 +46,7 @@ private slots:
     void numbersOutOfRangeNameTheRange();
     void wordsAreTakenAsTheyAreTyped_data();
     void wordsAreTakenAsTheyAreTyped();
+    void theHelpNamesEveryExitCode();
     void theHintForAContextHelps();
     void aTypedSkipSetIsNoDamagedFile_data();
     void aTypedSkipSetIsNoDamagedFile();
@@ -128,6 +129,8 @@ void SwiftRunLimitsTest::wordsAreTakenAsTheyAreTyped_data() {
     QTest::newRow("a text that looks like an option")
         << QStringList{"generate", "--model", "/no/such", "--prompt", "--x="} << goesOn;
     QTest::newRow("an empty text") << generate + QStringList{"--regex", ""} << "The text is empty";
+    QTest::newRow("an empty stop string")
+        << generate + QStringList{"--stop", ""} << "The text is empty";
     QTest::newRow("a recipe behind files")
         << QStringList{"experiment", "--out", "y", "--data", "x", "main_comparison"}
         << "Write one before --data";
@@ -139,6 +142,25 @@ void SwiftRunLimitsTest::wordsAreTakenAsTheyAreTyped() {
     const ProgramRun result = run(words);
     QVERIFY(result.exitCode != app::kSuccess);
     QVERIFY2(result.errors.contains(sentence.toUtf8()), result.errors.constData());
+}
+
+void SwiftRunLimitsTest::theHelpNamesEveryExitCode() {
+    const QString help = QString::fromUtf8(run({"--help"}).output);
+    const QString codes = help.mid(help.indexOf("Exit codes:"));
+    for (const int code : {app::kSuccess,
+                           app::kBug,
+                           app::kUsage,
+                           app::kNotFound,
+                           app::kUnsupported,
+                           app::kCorruptFile,
+                           app::kNoMemory,
+                           app::kIo,
+                           app::kNumeric,
+                           app::kDevice,
+                           app::kCancelled,
+                           app::kTerminated})
+        QVERIFY2(codes.contains(QRegularExpression(QString("\\b%1 [a-zA-Z]").arg(code))),
+                 qPrintable(codes));
 }
 
 void SwiftRunLimitsTest::theHintForAContextHelps() {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "engine/session/context_fit.h"
+#include "engine/session/engine_command.h"
 
 #include <QString>
+
+#include <optional>
 
 namespace ui {
 
@@ -19,7 +22,8 @@ struct ContextQuestion {
     int contextLength = 0;
     engine::ContextFit dropOldest;
     engine::ContextFit cutMiddle;
-    qint64 leaf = 0; ///< waits to be answered, or to go on
+    qint64 leaf = 0;                                      ///< waits to be answered, or to go on
+    std::optional<engine::SamplingOptions> sampling = {}; ///< of that answer alone
 };
 
 } // namespace ui

@@ -62,6 +62,11 @@ QString textWithAttachments(const StoredMessage& message) {
     return text;
 }
 
+qsizetype measuredTokens(const StoredMessage& message) {
+    const qsizetype measured = message.figures.outputTokens;
+    return measured > 0 ? std::min(measured, message.tokens.size()) : message.tokens.size();
+}
+
 QList<StoredMessage> Chat::currentBranch() const {
     QHash<MessageId, const StoredMessage*> byId;
     for (const StoredMessage& message : messages)

@@ -115,6 +115,9 @@ struct StoredMessage {
 /// any in the file.
 QString textWithAttachments(const StoredMessage& message);
 
+/// How many tokens at the end of the answer the figures cover: all, unless it was continued.
+qsizetype measuredTokens(const StoredMessage& message);
+
 /// A chat without its messages.
 struct ChatRecord {
     ChatId id = 0;

@@ -35,9 +35,9 @@ ChatStore::ChatStore(StoreOptions options, QObject* parent)
     connect(m_worker, &StoreWorker::recovered, this, &ChatStore::recovered);
     connect(m_worker, &StoreWorker::faulted, this, &ChatStore::faulted);
     connect(m_worker, &StoreWorker::faultCleared, this, &ChatStore::faultCleared);
-    connect(m_worker, &StoreWorker::unsavedCountChanged, this, [this](qint64 messageCount) {
-        m_unsavedCount = messageCount;
-        emit unsavedCountChanged(messageCount);
+    connect(m_worker, &StoreWorker::unsavedCountChanged, this, [this](qint64 changeCount) {
+        m_unsavedCount = changeCount;
+        emit unsavedCountChanged(changeCount);
     });
     m_thread.start();
 }

@@ -99,7 +99,8 @@ public:
     /// Saves the message in its final state and commits it at once.
     void finishMessage(const StoredMessage& message);
 
-    /// Messages that a lasting fault keeps from being saved: quitting now would lose them.
+    /// Messages, drafts and other changes of chats that a lasting fault keeps from being saved:
+    /// quitting now would lose them.
     qint64 unsavedCount() const { return m_unsavedCount; }
 
 signals:
@@ -125,7 +126,7 @@ signals:
     /// Everything that a lasting fault kept in memory is now on the disk.
     void faultCleared();
 
-    void unsavedCountChanged(qint64 messageCount);
+    void unsavedCountChanged(qint64 changeCount);
 
 private:
     template <typename Task> void post(Task task);

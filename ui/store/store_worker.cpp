@@ -252,8 +252,19 @@ void StoreWorker::acknowledge(const UnsavedRecords& written) {
     tellUnsavedCount();
 }
 
+/// A chat changes with each of its messages, and a draft that was emptied takes no words along.
+qint64 StoreWorker::changesAtRisk() const {
+    QMap<ChatId, ChatRecord> chats = m_unsaved.chats;
+    for (const StoredMessage& message : m_unsaved.messages)
+        chats.remove(message.chatId);
+    const auto drafts = std::count_if(m_unsaved.drafts.begin(),
+                                      m_unsaved.drafts.end(),
+                                      [](const Draft& draft) { return !draft.isEmpty(); });
+    return m_unsaved.messages.size() + chats.size() + drafts;
+}
+
 void StoreWorker::tellUnsavedCount() {
-    const qint64 count = m_lastingFault ? m_unsaved.messages.size() : 0;
+    const qint64 count = m_lastingFault ? changesAtRisk() : 0;
     if (std::exchange(m_reportedUnsavedCount, count) != count)
         emit unsavedCountChanged(count);
 }

@@ -64,7 +64,7 @@ signals:
     void recovered(const QList<ui::RecoveredAnswer>& answers);
     void faulted(const ui::StoreFault& fault);
     void faultCleared();
-    void unsavedCountChanged(qint64 messageCount);
+    void unsavedCountChanged(qint64 changeCount);
 
 private:
     void openFile();
@@ -74,6 +74,7 @@ private:
     void retry();
     void report(const StoreFault& fault);
     void acknowledge(const UnsavedRecords& written);
+    qint64 changesAtRisk() const;
     void tellUnsavedCount();
 
     StoreOptions m_options;

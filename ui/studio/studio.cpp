@@ -182,8 +182,11 @@ void Studio::onLoaded(const ModelLoaded& loaded) {
         return;
     tellRefusedModules(loaded);
     offerBackend(std::exchange(m_askedBackend, {}), loaded);
+    leaveFormerModel(loaded.path);
     if (!std::exchange(m_hasChosenDecoder, true))
         chooseFirstDecoder(loaded);
+    else
+        useSetOfModel();
     useModelDefaults(loaded);
     useCopysDecoder(loaded);
     explainLesson(loaded);
@@ -321,9 +324,10 @@ void Studio::onEvent(const EngineEvent& event) {
     }
     if (const auto* loaded = event.as<ModelLoaded>())
         onLoaded(*loaded);
-    else if (event.as<ModelUnloaded>() != nullptr && m_tune != nullptr)
+    else if (event.as<ModelUnloaded>() != nullptr && m_tune != nullptr) {
+        m_selection.setPinnedSet(std::nullopt);
         m_tune->forgetModel();
-    else if (const auto* failure = event.as<EngineFailed>())
+    } else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
     else if (const auto* finished = event.as<PromptFinished>())
         onFinished(*finished);
@@ -379,7 +383,7 @@ bool Studio::mayClose() {
     m_window->messages().show(
         {Notice::Kind::Warning,
          QStringLiteral("unsaved"),
-         countText(unsaved, tr("1 message is not saved."), tr("%1 messages are not saved.")),
+         countText(unsaved, tr("1 change is not saved."), tr("%1 changes are not saved.")),
          tr("The file %1 cannot be written now, so quitting would lose them. The window closes "
             "once they are saved; you can also quit without them.")
              .arg(m_options.chatsPath),

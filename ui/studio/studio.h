@@ -215,6 +215,8 @@ private:
     void keepAsPrompt(const QString& text);
     void saveModelDefaults();
     void forgetModelDefaults();
+    void leaveFormerModel(const std::string& path);
+    void useSetOfModel();
     void useModelDefaults(const engine::ModelLoaded& loaded);
     void useCopysDecoder(const engine::ModelLoaded& loaded);
     void showModelPanel();
@@ -275,11 +277,12 @@ private:
     SkipSetFinder* m_finder = nullptr;
     QAction* m_recordAction = nullptr;
     QPointer<CommandSearch> m_search;
-    bool m_quitsAnyway = false; ///< the user has been warned about unsaved messages
+    bool m_quitsAnyway = false; ///< the user has been warned about unsaved changes
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;
-    QString m_missingModel; ///< the one used last, while another one stands in for it
-    QString m_askedBackend; ///< by a further start, for the model that was being loaded
+    std::string m_modelPath; ///< of the model loaded last; empty before the first
+    QString m_missingModel;  ///< the one used last, while another one stands in for it
+    QString m_askedBackend;  ///< by a further start, for the model that was being loaded
     /// The sampling for models without their own, and its value when this model was loaded.
     engine::SamplingOptions m_generalSampling;
     engine::SamplingOptions m_generalSamplingAtLoad;

@@ -14,6 +14,7 @@
 #include <QFileInfo>
 
 #include <algorithm>
+#include <utility>
 
 // What is kept for later: the model, the open chat, prompts, the defaults of a model, and what
 // becomes of the file that all this stands in.
@@ -138,9 +139,10 @@ void Studio::keepGeneralSampling(const SamplingOptions& sampling) {
 
 /// A search for a skip set has settings of its own, and restores the user's at its end.
 void Studio::keepChoices(const EngineEvent& event) {
-    if (const auto* changed = event.as<SamplingChanged>(); changed && !hasOwnSampling())
-        keepGeneralSampling(changed->sampling);
-    else if (const auto* failure = event.as<EngineFailed>();
+    if (const auto* changed = event.as<SamplingChanged>(); changed != nullptr) {
+        if (!hasOwnSampling() && !m_session->isSamplingLent())
+            keepGeneralSampling(changed->sampling);
+    } else if (const auto* failure = event.as<EngineFailed>();
              failure && failure->task == "choose_decoder") {
         if (failure->error.code == ErrorCode::InvalidInput)
             m_keptSettings.forgetRefused();
@@ -242,6 +244,34 @@ bool Studio::hasOwnSampling() const {
     const ModelLoaded* model = m_run.model();
     return model != nullptr &&
            m_answerDefaults.ofModel(QString::fromStdString(model->path)).sampling.has_value();
+}
+
+/// Forgets what was meant for layers or tokens of another model, or for one answer of it.
+void Studio::leaveFormerModel(const std::string& path) {
+    const std::string former = std::exchange(m_modelPath, path);
+    if (former.empty() || former == path)
+        return;
+    m_selection.setPinnedSet(std::nullopt);
+    m_generalSampling.logitBias.clear();
+    m_generalSampling.grammar = {};
+}
+
+/// The engine keeps the settings from model to model, but a skip set in them belongs to one model:
+/// that of another one goes, and the loaded one's own comes back.
+void Studio::useSetOfModel() {
+    if (m_run.decoder() == nullptr)
+        return;
+    const std::string decoder = m_run.decoder()->name;
+    const SettingValues own = m_keptSettings.useSetOf(decoder);
+    const auto isSame = [&](const char* name) {
+        const auto valueIn = [name](const SettingValues& values) {
+            const auto found = values.find(name);
+            return found == values.end() ? SettingValue(std::string()) : found->second;
+        };
+        return valueIn(own) == valueIn(m_run.settings());
+    };
+    if (!isSame("skip_set") || !isSame("entry"))
+        m_bridge->send(ChooseDecoder{decoder, m_keptSettings.startOf(decoder)});
 }
 
 /// Applies the parts that still exist. The previous model's sampling is never taken over; a decoder

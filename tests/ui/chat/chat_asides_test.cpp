@@ -83,6 +83,15 @@ private slots:
         QVERIFY(session().chat().record.id != 0);
     }
 
+    void wordsOfWhichOneAnswerWasKeptStayOneQuestion() {
+        const auto kept = session().keepAnswers(session().asideOf(QStringLiteral("hello")),
+                                                {answerOf(QStringLiteral("hi"))});
+        QVERIFY(kept);
+        QVERIFY(session().keepAnswers(*kept, {answerOf(QStringLiteral("hey"))}));
+        QCOMPARE(session().chat().childrenOf(0).size(), 1);
+        QCOMPARE(session().chat().childrenOf(kept->question).size(), 2);
+    }
+
     void nothingIsKeptInAnotherChatOrBesideARunningAnswer() {
         session().send(QStringLiteral("count"));
         const auto question = session().asideOf();

@@ -145,6 +145,8 @@ private slots:
         converse(FinishReason::MaxTokens);
         say(SamplingChanged{{.temperature = 0.6, .seed = 12}});
         session().continueAnswer(last().id);
+        // Behind the answer the seed is the user's again.
+        QCOMPARE(engine().lastSent<ChangeSampling>()->sampling.seed, std::uint64_t{12});
         say(SamplingChanged{{.temperature = 0.6, .seed = 11}}); // as the prompt asks for
         m_chat->count();
         QVERIFY(prompt().sampling.has_value());
@@ -158,6 +160,24 @@ private slots:
         m_chat->count();
         QVERIFY(!prompt().sampling);
         QCOMPARE(*last().figures.seed, quint64{13});
+    }
+
+    void theSeedOfAnAnswerAgainIsOfThatAnswerAlone() {
+        const SamplingOptions chosen{.temperature = 0.8, .seed = 42};
+        say(SamplingChanged{chosen});
+        converse(FinishReason::EndToken);
+        QVERIFY(engine().lastSent<ChangeSampling>() == nullptr);
+        session().regenerate(last().id);
+        const std::size_t sent = engine().sent.size();
+        QVERIFY(std::holds_alternative<SubmitPrompt>(engine().sent[sent - 2]));
+        const auto* behind = std::get_if<ChangeSampling>(&engine().sent[sent - 1]);
+        QVERIFY(behind != nullptr && behind->sampling == chosen);
+        // A choice about the context in between changes nothing of it.
+        const std::uint64_t seed = prompt().sampling->seed;
+        QVERIFY(seed != chosen.seed);
+        m_chat->count(5000);
+        session().goOn(ContextPolicy::DropOldest);
+        QCOMPARE(prompt().sampling->seed, seed);
     }
 
     void whatWasHeldBackBehindTheLastTokenComesAgain() {
@@ -372,6 +392,33 @@ private slots:
         QCOMPARE(prompt().messages.back().content, std::string("one two three four"));
         QVERIFY(last().tokens.isEmpty());
         QCOMPARE(last().figures.modelName, QStringLiteral("other"));
+    }
+
+    void whileAnotherModelIsLoadedNothingIsSent() {
+        converse(FinishReason::EndToken);
+        session().send(QStringLiteral("again"));
+        m_chat->count();
+        m_chat->bridge->send(LoadModel{.path = "/models/other.gguf"});
+        QCOMPARE(session().obstacle(QStringLiteral("x")), SendObstacle::Answering); // Esc stops it
+        m_chat->answer();
+        const std::size_t sent = engine().sent.size();
+        QSignalSpy returned(&session(), &ChatSession::draftReturned);
+        for (const bool hasBegun : {false, true}) {
+            if (hasBegun)
+                say(ModelLoadProgress{"/models/other.gguf", "weights", 0.5});
+            QCOMPARE(session().obstacle(QStringLiteral("x")), SendObstacle::Loading);
+            session().send(QStringLiteral("too early"));
+            QCOMPARE(returned.takeFirst().first().toString(), QStringLiteral("too early"));
+        }
+        QCOMPARE(engine().sent.size(), sent);
+        // What is asked beside the chat meanwhile has no ids of the model that goes.
+        const auto idsOfAnswer = [this] {
+            return session().asideOf(QStringLiteral("y")).prompt.messages.at(1).tokens.size();
+        };
+        QCOMPARE(idsOfAnswer(), std::size_t{0});
+        say(failedTask("load_model", {ErrorCode::NotFound, "The file is gone.", ""}));
+        QCOMPARE(session().obstacle(QStringLiteral("x")), SendObstacle::None);
+        QCOMPARE(idsOfAnswer(), std::size_t{4});
     }
 
     void aContinuedAnswerThatIsCutOffAgainIsKept() {

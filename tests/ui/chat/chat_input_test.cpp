@@ -88,6 +88,35 @@ private slots:
         QCOMPARE(settings.stopStrings, (QStringList{QStringLiteral("a\n"), QStringLiteral("b")}));
     }
 
+    void whatIsSetForAChatThatHasNotBegunWaitsForIt() {
+        m_chat->loadModel();
+        session().send(QStringLiteral("hello"));
+        m_chat->count();
+        m_chat->answer();
+        const ChatId other = session().chat().record.id;
+        session().newChat();
+        session().setNewFolder(QStringLiteral("Thesis"));
+        session().setSettingsAt(SettingsPlace::Chat, {QStringLiteral("Be brief."), 7, {}});
+        for (const bool isLeft : {false, true}) {
+            if (isLeft) {
+                session().openChat(other);
+                QTRY_COMPARE(session().chat().record.id, other);
+                QVERIFY(session().settings().systemPrompt.isEmpty());
+            }
+            session().newChat();
+            QCOMPARE(session().settings().systemPrompt, QStringLiteral("Be brief."));
+            QCOMPARE(session().settings().maxTokens, 7);
+            QCOMPARE(session().chat().record.folder, QStringLiteral("Thesis"));
+        }
+        session().send(QStringLiteral("hello"));
+        m_chat->count();
+        m_chat->answer();
+        session().newChat(); // the one behind it has none of that
+        QVERIFY(session().settings().systemPrompt.isEmpty());
+        QVERIFY(session().settings().maxTokens != 7);
+        QCOMPARE(session().chat().record.folder, QString());
+    }
+
     void wordsThatCannotBeSentNowComeBack() {
         m_chat->loadModel();
         m_chat->engine->say(promptStarted(kFirstHiddenPrompt));
@@ -198,6 +227,25 @@ private slots:
         session().openChat(chat);
         QTRY_COMPARE(session().chat().record.id, chat);
         QVERIFY(session().draft().isEmpty());
+    }
+
+    void theDraftOfTheNewChatComesBackBehindAnotherChat() {
+        m_chat->loadModel();
+        session().send(QStringLiteral("hello"));
+        m_chat->count();
+        m_chat->answer();
+        const ChatId chat = session().chat().record.id;
+        session().newChat();
+        session().setDraft({QStringLiteral("something new"), {}});
+        restart();
+        session().openChat(chat); // as a start of the window does
+        QTRY_COMPARE(session().chat().record.id, chat);
+        bool isRead = false; // the store answers in order
+        m_chat->store->loadDraft(0, this, [&](const ui::Draft&) { isRead = true; });
+        QTRY_VERIFY(isRead);
+        QVERIFY(session().draft().isEmpty());
+        session().newChat();
+        QCOMPARE(session().draft().text, QStringLiteral("something new"));
     }
 
     void aDraftIsOnTheDiskWithoutBeingLeft() {

@@ -263,6 +263,21 @@ private slots:
         QCOMPARE(engine().lastSent<SubmitPrompt>()->messages.back().content, std::string("three"));
     }
 
+    void theGaugeShowsWhatIsSentOnceTheUserHasChosenWhatToLeaveOut() {
+        m_chat->loadModel(600);
+        converse(QStringLiteral("one"));
+        session().send(QStringLiteral("two"));
+        m_chat->count(200);
+        session().goOn(ContextPolicy::DropOldest);
+        m_chat->count(200);
+        m_chat->answer();
+        QSignalSpy counted(&session(), &ChatSession::promptCounted);
+        session().countDraft();
+        m_chat->count(200);
+        QCOMPARE(counted.count(), 1);
+        QCOMPARE(counted.first().first().toInt(), 400); // of 800
+    }
+
     void theQuestionCanBeDismissedAndTheWordsComeBack() {
         m_chat->loadModel(600);
         session().send(QStringLiteral("long"));
@@ -304,6 +319,54 @@ private slots:
         QCOMPARE(prompt->messages.size(), std::size_t(2));
         QCOMPARE(prompt->messages[0].role, std::string("system"));
         QCOMPARE(prompt->messages[1].content, std::string("two"));
+    }
+
+    void aNewChatWithASummaryKeepsTheSettingsAndTheFolder() {
+        m_chat->loadModel(600);
+        session().setNewFolder(QStringLiteral("Thesis"));
+        session().setSettingsAt(SettingsPlace::Chat, {{}, 50, {}});
+        converse(QStringLiteral("one"));
+        session().send(QStringLiteral("two"));
+        m_chat->count(200);
+        session().goOn(ContextPolicy::DropOldest);
+        m_chat->count(200);
+        m_chat->answer();
+        session().send(QStringLiteral("much"));
+        m_chat->count(5000);
+        session().goOnInNewChat();
+        m_chat->answer();
+        QVERIFY(session().chat().record.title.endsWith(QStringLiteral("(continued)")));
+        QCOMPARE(session().chat().record.folder, QStringLiteral("Thesis"));
+        QCOMPARE(session().settings().maxTokens, 50);
+        const auto* prompt = engine().lastSent<SubmitPrompt>();
+        QCOMPARE(prompt->maxTokens, 50);
+        QVERIFY(prompt->policy == ContextPolicy::Ask); // the new chat has room
+    }
+
+    void theSummaryEndsWhenItsQuestionIsDismissed() {
+        m_chat->loadModel(600);
+        converse(QStringLiteral("one"));
+        const ChatId chat = session().chat().record.id;
+        QSignalSpy returned(&session(), &ChatSession::draftReturned);
+        for (const bool isNew : {false, true}) { // an answer that is asked for again, or new words
+            if (isNew)
+                session().send(QStringLiteral("two"));
+            else
+                session().regenerate(last().id);
+            m_chat->count(5000);
+            session().goOnInNewChat();
+            const SubmitPrompt summary = *engine().lastSent<SubmitPrompt>();
+            engine().sent.clear();
+            engine().sent.push_back(summary);
+            session().dismissContextQuestion();
+            QVERIFY(engine().lastSent<StopGeneration>() != nullptr);
+            QCOMPARE(session().branch().size(), 2); // also before the engine has stopped
+            QCOMPARE(last().text, QStringLiteral("one two three four"));
+            m_chat->finish(FinishReason::Cancelled);
+            QVERIFY(!session().isAnswering());
+            QCOMPARE(session().chat().record.id, chat);
+        }
+        QCOMPARE(returned.count(), 1);
     }
 
     void aPromptThatCannotBeReadIsToldAndLeavesNoAnswer() {

@@ -185,6 +185,21 @@ private slots:
         QCOMPARE(missing(others), (QStringList{"optimise", "skip_set", "start"}));
     }
 
+    void theSameSetIsMadeByHandForTwoModels() {
+        SettingValues half = madeByHand();
+        half["skip_set"] = std::string(R"({"attention":[1],"mlp":[]})");
+        loadSearching("/models/tiny.gguf");
+        choose(searching(), madeByHand());
+        loadSearching("/models/other.gguf");
+        choose(searching(), madeByHand()); // it stays when another model is loaded
+        QCOMPARE(missing(madeByHand()), (QStringList{"optimise", "skip_set", "start"}));
+        choose(searching(), half); // cell by cell
+        choose(searching(), madeByHand());
+        QCOMPARE(missing(madeByHand()), QStringList());
+        loadSearching("/models/tiny.gguf");
+        QCOMPARE(missing(madeByHand()), QStringList());
+    }
+
     void theOneSetOfAnEarlierVersionIsOfItsModel() {
         loadSearching("/models/tiny.gguf");
         choose(searching(), madeByHand());

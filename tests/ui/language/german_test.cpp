@@ -36,7 +36,6 @@ bool looksLikeASentence(const QString& text) {
 
 /// Sources whose sentences are not for the window, and why.
 const QStringList kUntranslated = {
-    QStringLiteral("ui/bridge/links/recording_link.cpp"),  // notes, as the engine's
     QStringLiteral("ui/chat/answer_defaults.cpp"),         // the owner in an error of the engine
     QStringLiteral("ui/chat/session/chat_context.cpp"),    // prompts for the model
     QStringLiteral("ui/experiments/setup/run_setup.cpp"),  // written into recipes

@@ -3,8 +3,10 @@
 #include "tests/support/models/tiny_folder_model.h"
 #include "tests/ui/studio/engine_stage.h"
 #include "ui/learn/lessons/lesson_panel.h"
+#include "ui/views/layer_map/editing/manual_set.h"
 
 #include <QLabel>
+#include <QUndoStack>
 
 #include <utility>
 
@@ -269,6 +271,39 @@ private slots:
         studio().lessonPanel().begin(lesson);
         QTRY_VERIFY(player.isPrepared());
         QCOMPARE(run.decoder()->name, std::string("vanilla"));
+    }
+
+    /// Flips of the lesson and of the learner in it are given back with its decoder.
+    void undoBehindALessonIsOfTheUsersStepsAlone() {
+        begin();
+        const RunStore& run = studio().run();
+        QUndoStack& history = studio().undoStack();
+        const ViewContext context{
+            studio().theme(), run, studio().bridge(), studio().selection(), history};
+        ManualSet map(context);
+        const auto isSet = [&](const SkipSet& set) {
+            return textOf(run.settings(), "skip_set") == skipSetJson(set);
+        };
+        map.use({{2}, {}}, "my flip");
+        QTRY_VERIFY(isSet({{2}, {}}));
+        const SettingValues own = run.settings();
+        Lesson lesson = lessonThat({.decoder = "swift"});
+        lesson.steps[1].actions.push_back({.flip = "mlp 3"});
+        studio().lessonPanel().begin(lesson);
+        LessonPlayer& player = studio().lessonPlayer();
+        player.goTo(1);
+        player.press();
+        QTRY_VERIFY(!player.isBusy());
+        QVERIFY(isSet({{}, {3}}));
+        QCOMPARE(history.undoText(), QString("my flip"));
+        map.use({{2}, {3}}, "the learner's flip");
+        QTRY_VERIFY(isSet({{2}, {3}}));
+        player.leave();
+        QTRY_VERIFY(run.settings() == own);
+        QCOMPARE(history.undoText(), QString("my flip"));
+        history.undo();
+        QTRY_VERIFY(!isSet({{2}, {}}));
+        QVERIFY(!history.canUndo());
     }
 };
 

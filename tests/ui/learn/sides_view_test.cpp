@@ -37,7 +37,7 @@ class SidesViewTest : public QObject {
         m_stage->say(loaded);
         m_stage->say(DecoderChosen{swiftDecoder(), {}});
         m_view = std::make_unique<SidesView>(m_stage->context(), form);
-        m_view->setQuestionMaker([](const QString& words) {
+        m_view->setQuestionMaker([](const QString& words, MessageId) {
             ChatSession::Aside made;
             made.text = words;
             made.prompt.messages = {{"user", words.toStdString(), {}}};
@@ -308,6 +308,39 @@ private slots:
         button(QStringLiteral("Keep both as branches"))->click();
         QCOMPARE(kept.size(), 2);
         QCOMPARE(kept[0].text, QStringLiteral("one"));
+    }
+
+    void aKeptAnswerNamesTheModelThatWroteIt() {
+        open(SidesForm::Split);
+        QList<StoredMessage> kept;
+        connect(m_view.get(),
+                &SidesView::answersKept,
+                this,
+                [&](const ChatSession::Aside&, const QList<StoredMessage>& answers) {
+                    kept = answers;
+                });
+        const std::string name = loadedModel().model.name;
+        askFor(QStringLiteral("count"));
+        write(SideRun::Left, 0, 1, "one");
+        end(SideRun::Left);
+        end(SideRun::Right);
+        ModelLoaded other = loadedModel();
+        other.model.name = "other";
+        m_stage->say(other);
+        button(QStringLiteral("Keep the left answer"))->click();
+        QCOMPARE(kept.size(), 1);
+        QCOMPARE(kept[0].figures.modelName, QString::fromStdString(name));
+    }
+
+    /// Its ids, its history and its system prompt may have become others meanwhile.
+    void aGivenQuestionIsMadeAnewWhenItIsAsked() {
+        open(SidesForm::Split);
+        ChatSession::Aside given;
+        given.text = QStringLiteral("count");
+        given.question = 5;
+        given.prompt.messages = {{"user", "old", {1, 2}}};
+        m_view->setQuestion(given, true);
+        QCOMPARE(asked().begin()->second.messages[0].content, std::string("count"));
     }
 
     void eventsOfAnEarlierRunAreNotTaken() {

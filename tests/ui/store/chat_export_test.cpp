@@ -35,6 +35,7 @@ Chat hostileChat() {
     answer.figures.acceptedTokens = 141;
     answer.figures.draftSteps = 149;
     answer.figures.task = kHostile;
+    answer.figures.taskLikeness = 0.9;
     StoredMessage other = answer;
     other.id = 3;
     other.text = QStringLiteral("another branch");
@@ -100,7 +101,7 @@ private slots:
         QCOMPARE(body.count(QStringLiteral("class=\"draft\"")), 2);
         QCOMPARE(body.count(QStringLiteral("class=\"sibling\"")), 1);
         QCOMPARE(body.count(QStringLiteral("class=\"bonus\"")), 1);
-        QVERIFY(body.contains(QStringLiteral("title=\"token 1007, step 0, 12.5 ms")));
+        QVERIFY(body.contains(QStringLiteral("title=\"token 1007, step 1, 12.5 ms")));
         QString text =
             textBetween(body, QStringLiteral("<div class=\"text\">"), QStringLiteral("</div>"));
         text.remove(QRegularExpression(QStringLiteral("<[^>]*>")));
@@ -108,6 +109,12 @@ private slots:
         expected.replace(QChar(1), QChar::ReplacementCharacter);
         QCOMPARE(text, expected.toHtmlEscaped());
         QVERIFY(!chatToHtml(chat, false).contains("<span"));
+    }
+
+    void aTokenThatTheUserChoseHasNoStep() {
+        Chat chat = hostileChat();
+        chat.messages[1].tokens[1].step = kChosenByUser;
+        QVERIFY(chatToHtml(chat, true).contains("title=\"token 1007, step none, "));
     }
 
     void tokensWithoutTraceAreNotMarked() {
@@ -125,6 +132,24 @@ private slots:
         QVERIFY(text.contains(QStringLiteral("w0 w1 w2")));
         QVERIFY(text.contains(QStringLiteral("1.33x as fast as vanilla, accepted 141 of 149")));
         QVERIFY(!text.contains(QStringLiteral("another branch")));
+    }
+
+    /// As in the window, where the name of a new task is only the beginning of its prompt.
+    void aTaskIsNamedWhereItWasRecognised() {
+        Chat chat = hostileChat();
+        QVERIFY(figuresLine(chat.messages[1]).contains(QStringLiteral("task \u201C<script>")));
+        chat.messages[1].figures.taskLikeness.reset();
+        QCOMPARE(figuresLine(chat.messages[1]),
+                 QStringLiteral("1.33x as fast as vanilla, accepted 141 of 149 drafted"));
+    }
+
+    void aContinuedAnswerSaysWhatItsFiguresCover() {
+        Chat chat = hostileChat();
+        chat.messages[1].figures.outputTokens = 4;
+        QVERIFY(chatToMarkdown(chat).contains("*last 4 of 6 tokens: 1.33x as fast as vanilla, "));
+        QVERIFY(chatToHtml(chat, true).contains(">last 4 of 6 tokens: 1.33x as fast as "));
+        chat.messages[1].figures.outputTokens = 6;
+        QVERIFY(chatToMarkdown(chat).contains("*1.33x as fast as vanilla, "));
     }
 
     void jsonHoldsEveryMessageAndField() {

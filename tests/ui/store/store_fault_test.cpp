@@ -422,6 +422,20 @@ private slots:
         QCOMPARE(chatsOf(second).size(), 2);
     }
 
+    void draftsAndChangesOfChatsThatCannotBeSavedAreCounted() {
+        const QString inTheWay = support::writeFile(m_folder->filePath(QStringLiteral("file")));
+        OpenStore store({inTheWay + QStringLiteral("/chats.sqlite"), 5, 20});
+        store.setDraft(0, {QStringLiteral("unsent"), {}});
+        QTRY_COMPARE(store.unsavedCount(), 1);
+        const ChatId chat = store.createChat(titled(QStringLiteral("new")));
+        QTRY_COMPARE(store.unsavedCount(), 2);
+        store.appendMessage(userMessage(chat, 0, QStringLiteral("its first words")));
+        store.setDraft(0, {}); // takes no words along
+        QTRY_COMPARE(store.unsavedCount(), 1);
+        QVERIFY(QFile::remove(inTheWay));
+        QTRY_COMPARE(store.unsavedCount(), 0);
+    }
+
     void whatWaitedIsTriedOnceMoreAtTheEnd() {
         auto first = std::make_unique<ChatStore>(options());
         first->open();

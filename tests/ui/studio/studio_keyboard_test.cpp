@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/accessible_names.h"
+#include "tests/ui/support/stored_messages.h"
 #include "tests/ui/support/studio_stage.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/input_bar.h"
 #include "ui/views/chat/messages/conversation_view.h"
 #include "ui/views/chat/messages/message_card.h"
+#include "ui/views/chats/chats_panel.h"
 
 #include <QAbstractButton>
 #include <QDockWidget>
@@ -214,6 +216,18 @@ private slots:
         QTest::keyClick(elsewhere, Qt::Key_Escape);
         QVERIFY(m_stage->engine->lastSent<StopGeneration>() != nullptr);
         m_isKept = true;
+    }
+
+    void aNewChatOfTheListIsWrittenAtOnce() {
+        window().showWorkspace(0);
+        m_stage->settle();
+        const auto* chats = window().findChild<ChatsPanel*>();
+        QAbstractButton* begin = buttonNamed(*chats, QStringLiteral("New chat"));
+        begin->setFocus();
+        begin->click();
+        QCOMPARE(m_stage->studio->session().chat().record.id, ChatId{0});
+        const QWidget* field = m_stage->studio->chatView().input().textField();
+        QCOMPARE(static_cast<const QWidget*>(window().focusWidget()), field);
     }
 
     void escapeStopsTheAnswerFromAFloatingDock() {

@@ -165,6 +165,54 @@ private slots:
         QTRY_COMPARE(heat(), 0.5);
     }
 
+    /// As the other one has fewer layers, it would refuse every message with this set.
+    void aSkipSetMadeByHandComesBackForItsOwnModelAlone() {
+        const QString few = m_folder->filePath(QStringLiteral("few"));
+        writeLetterModel(few, 5, letterConfig(4));
+        const auto set = [this] { return textOf(studio().run().settings(), "skip_set"); };
+        const std::string byHand = skipSetJson({{4}, {4}});
+        studio().bridge().send(ChangeSettings{
+            {{"start", std::string("manual")}, {"skip_set", byHand}, {"optimise", 0.0}}});
+        QTRY_COMPARE(set(), byHand);
+        studio().loadModel(few);
+        QTRY_COMPARE(loadedPath(), few.toStdString());
+        QTRY_COMPARE(set(), std::string());
+        QVERIFY(textOf(studio().run().settings(), "start") != "manual");
+        answer(QStringLiteral("abc"));
+        studio().loadModel(m_stage->modelPath());
+        QTRY_COMPARE(loadedPath(), m_stage->modelPath().toStdString());
+        QTRY_COMPARE(set(), byHand);
+    }
+
+    void whatWasMeantForLayersOrTokensGoesWithItsModel() {
+        const auto load = [this](const QString& path) {
+            const std::size_t loads = m_stage->count<ModelLoaded>();
+            studio().loadModel(path);
+            QTRY_COMPARE(m_stage->count<ModelLoaded>(), loads + 1);
+        };
+        const auto sampling = [this] { return studio().run().sampling(); };
+        const Selection& selection = studio().selection();
+        const PlanOutline pinned{6, {{2}, {2}}, 5};
+        SamplingOptions own = sampling();
+        own.temperature = 0.5;
+        own.logitBias = {{3, -1.0}};
+        own.grammar = {GrammarKind::Regex, "[a-e]*"};
+        studio().bridge().send(ChangeSampling{own});
+        QTRY_VERIFY(sampling() == own);
+        studio().selection().setPinnedSet(pinned);
+        load(m_stage->modelPath());
+        QVERIFY(selection.pinnedSet() == pinned);
+        load(other());
+        QVERIFY(!selection.pinnedSet());
+        QTRY_VERIFY(sampling().logitBias.empty());
+        QVERIFY(sampling().grammar.isOff());
+        QCOMPARE(sampling().temperature, 0.5);
+        studio().selection().setPinnedSet(pinned);
+        m_stage->trigger("model.unload");
+        QTRY_VERIFY(studio().run().model() == nullptr);
+        QVERIFY(!selection.pinnedSet());
+    }
+
     void theModelUsedLastComesAgainWhileItIsThere() {
         studio().loadModel(other());
         QTRY_COMPARE(loadedPath(), other().toStdString());

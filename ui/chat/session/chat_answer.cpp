@@ -27,6 +27,9 @@ void ChatSession::onEvent(const EngineEvent& event) {
         onFailed(*failure);
     else if (const auto* started = event.as<PromptStarted>())
         onStarted(*started);
+    else if (const auto* changed = event.as<SamplingChanged>();
+             changed != nullptr && m_usersSampling == changed->sampling)
+        m_usersSampling.reset();
     if (!m_answer)
         return;
     if (const auto* recognised = event.as<TaskRecognised>())
@@ -253,9 +256,9 @@ void ChatSession::onFailed(const EngineFailed& failure) {
     if (!isAsked && !isAnswer)
         return;
     if (isAsked) {
-        const MessageId leaf = std::exchange(m_asked, std::nullopt)->leaf;
+        const AskedPrompt asked = *std::exchange(m_asked, std::nullopt);
         if (failure.promptTokens > 0) {
-            onTooLong(failure, leaf);
+            onTooLong(failure, asked);
             return;
         }
     }

@@ -46,10 +46,11 @@ ChatSession::Aside ChatSession::asideOf(const QString& words) const {
     return aside;
 }
 
-bool ChatSession::keepAnswers(const Aside& aside, const QList<StoredMessage>& answers) {
+std::optional<ChatSession::Aside> ChatSession::keepAnswers(const Aside& aside,
+                                                           const QList<StoredMessage>& answers) {
     const bool isGone = aside.question != 0 && message(aside.question) == nullptr;
     if (isBusy() || m_isReplay || aside.chat != m_chat.record.id || isGone || answers.isEmpty())
-        return false;
+        return std::nullopt;
     dismissContextQuestion();
     MessageId question = aside.question;
     if (question == 0) {
@@ -66,7 +67,10 @@ bool ChatSession::keepAnswers(const Aside& aside, const QList<StoredMessage>& an
     }
     emit shown();
     emit stateChanged();
-    return true;
+    Aside kept = aside;
+    kept.chat = m_chat.record.id;
+    kept.question = question;
+    return kept;
 }
 
 } // namespace ui

@@ -20,9 +20,8 @@ void ChatSession::goOn(ContextPolicy policy) {
         return;
     m_chat.record.settings.insert(QStringLiteral("context_policy"), policyName(policy));
     m_store.setSettings(m_chat.record.id, m_chat.record.settings);
-    const MessageId waiting = m_question->leaf;
-    m_question.reset();
-    answer(waiting);
+    const ContextQuestion waiting = *std::exchange(m_question, std::nullopt);
+    answer(waiting.leaf, waiting.sampling);
 }
 
 void ChatSession::goOnInNewChat() {
@@ -30,24 +29,34 @@ void ChatSession::goOnInNewChat() {
         submitSummary();
 }
 
-/// What the engine counted becomes a question. The system prompt always stays: it counts as
+/// What is sent of a prompt that the engine counted. The system prompt always stays: it counts as
 /// overhead.
-void ChatSession::onTooLong(const EngineFailed& failure, MessageId leaf) {
-    emit promptCounted(failure.promptTokens);
-    if (refuseLongSystemPrompt(failure, leaf))
-        return;
-    std::span<const int> perMessage = failure.perMessage;
+ContextFit ChatSession::fitOf(ContextPolicy policy,
+                              int total,
+                              std::span<const int> perMessage,
+                              int contextLength) const {
     if (!settings().systemPrompt.isEmpty() && !perMessage.empty())
         perMessage = perMessage.subspan(1);
-    int overhead = failure.promptTokens;
+    int overhead = total;
     for (const int tokens : perMessage)
         overhead -= tokens;
-    const int room = promptRoom(failure.contextLength, kAnswerRoom);
+    return fitContext(policy, perMessage, overhead, promptRoom(contextLength, kAnswerRoom));
+}
+
+/// What the engine counted becomes a question.
+void ChatSession::onTooLong(const EngineFailed& failure, const AskedPrompt& asked) {
+    emit promptCounted(failure.promptTokens);
+    if (refuseLongSystemPrompt(failure, asked.leaf))
+        return;
+    const auto fit = [&](ContextPolicy policy) {
+        return fitOf(policy, failure.promptTokens, failure.perMessage, failure.contextLength);
+    };
     m_question = ContextQuestion{failure.promptTokens,
                                  failure.contextLength,
-                                 fitContext(ContextPolicy::DropOldest, perMessage, overhead, room),
-                                 fitContext(ContextPolicy::CutMiddle, perMessage, overhead, room),
-                                 leaf};
+                                 fit(ContextPolicy::DropOldest),
+                                 fit(ContextPolicy::CutMiddle),
+                                 asked.leaf,
+                                 asked.sampling};
     emit stateChanged();
 }
 
@@ -57,16 +66,14 @@ void ChatSession::takeBack(MessageId id) {
     const StoredMessage* words = message(id);
     if (words == nullptr || words->role != MessageRole::User)
         return;
-    if (!m_chat.childrenOf(id).isEmpty()) {
-        showBranch(id); // it was to be answered once more
-        return;
-    }
-    m_chat.record.leafId = words->parentId;
-    m_store.setCurrentLeaf(m_chat.record.id, words->parentId);
+    const bool isAnswered = !m_chat.childrenOf(id).isEmpty(); // it was to be answered once more
+    m_chat.record.leafId = isAnswered ? leafBehind(id) : words->parentId;
+    m_store.setCurrentLeaf(m_chat.record.id, m_chat.record.leafId);
     const QString text = words->text;
     const QList<Attachment> attachments = words->attachments;
     emit shown();
-    emit draftReturned(text, attachments);
+    if (!isAnswered)
+        emit draftReturned(text, attachments);
 }
 
 /// There is nothing else that could be dropped to make room.
@@ -86,6 +93,8 @@ bool ChatSession::refuseLongSystemPrompt(const EngineFailed& failure, MessageId 
 void ChatSession::dismissContextQuestion() {
     if (!m_question)
         return;
+    if (m_answer && m_answer->isSummary)
+        stopEngine();
     takeBackWaiting();
     emit stateChanged();
 }
@@ -126,11 +135,14 @@ void ChatSession::continueWithSummary(const QString& summary) {
     const QString words = waiting->text;
     const QList<Attachment> attachments = waiting->attachments;
     const QString systemPrompt = settings().systemPrompt;
-    const QString oldTitle = m_chat.record.title;
+    AnswerSettings own = ownSettings();
+    own.systemPrompt.reset();
     m_question.reset();
     saveDraft();
-    m_chat = {};
-    m_chat.record.title = tr("%1 (continued)").arg(oldTitle);
+    const ChatRecord old = std::exchange(m_chat, {}).record;
+    m_chat.record.title = tr("%1 (continued)").arg(old.title);
+    m_chat.record.folder = old.folder;
+    m_chat.record.settings = answerSettingsToJson(own); // what to leave out is asked anew
     m_chat.record.systemPrompt =
         (systemPrompt.isEmpty() ? QString() : systemPrompt + QStringLiteral("\n\n")) +
         QStringLiteral("Summary of the conversation so far: %1").arg(summary);

@@ -86,6 +86,8 @@ void ChatSession::leaveChat() {
     stopEngine();
     takeBackWaiting();
     saveDraft();
+    if (m_chat.record.id == 0)
+        m_newChat.record = m_chat.record;
     if (m_answer)
         if (const StoredMessage* answer = message(m_answer->messageId))
             m_leftAnswer = *answer;
@@ -105,12 +107,12 @@ void ChatSession::returnTo(Chat chat) {
 SendObstacle ChatSession::obstacle(const QString& text) const {
     if (m_isReplay)
         return SendObstacle::Replay;
-    if (m_run.loading() != nullptr && m_run.model() == nullptr)
-        return SendObstacle::Loading;
     if (m_run.model() == nullptr)
-        return SendObstacle::NoModel;
+        return isLoading() ? SendObstacle::Loading : SendObstacle::NoModel;
     if (isBusy() || m_run.answers().isRunning())
         return SendObstacle::Answering;
+    if (isLoading())
+        return SendObstacle::Loading;
     if (m_question)
         return SendObstacle::ContextFull;
     return text.trimmed().isEmpty() ? SendObstacle::NoText : SendObstacle::None;
@@ -120,8 +122,19 @@ void ChatSession::newChat() {
     if (m_isReplay)
         return;
     leaveChat();
+    m_chat = m_newChat;
+    emit shown();
+    emit stateChanged();
+}
+
+void ChatSession::beginOwnChat(const QString& firstWords) {
+    if (m_isReplay)
+        return;
+    leaveChat();
+    Chat waiting = std::exchange(m_newChat, {});
     m_chat = {};
-    m_chat.draft = m_newChatDraft;
+    beginChatIfNew(firstWords);
+    m_newChat = std::move(waiting);
     emit shown();
     emit stateChanged();
 }
@@ -174,7 +187,7 @@ void ChatSession::beginChatIfNew(const QString& firstWords) {
     if (m_chat.record.id != 0)
         return;
     saveDraft();
-    if (!std::exchange(m_newChatDraft, {}).isEmpty())
+    if (!std::exchange(m_newChat, {}).draft.isEmpty())
         m_store.setDraft(0, {});
     m_isDraftNew = !m_chat.draft.isEmpty();
     m_draftTimer.start(); // under the chat's own id
@@ -304,10 +317,15 @@ void ChatSession::answer(MessageId leaf, std::optional<SamplingOptions> sampling
         prompt.taskUse = TaskUse::Recognised;
     prompt.policy = policy();
     prompt.answerRoom = kAnswerRoom;
-    prompt.sampling = prompt.continuesLast ? samplingOf(last) : std::move(sampling);
+    prompt.sampling = prompt.continuesLast ? samplingOf(last) : sampling;
+    const SamplingOptions users = m_usersSampling.value_or(m_run.sampling());
+    const bool hasOwnSampling = prompt.sampling && *prompt.sampling != users;
     const std::uint64_t id = prompt.promptId;
-    if (sendPrompt(std::move(prompt)))
-        m_asked = AskedPrompt{id, leaf};
+    if (sendPrompt(std::move(prompt))) {
+        m_asked = AskedPrompt{id, leaf, std::move(sampling)};
+        if (hasOwnSampling && m_bridge.send(ChangeSampling{users}))
+            m_usersSampling = users; // the engine takes it once the answer has ended
+    }
     emit stateChanged();
 }
 
@@ -342,12 +360,13 @@ std::vector<TokenId> ChatSession::idsOf(const StoredMessage& message) const {
     return ids;
 }
 
+/// While a model is loaded, all goes as text, which means the same to every model.
 std::vector<PromptMessage> ChatSession::promptMessages(MessageId last) const {
     std::vector<PromptMessage> messages;
     if (const QString prompt = settings().systemPrompt; !prompt.isEmpty())
         messages.push_back({"system", prompt.toStdString(), {}});
     for (const StoredMessage& each : branch()) {
-        std::vector<TokenId> ids = idsOf(each);
+        std::vector<TokenId> ids = isLoading() ? std::vector<TokenId>() : idsOf(each);
         QString text = textWithAttachments(each);
         // A continued answer begins where its last token made its text certain.
         if (each.id == last && !ids.empty() && each.isTraced)
@@ -397,7 +416,9 @@ void ChatSession::onCounted(const TokensCounted& counted) {
     if (counted.requestId != m_draftCount || m_draftCount == 0)
         return;
     m_draftCount = 0;
-    emit promptCounted(counted.total);
+    const ContextFit sent =
+        fitOf(policy(), counted.total, counted.perMessage, counted.contextLength);
+    emit promptCounted(sent.sentTokens);
 }
 
 void ChatSession::stop() {

@@ -12,6 +12,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 
 namespace ui {
 
@@ -60,11 +61,17 @@ public:
 
     SendObstacle obstacle(const QString& text) const;
 
+    /// Whether the run's sampling is, for now, that of one answer.
+    bool isSamplingLent() const { return m_usersSampling.has_value(); }
+
     /// The engine of a replay accepts no commands. Its answers are shown, and nothing is saved.
     void setReplay(bool isReplay) { m_isReplay = isReplay; }
 
     /// Closes the chat; an answer being written is stopped. A replay keeps its only one.
     void newChat();
+
+    /// Begins an empty chat at once; the new chat that has not begun goes on waiting.
+    void beginOwnChat(const QString& firstWords);
 
     /// The folder for the next new chat, which its first message creates.
     void setNewFolder(const QString& folder);
@@ -147,9 +154,9 @@ public:
     Aside asideOf(const QString& words) const;
 
     /// Puts answers that were made beside the chat into it, as branches below their question; the
-    /// last one is shown. False if that cannot be now: an answer is being written, another chat is
-    /// open, or the question is no longer there.
-    bool keepAnswers(const Aside& aside, const QList<StoredMessage>& answers);
+    /// last one is shown. Returns the question as the chat has it now; none if that cannot be now:
+    /// an answer is being written, another chat is open, or the question is no longer there.
+    std::optional<Aside> keepAnswers(const Aside& aside, const QList<StoredMessage>& answers);
 
     /// A new chat that begins with the messages up to this one.
     void branchIntoNewChat(MessageId message);
@@ -216,6 +223,7 @@ private:
     struct AskedPrompt {
         std::uint64_t promptId = 0;
         MessageId leaf = 0; ///< words to be answered, or an answer that goes on
+        std::optional<engine::SamplingOptions> sampling = {}; ///< of this answer alone
     };
 
     /// Of an answer that was made in this run.
@@ -227,6 +235,11 @@ private:
 
     /// Whether an answer is being written, or counted before it: what it answers stays shown.
     bool isBusy() const { return m_answer || m_asked; }
+
+    /// What is sent from now on may reach another model than the one that is there.
+    bool isLoading() const {
+        return m_run.loading() != nullptr || m_bridge.pendingLoad() != nullptr;
+    }
 
     void onEvent(const engine::EngineEvent& event);
     void onStarted(const engine::PromptStarted& started);
@@ -263,7 +276,11 @@ private:
     void goOnWith(StoredMessage& answer);
     void addBranch(MessageId beside, StoredMessage message, bool goesOn);
     std::vector<engine::TokenId> idsOf(const StoredMessage& message) const;
-    void onTooLong(const engine::EngineFailed& failure, MessageId leaf);
+    void onTooLong(const engine::EngineFailed& failure, const AskedPrompt& asked);
+    engine::ContextFit fitOf(engine::ContextPolicy policy,
+                             int total,
+                             std::span<const int> perMessage,
+                             int contextLength) const;
     bool refuseLongSystemPrompt(const engine::EngineFailed& failure, MessageId leaf);
     void takeBack(MessageId words);
     void takeBackWaiting();
@@ -289,11 +306,12 @@ private:
     std::optional<RunningAnswer> m_answer;
     std::optional<StoredMessage> m_leftAnswer; ///< newest one whose chat was left before its end
     std::optional<AskedPrompt> m_asked;
+    std::optional<engine::SamplingOptions> m_usersSampling; ///< comes back behind one answer
     std::uint64_t m_draftCount = 0; ///< the request that counts unsent words
     std::optional<ContextQuestion> m_question;
     AnswerDefaults& m_defaults;
     std::map<MessageId, MadeBy> m_prompts; // of this run
-    Draft m_newChatDraft;
+    Chat m_newChat; ///< that has not begun; it waits while another one is shown
     QTimer m_draftTimer;
     bool m_isDraftNew = false; ///< it is not on its way to the disk
     std::uint64_t m_lastPromptId = 0;

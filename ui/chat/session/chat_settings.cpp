@@ -82,16 +82,20 @@ void ChatSession::saveDraft() {
     if (!std::exchange(m_isDraftNew, false))
         return;
     if (m_chat.record.id == 0)
-        m_newChatDraft = m_chat.draft;
+        m_newChat.draft = m_chat.draft;
     m_store.setDraft(m_chat.record.id, m_chat.draft);
 }
 
-/// The unsent draft of the last run, unless the user is already writing.
+/// The unsent draft of the last run, unless the user is already writing. It waits while another
+/// chat is shown.
 void ChatSession::showNewChat() {
     m_store.loadDraft(0, this, [this](const Draft& draft) {
-        if (m_chat.record.id != 0 || !m_chat.draft.isEmpty() || draft.isEmpty())
+        const bool isShown = m_chat.record.id == 0;
+        if (draft.isEmpty() || !(isShown ? m_chat : m_newChat).draft.isEmpty())
             return;
-        m_newChatDraft = draft;
+        m_newChat.draft = draft;
+        if (!isShown)
+            return;
         m_chat.draft = draft;
         emit draftLoaded();
     });

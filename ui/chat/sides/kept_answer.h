@@ -7,7 +7,7 @@
 namespace ui {
 
 /// The answer of a side as a message for a chat, with its figures. `modelName` is that of the
-/// loaded model.
+/// model that answered.
 StoredMessage keptAnswer(const SideRun& run, SideRun::Place side, const QString& modelName);
 
 } // namespace ui

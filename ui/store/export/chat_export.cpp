@@ -77,7 +77,8 @@ QByteArray contentOf(const Chat& chat, const ExportRequest& request) {
 
 } // namespace
 
-QString figuresLine(const MessageFigures& figures) {
+QString figuresLine(const StoredMessage& message) {
+    const MessageFigures& figures = message.figures;
     QStringList parts;
     if (figures.speedup)
         parts.append(Exports::tr("%1x as fast as vanilla").arg(*figures.speedup, 0, 'f', 2));
@@ -92,9 +93,14 @@ QString figuresLine(const MessageFigures& figures) {
         parts.append(Exports::tr("accepted %1 of %2 drafted")
                          .arg(figures.acceptedTokens)
                          .arg(figures.draftSteps));
-    if (!figures.task.isEmpty())
+    if (figures.taskLikeness) // the name of a new task is only the beginning of its prompt
         parts.append(Exports::tr("task \u201C%1\u201D").arg(figures.task.simplified()));
-    return parts.join(QStringLiteral(", "));
+    const QString line = parts.join(QStringLiteral(", "));
+    const qsizetype measured = measuredTokens(message);
+    if (line.isEmpty() || measured == message.tokens.size())
+        return line;
+    return Exports::tr("last %1 of %2 tokens:").arg(measured).arg(message.tokens.size()) +
+           QLatin1Char(' ') + line;
 }
 
 QByteArray chatToMarkdown(const Chat& chat) {
@@ -110,7 +116,7 @@ QByteArray chatToMarkdown(const Chat& chat) {
                                                : model;
         text += QStringLiteral("## ") + name + QStringLiteral("\n\n") +
                 textWithAttachments(message) + QStringLiteral("\n\n");
-        const QString figures = figuresLine(message.figures);
+        const QString figures = figuresLine(message);
         if (!figures.isEmpty())
             text += QStringLiteral("*") + figures + QStringLiteral("*\n\n");
     }

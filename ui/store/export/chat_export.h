@@ -31,8 +31,8 @@ QByteArray chatToJson(const Chat& chat);
 /// sentence that says what failed and what to do. Blocks: not for the UI thread.
 QString writeExport(const Chat& chat, const ExportRequest& request);
 
-/// "1.33x faster than vanilla, 62.2 tokens/s, ...": for one line below an answer; empty if nothing
-/// was measured.
-QString figuresLine(const MessageFigures& figures);
+/// "1.33x as fast as vanilla, 62.2 tokens/s, ...": for one line below an answer, with what the
+/// window shows there; empty if nothing was measured.
+QString figuresLine(const StoredMessage& message);
 
 } // namespace ui

@@ -43,11 +43,12 @@ QString className(const TokenTrace& token) {
 }
 
 QString tooltip(const TokenTrace& token) {
-    QString tip = HtmlExports::tr("token %1, step %2, %3 ms, target probability %4")
-                      .arg(token.id)
-                      .arg(token.step)
-                      .arg(token.stepMs, 0, 'f', 1)
-                      .arg(token.fact.targetProbability, 0, 'f', 3);
+    QString tip =
+        HtmlExports::tr("token %1, step %2, %3 ms, target probability %4")
+            .arg(QString::number(token.id),
+                 token.step < 0 ? HtmlExports::tr("none") : QString::number(token.step + 1),
+                 QString::number(token.stepMs, 'f', 1),
+                 QString::number(token.fact.targetProbability, 'f', 3));
     if (token.fact.rank >= 0)
         tip = HtmlExports::tr("%1, choice %2 of the draft with confidence %3")
                   .arg(tip,
@@ -108,7 +109,7 @@ messageToHtml(const StoredMessage& message, bool hasOrigin, const FormulaWriter&
                    (isMarked ? tracedText(message)
                              : textWithFormulas(textWithAttachments(message), writeFormula)) +
                    QStringLiteral("</div>\n");
-    const QString figures = figuresLine(message.figures);
+    const QString figures = figuresLine(message);
     if (!figures.isEmpty())
         html += QStringLiteral("<p class=\"figures\">") + escapedText(figures) +
                 QStringLiteral("</p>\n");

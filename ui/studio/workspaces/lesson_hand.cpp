@@ -68,6 +68,15 @@ settingOf(const RunStore& run, const std::string& decoder, const std::string& se
     return found == decoders.end() ? nullptr : found->find(setting);
 }
 
+/// Whether this is what came of the choice. The window may choose the same decoder with other
+/// settings, when a model was loaded.
+bool isOf(const ChooseDecoder& choice, const DecoderChosen& chosen) {
+    if (choice.name != chosen.info.name)
+        return false;
+    const auto settings = resolveSettings(chosen.info, choice.settings);
+    return settings && settings.value() == chosen.settings;
+}
+
 /// Takes the layer out of the list, or puts it in.
 void toggle(std::vector<int>& layers, int layer) {
     const auto place = std::ranges::lower_bound(layers, layer);
@@ -81,7 +90,12 @@ void toggle(std::vector<int>& layers, int layer) {
 
 StudioHand::StudioHand(LessonParts parts)
     : m_parts(std::move(parts))
-    , m_manual(m_parts.context) {
+    , m_steps(m_parts.context.undoStack)
+    , m_manual(ViewContext{m_parts.context.theme,
+                           m_parts.context.store,
+                           m_parts.context.bridge,
+                           m_parts.context.selection,
+                           m_ownSteps}) {
     QObject::connect(&m_parts.context.bridge,
                      &EngineBridge::eventCame,
                      &m_manual,
@@ -111,7 +125,7 @@ void StudioHand::follow(const EngineEvent& event) {
 
 /// Choices come in the order in which they were sent.
 void StudioHand::onChosen(const DecoderChosen& chosen) {
-    if (!m_awaited.empty() && m_awaited.front() == chosen.info.name)
+    if (!m_awaited.empty() && isOf(m_awaited.front(), chosen))
         m_awaited.pop_front();
     else if (!m_awaited.empty() && !m_isTakingBack)
         m_before = ChooseDecoder{chosen.info.name, chosen.settings}; // just before the lesson's
@@ -147,13 +161,17 @@ void StudioHand::forgetBefore() {
 void StudioHand::begin() {
     m_chat = 0;
     end();
+    m_steps.begin();
 }
 
 /// What the user had chosen counts as theirs again once the engine has it.
 void StudioHand::end() {
     m_isDone = nullptr;
+    m_ownSteps.clear();
     if (m_before && !m_isTakingBack && run().model() != nullptr)
         m_isTakingBack = m_parts.context.bridge.send(ChooseDecoder(*m_before));
+    if (m_isTakingBack)
+        m_steps.drop();
 }
 
 /// What was sent and has not begun yet is under way as well: nobody may wait for it.
@@ -229,8 +247,8 @@ void StudioHand::chooseDecoder(const LessonAction& action) {
             if (auto value = parseSettingValue(*setting, text))
                 choice.settings[name] = std::move(value).value();
     keepChoice();
-    if (m_parts.context.bridge.send(std::move(choice)))
-        m_awaited.push_back(action.decoder);
+    if (m_parts.context.bridge.send(choice))
+        m_awaited.push_back(std::move(choice));
     m_isDone = [this] { return m_awaited.empty(); };
 }
 
@@ -245,7 +263,7 @@ void StudioHand::ask(const LessonAction& action) {
     if (m_parts.chat.obstacle(text) == SendObstacle::NoText)
         return; // nothing would be sent, and no answer would come
     if (m_chat == 0 || m_parts.chat.chat().record.id != m_chat)
-        m_parts.chat.newChat();
+        m_parts.chat.beginOwnChat(text);
     AnswerSettings settings = m_parts.chat.settingsAt(SettingsPlace::Chat);
     settings.maxTokens = action.maxTokens;
     m_parts.chat.setSettingsAt(SettingsPlace::Chat, settings);

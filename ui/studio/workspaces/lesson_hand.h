@@ -2,8 +2,11 @@
 #pragma once
 
 #include "ui/learn/lessons/lesson_player.h"
+#include "ui/learn/lessons/lesson_steps.h"
 #include "ui/studio/workspaces/lesson_obstacles.h"
 #include "ui/views/layer_map/editing/manual_set.h"
+
+#include <QUndoStack>
 
 #include <deque>
 #include <functional>
@@ -79,9 +82,11 @@ private:
     }
 
     LessonParts m_parts;
+    QUndoStack m_ownSteps; // flips that lessons make, which are none of the user's
+    LessonSteps m_steps;   // and what the learner changes in them
     ManualSet m_manual;
-    qint64 m_chat = 0;                 // the lesson's own; 0 = none yet
-    std::deque<std::string> m_awaited; // decoders that lessons have chosen, not yet the engine
+    qint64 m_chat = 0;                           // the lesson's own; 0 = none yet
+    std::deque<engine::ChooseDecoder> m_awaited; // that lessons have chosen, not yet the engine
     /// The user's choice before lessons made theirs; none while they have made none.
     std::optional<engine::ChooseDecoder> m_before;
     bool m_isTakingBack = false;               // m_before was sent and has not come yet

@@ -64,7 +64,12 @@ void Studio::addSideActions() {
             [this](MessageId answer) { showSides(kLossless, answer, true); });
     for (const QLatin1String stage : {kLossless, kSplit}) {
         SidesView* view = sides(stage);
-        view->setQuestionMaker([this](const QString& words) { return m_session->asideOf(words); });
+        view->setQuestionMaker(
+            [this](const QString& words, MessageId question) -> std::optional<ChatSession::Aside> {
+                if (question != 0)
+                    return m_session->asideOf(question);
+                return m_session->asideOf(words);
+            });
         view->setPresets(
             PresetShelf(m_options.presetsFolder, m_options.ownPresetsFolder).presets());
         view->setShowsOrigin(m_chatView->showsOrigin());
@@ -79,21 +84,24 @@ void Studio::addSideActions() {
                 view->setQuestion(*question, false);
         });
         connect(view, &SidesView::leaveAsked, this, [this] { m_window->showWorkspace(0); });
-        connect(view,
-                &SidesView::answersKept,
-                this,
-                [this](const ChatSession::Aside& question, const QList<StoredMessage>& answers) {
-                    if (!m_session->keepAnswers(question, answers)) {
-                        m_window->messages().show(
-                            {Notice::Kind::Warning,
-                             QStringLiteral("not_kept"),
-                             tr("The answer was not kept."),
-                             tr("Open the chat that the question belongs to, and wait for the end "
-                                "of an answer that is being written there. Then keep it again.")});
-                        return;
-                    }
-                    m_window->showWorkspace(0);
-                });
+        connect(
+            view,
+            &SidesView::answersKept,
+            this,
+            [this, view](const ChatSession::Aside& question, const QList<StoredMessage>& answers) {
+                const auto kept = m_session->keepAnswers(question, answers);
+                if (!kept) {
+                    m_window->messages().show(
+                        {Notice::Kind::Warning,
+                         QStringLiteral("not_kept"),
+                         tr("The answer was not kept."),
+                         tr("Open the chat that the question belongs to, and wait for the end "
+                            "of an answer that is being written there. Then keep it again.")});
+                    return;
+                }
+                view->setAsked(*kept);
+                m_window->showWorkspace(0);
+            });
     }
 }
 

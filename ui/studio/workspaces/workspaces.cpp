@@ -103,6 +103,7 @@ void Studio::makeChatWorkspace() {
     connect(m_chatsPanel, &ChatsPanel::newChatAsked, this, [this](const QString& folder) {
         m_session->newChat();
         m_session->setNewFolder(folder);
+        m_chatView->input().focusText();
     });
     connect(m_chatsPanel, &ChatsPanel::importAsked, this, &Studio::importChats);
     workspace->addDock({QStringLiteral("chats"),

@@ -118,8 +118,6 @@ ChatView::ChatView(const ViewContext& context, ChatSession& session, QWidget* pa
     column->setSpacing(theme().scaled(8));
     column->addWidget(m_contextPanel);
     column->addWidget(m_input);
-    for (QWidget* widget : {static_cast<QWidget*>(m_contextPanel), static_cast<QWidget*>(m_input)})
-        widget->setMaximumWidth(theme().scaled(kInputWidth));
     bottom->addStretch(1);
     bottom->addLayout(column, 100);
     bottom->addStretch(1);
@@ -329,8 +327,10 @@ void ChatView::showState() {
     else
         m_input->setPlaceholder(m_session.isAnswering() ? tr("Write the next message meanwhile")
                                                         : tr("Message %1").arg(name));
-    m_start->setState(model != nullptr ? tr("%1 is ready. It runs only on this computer.").arg(name)
-                                       : obstacleText(m_session.obstacle(QStringLiteral("x"))),
+    const bool isReady =
+        model != nullptr && m_session.obstacle(QStringLiteral("x")) != SendObstacle::Loading;
+    m_start->setState(isReady ? tr("%1 is ready. It runs only on this computer.").arg(name)
+                              : obstacleText(m_session.obstacle(QStringLiteral("x"))),
                       canSend);
 }
 
@@ -383,20 +383,23 @@ FigureTable ChatView::table() const {
     if (answer == nullptr)
         return table;
     for (const TokenTrace& token : answer->tokens)
-        table.rows.push_back({answer->text.mid(token.begin, token.end - token.begin),
-                              QString::number(token.id),
-                              QString::fromUtf8(engine::tokenOriginName(token.fact.origin).data()),
-                              QString::number(token.fact.rank),
-                              QString::number(token.fact.draftProbability, 'f', 4),
-                              QString::number(token.fact.targetProbability, 'f', 4),
-                              QString::number(token.step),
-                              decimalText(token.stepMs)});
+        table.rows.push_back(
+            {answer->text.mid(token.begin, token.end - token.begin),
+             QString::number(token.id),
+             QString::fromUtf8(engine::tokenOriginName(token.fact.origin).data()),
+             token.fact.rank < 0 ? QString() : QString::number(token.fact.rank + 1),
+             QString::number(token.fact.draftProbability, 'f', 4),
+             QString::number(token.fact.targetProbability, 'f', 4),
+             token.step < 0 ? QString() : QString::number(token.step + 1),
+             decimalText(token.stepMs)});
     return table;
 }
 
 void ChatView::restyle() {
     m_titleRow->setFixedHeight(theme().scaled(36));
     m_titleRow->setProperty("ground", "panel");
+    for (QWidget* widget : {static_cast<QWidget*>(m_contextPanel), static_cast<QWidget*>(m_input)})
+        widget->setMaximumWidth(theme().scaled(kInputWidth));
     m_menuButton->setIcon(
         makeIcon(IconName::More, theme().colours().muted, theme().colours().disabled));
 }

@@ -75,16 +75,12 @@ SettingValues KeptSettings::startOf(const std::string& decoder) {
     SettingValues values = m_base;
     if (m_run.model() == nullptr)
         return values;
-    moveOldSet(decoder);
     const auto& known = m_run.model()->decoders;
     const auto info = std::ranges::find(known, decoder, &DecoderInfo::name);
     if (info == known.end())
         return values;
     SettingValues kept = settingsFrom(m_settings.value(decoderKey(decoder, "settings")).toString());
-    const SettingValues set = setOf(decoder);
-    if (!set.empty())
-        m_usedSet = setKey(decoder);
-    for (const auto& [name, value] : set)
+    for (const auto& [name, value] : useSetOf(decoder))
         kept.insert_or_assign(name, value);
     for (const auto& [name, value] : kept) {
         const SettingInfo* setting = info->find(name);
@@ -92,6 +88,17 @@ SettingValues KeptSettings::startOf(const std::string& decoder) {
             values[name] = value;
     }
     return values;
+}
+
+SettingValues KeptSettings::useSetOf(const std::string& decoder) {
+    followModel();
+    moveOldSet(decoder);
+    SettingValues set = setOf(decoder);
+    if (!set.empty()) {
+        m_usedSet = setKey(decoder);
+        m_set = set;
+    }
+    return set;
 }
 
 /// Only what differs from the settings that the decoder would have by itself: those may become
@@ -114,7 +121,9 @@ void KeptSettings::keep(const SettingValues& settings) {
         if (!before || !before.value().contains(name) || before.value().at(name) != value)
             changed[name] = value;
     }
-    keepSet(decoder->name, takeSet(changed));
+    followModel();
+    m_set = takeSet(changed);
+    keepSet(decoder->name, m_set);
     m_settings.setValue(decoderKey(decoder->name, "settings"), settingsText(changed));
 }
 
@@ -151,29 +160,25 @@ SettingValues KeptSettings::setOf(const std::string& decoder) const {
     return settingsFrom(m_settings.value(setKey(decoder)).toString());
 }
 
-/// The settings stay when another model is loaded: that they have the set of the one before, or
-/// none, says nothing of the set of this one.
+/// The settings stay until the window has chosen again for another model: that they have the set of
+/// the one before, or none, says nothing of the set of this one.
 void KeptSettings::keepSet(const std::string& decoder, const SettingValues& set) {
     moveOldSet(decoder);
     const QString key = setKey(decoder);
+    if (!haveSameSet(set, m_staying))
+        m_staying.clear();
     if (set.empty() && m_usedSet == key) {
         m_settings.remove(key);
-    } else if (!set.empty() && !isOfAnotherModel(decoder, set)) {
+    } else if (!set.empty() && m_staying.empty()) {
         m_settings.setValue(key, settingsText(set));
         m_usedSet = key;
     }
 }
 
-bool KeptSettings::isOfAnotherModel(const std::string& decoder, const SettingValues& set) const {
-    const QString own = setKey(decoder);
-    const QString folder = decoderKey(decoder, "sets");
-    m_settings.beginGroup(folder);
-    const QStringList models = m_settings.childKeys();
-    m_settings.endGroup();
-    return std::ranges::any_of(models, [&](const QString& model) {
-        const QString key = folder + u'/' + model;
-        return key != own && haveSameSet(set, settingsFrom(m_settings.value(key).toString()));
-    });
+void KeptSettings::followModel() {
+    const QString model = modelOfSets(m_run);
+    if (!model.isEmpty() && std::exchange(m_model, model) != model)
+        m_staying = std::exchange(m_set, {});
 }
 
 } // namespace ui

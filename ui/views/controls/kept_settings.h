@@ -20,6 +20,10 @@ public:
     /// Each model has a skip set by hand of its own, which comes back for it alone.
     engine::SettingValues startOf(const std::string& decoder);
 
+    /// The loaded model's own skip set by hand for the decoder, which counts as the one in use from
+    /// here on; empty when it has none.
+    engine::SettingValues useSetOf(const std::string& decoder);
+
     /// Takes these as the user's for the decoder that is chosen now.
     void keep(const engine::SettingValues& settings);
 
@@ -36,14 +40,17 @@ private:
     QString setKey(const std::string& decoder) const;
     engine::SettingValues setOf(const std::string& decoder) const;
     void keepSet(const std::string& decoder, const engine::SettingValues& set);
-    bool isOfAnotherModel(const std::string& decoder, const engine::SettingValues& set) const;
+    void followModel();
 
     QSettings& m_settings;
     const RunStore& m_run;
-    std::string m_asked;          ///< until a decoder is chosen; empty = none
-    std::string m_baseOf;         ///< the decoder that the next member is of
-    engine::SettingValues m_base; ///< what it began with, without the user's changes
-    QString m_usedSet;            ///< setKey() of the set by hand that was used last
+    std::string m_asked;             ///< until a decoder is chosen; empty = none
+    std::string m_baseOf;            ///< the decoder that the next member is of
+    engine::SettingValues m_base;    ///< what it began with, without the user's changes
+    QString m_usedSet;               ///< setKey() of the set by hand that was used last
+    QString m_model;                 ///< that was loaded at the last call
+    engine::SettingValues m_set;     ///< the set by hand that was in use then; empty = none
+    engine::SettingValues m_staying; ///< that of the model before, as long as no other one is used
 };
 
 } // namespace ui

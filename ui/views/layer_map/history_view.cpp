@@ -7,6 +7,7 @@
 #include "ui/views/layer_map/history/column_slider.h"
 #include "ui/views/layer_map/history/history_columns.h"
 #include "ui/views/layer_map/history/history_painting.h"
+#include "ui/views/matchness/search_figures.h"
 #include "ui/views/search_offer/ratio_in_use.h"
 #include "ui/views/search_offer/search_offer.h"
 
@@ -16,6 +17,8 @@
 #include <QSignalBlocker>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace ui {
@@ -38,6 +41,30 @@ QString joined(const std::vector<int>& layers) {
     for (const int layer : layers)
         words << QString::number(layer);
     return words.join(QLatin1Char(' '));
+}
+
+/// As the pictures name it; other kinds have the name that their decoder gave them.
+QString trialName(const std::string& kind) {
+    const TrialLook look = trialLook(kind);
+    return look == TrialLook::Other ? QString::fromStdString(kind) : trialSign(look).name;
+}
+
+/// Of engine::PlanChange::reason; others are names that people choose in the settings.
+QString reasonName(const std::string& reason) {
+    const std::map<std::string, QString> names = {{"start", HistoryView::tr("start")},
+                                                  {"better", HistoryView::tr("better")},
+                                                  {"restart", HistoryView::tr("started again")},
+                                                  {"lower r", HistoryView::tr("lower r")},
+                                                  {"larger r", HistoryView::tr("larger r")},
+                                                  {"task", HistoryView::tr("known task")},
+                                                  {"manual", HistoryView::tr("by hand")},
+                                                  {"copy", HistoryView::tr("copy")},
+                                                  {"exit", HistoryView::tr("exit")},
+                                                  {"stored", HistoryView::tr("stored")},
+                                                  {"update", HistoryView::tr("renewed")},
+                                                  {"setting", HistoryView::tr("setting")}};
+    const auto name = names.find(reason);
+    return name == names.end() ? QString::fromStdString(reason) : name->second;
 }
 
 } // namespace
@@ -244,8 +271,8 @@ FigureTable HistoryView::table() const {
         made.rows.push_back(
             {QString::number(columns[i].step),
              QString::number(set.time, 'f', 3),
-             QString::fromStdString(set.change.reason),
-             QString::fromStdString(columns[i].kind),
+             reasonName(set.change.reason),
+             trialName(columns[i].kind),
              columns[i].score ? QString::number(*columns[i].score, 'f', 4) : QString(),
              QString::number(set.change.skipRatio, 'f', 3),
              joined(columns[i].skipped.attention),

@@ -140,7 +140,7 @@ std::optional<engine::PlanOutline> LayerMapView::shownSet() const {
     if (index && *index >= 0 && static_cast<std::size_t>(*index) < sets.size())
         return sets[static_cast<std::size_t>(*index)].change.plan;
     const BestSet* current = store().search().current();
-    if (const auto& pending = m_manual.pending()) {
+    if (const auto pending = m_manual.pending()) {
         const int layers = store().model() != nullptr ? store().model()->model.layerCount
                            : current != nullptr       ? current->change.plan.layerCount
                                                       : 0;
@@ -281,7 +281,9 @@ void LayerMapView::updateEmpty() {
     else if (store().model() == nullptr)
         offer.note = tr("Open a model first.");
     else if (canLoad)
-        offer.note = tr("The search begins with the next answer.");
+        offer.note = m_manual.isSearchOff()
+                         ? tr("The next answer makes one, but the search for a better one is off.")
+                         : tr("The search begins with the next answer.");
     else if (offer.isSearched)
         offer.note = tr("Colour comes with the first answer and the pause behind it.");
     else if (const auto* gamma = searching != nullptr ? searching->find("gamma") : nullptr)

@@ -125,9 +125,15 @@ void ReplayTransport::keyPressEvent(QKeyEvent* event) {
 
 /// The keys are the same on every button; Return presses the one that has the focus.
 bool ReplayTransport::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() == QEvent::KeyPress && takesKey(*static_cast<QKeyEvent*>(event)))
+    if (event->type() != QEvent::KeyPress)
+        return QWidget::eventFilter(watched, event);
+    const auto& key = *static_cast<QKeyEvent*>(event);
+    auto* button = qobject_cast<QToolButton*>(watched);
+    if (button != nullptr && (key.key() == Qt::Key_Return || key.key() == Qt::Key_Enter)) {
+        button->click();
         return true;
-    return QWidget::eventFilter(watched, event);
+    }
+    return takesKey(key) || QWidget::eventFilter(watched, event);
 }
 
 void ReplayTransport::restyle() {

@@ -86,9 +86,11 @@ void TuneDesk::connectUse() {
     const AdapterUse& use = m_session->adapterUse();
     connect(&use, &AdapterUse::placed, this, [this](const QString& before) {
         if (!before.isEmpty())
-            tell(tr("The adapter takes the place of another one."),
-                 tr("The other one is kept as %1.").arg(QDir::toNativeSeparators(before)),
-                 false);
+            tell(
+                tr("The adapter takes the place of another one."),
+                tr("The other one is kept as %1. The newest three of those that gave way are kept.")
+                    .arg(QDir::toNativeSeparators(before)),
+                false);
     });
     connect(&use, &AdapterUse::removed, this, [this] {
         tell(tr("The adapter was removed."),

@@ -250,7 +250,7 @@ private slots:
         QVERIFY(window.isVisible());
         const Notice* notice = stage.notice("unsaved");
         QVERIFY(notice != nullptr);
-        QCOMPARE(notice->headline, QStringLiteral("2 messages are not saved."));
+        QCOMPARE(notice->headline, QStringLiteral("2 changes are not saved."));
         QCOMPARE(notice->choices.at(0).label, QStringLiteral("Quit anyway"));
         stage.action("app.quit")->trigger();
         QVERIFY(window.isVisible());

@@ -94,6 +94,30 @@ private slots:
         QVERIFY(m_chat->session->settings().stopStrings.isEmpty());
     }
 
+    void withoutAModelNothingIsSavedForItAndWhatIsTypedWaits() {
+        m_view->showAnswerSettings();
+        auto* panel = m_view->findChild<AnswerSettingsPanel*>();
+        auto* place = panel->findChild<QComboBox*>();
+        auto* editor = panel->findChild<QPlainTextEdit*>();
+        QAbstractButton* save = buttonNamed(*panel, QStringLiteral("Save"));
+        place->setCurrentIndex(1);
+        editor->setPlainText(QStringLiteral("For the model."));
+        QVERIFY(!save->isEnabled());
+        QCOMPARE(save->toolTip(), QStringLiteral("Load a model first."));
+        place->setCurrentIndex(0);
+        QVERIFY(save->toolTip().isEmpty());
+        place->setCurrentIndex(1);
+        QCOMPARE(editor->toPlainText(), QStringLiteral("For the model."));
+        ModelLoaded loaded = loadedModel(4, 1000);
+        loaded.model.name = "Tiny";
+        m_chat->engine->say(loaded);
+        m_chat->bridge->tick();
+        QCOMPARE(editor->toPlainText(), QStringLiteral("For the model."));
+        QVERIFY(save->toolTip().isEmpty());
+        save->click();
+        QCOMPARE(m_chat->session->settings().systemPrompt, QStringLiteral("For the model."));
+    }
+
     void whatIsTypedAndNotSavedStaysWithItsChat() {
         m_chat->loadModel();
         converse("first");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/support/accessible_names.h"
 #include "tests/ui/support/shown_words.h"
 #include "tests/ui/support/stored_messages.h"
@@ -175,6 +176,70 @@ private slots:
         dialog.findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("not saved yet"));
         dialog.reject();
         QCOMPARE(prompts.prompts().size(), 1);
+    }
+
+    void whatIsWrittenIntoAPromptIsKeptWhenAnotherOneIsChosenOrBegun() {
+        const QTemporaryDir folder;
+        PromptList prompts(folder.filePath(QStringLiteral("prompts.json")));
+        prompts.add({QStringLiteral("A"), QStringLiteral("first")});
+        prompts.add({QStringLiteral("B"), QStringLiteral("second")});
+        PromptsDialog dialog(m_theme, prompts);
+        dialog.show();
+        auto* list = dialog.findChild<QListWidget*>();
+        auto* text = dialog.findChild<QPlainTextEdit*>();
+        text->setPlainText(QStringLiteral("changed"));
+        dialog.findChild<QLineEdit*>()->setText(QStringLiteral("C"));
+        QTest::mouseClick(
+            list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(1)).center());
+        QCoreApplication::processEvents();
+        QCOMPARE(text->toPlainText(), QStringLiteral("second"));
+        QCOMPARE(list->selectedItems(), QList<QListWidgetItem*>{list->item(0)}); // sorted anew
+        QCOMPARE(list->item(0)->text(), QStringLiteral("B"));
+        const SavedPrompt kept{QStringLiteral("C"), QStringLiteral("changed")};
+        QCOMPARE(prompts.prompts().size(), 2);
+        QVERIFY(prompts.prompts().last() == kept);
+        text->setPlainText(QStringLiteral("second, too"));
+        buttonNamed(dialog, QStringLiteral("New prompt"))->click();
+        QCOMPARE(text->toPlainText(), QString());
+        QCOMPARE(prompts.prompts().first().text, QStringLiteral("second, too"));
+        text->setPlainText(QStringLiteral("deleted with its changes"));
+        buttonNamed(dialog, QStringLiteral("Save"))->click();
+        text->setPlainText(QStringLiteral("changes"));
+        buttonNamed(dialog, QStringLiteral("Delete"))->click();
+        QCOMPARE(text->toPlainText(), QString());
+        QCOMPARE(prompts.prompts().size(), 2);
+    }
+
+    void promptsThatTheDiskRefusesStayInTheDialogUntilItIsClosedTwice() {
+        const QTemporaryDir folder;
+        const QString place = folder.filePath(QStringLiteral("place"));
+        PromptList prompts(place + QStringLiteral("/prompts.json"));
+        prompts.add({QStringLiteral("A"), QStringLiteral("first")});
+        prompts.add({QStringLiteral("B"), QStringLiteral("second")});
+        QVERIFY(QDir(place).removeRecursively());
+        support::writeFile(place, "in the way");
+        PromptsDialog dialog(m_theme, prompts);
+        dialog.show();
+        auto* list = dialog.findChild<QListWidget*>();
+        auto* text = dialog.findChild<QPlainTextEdit*>();
+        const QString words = QStringLiteral("changed");
+        text->setPlainText(words);
+        list->setCurrentRow(1);
+        QCoreApplication::processEvents();
+        QCOMPARE(text->toPlainText(), words);
+        QCOMPARE(list->currentRow(), 0);
+        QVERIFY(shownWords(dialog).contains(QStringLiteral("Your prompts cannot be written")));
+        buttonNamed(dialog, QStringLiteral("New prompt"))->click();
+        QCOMPARE(text->toPlainText(), words);
+        QSignalSpy inserted(&dialog, &PromptsDialog::insertAsked);
+        buttonNamed(dialog, QStringLiteral("Insert"))->click();
+        QVERIFY(dialog.isVisible());
+        QCOMPARE(inserted.count(), 0);
+        QVERIFY(shownWords(dialog).contains(QStringLiteral("Close again")));
+        buttonNamed(dialog, QStringLiteral("Insert"))->click();
+        QVERIFY(!dialog.isVisible());
+        QCOMPARE(inserted.count(), 1);
+        QCOMPARE(prompts.prompts().first().text, QStringLiteral("first"));
     }
 
     void threeExamplesSendTheirWords() {

@@ -84,6 +84,30 @@ private slots:
         QCOMPARE(accepted, counts.accepted);
     }
 
+    void itsTableCountsAsTheDetailsOfATokenDo() {
+        m_chat->loadModel();
+        converse("count");
+        const MessageId whole = lastCard().message().id;
+        const auto rows = [this] { return m_view->table().rows; };
+        QCOMPARE(rows()[0][3], QString()); // not drafted
+        QCOMPARE(rows()[1][3], QStringLiteral("1"));
+        QCOMPARE(rows()[0][6], QStringLiteral("1"));
+        QCOMPARE(rows()[3][6], QStringLiteral("2"));
+        m_chat->session->branchAt(whole, 1, {40, "uno", 0.05});
+        m_chat->count();
+        QCOMPARE(rows()[1][6], QString()); // chosen by the user
+    }
+
+    void theColumnFollowsTheTextSize() {
+        m_theme.setTextPercent(Theme::kSmallestPercent);
+        for (int turn = 0; turn < 6; ++turn)
+            QCoreApplication::processEvents();
+        const int width = m_view->input().width();
+        const int expected = m_theme.scaled(728);
+        m_theme.setTextPercent(100);
+        QCOMPARE(width, expected);
+    }
+
     void aHiddenChatDrawsNothingAndShowsEverythingLater() {
         m_chat->loadModel();
         type("count");

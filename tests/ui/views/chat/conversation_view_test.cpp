@@ -412,6 +412,16 @@ private slots:
             QVERIFY(!choice->isEnabled());
     }
 
+    void theColumnFollowsTheTextSize() {
+        m_view->showChat(chatOf(1));
+        m_theme.setTextPercent(Theme::kSmallestPercent);
+        settle();
+        const int width = m_view->card(2)->width();
+        const int expected = m_theme.scaled(728);
+        m_theme.setTextPercent(100);
+        QCOMPARE(width, expected);
+    }
+
     void hidingTheOriginHidesDetails() {
         m_view->showChat(chatOf(1));
         settle();

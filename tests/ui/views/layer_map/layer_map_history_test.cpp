@@ -357,6 +357,37 @@ private slots:
             }
     }
 
+    /// On the screen and in files, also where layers outnumber the lines.
+    void everyLayerOfADeepModelIsDrawn() {
+        constexpr int kLayers = 200;
+        std::vector<HistoryColumn> sets; // of one layer each
+        for (int layer = 0; layer < kLayers; ++layer)
+            sets.push_back({layer, std::nullopt, {}, {{layer}, {layer}}});
+        HistoryColumns columns(m_run->theme);
+        columns.resize(1200, 200);
+        columns.setColumns(sets, kLayers);
+        const auto geometry = columns.geometryOf(columns.rect());
+        QVERIFY(geometry.rowHeight < 0.5);
+        QImage figure(columns.size(), QImage::Format_RGB32);
+        figure.fill(Qt::white);
+        QPainter painter(&figure);
+        columns.paintFigure(painter, columns.rect());
+        painter.end();
+        const auto isDrawn = [&](const QImage& image, int column, int top, const QColor& colour) {
+            const int x = static_cast<int>(geometry.scale.centre(column));
+            for (int y = top; y < top + geometry.blockHeight; ++y)
+                if (image.pixelColor(x, y) == colour)
+                    return true;
+            return false;
+        };
+        const Colours& colours = m_run->theme.colours();
+        for (const QImage& image : {columns.grab().toImage(), figure})
+            for (int layer = 0; layer < kLayers; ++layer) {
+                QVERIFY(isDrawn(image, layer, geometry.attentionTop, colours.attention));
+                QVERIFY(isDrawn(image, layer, geometry.mlpTop, colours.mlp));
+            }
+    }
+
     void aHiddenHistoryIsNotRefreshed() {
         search(3);
         m_view->hide();

@@ -108,6 +108,13 @@ private slots:
         QVERIFY(playback().isPlaying());
     }
 
+    void returnPressesTheButtonThatHasTheFocus() {
+        QTest::keyClick(button("Next round"), Qt::Key_Return);
+        QCOMPARE(playback().position(), 2.0);
+        QTest::keyClick(button("Go to the end"), Qt::Key_Enter);
+        QCOMPARE(playback().position(), 10.0);
+    }
+
     void oneOfFourSpeedsIsChosen() {
         auto* speeds = m_transport->findChild<SegmentedControl*>();
         QCOMPARE(speeds->count(), 4);

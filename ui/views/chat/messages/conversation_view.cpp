@@ -61,7 +61,6 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     auto* centring = new QHBoxLayout(m_page);
     auto* column = new QWidget(m_page);
     column->setLayout(m_column);
-    column->setMaximumWidth(theme.scaled(kColumnWidth));
     centring->addStretch(1);
     centring->addWidget(column, 100);
     centring->addStretch(1);
@@ -412,6 +411,7 @@ void ConversationView::resizeEvent(QResizeEvent* event) {
 }
 
 void ConversationView::restyle() {
+    m_column->parentWidget()->setMaximumWidth(m_theme.scaled(kColumnWidth));
     m_page->setAutoFillBackground(true);
     setGround(*m_page, m_theme.colours().panel);
 }

@@ -68,10 +68,7 @@ QString figuresText(const StoredMessage& message, const Colours& colours);
 /// One sentence per figure, for the tool tip and screen readers.
 QString figuresInWords(const StoredMessage& message);
 
-/// How many tokens at the end of the answer the figures cover: all, unless it was continued.
-qsizetype measuredTokens(const StoredMessage& message);
-
-/// The number of these tokens by origin, as they are coloured. The figures must equal these
+/// The number of the measured tokens by origin, as they are coloured. The figures must equal these
 /// numbers.
 struct OriginCounts {
     int accepted = 0; ///< first choices and siblings

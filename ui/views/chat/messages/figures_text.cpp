@@ -2,8 +2,6 @@
 #include "ui/shell/figure_text.h"
 #include "ui/views/chat/messages/figures_line.h"
 
-#include <algorithm>
-
 // The texts of the figures below an answer.
 
 namespace ui {
@@ -45,11 +43,6 @@ QString unbroken(const QString& markup) {
 QString figure(const QString& text) { return QStringLiteral("<b>%1</b>").arg(text); }
 
 } // namespace
-
-qsizetype measuredTokens(const StoredMessage& message) {
-    const qsizetype measured = message.figures.outputTokens;
-    return measured > 0 ? std::min(measured, message.tokens.size()) : message.tokens.size();
-}
 
 OriginCounts countOrigins(const StoredMessage& message) {
     OriginCounts counts;

@@ -163,6 +163,9 @@ void AnswerSettingsPanel::setSettings(const std::array<AnswerSettings, 3>& place
     if (places == m_places && chat == m_chat && modelName == m_modelName)
         return;
     keepTyped();
+    if (const QString key = QStringLiteral("model ") + modelName;
+        m_modelName.isEmpty() && !m_typed.contains(key))
+        moveTyped(QStringLiteral("model "), key);
     m_places = places;
     m_chat = chat;
     m_modelName = modelName;
@@ -173,13 +176,14 @@ void AnswerSettingsPanel::beginChat(ChatId chat) {
     if (m_chat != 0 || chat == 0)
         return;
     keepTyped();
-    const auto typed = m_typed.constFind(QStringLiteral("chat 0"));
+    moveTyped(QStringLiteral("chat 0"), QStringLiteral("chat %1").arg(chat));
     m_chat = chat;
-    if (typed != m_typed.cend()) {
-        m_typed.insert(QStringLiteral("chat %1").arg(chat), *typed);
-        m_typed.remove(QStringLiteral("chat 0"));
-    }
     m_shownKey = keyOfPlace();
+}
+
+void AnswerSettingsPanel::moveTyped(const QString& from, const QString& to) {
+    if (m_typed.contains(from))
+        m_typed.insert(to, m_typed.take(from));
 }
 
 QString AnswerSettingsPanel::keyOfPlace() const {
@@ -190,7 +194,7 @@ QString AnswerSettingsPanel::keyOfPlace() const {
 
 /// Of the place that the fields show, before they show another.
 void AnswerSettingsPanel::keepTyped() {
-    if (m_save->isEnabled())
+    if (m_isTyped)
         m_typed.insert(
             m_shownKey,
             {m_systemPrompt->toPlainText(), m_maxTokens->value(), m_stopStrings->toPlainText()});
@@ -220,7 +224,10 @@ void AnswerSettingsPanel::fill() {
 
 void AnswerSettingsPanel::showButtons() {
     const AnswerSettings& own = m_places[static_cast<std::size_t>(m_place->currentIndex())];
-    m_save->setEnabled(!(written() == own));
+    const bool hasPlace = place() != SettingsPlace::Model || !m_modelName.isEmpty();
+    m_isTyped = !(written() == own);
+    m_save->setEnabled(m_isTyped && hasPlace);
+    m_save->setToolTip(hasPlace ? QString() : tr("Load a model first."));
     const bool isWidest = place() == SettingsPlace::Everywhere;
     m_forget->setText(isWidest ? tr("Remove the defaults") : tr("Use the wider settings"));
     m_forget->setEnabled(!own.isEmpty());

@@ -29,7 +29,8 @@ public:
     explicit AnswerSettingsPanel(const Theme& theme, QWidget* parent = nullptr);
 
     /// What each SettingsPlace has of its own. What was typed and not saved is kept with the chat
-    /// or the model that it was typed for, and is there when that is shown again.
+    /// or the model that it was typed for, and is there when that is shown again; without a model,
+    /// for the next one.
     void
     setSettings(const std::array<AnswerSettings, 3>& places, const QString& modelName, ChatId chat);
 
@@ -64,6 +65,7 @@ private:
     SettingsPlace place() const;
     QString keyOfPlace() const;
     void keepTyped();
+    void moveTyped(const QString& from, const QString& to);
     AnswerSettings wider() const;
     AnswerSettings written() const;
     void fill();
@@ -84,6 +86,7 @@ private:
     ChatId m_chat = 0;
     QString m_modelName;
     QString m_shownKey;
+    bool m_isTyped = false;        ///< the fields hold something that is not saved
     QHash<QString, Typed> m_typed; ///< and not saved, by keyOfPlace()
 };
 

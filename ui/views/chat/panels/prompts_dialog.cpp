@@ -62,7 +62,7 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
         button->setProperty("form", "small");
         button->setAutoDefault(false);
     }
-    connect(m_list, &QListWidget::currentRowChanged, this, &PromptsDialog::showPrompt);
+    connect(m_list, &QListWidget::currentRowChanged, this, &PromptsDialog::choose);
     connect(m_list, &QListWidget::itemActivated, m_insert, &QPushButton::click);
     connect(m_title, &QLineEdit::textChanged, this, &PromptsDialog::showButtons);
     connect(m_text, &QPlainTextEdit::textChanged, this, &PromptsDialog::showButtons);
@@ -74,17 +74,18 @@ PromptsDialog::PromptsDialog(const Theme& theme, PromptList& prompts, QWidget* p
     connect(m_insert, &QPushButton::clicked, this, [this] {
         const QString text = m_text->toPlainText();
         accept();
-        emit insertAsked(text);
+        if (!isVisible())
+            emit insertAsked(text);
     });
     m_undo->hide();
     m_note->setText(m_prompts.problem());
     resize(theme.scaledWindow(*this, 680, 420));
     showList();
+    showButtons();
     if (m_list->count() > 0)
         m_list->setCurrentRow(0);
     else
         m_title->setFocus();
-    showButtons();
 }
 
 SavedPrompt PromptsDialog::written() const {
@@ -100,6 +101,21 @@ void PromptsDialog::showList() {
         if (m_shown && prompt == *m_shown)
             m_list->setCurrentRow(m_list->count() - 1);
     }
+}
+
+/// Saving sorts the list, which cannot be done while the list itself is handling a click.
+void PromptsDialog::choose() {
+    const int row = m_list->currentRow();
+    if (row < 0 || !m_save->isEnabled())
+        return showPrompt();
+    const SavedPrompt wanted = m_prompts.prompts().value(row);
+    const auto turnTo = [this, wanted] {
+        if (keepEdits())
+            edit(wanted);
+        else
+            showList();
+    };
+    QMetaObject::invokeMethod(this, turnTo, Qt::QueuedConnection);
 }
 
 void PromptsDialog::showPrompt() {
@@ -122,9 +138,15 @@ void PromptsDialog::showButtons() {
     m_insert->setEnabled(hasText);
     m_save->setEnabled(hasText && !(m_shown && now == *m_shown));
     m_delete->setEnabled(m_shown.has_value());
+    m_mayLoseEdits = false;
 }
 
 void PromptsDialog::begin() {
+    if (keepEdits())
+        clearPrompt();
+}
+
+void PromptsDialog::clearPrompt() {
     m_shown.reset();
     m_list->setCurrentRow(-1);
     m_title->clear();
@@ -140,16 +162,20 @@ bool PromptsDialog::tell(const QString& problem) {
     return problem.isEmpty();
 }
 
-void PromptsDialog::save() {
+/// Whether nothing is left to be saved.
+bool PromptsDialog::keepEdits() { return !m_save->isEnabled() || save(); }
+
+bool PromptsDialog::save() {
     SavedPrompt now = written();
     if (now.title.isEmpty())
         now.title = PromptList::titleOf(now.text);
     if (!tell(m_shown ? m_prompts.replace(*m_shown, now) : m_prompts.add(now)))
-        return;
+        return false;
     m_shown = now;
     m_title->setText(now.title);
     showList();
     showButtons();
+    return true;
 }
 
 void PromptsDialog::remove() {
@@ -157,7 +183,7 @@ void PromptsDialog::remove() {
     if (!tell(m_prompts.remove(gone)))
         return;
     m_deleted = gone;
-    begin();
+    clearPrompt();
     showList();
     m_note->setText(tr("\"%1\" was deleted.").arg(gone.title));
     m_undo->show();
@@ -165,7 +191,7 @@ void PromptsDialog::remove() {
 
 void PromptsDialog::undo() {
     const SavedPrompt back = *m_deleted;
-    if (!tell(m_prompts.add(back)))
+    if (!keepEdits() || !tell(m_prompts.add(back)))
         return;
     m_deleted.reset();
     m_shown = back;
@@ -174,11 +200,13 @@ void PromptsDialog::undo() {
     showPrompt();
 }
 
-/// The edited text is saved, however the dialog is closed.
+/// The edited text is saved, however the dialog is closed. If the disk refuses it, the dialog stays
+/// until it is closed once more.
 void PromptsDialog::done(int result) {
-    if (m_save->isEnabled())
-        save();
-    QDialog::done(result);
+    if (keepEdits() || std::exchange(m_mayLoseEdits, true))
+        QDialog::done(result);
+    else
+        m_note->setText(tr("%1 Close again to leave without saving.").arg(m_note->text()));
 }
 
 } // namespace ui

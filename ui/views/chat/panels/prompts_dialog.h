@@ -16,7 +16,8 @@ class QPushButton;
 
 namespace ui {
 
-/// The user's own prompts: insert, write, change, delete one, and undo the deletion.
+/// The user's own prompts: insert, write, change, delete one, and undo the deletion. What was
+/// written is saved when the user turns to another prompt or closes the dialog.
 class PromptsDialog : public QDialog {
     Q_OBJECT
 
@@ -35,10 +36,13 @@ protected:
 
 private:
     void showList();
+    void choose();
     void showPrompt();
     void showButtons();
     void begin();
-    void save();
+    void clearPrompt();
+    bool keepEdits();
+    bool save();
     void remove();
     void undo();
     bool tell(const QString& problem);
@@ -55,6 +59,7 @@ private:
     QPushButton* m_delete;
     std::optional<SavedPrompt> m_shown;   ///< none: a new one is written
     std::optional<SavedPrompt> m_deleted; ///< that undo() restores
+    bool m_mayLoseEdits = false;          ///< the user knows that the disk refuses them
 };
 
 } // namespace ui

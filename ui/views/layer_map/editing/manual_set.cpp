@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/editing/manual_set.h"
 
+#include "ui/language/tr.h"
 #include "ui/shell/figure_text.h"
 
 #include <QPointer>
@@ -8,6 +9,8 @@
 #include <QUndoStack>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace ui {
 
@@ -18,6 +21,7 @@ namespace {
 constexpr const char* kStart = "start";
 constexpr const char* kSkipSet = "skip_set";
 constexpr const char* kOptimise = "optimise";
+constexpr int kSettingsId = 0x534554; // any number that no other command of the window has
 
 /// The manual set given by the settings.
 std::optional<SkipSet> manualSetOf(const SettingValues& values) {
@@ -36,14 +40,22 @@ std::optional<SkipSet> manualSetOf(const SettingValues& values) {
     return set ? std::optional(std::move(set).value()) : std::nullopt;
 }
 
-/// Settings before and after; does nothing once their decoder is gone.
+/// A lesson model has other layers than the model at its path.
+std::pair<std::string, bool> setsOwner(const RunStore& store) {
+    const ModelLoaded* model = store.model();
+    return model == nullptr ? std::pair(std::string(), false)
+                            : std::pair(model->path, !model->model.silentCopies.empty());
+}
+
+/// Settings before and after; does nothing once their decoder or their model is gone.
 class SettingsCommand : public QUndoCommand {
 public:
     SettingsCommand(ManualSet& sender, const RunStore& store, const QString& what)
         : QUndoCommand(what)
         , m_sender(&sender)
         , m_store(store)
-        , m_decoder(store.decoder()->name) {}
+        , m_decoder(store.decoder()->name)
+        , m_owner(setsOwner(store)) {}
 
     SettingValues before;
     SettingValues after;
@@ -52,9 +64,17 @@ public:
 
     void redo() override { send(after); }
 
+    /// A change of the run, which a lesson may give back. None is merged with another one.
+    int id() const override { return kSettingsId; }
+
 private:
     void send(const SettingValues& values) {
-        const bool isSame = m_store.decoder() != nullptr && m_store.decoder()->name == m_decoder;
+        const bool isOfAnother = setsOwner(m_store) != m_owner;
+        if (isOfAnother && m_sender != nullptr)
+            emit m_sender->refused(
+                tr("Nothing was changed: the skip sets were those of another model."));
+        const bool isSame =
+            !isOfAnother && m_store.decoder() != nullptr && m_store.decoder()->name == m_decoder;
         if (!isSame || m_sender == nullptr || !m_sender->send(values))
             setObsolete(true);
     }
@@ -62,6 +82,7 @@ private:
     QPointer<ManualSet> m_sender;
     const RunStore& m_store;
     std::string m_decoder;
+    std::pair<std::string, bool> m_owner;
 };
 
 } // namespace
@@ -86,8 +107,23 @@ QString ManualSet::refusal() const {
     return {};
 }
 
+std::optional<SkipSet> ManualSet::pending() const {
+    const RunStore& store = m_context.store;
+    if (m_pending || store.model() == nullptr || store.search().current() != nullptr)
+        return m_pending;
+    SettingValues settings = m_sent;
+    settings.insert(store.settings().begin(), store.settings().end());
+    std::optional<SkipSet> set = manualSetOf(settings);
+    const auto fits = [layers = store.model()->model.layerCount](const std::vector<int>& skipped) {
+        return skipped.empty() || skipped.back() < layers;
+    };
+    if (set && !(fits(set->attention) && fits(set->mlp)))
+        set.reset(); // that of another model, which goes
+    return set;
+}
+
 bool ManualSet::isManual() const {
-    if (m_pending)
+    if (pending())
         return true;
     const BestSet* current = m_context.store.search().current();
     return current != nullptr && current->change.reason == "manual";
@@ -150,8 +186,11 @@ void ManualSet::follow(const EngineEvent& event) {
             const auto found = told->settings.find(sent.first);
             return found != told->settings.end() && found->second == sent.second;
         });
-        if (isTakenUp)
+        if (isTakenUp) {
             m_sent.clear();
+            if (m_pending != manualSetOf(told->settings))
+                m_pending.reset(); // another view has sent another one
+        }
         emit changed();
     }
     if (const auto* plan = event.as<PlanChanged>(); plan && m_pending == plan->plan.skipped)

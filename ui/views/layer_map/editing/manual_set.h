@@ -21,8 +21,9 @@ public:
     /// Why sets cannot be changed by hand now, as a sentence; empty when they can.
     QString refusal() const;
 
-    /// Sent, but not in a plan of the engine yet.
-    const std::optional<engine::SkipSet>& pending() const { return m_pending; }
+    /// Asked for, but not in a plan of the engine yet: sent from here or, before the first plan,
+    /// among the settings, whoever gave them.
+    std::optional<engine::SkipSet> pending() const;
 
     /// Whether drafts use a manual set, or are about to.
     bool isManual() const;

@@ -9,7 +9,6 @@
 #include <QToolTip>
 
 #include <algorithm>
-#include <cstring>
 
 namespace ui {
 
@@ -134,18 +133,26 @@ void HistoryColumns::render() {
     paintHistoryNames(painter, geometry, m_layerCount, m_theme);
 }
 
-/// The image with rows as high as on the screen, attention above MLP, with separating lines.
+/// The image with rows as high as on the screen, attention above MLP, with separating lines. Where
+/// layers outnumber the lines, several share one, and it has a colour if any of them is skipped.
 QImage HistoryColumns::stretched(const HistoryGeometry& geometry) const {
     QImage tall(m_image.width(), 2 * geometry.blockHeight, m_image.format());
-    tall.fill(m_theme.colours().keptInHistory);
-    const auto bytes = static_cast<std::size_t>(m_image.bytesPerLine());
+    const QRgb kept = m_theme.colours().keptInHistory.rgb();
+    tall.fill(kept);
     const int gap = geometry.hasRowGaps() ? 1 : 0;
     for (int row = 0; row < 2 * m_layerCount; ++row) {
         const int layer = row % m_layerCount;
         const int top = row < m_layerCount ? 0 : geometry.blockHeight;
-        const int bottom = std::min(geometry.rowEdge(layer + 1) - gap, geometry.blockHeight);
-        for (int y = geometry.rowEdge(layer); y < bottom; ++y)
-            std::memcpy(tall.scanLine(top + y), m_image.constScanLine(row), bytes);
+        const int first = std::min(geometry.rowEdge(layer), std::max(geometry.blockHeight - 1, 0));
+        const int end = std::max(geometry.rowEdge(layer + 1) - gap, first + 1);
+        const auto* cells = reinterpret_cast<const QRgb*>(m_image.constScanLine(row));
+        for (int y = first; y < std::min(end, geometry.blockHeight); ++y) {
+            auto* line = reinterpret_cast<QRgb*>(tall.scanLine(top + y));
+            std::transform(
+                cells, cells + m_image.width(), line, line, [kept](QRgb cell, QRgb other) {
+                    return cell == kept ? other : cell;
+                });
+        }
     }
     return tall;
 }

@@ -114,14 +114,17 @@ void paintCellsAsRectangles(QPainter& painter,
                             const Colours& colours) {
     const double pitch = geometry.scale.pitch();
     const double width = pitch >= kPitchWithGaps ? pitch - 1.0 : pitch;
-    const double height = geometry.hasRowGaps() ? geometry.rowHeight - 1 : geometry.rowHeight;
+    const double height =
+        std::max(geometry.hasRowGaps() ? geometry.rowHeight - 1 : geometry.rowHeight, 1.0);
+    const double lowest = geometry.blockHeight - height; // where layers outnumber the lines
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const double left = geometry.scale.left + static_cast<double>(i) * pitch;
         const auto paintBlock = [&](int top, const std::vector<int>& layers, const QColor& fill) {
             painter.fillRect(QRectF(left, top, width, geometry.blockHeight), colours.keptInHistory);
             for (const int layer : layers)
-                painter.fillRect(QRectF(left, top + layer * geometry.rowHeight, width, height),
-                                 fill);
+                painter.fillRect(
+                    QRectF(left, top + std::min(layer * geometry.rowHeight, lowest), width, height),
+                    fill);
         };
         paintBlock(geometry.attentionTop, columns[i].skipped.attention, colours.attention);
         paintBlock(geometry.mlpTop, columns[i].skipped.mlp, colours.mlp);

@@ -41,9 +41,15 @@ ViewInfo lensInfo() {
         250};
 }
 
+/// Trials that the scores of sublayers are the means of: those of the newest search.
+int scoredTrials(const SearchLog& search) {
+    const SublayerScores& scores = search.attention(0);
+    return static_cast<int>(scores.skipped + scores.kept);
+}
+
 bool hasCosts(const SearchLog& search, const LensModel& model) {
     return model.tokenCount() > 0 && search.layerCount() == model.layerCount() &&
-           search.countedTrials() > 0;
+           scoredTrials(search) > 0;
 }
 
 /// Matchness that skipping a sublayer costs; none if no trial kept it, or none skipped it.
@@ -404,7 +410,7 @@ void LensView::showBars() {
                            tr("kept less skipped"),
                            {},
                            {},
-                           countText(search.countedTrials(),
+                           countText(scoredTrials(search),
                                      tr("Matchness that skipping each sublayer costs: kept less "
                                         "skipped, of 1 trial."),
                                      tr("Matchness that skipping each sublayer costs: kept less "

@@ -233,7 +233,7 @@ QWidget* SidesView::makeFoot() {
     return foot;
 }
 
-void SidesView::setQuestionMaker(std::function<ChatSession::Aside(const QString& words)> maker) {
+void SidesView::setQuestionMaker(QuestionMaker maker) {
     m_maker = std::move(maker);
     showState();
 }
@@ -331,10 +331,12 @@ void SidesView::ask() {
     const QString words = m_question->text().trimmed();
     auto left = chosen(SideRun::Left);
     auto right = chosen(SideRun::Right);
-    if (words.isEmpty() || !left || !right || !m_maker)
+    if (words.isEmpty() || !left || !right || !m_maker || store().model() == nullptr)
         return;
     const bool isGiven = m_given && m_given->text.simplified() == words;
-    m_asked = isGiven ? *m_given : m_maker(words);
+    const auto made = isGiven ? m_maker(m_given->text, m_given->question) : m_maker(words, 0);
+    m_asked = made ? *made : *m_given; // its chat may not be shown any more
+    m_model = QString::fromStdString(store().model()->model.name);
     m_asked.prompt.sampling = store().sampling();
     // Two sides of one decoder are told apart.
     if (left->title == right->title) {
@@ -346,11 +348,11 @@ void SidesView::ask() {
 }
 
 void SidesView::keep(const std::vector<SideRun::Place>& sides) {
-    if (!m_run.hasBegun() || m_run.isRunning() || store().model() == nullptr)
+    if (!m_run.hasBegun() || m_run.isRunning())
         return;
     QList<StoredMessage> answers;
     for (const SideRun::Place side : sides)
-        answers << keptAnswer(m_run, side, QString::fromStdString(store().model()->model.name));
+        answers << keptAnswer(m_run, side, m_model);
     emit answersKept(m_asked, answers);
 }
 

@@ -34,8 +34,16 @@ class SidesView : public View, public LessonFactSource {
 public:
     SidesView(const ViewContext& context, SidesForm form, QWidget* parent = nullptr);
 
-    /// Makes the question of words that the user typed here; without it nothing can be asked.
-    void setQuestionMaker(std::function<ChatSession::Aside(const QString& words)> maker);
+    /// Makes the question as the chat would ask it now: of a message of the chat, none if it is not
+    /// shown, or (0) of words that the user typed here.
+    using QuestionMaker = std::function<std::optional<ChatSession::Aside>(const QString& words,
+                                                                          MessageId question)>;
+
+    /// Without it nothing can be asked.
+    void setQuestionMaker(QuestionMaker maker);
+
+    /// Where the chat has the question, now that an answer to it was kept.
+    void setAsked(const ChatSession::Aside& question) { m_asked = question; }
 
     /// Beside all decoders, these can be chosen.
     void setPresets(const std::vector<Preset>& presets);
@@ -113,10 +121,11 @@ private:
 
     SidesForm m_form;
     SideRun m_run;
-    std::function<ChatSession::Aside(const QString&)> m_maker;
+    QuestionMaker m_maker;
     std::vector<Preset> m_presets;
     std::vector<Choice> m_choices;             // of both boxes
     std::optional<ChatSession::Aside> m_given; // as long as its text stands in the field
+    QString m_model;                           // that was asked
     ChatSession::Aside m_asked;
     bool m_isDirty = true; // since the last refresh
     QLineEdit* m_question;

@@ -230,7 +230,9 @@ bool SkipSetShelf::isUnchanged(const std::string& task) const {
 void SkipSetShelf::noteChange(const QString& what,
                               const QString& sentence,
                               const SkipSetOwner& owner) {
+    m_isNoting = true;
     m_undoStack.push(new ShelfChange(*this, m_listed, owner, what));
+    m_isNoting = false;
     emit told(sentence, Offer::Undo);
 }
 

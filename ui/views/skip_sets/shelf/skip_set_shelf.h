@@ -69,6 +69,9 @@ public:
     /// The model for which it was taken in.
     const engine::SkipSetOwner& replaceableOwner() const { return m_replaceableOwner; }
 
+    /// Whether the undo stack gets a change of this shelf at this moment.
+    bool isNoting() const { return m_isNoting; }
+
     /// For the undo stack: removes sets and adds others, of `owner` if it is named, or else of the
     /// model with this fingerprint. False if another one is loaded then, or the command was not
     /// taken.
@@ -108,6 +111,7 @@ private:
     bool m_isStale = false;                     ///< the sets may have changed behind that request
     bool m_isKnown = false;
     bool m_isWatched = false;
+    bool m_isNoting = false;
     QString m_replaceablePath;
     engine::SkipSetOwner m_replaceableOwner;
 };
