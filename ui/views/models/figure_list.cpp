@@ -57,6 +57,7 @@ void FigureList::setRows(std::vector<Row> rows) {
 void FigureList::build() {
     qDeleteAll(findChildren<QLabel*>());
     auto* grid = static_cast<QGridLayout*>(layout());
+    grid->setColumnMinimumWidth(0, m_theme.scaled(m_nameWidth));
     const Colours& colours = m_theme.colours();
     int line = 0;
     for (const Row& row : m_rows) {
@@ -69,6 +70,7 @@ void FigureList::build() {
                                row.isAlarm ? colours.error
                                : row.isSum ? colours.text
                                            : colours.muted);
+        name->setWordWrap(m_nameWidth > 0.0);
         const bool wraps = m_valueRole != TextRole::Figure;
         auto* value = makeLabel(wraps ? breakable(row.value) : row.value, valueFont, ink);
         value->setWordWrap(wraps);
@@ -77,7 +79,8 @@ void FigureList::build() {
             grid->addWidget(name, line++, 0, 1, 2);
             grid->addWidget(value, line, 0, 1, 2);
         } else {
-            value->setAlignment(Qt::AlignRight | Qt::AlignTop);
+            value->setAlignment((m_nameWidth > 0.0 ? Qt::AlignLeft : Qt::AlignRight) |
+                                Qt::AlignTop);
             grid->addWidget(name, line, 0, Qt::AlignTop);
             grid->addWidget(value, line, 1);
         }

@@ -29,6 +29,9 @@ public:
     /// `valueRole` is Figure for numbers that are compared, Small for words. Texts are plain.
     FigureList(const Theme& theme, TextRole valueRole, QWidget* parent = nullptr);
 
+    /// Values begin at one line, so many pixels at 100 % from the left: for words that are read.
+    void alignLeft(double nameWidth) { m_nameWidth = nameWidth; }
+
     void setRows(std::vector<Row> rows);
 
     const std::vector<Row>& rows() const { return m_rows; }
@@ -38,6 +41,7 @@ private:
 
     const Theme& m_theme;
     TextRole m_valueRole;
+    double m_nameWidth = 0.0; ///< 0 = values stand at the right
     std::vector<Row> m_rows;
 };
 

@@ -83,8 +83,8 @@ private slots:
                  "{\"task\":\"a\",\"prompt\":\"p\"}\n{\"task\":\"b\",\"prompt\":\"q\"}\n");
         desk().options().setData({data});
         QTRY_VERIFY(says(desk().options(), QStringLiteral("2 prompts, 2 tasks")));
-        QVERIFY(says(page(), QStringLiteral("2 prompts, 2 tasks")));
-        QVERIFY(says(page(), QStringLiteral("Not estimated")));
+        QTRY_VERIFY(says(page(), QStringLiteral("2 prompts, 2 tasks")));
+        QTRY_VERIFY(says(page(), QStringLiteral("Not estimated")));
         QVERIFY(run->isEnabled());
         QTest::mouseClick(run, Qt::LeftButton);
         QCOMPARE(desk().queue().jobs().size(), std::size_t{1});

@@ -21,7 +21,8 @@ namespace ui {
 
 namespace {
 
-constexpr double kReadableWidth = 728.0;  ///< pixels at 100 %
+constexpr double kReadableWidth = 728.0; ///< pixels at 100 %
+constexpr double kNameWidth = 130.0;
 constexpr qsizetype kLongestSetting = 24; ///< letters of a value: a skip set may be one
 
 using ListRows = std::vector<FigureList::Row>;
@@ -150,10 +151,9 @@ QString taskWords(const engine::Recipe& recipe) {
                                 : text;
 }
 
-/// Below its name, over the whole width.
-void addSentence(ListRows& rows, const QString& name, const QString& sentence) {
-    if (!sentence.isEmpty())
-        rows.push_back({name, sentence, false, false, true});
+void addIfKnown(ListRows& rows, const QString& name, const QString& words) {
+    if (!words.isEmpty())
+        rows.push_back({name, words});
 }
 
 /// One a line.
@@ -189,6 +189,7 @@ void RecipePage::build() {
     m_caveat = plainLabel(m_head, true);
     m_caveat->setProperty("tone", QStringLiteral("muted"));
     m_facts = new FigureList(m_theme, TextRole::Small, m_head);
+    m_facts->alignLeft(kNameWidth);
     auto* head = new QVBoxLayout(m_head);
     for (QWidget* part : std::initializer_list<QWidget*>{m_summary, m_caveat, m_facts})
         head->addWidget(part);
@@ -205,6 +206,7 @@ void RecipePage::build() {
 FigureList* RecipePage::addList(DockTitle* title) {
     m_column->addWidget(title);
     auto* list = new FigureList(m_theme, TextRole::Small, m_column->parentWidget());
+    list->alignLeft(kNameWidth);
     addNarrow(list);
     return list;
 }
@@ -245,11 +247,11 @@ void RecipePage::showFacts() {
     QStringList papers;
     for (const engine::RecipeOverlay& overlay : m_recipe.overlays)
         papers << QString::fromStdString(overlay.label);
-    addSentence(facts, tr("The paper's own figures"), papers.join(QStringLiteral("; ")));
-    addSentence(facts, tr("Will take"), m_outlook.cost);
+    addIfKnown(facts, tr("The paper's own figures"), papers.join(QStringLiteral("; ")));
+    addIfKnown(facts, tr("Will take"), m_outlook.cost);
     m_facts->setRows(std::move(facts));
     ListRows prompts;
-    addSentence(prompts, tr("Prompts"), m_outlook.prompts);
+    addIfKnown(prompts, tr("Prompts"), m_outlook.prompts);
     prompts.push_back({tr("Tasks"), taskWords(m_recipe)});
     const QStringList sizes = sizesOf(m_recipe);
     for (const QString& size : sizes) {
@@ -267,8 +269,8 @@ void RecipePage::showParts() {
         recipe = std::move(sized).value();
     m_compared->setRows(comparedRows(recipe));
     ListRows report;
-    addSentence(report, tr("Its figures"), titlesOf(recipe.figures));
-    addSentence(report, tr("Its tables"), titlesOf(recipe.tables));
+    addIfKnown(report, tr("Its figures"), titlesOf(recipe.figures));
+    addIfKnown(report, tr("Its tables"), titlesOf(recipe.tables));
     m_reportTitle->setVisible(!report.empty());
     m_report->setRows(std::move(report));
 }
@@ -278,7 +280,6 @@ void RecipePage::restyle() {
     const int gap = m_theme.scaled(8);
     m_head->layout()->setContentsMargins(side, m_theme.scaled(16), side, gap);
     m_head->layout()->setSpacing(side);
-    m_summary->setFont(m_theme.font(TextRole::Conversation));
     for (FigureList* list : {m_compared, m_prompts, m_report})
         list->setContentsMargins(side, gap, side, gap);
     for (QWidget* part : m_narrow)
