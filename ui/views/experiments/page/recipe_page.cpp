@@ -22,7 +22,7 @@ namespace ui {
 namespace {
 
 constexpr double kReadableWidth = 728.0; ///< pixels at 100 %
-constexpr double kNameWidth = 130.0;
+constexpr double kNameWidth = 150.0;
 constexpr qsizetype kLongestSetting = 24; ///< letters of a value: a skip set may be one
 
 using ListRows = std::vector<FigureList::Row>;
