@@ -9,6 +9,7 @@
 #include <QHeaderView>
 #include <QLocale>
 
+#include <algorithm>
 #include <utility>
 
 namespace ui {
@@ -82,7 +83,7 @@ QString sourceText(const StoredSkipSet& stored) {
 QString skippedText(const SkipSet& set, int layerCount) {
     return SkipSetTree::tr("%1 of %2")
         .arg(set.attention.size() + set.mlp.size())
-        .arg(2 * layerCount);
+        .arg(2 * std::max(layerCount - 2, 0));
 }
 
 SkipSetTree::SkipSetTree(const Theme& theme, QWidget* parent)

@@ -85,7 +85,7 @@ QString shownModel(const engine::ModelSkipSets& model);
 /// How a set was found: "search, swift", "import", "published, swift".
 QString sourceText(const engine::StoredSkipSet& stored);
 
-/// Sublayers that are skipped, of all: "25 of 60".
+/// Sublayers that are skipped, of those that may be, as r counts them: "25 of 56".
 QString skippedText(const engine::SkipSet& set, int layerCount);
 
 } // namespace ui

@@ -120,7 +120,7 @@ private slots:
     void setsAreListedBelowTheirModels() {
         QCOMPARE(names(), (QStringList{"code", "story", "wiki"}));
         const QStringList code = tree().table().rows.at(0);
-        QCOMPARE(code.mid(0, 6), (QStringList{"Tiny", "code", "", ".75", ".40", "3 of 12"}));
+        QCOMPARE(code.mid(0, 6), (QStringList{"Tiny", "code", "", ".75", ".40", "3 of 8"}));
         QCOMPARE(code.at(8), QStringLiteral("search, swift"));
         QCOMPARE(tree().table().header.at(4), QStringLiteral("r"));
         QVERIFY(line(0).data(Qt::ToolTipRole).toString().contains("r: .40"));
