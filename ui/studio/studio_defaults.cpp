@@ -143,7 +143,7 @@ void Studio::keepChoices(const EngineEvent& event) {
         if (!hasOwnSampling() && !m_session->isSamplingLent())
             keepGeneralSampling(changed->sampling);
     } else if (const auto* failure = event.as<EngineFailed>();
-             failure && failure->task == "choose_decoder") {
+               failure && failure->task == "choose_decoder") {
         if (failure->error.code == ErrorCode::InvalidInput)
             m_keptSettings.forgetRefused();
     } else if ((m_lessonHand && m_lessonHand->hasChosen()) || m_finder->isRunning())

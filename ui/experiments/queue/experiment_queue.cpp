@@ -21,7 +21,8 @@ QString queuePath(const ExperimentPlaces& places) {
     return places.folder.isEmpty() ? QString() : places.folder + QStringLiteral("/queue.json");
 }
 
-/// Where the run in this folder has its first model; a file that was not its own it has never taken.
+/// Where the run in this folder has its first model; a file that was not its own it has never
+/// taken.
 QString modelOfRun(const QString& folder) {
     QFile plan(folder + QStringLiteral("/plan.json"));
     if (!plan.open(QIODevice::ReadOnly))

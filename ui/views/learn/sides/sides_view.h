@@ -36,8 +36,8 @@ public:
 
     /// Makes the question as the chat would ask it now: of a message of the chat, none if it is not
     /// shown, or (0) of words that the user typed here.
-    using QuestionMaker = std::function<std::optional<ChatSession::Aside>(const QString& words,
-                                                                          MessageId question)>;
+    using QuestionMaker =
+        std::function<std::optional<ChatSession::Aside>(const QString& words, MessageId question)>;
 
     /// Without it nothing can be asked.
     void setQuestionMaker(QuestionMaker maker);
