@@ -91,7 +91,8 @@ string(SHA256 kernel_hash "${kernel_text}")
 string(SUBSTRING "${kernel_hash}" 0 16 kernel_hash)
 set(kernel_mark "swift-studio-kernels-${kernel_hash}")
 
-# add_kernel_image(NAME SOURCE): NAME.fatbin in the module folder, for all targets, with the mark behind.
+# add_kernel_image(NAME SOURCE): NAME.fatbin in the module folder, for all targets, with the mark behind. The cache
+# folder keeps it under that mark, so that no other build compiles it again.
 function(add_kernel_image name source)
     if(NOT found_nvcc)
         if(wants_kernels)
@@ -102,13 +103,15 @@ function(add_kernel_image name source)
         return()
     endif()
     set(image "${SWIFT_STUDIO_MODULE_DIR}/${name}.fatbin")
-    set(made "${CMAKE_CURRENT_BINARY_DIR}/${name}")
+    set(kept "${SWIFT_STUDIO_CACHE}/kernels/${kernel_mark}-${name}.fatbin")
+    set(plain "${CMAKE_CURRENT_BINARY_DIR}/${name}.plain")
+    set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/make_kernel_image.sh")
     file(MAKE_DIRECTORY "${SWIFT_STUDIO_MODULE_DIR}")
     add_custom_command(OUTPUT "${image}"
-        COMMAND "${found_nvcc}" ${kernel_flags} ${kernel_targets} -I "${CMAKE_SOURCE_DIR}"
-            -fatbin -o "${made}.plain" "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
-        COMMAND sh -c "{ cat '${made}.plain' && printf %s '${kernel_mark}'; } > '${image}'"
-        DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${kernel_files}
-        COMMENT "Compiling ${name} for NVIDIA GPUs (some minutes)" VERBATIM)
+        COMMAND sh "${script}" "${kept}" "${image}" "${plain}" "${kernel_mark}"
+            "${found_nvcc}" ${kernel_flags} ${kernel_targets} -I "${CMAKE_SOURCE_DIR}"
+            -fatbin -o "${plain}" "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
+        DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${kernel_files} "${script}"
+        COMMENT "Making ${name} for NVIDIA GPUs (some minutes where they were never compiled)" VERBATIM)
     add_custom_target(${name} ALL DEPENDS "${image}")
 endfunction()

@@ -4,6 +4,7 @@
 # Sourced, never run. Progress goes to standard error: standard output belongs to the programs.
 
 set -euo pipefail
+unset CDPATH # with it cd may go elsewhere, and prints where
 
 sourceDir="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
 readonly sourceDir
@@ -63,6 +64,15 @@ jobCount() {
     echo "${SWIFT_STUDIO_JOBS:-$((cores < byMemory ? cores : byMemory))}"
 }
 
+# alone PRESET COMMAND ...: runs the command in the checkout while no other run of these scripts works on the
+# preset's build folder.
+alone() (
+    cd "$sourceDir" && mkdir -p build && exec 9>"build/.lock-$1" || exit 1
+    flock -n 9 || { say "      waiting for another run that works on build/$1" && flock 9; } || exit 1
+    shift
+    "$@"
+)
+
 # Configures a preset: configurePreset NAME [CMAKE ARGUMENT ...]
 configurePreset() {
     local preset="$1" warningsAsErrors=()
@@ -70,8 +80,8 @@ configurePreset() {
     [[ -z "${SWIFT_STUDIO_WERROR:-}" ]] ||
         warningsAsErrors=("-DSWIFT_STUDIO_WARNINGS_AS_ERRORS=$SWIFT_STUDIO_WERROR")
     sayStep "configuring build/$preset"
-    (cd "$sourceDir" && cmake --preset "$preset" --log-level=NOTICE \
-        -DSWIFT_STUDIO_CACHE="$SWIFT_STUDIO_CACHE" "${warningsAsErrors[@]}" "$@" >&2) ||
+    alone "$preset" cmake --preset "$preset" --log-level=NOTICE \
+        -DSWIFT_STUDIO_CACHE="$SWIFT_STUDIO_CACHE" "${warningsAsErrors[@]}" "$@" >&2 ||
         fail "CMake could not configure build/$preset; its message stands above (after moving the checkout or changing compilers, remove build/$preset and run this again)."
 }
 
@@ -81,8 +91,7 @@ buildPreset() {
     shift
     jobs="$(jobCount)"
     sayStep "building build/$preset ($jobs jobs)"
-    (cd "$sourceDir" && cmake --build --preset "$preset" --parallel "$jobs" \
-        ${1:+--target "$@"} >&2) ||
+    alone "$preset" cmake --build --preset "$preset" --parallel "$jobs" ${1:+--target "$@"} >&2 ||
         fail "the build of build/$preset failed; the compiler's message stands above."
 }
 

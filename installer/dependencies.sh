@@ -148,12 +148,14 @@ fetch() {
     rm -rf "$workFolder/download"
     mkdir -p "$workFolder/download" "$SWIFT_STUDIO_CACHE/downloads"
     # pip's own scratch space goes to the cache folder too: that is where space was looked for.
-    if ! output="$(TMPDIR="$workFolder" "${pipCommand[@]}" download --no-deps --no-cache-dir --retries 2 \
-        --disable-pip-version-check --progress-bar off "${choice[@]}" \
+    # Nothing is installed, so whoever lets pip work in virtual environments only need not mind.
+    if ! output="$(TMPDIR="$workFolder" PIP_REQUIRE_VIRTUALENV=0 "${pipCommand[@]}" download --no-deps \
+        --no-cache-dir --retries 2 --disable-pip-version-check --progress-bar off "${choice[@]}" \
         --dest "$workFolder/download" "${pinRequirement[$name]}" </dev/null 2>&1)"; then
         [[ "$output" == *"No space left"* ]] &&
             fail "no space is left in $SWIFT_STUDIO_CACHE to fetch ${pinRequirement[$name]}: free some, or name another folder with SWIFT_STUDIO_CACHE."
-        fail "${pinRequirement[$name]} could not be fetched (pip says: $(firstMatch '^ERROR' "$output")): check the network and pip's index settings, then run this again."
+        # Where a connection breaks, "ERROR: Exception:" tells nothing and the last line says what it was.
+        fail "${pinRequirement[$name]} could not be fetched (pip says: $(firstMatch '^ERROR.*[^:]$' "$output")): check the network and pip's index settings, then run this again."
     fi
     local arrived=("$workFolder/download"/*)
     checkHash "$name" "${arrived[0]}"
@@ -179,9 +181,10 @@ PYTHON
 
 # --- parts of the cache folder -------------------------------------------------------------------
 
-# writeStamp STAMP RECIPE FOLDER: what the part was made from, and the size of each file in it.
+# writeStamp STAMP RECIPE FOLDER: what the part was made from, and the size of each file in it, in the same
+# order in every language.
 writeStamp() {
-    { echo "$2" && (cd "$3" && find . -type f ! -name '.stamp*' -printf '%s %p\n' | sort -k 2); } >"$1"
+    { echo "$2" && (cd "$3" && find . -type f ! -name '.stamp*' -printf '%s %p\n' | LC_ALL=C sort -k 2); } >"$1"
 }
 
 # isInPlace STAMP RECIPE FOLDER: the stamp tells this recipe and every file still has its size.
@@ -245,7 +248,7 @@ makeCuda() {
 # files compile each of forty small files alone, which takes three times as long as these two.
 makeSentencepiece() {
     local made="$workFolder/sentencepiece-made" build="$workFolder/sentencepiece-build"
-    local tree="$workFolder/sentencepiece-0.2.1/sentencepiece" output name
+    local tree="$workFolder/sentencepiece-0.2.1/sentencepiece" output name compiler
     fetch sentencepiece
     sayStep "      building sentencepiece"
     output="$(tar -xzf "$SWIFT_STUDIO_CACHE/downloads/${pinFile[sentencepiece]}" -C "$workFolder" 2>&1)" ||
@@ -264,8 +267,9 @@ makeSentencepiece() {
             echo '#include "google/protobuf/port_undef.inc"'
         fi
     done >"$build/protobuf.cc"
+    read -ra compiler <<<"${CXX:-c++}" # as CMake reads it: "ccache g++" are two words
     if ! output="$(cd "$build" && printf '%s\0' reader protobuf |
-        xargs -0 -P "$(jobCount)" -I NAME "${CXX:-c++}" -std=c++17 -O1 -DNDEBUG -w -fPIC -pthread \
+        xargs -0 -P "$(jobCount)" -I NAME "${compiler[@]}" -std=c++17 -O1 -DNDEBUG -w -fPIC -pthread \
             -fvisibility=hidden -DHAVE_PTHREAD=1 -D_USE_INTERNAL_STRING_VIEW -I. -I"$tree" -I"$tree/src" \
             -I"$tree/src/builtin_pb" -I"$tree/third_party" -I"$tree/third_party/protobuf-lite" \
             -c NAME.cc -o NAME.o 2>&1 &&
@@ -303,7 +307,8 @@ isModelInPlace() {
 # needSpace WHAT MEGABYTES: before something large is begun.
 needSpace() {
     local freeMegabytes
-    freeMegabytes="$(df -Pk "$SWIFT_STUDIO_CACHE" | awk 'NR == 2 { print int($4 / 1024) }')"
+    # This column alone: names of network disks may hold spaces.
+    freeMegabytes="$(df -k --output=avail "$SWIFT_STUDIO_CACHE" | awk 'NR == 2 { print int($1 / 1024) }')"
     ((freeMegabytes >= $2)) ||
         fail "$1 needs $2 MB free in $SWIFT_STUDIO_CACHE, but only $freeMegabytes MB are: free some space, or name another folder with SWIFT_STUDIO_CACHE."
 }

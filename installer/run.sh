@@ -22,8 +22,8 @@ With --terminal a chat starts in this terminal instead ('swift-run chat'); when 
 none, one example prompt is answered ('swift-run generate --chat'). Arguments go to swift-run, for
 example '--max-tokens 100'.
 
-Environment: SWIFT_STUDIO_CACHE, SWIFT_STUDIO_JOBS, SWIFT_STUDIO_SKIP_PACKAGES, as told by
-'installer/test.sh --help'.
+Environment: SWIFT_STUDIO_CACHE, SWIFT_STUDIO_JOBS, SWIFT_STUDIO_CUDA, SWIFT_STUDIO_SKIP_PACKAGES,
+as told by 'installer/test.sh --help'.
 TEXT
 }
 
@@ -62,8 +62,12 @@ hasDisplay() {
 
 # The window, or where no display is what it would have shown.
 openWindow() {
-    local program="$sourceDir/build/release/bin/swift-studio" picture status=0
-    if hasDisplay || hasOption --screenshot "$@"; then
+    local program="$sourceDir/build/release/bin/swift-studio" option picture status=0
+    # With these it draws no picture, but says what is asked for, or that it needs a display.
+    for option in --screenshot --help -h --version --ask --lesson; do
+        hasOption "$option" "$@" && ! hasDisplay && exec "$program" "$@"
+    done
+    if hasDisplay; then
         # Its files open by a double click; where that fails the window opens all the same.
         hasOption --screenshot "$@" || "$sourceDir/installer/desktop.sh" "$program" || true
         exec "$program" "$@"

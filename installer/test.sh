@@ -19,6 +19,8 @@ Environment:
   SWIFT_STUDIO_JOBS           number of compilers and tests at a time (default: cores, less when
                               memory is short)
   SWIFT_STUDIO_WERROR         1: compiler warnings are errors, 0: they are not (default: 1 on Debian 12)
+  SWIFT_STUDIO_CUDA           1: kernels for NVIDIA GPUs are compiled, 0: they are not (default: 1 where
+                              there is such a GPU)
   SWIFT_STUDIO_SKIP_PACKAGES=1  install no Debian packages
 
 Exit status: 0 all tests passed, 1 otherwise.
