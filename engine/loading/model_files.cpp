@@ -346,16 +346,19 @@ Result<std::optional<TemplateText>> ModelFiles::chatTemplate() const {
         ENGINE_TRY(std::string text, readTextFile(*path, kMaxTemplateBytes));
         return std::optional(TemplateText{std::move(text), "chat_template.jinja"});
     }
-    const auto path = tokenizerConfigPath();
-    if (!path)
-        return std::optional<TemplateText>();
-    ENGINE_TRY(const JsonDocument document, readJsonFile(path->string()));
-    auto found = templateOf(document.root()["chat_template"]);
-    if (!found)
-        return inFile(*path, found.error());
-    if (!found.value())
-        return std::optional<TemplateText>();
-    return std::optional(TemplateText{*std::move(found.value()), "tokenizer_config.json"});
+    // The second one is that of the processor of a model that also sees.
+    for (const char* const name : {"tokenizer_config.json", "chat_template.json"}) {
+        const auto path = ifThere(m_path / name);
+        if (!path)
+            continue;
+        ENGINE_TRY(const JsonDocument document, readJsonFile(path->string()));
+        auto found = templateOf(document.root()["chat_template"]);
+        if (!found)
+            return inFile(*path, found.error());
+        if (found.value())
+            return std::optional(TemplateText{*std::move(found.value()), name});
+    }
+    return std::optional<TemplateText>();
 }
 
 } // namespace engine

@@ -54,7 +54,7 @@ public:
     Result<std::unique_ptr<WeightSource>> weights() const;
 
     /// tokenizer.json / tokenizer.model / tokenizer_config.json of a folder, if they are there, and
-    /// what older ones hold beside tokenizer.model: added_tokens.json / special_tokens_map.json.
+    /// what older ones hold beside them: added_tokens.json / special_tokens_map.json.
     std::optional<std::filesystem::path> tokenizerJsonPath() const;
     std::optional<std::filesystem::path> tokenizerModelPath() const;
     std::optional<std::filesystem::path> tokenizerConfigPath() const;
@@ -64,8 +64,8 @@ public:
     /// The opened GGUF file, or null for a folder.
     const GgufFile* gguf() const;
 
-    /// chat_template.jinja, tokenizer_config.json's chat_template ("default" of a list), or the
-    /// GGUF's.
+    /// chat_template.jinja, the chat_template of tokenizer_config.json or else of
+    /// chat_template.json ("default" of a list), or the GGUF's.
     Result<std::optional<TemplateText>> chatTemplate() const;
 
 private:

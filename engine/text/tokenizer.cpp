@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 namespace engine {
 
@@ -73,9 +74,26 @@ void applyConfig(const TokenizerConfig& config, BpeParts& parts) {
     }
 }
 
-Result<std::unique_ptr<Tokenizer>> loadJson(const std::string& path,
-                                            const TokenizerConfig& config) {
+/// Puts the added_tokens.json beside a tokenizer.json into the configuration, but for the ids that
+/// the newer file gives to added tokens of its own (`own`).
+Result<void> addTokensFile(const JsonValue& own, const ModelFiles& files, TokenizerConfig& config) {
+    ENGINE_TRY(const std::vector<AddedToken> more, readAddedTokensFile(files, config));
+    if (more.empty())
+        return {};
+    std::unordered_set<std::int64_t> taken;
+    for (const JsonValue& token : own.items())
+        taken.insert(token["id"].asInteger().value_or(kNoToken));
+    for (const AddedToken& token : more)
+        if (!taken.contains(token.id))
+            config.addedTokens.push_back(token);
+    std::ranges::stable_sort(config.addedTokens, {}, &AddedToken::id);
+    return {};
+}
+
+Result<std::unique_ptr<Tokenizer>>
+loadJson(const std::string& path, const ModelFiles& files, TokenizerConfig config) {
     ENGINE_TRY(const JsonDocument document, readJsonFile(path));
+    ENGINE_TRY_DO(addTokensFile(document.root()["added_tokens"], files, config));
     ENGINE_TRY(BpeParts parts, readTokenizerJson(document.root(), path, config));
     applyConfig(config, parts);
     return ByteLevelBpe::make(std::move(parts));
@@ -226,10 +244,7 @@ std::string readableToken(const Tokenizer& tokenizer, TokenId id) {
 }
 
 TokenId firstIdBeyond(const Tokenizer& tokenizer, int vocabSize) {
-    // Those that its configuration adds behind its own are no part of what belongs to a model.
-    const auto* bpe = dynamic_cast<const ByteLevelBpe*>(&tokenizer);
-    const int end = bpe != nullptr ? bpe->ownVocabSize() : tokenizer.vocabSize();
-    for (TokenId id = vocabSize; id < end; ++id)
+    for (TokenId id = vocabSize; id < tokenizer.ownVocabSize(); ++id)
         if (!tokenizer.isSpecial(id) && !tokenizer.tokenText(id).empty())
             return id;
     return kNoToken;
@@ -241,7 +256,7 @@ Result<std::unique_ptr<Tokenizer>> loadTokenizer(const ModelFiles& files) {
     ENGINE_TRY(const TokenizerConfig config, readTokenizerConfig(files));
     const auto modelPath = files.tokenizerModelPath();
     if (const auto path = files.tokenizerJsonPath()) {
-        auto loaded = loadJson(path->string(), config);
+        auto loaded = loadJson(path->string(), files, config);
         const bool isUnsupported = !loaded && loaded.error().code == ErrorCode::Unsupported;
         if (!isUnsupported || !modelPath)
             return loaded;

@@ -47,6 +47,10 @@ public:
     /// Number of ids that decode knows: 0 .. vocabSize() - 1, added tokens included.
     virtual int vocabSize() const = 0;
 
+    /// The first of them, without those that are added by a configuration alone: what belongs to
+    /// a model.
+    virtual int ownVocabSize() const { return vocabSize(); }
+
     /// The entry as the vocabulary spells it ("Ġthe", "▁the", "<0x0A>"); empty for a gap.
     virtual std::string tokenText(TokenId id) const = 0;
 

@@ -46,9 +46,7 @@ public:
     Result<std::vector<TokenId>> encode(std::string_view text, bool addSpecial) const override;
     std::unique_ptr<TokenDecoding> startDecoding(bool skipSpecial) const override;
     int vocabSize() const override;
-
-    /// The ids of the tokenizer's own file: those behind them are added by its configuration alone.
-    int ownVocabSize() const;
+    int ownVocabSize() const override;
     std::string tokenText(TokenId id) const override;
     std::string tokenBytes(TokenId id) const override;
     bool isSpecial(TokenId id) const override;

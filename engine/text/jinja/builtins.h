@@ -4,8 +4,8 @@
 #include "engine/text/jinja/values/text.h"
 #include "engine/text/jinja/values/value.h"
 
-/// What a template may call: filters, tests, methods of texts and dicts, and functions. These are
-/// the ones that published chat templates use; any other is refused by its name.
+/// What a template may call: filters, tests, methods and functions. These are the ones that
+/// published chat templates use; any other is refused by its name.
 namespace engine::jinja {
 
 /// A filter's code: what stands before the bar, then the arguments in parentheses.
@@ -26,12 +26,12 @@ TestFunction findTest(std::string_view name);
 /// A filter's code as a value, to be called with the arguments alone.
 Value boundTo(Value receiver, FilterFunction function);
 
-/// The method of a text or dict, ready to be called; nothing when it has none of this name. There
-/// are none that would change a list or dict, as in the sandbox that published templates are
+/// The method of a text, list or dict, ready to be called; nothing when it has none of this name.
+/// There are none that would change a list or dict, as in the sandbox that published templates are
 /// written for.
 std::optional<Value> boundMethod(const Value& receiver, std::string_view name);
 
-/// range, namespace, raise_exception and strftime_now, by name.
+/// range, dict, namespace, raise_exception and strftime_now, by name.
 std::vector<std::pair<std::string, Value>> globalFunctions();
 
 /// What namespace() returns: the one thing whose attributes a template may set.

@@ -99,15 +99,10 @@ Result<Value> Interpreter::evaluate(const Conditional& node) {
     return Value::undefined("the inline if-expression has no else and its condition is false");
 }
 
-Result<Value> Interpreter::evaluate(const AttributeAccess& node) {
-    ENGINE_TRY(const Value object, evaluate(*node.object));
-    return attributeOf(m_context, object, node.name);
-}
-
 Result<Value> Interpreter::evaluate(const ItemAccess& node) {
     ENGINE_TRY(const Value object, evaluate(*node.object));
     ENGINE_TRY(const Value key, evaluate(*node.key));
-    return itemOf(m_context, object, key);
+    return itemOf(m_context, object, key, node.isAttribute);
 }
 
 Result<Value> Interpreter::evaluate(const SliceAccess& node) {

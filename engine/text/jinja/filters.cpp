@@ -54,6 +54,20 @@ Result<Value> trim(RenderContext& context, const Value& input, const Arguments& 
     return strippedValue(context, Value::text(std::move(text)), bound.given(0), Side::Both);
 }
 
+/// An empty text is found before every character and at the end.
+std::vector<std::string_view> splitEverywhere(std::string_view text, std::int64_t limit) {
+    std::vector<std::string_view> parts;
+    std::size_t start = 0;
+    for (const std::size_t offset : utf8::characterOffsets(text)) {
+        if (static_cast<std::int64_t>(parts.size()) == limit)
+            break;
+        parts.push_back(text.substr(start, offset - start));
+        start = offset;
+    }
+    parts.push_back(text.substr(start));
+    return parts;
+}
+
 Result<Value> replaceAll(RenderContext& context, const Value& input, const Arguments& arguments) {
     ENGINE_TRY(const auto bound,
                BoundArguments::bind("replace", arguments, {"old", "new", "count"}, 2));
@@ -65,29 +79,15 @@ Result<Value> replaceAll(RenderContext& context, const Value& input, const Argum
         ENGINE_TRY(limit, bound.integerOr(2, -1));
     }
     ENGINE_TRY_DO(context.spendReading(text.size() + wanted.size()));
-    std::string out;
-    std::size_t start = 0;
-    for (std::int64_t done = 0; done != limit; ++done) {
-        const std::size_t found = findText(text, wanted, start);
-        if (found == std::string_view::npos)
-            break;
-        ENGINE_TRY_DO(context.spend(replacement.size() / 16));
-        out.append(text, start, found - start);
-        out += replacement;
-        start = found + wanted.size();
-        if (out.size() > context.maxTextBytes())
-            break;
-        if (!wanted.empty())
-            continue;
-        // An empty text is found before every character and at the end.
-        if (start == text.size())
-            break;
-        const std::size_t bytes = utf8::characterAt(text, start).bytes;
-        out.append(text, start, bytes);
-        start += bytes;
-    }
-    out.append(text, start);
-    ENGINE_TRY_DO(context.spendText(out.size()));
+    const auto parts =
+        wanted.empty() ? splitEverywhere(text, limit) : splitText(text, wanted, limit);
+    const auto added = checked::mul(parts.size() - 1, replacement.size());
+    if (!added)
+        return templateLimit("a text grows too long");
+    ENGINE_TRY_DO(context.spendText(text.size() + *added));
+    std::string out(parts.front());
+    for (std::size_t i = 1; i < parts.size(); ++i)
+        out.append(replacement).append(parts[i]);
     return Value::text(std::move(out));
 }
 
@@ -179,6 +179,14 @@ Result<Value> tojson(RenderContext& context, const Value& input, const Arguments
     return Value::text(std::move(json));
 }
 
+Result<Value> formatted(RenderContext& context, const Value& input, const Arguments& arguments) {
+    if (!arguments.named.empty())
+        return templateLimit("a format of named values is not supported");
+    ENGINE_TRY(std::string text, toText(context, input));
+    ENGINE_TRY(const Value values, Value::sequence(SequenceKind::Tuple, arguments.positional));
+    return calculate(context, ArithmeticOperator::Modulo, Value::text(std::move(text)), values);
+}
+
 Result<Value> length(RenderContext& context, const Value& input, const Arguments& arguments) {
     ENGINE_TRY_DO(BoundArguments::bind("length", arguments, {}));
     ENGINE_TRY(const std::int64_t count, lengthOf(context, input));
@@ -207,7 +215,6 @@ Result<Value> first(RenderContext& context, const Value& input, const Arguments&
         Sequence& generator = *input.asSequence();
         if (generator.consumed < generator.items.size())
             return generator.items[generator.consumed++];
-        return Value::undefined("No first item, sequence was empty.");
     }
     if (input.isText() && !input.asText().empty())
         return Value::text(input.asText().substr(0, utf8::characterAt(input.asText(), 0).bytes));
@@ -239,6 +246,7 @@ constexpr std::pair<std::string_view, FilterFunction> kFilters[] = {
     {"d", standIn},
     {"default", standIn},
     {"first", first},
+    {"format", formatted},
     {"indent", indent},
     {"int", toInteger},
     {"items", items},

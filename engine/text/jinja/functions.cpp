@@ -39,13 +39,37 @@ Result<Value> makeRange(RenderContext& context, const Value&, const Arguments& a
     return Value::range(std::move(numbers), fmt::format("range({}, {}{})", start, stop, suffix));
 }
 
-Result<Value> makeNamespace(RenderContext& context, const Value&, const Arguments& arguments) {
+/// What dict() and namespace() are made of: a dict or pairs, then what is named.
+Result<Dict> entriesOf(RenderContext& context, const Arguments& arguments) {
     ENGINE_TRY_DO(context.spend(20 + 4 * arguments.named.size()));
-    if (!arguments.positional.empty())
-        return templateError("namespace() takes named arguments only");
-    Dict attributes;
+    if (arguments.positional.size() > 1)
+        return templateError("a dict is made of one value at most");
+    Value from = arguments.positional.empty() ? Value() : arguments.positional.front();
+    if (from.is(Kind::Dict)) {
+        ENGINE_TRY(from, findFilter("items")(context, from, {}));
+    }
+    ENGINE_TRY(const Items pairs, itemsOf(context, from));
+    Dict dict;
+    for (const Value& pair : *pairs) {
+        ENGINE_TRY(const Items parts, itemsOf(context, pair));
+        if (parts->size() != 2)
+            return templateError("a dict is made of pairs");
+        const Value& key = parts->front();
+        ENGINE_TRY_DO(context.spend(6 + (key.isText() ? key.asText().size() / 16 : 0)));
+        ENGINE_TRY_DO(dict.set(key, parts->back()));
+    }
     for (const auto& [name, value] : arguments.named)
-        attributes.setText(name, value);
+        dict.setText(name, value);
+    return dict;
+}
+
+Result<Value> makeDict(RenderContext& context, const Value&, const Arguments& arguments) {
+    ENGINE_TRY(Dict entries, entriesOf(context, arguments));
+    return Value::dict(std::move(entries));
+}
+
+Result<Value> makeNamespace(RenderContext& context, const Value&, const Arguments& arguments) {
+    ENGINE_TRY(Dict attributes, entriesOf(context, arguments));
     auto made = std::make_shared<Namespace>(std::move(attributes));
     context.keep(made);
     return Value::object(std::move(made));
@@ -153,6 +177,7 @@ std::optional<Value> Namespace::attribute(std::string_view name) const {
 
 std::vector<std::pair<std::string, Value>> globalFunctions() {
     constexpr std::pair<std::string_view, FilterFunction> kFunctions[] = {
+        {"dict", makeDict},
         {"namespace", makeNamespace},
         {"raise_exception", raiseException},
         {"range", makeRange},

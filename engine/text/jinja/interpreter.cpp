@@ -13,6 +13,14 @@ namespace {
 // Bounds the stack that a run needs; real templates stay below 50.
 constexpr int kMaxDepth = 500;
 
+/// loop.cycle(a, b): one after the other, round by round.
+Result<Value> cycle(RenderContext&, const Value& index, const Arguments& arguments) {
+    const auto count = static_cast<std::int64_t>(arguments.positional.size());
+    if (count == 0 || !arguments.named.empty())
+        return templateError("no items for cycling given");
+    return arguments.positional[static_cast<std::size_t>(index.asInteger() % count)];
+}
+
 /// The variable `loop`: where a for loop stands.
 class LoopState : public Object {
 public:
@@ -24,7 +32,33 @@ public:
 
     std::string_view typeName() const override { return "LoopContext"; }
 
-    std::optional<Value> attribute(std::string_view name) const override;
+    std::optional<Value> attribute(std::string_view name) const override {
+        const auto index = static_cast<std::int64_t>(m_index);
+        const auto length = static_cast<std::int64_t>(m_items->size());
+        const std::pair<std::string_view, std::int64_t> numbers[] = {
+            {"index", index + 1},
+            {"index0", index},
+            {"revindex", length - index},
+            {"revindex0", length - index - 1},
+            {"length", length},
+            {"depth", 1}, // of recursive loops, which there are none of
+            {"depth0", 0},
+        };
+        for (const auto& [known, number] : numbers)
+            if (name == known)
+                return Value::integer(number);
+        if (name == "first" || name == "last")
+            return Value::boolean(name == "first" ? index == 0 : index + 1 == length);
+        if (name == "cycle")
+            return boundTo(Value::integer(index), cycle);
+        if (name == "previtem")
+            return m_index > 0 ? (*m_items)[m_index - 1]
+                               : Value::undefined("there is no previous item");
+        if (name == "nextitem")
+            return m_index + 1 < m_items->size() ? (*m_items)[m_index + 1]
+                                                 : Value::undefined("there is no next item");
+        return std::nullopt;
+    }
 
     int depth() const override { return m_valueDepth; }
 
@@ -35,34 +69,6 @@ private:
     std::size_t m_index = 0;
     int m_valueDepth = 1;
 };
-
-std::optional<Value> LoopState::attribute(std::string_view name) const {
-    const auto index = static_cast<std::int64_t>(m_index);
-    const auto length = static_cast<std::int64_t>(m_items->size());
-    if (name == "index")
-        return Value::integer(index + 1);
-    if (name == "index0")
-        return Value::integer(index);
-    if (name == "revindex")
-        return Value::integer(length - index);
-    if (name == "revindex0")
-        return Value::integer(length - index - 1);
-    if (name == "first")
-        return Value::boolean(index == 0);
-    if (name == "last")
-        return Value::boolean(index + 1 == length);
-    if (name == "length")
-        return Value::integer(length);
-    if (name == "depth" || name == "depth0") // of recursive loops, which there are none of
-        return Value::integer(name == "depth" ? 1 : 0);
-    if (name == "previtem")
-        return m_index > 0 ? (*m_items)[m_index - 1]
-                           : Value::undefined("there is no previous item");
-    if (name == "nextitem")
-        return m_index + 1 < m_items->size() ? (*m_items)[m_index + 1]
-                                             : Value::undefined("there is no next item");
-    return std::nullopt;
-}
 
 /// A macro as a value: the definition and the variables it sees.
 class Macro : public Object {
@@ -158,17 +164,6 @@ Result<Interpreter::Flow> Interpreter::execute(const PlainText& node) {
     return Flow::Next;
 }
 
-Result<Interpreter::Flow> Interpreter::execute(const Output& node) {
-    ENGINE_TRY(const Value value, evaluate(*node.value));
-    if (value.isText()) {
-        ENGINE_TRY_DO(append(value.asText()));
-        return Flow::Next;
-    }
-    ENGINE_TRY(const std::string text, toText(m_context, value));
-    ENGINE_TRY_DO(append(text));
-    return Flow::Next;
-}
-
 Result<Interpreter::Flow> Interpreter::execute(const If& node) {
     for (const auto& [condition, body] : node.branches) {
         ENGINE_TRY(const Value value, evaluate(*condition));
@@ -218,15 +213,21 @@ Result<Interpreter::Flow> Interpreter::execute(const For& node) {
     return isBodyFinished ? Flow::Next : executeInScope(node.otherwise);
 }
 
-Result<Interpreter::Flow> Interpreter::execute(const Set& node) {
-    ENGINE_TRY(const Value value, evaluate(*node.value));
-    ENGINE_TRY_DO(assign(node.target, value));
-    return Flow::Next;
-}
-
-Result<Interpreter::Flow> Interpreter::execute(const SetBlock& node) {
-    ENGINE_TRY(std::string text, capture(node.body));
-    ENGINE_TRY_DO(assign(node.target, Value::text(std::move(text))));
+Result<Interpreter::Flow> Interpreter::execute(const Assignment& node) {
+    if (node.body) {
+        ENGINE_TRY(std::string text, capture(*node.body));
+        m_blockText = Value::text(std::move(text));
+    }
+    Value value = m_blockText;
+    if (node.value != nullptr) {
+        ENGINE_TRY(value, evaluate(*node.value));
+    }
+    if (node.target) {
+        ENGINE_TRY_DO(assign(*node.target, value));
+        return Flow::Next;
+    }
+    ENGINE_TRY(const std::string text, toText(m_context, value));
+    ENGINE_TRY_DO(append(text));
     return Flow::Next;
 }
 
@@ -235,19 +236,6 @@ Result<Interpreter::Flow> Interpreter::execute(const MacroDefinition& node) {
     m_context.keep(made);
     m_scope->variables.insert_or_assign(node.name, Value::object(std::move(made)));
     return Flow::Next;
-}
-
-Result<Interpreter::Flow> Interpreter::execute(const FilterBlock& node) {
-    ENGINE_TRY(std::string text, capture(node.body));
-    m_blockText = Value::text(std::move(text));
-    ENGINE_TRY(const Value value, evaluate(*node.filter));
-    ENGINE_TRY(const std::string filtered, toText(m_context, value));
-    ENGINE_TRY_DO(append(filtered));
-    return Flow::Next;
-}
-
-Result<Interpreter::Flow> Interpreter::execute(const Block& node) {
-    return executeInScope(node.body);
 }
 
 Result<Interpreter::Flow> Interpreter::execute(const LoopExit& node) {

@@ -54,15 +54,11 @@ private:
     Result<void> assignParts(const Target& target, const Value& value);
 
     Result<Flow> execute(const PlainText& node);
-    Result<Flow> execute(const Output& node);
     Result<Flow> execute(const If& node);
     Result<Flow> execute(const For& node);
     Result<Items> filteredItems(const For& node, Items items);
-    Result<Flow> execute(const Set& node);
-    Result<Flow> execute(const SetBlock& node);
+    Result<Flow> execute(const Assignment& node);
     Result<Flow> execute(const MacroDefinition& node);
-    Result<Flow> execute(const FilterBlock& node);
-    Result<Flow> execute(const Block& node);
     Result<Flow> execute(const LoopExit& node);
 
     Result<void> bindParameters(const MacroDefinition& macro, const Arguments& arguments);
@@ -79,7 +75,6 @@ private:
     Result<Value> evaluate(const Junction& node);
     Result<Value> evaluate(const Comparison& node);
     Result<Value> evaluate(const Conditional& node);
-    Result<Value> evaluate(const AttributeAccess& node);
     Result<Value> evaluate(const ItemAccess& node);
     Result<Value> evaluate(const SliceAccess& node);
     Result<Value> evaluate(const Call& node);
@@ -92,7 +87,7 @@ private:
     int m_maxMacroDepth;
     std::shared_ptr<Scope> m_scope;
     std::string m_out;
-    Value m_blockText; ///< what the innermost filter of a filter block works on
+    Value m_blockText; ///< what the innermost filter of a block works on
     std::uint32_t m_line = 1;
     int m_depth = 0;
     int m_macroDepth = 0;

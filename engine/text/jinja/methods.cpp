@@ -43,33 +43,36 @@ Result<Value> listOf(RenderContext& context, const std::vector<std::string_view>
     return Value::list(std::move(items));
 }
 
-/// str.split and str.rsplit. From the right, too, a separator that overlaps itself is looked for
-/// from the left.
+/// str.split and str.rsplit.
 template <Side From>
 Result<Value> split(RenderContext& context, const Value& text, const Arguments& arguments) {
     ENGINE_TRY(const auto bound, BoundArguments::bind("split", arguments, {"sep", "maxsplit"}));
     ENGINE_TRY(const std::int64_t limit, bound.integerOr(1, -1));
     ENGINE_TRY_DO(context.spendText(text.asText().size()));
-    if (bound.given(0) == nullptr)
+    if (bound.given(0) == nullptr) {
         ENGINE_TRY_DO(context.spendLookingUp(text.asText().size()));
-    std::optional<std::string> separator;
-    if (bound.given(0) != nullptr) {
-        ENGINE_TRY(separator, bound.textOr(0, ""));
-        if (separator->empty())
-            return templateError("empty separator");
-        ENGINE_TRY_DO(context.spendReading(separator->size()));
+        return listOf(context, splitText(text.asText(), std::nullopt, limit, From));
     }
-    auto parts = splitText(text.asText(), separator, From == Side::Left ? limit : -1);
-    const std::int64_t splits = static_cast<std::int64_t>(parts.size()) - 1;
-    if (From == Side::Right && limit >= 0 && splits >= limit) {
-        const auto surplus = static_cast<std::ptrdiff_t>(splits - limit);
-        const char* const begin = text.asText().data();
-        const std::string_view last = parts[static_cast<std::size_t>(surplus)];
-        const char* const end = last.data() + last.size();
-        parts.erase(parts.begin(), parts.begin() + surplus);
-        parts.front() = std::string_view(begin, static_cast<std::size_t>(end - begin));
-    }
-    return listOf(context, parts);
+    ENGINE_TRY(const std::string separator, bound.textOr(0, ""));
+    if (separator.empty())
+        return templateError("empty separator");
+    ENGINE_TRY_DO(context.spendReading(separator.size()));
+    return listOf(context, splitText(text.asText(), separator, limit, From));
+}
+
+/// str.partition and str.rpartition.
+template <Side From>
+Result<Value> partition(RenderContext& context, const Value& text, const Arguments& arguments) {
+    ENGINE_TRY(const auto bound, BoundArguments::bind("partition", arguments, {"sep"}, 1));
+    ENGINE_TRY(std::string separator, bound.textOr(0, ""));
+    const Value between = Value::text(std::move(separator));
+    ENGINE_TRY(const Value cut, split<From>(context, text, {{between, Value::integer(1)}, {}}));
+    std::vector<Value> parts = cut.asSequence()->items;
+    if (parts.size() == 2)
+        parts.insert(parts.begin() + 1, between);
+    else
+        parts.insert(From == Side::Left ? parts.end() : parts.begin(), 2, Value::text(""));
+    return Value::sequence(SequenceKind::Tuple, std::move(parts));
 }
 
 Result<Value> lines(RenderContext& context, const Value& text, const Arguments& arguments) {
@@ -84,19 +87,35 @@ Result<Value> title(RenderContext& context, const Value& text, const Arguments& 
     return Value::text(utf8::titled(text.asText()));
 }
 
-/// str.find in the whole text, or str.count.
-template <bool Counts>
+enum class Search : std::uint8_t { Find, Index, Count };
+
+/// str.find, str.index or str.count in the whole text.
+template <Search Wanted>
 Result<Value> find(RenderContext& context, const Value& text, const Arguments& arguments) {
     ENGINE_TRY(const auto bound, BoundArguments::bind("find", arguments, {"sub"}, 1));
     ENGINE_TRY(const std::string wanted, bound.textOr(0, ""));
     if (wanted.empty())
         return templateLimit("looking for an empty text is not supported");
     ENGINE_TRY_DO(context.spend(2 + (text.asText().size() + wanted.size()) / 16));
-    const auto parts = splitText(text.asText(), wanted, Counts ? -1 : 1);
-    if (parts.size() == 1)
-        return Value::integer(Counts ? 0 : -1);
-    return Value::integer(
-        static_cast<std::int64_t>(Counts ? parts.size() - 1 : utf8::characterCount(parts.front())));
+    const auto parts = splitText(text.asText(), wanted, Wanted == Search::Count ? -1 : 1);
+    if (Wanted == Search::Count)
+        return Value::integer(static_cast<std::int64_t>(parts.size()) - 1);
+    if (Wanted == Search::Index && parts.size() == 1)
+        return templateError("substring not found");
+    const std::size_t place = utf8::characterCount(parts.front());
+    return Value::integer(parts.size() == 1 ? -1 : static_cast<std::int64_t>(place));
+}
+
+/// list.index in the whole list.
+Result<Value> indexOf(RenderContext& context, const Value& list, const Arguments& arguments) {
+    ENGINE_TRY(const auto bound, BoundArguments::bind("index", arguments, {"value"}, 1));
+    const std::vector<Value>& items = list.asSequence()->items;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        ENGINE_TRY(const bool isEqual, areEqual(context, items[i], bound.valueAt(0)));
+        if (isEqual)
+            return Value::integer(static_cast<std::int64_t>(i));
+    }
+    return templateError("what is looked for is not in the list");
 }
 
 bool touches(const Value& text, const std::string& affix, Side side) {
@@ -149,13 +168,16 @@ Result<Value> join(RenderContext& context, const Value& text, const Arguments& a
 constexpr std::string_view kFilterMethods[] = {"capitalize", "lower", "replace", "strip", "upper"};
 
 constexpr std::pair<std::string_view, FilterFunction> kTextMethods[] = {
-    {"count", find<true>},
+    {"count", find<Search::Count>},
     {"endswith", touchesAny<Side::Right>},
-    {"find", find<false>},
+    {"find", find<Search::Find>},
+    {"index", find<Search::Index>},
     {"join", join},
     {"lstrip", strip<Side::Left>},
+    {"partition", partition<Side::Left>},
     {"removeprefix", withoutAffix<Side::Left>},
     {"removesuffix", withoutAffix<Side::Right>},
+    {"rpartition", partition<Side::Right>},
     {"rsplit", split<Side::Right>},
     {"rstrip", strip<Side::Right>},
     {"split", split<Side::Left>},
@@ -252,6 +274,8 @@ std::optional<Value> boundMethod(const Value& receiver, std::string_view name) {
         function = findNamed(kTextMethods, name);
     else if (receiver.is(Kind::Dict))
         function = findNamed(kDictMethods, name);
+    else if (receiver.isSequence(SequenceKind::List) && name == "index")
+        function = indexOf;
     if (function == nullptr)
         return std::nullopt;
     return boundTo(receiver, function);

@@ -141,6 +141,11 @@ private:
             return replace(2, R"(\x0B)");
         case 'u':
             return unicodeEscape();
+        case 'b':
+        case 'B':
+            if (m_classDepth == 0)
+                return wordBoundary(c == 'B');
+            [[fallthrough]];
         default:
             copy(escapeLength());
             return {};
@@ -171,6 +176,15 @@ private:
         if (m_pattern[m_position + 1] == 'S') // PCRE2's own \S, plus what it takes for a space
             return replace(2, R"(\S\x{180E})");
         return unsupported(m_pattern, "\\W or \\H inside brackets");
+    }
+
+    /// \b, or \B: PCRE2's own do not count marks and joiners of words among their characters.
+    Result<void> wordBoundary(bool isNegated) {
+        return replace(2,
+                       fmt::format("(?:(?<=[{0}])(?{1}[{0}])|(?<![{0}])(?{2}[{0}]))",
+                                   kLoneWordItems,
+                                   isNegated ? '=' : '!',
+                                   isNegated ? '!' : '='));
     }
 
     Result<void> unicodeEscape() {

@@ -90,7 +90,6 @@ std::string TokenizerConfig::textFor(std::string_view use) const {
 
 Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files) {
     TokenizerConfig config;
-    bool listsAddedTokens = false;
     if (const auto path = files.tokenizerConfigPath()) {
         ENGINE_TRY(const JsonDocument document, readJsonFile(path->string()));
         const JsonValue root = document.root();
@@ -102,7 +101,7 @@ Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files) {
             !config.tokenizerClass.empty() && !config.tokenizerClass.starts_with("LlamaTokenizer");
         config.isLegacy = isOtherClass || root["legacy"].asBool().value_or(true);
         config.addsPrefixSpace = root["add_prefix_space"].asBool().value_or(true);
-        listsAddedTokens = root.contains("added_tokens_decoder");
+        config.listsAddedTokens = root.contains("added_tokens_decoder");
         for (const auto& [key, value] : root["added_tokens_decoder"].members()) {
             ENGINE_TRY(AddedToken token, readAddedToken(key, value, path->string()));
             if (!token.content.empty())
@@ -111,7 +110,7 @@ Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files) {
         std::ranges::stable_sort(config.addedTokens, {}, &AddedToken::id);
         readNamedTokens(root, config);
     }
-    if (const auto path = files.specialTokensMapPath(); path && !listsAddedTokens) {
+    if (const auto path = files.specialTokensMapPath(); path && !config.listsAddedTokens) {
         ENGINE_TRY(const JsonDocument map, readJsonFile(path->string()));
         readNamedTokens(map.root(), config);
     }
@@ -122,7 +121,7 @@ Result<std::vector<AddedToken>> readAddedTokensFile(const ModelFiles& files,
                                                     const TokenizerConfig& config) {
     std::vector<AddedToken> added;
     const auto path = files.addedTokensPath();
-    if (!path || !config.addedTokens.empty())
+    if (!path || config.listsAddedTokens)
         return added;
     std::vector<AddedToken> special = config.moreSpecialTokens;
     for (const std::optional<AddedToken>& named : config.namedTokens)
@@ -145,7 +144,8 @@ Result<std::vector<AddedToken>> readAddedTokensFile(const ModelFiles& files,
         if (!text.empty())
             added.push_back({.content = std::string(text),
                              .id = static_cast<TokenId>(*id),
-                             .isSpecial = isNamed || isTurnEnd(text)});
+                             .isSpecial = isNamed || isTurnEnd(text),
+                             .isNormalized = !isNamed});
     }
     return added;
 }

@@ -29,6 +29,7 @@ struct TokenizerConfig {
     /// Source: LlamaTokenizer of transformers 4.
     bool isLegacy = true;
     bool addsPrefixSpace = true;
+    bool listsAddedTokens = false;       ///< has an added_tokens_decoder, though it may be empty
     std::vector<AddedToken> addedTokens; ///< added_tokens_decoder, by id
     /// By kTokenUses, without ids; a use that is said to have no token has an empty content.
     std::array<std::optional<AddedToken>, kTokenUses.size()> namedTokens;
@@ -46,9 +47,9 @@ struct TokenizerConfig {
 /// Reads both files where the folder has them. Errors: CorruptFile with the byte offset.
 Result<TokenizerConfig> readTokenizerConfig(const ModelFiles& files);
 
-/// The added_tokens.json of a folder whose `config` lists no added tokens; none if it has none.
-/// Those are special that the configuration names for a use, and those that end a turn.
-/// Errors: CorruptFile with the byte offset.
+/// The added_tokens.json of a folder whose `config` has no list of added tokens, as in
+/// transformers; none if there is no such file. Those are special that the configuration names for
+/// a use, and those that end a turn. Errors: CorruptFile with the byte offset.
 Result<std::vector<AddedToken>> readAddedTokensFile(const ModelFiles& files,
                                                     const TokenizerConfig& config);
 

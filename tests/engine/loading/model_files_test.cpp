@@ -57,7 +57,7 @@ private slots:
     void tensorsWithoutEffectAreNoted();
     void ggufMetadataWithoutEffectIsNoted();
     void brokenPartsNameTheirFile();
-    void chatTemplatesComeFromTheirThreePlaces();
+    void chatTemplatesComeFromTheirFourPlaces();
     void shardedFoldersOpen();
     void ggufBiasesAreReordered();
     void ggufConfigsAreChecked_data();
@@ -310,12 +310,14 @@ void ModelFilesTest::brokenPartsNameTheirFile() {
     QVERIFY(messageOf(ggufConfig(file)).contains("m.gguf: architecture mamba is not supported"));
 }
 
-void ModelFilesTest::chatTemplatesComeFromTheirThreePlaces() {
+void ModelFilesTest::chatTemplatesComeFromTheirFourPlaces() {
     const TemporaryFolder folder;
     folder.write("config.json", tinyConfigJson());
     const ModelFiles files = valueOf(ModelFiles::open(folder.path()));
     folder.write("tokenizer_config.json", R"({"bos_token":"<s>"})");
     QVERIFY(!valueOf(files.chatTemplate()));
+    folder.write("chat_template.json", R"({"chat_template":"of a processor"})");
+    QCOMPARE(valueOf(files.chatTemplate())->origin, std::string("chat_template.json"));
     folder.write("tokenizer_config.json", R"({"chat_template":"text"})");
     QCOMPARE(valueOf(files.chatTemplate())->text, std::string("text"));
     QCOMPARE(valueOf(files.chatTemplate())->origin, std::string("tokenizer_config.json"));

@@ -107,6 +107,39 @@ const std::pair<const char*, const char*> kJinja2[] = {
     {R"({{ 3 is ne 2 }}|{{ 3 is lt 2 }}|{{ 3 is gt(2) }}|{{ 2 is le 2 }}|)"
      R"({{ 2 is ge 3 }}|{{ 'a' is lessthan 'b' }}|{{ 1 is greaterthan 1 }})",
      R"(True|False|True|True|False|True|False)"},
+    {R"({{ '%s-%s' | format('a', 1) }}|{{ '%5s|%-5s|' % ('é', 'b') }}{{ '%03d' % 7 }}|)"
+     R"({{ '%+d' % 7 }}|{{ '%5.2f' % 1.257 }}|{{ '%-6.1f|' % 2 }}{{ '%d%%' % true }}|)"
+     R"({{ '%e' % 12345.678 }}|{{ '%g' % 0.00001 }}|{{ '%06.1f' % -2.25 }}|{{ '%s' % none }})",
+     R"(a-1|    é|b    |007|+7| 1.26|2.0   |1%|1.234568e+04|1e-05|-002.2|None)"},
+    {R"({{ 'aaa'.rsplit('aa', 1) }}|{{ 'aaaa'.rsplit('aa') }}|{{ 'aaa'.split('aa', 1) }}|)"
+     R"({{ 'é–é'.rsplit('–', 1) }}|{{ 'a--b--c'.rsplit('--', 1) }})",
+     R"(['a', '']|['', '', '']|['', 'a']|['é', 'é']|['a--b', 'c'])"},
+    {R"({{ 'a=b=c'.partition('=') }}|{{ 'a=b=c'.rpartition('=') }}|{{ 'abc'.partition('=') }}|)"
+     R"({{ 'abc'.rpartition('=') }}|{{ 'aaa'.rpartition('aa') }})",
+     R"(('a', '=', 'b=c')|('a=b', '=', 'c')|('abc', '', '')|('', '', 'abc')|('a', 'aa', ''))"},
+    {R"({{ 'héllo'.index('l') }}|{{ ['a', 'b', 'b'].index('b') }}|{{ [1, 2.0].index(2) }})",
+     R"(2|1|1)"},
+    {R"({% for x in [1, 2, 3] %}{{ loop.cycle('a', 'b') }}{{ loop.revindex }}{{ loop.depth }})"
+     R"({{ loop.last }},{% endfor %})",
+     R"(a31False,b21False,a11True,)"},
+    {R"({{ dict(a=1, b='x') }}|{{ dict([('k', 1), ('l', 2)]) }}|{{ dict({'a': 1}, a=2).a }}|)"
+     R"({{ dict() }})",
+     R"({'a': 1, 'b': 'x'}|{'k': 1, 'l': 2}|2|{})"},
+    {R"({% set n = namespace({'x': 1}, y=2) %}{% set n.z = n.x + n.y %}{{ n.x }}{{ n['y'] }})"
+     R"({{ n.z }}{{ n.w is defined }})",
+     R"(123False)"},
+    {R"({% set t | trim | upper %}  ab {% endset %}[{{ t }}]{% filter upper | replace('B', '-') %})"
+     R"(ab{{ 'c' }}{% endfilter %})",
+     R"([AB]A-C)"},
+    {R"({% for (k, v) in {'a': 1}.items() %}{{ k }}{{ v }}{% endfor %}{% set (x, y) = (3, 4) %})"
+     R"({{ x }}{{ y }})",
+     R"(a134)"},
+    {R"({{ ''.replace('', '.') }}|{{ 'abc'.replace('', '-', 2) }}|{{ 'abc'.replace('b', '', 0) }}|)"
+     R"({{ 'éa'.replace('', '.') }})",
+     R"(.|-a-bc|abc|.é.a.)"},
+    {R"({{ 1 + 2 * 3 ** 2 // 4 % 3 - 1 }}{{ 1 ~ 'a' + 'b' }}|{{ 2 ** 3 ** 1 }}|)"
+     R"({{ '  xyx '.strip().strip('x') }})",
+     R"(11ab|8|y)"},
     {R"({{ 3 is integer }}|{{ true is integer }}|{{ 3.0 is integer }}|)"
      R"({{ 3.0 is float }}|{{ 3 is float }})",
      R"(True|False|False|True|False)"},
@@ -281,7 +314,7 @@ private slots:
     void whatIsNotSupportedAndOnlySeenWhenItIsReachedIsNamed() {
         const std::pair<const char*, const char*> cases[] = {
             {"{{ 'a'.zfill(3) }}", "'str' has no attribute 'zfill'"},
-            {"{{ [1].index(1) }}", "'list' has no attribute 'index'"},
+            {"{{ [1].count(1) }}", "'list' has no attribute 'count'"},
             {"{{ joiner(',') }}", "'joiner' is undefined"},
             {"{{ [1] | map('batch') | list }}", "the filter 'batch' is not supported"},
             {"{{ [1] | select('divisibleby', 2) | list }}",
@@ -290,7 +323,12 @@ private slots:
             {"{{ 'abc'.find('c', 1) }}", "find() takes at most 1 arguments, not 2"},
             {"{{ 'abc'.count('') }}", "looking for an empty text is not supported"},
             {"{{ {} | tojson(sort_keys=true) }}", "unexpected keyword argument 'sort_keys'"},
-            {"{{ '%5.2f' % 1.5 }}", "'%5' in a text is not supported"},
+            {"{{ '%5x' % 1 }}", "'%5x' in a text is not supported"},
+            {"{{ '%.f' % 1 }}", "'%.f' in a text is not supported"},
+            {"{{ '%10000d' % 1 }}", "'%10000d' in a text is not supported"},
+            {"{{ 'a %' % 1 }}", "'%' in a text is not supported"},
+            {"{{ 1e999 }}", "the number does not fit into 64 bits"},
+            {"{{ '%(a)s' | format(a=1) }}", "a format of named values is not supported"},
             {"{{ 1.5 ** 2 }}", "** of numbers with a fraction is not supported"},
             {"{{ namespace(a=1) }}", "a Namespace cannot be printed"},
             {"{{ {(1, 2): 3} }}", "unhashable type: 'tuple'"},
@@ -304,14 +342,23 @@ private slots:
 
     void onlyWhatPythonCouldHaveIsUnsupported() {
         for (const char* source : {"{{ 'a'.zfill(3) }}",
-                                   "{{ [1].index(1) }}",
+                                   "{{ [1].count(1) }}",
                                    "{{ joiner(',') }}",
                                    "{{ {} | tojson(sort_keys=true) }}",
+                                   "{{ '%d' % 1.5 }}",
                                    "{{ 1.25 | round(1) }}"}) {
             const auto text = rendered(source, Json::object());
             QVERIFY2(!text && text.error().code == ErrorCode::Unsupported, source);
         }
-        for (const char* source : {"{{ x.y }}", "{{ 'a' + 1 }}", "{{ raise_exception('a') }}"}) {
+        for (const char* source : {"{{ x.y }}",
+                                   "{{ 'a' + 1 }}",
+                                   "{{ raise_exception('a') }}",
+                                   "{{ 'a'.index('b') }}",
+                                   "{{ [1].index(2) }}",
+                                   "{{ 'a'.partition('') }}",
+                                   "{{ '%d' % 'a' }}",
+                                   "{{ dict([1]) }}",
+                                   "{% for x in [1] %}{{ loop.cycle() }}{% endfor %}"}) {
             const auto text = rendered(source, Json::object());
             QVERIFY2(!text && text.error().code == ErrorCode::InvalidInput, source);
         }

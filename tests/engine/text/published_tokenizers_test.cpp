@@ -112,6 +112,7 @@ private slots:
     void anUnknownTokenIsMissedWhenItIsNeeded();
     void addedTokensOfOlderFoldersAreRead();
     void addedTokensOfOlderFoldersAreChecked();
+    void addedTokensOfOlderFoldersCountBesideATokenizerJson();
     void aGemmaOfOllamaPutsNoSpaceInFrontAndHasNoImages();
     void piecesThatAreCalledByteLevelAreRefused();
     void aGemmaWithoutTypesIsRefused();
@@ -234,6 +235,22 @@ void PublishedTokenizersTest::addedTokensOfOlderFoldersAreChecked() {
         QVERIFY2(!tokenizer, text);
         QVERIFY(mentions(tokenizer.error().message, problem));
     }
+}
+
+/// The ids and texts are those of PreTrainedTokenizerFast of transformers 5.24.
+void PublishedTokenizersTest::addedTokensOfOlderFoldersCountBesideATokenizerJson() {
+    const TemporaryFolder folder;
+    folder.write("tokenizer.json",
+                 tiny::json("[" + tiny::addedToken(13, "<s>") + "]", R"({"type":"Lowercase"})"));
+    folder.write("added_tokens.json", R"({"<tool>":16,"<pad>":15,"<old>":13,"abc":7})");
+    folder.write("special_tokens_map.json", R"({"pad_token":"<pad>"})");
+    const auto tokenizer = loaded(tiny::load(folder.path()));
+    const Ids ids = encoded(*tokenizer, "ab<TOOL>a<pad><s><old>abcab<PAD>");
+    QCOMPARE(ids, (Ids{6, 15, 0, 14, 13, 3, 7, 6, 0, 3}));
+    QCOMPARE(tokenizer->decode(ids, true).value(), std::string("ab<tool>adabcabad"));
+    QCOMPARE(firstIdBeyond(*tokenizer, 14), kNoToken);
+    folder.write("tokenizer_config.json", R"({"added_tokens_decoder":{}})");
+    QCOMPARE(encoded(*loaded(tiny::load(folder.path())), "ab<tool><s>"), (Ids{6, 13}));
 }
 
 void PublishedTokenizersTest::aGemmaOfOllamaPutsNoSpaceInFrontAndHasNoImages() {

@@ -122,6 +122,14 @@ private slots:
         const auto space = withPreTokenizer(split(R"({"Regex":"a\\s"})", "Removed"));
         QCOMPARE(encoded(*space, "a b"), (Ids{1}));
         QCOMPARE(encoded(*space, "a\u180Eb"), (Ids{6})); // what has no token is dropped
+        // Marks, raised digits and enclosed letters are parts of words, joiners are not.
+        const auto border = withPreTokenizer(split(R"({"Regex":"\\b"})", "Isolated"));
+        for (const char* word : {"a\u0301b", "a\u00B2b", "a\u24D0b"})
+            QCOMPARE(encoded(*border, word), (Ids{6}));
+        QCOMPARE(encoded(*border, "a\u200Db"), (Ids{0, 1}));
+        const auto inside = withPreTokenizer(split(R"({"Regex":"\\B"})", "Isolated"));
+        QCOMPARE(encoded(*inside, "a\u0301b"), (Ids{0, 1}));
+        QCOMPARE(encoded(*inside, "a\u200Db"), (Ids{6}));
         const std::string both = split(R"({"Regex":"[a&&b]"})", "Removed");
         QVERIFY(mentions(refusal(tiny::json("[]", "null", both)), "intersection"));
         const std::string backwards = split(R"({"Regex":"ba{2,1}"})", "Removed");
@@ -347,6 +355,7 @@ private slots:
                                  "gpt-4o",
                                  "dbrx",
                                  "smaug-bpe",
+                                 "viking",
                                  "default"}) {
             const auto loaded = tiny::load("model.gguf", tiny::ggufBpe(name).toBytes());
             QVERIFY2(loaded, name);
@@ -370,6 +379,25 @@ private slots:
         QCOMPARE(ids("smollm"), (Ids{1, 5, 2}));
         QCOMPARE(ids("dbrx"), (Ids{1, 5, 2}));
         QCOMPARE(ids("gpt-4o"), (Ids{4, 3, 2})); // "ab", "Ab"
+    }
+
+    void numbersAreCutWhereThePreTokenizerSaysSo() {
+        const auto ids = [](const std::string& pre) {
+            TinyGguf file = tiny::gguf("gpt2", {"<|end|>", "1", "11", "1111", "111"});
+            file.addString("tokenizer.ggml.pre", pre);
+            file.addArray<std::int32_t>(
+                "tokenizer.ggml.token_type", GgufType::I32, {3, 1, 1, 1, 1});
+            file.addStrings("tokenizer.ggml.merges", {"1 1", "11 11", "11 1"});
+            const auto loaded = tiny::load("model.gguf", file.toBytes());
+            return loaded ? encoded(*loaded.value(), "11111") : Ids();
+        };
+        for (const char* pre : {"megrez", "seed-coder", "minerva-7b", "exaone", "viking"})
+            QCOMPARE(ids(pre), (Ids{1, 1, 1, 1, 1}));
+        for (const char* pre : {"mellum", "trillion", "a.x-4.0"})
+            QCOMPARE(ids(pre), (Ids{3, 1}));
+        for (const char* pre : {"midm-2.0", "minicpm5"})
+            QCOMPARE(ids(pre), (Ids{4, 2})); // from the left
+        QCOMPARE(ids("superbpe"), (Ids{2, 4}));
     }
 
     void addingBeginAndEndFollowsTheGguf() {

@@ -88,8 +88,7 @@ Error Lexer::errorAt(const Token& token, ErrorCode code, const std::string& mess
 }
 
 Lexer::Control Lexer::controlBefore(std::size_t begin) const {
-    const char sign = begin + 2 < m_source.size() ? m_source[begin + 2] : '\0';
-    return sign == '-' ? Control::Strip : sign == '+' ? Control::Keep : Control::Standard;
+    return controlOf(begin + 2 < m_source.size() ? m_source[begin + 2] : '\0');
 }
 
 /// Where the text before a tag ends when whitespace control is done.
@@ -151,11 +150,7 @@ Result<void> Lexer::skipComment(std::size_t begin) {
         return errorAt(tokenFrom(TokenType::Text, begin, begin + 2),
                        ErrorCode::CorruptFile,
                        "a comment has no end");
-    const char sign = end > body ? m_source[end - 1] : '\0';
-    const Control control = sign == '-'   ? Control::Strip
-                            : sign == '+' ? Control::Keep
-                                          : Control::Standard;
-    m_offset = afterTagEnd(end + 2, control, true);
+    m_offset = afterTagEnd(end + 2, controlOf(end > body ? m_source[end - 1] : '\0'), true);
     return {};
 }
 
@@ -194,10 +189,7 @@ bool Lexer::closesTag(Token& token) {
     if (m_source.substr(start, 2) != brackets)
         return false;
     token = tokenFrom(isOutput ? TokenType::OutputEnd : TokenType::BlockEnd, start, start + 2);
-    const Control control = !isSigned     ? Control::Standard
-                            : sign == '-' ? Control::Strip
-                                          : Control::Keep;
-    m_offset = afterTagEnd(start + 2, control, !isOutput);
+    m_offset = afterTagEnd(start + 2, controlOf(isSigned ? sign : '\0'), !isOutput);
     m_mode = Mode::Text;
     return true;
 }

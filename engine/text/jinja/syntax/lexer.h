@@ -71,6 +71,10 @@ private:
     Result<Token> operatorToken();
     Result<void> balance(const Token& token);
 
+    static Control controlOf(char sign) {
+        return sign == '-' ? Control::Strip : sign == '+' ? Control::Keep : Control::Standard;
+    }
+
     Control controlBefore(std::size_t begin) const;
     std::size_t textEnd(std::size_t start, std::size_t begin, bool isOutput) const;
     std::size_t afterTagEnd(std::size_t end, Control control, bool trimsNewline);

@@ -4,7 +4,6 @@
 #include "engine/text/jinja/values/text.h"
 
 #include <charconv>
-#include <cstdlib>
 
 namespace engine::jinja {
 
@@ -120,15 +119,16 @@ Result<const Expression*> Parser::parseString() {
 Result<const Expression*> Parser::parseNumber() {
     const Token token = m_token;
     ENGINE_TRY_DO(advance());
-    const std::string digits(token.text);
-    if (token.type == TokenType::Float)
-        return add(token.line, Literal{Value::number(std::strtod(digits.c_str(), nullptr))});
-    const char* end = digits.data() + digits.size();
-    std::int64_t number = 0;
-    if (std::from_chars(digits.data(), end, number).ec != std::errc())
+    const bool isFloat = token.type == TokenType::Float;
+    const char* const end = token.text.data() + token.text.size();
+    double fraction = 0.0;
+    std::int64_t integer = 0;
+    const auto read = isFloat ? std::from_chars(token.text.data(), end, fraction)
+                              : std::from_chars(token.text.data(), end, integer);
+    if (read.ec != std::errc())
         return m_lexer.errorAt(
-            token, ErrorCode::Unsupported, "the integer does not fit into 64 bits");
-    return add(token.line, Literal{Value::integer(number)});
+            token, ErrorCode::Unsupported, "the number does not fit into 64 bits");
+    return add(token.line, Literal{isFloat ? Value::number(fraction) : Value::integer(integer)});
 }
 
 Result<const Expression*> Parser::parseList() {
@@ -246,7 +246,8 @@ Result<const Expression*> Parser::parseDot(const Expression* object) {
         return add(token.line, ItemAccess{object, key});
     }
     ENGINE_TRY(std::string name, expectName());
-    return add(token.line, AttributeAccess{object, std::move(name)});
+    ENGINE_TRY(const Expression* key, add(token.line, Literal{Value::text(std::move(name))}));
+    return add(token.line, ItemAccess{object, key, true});
 }
 
 Result<const Expression*> Parser::parseSubscript(const Expression* object) {

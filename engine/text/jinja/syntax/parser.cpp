@@ -32,19 +32,23 @@ constexpr std::pair<std::string_view, Relation> kRelations[] = {
     {">=", Relation::GreaterOrEqual},
 };
 
-constexpr ArithmeticSymbol kSums[] = {
-    {"+", ArithmeticOperator::Add},
-    {"-", ArithmeticOperator::Subtract},
+struct ArithmeticSymbol {
+    std::string_view symbol;
+    ArithmeticOperator op;
+    int level; ///< of how tightly it binds
 };
 
-constexpr ArithmeticSymbol kProducts[] = {
-    {"*", ArithmeticOperator::Multiply},
-    {"/", ArithmeticOperator::Divide},
-    {"//", ArithmeticOperator::FloorDivide},
-    {"%", ArithmeticOperator::Modulo},
-};
+enum : int { kSums, kProducts, kPowers };
 
-constexpr ArithmeticSymbol kPowers[] = {{"**", ArithmeticOperator::Power}};
+constexpr ArithmeticSymbol kArithmetic[] = {
+    {"+", ArithmeticOperator::Add, kSums},
+    {"-", ArithmeticOperator::Subtract, kSums},
+    {"*", ArithmeticOperator::Multiply, kProducts},
+    {"/", ArithmeticOperator::Divide, kProducts},
+    {"//", ArithmeticOperator::FloorDivide, kProducts},
+    {"%", ArithmeticOperator::Modulo, kProducts},
+    {"**", ArithmeticOperator::Power, kPowers},
+};
 
 } // namespace
 
@@ -127,7 +131,8 @@ Result<const Expression*> Parser::parseTuple(bool allowsConditional, bool isInPa
     bool isTuple = false;
     while (m_token.type != TokenType::OutputEnd && m_token.type != TokenType::BlockEnd &&
            !m_token.isOperator(")")) {
-        ENGINE_TRY(const Expression* item, allowsConditional ? parseExpression() : parseOr());
+        ENGINE_TRY(const Expression* item,
+                   allowsConditional ? parseExpression() : parseJunction(false));
         items.push_back(item);
         if (!m_token.isOperator(","))
             break;
@@ -143,14 +148,14 @@ Result<const Expression*> Parser::parseTuple(bool allowsConditional, bool isInPa
 
 Result<const Expression*> Parser::parseExpression() {
     ENGINE_TRY_DO(enter());
-    ENGINE_TRY(const Expression* value, parseOr());
+    ENGINE_TRY(const Expression* value, parseJunction(false));
     while (m_token.isName("if")) {
         const std::uint32_t line = m_token.line;
         ENGINE_TRY_DO(advance());
         ++m_conditionalDepth;
         Conditional made;
         made.value = value;
-        ENGINE_TRY(made.condition, parseOr());
+        ENGINE_TRY(made.condition, parseJunction(false));
         ENGINE_TRY(const bool hasElse, takeName("else"));
         if (hasElse) {
             ENGINE_TRY(made.otherwise, parseExpression());
@@ -173,8 +178,6 @@ Result<const Expression*> Parser::parseJunction(bool isAnd) {
     }
     return left;
 }
-
-Result<const Expression*> Parser::parseOr() { return parseJunction(false); }
 
 Result<const Expression*> Parser::parseNot() {
     const std::uint32_t line = m_token.line;
@@ -206,56 +209,48 @@ Result<std::optional<Relation>> Parser::takeRelation() {
 Result<const Expression*> Parser::parseComparison() {
     const std::uint32_t line = m_token.line;
     Comparison made;
-    ENGINE_TRY(made.first, parseSum());
+    ENGINE_TRY(made.first, parseArithmetic(kSums));
     while (true) {
         ENGINE_TRY(const auto relation, takeRelation());
         if (!relation)
             break;
-        ENGINE_TRY(const Expression* operand, parseSum());
+        ENGINE_TRY(const Expression* operand, parseArithmetic(kSums));
         made.rest.emplace_back(*relation, operand);
     }
     return made.rest.empty() ? Result<const Expression*>(made.first) : add(line, std::move(made));
 }
 
-/// Operands that are joined by operators of one table, from left to right.
-Result<const Expression*> Parser::parseChain(std::span<const ArithmeticSymbol> symbols,
-                                             Operand operand) {
-    ENGINE_TRY(const Expression* left, (this->*operand)());
+/// Operands that are joined by operators of one level, from left to right.
+Result<const Expression*> Parser::parseArithmetic(int level) {
+    const auto parseOperand = [&] {
+        return level == kSums       ? parseConcatenation()
+               : level == kProducts ? parseArithmetic(kPowers)
+                                    : parseFiltered();
+    };
+    ENGINE_TRY(const Expression* left, parseOperand());
     while (true) {
-        const auto symbol = std::find_if(symbols.begin(), symbols.end(), [&](const auto& known) {
-            return m_token.isOperator(known.symbol);
+        const auto* const symbol = std::ranges::find_if(kArithmetic, [&](const auto& known) {
+            return known.level == level && m_token.isOperator(known.symbol);
         });
-        if (symbol == symbols.end())
+        if (symbol == std::end(kArithmetic))
             return left;
         const std::uint32_t line = m_token.line;
         ENGINE_TRY_DO(advance());
-        ENGINE_TRY(const Expression* right, (this->*operand)());
+        ENGINE_TRY(const Expression* right, parseOperand());
         ENGINE_TRY(left, add(line, Arithmetic{symbol->op, left, right}));
     }
 }
 
-Result<const Expression*> Parser::parseSum() {
-    return parseChain(kSums, &Parser::parseConcatenation);
-}
-
-Result<const Expression*> Parser::parseProduct() {
-    return parseChain(kProducts, &Parser::parsePower);
-}
-
-Result<const Expression*> Parser::parsePower() {
-    return parseChain(kPowers, &Parser::parseFiltered);
-}
-
 Result<const Expression*> Parser::parseConcatenation() {
     const std::uint32_t line = m_token.line;
-    ENGINE_TRY(const Expression* first, parseProduct());
+    ENGINE_TRY(const Expression* first, parseArithmetic(kProducts));
     if (!m_token.isOperator("~"))
         return first;
     Concatenation made;
     made.parts.push_back(first);
     while (m_token.isOperator("~")) {
         ENGINE_TRY_DO(advance());
-        ENGINE_TRY(const Expression* part, parseProduct());
+        ENGINE_TRY(const Expression* part, parseArithmetic(kProducts));
         made.parts.push_back(part);
     }
     return add(line, std::move(made));

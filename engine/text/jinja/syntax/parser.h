@@ -6,14 +6,8 @@
 
 #include <initializer_list>
 #include <optional>
-#include <span>
 
 namespace engine::jinja {
-
-struct ArithmeticSymbol {
-    std::string_view symbol;
-    ArithmeticOperator op;
-};
 
 /// Builds the tree of a template by recursive descent, with the grammar of Jinja 3.
 /// Source: jinja.palletsprojects.com/en/3.1.x/templates; only what published chat templates use:
@@ -29,7 +23,6 @@ public:
     Result<SyntaxTree> parse();
 
 private:
-    using Operand = Result<const Expression*> (Parser::*)();
     using Words = std::initializer_list<std::string_view>;
 
     // statement_parser.cpp
@@ -40,7 +33,7 @@ private:
     Result<const Statement*> parseFor(std::uint32_t line);
     Result<const Statement*> parseSet(std::uint32_t line);
     Result<const Statement*> parseFilterBlock(std::uint32_t line);
-    Result<const Statement*> parseBlock(std::uint32_t line);
+    Result<const Statement*> parseGeneration(std::uint32_t line);
     Result<const Statement*> parseMacro(std::uint32_t line);
     Result<std::vector<MacroParameter>> parseParameters();
     Result<std::string> parseTargetName();
@@ -64,17 +57,12 @@ private:
     // parser.cpp
     Result<const Expression*> parseTuple(bool allowsConditional, bool isInParentheses = false);
     Result<const Expression*> parseExpression();
-    Result<const Expression*> parseOr();
     Result<const Expression*> parseJunction(bool isAnd);
     Result<const Expression*> parseNot();
     Result<const Expression*> parseComparison();
     Result<std::optional<Relation>> takeRelation();
-    Result<const Expression*> parseSum();
+    Result<const Expression*> parseArithmetic(int level);
     Result<const Expression*> parseConcatenation();
-    Result<const Expression*> parseProduct();
-    Result<const Expression*> parsePower();
-    Result<const Expression*> parseChain(std::span<const ArithmeticSymbol> symbols,
-                                         Operand operand);
     Result<const Expression*> parseFiltered();
     Result<const Expression*> parseUnary();
 

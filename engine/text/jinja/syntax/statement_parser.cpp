@@ -21,7 +21,7 @@ Result<Body> Parser::parseBody(Words endWords) {
         } else if (m_token.type == TokenType::OutputBegin) {
             ENGINE_TRY_DO(advance());
             ENGINE_TRY(const Expression* value, parseTuple(true));
-            ENGINE_TRY(const Statement* output, addStatement(line, Output{value}));
+            ENGINE_TRY(const Statement* output, addStatement(line, Assignment{.value = value}));
             body.push_back(output);
             ENGINE_TRY_DO(expectType(TokenType::OutputEnd));
         } else {
@@ -63,7 +63,7 @@ Result<const Statement*> Parser::parseStatement() {
     if (word == "filter")
         return parseFilterBlock(line);
     if (word == "generation")
-        return parseBlock(line);
+        return parseGeneration(line);
     if (word == "break" || word == "continue") {
         if (m_loopDepth == 0)
             return m_lexer.errorAt(
@@ -127,15 +127,19 @@ Result<const Statement*> Parser::parseFor(std::uint32_t line) {
 }
 
 Result<const Statement*> Parser::parseSet(std::uint32_t line) {
-    ENGINE_TRY(Target target, parseTarget());
+    Assignment made;
+    ENGINE_TRY(made.target, parseTarget());
     ENGINE_TRY(const bool hasValue, takeOperator("="));
     if (hasValue) {
-        ENGINE_TRY(const Expression* value, parseTuple(true));
-        return addStatement(line, Set{std::move(target), value});
+        ENGINE_TRY(made.value, parseTuple(true));
+        return addStatement(line, std::move(made));
     }
-    ENGINE_TRY(Body body, parseBlockBody({"endset"}));
+    if (m_token.isOperator("|")) {
+        ENGINE_TRY(made.value, parseFilters(nullptr));
+    }
+    ENGINE_TRY(made.body, parseBlockBody({"endset"}));
     ENGINE_TRY_DO(advance());
-    return addStatement(line, SetBlock{std::move(target), std::move(body)});
+    return addStatement(line, std::move(made));
 }
 
 Result<std::vector<MacroParameter>> Parser::parseParameters() {
@@ -170,21 +174,19 @@ Result<const Statement*> Parser::parseMacro(std::uint32_t line) {
 }
 
 Result<const Statement*> Parser::parseFilterBlock(std::uint32_t line) {
-    ENGINE_TRY(const Expression* filter, parseFilter(nullptr));
-    while (m_token.isOperator("|")) {
-        ENGINE_TRY_DO(advance());
-        ENGINE_TRY(filter, parseFilter(filter));
-    }
-    ENGINE_TRY(Body body, parseBlockBody({"endfilter"}));
+    Assignment made;
+    ENGINE_TRY(made.value, parseFilter(nullptr));
+    ENGINE_TRY(made.value, parseFilters(made.value));
+    ENGINE_TRY(made.body, parseBlockBody({"endfilter"}));
     ENGINE_TRY_DO(advance());
-    return addStatement(line, FilterBlock{filter, std::move(body)});
+    return addStatement(line, std::move(made));
 }
 
-/// {% generation %} marks the model's own words for training; here it is only a scope.
-Result<const Statement*> Parser::parseBlock(std::uint32_t line) {
+/// {% generation %} marks the model's own words for training; here it only has its own variables.
+Result<const Statement*> Parser::parseGeneration(std::uint32_t line) {
     ENGINE_TRY(Body body, parseBlockBody({"endgeneration"}));
     ENGINE_TRY_DO(advance());
-    return addStatement(line, Block{std::move(body)});
+    return addStatement(line, Assignment{.body = std::move(body)});
 }
 
 Result<std::string> Parser::parseTargetName() {
@@ -196,6 +198,7 @@ Result<std::string> Parser::parseTargetName() {
 
 Result<Target> Parser::parseTarget() {
     Target target;
+    ENGINE_TRY(const bool isEnclosed, takeOperator("("));
     ENGINE_TRY(target.name, parseTargetName());
     ENGINE_TRY(const bool isAttribute, takeOperator("."));
     if (isAttribute) {
@@ -209,6 +212,8 @@ Result<Target> Parser::parseTarget() {
         ENGINE_TRY(std::string part, parseTargetName());
         target.parts.push_back(std::move(part));
     }
+    if (isEnclosed)
+        ENGINE_TRY_DO(expectOperator(")"));
     return target;
 }
 

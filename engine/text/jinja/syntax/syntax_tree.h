@@ -5,6 +5,7 @@
 #include "engine/text/jinja/values/operations.h"
 
 #include <memory>
+#include <optional>
 #include <variant>
 
 /// What a template consists of. All nodes are owned by the SyntaxTree; they refer to each other by
@@ -69,14 +70,10 @@ struct Conditional {
     const Expression* otherwise = nullptr; ///< may be null
 };
 
-struct AttributeAccess {
-    const Expression* object = nullptr;
-    std::string name;
-};
-
 struct ItemAccess {
     const Expression* object = nullptr;
     const Expression* key = nullptr;
+    bool isAttribute = false; ///< object.key, otherwise object[key]
 };
 
 struct SliceAccess {
@@ -90,7 +87,7 @@ struct Call {
 };
 
 struct FilterUse {
-    const Expression* input = nullptr; ///< null: the captured text of a filter block
+    const Expression* input = nullptr; ///< null: the text of the body that the filter stands for
     std::string name;
     FilterFunction function = nullptr; ///< null: unknown, an error when it is reached
     CallArguments arguments;
@@ -114,7 +111,6 @@ struct Expression {
                  Junction,
                  Comparison,
                  Conditional,
-                 AttributeAccess,
                  ItemAccess,
                  SliceAccess,
                  Call,
@@ -135,10 +131,6 @@ struct PlainText {
     std::string text;
 };
 
-struct Output {
-    const Expression* value = nullptr;
-};
-
 struct If {
     std::vector<std::pair<const Expression*, Body>> branches;
     Body otherwise;
@@ -152,14 +144,11 @@ struct For {
     Body otherwise;
 };
 
-struct Set {
-    Target target;
-    const Expression* value = nullptr;
-};
-
-struct SetBlock {
-    Target target;
-    Body body;
+/// Gives a value to a target, or writes it out: {{ }}, {% set %}, {% filter %}, {% generation %}.
+struct Assignment {
+    std::optional<Target> target = {};
+    const Expression* value = nullptr; ///< null: the text of the body as it is
+    std::optional<Body> body = {};
 };
 
 struct MacroParameter {
@@ -173,33 +162,13 @@ struct MacroDefinition {
     Body body;
 };
 
-struct FilterBlock {
-    const Expression* filter = nullptr;
-    Body body;
-};
-
-/// A body with its own variables.
-struct Block {
-    Body body;
-};
-
 /// {% break %} or {% continue %}.
 struct LoopExit {
     bool isBreak = false;
 };
 
 struct Statement {
-    std::variant<PlainText,
-                 Output,
-                 If,
-                 For,
-                 Set,
-                 SetBlock,
-                 MacroDefinition,
-                 FilterBlock,
-                 Block,
-                 LoopExit>
-        content;
+    std::variant<PlainText, If, For, Assignment, MacroDefinition, LoopExit> content;
     std::uint32_t line = 0;
 };
 

@@ -9,10 +9,6 @@ namespace engine::jinja {
 
 namespace {
 
-Value noAttribute(const Value& value, std::string_view name) {
-    return Value::undefined(fmt::format("'{}' has no attribute '{}'", value.typeName(), name));
-}
-
 bool canBeIndexed(const Value& value) {
     return value.isText() || value.isSequence(SequenceKind::List) ||
            value.isSequence(SequenceKind::Tuple) || value.isSequence(SequenceKind::Range);
@@ -124,37 +120,24 @@ Result<Items> sequenceItems(RenderContext& context, const std::shared_ptr<Sequen
 
 } // namespace
 
-std::optional<Value> ownAttributeOf(const Value& value, std::string_view name) {
-    if (value.is(Kind::Object))
-        return value.asObject()->attribute(name);
-    return boundMethod(value, name);
-}
-
-Result<Value> attributeOf(RenderContext& context, const Value& value, std::string_view name) {
+Result<Value>
+itemOf(RenderContext& context, const Value& value, const Value& key, bool isAttribute) {
     if (value.isUndefined())
         return templateError(value.undefinedReason());
-    if (auto found = ownAttributeOf(value, name))
-        return *std::move(found);
-    if (value.is(Kind::Dict)) {
-        ENGINE_TRY_DO(context.spend(1));
-        if (const Value* entry = value.asDict().findText(name))
-            return *entry;
-    }
-    return noAttribute(value, name);
-}
-
-Result<Value> itemOf(RenderContext& context, const Value& value, const Value& key) {
-    if (value.isUndefined())
-        return templateError(value.undefinedReason());
+    std::optional<Value> own;
+    if (key.isText())
+        own = value.is(Kind::Object) ? value.asObject()->attribute(key.asText())
+                                     : boundMethod(value, key.asText());
+    if (own && isAttribute)
+        return *std::move(own);
     ENGINE_TRY(auto item, ownItem(context, value, key));
-    if (item)
-        return *std::move(item);
+    if (item || own)
+        return item ? *std::move(item) : *std::move(own);
     if (!key.isText())
         return Value::undefined(fmt::format("{} object has no such element", value.typeName()));
-    if (auto found = ownAttributeOf(value, key.asText()))
-        return *std::move(found);
     ENGINE_TRY_DO(context.spendText(key.asText().size()));
-    return noAttribute(value, key.asText());
+    return Value::undefined(
+        fmt::format("'{}' has no attribute '{}'", value.typeName(), key.asText()));
 }
 
 Result<Value> sliceOf(RenderContext& context, const Value& value, const Value (&bounds)[3]) {

@@ -6,6 +6,7 @@
 #include "engine/text/jinja/values/value_text.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace engine::jinja {
 
@@ -13,13 +14,13 @@ namespace {
 
 constexpr std::string_view kSymbols[] = {"+", "-", "*", "/", "//", "%", "**"};
 
-Error wrongTypes(ArithmeticOperator op, const Value& left, const Value& right) {
-    if (left.isUndefined() || right.isUndefined())
-        return templateError(left.isUndefined() ? left.undefinedReason() : right.undefinedReason());
-    return templateError(fmt::format("unsupported operand type(s) for {}: '{}' and '{}'",
-                                     kSymbols[static_cast<std::size_t>(op)],
-                                     left.typeName(),
-                                     right.typeName()));
+/// `problem` is told with the types of both, unless one of them is undefined.
+Error mismatch(std::string_view problem, const Value& left, const Value& right) {
+    for (const Value* value : {&left, &right})
+        if (value->isUndefined())
+            return templateError(value->undefinedReason());
+    return templateError(
+        fmt::format("{} '{}' and '{}'", problem, left.typeName(), right.typeName()));
 }
 
 Error tooLarge() { return templateLimit("an integer does not fit into 64 bits"); }
@@ -134,7 +135,43 @@ Result<Value> repeated(RenderContext& context, const Value& value, std::int64_t 
                           : Value::sequence(value.asSequence()->kind, std::move(items));
 }
 
-/// Python's format % values with %s, %d and %%, which is all that templates use.
+/// What "%-5.2f" makes of a value; takes all but the sign in front off the format.
+Result<std::string>
+converted(RenderContext& context, std::string_view& format, const Value& value) {
+    const std::size_t begin = std::min(format.find_first_not_of("-+0"), format.size());
+    const std::size_t end = std::min(format.find_first_not_of("0123456789.", begin), format.size());
+    const std::string_view flags = format.substr(0, begin);
+    const std::string_view sizes = format.substr(begin, end - begin);
+    const std::string_view kind = format.substr(end, 1);
+    const bool isFraction = kind == "f" || kind == "e" || kind == "g";
+    const auto points = std::ranges::count(sizes, '.');
+    const bool isKnown = isFraction ? points < 2 : points == 0 && (kind == "s" || kind == "d");
+    if (!isKnown || sizes.size() > 4 || sizes.ends_with('.'))
+        return templateLimit(
+            fmt::format("'%{}' in a text is not supported", format.substr(0, end + 1)));
+    format.remove_prefix(end + 1);
+    const auto hasFlag = [&](char flag) { return flags.find(flag) != std::string_view::npos; };
+    if (kind == "s") {
+        ENGINE_TRY(std::string text, toText(context, value));
+        std::size_t width = 0;
+        std::from_chars(sizes.data(), sizes.data() + sizes.size(), width);
+        const std::size_t count = utf8::characterCount(text);
+        return text.insert(hasFlag('-') ? text.size() : 0, std::max(width, count) - count, ' ');
+    }
+    if (!value.isIntegral() && !(isFraction && value.isNumber()))
+        return (value.isNumber() ? templateLimit : templateError)(
+            fmt::format("%{} does not write values of the type {}", kind, value.typeName()));
+    const std::string style = fmt::format("{{:{}{}{}{}{}}}",
+                                          hasFlag('-') ? "<" : "",
+                                          hasFlag('+') ? "+" : "",
+                                          hasFlag('0') && !hasFlag('-') ? "0" : "",
+                                          sizes,
+                                          kind);
+    return isFraction ? fmt::format(fmt::runtime(style), value.asDouble())
+                      : fmt::format(fmt::runtime(style), value.asInteger());
+}
+
+/// Python's format % values, with the conversions that templates use.
 Result<Value>
 percentFormatted(RenderContext& context, std::string_view format, const Value& values) {
     const bool isTuple = values.isSequence(SequenceKind::Tuple);
@@ -142,29 +179,21 @@ percentFormatted(RenderContext& context, std::string_view format, const Value& v
     ENGINE_TRY_DO(context.spendReading(format.size()));
     std::string out;
     std::size_t used = 0;
-    for (std::size_t i = 0; i < format.size(); ++i) {
-        const char conversion = i + 1 < format.size() ? format[i + 1] : 'e';
-        if (format[i] != '%' || conversion == '%') {
-            i += format[i] == '%' ? 1 : 0;
-            out += format[i];
+    for (auto sign = format.find('%'); sign != std::string_view::npos; sign = format.find('%')) {
+        out += format.substr(0, sign);
+        format.remove_prefix(sign + 1);
+        if (format.starts_with('%')) {
+            out += '%';
+            format.remove_prefix(1);
             continue;
         }
-        if (conversion != 's' && conversion != 'd')
-            return templateLimit(fmt::format("'%{}' in a text is not supported, only %s and %d",
-                                             format.substr(i + 1, 1)));
-        if (used >= given.size())
+        if (used == given.size())
             return templateError("not enough arguments for format string");
-        if (conversion == 'd' && !given[used].isIntegral())
-            return templateError(
-                fmt::format("%d format: an integer is required, not {}", given[used].typeName()));
-        ENGINE_TRY(const std::string text,
-                   conversion == 's' ? toText(context, given[used])
-                                     : fmt::format("{}", given[used].asInteger()));
+        ENGINE_TRY(const std::string text, converted(context, format, given[used++]));
         out += text;
         ENGINE_TRY_DO(context.spendText(out.size()));
-        ++used;
-        ++i;
     }
+    out += format;
     if (used < given.size())
         return templateError("not all arguments converted during string formatting");
     return Value::text(std::move(out));
@@ -194,13 +223,6 @@ Result<bool> areDictsEqual(RenderContext& context, const Dict& a, const Dict& b)
             return false;
     }
     return true;
-}
-
-Error noOrder(const Value& a, const Value& b) {
-    if (a.isUndefined() || b.isUndefined())
-        return templateError(a.isUndefined() ? a.undefinedReason() : b.undefinedReason());
-    return templateError(fmt::format(
-        "'<' not supported between instances of '{}' and '{}'", a.typeName(), b.typeName()));
 }
 
 Result<bool> isContainedInText(RenderContext& context, const Value& item, const Value& text) {
@@ -271,7 +293,10 @@ calculate(RenderContext& context, ArithmeticOperator op, const Value& left, cons
             return templateError(
                 fmt::format("can only concatenate str (not \"{}\") to str", right.typeName()));
     }
-    return wrongTypes(op, left, right);
+    return mismatch(
+        fmt::format("unsupported operand type(s) for {}:", kSymbols[static_cast<std::size_t>(op)]),
+        left,
+        right);
 }
 
 Result<Value> negated(const Value& value) {
@@ -307,7 +332,7 @@ Result<bool> isLess(RenderContext& context, const Value& a, const Value& b) {
     if (a.isText() && b.isText())
         ENGINE_TRY_DO(context.spendReading(std::min(a.asText().size(), b.asText().size())));
     else if (!a.isNumber() || !b.isNumber())
-        return noOrder(a, b);
+        return mismatch("'<' not supported between instances of", a, b);
     return comesBefore(a, b);
 }
 

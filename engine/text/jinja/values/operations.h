@@ -9,16 +9,11 @@ namespace engine::jinja {
 /// A sequence of values that is shared with the value it came from where possible.
 using Items = std::shared_ptr<const std::vector<Value>>;
 
-/// value.name: a method or attribute first, then the entry of a dict; undefined when there is
-/// neither. Errors: the value itself is undefined.
-Result<Value> attributeOf(RenderContext& context, const Value& value, std::string_view name);
-
-/// A method, or an attribute of an object; nothing when there is none of this name.
-std::optional<Value> ownAttributeOf(const Value& value, std::string_view name);
-
-/// value[key]: an item first, then an attribute; undefined when there is neither.
+/// value[key]: an item first, then a method or an attribute of an object; as an attribute
+/// (value.key) the other way round. Undefined when there is neither.
 /// Errors: the value itself is undefined.
-Result<Value> itemOf(RenderContext& context, const Value& value, const Value& key);
+Result<Value>
+itemOf(RenderContext& context, const Value& value, const Value& key, bool isAttribute = false);
 
 /// value[start:stop:step]; None as a bound is open. Errors: no sequence, step 0.
 Result<Value> sliceOf(RenderContext& context, const Value& value, const Value (&bounds)[3]);

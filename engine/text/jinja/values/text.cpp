@@ -159,30 +159,6 @@ std::string titled(std::string_view text) { return mapCase(text, Mapping::Title)
 
 namespace {
 
-/// The characters that strip takes away.
-class StripSet {
-public:
-    explicit StripSet(std::optional<std::string_view> characters)
-        : m_isWhitespace(!characters) {
-        for (std::size_t offset = 0; characters && offset < characters->size();) {
-            const auto [codePoint, bytes] = utf8::characterAt(*characters, offset);
-            m_codePoints.push_back(codePoint);
-            offset += bytes;
-        }
-        std::sort(m_codePoints.begin(), m_codePoints.end());
-    }
-
-    bool contains(char32_t codePoint) const {
-        return m_isWhitespace
-                   ? utf8::isSpace(codePoint)
-                   : std::binary_search(m_codePoints.begin(), m_codePoints.end(), codePoint);
-    }
-
-private:
-    bool m_isWhitespace;
-    std::vector<char32_t> m_codePoints;
-};
-
 /// Offset of the character that ends at `end`.
 std::size_t startOfCharacterBefore(std::string_view text, std::size_t end) {
     for (std::size_t bytes = 1; bytes <= std::min<std::size_t>(4, end); ++bytes) {
@@ -209,6 +185,21 @@ splitAtSeparator(std::string_view text, std::string_view separator, std::size_t 
     return parts;
 }
 
+std::string backwards(std::string_view text) { return std::string(text.rbegin(), text.rend()); }
+
+/// Reads both backwards: where a separator overlaps itself, the one further right counts.
+std::vector<std::string_view>
+splitAtSeparatorFromRight(std::string_view text, std::string_view separator, std::size_t limit) {
+    const std::string reversed = backwards(text);
+    auto parts = splitAtSeparator(reversed, backwards(separator), limit);
+    for (std::string_view& part : parts) {
+        const auto before = static_cast<std::size_t>(part.data() - reversed.data());
+        part = text.substr(text.size() - before - part.size(), part.size());
+    }
+    std::reverse(parts.begin(), parts.end());
+    return parts;
+}
+
 std::size_t endOfWord(std::string_view text) {
     std::size_t end = 0;
     while (end < text.size()) {
@@ -220,16 +211,23 @@ std::size_t endOfWord(std::string_view text) {
     return end;
 }
 
-std::vector<std::string_view> splitAtWhitespace(std::string_view text, std::size_t limit) {
+std::vector<std::string_view>
+splitAtWhitespace(std::string_view text, std::size_t limit, Side from) {
     std::vector<std::string_view> words;
     std::string_view rest = stripped(text, std::nullopt, Side::Left);
-    while (!rest.empty() && words.size() < limit) {
+    while (!rest.empty() && (words.size() < limit || from == Side::Right)) {
         const std::size_t end = endOfWord(rest);
         words.push_back(rest.substr(0, end));
         rest = stripped(rest.substr(end), std::nullopt, Side::Left);
     }
     if (!rest.empty())
         words.push_back(rest);
+    if (from == Side::Right && words.size() > limit) { // all before the last ones are one
+        const auto last = words.end() - 1 - static_cast<std::ptrdiff_t>(limit);
+        const char* const end = last->data() + last->size();
+        *last = text.substr(0, static_cast<std::size_t>(end - text.data()));
+        words.erase(words.begin(), last);
+    }
     return words;
 }
 
@@ -254,28 +252,36 @@ std::size_t findText(std::string_view text, std::string_view wanted, std::size_t
 
 std::string_view
 stripped(std::string_view text, std::optional<std::string_view> characters, Side side) {
-    const StripSet set(characters);
+    std::vector<char32_t> set;
+    for (std::size_t offset = 0; characters && offset < characters->size();) {
+        const auto [codePoint, bytes] = utf8::characterAt(*characters, offset);
+        set.push_back(codePoint);
+        offset += bytes;
+    }
+    std::sort(set.begin(), set.end());
+    const auto goes = [&](std::size_t offset) {
+        const char32_t codePoint = utf8::characterAt(text, offset).codePoint;
+        return characters ? std::binary_search(set.begin(), set.end(), codePoint)
+                          : utf8::isSpace(codePoint);
+    };
     std::size_t start = 0;
-    while (side != Side::Right && start < text.size()) {
-        const auto [codePoint, bytes] = utf8::characterAt(text, start);
-        if (!set.contains(codePoint))
-            break;
-        start += bytes;
-    }
+    while (side != Side::Right && start < text.size() && goes(start))
+        start += utf8::characterAt(text, start).bytes;
     std::size_t end = text.size();
-    while (side != Side::Left && end > start) {
-        const std::size_t previous = startOfCharacterBefore(text, end);
-        if (!set.contains(utf8::characterAt(text, previous).codePoint))
-            break;
-        end = previous;
-    }
+    while (side != Side::Left && end > start && goes(startOfCharacterBefore(text, end)))
+        end = startOfCharacterBefore(text, end);
     return text.substr(start, end - start);
 }
 
-std::vector<std::string_view>
-splitText(std::string_view text, std::optional<std::string_view> separator, std::int64_t limit) {
+std::vector<std::string_view> splitText(std::string_view text,
+                                        std::optional<std::string_view> separator,
+                                        std::int64_t limit,
+                                        Side from) {
     const std::size_t most = limit < 0 ? SIZE_MAX : static_cast<std::size_t>(limit);
-    return separator ? splitAtSeparator(text, *separator, most) : splitAtWhitespace(text, most);
+    if (!separator)
+        return splitAtWhitespace(text, most, from);
+    return from == Side::Right ? splitAtSeparatorFromRight(text, *separator, most)
+                               : splitAtSeparator(text, *separator, most);
 }
 
 std::vector<std::string_view> splitLines(std::string_view text) {

@@ -56,10 +56,12 @@ std::size_t findText(std::string_view text, std::string_view wanted, std::size_t
 std::string_view
 stripped(std::string_view text, std::optional<std::string_view> characters, Side side);
 
-/// str.split(separator, limit); a negative limit means all. Without a separator the text is split
-/// at runs of whitespace. The separator is not empty.
-std::vector<std::string_view>
-splitText(std::string_view text, std::optional<std::string_view> separator, std::int64_t limit);
+/// str.split(separator, limit), or str.rsplit from the right; a negative limit means all. Without a
+/// separator the text is split at runs of whitespace. The separator is not empty.
+std::vector<std::string_view> splitText(std::string_view text,
+                                        std::optional<std::string_view> separator,
+                                        std::int64_t limit,
+                                        Side from = Side::Left);
 
 /// str.splitlines.
 std::vector<std::string_view> splitLines(std::string_view text);
