@@ -170,11 +170,15 @@ const char* wordWithoutValue(const CLI::App& cli, int argc, char** argv) {
     return found == argv + argc ? nullptr : *found;
 }
 
-/// Nothing if the command is to be run, otherwise the exit code.
+/// Nothing if the command is to be run, otherwise the exit code. Words that cannot be read are told
+/// like any other error, in JSON too where they ask for it.
 std::optional<int> parse(CLI::App& cli, int argc, char** argv) {
+    const app::Console console(std::find(argv, argv + argc, std::string_view("--json")) !=
+                               argv + argc);
     if (const char* const word = wordWithoutValue(cli, argc, argv)) {
-        app::Console::note(fmt::format("swift-run: {} is followed by no value.", word));
-        app::Console::note("  Write the value behind it, or a space and \"\" for an empty one.");
+        console.error({engine::ErrorCode::InvalidInput,
+                       fmt::format("{} is followed by no value.", word),
+                       "Write the value behind it, or a space and \"\" for an empty one."});
         return app::kUsage;
     }
     takeTextsAsTyped(cli);
@@ -190,9 +194,10 @@ std::optional<int> parse(CLI::App& cli, int argc, char** argv) {
         app::StandardOutput::write(text.str());
         return app::kSuccess;
     } catch (const CLI::ParseError& error) {
-        app::Console::note("swift-run: " + sentenceOf(error, cli));
-        app::Console::note(
-            "  swift-run --help lists the commands, swift-run COMMAND --help their options.");
+        console.error({engine::ErrorCode::InvalidInput,
+                       sentenceOf(error, cli),
+                       "swift-run --help lists the commands, swift-run COMMAND --help their "
+                       "options."});
         return app::kUsage;
     }
 }

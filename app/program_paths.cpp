@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/program_paths.h"
 
+#include <charconv>
 #include <cstdlib>
+#include <string_view>
 #include <system_error>
 
 namespace app {
@@ -44,9 +46,12 @@ engine::PackedCacheOptions packedCacheOptions() {
     if (asked == nullptr)
         return options;
     constexpr double kMost = 1e9;
-    char* end = nullptr;
-    const double gigabytes = std::strtod(asked, &end);
-    if (end != asked && *end == '\0' && gigabytes >= 0.0 && gigabytes <= kMost)
+    const std::string_view typed = asked;
+    double gigabytes = 0.0; // with a point in every language
+    const auto [end, failure] =
+        std::from_chars(typed.data(), typed.data() + typed.size(), gigabytes);
+    const bool isNumber = failure == std::errc() && end == typed.data() + typed.size();
+    if (isNumber && gigabytes >= 0.0 && gigabytes <= kMost)
         options.limitBytes = static_cast<std::uint64_t>(gigabytes * 1e9);
     return options;
 }

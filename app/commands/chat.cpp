@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <utility>
 
 namespace app {
@@ -47,13 +48,19 @@ public:
     }
 
 private:
+    /// Ctrl+C stops the answer alone, SIGTERM the conversation, too.
     Result<std::optional<std::string>> readLine(bool isTerminal) {
         m_context.interrupt.endWork();
+        if (m_context.interrupt.signal() == SIGTERM)
+            return cancelledError();
         if (isTerminal) {
             std::fputs("\n> ", stderr);
             std::fflush(stderr);
         }
-        return m_input.nextLine(kMostMessageBytes);
+        ENGINE_TRY(std::optional<std::string> line, m_input.nextLine(kMostMessageBytes));
+        if (line && line->ends_with('\r')) // as lines end on Windows
+            line->pop_back();
+        return line;
     }
 
     void forget() {

@@ -44,6 +44,7 @@ private slots:
     void init();
     void badArgumentsAreRefused_data();
     void badArgumentsAreRefused();
+    void wordsThatCannotBeReadAreToldInJsonToo();
     void formsThatNoAnswerHasAreOneSentence();
     void missingAndForeignFilesAreNamed();
     void aFolderWithoutConfigSaysWhatIsMissing();
@@ -56,6 +57,7 @@ private slots:
     void aFolderWithOnlyATokenizerCanTokenize();
     void chatGoesOnAfterAMessageThatDoesNotFit();
     void aChatWithoutAnyAnswerIsNoSuccess();
+    void linesMayEndAsOnWindows();
     void aContextThatDoesNotFitIntoMemoryIsRefused();
 
 private:
@@ -112,7 +114,7 @@ void SwiftRunBadInputTest::badArgumentsAreRefused_data() {
     const QStringList forward = {"forward", "--model", kFolderModel, "--backend", "plain"};
     const int usage = app::kUsage;
     QTest::newRow("no command") << QStringList{} << usage << QStringList{"subcommand"};
-    QTest::newRow("unknown command") << QStringList{"nope", "--json"} << usage
+    QTest::newRow("unknown command") << QStringList{"nope", "--more"} << usage
                                      << QStringList{"There is no subcommand \"nope\"."};
     QTest::newRow("unknown command of library") << QStringList{"library", "nope"} << usage
                                                 << QStringList{"There is no subcommand \"nope\"."};
@@ -222,6 +224,24 @@ void SwiftRunBadInputTest::badArgumentsAreRefused() {
     QFETCH(int, exitCode);
     QFETCH(QStringList, named);
     expectRefusal(run(arguments), exitCode, named);
+}
+
+void SwiftRunBadInputTest::wordsThatCannotBeReadAreToldInJsonToo() {
+    for (const QStringList& words : {QStringList{"nope"},
+                                     QStringList{"inspect", "--nonsense"},
+                                     QStringList{"generate", "--top-k=-1"},
+                                     QStringList{"generate", "--stop="}}) {
+        const ProgramRun plain = run(words);
+        QVERIFY2(plain.output.isEmpty(), plain.output.constData());
+        const ProgramRun result = run(words + QStringList{"--json"});
+        QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
+        const auto lines = result.jsonLines();
+        QVERIFY2(lines.size() == 1, result.output.constData());
+        QCOMPARE(lines.first()["event"].toString(), QString("error"));
+        QCOMPARE(lines.first()["code"].toString(), QString("InvalidInput"));
+        const QByteArray message = lines.first()["message"].toString().toUtf8();
+        QVERIFY2(result.errors.startsWith("swift-run: " + message), result.errors.constData());
+    }
 }
 
 void SwiftRunBadInputTest::missingAndForeignFilesAreNamed() {
@@ -382,6 +402,12 @@ void SwiftRunBadInputTest::aChatWithoutAnyAnswerIsNoSuccess() {
     QCOMPARE(result.exitCode, int(app::kUsage));
     QVERIFY2(result.errors.contains("No prompt was answered."), result.errors.constData());
     QCOMPARE(run(kSmallChat, "/clear\n").exitCode, 0); // nothing was refused
+}
+
+void SwiftRunBadInputTest::linesMayEndAsOnWindows() {
+    const ProgramRun result = run(kSmallChat, "/clear\r\n/exit\r\n");
+    QVERIFY2(result.exitCode == 0, result.errors.constData());
+    QVERIFY2(result.output.isEmpty(), result.output.constData()); // neither was a message
 }
 
 /// The weights are small: what does not fit are the keys and values, known before any pass.

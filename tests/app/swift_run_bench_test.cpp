@@ -435,7 +435,8 @@ void SwiftRunBenchTest::badInputIsOneSentence_data() {
     const int notFound = app::kNotFound;
     QTest::newRow("pairs") << QStringList{"--pairs", "0"} << usage << "--pairs";
     QTest::newRow("rows") << QStringList{"--rows", "0"} << usage << "--rows";
-    QTest::newRow("cached") << QStringList{"--cached", "100000"} << usage << "the context holds";
+    QTest::newRow("cached") << QStringList{"--cached", "2147483647"} << usage
+                            << "the context holds";
     QTest::newRow("decoder") << QStringList{"--decoder", "swfit"} << notFound << "swift";
     QTest::newRow("setting") << QStringList{"--decoder", "swift", "--set", "r=7"} << usage
                              << "The setting r is";

@@ -436,6 +436,9 @@ void SwiftRunCompareTest::badInputIsOneSentence_data() {
                                    << QStringList{"swift", "twice"};
     QTest::newRow("setting of nobody") << good << QStringList{"--set", "swif.r=0.4"} << usage
                                        << QStringList{"swif", "Did you mean swift?"};
+    QTest::newRow("setting without drafts")
+        << good << QStringList{"--decoders", "vanilla", "--set", "nonsense=1"} << usage
+        << QStringList{"nonsense=1", "only vanilla is compared"};
     const QStringList two = {"--decoders", "a=swift,b=swift"};
     QTest::newRow("variant twice") << good << QStringList{"--decoders", "a=swift,a=lookup"} << usage
                                    << QStringList{"names a twice"};

@@ -46,6 +46,8 @@ private slots:
     void whatIsReadIsNeverReplaced_data();
     void whatIsReadIsNeverReplaced();
     void aSchemaIsAmongWhatIsRead();
+    void aDraftAdapterIsAmongWhatIsRead_data();
+    void aDraftAdapterIsAmongWhatIsRead();
     void foreignFilesAreReplacedOnlyWhenToldSo_data();
     void foreignFilesAreReplacedOnlyWhenToldSo();
     void anEarlierOutputIsReplaced_data();
@@ -56,6 +58,7 @@ private slots:
     void theNameIsTakenWithTheFirstRecord();
     void whatStoppedTheProgramIsNamed_data();
     void whatStoppedTheProgramIsNamed();
+    void sigtermEndsAConversation();
     void ctrlCEndsTheWaitForAPrompt();
     void ctrlCBeforeTheFirstTokenIsNoWrongInput();
 
@@ -226,6 +229,18 @@ void SwiftRunOutputTest::aSchemaIsAmongWhatIsRead() {
     }
 }
 
+void SwiftRunOutputTest::aDraftAdapterIsAmongWhatIsRead_data() { commandsThatWrite(); }
+
+void SwiftRunOutputTest::aDraftAdapterIsAmongWhatIsRead() {
+    QFETCH(QString, command);
+    const QString adapter = write("adapter.safetensors", "weights");
+    const ProgramRun result =
+        run(writing(command, adapter) + QStringList{"--draft-adapter", adapter, "--overwrite"});
+    QVERIFY2(result.exitCode == app::kUsage, result.errors.constData());
+    QVERIFY2(result.errors.contains("files that this run reads"), result.errors.constData());
+    QCOMPARE(readFile(adapter), QByteArray("weights"));
+}
+
 void SwiftRunOutputTest::foreignFilesAreReplacedOnlyWhenToldSo_data() { commandsThatWrite(); }
 
 void SwiftRunOutputTest::foreignFilesAreReplacedOnlyWhenToldSo() {
@@ -347,6 +362,28 @@ void SwiftRunOutputTest::whatStoppedTheProgramIsNamed() {
     QVERIFY2(process.exitCode() == exitCode, errors.constData());
     QVERIFY2(errors.contains(named.toUtf8()), errors.constData());
     QCOMPARE(run({"replay", path("stopped.swiftrun")}).exitCode, 0);
+}
+
+/// Ctrl+C would stop one answer alone.
+void SwiftRunOutputTest::sigtermEndsAConversation() {
+    QProcess process;
+    process.start(support::swiftRunPath(),
+                  {"chat",
+                   "--model",
+                   path("model"),
+                   "--backend",
+                   "plain",
+                   "--decoder",
+                   "vanilla",
+                   "--max-tokens",
+                   "12",
+                   "--json"});
+    process.write(QByteArray("abc\n/clear\n").repeated(5000));
+    process.closeWriteChannel();
+    QVERIFY(process.waitForReadyRead(-1)); // many messages wait
+    ::kill(static_cast<pid_t>(process.processId()), SIGTERM);
+    QVERIFY(process.waitForFinished(-1));
+    QCOMPARE(process.exitCode(), static_cast<int>(app::kTerminated));
 }
 
 void SwiftRunOutputTest::ctrlCEndsTheWaitForAPrompt() {

@@ -225,6 +225,9 @@ void SwiftRunSearchTest::badInputIsOneSentence_data() {
                                   << static_cast<int>(app::kNotFound) << QStringList{"nowhere"};
     QTest::newRow("answers too short") << "random" << QStringList{"--max-tokens", "3"} << usage
                                        << QStringList{"at least 8 tokens"};
+    QTest::newRow("answers longer than the context")
+        << "self_sd" << QStringList{"--context", "40", "--max-tokens", "60", "--trials", "1"}
+        << usage << QStringList{"No prompt fits into the context"};
     QTest::newRow("ratio 2") << "random" << QStringList{"--ratio", "2"} << usage
                              << QStringList{"--ratio"};
 }

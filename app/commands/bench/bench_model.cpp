@@ -54,8 +54,9 @@ const StoredForm* storedForm(const BenchOptions& options) {
 Result<void> checkContext(const BenchOptions& options, int contextLength) {
     const int mostRows =
         options.rows.empty() ? 16 : *std::max_element(options.rows.begin(), options.rows.end());
-    const int needed = std::max(
-        {options.cachedTokens + mostRows, options.prefillTokens, options.promptTokens + 1});
+    const std::int64_t needed = std::max({std::int64_t{options.cachedTokens} + mostRows,
+                                          std::int64_t{options.prefillTokens},
+                                          std::int64_t{options.promptTokens} + 1});
     if (needed <= contextLength)
         return {};
     return Error{ErrorCode::InvalidInput,

@@ -112,6 +112,12 @@ Result<std::vector<Variant>> readVariants(DecoderRegistry& registry,
             for (const Variant& variant : variants)
                 if (variant.decoder != kVanilla)
                     typed[variant.name].push_back(text);
+            if (typed.empty())
+                return Error{ErrorCode::InvalidInput,
+                             fmt::format("--set {} is for decoders that draft, but only vanilla is "
+                                         "compared.",
+                                         text),
+                             "Name one with --decoders, or leave --set out."};
             continue;
         }
         const std::string name = text.substr(0, dot);

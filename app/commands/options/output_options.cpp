@@ -3,6 +3,7 @@
 
 #include "app/program_paths.h"
 #include "engine/model/skip_sets/skip_set.h"
+#include "engine/session/loading/draft_adapter_choice.h"
 
 namespace app {
 
@@ -36,6 +37,8 @@ OutputPlace outputPlace(const OutputOptions& options,
     for (const std::string& setting : settings)
         place.inputs.emplace_back(setting.substr(setting.find('=') + 1));
     place.inputs.emplace_back(sampling.schemaFile);
+    if (model.draftAdapter != kNoDraftAdapter)
+        place.inputs.emplace_back(model.draftAdapter);
     return place;
 }
 

@@ -25,8 +25,8 @@ CLI::Option* addOutputOptions(CLI::App& command,
                               const std::string& name,
                               const std::string& help);
 
-/// The output's place in a run that reads this model, these data files, and the files named by
-/// settings (NAME=VALUE) and by the form of the answer; `isOwn` as in OutputPlace.
+/// The output's place in a run that reads this model with its adapter, these data files, and the
+/// files named by settings (NAME=VALUE) and by the form of the answer; `isOwn` as in OutputPlace.
 engine::OutputPlace outputPlace(const OutputOptions& options,
                                 const ModelOptions& model,
                                 const DataOptions& data,

@@ -4,6 +4,7 @@
 #include "app/commands/tune/compare/tune_compare.h"
 #include "app/commands/tune/tune_run.h"
 #include "app/number_check.h"
+#include "engine/session/loading/draft_adapter_choice.h"
 
 #include <fmt/ranges.h>
 
@@ -95,8 +96,9 @@ Result<void> checkCompareOptions(const TuneOptions& options) {
     return {};
 }
 
-/// A folder may be named with a slash behind it.
-TuneOptions withFolderName(TuneOptions options) {
+/// A folder may be named with a slash behind it, and no adapter is used meanwhile.
+TuneOptions asTheyAreRun(TuneOptions options) {
+    options.model.draftAdapter = kNoDraftAdapter;
     std::string& path = options.out.path;
     while (options.recipe != "draft" && path.size() > 1 && path.ends_with('/'))
         path.pop_back();
@@ -119,7 +121,7 @@ Result<void> runTune(const TuneOptions& options, CommandContext& context) {
     ENGINE_TRY_DO(checkTuneOptions(options));
     ENGINE_TRY(const TuningPlan plan, tuningPlan(options));
     const std::stop_token stop = context.interrupt.beginWork();
-    return runTuning(withFolderName(options), plan, context.console, stop);
+    return runTuning(asTheyAreRun(options), plan, context.console, stop);
 }
 
 std::string tuneSettingsHelp() {

@@ -7,7 +7,6 @@
 #include "engine/base/system_memory.h"
 #include "engine/base/time/utc_time.h"
 #include "engine/model/model_fingerprint.h"
-#include "engine/session/loading/draft_adapter_choice.h"
 #include "engine/session/loading/model_parts.h"
 #include "engine/tuning/tuning_need.h"
 
@@ -298,9 +297,7 @@ Result<TrainingResult> TuneWork::train(const RowStore& rows,
 }
 
 Result<LoadedModel> TuneWork::load(const ModelFiles& files) const {
-    ModelOptions options = m_options.model;
-    options.draftAdapter = kNoDraftAdapter;
-    return loadModel(options, files, m_contextLength, m_stop);
+    return loadModel(m_options.model, files, m_contextLength, m_stop);
 }
 
 std::optional<double> TuneWork::collectSeconds(const RowStore& rows) const {

@@ -22,6 +22,7 @@ namespace {
 constexpr JsonLimits kSchemaLimits{.maxBytes = 4U << 20U, .maxDepth = 64, .maxNodes = 200'000};
 
 constexpr std::size_t kMostMerged = 1'000;
+constexpr int kMostNested = 300; // schemas, each reached from the one before
 
 /// Texts of each format. All of them are valid; a few valid ones are missing (29 February).
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFormats = {
@@ -71,6 +72,17 @@ private:
     using Words = std::vector<std::string_view>;
 
     Result<GrammarPart> value(const SchemaPlace& place) {
+        if (m_depth >= kMostNested)
+            return refuseSchema(
+                place.pointer,
+                fmt::format("more than {} schemas lead one to the next", kMostNested));
+        ++m_depth;
+        auto part = valueAt(place);
+        --m_depth;
+        return part;
+    }
+
+    Result<GrammarPart> valueAt(const SchemaPlace& place) {
         if (const auto truth = place.value.asBool())
             return *truth ? m_parts.anyValue() : m_builder.choice({});
         if (!place.value.isObject())
@@ -321,11 +333,10 @@ private:
                                 "a pattern is supported when it begins with ^ and ends with $");
         // Refuses alternatives between the anchors, because the anchors would not apply to all of
         // them.
-        const std::string whole = fmt::format("(?:{})", inner);
         if (pattern.find('|') != std::string_view::npos && !isOneGroup(pattern))
             return refuseSchema(place.pointer,
                                 "alternatives need a group between ^ and $, as in ^(a|b)$");
-        auto part = regexPart(m_builder, whole, neverInPatterns());
+        auto part = regexPart(m_builder, pattern, neverInPatterns());
         if (!part)
             return refuseSchema(place.pointer, part.error().message);
         return quoted(std::move(part));
@@ -338,7 +349,7 @@ private:
             if (pattern[at] == '\\')
                 ++at;
             else if (pattern[at] == '[')
-                at = std::min(pattern.find(']', at + 2), pattern.size());
+                at = classEnd(pattern, at);
             else if (pattern[at] == '(')
                 ++depth;
             else if (pattern[at] == ')')
@@ -347,6 +358,15 @@ private:
                 return false;
         }
         return true;
+    }
+
+    /// The place of the ] of a class that begins here; as its first character, ] is one of it.
+    static std::size_t classEnd(std::string_view pattern, std::size_t begin) {
+        std::size_t at = begin + (pattern.substr(begin + 1).starts_with('^') ? 2 : 1);
+        for (bool isFirst = true; at < pattern.size() && (isFirst || pattern[at] != ']');
+             isFirst = false)
+            at += pattern[at] == '\\' ? 2 : 1;
+        return at;
     }
 
     Result<GrammarPart> quoted(Result<GrammarPart> made) {
@@ -360,6 +380,7 @@ private:
     JsonValue m_root;
     std::map<std::string, int> m_rules; // by the place in the document, or what was merged
     std::deque<JsonDocument> m_merged;
+    int m_depth = 0; // of value()
 };
 
 } // namespace

@@ -190,11 +190,10 @@ private:
 
     Result<void> addItems(const SchemaPlace& place, std::string_view word, JsonValue value) {
         const bool isFirst = word == "prefixItems";
-        const bool isAmongOthers = m_itemsPlace && *m_itemsPlace != place.pointer;
-        if (isAmongOthers && (isFirst || m_words.contains("prefixItems")))
+        addOnce(m_itemsPlaces, place.pointer);
+        if (m_itemsPlaces.size() > 1 && (isFirst || m_words.contains("prefixItems")))
             return refuseSchema(place.pointer,
                                 "\"prefixItems\" beside items of another schema is not supported");
-        m_itemsPlace = place.pointer;
         if (isFirst)
             m_words["prefixItems"] = jsonTextOf(value);
         else
@@ -271,8 +270,8 @@ private:
     std::map<std::string, std::pair<double, std::string>> m_bounds; // numbers and their texts
     std::vector<Texts> m_choices;                                   // texts of alternatives
     Texts m_items;
-    std::optional<std::string> m_itemsPlace;
-    Texts m_names; // of properties, in their order
+    Texts m_itemsPlaces; // of the schemas that say something of items
+    Texts m_names;       // of properties, in their order
     std::map<std::string, Texts> m_properties;
     Texts m_required;
     std::vector<Members> m_members; // [schemas]

@@ -202,6 +202,9 @@ void SchemaGrammarTest::textsFitOrDoNot_data() {
     QTest::newRow("pattern") << R"({"type": "string", "pattern": "^[a-c]{2}(x|y)$"})"
                              << QStringList{"\"abx\"", "\"ccy\""}
                              << QStringList{"\"ab\"", "\"abxx\"", "\"abz\""};
+    QTest::newRow("pattern with a bar in a class")
+        << R"({"type": "string", "pattern": "^[\\]|]+$"})" << QStringList{"\"]|\""}
+        << QStringList{"\"a\""};
     QTest::newRow("format") << R"({"type": "string", "format": "date"})"
                             << QStringList{"\"2024-12-31\"", "\"1999-02-28\"", "\"2000-04-30\""}
                             << QStringList{"\"2024-13-01\"", "\"2024-04-31\"", "\"2024-2-1\""};
@@ -417,6 +420,10 @@ void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
     QTest::newRow("all of, two patterns")
         << R"({"type": "string", "allOf": [{"pattern": "^a$"}, {"pattern": "^b$"}]})"
         << "two different \"pattern\" together are not supported";
+    QTest::newRow("all of, places beside items")
+        << R"({"allOf": [{"items": {"type": "integer"}},
+                         {"items": true, "prefixItems": [{"type": "string"}]}]})"
+        << "at #/allOf/1: \"prefixItems\" beside items of another schema is not supported";
     QTest::newRow("all of, contradiction") << R"({"allOf": [{"type": "null"}, {"type": "string"}]})"
                                            << "allows no text at all";
     QTest::newRow("all of, loop") << R"({"allOf": [{"$ref": "#"}, {"type": "null"}]})"
@@ -438,6 +445,9 @@ void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
         << "at #/properties: it is not an object of schemas";
     QTest::newRow("pattern without an end") << R"({"type": "string", "pattern": "^abc\\$"})"
                                             << "begins with ^ and ends with $";
+    QTest::newRow("pattern with a bracket too many")
+        << R"({"type": "string", "pattern": "^a)(?:b$"})"
+        << "at byte 2: there is a ) without a (";
     QTest::newRow("pattern that is no text") << R"({"type": "string", "pattern": 5})"
                                              << "at #/pattern: it is not a text";
     QTest::newRow("format that is no text") << R"({"type": "string", "format": [5]})"
@@ -456,6 +466,11 @@ void SchemaGrammarTest::whatIsNotSupportedIsRefusedByName_data() {
                                    << "allows no text at all";
     QTest::newRow("false") << "false"
                            << "allows no text at all";
+    std::string chain = R"({"$ref": "#/$defs/0", "$defs": {)";
+    for (int i = 0; i < 20'000; ++i)
+        chain += fmt::format(R"("{}": {{"$ref": "#/$defs/{}"}}, )", i, i + 1);
+    QTest::newRow("long chain") << QString::fromStdString(chain + R"("20000": true}})")
+                                << "more than 300 schemas lead one to the next";
     QTest::newRow("large") << R"({"type": "string", "minLength": 900000})"
                            << "is too large";
 }
