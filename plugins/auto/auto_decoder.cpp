@@ -21,6 +21,10 @@ constexpr double kSearchShare = 0.02;
 /// Share of the time in which the copy is made beside an answer.
 constexpr double kCopyShare = 0.25;
 
+/// Full passes of several rows after which a plain one is made to measure it: where there are no
+/// others, rows that became dearer look like a slower machine.
+constexpr int kMostWithoutPlain = 64;
+
 /// The purse holds at most the cost of so many trials, and of a stream that is to be followed: time
 /// long past pays for no burst of trials.
 constexpr double kMostTrialsSaved = 2.0;
@@ -70,12 +74,31 @@ Result<DecodeStep> AutoDecoder::round() {
     ENGINE_TRY_DO(tryCopy());
     ENGINE_TRY_DO(tryPlans());
     ENGINE_TRY_DO(searchBeside());
+    if (wantsPlainRound())
+        return pricingRound();
     ENGINE_TRY(Choice choice, choose());
     ENGINE_TRY(Draft drafted, draft(choice));
     ENGINE_TRY(DecodeStep step, verify(std::move(drafted)));
     step.choice = choice.reported;
     step.choice.nodes = step.draft.size();
     learnRound(choice, step);
+    observe(step);
+    return step;
+}
+
+/// Its token would have come sooner by drafting: what it takes beyond that is paid for as any
+/// trying is.
+double AutoDecoder::plainRoundPrice() const { return std::max(1.0 - 1.0 / m_recent.rate(), 0.0); }
+
+bool AutoDecoder::wantsPlainRound() const {
+    return m_settings.probing > 0.0 && m_sincePlain >= kMostWithoutPlain &&
+           m_purse >= plainRoundPrice();
+}
+
+Result<DecodeStep> AutoDecoder::pricingRound() {
+    ENGINE_TRY(DecodeStep step, verify(Draft::empty({DraftEndReason::Measuring})));
+    step.choice = {.drafter = "none", .plainMs = m_costs.oneRowMs(), .isProbe = true};
+    pay(plainRoundPrice());
     observe(step);
     return step;
 }
@@ -90,7 +113,10 @@ Result<SearchReport> AutoDecoder::endAnswer() {
 }
 
 std::vector<std::string> AutoDecoder::storeStatistics() {
-    std::vector<std::string> sentences = m_free.storeAll();
+    remember(); // of an answer that was cancelled
+    std::vector<std::string> sentences = takeReport().notes;
+    for (std::string& sentence : m_free.storeAll())
+        sentences.push_back(std::move(sentence));
     for (std::string& sentence : m_beside.store())
         sentences.push_back(std::move(sentence));
     return sentences;
@@ -104,8 +130,13 @@ Result<SearchReport> AutoDecoder::configure(const SettingValues& values,
     return SearchReport();
 }
 
+/// Another seed draws other tokens, but not in another way: what rounds have shown stays true.
 Result<void> AutoDecoder::changeSampling(const SamplingOptions& sampling) {
+    SamplingOptions before = m_target.sampler().options();
+    before.seed = sampling.seed;
     ENGINE_TRY_DO(m_target.changeSampling(sampling));
+    if (before == sampling)
+        return {};
     for (PlanDrafter* drafter : {&m_skip, &m_exit, &m_copy})
         if (drafter->hasPlan())
             drafter->forgetRounds(m_costs, m_settings.maxNodes);
@@ -258,6 +289,7 @@ void AutoDecoder::learnRound(const Choice& choice, const DecodeStep& step) {
         ChainDrafter& drafter = *choice.entry->drafter;
         cost = drafter.costOf(step, m_costs);
         drafter.learn(step, choice.freeProbability, cost);
+        m_hasSkipped = m_hasSkipped || (&drafter == &m_skip && step.planId != 0);
         if (&drafter == &m_skip && drafter.promise().rate() <= 1.0 + m_settings.margin)
             m_search.weigh(m_skip.plan().plan, drafter.acceptance());
         if (choice.reported.isProbe)
@@ -280,12 +312,16 @@ void AutoDecoder::learnProbe(Entry& entry, const Choice& choice, double cost) {
 
 void AutoDecoder::observe(const DecodeStep& step) {
     const bool isResumed = step.verifyLayers < m_target.transformer().config().layerCount;
-    if (isResumed)
+    if (isResumed) {
         m_costs.recordResumed(m_exit.plan().shares.verify, step.verifiedRows, step.verifyMs);
-    else
+    } else {
         m_costs.record(step.verifiedRows, step.verifyMs);
+        m_sincePlain = step.verifiedRows == 1 ? 0 : m_sincePlain + 1;
+    }
     m_free.observe(m_target, step);
-    const double cost = (step.draftMs + step.verifyMs) / m_costs.oneRowMs();
+    // A clock that has stood still so far tells no time.
+    const double cost =
+        m_costs.oneRowMs() > 0.0 ? (step.draftMs + step.verifyMs) / m_costs.oneRowMs() : 0.0;
     m_elapsed += cost;
     const double share =
         isSearching() ? std::max(kSearchShare, m_settings.probing) : m_settings.probing;

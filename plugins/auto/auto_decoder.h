@@ -73,6 +73,9 @@ private:
 
     engine::Result<engine::DecodeStep> round() override;
     engine::Result<engine::DecodeStep> plainRound() override;
+    double plainRoundPrice() const;
+    bool wantsPlainRound() const;
+    engine::Result<engine::DecodeStep> pricingRound();
     engine::Result<engine::DecodeStep> verify(engine::Draft draft);
     Promise bestFree(const engine::Draft& free) const;
     engine::Result<Choice> choose();
@@ -118,6 +121,7 @@ private:
     engine::Result<void> tryCandidate(const Candidate& candidate);
     void adopt(const Candidate& candidate, double score);
     void recall(std::string_view task);
+    bool grantsTrial(const engine::LayerPlan& plan);
     void remember();
 
     bool searchesBeside() const;
@@ -159,13 +163,16 @@ private:
     bool m_isCopyLater = false; // it was refused for want of memory
     double m_probeAt = 0.0;     // when a plan may be tried that is not expected to pay
     long m_steps = 0;
+    int m_sincePlain = 0; // full passes of several rows behind the newest one of one row
     int m_trials = 0;
     int m_pausePasses = 0;       // made in pauses only to measure them
     double m_pausePlainMs = 0.0; // the fastest plain one of this pause; 0 before it
     bool m_isInPause = false;    // the newest report said that a search goes on in it
     std::uint64_t m_lastPlanId = 0;
     std::string m_task;
-    engine::LayerPlan m_stored; // the task's plan in the memory, as far as we know
+    engine::LayerPlan m_stored;               // the task's plan in the memory, as far as we know
+    bool m_hasSkipped = false;                // this task has drafted with the skip set in use
+    std::vector<engine::LayerPlan> m_granted; // stored plans whose trial was paid for
 };
 
 } // namespace automatic

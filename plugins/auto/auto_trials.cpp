@@ -92,10 +92,11 @@ Result<void> AutoDecoder::tryPlans() {
     if (m_steps % kStepsBetween == 0)
         judge();
     const bool isProbe = !isSearching();
-    const bool isTime = m_search.hasSuggestion() || m_elapsed >= m_probeAt;
+    const bool isSuggested = m_search.canTrySuggestion(wanted());
+    const bool isTime = isSuggested || m_elapsed >= m_probeAt;
     if (isProbe && (!isTime || !m_search.couldPay(wanted())))
         return {};
-    if (!hasPrices() && !m_search.hasSuggestion())
+    if (!hasPrices() && !isSuggested)
         return m_purse < 1.0 ? Result<void>() : measurePrice();
     const int streamLayers = isProbe ? 0 : m_search.streamLayers(wanted());
     const double streamed = trialCost() + streamCost(streamLayers);
@@ -261,6 +262,7 @@ void AutoDecoder::adopt(const Candidate& candidate, double score) {
     PlanDrafter& drafter = candidate.isExit() ? m_exit : m_skip;
     drafter.adopt(
         {candidate.plan, candidate.shares, score, ++m_lastPlanId}, m_costs, m_settings.maxNodes);
+    m_hasSkipped = m_hasSkipped && candidate.isExit();
     for (Entry& entry : m_entries)
         if (entry.drafter == &drafter)
             entry.probeAt = entry.interval = 0.0;
@@ -276,10 +278,12 @@ void AutoDecoder::adopt(const Candidate& candidate, double score) {
 void AutoDecoder::recall(std::string_view task) {
     m_task = task;
     m_stored = {};
+    m_hasSkipped = false;
     if (m_memory == nullptr || !m_settings.remembers || !m_settings.skipsLayers)
         return;
     auto found = m_memory->find(m_task);
-    if (found && !found.value())
+    const bool isOfTask = found && found.value();
+    if (found && !isOfTask)
         found = m_memory->last();
     if (!found) {
         note("The stored skip sets were not read: " + found.error().message);
@@ -288,18 +292,31 @@ void AutoDecoder::recall(std::string_view task) {
     const bool hasNeverPaid = found.value() && found.value()->decoder == kBesideFinder;
     if (!found.value() || hasNeverPaid)
         return;
-    if (auto plan = planOf(found.value()->set, m_target.transformer().config().layerCount)) {
+    auto plan = planOf(found.value()->set, m_target.transformer().config().layerCount);
+    if (!plan)
+        return;
+    if (isOfTask)
         m_stored = plan.value();
-        m_search.suggest(std::move(plan).value());
+    if (m_skip.hasPlan() && m_skip.plan().plan == plan.value())
+        return;
+    if (grantsTrial(plan.value()))
         m_purse += trialCost(); // it paid once: it need not wait until time has been saved up
-    }
+    m_search.suggest(std::move(plan).value());
 }
 
-/// Stores the set that was found once rounds have shown that it pays.
+/// The first trial of a stored plan is, later ones wait as all others do: tasks may come by turns.
+bool AutoDecoder::grantsTrial(const LayerPlan& plan) {
+    if (std::find(m_granted.begin(), m_granted.end(), plan) != m_granted.end())
+        return false;
+    m_granted.push_back(plan);
+    return true;
+}
+
+/// Stores the set that was found once rounds of this task have shown that it pays.
 void AutoDecoder::remember() {
-    const bool isWanted = m_memory != nullptr && m_settings.remembers && m_skip.hasPlan();
+    const bool isWanted = m_memory != nullptr && m_settings.remembers && m_hasSkipped;
     if (!isWanted || m_skip.plan().plan == m_stored ||
-        m_skip.promise().rate() <= 1.0 + m_settings.margin)
+        m_skip.shownPromise().rate() <= 1.0 + m_settings.margin)
         return;
     const auto kept = m_memory->store(
         m_task,

@@ -58,10 +58,16 @@ ClaspDecoder::ClaspDecoder(Method method,
     m_target.useClock(context.clock);
 }
 
-/// The set of the answer before stays until another one does better.
+/// The set of the answer before stays until another one does better. What it has shown in another
+/// task is not told as this one's.
 Result<void> ClaspDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work));
-    m_task = prompt.task;
+    if (std::exchange(m_task, std::string(prompt.task)) != prompt.task) {
+        m_stored = {};
+        for (std::optional<Present>* set : {&m_present, &m_before})
+            if (*set)
+                (*set)->isChecked = false;
+    }
     m_updateAt = m_rounds;
     return {};
 }
@@ -318,7 +324,13 @@ Result<SearchReport> ClaspDecoder::endAnswer() {
     return takeReport();
 }
 
-/// Stores the task's set if it was checked and no better one is stored.
+/// The set of an answer that was cancelled.
+std::vector<std::string> ClaspDecoder::storeStatistics() {
+    remember();
+    return takeReport().notes;
+}
+
+/// Stores the task's set if it was checked in it and no better one is stored.
 void ClaspDecoder::remember() {
     const bool isWanted = m_memory != nullptr && m_present && m_present->isChecked;
     if (!isWanted || m_present->set.plan == m_stored)

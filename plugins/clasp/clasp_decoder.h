@@ -13,6 +13,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace clasp {
 
@@ -30,6 +31,7 @@ public:
     engine::Result<void> begin(const engine::Prompt& prompt,
                                const engine::PromptWork& work) override;
     engine::Result<engine::SearchReport> endAnswer() override;
+    std::vector<std::string> storeStatistics() override;
     engine::Result<engine::SearchReport> configure(const engine::SettingValues& values,
                                                    const engine::SettingValues& given) override;
 
@@ -37,8 +39,8 @@ private:
     /// The set in use.
     struct Present {
         Promising set;
-        double score = 0.0; ///< matchness; 0 before it was checked
-        bool isChecked = false;
+        double score = 0.0;     ///< matchness; 0 before it was checked
+        bool isChecked = false; ///< in this task
     };
 
     ClaspDecoder(Method method,
@@ -85,7 +87,7 @@ private:
     long m_updateAt = 0;                   // in rounds
     engine::Position m_lengthAtUpdate = 0; // tokens that were cached
     int m_trials = 0;
-    engine::LayerPlan m_stored; // what we have stored in the memory
+    engine::LayerPlan m_stored; // what we have stored in the memory for this task
 };
 
 } // namespace clasp

@@ -231,7 +231,12 @@ Result<SearchReport> SwiftDecoder::endAnswer() {
 }
 
 std::vector<std::string> SwiftDecoder::storeStatistics() {
-    return m_freeDrafter ? m_freeDrafter->storeAll() : std::vector<std::string>();
+    remember(); // of answers that were cancelled
+    std::vector<std::string> sentences = takeReport().notes;
+    if (m_freeDrafter)
+        for (std::string& sentence : m_freeDrafter->storeAll())
+            sentences.push_back(std::move(sentence));
+    return sentences;
 }
 
 /// The answer's first tokens; what must come out is the full model's most probable token (the
@@ -293,10 +298,17 @@ SearchReport SwiftDecoder::takeReport() {
     return TargetDecoder::takeReport();
 }
 
-/// Stores the task's set when this run found another one.
+/// Stores the sets of the tasks for which this run found another one. A set that has no score yet,
+/// as when r was just lowered, replaces none that has.
 void SwiftDecoder::remember() {
-    const TaskSearch& search = m_state->search;
-    if (m_memory == nullptr || search.trials() == 0 || search.plan() == m_state->stored)
+    for (auto& [task, state] : m_tasks)
+        rememberOne(task, state);
+}
+
+void SwiftDecoder::rememberOne(const std::string& task, TaskState& state) {
+    const TaskSearch& search = state.search;
+    if (m_memory == nullptr || search.trials() == 0 || search.bestScore() <= 0.0 ||
+        search.plan() == state.stored)
         return;
     const StoredSkipSet stored{.set = skipSetOf(search.plan()),
                                .score = search.bestScore(),
@@ -304,12 +316,12 @@ void SwiftDecoder::remember() {
                                .decoder = "swift",
                                .savedAt = static_cast<std::int64_t>(std::time(nullptr)),
                                .trials = search.trials()};
-    const auto kept = m_memory->store(m_task, stored);
+    const auto kept = m_memory->store(task, stored);
     if (kept)
         note(kept.value());
     else
         noteOnce(notStored("A skip set", kept.error()));
-    m_state->stored = search.plan();
+    state.stored = search.plan();
 }
 
 Result<SearchReport> SwiftDecoder::configure(const SettingValues& values,
@@ -330,6 +342,7 @@ Result<SearchReport> SwiftDecoder::configure(const SettingValues& values,
     for (auto& [task, state] : m_tasks)
         state.search.adopt(m_settings.search);
     if (beginsAnew) {
+        remember(); // what this answer has found
         m_tasks.clear();
         m_state = nullptr;
         if (m_target.pending() != kNoToken)

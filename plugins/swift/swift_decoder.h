@@ -82,6 +82,8 @@ private:
         engine::LayerPlan stored; // what we have stored in the memory
     };
 
+    void rememberOne(const std::string& task, TaskState& state);
+
     std::map<std::string, TaskState, std::less<>> m_tasks;
     TaskState* m_state = nullptr; // of the present task; null until its start set can be made
     std::string m_task;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <utility>
 
 namespace engine {
 
@@ -13,6 +15,13 @@ namespace {
 /// How much of an unexpected duration is attributed to the machine's speed and to the rows.
 constexpr double kSpeedShare = 0.3;
 constexpr double kRowsShare = 0.02;
+
+/// Behind so many passes of several rows, which have set the speed between them, a plain pass that
+/// surprises tells that rows cost other than believed: so much of it, and of no more surprise than
+/// that, is believed at once.
+constexpr int kPassesToCorrect = 8;
+constexpr double kToldByPlain = 0.2;
+constexpr double kMostToldByPlain = 0.3;
 
 /// The first measurements of a number of rows have more weight: until then its cost is a guess.
 constexpr int kQuickSamples = 8;
@@ -23,6 +32,9 @@ constexpr double kMostShareUsed = 0.98;
 
 /// A pass is never assumed to cost less than this part of the share that it reads.
 constexpr double kLeastOfShare = 0.5;
+
+/// A pass of several rows is never assumed to cost less than this part of a plain one.
+constexpr double kLeastOfRows = 0.5;
 
 /// Longer times are cut: the thread probably lost its core for a while.
 constexpr double kMostSurprise = 0.7; // natural logarithm: a factor of 2
@@ -58,9 +70,24 @@ void StepCosts::record(int rows, double ms) {
     const double rowsShare =
         std::max(kRowsShare, entry.samples < kQuickSamples ? 1.0 / (entry.samples + 1.5) : 0.0);
     m_oneRowMs *= std::exp(surprise * (rows == 1 ? kSpeedShare : kSpeedShare * (1.0 - rowsShare)));
-    if (rows > 1)
-        entry.relative = std::max(entry.relative * std::exp(surprise * rowsShare), 0.5);
+    if (rows > 1) {
+        entry.relative = std::max(entry.relative * std::exp(surprise * rowsShare), kLeastOfRows);
+        ++m_sincePlain;
+    } else {
+        correctRows(surprise);
+    }
     ++entry.samples;
+}
+
+/// All of them, also those not used of late: what makes some rows dearer makes others dearer, too.
+void StepCosts::correctRows(double surprise) {
+    if (std::exchange(m_sincePlain, 0) < kPassesToCorrect)
+        return;
+    const double told = kToldByPlain * std::clamp(surprise, -kMostToldByPlain, kMostToldByPlain);
+    for (std::size_t rows = 2; rows < m_entries.size(); ++rows) {
+        double& relative = m_entries[rows].relative;
+        relative = std::max(relative * std::exp(-told), kLeastOfRows);
+    }
 }
 
 void StepCosts::recordFirst(int rows, double ms) {

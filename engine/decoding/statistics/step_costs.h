@@ -7,7 +7,9 @@ namespace engine {
 
 /// What passes cost on this machine, measured while decoding, so that a draft is made only where it
 /// pays. A machine may become faster or slower within minutes, while the relative cost of a pass of
-/// several rows hardly changes; so both are estimated separately. Thread: one.
+/// several rows changes slowly, as with the length of the text; so both are estimated separately.
+/// Passes of several rows alone cannot tell one from the other: a pass of one row behind many of
+/// them corrects the cost of several rows. Thread: one.
 class StepCosts {
 public:
     /// Passes of more rows than this are priced by extrapolation.
@@ -82,8 +84,10 @@ private:
     };
 
     int nextMeasured(int rows, int step) const;
+    void correctRows(double surprise);
 
     double m_oneRowMs = 0.0;
+    int m_sincePlain = 0; // passes of several rows behind the newest one of one row
     PartPasses m_drafts;
     PartPasses m_networks;
     PartPasses m_resumed;

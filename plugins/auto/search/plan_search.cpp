@@ -128,7 +128,7 @@ bool PlanSearch::couldPay(const DraftersWanted& wanted) const {
 }
 
 int PlanSearch::streamLayers(const DraftersWanted& wanted) const {
-    if (!wanted.skips || m_possibleSkip <= 0.0 || m_ratio < 0 || hasSuggestion())
+    if (!canSkip(wanted) || hasSuggestion())
         return 0;
     const auto ratio = static_cast<std::size_t>(m_ratio);
     if (!m_isTried[ratio] || m_isFollowed[ratio])
@@ -177,14 +177,13 @@ Result<Candidate> PlanSearch::randomCandidate(std::stop_token stop) {
 
 Result<std::optional<Candidate>>
 PlanSearch::next(const DraftersWanted& wanted, bool isProbe, std::stop_token stop) {
-    const bool canSkip = wanted.skips && m_possibleSkip > 0.0 && m_ratio >= 0;
     const bool canExit = wanted.exits && m_possibleExit > 0.0;
     const bool prefersExit = m_probes % 2 == 1 && !hasSuggestion();
-    const bool takesExit = canExit && isProbe && (!canSkip || prefersExit);
+    const bool takesExit = canExit && isProbe && (!canSkip(wanted) || prefersExit);
     m_probes += isProbe ? 1 : 0;
     if (takesExit)
         return std::optional(nextExit());
-    if (!canSkip)
+    if (!canSkip(wanted))
         return std::optional<Candidate>();
     if (m_stored)
         return std::optional(candidate(*std::exchange(m_stored, std::nullopt), "stored"));

@@ -65,6 +65,11 @@ public:
 
     bool hasSuggestion() const { return m_stored.has_value(); }
 
+    /// Whether next() could propose it: skip sets are wanted and could pay.
+    bool canTrySuggestion(const DraftersWanted& wanted) const {
+        return hasSuggestion() && canSkip(wanted);
+    }
+
     /// Whole layers whose absence a token's stream should be asked about, at the present ratio:
     /// once for each ratio, behind the set of least influence, which costs nothing to make. 0 =
     /// none.
@@ -94,6 +99,10 @@ private:
     static constexpr int kRatios = 18; // .05, .1, ... of the skippable weights
 
     static double ratioAt(int index) { return 0.05 * (index + 1); }
+
+    bool canSkip(const DraftersWanted& wanted) const {
+        return wanted.skips && m_possibleSkip > 0.0 && m_ratio >= 0;
+    }
 
     double harmOf(const engine::LayerPlan& plan, const std::vector<double>& influence) const;
     double believedAcceptance(double harm) const;

@@ -107,6 +107,31 @@ private slots:
         QVERIFY(std::abs(costs.relativeCost(8) - truth(8)) < 0.06);
     }
 
+    void rowsThatChangeTheirPriceAreToldFromAnotherSpeed_data() {
+        QTest::addColumn<double>("before");
+        QTest::addColumn<double>("now");
+        QTest::newRow("dearer, as behind a long text") << 1.3 << 2.0;
+        QTest::newRow("cheaper") << 2.0 << 1.3;
+    }
+
+    /// A plain pass now and then is enough: else a draft would be made for ever at the old price.
+    /// Rows that are not used meanwhile follow the others.
+    void rowsThatChangeTheirPriceAreToldFromAnotherSpeed() {
+        QFETCH(double, before);
+        QFETCH(double, now);
+        StepCosts costs;
+        for (int i = 0; i < 60; ++i)
+            for (const int rows : {1, 4, 5, 6})
+                costs.record(rows, rows == 1 ? 5.0 : 5.0 * before);
+        for (int i = 0; i < 480; ++i) {
+            const bool isPlain = i % 32 == 31;
+            costs.record(isPlain ? 1 : 4 + i % 2, isPlain ? 5.0 : 5.0 * now);
+        }
+        for (const int rows : {4, 5, 6})
+            QVERIFY(std::abs(costs.relativeCost(rows) - now) < 0.1);
+        QVERIFY(std::abs(costs.oneRowMs() - 5.0) < 0.2);
+    }
+
     void onePassThatLostItsCoreChangesLittle() {
         StepCosts costs;
         for (int i = 0; i < 60; ++i) {
@@ -115,6 +140,11 @@ private slots:
         }
         costs.record(8, 500.0);
         QVERIFY(std::abs(costs.relativeCost(8) / truth(8) - 1.0) < 0.06);
+        QVERIFY(costs.oneRowMs() < 6.5);
+        for (int i = 0; i < 60; ++i)
+            costs.record(8, 5.0 * truth(8));
+        costs.record(1, 500.0); // a plain one, which is asked what the others cost
+        QVERIFY(std::abs(costs.relativeCost(8) / truth(8) - 1.0) < 0.1);
         QVERIFY(costs.oneRowMs() < 6.5);
     }
 

@@ -174,6 +174,19 @@ private slots:
         QVERIFY(tried.next().kind != "stored");
     }
 
+    void aStoredSetThatMayNotBeTriedIsNoReasonToTryOthers() {
+        Case tried;
+        QVERIFY(tried.isWorthIt());
+        LayerPlan plan = LayerPlan::full(kLayers);
+        plan.mlp[4] = SublayerAction::Skip;
+        tried.search.suggest(plan);
+        QVERIFY(tried.search.canTrySuggestion(kSkips));
+        QVERIFY(!tried.search.canTrySuggestion({.skips = false, .exits = true}));
+        tried.stepCosts = costs(1.0);
+        QVERIFY(!tried.isWorthIt());
+        QVERIFY(!tried.search.canTrySuggestion(kSkips)); // nor may what cannot pay
+    }
+
     void failuresEndTheSearchAndTimeBringsItBackOnce() {
         Case tried;
         int trials = 0;

@@ -43,8 +43,8 @@ struct Made {
                                         .memory = memory,
                                         .clock = priced.clock()})) {}
 
-    std::vector<DecodeStep> answer(int tokens) {
-        return support::answer(*decoder, {.tokens = kPrompt, .maxTokens = tokens, .task = "test"});
+    std::vector<DecodeStep> answer(int tokens, std::string_view task = "test") {
+        return support::answer(*decoder, {.tokens = kPrompt, .maxTokens = tokens, .task = task});
     }
 };
 
@@ -99,6 +99,8 @@ private slots:
     void itIsCancelledBetweenPasses_data();
     void itIsCancelledBetweenPasses();
     void aCheckedSetIsStoredUnlessABetterOneIs();
+    void aSetIsStoredForTheTasksThatItWasCheckedIn();
+    void whatACancelledAnswerHasCheckedIsStored();
     void aDamagedFileOfStoredSetsIsPutAsideAndTold_data();
     void aDamagedFileOfStoredSetsIsPutAsideAndTold();
 };
@@ -317,6 +319,33 @@ void ClaspTest::aCheckedSetIsStoredUnlessABetterOneIs() {
     worse.answer(60);
     QVERIFY(worse.decoder->endAnswer().hasValue());
     QCOMPARE(memory.find("test").value(), stored);
+}
+
+void ClaspTest::aSetIsStoredForTheTasksThatItWasCheckedIn() {
+    const TemporaryFolder folder;
+    SkipSetMemory memory(folder.path(), "0123456789abcdef0123456789abcdef", kLayers);
+    const StoredSkipSet best{.set = {{2}, {2}}, .score = 1.0, .skipRatio = 0.1, .decoder = "swift"};
+    QVERIFY(memory.store("test", best).hasValue());
+    Made made("clasp", {{"skipped", double(kQuietLayers)}}, &memory);
+    const auto storedBehind = [&](int tokens, const std::string& task) {
+        made.answer(tokens, task);
+        ENGINE_CHECK(made.decoder->endAnswer().hasValue(), "an answer's end");
+        return memory.find(task).value().has_value();
+    };
+    QVERIFY(storedBehind(60, "test"));
+    QCOMPARE(memory.find("test").value()->decoder, best.decoder);
+    QVERIFY(!storedBehind(8, "another")); // what was counted is of the first task
+    QVERIFY(storedBehind(60, "another"));
+    QVERIFY(storedBehind(60, "a third"));
+}
+
+void ClaspTest::whatACancelledAnswerHasCheckedIsStored() {
+    const TemporaryFolder folder;
+    SkipSetMemory memory(folder.path(), "0123456789abcdef0123456789abcdef", kLayers);
+    Made made("clasp", {{"skipped", double(kQuietLayers)}}, &memory);
+    made.answer(60);
+    QCOMPARE(made.decoder->storeStatistics(), std::vector<std::string>());
+    QVERIFY(memory.find("test").value().has_value());
 }
 
 void ClaspTest::aDamagedFileOfStoredSetsIsPutAsideAndTold_data() {

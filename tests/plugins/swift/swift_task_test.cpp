@@ -48,6 +48,8 @@ private slots:
     void aPlanTellsTheRatioThatWasAskedForAndWhyItHasAnother();
     void aLoweredRatioNamesTheAcceptance();
     void nothingStoredAndNothingSearchedIsRefused();
+    void aSetThatHasNoScoreYetIsNotStored();
+    void whatACancelledAnswerHasFoundIsStored();
 };
 
 void SwiftTaskTest::everyTrialAndPlanNamesItsTask() {
@@ -145,6 +147,61 @@ void SwiftTaskTest::nothingStoredAndNothingSearchedIsRefused() {
     QVERIFY(!refused);
     QCOMPARE(refused.error().message,
              std::string("No skip set is stored, and with optimise=off none is searched for."));
+}
+
+/// A stop word may end the answer right behind the round that lowers r.
+void SwiftTaskTest::aSetThatHasNoScoreYetIsNotStored() {
+    const test_support::TemporaryFolder folder;
+    SkipSetMemory memory(folder.path(), "0123456789abcdef", kLayers);
+    const auto decoder = make({{"epsilon", 0.0},
+                               {"max_draft", 4.0},
+                               {"beta", 2.0},
+                               {"gamma", 8.0},
+                               {"search_share", 0.0},
+                               {"weigh", 0.0}},
+                              &memory);
+    const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
+    bool isLowered = false;
+    for (int answers = 0; answers < 12 && !isLowered; ++answers) {
+        QVERIFY(decoder->begin({.tokens = prompt, .maxTokens = 100, .task = "task"}, {}));
+        for (int made = 0; made < 100 && !isLowered;) {
+            const DecodeStep step = support::valueOf(decoder->step());
+            made += static_cast<int>(step.tokens.size());
+            for (const PlanChange& change : step.search.planChanges)
+                isLowered = isLowered || change.reason == "lower r";
+        }
+        QVERIFY(decoder->endAnswer().hasValue());
+    }
+    QVERIFY(isLowered);
+    const auto stored = memory.find("task").value();
+    QVERIFY(!stored || stored->score > 0.0);
+}
+
+void SwiftTaskTest::whatACancelledAnswerHasFoundIsStored() {
+    const test_support::TemporaryFolder folder;
+    SkipSetMemory memory(folder.path(), "0123456789abcdef", kLayers);
+    const auto decoder = make(with("uniform",
+                                   {{"gamma", 8.0},
+                                    {"beta", 5.0},
+                                    {"rows_per_trial", 1.0},
+                                    {"trials_to_double", 0.0},
+                                    {"lower_below", 0.0},
+                                    {"restart_drop", 0.0},
+                                    {"search_share", 0.0},
+                                    {"weigh", 0.0}}),
+                              &memory);
+    const std::vector<TokenId> prompt = {3, 1, 4, 1, 5};
+    std::vector<PlanChange> plans;
+    for (const DecodeStep& step :
+         support::answer(*decoder, {.tokens = prompt, .maxTokens = 100, .task = "one"}))
+        plans.insert(plans.end(), step.search.planChanges.begin(), step.search.planChanges.end());
+    QVERIFY(plans.size() > 1); // a better one than the first
+    QVERIFY(decoder->begin({.tokens = prompt, .maxTokens = 100, .task = "two"}, {}));
+    QCOMPARE(decoder->storeStatistics(), std::vector<std::string>());
+    const auto stored = memory.find("one").value();
+    QVERIFY(stored.has_value());
+    QVERIFY(stored->set == skipSetOf(plans.back().plan));
+    QVERIFY(!memory.find("two").value().has_value());
 }
 
 QTEST_GUILESS_MAIN(SwiftTaskTest)
