@@ -110,6 +110,7 @@ Result<StartPlan> StartSets::planned(const StreamPlanner& stream) const {
     return StartPlan{std::move(*plan), m_settings.ratio};
 }
 
+/// Other decoders may leave out the first and the last layer, too, and sets are kept for all.
 StartPlan StartSets::stored(const SkipSetMemory* memory, const std::string& task) const {
     if (memory == nullptr)
         return uniform("No skip sets are kept in this run, so the search begins with the uniform "
@@ -124,12 +125,25 @@ StartPlan StartSets::stored(const SkipSetMemory* memory, const std::string& task
                                               task)
                                 : "No skip set is stored yet, so the search begins with the "
                                   "uniform set.");
-    auto plan = planOf(found.value()->set, m_choices.space().layerCount());
+    const SkipSpace& space = m_choices.space();
+    const auto plan = planOf(found.value()->set, space.layerCount());
     if (!plan)
         return uniform(plan.error().message + " The search begins with the uniform set.");
-    return {.plan = std::move(plan).value(),
-            .ratio = found.value()->skipRatio,
-            .ratioReason = "This set was found and stored before, at this ratio."};
+    LayerPlan inner = space.plan(space.bits(plan.value()));
+    if (inner == plan.value())
+        return {.plan = std::move(inner),
+                .ratio = found.value()->skipRatio,
+                .ratioReason = "This set was found and stored before, at this ratio."};
+    if (inner == LayerPlan::full(space.layerCount()))
+        return uniform("The stored skip set names only the first or the last layer, which always "
+                       "run here, so the search begins with the uniform set.");
+    const double ratio = m_choices.ratioOf(inner);
+    return {.plan = std::move(inner),
+            .ratio = ratio,
+            .note = "The stored skip set names the first or the last layer, which always run "
+                    "here: drafts use the rest of it.",
+            .ratioReason = "This set was found and stored before, and names layers that always "
+                           "run here."};
 }
 
 } // namespace engine

@@ -209,11 +209,27 @@ void reportTask(const Console& console, const std::string& task, const std::stri
         console.line(fmt::format("{}: {}", readable(task), what));
 }
 
+/// Whether a file has the name that a library gives it, FINGERPRINT.json, and it is not this one's:
+/// another model may have as many layers, and its scores say nothing here.
+bool isOfAnotherModel(const std::filesystem::path& file, const ModelLibrary& library) {
+    const std::string name = file.stem().string();
+    const std::string& own = library.memory.fingerprint();
+    return name != own && name.size() == own.size() &&
+           name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 /// Of a task that both know the better score stays, of equals ours.
 Result<void> merge(const LibraryOptions& options, ModelLibrary& library, const Console& console) {
     ENGINE_TRY(const SkipSetLibrary known, readNoting(library));
     SkipSetsByTask chosen;
+    std::size_t leftOut = 0;
     for (const std::string& file : options.files) {
+        if (isOfAnotherModel(file, library)) {
+            ++leftOut;
+            Console::note(fmt::format("[{} is left out: its skip sets are another model's.]",
+                                      readable(file)));
+            continue;
+        }
         ENGINE_TRY(const SkipSetLibrary other, readSkipSetLibrary(file, library.config.layerCount));
         for (const auto& [task, error] : other.unusable)
             Console::note(fmt::format("[{}.]", error.message));
@@ -224,6 +240,11 @@ Result<void> merge(const LibraryOptions& options, ModelLibrary& library, const C
                 chosen.insert_or_assign(task, stored);
         }
     }
+    if (leftOut == options.files.size())
+        return Error{ErrorCode::InvalidInput,
+                     "No skip set was taken into the library.",
+                     fmt::format("The sets of this model are in files called {}.json.",
+                                 library.memory.fingerprint())};
     ENGINE_TRY_DO(keep(library, chosen));
     for (const auto& [task, stored] : chosen) {
         const auto before = known.sets.find(task);
@@ -285,7 +306,9 @@ Result<void> import(const LibraryOptions& options, ModelLibrary& library, const 
         const auto offered = imports.sets.find(task);
         if (offered == imports.sets.end())
             continue;
-        const bool isSame = offered->second == stored;
+        const bool isMeasured = offered->second.trials > 0;
+        const bool isSame = isMeasured ? offered->second == stored
+                                       : offered->second.set == stored.set; // says nothing new
         if (isSame)
             same.push_back(task);
         else if (!options.replaces)

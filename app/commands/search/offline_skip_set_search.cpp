@@ -20,7 +20,8 @@ Result<std::vector<std::vector<TokenId>>> calibrationPrompts(const OfflineSearch
     const auto visit = [&](const DataPrompt& prompt) -> Result<bool> {
         ENGINE_TRY(std::vector<TokenId> ids,
                    request.model.encoder->encode({{{"user", prompt.record.turns.front()}, {}}}));
-        const auto room = static_cast<std::size_t>(request.model.contextLength - search.maxTokens);
+        const auto room =
+            static_cast<std::size_t>(std::max(request.model.contextLength - search.maxTokens, 0));
         if (ids.size() >= room)
             watcher.onNote(fmt::format("{}: line {} was skipped: it is too long ({}).",
                                        prompt.file,

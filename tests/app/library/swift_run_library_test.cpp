@@ -36,9 +36,11 @@ private slots:
     void learntPromptsAreCountedRenamedAndForgotten();
     void setsAreComparedByTaskAndByFile();
     void ofTwoLibrariesTheBetterSetsStay();
+    void theLibraryOfAnotherModelIsNotMerged();
     void whatIsExportedIsImportedAgain();
     void entriesThatDoNotFitAreNamedAndTheRestIsUsed();
     void aTaskThatHasASetKeepsItUnlessReplaced();
+    void theSameSetWithoutAScoreChangesNothing();
     void theSetsThatAnExperimentHasFoundAreTakenFromItsFolder();
     void theSetsOfAnotherModelsExperimentAreNamed();
     void anEntryOfTheLibraryThatIsDamagedIsNamed();
@@ -172,6 +174,22 @@ void SwiftRunLibraryTest::ofTwoLibrariesTheBetterSetsStay() {
     QVERIFY(run({"merge", libraryFile("other")}).output.contains("the same score or a better one"));
 }
 
+void SwiftRunLibraryTest::theLibraryOfAnotherModelIsNotMerged() {
+    SkipSetMemory other(path("other").toStdString(), std::string(m_fingerprint.size(), 'e'), 5);
+    QVERIFY(other.store("code", stored({{1}, {}}, 0.95)));
+    const QString file = QString::fromStdString(other.path().string());
+    const ProgramRun alone = run({"merge", file});
+    QCOMPARE(alone.exitCode, app::kUsage);
+    QVERIFY2(alone.errors.contains("is left out: its skip sets are another model's"),
+             alone.errors.constData());
+    SkipSetMemory better = memoryIn("better");
+    QVERIFY(better.store("math", stored({{3}, {}}, 0.9)));
+    QCOMPARE(run({"merge", file, libraryFile("better")}).exitCode, app::kSuccess);
+    const auto sets = memoryIn("data").all().value().sets;
+    QCOMPARE(sets.at("code").score, 0.75);
+    QVERIFY(sets.contains("math"));
+}
+
 void SwiftRunLibraryTest::whatIsExportedIsImportedAgain() {
     QCOMPARE(run({"export", path("out.json")}).exitCode, app::kSuccess);
     QCOMPARE(run({"export", path("code.json"), "--task", "code"}).exitCode, app::kSuccess);
@@ -214,6 +232,16 @@ void SwiftRunLibraryTest::aTaskThatHasASetKeepsItUnlessReplaced() {
     QCOMPARE(memoryIn("data").find("code").value()->set.mlp, std::vector<int>{3});
     QCOMPARE(run({"import", path("again.json"), "--replace"}).exitCode, app::kSuccess);
     QCOMPARE(memoryIn("data").find("code").value()->set.mlp, std::vector<int>{2});
+}
+
+void SwiftRunLibraryTest::theSameSetWithoutAScoreChangesNothing() {
+    write("same.json", R"({"code":{"attention":[1,2],"mlp":[3]}})");
+    for (const QStringList& more : {QStringList{}, QStringList{"--replace"}}) {
+        const ProgramRun result = run(QStringList{"import", path("same.json")} + more);
+        QVERIFY2(result.exitCode == app::kSuccess, result.errors.constData());
+        QVERIFY(result.output.contains("code: was there already"));
+        QCOMPARE(memoryIn("data").find("code").value()->score, 0.75);
+    }
 }
 
 void SwiftRunLibraryTest::theSetsThatAnExperimentHasFoundAreTakenFromItsFolder() {

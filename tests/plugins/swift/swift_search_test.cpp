@@ -160,6 +160,7 @@ private slots:
     void guidedGrowsFromTheLeastRatio();
     void optimisationSwitchedOffTriesNothing();
     void aSetIsStoredAndStartsTheNextRun();
+    void ofAStoredSetTheOuterLayersRun();
     void aBrokenMemoryIsANoteAndTheFileStays();
     void aManualSetForAnotherModelIsRefused();
     void settingsOutOfRangeNameTheRange();
@@ -429,6 +430,28 @@ void SwiftSearchTest::aSetIsStoredAndStartsTheNextRun() {
     const auto other = make(with(quiet(), {{"start", std::string("library")}}), &memory);
     answer(*other, 9, 4, fresh, "unknown");
     QVERIFY(fresh.mentions("No skip set is stored for the task \"unknown\" yet"));
+}
+
+/// Self-SD's search may leave out any layer, and its sets are kept in the same library.
+void SwiftSearchTest::ofAStoredSetTheOuterLayersRun() {
+    const test_support::TemporaryFolder folder;
+    SkipSetMemory memory(folder.path(), "0123456789abcdef", kLayers);
+    StoredSkipSet found{
+        .set = {{0, 2, kLayers - 1}, {3}}, .score = 2.0, .skipRatio = 0.5, .decoder = "self_sd"};
+    QVERIFY(memory.store("task", found));
+    Reported told;
+    const auto decoder = make(with(quiet(), {{"start", std::string("library")}}), &memory);
+    answer(*decoder, 9, 4, told, "task");
+    const PlanChange& first = told.plans.front();
+    QVERIFY(skipSetOf(first.plan) == (SkipSet{{2}, {3}}));
+    QVERIFY(first.skipRatio > 0.0 && first.skipRatio < 0.3); // of 2 sublayers of 16
+    QVERIFY(told.mentions("names the first or the last layer"));
+    found.set = {{0}, {kLayers - 1}};
+    QVERIFY(memory.store("other", found));
+    Reported other;
+    answer(*decoder, 9, 4, other, "other");
+    QVERIFY(other.mentions("names only the first or the last layer"));
+    QVERIFY(other.plans.front().plan == SkipSpace::inner(kLayers).uniform(0.45));
 }
 
 void SwiftSearchTest::aBrokenMemoryIsANoteAndTheFileStays() {

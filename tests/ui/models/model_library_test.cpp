@@ -63,7 +63,7 @@ class ModelLibraryTest : public QObject {
         return asked() == nullptr ? QString() : QString::fromStdString(asked()->path);
     }
 
-    void answer(std::uint64_t needed) {
+    void answer(std::uint64_t needed, std::uint64_t freeNow = 8 * kGiB, bool isOfDevice = false) {
         ModelInspected inspected;
         inspected.requestId = asked()->requestId;
         inspected.path = asked()->path;
@@ -73,7 +73,8 @@ class ModelLibraryTest : public QObject {
         inspected.model.parameterCount = 1'700'000'000;
         inspected.model.fileBytes = kGiB;
         inspected.memory.weightBytes = needed;
-        inspected.memory.freeBytes = 8 * kGiB;
+        inspected.memory.freeBytes = freeNow;
+        inspected.memory.isOfDevice = isOfDevice;
         m_stage->tell(inspected);
     }
 
@@ -176,6 +177,73 @@ private slots:
         QVERIFY(m_library->folders().front().models.front().runsHere());
         QVERIFY(QFile::remove(path("models/new.gguf")));
         QTRY_COMPARE(models(), QStringList());
+    }
+
+    void aModelThatIsStillBeingFetchedIsInspectedAgain() {
+        write("models/folder/config.json");
+        write("models/folder/a.safetensors");
+        m_library->addFolder(path("models"));
+        QTRY_COMPARE(askedFor(), path("models/folder"));
+        refuse("a.safetensors ends too early.");
+        write("models/folder/a.safetensors", "more of it"); // the folder itself does not change
+        QTRY_VERIFY(asked()->requestId == ModelLibrary::kFirstRequest + 2);
+        refuse("b.safetensors is missing.");
+        write("models/folder/b.safetensors");
+        QTRY_VERIFY(asked()->requestId == ModelLibrary::kFirstRequest + 3);
+        answer(kGiB);
+        QVERIFY(m_library->folders().front().models.front().runsHere());
+    }
+
+    void theSecondPartOfAFileIsPartOfTheModel() {
+        write("models/big-00001-of-00002.gguf");
+        m_library->addFolder(path("models"));
+        QTRY_COMPARE(askedFor(), path("models/big-00001-of-00002.gguf"));
+        refuse("The second part is missing.");
+        write("models/big-00002-of-00002.gguf");
+        QTRY_VERIFY(asked()->requestId == ModelLibrary::kFirstRequest + 2);
+        QCOMPARE(askedFor(), path("models/big-00001-of-00002.gguf"));
+    }
+
+    void theFreeMemoryIsTheSameForAllAndThatOfNow() {
+        const auto freeFor = [this](std::size_t at) {
+            return m_library->folders().front().models[at].report->freeBytes;
+        };
+        write("models/a.gguf");
+        write("models/b.gguf");
+        m_library->addFolder(path("models"));
+        QTRY_COMPARE(askedFor(), path("models/a.gguf"));
+        answer(4 * kGiB, 8 * kGiB);
+        answer(4 * kGiB, 6 * kGiB);
+        QSignalSpy changed(m_library.get(), &ModelLibrary::changed);
+        m_library->addFolder(path("models")); // looks again
+        QTRY_VERIFY(changed.count() >= 2);
+        QCOMPARE(freeFor(0), 6 * kGiB);
+        QCOMPARE(freeFor(1), 6 * kGiB);
+        const std::uint64_t before = asked()->requestId;
+        ModelLoaded loaded = loadedModel();
+        loaded.path = path("models/a.gguf").toStdString();
+        m_stage->tell(loaded);
+        QCOMPARE(asked()->requestId, before + 1);
+        answer(4 * kGiB, 2 * kGiB);
+        LibraryList list(m_stage->theme, *m_library);
+        QVERIFY(second(list, 1).startsWith("is loaded"));
+        QVERIFY(second(list, 2).startsWith("needs 4.0 GiB, 2.0 GiB are free"));
+        list.setOnlyRunning(true);
+        QCOMPARE(list.count(), 2);
+        m_stage->tell(ModelUnloaded{});
+        QCOMPARE(asked()->requestId, before + 2);
+        answer(4 * kGiB, 7 * kGiB);
+        QCOMPARE(freeFor(1), 7 * kGiB);
+        QCOMPARE(list.count(), 3);
+    }
+
+    void ofAGpuIsToldWhatItHas() {
+        write("models/a.gguf");
+        m_library->addFolder(path("models"));
+        QTRY_COMPARE(askedFor(), path("models/a.gguf"));
+        answer(9 * kGiB, 8 * kGiB, true);
+        const LibraryList list(m_stage->theme, *m_library);
+        QVERIFY(second(list, 1).startsWith("needs 9.0 GiB, the GPU has 8.0 GiB"));
     }
 
     void whatChangesBehindTheFirstLookIsSeenToo() {

@@ -246,6 +246,54 @@ private slots:
         QVERIFY(value(*lists.first(), "Note").contains("to draft with: 1.0 GiB more, if twice"));
     }
 
+    void anInspectionThatFailsTellsWhyUntilTheNextOne() {
+        m_panel->propose("/models/tiny.gguf");
+        m_panel->showReport(report(22 * kGiB));
+        EngineFailed failed =
+            failedTask("inspect_model", {ErrorCode::InvalidInput, "It is too long.", ""});
+        failed.requestId = m_stage->engine->lastSent<InspectModel>()->requestId;
+        say(failed);
+        QVERIFY(shownWords(*m_panel).contains("It is too long."));
+        QVERIFY(m_panel->findChildren<FigureList*>().last()->rows().empty()); // of other options
+        auto* backend = m_panel->findChildren<QComboBox*>().first();
+        emit backend->activated(backend->currentIndex());
+        ModelInspected inspected;
+        inspected.path = "/models/tiny.gguf";
+        inspected.requestId = m_stage->engine->lastSent<InspectModel>()->requestId;
+        say(inspected);
+        QTRY_VERIFY(m_panel->findChild<Banner*>() == nullptr);
+        QVERIFY(!m_panel->findChildren<FigureList*>().last()->rows().empty());
+    }
+
+    void whatIsInspectedWhileItLoadsIsKept() {
+        m_panel->propose("/models/tiny.gguf");
+        m_panel->load();
+        ModelInspected inspected;
+        inspected.path = "/models/tiny.gguf";
+        inspected.requestId = m_stage->engine->lastSent<InspectModel>()->requestId;
+        say(inspected);
+        say(failedTask("load_model", {ErrorCode::Cancelled, "Stopped.", ""}));
+        QCOMPARE(m_panel->stage(), ModelPanel::Stage::Chosen);
+        QVERIFY(!m_panel->findChildren<FigureList*>().last()->rows().empty());
+    }
+
+    void whatIsNotInspectedYetIsSoBehindItsLoad() {
+        say(ModelLoadProgress{"/models/default.gguf", "files", 0.0}); // begun elsewhere
+        QVERIFY(m_stage->engine->lastSent<InspectModel>() == nullptr);
+        say(failedTask("load_model", {ErrorCode::Cancelled, "Stopped.", ""}));
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->path,
+                 std::string("/models/default.gguf"));
+    }
+
+    void theMemoryOfAnUnloadedModelIsFreeForTheNext() {
+        say(loadedModel());
+        m_panel->propose("/models/other.gguf");
+        const std::uint64_t before = m_stage->engine->lastSent<InspectModel>()->requestId;
+        say(ModelUnloaded{});
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->requestId, before + 1);
+        QCOMPARE(m_panel->stage(), ModelPanel::Stage::Chosen);
+    }
+
     void theReportOfAnotherModelIsIgnored() {
         m_panel->propose("/models/other.gguf");
         m_panel->showReport(report(8 * kGiB));

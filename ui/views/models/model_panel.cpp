@@ -211,16 +211,25 @@ void ModelPanel::inspect() {
 /// Only the newest reply counts: the options may have changed meanwhile.
 void ModelPanel::applyInspection(const EngineEvent& event) {
     if (const auto* inspected = event.as<ModelInspected>();
-        inspected != nullptr && inspected->requestId == m_inspection)
+        inspected != nullptr && inspected->requestId == m_inspection) {
+        if (m_isInspectionRefused)
+            clearError(); // of options that are not chosen any more
         showReport(reportOf(*inspected));
+    }
     const auto* failed = event.as<EngineFailed>();
     if (failed != nullptr && failed->task == "inspect_model" && failed->requestId == m_inspection &&
-        m_stage == Stage::Chosen)
+        m_stage == Stage::Chosen) {
+        m_report.reset(); // of other options
+        showStage();
         showError(failed->error);
+        m_isInspectionRefused = true;
+    }
 }
 
+/// The user need not wait for it before the load.
 void ModelPanel::showReport(const ModelReport& report) {
-    if (m_stage != Stage::Chosen || report.path != m_path)
+    const bool isOpening = m_stage == Stage::Chosen || m_stage == Stage::Loading;
+    if (!isOpening || report.path != m_path)
         return;
     m_report = report;
     showStage();
@@ -309,7 +318,11 @@ void ModelPanel::apply(const EngineEvent& event) {
         m_options->setLoad(m_recent.loadOf(m_path));
         m_stages->begin(0);
         setStage(Stage::Loading);
-    } else if (event.as<ModelUnloaded>() != nullptr && m_stage == Stage::Loaded) {
+    } else if (event.as<ModelUnloaded>() != nullptr) {
+        if (m_stage == Stage::Chosen)
+            inspect(); // there is more memory free now
+        if (m_stage != Stage::Loaded)
+            return;
         m_path.clear();
         setStage(Stage::Idle);
     } else if (const auto* failed = event.as<EngineFailed>();
@@ -318,6 +331,8 @@ void ModelPanel::apply(const EngineEvent& event) {
         setStage(Stage::Chosen);
         if (failed->error.code != ErrorCode::Cancelled)
             showError(failed->error);
+        if (!m_report && !m_path.isEmpty())
+            inspect(); // its load was begun elsewhere
     }
 }
 
@@ -464,6 +479,7 @@ void ModelPanel::clearError() {
     if (m_error != nullptr)
         m_error->deleteLater();
     m_error = nullptr;
+    m_isInspectionRefused = false;
 }
 
 /// While there is something to cancel, Esc belongs to this panel, whatever the window uses it for.

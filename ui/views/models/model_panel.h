@@ -89,6 +89,7 @@ private:
     QString m_path; ///< proposed, loading or loaded
     std::optional<ModelReport> m_report;
     std::uint64_t m_inspection = 0;           ///< the newest request
+    bool m_isInspectionRefused = false;       ///< and the error on the screen says why
     std::optional<engine::LoadModel> m_asked; ///< the load that was begun here, until it ends
     QLabel* m_title = nullptr;
     QLabel* m_where = nullptr;

@@ -145,8 +145,8 @@ void SkipSetFinder::onEvent(const EngineEvent& event) {
         giveUp(tr("The search ended, because its model was unloaded."));
     else if (m_stage != Stage::Searching)
         return;
-    else if (event.as<TrialFinished>() != nullptr)
-        tellProgress();
+    else if (const auto* trial = event.as<TrialFinished>())
+        onTrial(*trial);
     else if (const auto* phase = event.as<PhaseChanged>();
              phase != nullptr && phase->phase == DecoderPhase::Accelerate) {
         m_isOver = true;
@@ -200,29 +200,26 @@ void SkipSetFinder::beginSearch(const DecoderInfo& decoder, const SettingValues&
     if (!wanted.empty())
         change(wanted);
     m_stage = Stage::Searching;
-    m_trialsBefore = m_run.search().countedTrials();
+    m_tried = 0;
     submit();
 }
 
 void SkipSetFinder::submit() {
     m_question.promptId = ++m_promptId;
-    m_trialsOfAnswer = m_run.search().countedTrials();
+    m_triedInAnswer = 0;
     if (!m_bridge.send(m_question))
         end(tr("The engine accepts no commands at the moment. Try again soon."));
 }
 
-int SkipSetFinder::triedNow() const {
-    return std::max(m_run.search().countedTrials() - m_trialsBefore, 0);
-}
-
-void SkipSetFinder::tellProgress() {
-    const auto& trials = m_run.search().trials();
-    if (trials.empty())
-        return;
-    m_sentence = countText(triedNow(),
+void SkipSetFinder::onTrial(const TrialFinished& trial) {
+    if (trial.counts) {
+        ++m_tried;
+        ++m_triedInAnswer;
+    }
+    m_sentence = countText(m_tried,
                            tr("Searching: 1 set tried, best matchness %2. Esc stops."),
                            tr("Searching: %1 sets tried, best matchness %2. Esc stops."))
-                     .replace(QLatin1String("%2"), shareText(trials.back().best));
+                     .replace(QLatin1String("%2"), shareText(trial.best));
     emit changed();
 }
 
@@ -230,8 +227,7 @@ void SkipSetFinder::tellProgress() {
 void SkipSetFinder::onFinished(const PromptFinished& finished) {
     if (finished.promptId != m_promptId)
         return;
-    const bool hasTried = m_run.search().countedTrials() > m_trialsOfAnswer;
-    if (!m_isOver && !m_isStopped && hasTried) {
+    if (!m_isOver && !m_isStopped && m_triedInAnswer > 0) {
         submit();
         return;
     }
@@ -254,8 +250,7 @@ void SkipSetFinder::onFailed(const EngineFailed& failure) {
 QString SkipSetFinder::outcome() const {
     const SearchLog& search = m_run.search();
     const BestSet* set = search.current();
-    const int tried = triedNow();
-    if (set == nullptr || search.trials().empty() || tried == 0)
+    if (set == nullptr || search.trials().empty() || m_tried == 0)
         return tr("No set could be tried, because the answer is too short. Ask for a longer one.");
     const SkipSet& skipped = set->change.plan.skipped;
     const auto sublayers = static_cast<qint64>(skipped.attention.size() + skipped.mlp.size());
@@ -263,7 +258,7 @@ QString SkipSetFinder::outcome() const {
     if (sublayers == 0 || best < kUsefulMatchness)
         return tr("No useful set was found. Of %1 tried, the best has matchness %2, and below %3 "
                   "most drafts are wrong. Auto drafts without skipping layers.")
-            .arg(QString::number(tried), shareText(best), shareText(kUsefulMatchness));
+            .arg(QString::number(m_tried), shareText(best), shareText(kUsefulMatchness));
     return countText(sublayers,
                      tr("Found a set that skips 1 sublayer with matchness %2. The next answer "
                         "uses it."),

@@ -64,11 +64,10 @@ private:
     void onFailed(const engine::EngineFailed& failure);
     void beginSearch(const engine::DecoderInfo& decoder, const engine::SettingValues& settings);
     void submit();
-    void tellProgress();
+    void onTrial(const engine::TrialFinished& trial);
     void giveUp(const QString& sentence);
     void end(const QString& sentence);
     QString outcome() const;
-    int triedNow() const;
 
     EngineBridge& m_bridge;
     const RunStore& m_run;
@@ -81,9 +80,10 @@ private:
     /// What each change that the engine has not answered yet has taken out of them.
     std::deque<engine::SettingValues> m_taken;
     std::uint64_t m_promptId = 0;
-    int m_trialsBefore = 0;   ///< of the search, when it began
-    int m_trialsOfAnswer = 0; ///< when the present answer began
-    bool m_isOver = false;    ///< the search itself; its answer is being stopped
+    // What the run's log counts may be of another task until the first trial.
+    int m_tried = 0;         ///< since the search began
+    int m_triedInAnswer = 0; ///< since the present answer began
+    bool m_isOver = false;   ///< the search itself; its answer is being stopped
     bool m_isStopped = false;
     bool m_isChanging = false; ///< the settings themselves, at this moment
 };

@@ -205,6 +205,24 @@ private slots:
         QVERIFY(submitted() == nullptr);
     }
 
+    /// The chat's question may be of another task than the answer before it.
+    void whatWasTriedForAnotherTaskIsNotCounted() {
+        say(DecoderChosen{boundedDecoder(), boundedSettings()});
+        TrialFinished tried = trial("random", 1, 0.5, 0.5, m_run->plan({2}, {3}));
+        tried.task = "story";
+        for (int i = 0; i < 3; ++i)
+            say(tried);
+        m_finder->start(question());
+        say(promptStarted(submitted()->promptId));
+        tried.task = "chat";
+        tried.best = 0.9;
+        say(tried);
+        QCOMPARE(m_finder->sentence(),
+                 QStringLiteral("Searching: 1 set tried, best matchness .90. Esc stops."));
+        finish(FinishReason::EndToken);
+        QVERIFY(m_finder->isRunning());
+    }
+
     void anErrorOfTheEngineEndsIt() {
         beginSearch();
         EngineFailed failure =

@@ -328,6 +328,26 @@ private slots:
         QVERIFY(m_sets->memory().all().value().sets == before);
     }
 
+    void aSetThatASearchHasFoundMeanwhileIsNotLostByUndo() {
+        const StoredSkipSet deleted = *m_sets->memory().find("story").value();
+        const StoredSkipSet newer = storedSet({2}, {4});
+        tree().choose("story");
+        act("delete_set");
+        QVERIFY(m_sets->memory().store("story", newer)); // and the list does not know it yet
+        m_run->undo.undo();
+        m_sets->answer();
+        QVERIFY(isSaid(QStringLiteral("has a skip set already")));
+        QVERIFY(m_sets->memory().find("story").value() == newer);
+        QVERIFY(m_run->undo.canUndo()); // the deleted set can still be had back
+        m_sets->answer();
+        m_run->undo.undo();
+        m_sets->answer();
+        QVERIFY(m_sets->memory().find("story").value() == deleted);
+        m_run->undo.redo();
+        m_sets->answer();
+        QVERIFY(m_sets->memory().find("story").value() == newer);
+    }
+
     void importedSetsReplaceOthersOnlyWhenAskedTo() {
         const SkipSetsByTask before = m_sets->memory().all().value().sets;
         const auto file =

@@ -16,18 +16,23 @@ namespace {
 
 constexpr int kRowsShown = 8;
 
+/// What is known of a GPU is all it has, not what is free there.
+QString verdictOf(const ModelReport& report) {
+    if (report.fits())
+        return LibraryList::tr("runs here");
+    const QString text = report.isOfDevice ? LibraryList::tr("needs %1, the GPU has %2")
+                                           : LibraryList::tr("needs %1, %2 are free");
+    return text.arg(sizeText(report.neededBytes()), sizeText(report.freeBytes));
+}
+
 /// "runs here · llama · 135M · Q4_1 · 96.0 MiB": the part that a narrow dock cuts comes last.
-QString factsOf(const LibraryModel& model) {
+QString factsOf(const LibraryModel& model, bool isLoaded) {
     if (!model.reason.isEmpty())
         return LibraryList::tr("does not run here: %1").arg(model.reason);
     if (!model.report)
         return LibraryList::tr("is being inspected...");
     const ModelReport& report = *model.report;
-    const QString verdict =
-        report.fits() ? LibraryList::tr("runs here")
-                      : LibraryList::tr("needs %1, %2 are free")
-                            .arg(sizeText(report.neededBytes()), sizeText(report.freeBytes));
-    return QStringList{verdict,
+    return QStringList{isLoaded ? LibraryList::tr("is loaded") : verdictOf(report),
                        report.family,
                        parameterText(report.parameterCount),
                        mainType(report.types),
@@ -60,7 +65,7 @@ void LibraryList::fill() {
     for (const LibraryFolder& folder : m_library.folders()) {
         addHead(folder);
         for (const LibraryModel& model : folder.models)
-            if (!m_isOnlyRunning || model.runsHere())
+            if (!m_isOnlyRunning || model.runsHere() || m_library.isLoaded(model))
                 addModel(model);
     }
     int same = std::min(row, count() - 1);
@@ -91,13 +96,14 @@ void LibraryList::addHead(const LibraryFolder& folder) {
 void LibraryList::addModel(const LibraryModel& model) {
     const bool isNamed = model.report && !model.report->name.isEmpty();
     const QString name = isNamed ? model.report->name : RecentModels::nameOf(model.path);
-    const QString facts = factsOf(model);
+    const bool isLoaded = m_library.isLoaded(model);
+    const QString facts = factsOf(model, isLoaded);
     auto* row = new QListWidgetItem(name, this);
     row->setData(TwoLineDelegate::PathRole, model.path);
     row->setData(TwoLineDelegate::SecondLineRole, facts);
     row->setData(TwoLineDelegate::IsSentenceRole, true);
     row->setData(TwoLineDelegate::IsAlarmRole,
-                 !model.reason.isEmpty() || (model.report && !model.report->fits()));
+                 !model.reason.isEmpty() || (model.report && !model.report->fits() && !isLoaded));
     row->setData(TwoLineDelegate::IsDimRole, !model.reason.isEmpty());
     row->setData(Qt::AccessibleTextRole, tr("%1, %2").arg(name, facts));
     row->setToolTip(tipOf(QDir::toNativeSeparators(model.path) + u'\n' + facts));

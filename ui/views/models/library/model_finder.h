@@ -10,7 +10,8 @@ namespace ui {
 /// Possible models in a folder, judged by names alone; an inspection shows whether they are models.
 struct FoundModels {
     QStringList models; ///< GGUF files, and folders with config.json and weights; sorted
-    QHash<QString, QString> stamps; ///< [model] changes when the model on the disk does
+    QHash<QString, QString> stamps;    ///< [model] changes when the model on the disk does
+    QHash<QString, QStringList> files; ///< [model] what it is read from, as far as it is there
     QStringList folders; ///< the folder and those below it that were looked at, to be watched
 };
 

@@ -106,7 +106,7 @@ void ModelLibrary::take(const QString& path, const FoundModels& found) {
         if (facts != m_facts.cend() && facts->stamp == stamp)
             folder->models.push_back(*facts);
         else
-            folder->models.push_back({model, stamp, std::nullopt, {}});
+            folder->models.push_back({model, stamp, std::nullopt, {}, found.files.value(model)});
     }
     m_watched.insert(path, found.folders);
     // What changed between the look and the watch told nobody.
@@ -134,7 +134,7 @@ bool ModelLibrary::watch() {
         wanted += m_watched.value(folder.path) + QStringList{QFileInfo(folder.path).path()};
         for (const LibraryModel& model : folder.models)
             if (!model.reason.isEmpty())
-                wanted += model.path;
+                wanted += model.files;
     }
     const QStringList present = m_watcher.directories() + m_watcher.files();
     for (const QString& path : present)
@@ -147,40 +147,67 @@ bool ModelLibrary::watch() {
     return isMore;
 }
 
+bool ModelLibrary::isLoaded(const LibraryModel& model) const {
+    return m_store.model() != nullptr && m_store.model()->path == model.path.toStdString();
+}
+
+/// One that was never inspected; if there is none and the free memory has to be told anew, any that
+/// has a report.
+const LibraryModel* ModelLibrary::nextToInspect() const {
+    const LibraryModel* known = nullptr;
+    for (const LibraryFolder& folder : m_folders)
+        for (const LibraryModel& model : folder.models) {
+            if (!model.report && model.reason.isEmpty())
+                return &model;
+            if (known == nullptr && model.report)
+                known = &model;
+        }
+    return m_isMemoryOld ? known : nullptr;
+}
+
 void ModelLibrary::inspectNext() {
     if (!m_inspected.isEmpty() || m_store.answers().isRunning())
         return;
-    for (const LibraryFolder& folder : m_folders)
-        for (const LibraryModel& model : folder.models) {
-            if (model.report || !model.reason.isEmpty())
-                continue;
-            InspectModel inspect;
-            inspect.requestId = ++m_request;
-            inspect.path = model.path.toStdString();
-            if (m_bridge.send(std::move(inspect)))
-                m_inspected = model.path;
-            return;
-        }
+    const LibraryModel* model = nextToInspect();
+    if (model == nullptr)
+        return;
+    InspectModel inspect;
+    inspect.requestId = ++m_request;
+    inspect.path = model->path.toStdString();
+    if (m_bridge.send(std::move(inspect)))
+        m_inspected = model->path;
 }
 
 void ModelLibrary::apply(const EngineEvent& event) {
     if (const auto* inspected = event.as<ModelInspected>();
         inspected != nullptr && inspected->requestId == m_request) {
         takeAnswer(reportOf(*inspected), {});
-    } else if (const auto* failed = event.as<EngineFailed>(); failed != nullptr &&
-                                                              failed->task == "inspect_model" &&
-                                                              failed->requestId == m_request) {
+        return;
+    }
+    const auto* failed = event.as<EngineFailed>();
+    if (failed != nullptr && failed->task == "inspect_model" && failed->requestId == m_request) {
         // The file is named beside it.
         takeAnswer(std::nullopt,
                    QString::fromStdString(failed->error.message)
                        .remove(m_inspected + QStringLiteral(": ")));
-    } else if (event.as<PromptFinished>() != nullptr || failed != nullptr) {
-        inspectNext();
+        return;
     }
+    const bool isOtherModel =
+        event.as<ModelLoaded>() != nullptr || event.as<ModelUnloaded>() != nullptr;
+    m_isMemoryOld = m_isMemoryOld || isOtherModel;
+    if (isOtherModel)
+        emit changed();
+    if (isOtherModel || event.as<PromptFinished>() != nullptr || failed != nullptr)
+        inspectNext();
 }
 
 void ModelLibrary::takeAnswer(std::optional<ModelReport> report, const QString& reason) {
     const QString path = std::exchange(m_inspected, {});
+    // The memory that is free now applies to all of them.
+    const auto renew = [&report](LibraryModel& model) {
+        if (report && model.report && model.report->isOfDevice == report->isOfDevice)
+            model.report->freeBytes = report->freeBytes;
+    };
     for (LibraryFolder& folder : m_folders)
         for (LibraryModel& model : folder.models) {
             if (model.path == path) {
@@ -188,11 +215,15 @@ void ModelLibrary::takeAnswer(std::optional<ModelReport> report, const QString& 
                 model.reason = reason;
                 m_facts.insert(path, model);
             }
-            // The memory that is free now applies to all of them.
-            if (report && model.report)
-                model.report->freeBytes = report->freeBytes;
+            renew(model);
         }
-    watch();
+    for (LibraryModel& known : m_facts)
+        renew(known);
+    if (report)
+        m_isMemoryOld = false;
+    // What was still being written meanwhile told nobody.
+    if (watch())
+        m_rescan.start();
     emit changed();
     inspectNext();
 }

@@ -25,6 +25,7 @@ struct LibraryModel {
     QString stamp;                     ///< see FoundModels
     std::optional<ModelReport> report; ///< once it was inspected
     QString reason;                    ///< why it cannot run here; empty = not known to be so
+    QStringList files;                 ///< see FoundModels
 
     /// Whether it was inspected, fits into the memory that is free, and is of a known family.
     bool runsHere() const { return report && report->fits(); }
@@ -66,6 +67,9 @@ public:
     /// Takes a model off the list; it stays on the disk.
     void hideModel(const QString& path);
 
+    /// Whether it is the model that is loaded: it holds the memory that it needs.
+    bool isLoaded(const LibraryModel& model) const;
+
 signals:
     void changed();
 
@@ -75,6 +79,7 @@ private:
     void take(const QString& folder, const FoundModels& found);
     bool watch();
     void onFolderChanged(const QString& path);
+    const LibraryModel* nextToInspect() const;
     void inspectNext();
     void apply(const engine::EngineEvent& event);
     void takeAnswer(std::optional<ModelReport> report, const QString& reason);
@@ -90,7 +95,8 @@ private:
     QTimer m_rescan;
     QThreadPool m_thread{this};
     std::uint64_t m_request = kFirstRequest;
-    QString m_inspected; ///< path of the model that the engine is asked for; empty = none
+    bool m_isMemoryOld = false; ///< another model is loaded than when the free memory was told
+    QString m_inspected;        ///< path of the model that the engine is asked for; empty = none
 };
 
 } // namespace ui

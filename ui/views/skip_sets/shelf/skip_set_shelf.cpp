@@ -51,9 +51,28 @@ public:
     }
 
 private:
-    void exchange(const std::vector<NamedSkipSet>& gone, const std::vector<NamedSkipSet>& back) {
-        if (m_shelf == nullptr || !m_shelf->exchange(m_model, m_owner, tasksOf(gone), back))
+    void exchange(std::vector<NamedSkipSet>& gone, const std::vector<NamedSkipSet>& back) {
+        if (m_shelf != nullptr && m_shelf->isGoingBack())
+            return;
+        if (m_shelf != nullptr && !m_shelf->isAsked())
+            gone = nowThere(gone, back);
+        if (m_shelf == nullptr || !m_shelf->exchange(m_model, m_owner, tasksOf(gone), back, *this))
             setObsolete(true);
+    }
+
+    /// A search may have found another set for a task meanwhile: it goes now, and comes back when
+    /// the exchange is reversed.
+    std::vector<NamedSkipSet> nowThere(const std::vector<NamedSkipSet>& gone,
+                                       const std::vector<NamedSkipSet>& back) const {
+        std::vector<std::string> tasks = tasksOf(gone);
+        for (const std::string& task : tasksOf(back))
+            if (std::ranges::find(tasks, task) == tasks.end())
+                tasks.push_back(task);
+        std::vector<NamedSkipSet> there;
+        for (const std::string& task : tasks)
+            if (const NamedSkipSet* set = m_shelf->find(task, m_owner.fingerprint))
+                there.push_back(*set);
+        return there;
     }
 
     QPointer<SkipSetShelf> m_shelf;
@@ -159,7 +178,8 @@ void SkipSetShelf::setWatched(bool isWatched) {
         list();
 }
 
-template <typename Command> bool SkipSetShelf::ask(Command command, Done done) {
+template <typename Command>
+bool SkipSetShelf::ask(Command command, Done done, std::function<void()> refused) {
     command.requestId = m_request = nextSkipSetRequest();
     if (!m_bridge.send(std::move(command))) {
         emit told(m_bridge.isReplay()
@@ -168,7 +188,7 @@ template <typename Command> bool SkipSetShelf::ask(Command command, Done done) {
                   Offer::None);
         return false;
     }
-    m_waiting[m_request] = std::move(done);
+    m_waiting[m_request] = {std::move(done), std::move(refused)};
     return true;
 }
 
@@ -190,11 +210,17 @@ void SkipSetShelf::follow(const EngineEvent& event) {
         take(*listed);
     } else if (const auto* failed = event.as<EngineFailed>();
                failed && failed->task.find("skip_set") != std::string::npos &&
-               m_waiting.erase(failed->requestId) > 0) {
+               m_waiting.contains(failed->requestId)) {
+        const auto asked = m_waiting.extract(failed->requestId);
         if (failed->requestId == m_listRequest)
             m_listRequest = 0;
+        const bool isOfChange = asked.mapped().refused != nullptr;
+        if (isOfChange)
+            asked.mapped().refused();
         emit changed(); // what was typed into the list is not there
         emit told(errorText(failed->error), Offer::None);
+        if (isOfChange)
+            list(); // it was asked for with other sets in mind
     } else if (m_isWatched && mayChangeSets(event)) {
         list();
     }
@@ -210,8 +236,8 @@ void SkipSetShelf::take(const SkipSetsListed& listed) {
         m_before = std::move(m_listed.own.sets);
     m_listed = listed;
     m_isKnown = true;
-    if (!asked.empty() && asked.mapped())
-        asked.mapped()(m_listed);
+    if (!asked.empty() && asked.mapped().done)
+        asked.mapped().done(m_listed);
     if (!asked.empty() && !listed.note.empty())
         emit told(QString::fromStdString(listed.note), Offer::None);
     emit listedAnew();
@@ -286,14 +312,29 @@ void SkipSetShelf::exportTo(const QString& path,
 bool SkipSetShelf::exchange(const std::string& fingerprint,
                             const SkipSetOwner& owner,
                             const std::vector<std::string>& removed,
-                            const std::vector<NamedSkipSet>& added) {
+                            const std::vector<NamedSkipSet>& added,
+                            const QUndoCommand& change) {
     const bool isLoaded = fingerprint == m_listed.own.fingerprint && m_store.model() != nullptr;
     if (owner.fingerprint.empty() && !isLoaded) {
         emit told(tr("Nothing was changed: the skip sets were those of another model."),
                   Offer::None);
         return false;
     }
-    return ask(ChangeSkipSets{.removed = removed, .added = added, .owner = owner}, {});
+    return ask(ChangeSkipSets{.removed = removed, .added = added, .owner = owner},
+               {},
+               [this, refused = &change] { goBackOver(refused); });
+}
+
+/// What the engine refused is not done: it can be asked for again once nothing stands in its way,
+/// and no further change drops it. It is there no longer if the stack has forgotten it meanwhile.
+void SkipSetShelf::goBackOver(const QUndoCommand* change) {
+    const int at = m_undoStack.index();
+    m_isGoingBack = true;
+    if (at < m_undoStack.count() && m_undoStack.command(at) == change)
+        m_undoStack.redo(); // it was to be taken back
+    else if (at > 0 && m_undoStack.command(at - 1) == change)
+        m_undoStack.undo();
+    m_isGoingBack = false;
 }
 
 } // namespace ui

@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+class QUndoCommand;
 class QUndoStack;
 
 namespace ui {
@@ -72,13 +73,21 @@ public:
     /// Whether the undo stack gets a change of this shelf at this moment.
     bool isNoting() const { return m_isNoting; }
 
+    /// Whether a reply of the engine is missing: listed() may be another state then.
+    bool isAsked() const { return !m_waiting.empty(); }
+
+    /// Whether the undo stack goes over a change at this moment, back to where it was: the engine
+    /// has refused to take the change back, or to make it again.
+    bool isGoingBack() const { return m_isGoingBack; }
+
     /// For the undo stack: removes sets and adds others, of `owner` if it is named, or else of the
     /// model with this fingerprint. False if another one is loaded then, or the command was not
-    /// taken.
+    /// taken. If the engine refuses it, `change` stays as it was on the stack.
     bool exchange(const std::string& fingerprint,
                   const engine::SkipSetOwner& owner,
                   const std::vector<std::string>& removed,
-                  const std::vector<engine::NamedSkipSet>& added);
+                  const std::vector<engine::NamedSkipSet>& added,
+                  const QUndoCommand& change);
 
 signals:
     void changed();
@@ -92,7 +101,15 @@ signals:
 private:
     using Done = std::function<void(const engine::SkipSetsListed&)>;
 
-    template <typename Command> bool ask(Command command, Done done);
+    /// What follows the engine's reply; each may be empty.
+    struct Reply {
+        Done done = {};
+        std::function<void()> refused = {};
+    };
+
+    template <typename Command>
+    bool ask(Command command, Done done, std::function<void()> refused = {});
+    void goBackOver(const QUndoCommand* change);
     void follow(const engine::EngineEvent& event);
     void take(const engine::SkipSetsListed& listed);
     bool isUnchanged(const std::string& task) const;
@@ -105,13 +122,14 @@ private:
     QUndoStack& m_undoStack;
     engine::SkipSetsListed m_listed;
     std::vector<engine::NamedSkipSet> m_before; ///< own sets before the engine told the newest
-    std::map<std::uint64_t, Done> m_waiting;    ///< for the engine's replies
+    std::map<std::uint64_t, Reply> m_waiting;   ///< for the engine's replies
     std::uint64_t m_request = 0;                ///< the newest
     std::uint64_t m_listRequest = 0;            ///< that waits for its reply; 0 = none
     bool m_isStale = false;                     ///< the sets may have changed behind that request
     bool m_isKnown = false;
     bool m_isWatched = false;
     bool m_isNoting = false;
+    bool m_isGoingBack = false;
     QString m_replaceablePath;
     engine::SkipSetOwner m_replaceableOwner;
 };
