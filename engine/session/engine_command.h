@@ -110,6 +110,7 @@ struct SubmitPrompt {
     /// text comes after its `content`, starting with any text that its `tokens` have beyond it.
     /// Greedy decoding then gives exactly the tokens that it would have given without the stop.
     bool continuesLast = false;
+    int firstStep = 0; ///< steps of that answer before this prompt; views count on from there
     ContextPolicy policy = ContextPolicy::Ask;    ///< a leading system message always stays
     int answerRoom = 1;                           ///< tokens, see promptRoom()
     std::optional<SamplingOptions> sampling = {}; ///< as set by an earlier ChangeSampling

@@ -154,7 +154,10 @@ struct PromptStarted {
     /// The user's question: the last message, or the raw text; at most kQuestionBytes of it. Empty
     /// in older recordings.
     std::string question;
-    bool continuesLast = false; ///< the answer before goes on; false in older recordings
+    bool continuesLast = false; ///< an answer goes on; false in older recordings
+    int firstStep = 0;          ///< as in SubmitPrompt; 0 in older recordings
+    /// What the answer that goes on says so far. None where none does, and in older recordings.
+    std::optional<std::string> begunText = {};
 };
 
 /// What a prompt looks like names its task for people: in views, recordings and exports. Follows
@@ -188,7 +191,7 @@ struct PromptProgress {
 struct StepFinished {
     static constexpr std::string_view kKind = "step_finished";
     std::uint64_t promptId = 0;
-    int step = 0;     ///< of this prompt, from 0
+    int step = 0;     ///< of this prompt, from 0; see PromptStarted::firstStep
     std::string text; ///< text that became certain, of all tokens together
     std::vector<EmittedToken> tokens;
     std::vector<DraftNode> draft;        ///< the draft tree, parents before children

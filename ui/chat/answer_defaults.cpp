@@ -19,6 +19,7 @@ using namespace engine;
 namespace {
 
 constexpr const char* kEverywhereKey = "answers/everywhere";
+constexpr const char* kNewChatKey = "answers/new_chat";
 constexpr const char* kRecognisesTasksKey = "answers/recognise_tasks";
 constexpr const char* kLastRunKey = "run/choices";
 constexpr const char* kModelsGroup = "answers/models/";
@@ -159,6 +160,17 @@ AnswerSettings AnswerDefaults::everywhere() const {
 void AnswerDefaults::setEverywhere(const AnswerSettings& settings) {
     m_settings.setValue(QLatin1String(kEverywhereKey), textOf(answerSettingsToJson(settings)));
     emit changed();
+}
+
+AnswerSettings AnswerDefaults::ofNewChat() const {
+    return answerSettingsFromJson(objectOf(m_settings.value(QLatin1String(kNewChatKey))));
+}
+
+void AnswerDefaults::setOfNewChat(const AnswerSettings& settings) {
+    if (settings.isEmpty())
+        m_settings.remove(QLatin1String(kNewChatKey));
+    else
+        m_settings.setValue(QLatin1String(kNewChatKey), textOf(answerSettingsToJson(settings)));
 }
 
 ModelDefaults AnswerDefaults::ofModel(const QString& path) const {

@@ -66,6 +66,10 @@ public:
     AnswerSettings everywhere() const;
     void setEverywhere(const AnswerSettings& settings);
 
+    /// Of the chat that has not begun yet.
+    AnswerSettings ofNewChat() const;
+    void setOfNewChat(const AnswerSettings& settings);
+
     /// By the path that the model was loaded from; a model that was moved keeps its defaults.
     ModelDefaults ofModel(const QString& path) const;
 

@@ -331,6 +331,8 @@ template <typename V> void visitFields(V& visit, PromptStarted& r) {
     visit("reused_tokens", r.reusedTokens);
     visit("question", r.question);
     visit("continues_last", r.continuesLast);
+    visit("first_step", r.firstStep);
+    visit("begun_text", r.begunText);
 }
 
 template <typename V> void visitFields(V& visit, TaskRecognised& r) {

@@ -17,6 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kMostSteps = 1'000'000'000; // the sum of two of them is an int
+
 constexpr JsonLimits kLimits{.maxBytes = 1U << 24U, .maxDepth = 16, .maxNodes = 4'000'000};
 
 template <typename E> using Names = std::array<std::pair<std::string_view, E>, 16>;
@@ -202,8 +204,11 @@ public:
     const std::optional<Wrong>& wrong() const { return m_wrong; }
 
 private:
-    /// Views have a column for each layer, and a damaged recording may name any number of them.
+    /// Views have a column for each layer and count steps on from others; a damaged recording may
+    /// name any number of them.
     static bool isPossible(std::string_view name, int value) {
+        if (name == "step" || name == "first_step")
+            return value >= 0 && value <= kMostSteps;
         return name != "layers" || (value >= 0 && value <= model_limits::kLayers);
     }
 

@@ -25,6 +25,11 @@ std::vector<EmittedToken> emittedTokens(const AnswerStep& made, const Tokenizer*
     return tokens;
 }
 
+/// What is told of an answer that goes on; none where none does.
+std::optional<std::string> begunTextOf(const SubmitPrompt& command) {
+    return command.continuesLast ? std::optional(command.messages.back().content) : std::nullopt;
+}
+
 Error tooLongError(int tokens, int contextLength, int room) {
     const int kept = contextLength - room;
     return {ErrorCode::InvalidInput,
@@ -46,7 +51,9 @@ Result<void> PromptRun::begin() {
                        static_cast<int>(m_prompt.size()),
                        m_setup.slot.reusableTokens(m_prompt),
                        questionOf(m_setup.command),
-                       m_setup.command.continuesLast});
+                       m_setup.command.continuesLast,
+                       m_setup.command.firstStep,
+                       begunTextOf(m_setup.command)});
     ENGINE_TRY(Answer answer, Answer::begin(*decoder, request()));
     m_answer.emplace(std::move(answer));
     return {};

@@ -43,7 +43,7 @@ Result<PromptTokens> promptTokens(const SubmitPrompt& command, const SessionMode
         return Error{ErrorCode::InvalidInput,
                      "The prompt has both token ids and texts.",
                      "Send one of them."};
-    if (!command.ids.empty())
+    if (!command.ids.empty() && !command.continuesLast)
         return PromptTokens{command.ids, {}};
     ENGINE_TRY_DO(checkReadable(command.messages, command.text, command.continuesLast, model));
     const Tokenizer& tokenizer = *model.tokenizer;

@@ -208,7 +208,10 @@ Result<void> SessionWorker::handle(const ImportSkipSets& command) {
     if (const auto known = memory.all())
         std::erase_if(imports.sets, [&](const auto& offered) {
             const auto found = known.value().sets.find(offered.first);
-            return found != known.value().sets.end() && found->second == offered.second;
+            if (found == known.value().sets.end())
+                return false;
+            return offered.second.trials > 0 ? found->second == offered.second
+                                             : found->second.set == offered.second.set;
         });
     SkipSetChange change;
     if (!imports.sets.empty()) {

@@ -102,6 +102,8 @@ private slots:
     void cellsOfTablesKeepTheirKind();
     void wrongTypesAreNamedWithTheirByte();
     void moreLayersThanAModelHasAreRefused();
+    void whereAnAnswerGoesOnIsKeptAndMayBeMissing();
+    void stepsThatCannotBeCountedAreRefused();
     void aHugeLengthAllocatesNothing();
     void swappedRecordsAreNoticed();
     void aFullDiskIsAnError();
@@ -374,6 +376,31 @@ void RunRecordingTest::moreLayersThanAModelHasAreRefused() {
     }
     const PlanOutline farExit{4, {{1}, {}}, std::numeric_limits<int>::max()};
     QCOMPARE(leftOutBy(farExit).attention, std::vector<int>{1});
+}
+
+void RunRecordingTest::whereAnAnswerGoesOnIsKeptAndMayBeMissing() {
+    PromptStarted goesOn;
+    goesOn.continuesLast = true;
+    goesOn.firstStep = 7;
+    goesOn.begunText = ""; // at its first token
+    const auto kept = readEventJson(eventJson({1.0, goesOn}), "test", 0).value().value();
+    QCOMPARE(kept.as<PromptStarted>()->firstStep, 7);
+    QVERIFY(kept.as<PromptStarted>()->begunText == std::string());
+    const std::string older = R"({"event":"prompt_started","continues_last":true})";
+    const auto old = readEventJson(older, "test", 0).value().value();
+    QCOMPARE(old.as<PromptStarted>()->firstStep, 0);
+    QVERIFY(!old.as<PromptStarted>()->begunText);
+}
+
+/// Views add the two up.
+void RunRecordingTest::stepsThatCannotBeCountedAreRefused() {
+    const std::string events[] = {R"({"event":"prompt_started","first_step":)",
+                                  R"({"event":"step_finished","step":)"};
+    for (const std::string& event : events) {
+        QVERIFY(!playBytes(fileOf({event + "1000000000}"})).error.has_value());
+        for (const char* step : {"2147483647", "-1"})
+            QVERIFY2(playBytes(fileOf({event + step + "}"})).error.has_value(), step);
+    }
 }
 
 void RunRecordingTest::aHugeLengthAllocatesNothing() {

@@ -64,6 +64,7 @@ void SessionContinueTest::anAnswerGoesOnFromAnotherToken() {
         test_support::ByteTokenizer().decode({changed.data(), 4}, true).value();
     prompt.promptId = 2;
     prompt.continuesLast = true;
+    prompt.firstStep = 5;
     prompt.messages.push_back({"assistant", before, changed});
     fixture.session.send(prompt);
     const PromptFinished* end = fixture.finish(2);
@@ -72,6 +73,8 @@ void SessionContinueTest::anAnswerGoesOnFromAnotherToken() {
     QVERIFY(end->text.starts_with("Z"));
     const auto started = fixture.all<PromptStarted>();
     QVERIFY(!started.at(0).continuesLast && started.at(1).continuesLast);
+    QVERIFY(!started.at(0).begunText && started.at(1).begunText == before);
+    QCOMPARE(started.at(1).firstStep, 5);
     // Without ids the text itself is read.
     prompt.promptId = 3;
     prompt.messages.back() = {"assistant", before + "Z", {}};
@@ -91,6 +94,10 @@ void SessionContinueTest::onlyAnAnswerCanGoOn() {
         QVERIFY(failure != nullptr);
         QCOMPARE(failure->error.code, ErrorCode::InvalidInput);
     }
+    fixture.session.send(SubmitPrompt{.promptId = 6, .ids = {'a', 'b'}, .continuesLast = true});
+    const EngineFailed* failure = fixture.next<EngineFailed>();
+    QVERIFY(failure != nullptr);
+    QCOMPARE(failure->error.code, ErrorCode::InvalidInput);
 }
 
 void SessionContinueTest::everyTokenTellsWhatElseWasLikely() {

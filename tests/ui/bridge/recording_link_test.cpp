@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/run_events.h"
 #include "ui/bridge/links/recording_link.h"
+#include "ui/bridge/logs/answer_log.h"
 #include "ui/language/catalogue.h"
 
 #include <QCoreApplication>
@@ -201,6 +202,23 @@ private slots:
         QCOMPARE(playback.answers()[0].question, std::string("What?"));
         QCOMPARE(playback.answers()[0].begin, 0.5);
         QCOMPARE(playback.answers()[0].end, 4.0);
+    }
+
+    /// The chat shows none of it either.
+    void whatASearchAsksIsNoAnswerOfTheRecording() {
+        PromptStarted hidden = support::promptStarted(kFirstHiddenPrompt + 1);
+        hidden.question = "What?";
+        const auto link = open(record(m_folder,
+                                      {{10.0, RecordingStarted{"run.swiftrun"}},
+                                       {10.5, support::promptStarted(1)},
+                                       {11.0, support::plainStep(1, 0, "a", 20.0)},
+                                       {11.5, hidden},
+                                       {12.0, support::plainStep(hidden.promptId, 0, "b", 20.0)},
+                                       {13.0, support::promptFinished(hidden.promptId)}}),
+                               1.0);
+        link->takeEvents();
+        QCOMPARE(link->playback()->answers().size(), std::size_t(1));
+        QCOMPARE(link->playback()->answers()[0].end, 1.0);
     }
 
     void aPauseHoldsTheTime() {

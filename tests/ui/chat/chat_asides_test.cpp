@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/chat_fixture.h"
+#include "ui/chat/sides/side_run.h"
 
 #include <QTest>
 
 using namespace engine;
 using namespace support;
 using namespace ui;
+
+namespace {
+
+/// Takes one prompt.
+struct NarrowLink : ScriptedLink {
+    bool send(EngineCommand command) override {
+        if (std::holds_alternative<SubmitPrompt>(command) && lastSent<SubmitPrompt>() != nullptr)
+            return false;
+        return ScriptedLink::send(std::move(command));
+    }
+};
+
+} // namespace
 
 /// Questions that are answered beside the chat, and answers that are kept.
 class ChatAsidesTest : public QObject {
@@ -90,6 +104,47 @@ private slots:
         QVERIFY(session().keepAnswers(*kept, {answerOf(QStringLiteral("hey"))}));
         QCOMPARE(session().chat().childrenOf(0).size(), 1);
         QCOMPARE(session().chat().childrenOf(kept->question).size(), 2);
+    }
+
+    void theSeedOfOneAnswerIsNotThatOfAnswersBesideIt() {
+        const SamplingOptions chosen{.temperature = 0.8, .seed = 42};
+        m_chat->engine->say(SamplingChanged{chosen});
+        session().send(QStringLiteral("count"));
+        m_chat->count();
+        m_chat->answer();
+        session().regenerate(session().branch().last().id);
+        const SamplingOptions lent = *m_chat->engine->lastSent<SubmitPrompt>()->sampling;
+        QVERIFY(lent.seed != chosen.seed);
+        m_chat->engine->say(SamplingChanged{lent});
+        m_chat->count();
+        QVERIFY(session().isAnswering());
+        QCOMPARE(session().asideOf()->prompt.sampling->seed, chosen.seed);
+        QCOMPARE(session().asideOf(QStringLiteral("else")).prompt.sampling->seed, chosen.seed);
+    }
+
+    /// As where the engine refuses the user's sampling behind an answer with another seed.
+    void aSamplingThatDoesNotComeBackIsLentNoLonger() {
+        session().send(QStringLiteral("count"));
+        m_chat->count();
+        m_chat->answer();
+        session().regenerate(session().branch().last().id);
+        QVERIFY(session().isSamplingLent());
+        m_chat->count();
+        m_chat->answer();
+        m_chat->engine->say(failedTask("change_sampling", {ErrorCode::InvalidInput, "No.", ""}));
+        m_chat->bridge->tick();
+        QVERIFY(!session().isSamplingLent());
+    }
+
+    void aSideIsNotAnsweredWhereTheOtherIsNotTaken() {
+        RunStore run;
+        auto link = std::make_unique<NarrowLink>();
+        const NarrowLink& asked = *link;
+        EngineBridge bridge(std::move(link), run);
+        SideRun sides(bridge, 0);
+        QVERIFY(!sides.start({}, {}));
+        QVERIFY(asked.lastSent<SubmitPrompt>() != nullptr);
+        QVERIFY(std::holds_alternative<CloseConversation>(asked.sent.back()));
     }
 
     void nothingIsKeptInAnotherChatOrBesideARunningAnswer() {

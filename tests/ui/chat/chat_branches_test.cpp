@@ -100,6 +100,61 @@ private slots:
         QCOMPARE(session().placeOf(cut.id, 4)->firstStep, 2); // as its details count
     }
 
+    /// As the message counts them, so that views of the run say the same number.
+    void theEngineIsToldHowManyStepsCameBefore() {
+        converse(FinishReason::MaxTokens);
+        const StoredMessage old = last();
+        const auto verifyBegins = [&](int step) {
+            m_chat->count();
+            QCOMPARE(prompt().firstStep, step);
+            say(plainStep(m_chat->promptId(), 0, " more", 20.0));
+            QCOMPARE(last().tokens.last().step, step);
+            const int newest = static_cast<int>(last().tokens.size()) - 1;
+            QCOMPARE(session().placeOf(last().id, newest)->firstStep, step);
+            m_chat->finish(FinishReason::MaxTokens);
+        };
+        session().branchAt(old.id, 0, {40, "uno", 0.05});
+        verifyBegins(0);
+        session().branchAt(old.id, 1, {40, "uno", 0.05});
+        verifyBegins(1);
+        session().branchAt(old.id, 2, {40, "uno", 0.05}); // within the second step
+        verifyBegins(2);
+        session().editAnswer(old.id, QStringLiteral("one two"), true);
+        verifyBegins(2);
+        session().editAnswer(old.id, QStringLiteral("uno due"), true); // has no tokens
+        verifyBegins(0);
+        session().showBranch(old.id);
+        session().continueAnswer(old.id);
+        verifyBegins(2);
+        session().continueAnswer(old.id);
+        verifyBegins(3);
+    }
+
+    void anAnswerToWhichNothingCameKeepsTheDecoderOfItsFigures() {
+        DecoderChosen chosen;
+        chosen.info.name = "swift";
+        say(chosen);
+        converse(FinishReason::MaxTokens);
+        chosen.info.name = "vanilla";
+        say(chosen);
+        EngineFailed failed = failedTask("submit_prompt", {ErrorCode::NoMemory, "Too much.", ""});
+        for (const bool isStopped : {true, false}) {
+            session().continueAnswer(last().id);
+            m_chat->count();
+            QCOMPARE(last().figures.decoderName, QStringLiteral("vanilla"));
+            PromptFinished stopped = promptFinished(m_chat->promptId());
+            stopped.reason = FinishReason::Cancelled;
+            failed.promptId = stopped.promptId;
+            say(isStopped ? EventContent(stopped) : EventContent(failed));
+            QCOMPARE(last().figures.decoderName, QStringLiteral("swift"));
+        }
+        session().continueAnswer(last().id);
+        m_chat->count();
+        say(plainStep(m_chat->promptId(), 0, " five", 20.0));
+        m_chat->finish(FinishReason::MaxTokens);
+        QCOMPARE(last().figures.decoderName, QStringLiteral("vanilla"));
+    }
+
     /// While it goes on, when it was stopped, and when nothing came at all.
     void theFiguresOfAnAnswerThatWentOnAreThoseOfEveryOtherView() {
         converse(FinishReason::MaxTokens);

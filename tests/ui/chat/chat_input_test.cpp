@@ -117,6 +117,22 @@ private slots:
         QCOMPARE(session().chat().record.folder, QString());
     }
 
+    void whatIsSetForAChatThatHasNotBegunOutlivesARestart() {
+        const AnswerSettings set{QStringLiteral("Be brief."), 7, {}};
+        session().setSettingsAt(SettingsPlace::Chat, set);
+        restart();
+        QTRY_COMPARE(session().settingsAt(SettingsPlace::Chat), set);
+        session().beginOwnChat(QStringLiteral("a lesson's")); // which begins another one
+        QVERIFY(session().settingsAt(SettingsPlace::Chat).isEmpty());
+        QCOMPARE(m_chat->defaults.ofNewChat(), set);
+        m_chat->loadModel();
+        session().newChat();
+        session().send(QStringLiteral("hello"));
+        m_chat->count();
+        QCOMPARE(prompt().messages[0].content, std::string("Be brief."));
+        QVERIFY(m_chat->defaults.ofNewChat().isEmpty()); // it has begun
+    }
+
     void wordsThatCannotBeSentNowComeBack() {
         m_chat->loadModel();
         m_chat->engine->say(promptStarted(kFirstHiddenPrompt));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/bridge/links/playback.h"
 
+#include "ui/bridge/logs/answer_log.h"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -73,7 +75,8 @@ double Playback::timeOf(const EngineEvent& event) const {
 void Playback::learn(const EngineEvent& event) {
     const double time = timeOf(event);
     m_length = std::max(m_length, time);
-    if (const auto* started = event.as<PromptStarted>())
+    const auto* started = event.as<PromptStarted>();
+    if (started != nullptr && started->promptId < kFirstHiddenPrompt)
         m_answers.push_back({started->promptId, started->question, time, time});
     if (event.as<StepFinished>() != nullptr)
         m_rounds.push_back(m_rounds.empty() ? time : std::max(time, m_rounds.back()));

@@ -57,7 +57,7 @@ public:
     /// to the recording's end or beginning.
     void seekRound(int direction);
 
-    /// Oldest first.
+    /// Those of the chat, oldest first.
     const std::vector<RecordedAnswer>& answers() const { return m_answers; }
 
     /// The rounds' ends, ascending.

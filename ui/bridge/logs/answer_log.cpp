@@ -74,22 +74,6 @@ Answer* AnswerLog::findRunning(std::uint64_t promptId) {
     return nullptr;
 }
 
-/// As far as this run knows what goes on: the answer before, or its beginning where it was cut.
-int AnswerLog::firstStepOf(const PromptStarted& started) const {
-    const auto before = std::ranges::find_if(m_answers.rbegin(), m_answers.rend(), isOfChat);
-    if (!started.continuesLast || before == m_answers.rend() ||
-        before->question != started.question)
-        return 0;
-    if (before->tokens.empty())
-        return before->firstStep;
-    if (before->steps.empty()) // of another model, whose tokens are not kept
-        return 0;
-    const auto count = static_cast<int>(before->tokens.size());
-    const int kept = started.promptTokens - before->promptTokens;
-    const int last = (kept > 0 && kept < count ? kept : count) - 1;
-    return before->firstStep + before->tokens[static_cast<std::size_t>(last)].step + 1;
-}
-
 void AnswerLog::begin(const PromptStarted& started, double time) {
     Answer answer;
     answer.promptId = started.promptId;
@@ -97,7 +81,7 @@ void AnswerLog::begin(const PromptStarted& started, double time) {
     answer.question = started.question;
     answer.promptTokens = started.promptTokens;
     answer.reusedTokens = started.reusedTokens;
-    answer.firstStep = firstStepOf(started);
+    answer.firstStep = started.firstStep;
     answer.startTime = time;
     m_answers.push_back(std::move(answer));
     // Those of a search, of which there may be many, do not push out those of the chat.

@@ -32,7 +32,7 @@ struct Answer {
     std::string question; ///< as reported by PromptStarted
     int promptTokens = 0;
     int reusedTokens = 0;
-    int firstStep = 0;       ///< of the whole answer that it continues; 0 if it continues none
+    int firstStep = 0;       ///< among those of the whole answer, which it may continue
     double promptPart = 0.0; ///< read so far, 0 to 1
     double promptTime = 0.0; ///< when it was, seconds since the session began
     double startTime = 0.0;  ///< seconds since the session began
@@ -69,7 +69,6 @@ public:
 
 private:
     Answer* findRunning(std::uint64_t promptId);
-    int firstStepOf(const engine::PromptStarted& started) const;
     void begin(const engine::PromptStarted& started, double time);
     void addStep(const engine::StepFinished& step);
 

@@ -30,6 +30,8 @@ void ChatSession::onEvent(const EngineEvent& event) {
     else if (const auto* changed = event.as<SamplingChanged>();
              changed != nullptr && m_usersSampling == changed->sampling)
         m_usersSampling.reset();
+    else if (event.as<ModelLoaded>() != nullptr || event.as<ModelUnloaded>() != nullptr)
+        dismissContextQuestion(); // it speaks of the context of another model
     if (!m_answer)
         return;
     if (const auto* recognised = event.as<TaskRecognised>())
@@ -47,15 +49,15 @@ void ChatSession::onStarted(const PromptStarted& started) {
         beginReplayedAnswer(started);
     if (!m_asked || started.promptId != m_asked->promptId)
         return;
-    const MessageId leaf = std::exchange(m_asked, std::nullopt)->leaf;
+    const AskedPrompt asked = *std::exchange(m_asked, std::nullopt);
     emit promptCounted(started.promptTokens);
     beginRunning(started.promptId);
-    StoredMessage* begun = find(leaf);
+    StoredMessage* begun = find(asked.leaf);
     if (begun != nullptr && begun->role == MessageRole::Assistant) {
         begun->figures.seed = m_run.sampling().seed;
-        goOnWith(*begun);
+        goOnWith(*begun, asked.firstStep);
     } else {
-        StoredMessage answer = beginAnswer(leaf);
+        StoredMessage answer = beginAnswer(asked.leaf);
         answer.figures.seed = m_run.sampling().seed;
         m_answer->messageId = append(std::move(answer));
         m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
@@ -116,13 +118,51 @@ StoredMessage ChatSession::beginAnswer(MessageId parent) const {
     return answer;
 }
 
+/// The newest answer, if this goes on with it; null if the answer that goes on is not there.
+StoredMessage* ChatSession::replayedBefore(const PromptStarted& started) {
+    StoredMessage* before = find(m_chat.record.leafId);
+    if (!started.continuesLast || before == nullptr || before->role != MessageRole::Assistant)
+        return nullptr;
+    const StoredMessage* question = message(before->parentId);
+    const bool isOther = question != nullptr && question->role == MessageRole::User &&
+                         question->text != QString::fromStdString(started.question);
+    return isOther ? nullptr : before;
+}
+
+/// It may have been cut, at a token that another one was chosen for, or have another text by now.
+/// It keeps its tokens where the text ends with one of them, as when it was edited.
+void ChatSession::takeUpReplayed(StoredMessage& answer, const PromptStarted& started) {
+    if (!started.begunText) // an older recording
+        return;
+    const QString text = QString::fromStdString(*started.begunText);
+    const qsizetype count = answer.tokens.size();
+    answer.tokens.removeIf([&](const TokenTrace& token) { return token.end > text.size(); });
+    const int end = answer.tokens.isEmpty() ? 0 : answer.tokens.last().end;
+    const bool isBeginning = end == text.size() && answer.text.startsWith(text);
+    if (!isBeginning)
+        answer.tokens.clear();
+    answer.text = text;
+    if (answer.tokens.size() == count)
+        return;
+    MessageFigures begun;
+    begun.modelName = answer.figures.modelName;
+    begun.promptTokens = answer.figures.promptTokens;
+    const bool hasChosen = started.promptTokens - begun.promptTokens == answer.tokens.size() + 1;
+    if (isBeginning && hasChosen) { // its text comes with the first step
+        TokenTrace& chosen = answer.tokens.emplaceBack();
+        chosen.begin = chosen.end = end;
+        chosen.step = kChosenByUser;
+    }
+    answer.figures = begun;
+}
+
 /// Older recordings hold answers without the words they answer.
 void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
     m_chat.record.title = tr("Recording");
-    StoredMessage* before = find(m_chat.record.leafId);
-    if (started.continuesLast && before != nullptr && before->role == MessageRole::Assistant) {
+    if (StoredMessage* before = replayedBefore(started)) {
         beginRunning(started.promptId);
-        goOnWith(*before);
+        takeUpReplayed(*before, started);
+        goOnWith(*before, started.firstStep);
         emit stateChanged();
         return;
     }
@@ -133,9 +173,11 @@ void ChatSession::beginReplayedAnswer(const PromptStarted& started) {
         append(std::move(question));
     }
     StoredMessage answer = beginAnswer(m_chat.record.leafId);
+    answer.text = QString::fromStdString(started.begunText.value_or(std::string()));
     beginRunning(started.promptId);
+    m_answer->firstStep = started.firstStep;
     m_answer->messageId = append(std::move(answer));
-    m_prompts[m_answer->messageId] = {m_answer->promptId, 0};
+    m_prompts[m_answer->messageId] = {m_answer->promptId, 0, started.firstStep};
     emit stateChanged();
 }
 
@@ -236,19 +278,29 @@ void ChatSession::onFinished(const PromptFinished& finished) {
     }
     if (StoredMessage* answer = find(done.messageId)) {
         takeFigures(*answer, finished, done);
-        finishMessage(*answer, stateOf(finished.reason));
+        finishMessage(*answer, stateOf(finished.reason), done);
     }
     emit stateChanged();
 }
 
-void ChatSession::finishMessage(StoredMessage& message, MessageState state) {
+/// Where nothing came to an answer that went on, its figures are those of the decoder before.
+void ChatSession::finishMessage(StoredMessage& message,
+                                MessageState state,
+                                const RunningAnswer& done) {
+    QString& decoder = message.figures.decoderName;
+    const bool isOld = !done.hasStep && !done.decoderBefore.isEmpty();
+    const bool isOther = isOld && std::exchange(decoder, done.decoderBefore) != done.decoderBefore;
     message.state = state;
     if (!m_isReplay)
         m_store.finishMessage(message);
     emit messageFinished(message.id);
+    if (isOther && this->message(done.messageId) != nullptr)
+        emit shown();
 }
 
 void ChatSession::onFailed(const EngineFailed& failure) {
+    if (failure.task == "change_sampling")
+        m_usersSampling.reset(); // what the run has stays, and is the user's to change
     if (failure.task != "submit_prompt")
         return;
     const bool isAsked = m_asked && failure.promptId == m_asked->promptId;
@@ -263,12 +315,12 @@ void ChatSession::onFailed(const EngineFailed& failure) {
         }
     }
     if (isAnswer) {
-        const MessageId id = m_answer->messageId;
-        m_answer.reset();
-        if (StoredMessage* answer = find(id))
+        const RunningAnswer done = *std::exchange(m_answer, std::nullopt);
+        if (StoredMessage* answer = find(done.messageId))
             finishMessage(*answer,
                           failure.error.code == ErrorCode::Cancelled ? MessageState::Stopped
-                                                                     : MessageState::Failed);
+                                                                     : MessageState::Failed,
+                          done);
     }
     if (failure.error.code != ErrorCode::Cancelled)
         emit failed(QString::fromStdString(failure.error.message),

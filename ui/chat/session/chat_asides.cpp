@@ -18,7 +18,7 @@ ChatSession::Aside ChatSession::asideBehind(MessageId last) const {
     for (const QString& text : settings().stopStrings)
         aside.prompt.stopStrings.push_back(text.toStdString());
     aside.prompt.policy = policy() == ContextPolicy::Ask ? ContextPolicy::DropOldest : policy();
-    aside.prompt.sampling = m_run.sampling();
+    aside.prompt.sampling = usersSampling();
     return aside;
 }
 

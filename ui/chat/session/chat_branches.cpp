@@ -30,7 +30,7 @@ void ChatSession::continueAnswer(MessageId id) {
 /// An answer that is continued from its own tokens keeps its seed, so that it becomes the same
 /// answer as without the interruption. None when nothing has to change for that.
 std::optional<SamplingOptions> ChatSession::samplingOf(const StoredMessage& answer) const {
-    SamplingOptions sampling = m_run.sampling();
+    SamplingOptions sampling = usersSampling();
     if (!answer.figures.seed || *answer.figures.seed == sampling.seed || idsOf(answer).empty())
         return std::nullopt;
     sampling.seed = *answer.figures.seed;
@@ -39,8 +39,9 @@ std::optional<SamplingOptions> ChatSession::samplingOf(const StoredMessage& answ
 
 /// The text of an answer ends where its last token made the text certain; anything after that comes
 /// again.
-void ChatSession::goOnWith(StoredMessage& message) {
-    if (idsOf(message).empty()) {
+void ChatSession::goOnWith(StoredMessage& message, int firstStep) {
+    const bool hasIds = !idsOf(message).empty();
+    if (!hasIds) {
         MessageFigures begun = beginAnswer(message.parentId).figures;
         begun.seed = message.figures.seed;
         message.tokens.clear();
@@ -48,11 +49,12 @@ void ChatSession::goOnWith(StoredMessage& message) {
     } else if (message.isTraced) {
         message.text.truncate(message.tokens.last().end);
     }
+    if (hasIds)
+        m_answer->decoderBefore = message.figures.decoderName;
     message.figures.decoderName = beginAnswer(message.parentId).figures.decoderName;
     m_answer->messageId = message.id;
     m_answer->firstToken = static_cast<int>(message.tokens.size());
-    for (const TokenTrace& token : message.tokens)
-        m_answer->firstStep = std::max(m_answer->firstStep, token.step + 1);
+    m_answer->firstStep = firstStep;
     m_prompts[message.id] = {m_answer->promptId, m_answer->firstToken, m_answer->firstStep};
     message.state = MessageState::Streaming;
     message.figures.finishReason.clear();

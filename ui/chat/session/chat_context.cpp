@@ -104,14 +104,18 @@ void ChatSession::takeBackWaiting() {
         takeBack(std::exchange(m_question, std::nullopt)->leaf);
 }
 
-/// Asks the model for a summary of the chat, without its oldest messages.
+/// Asks the model for a summary of the chat, without its oldest messages and the words that go on
+/// in the next one. An answer that was to go on stays, as templates want the roles in turn.
 void ChatSession::submitSummary() {
     const ContextFit& fit = m_question->dropOldest;
+    const StoredMessage* waiting = message(m_question->leaf);
+    const bool isAnswer = waiting != nullptr && waiting->role == MessageRole::Assistant;
+    const std::size_t left = isAnswer ? 0 : 1; // at the end
     std::vector<PromptMessage> messages = promptMessages(m_question->leaf);
     const std::size_t first = messages.size() - fit.isSent.size();
     std::vector<PromptMessage> sent(messages.begin(),
                                     messages.begin() + static_cast<std::ptrdiff_t>(first));
-    for (std::size_t i = 0; i + 1 < fit.isSent.size(); ++i)
+    for (std::size_t i = 0; i + left < fit.isSent.size(); ++i)
         if (fit.isSent[i])
             sent.push_back(std::move(messages[first + i]));
     sent.push_back({"user",

@@ -22,7 +22,21 @@ constexpr int kDraftMs = 300;
 
 QString titleOf(const QString& words) {
     const QString line = words.simplified();
-    return line.size() <= kTitleLength ? line : line.left(kTitleLength - 1) + u'\u2026';
+    if (line.size() <= kTitleLength)
+        return line;
+    QString begin = line.left(kTitleLength - 1);
+    if (begin.back().isHighSurrogate()) // half a character
+        begin.chop(1);
+    return begin + u'\u2026';
+}
+
+/// An answer that goes on with its own tokens counts its steps behind these. It may have been cut
+/// within one.
+int stepsOf(const StoredMessage& answer) {
+    int steps = 0;
+    for (const TokenTrace& token : answer.tokens)
+        steps = std::max(steps, token.step + 1);
+    return steps;
 }
 
 } // namespace
@@ -189,6 +203,8 @@ void ChatSession::beginChatIfNew(const QString& firstWords) {
     saveDraft();
     if (!std::exchange(m_newChat, {}).draft.isEmpty())
         m_store.setDraft(0, {});
+    if (!ownSettings().isEmpty())
+        m_defaults.setOfNewChat({}); // they are of a chat that has begun
     m_isDraftNew = !m_chat.draft.isEmpty();
     m_draftTimer.start(); // under the chat's own id
     m_chat.record.title = titleOf(firstWords);
@@ -233,7 +249,7 @@ void ChatSession::regenerate(MessageId id) {
     const MessageId words = isAnswer ? old->parentId : id;
     std::optional<SamplingOptions> sampling;
     if (isAnswer) {
-        sampling = m_run.sampling();
+        sampling = usersSampling();
         sampling->seed = QRandomGenerator::global()->generate();
         if (sampling->temperature == 0.0)
             emit hinted(tr("At temperature 0 every seed gives the same answer."),
@@ -318,11 +334,13 @@ void ChatSession::answer(MessageId leaf, std::optional<SamplingOptions> sampling
     prompt.policy = policy();
     prompt.answerRoom = kAnswerRoom;
     prompt.sampling = prompt.continuesLast ? samplingOf(last) : sampling;
-    const SamplingOptions users = m_usersSampling.value_or(m_run.sampling());
+    if (prompt.continuesLast && !prompt.messages.back().tokens.empty())
+        prompt.firstStep = stepsOf(last);
+    const SamplingOptions users = usersSampling();
     const bool hasOwnSampling = prompt.sampling && *prompt.sampling != users;
-    const std::uint64_t id = prompt.promptId;
+    const AskedPrompt asked{prompt.promptId, leaf, std::move(sampling), prompt.firstStep};
     if (sendPrompt(std::move(prompt))) {
-        m_asked = AskedPrompt{id, leaf, std::move(sampling)};
+        m_asked = asked;
         if (hasOwnSampling && m_bridge.send(ChangeSampling{users}))
             m_usersSampling = users; // the engine takes it once the answer has ended
     }

@@ -64,6 +64,11 @@ public:
     /// Whether the run's sampling is, for now, that of one answer.
     bool isSamplingLent() const { return m_usersSampling.has_value(); }
 
+    /// The run's sampling, or what comes back behind that of one answer.
+    const engine::SamplingOptions& usersSampling() const {
+        return m_usersSampling ? *m_usersSampling : m_run.sampling();
+    }
+
     /// The engine of a replay accepts no commands. Its answers are shown, and nothing is saved.
     void setReplay(bool isReplay) { m_isReplay = isReplay; }
 
@@ -215,8 +220,9 @@ private:
         bool isSummary = false; ///< for the next chat, not a message of this one
         QElapsedTimer sinceUpdate;
         bool hasStep = false;
-        int firstStep = 0;  ///< of the message; more than 0 when it goes on
-        int firstToken = 0; ///< likewise
+        int firstStep = 0;     ///< of the message; more than 0 when it goes on
+        int firstToken = 0;    ///< likewise
+        QString decoderBefore; ///< of the message; empty unless it goes on
     };
 
     /// Sent to the engine, which has not reported yet whether it fits.
@@ -224,6 +230,7 @@ private:
         std::uint64_t promptId = 0;
         MessageId leaf = 0; ///< words to be answered, or an answer that goes on
         std::optional<engine::SamplingOptions> sampling = {}; ///< of this answer alone
+        int firstStep = 0;                                    ///< as it was asked for
     };
 
     /// Of an answer that was made in this run.
@@ -256,6 +263,8 @@ private:
 
     void onChatChanged(const ChatRecord& chat);
     void beginReplayedAnswer(const engine::PromptStarted& started);
+    StoredMessage* replayedBefore(const engine::PromptStarted& started);
+    void takeUpReplayed(StoredMessage& answer, const engine::PromptStarted& started);
     void onRewound();
     void addSpeed(MessageFigures& figures) const;
     StoredMessage beginAnswer(MessageId parent) const;
@@ -273,7 +282,7 @@ private:
     bool sendPrompt(engine::SubmitPrompt prompt);
     void beginRunning(std::uint64_t promptId);
     std::optional<engine::SamplingOptions> samplingOf(const StoredMessage& answer) const;
-    void goOnWith(StoredMessage& answer);
+    void goOnWith(StoredMessage& answer, int firstStep);
     void addBranch(MessageId beside, StoredMessage message, bool goesOn);
     std::vector<engine::TokenId> idsOf(const StoredMessage& message) const;
     void onTooLong(const engine::EngineFailed& failure, const AskedPrompt& asked);
@@ -291,7 +300,7 @@ private:
     void setOwnSettings(const AnswerSettings& own);
     void submitSummary();
     void continueWithSummary(const QString& summary);
-    void finishMessage(StoredMessage& message, MessageState state);
+    void finishMessage(StoredMessage& message, MessageState state, const RunningAnswer& done);
     std::vector<engine::PromptMessage> promptMessages(MessageId last) const;
     Aside asideBehind(MessageId last) const;
     MessageFigures figuresOf(const engine::PromptFinished& finished) const;

@@ -9,6 +9,23 @@ namespace ui {
 
 using namespace engine;
 
+namespace {
+
+void putSettings(const AnswerSettings& own, ChatRecord& chat) {
+    const AnswerSettings none{QString(), 0, QStringList()};
+    for (const QString& key : answerSettingsToJson(none).keys())
+        chat.settings.remove(key);
+    AnswerSettings rest = own;
+    chat.systemPrompt = own.systemPrompt.value_or(QString());
+    if (!chat.systemPrompt.isEmpty())
+        rest.systemPrompt.reset();
+    const QJsonObject json = answerSettingsToJson(rest);
+    for (auto value = json.begin(); value != json.end(); ++value)
+        chat.settings.insert(value.key(), value.value());
+}
+
+} // namespace
+
 AnswerSettings ChatSession::ownSettings() const {
     AnswerSettings own = answerSettingsFromJson(m_chat.record.settings);
     // The settings distinguish an empty prompt of its own from none.
@@ -18,20 +35,12 @@ AnswerSettings ChatSession::ownSettings() const {
 }
 
 void ChatSession::setOwnSettings(const AnswerSettings& own) {
-    QJsonObject& kept = m_chat.record.settings;
-    const AnswerSettings none{QString(), 0, QStringList()};
-    for (const QString& key : answerSettingsToJson(none).keys())
-        kept.remove(key);
-    AnswerSettings rest = own;
-    m_chat.record.systemPrompt = own.systemPrompt.value_or(QString());
-    if (!m_chat.record.systemPrompt.isEmpty())
-        rest.systemPrompt.reset();
-    const QJsonObject json = answerSettingsToJson(rest);
-    for (auto value = json.begin(); value != json.end(); ++value)
-        kept.insert(value.key(), value.value());
+    putSettings(own, m_chat.record);
     if (m_chat.record.id != 0) {
         m_store.setSystemPrompt(m_chat.record.id, m_chat.record.systemPrompt);
-        m_store.setSettings(m_chat.record.id, kept);
+        m_store.setSettings(m_chat.record.id, m_chat.record.settings);
+    } else if (!m_isReplay) {
+        m_defaults.setOfNewChat(own);
     }
     emit stateChanged();
 }
@@ -86,9 +95,16 @@ void ChatSession::saveDraft() {
     m_store.setDraft(m_chat.record.id, m_chat.draft);
 }
 
-/// The unsent draft of the last run, unless the user is already writing. It waits while another
-/// chat is shown.
+/// The settings of the last run's new chat and its unsent draft, unless the user is already
+/// writing. They wait while another chat is shown.
 void ChatSession::showNewChat() {
+    if (const AnswerSettings kept = m_defaults.ofNewChat(); !kept.isEmpty() && !m_isReplay) {
+        putSettings(kept, m_newChat.record);
+        if (m_chat.record.id == 0) {
+            putSettings(kept, m_chat.record);
+            emit stateChanged();
+        }
+    }
     m_store.loadDraft(0, this, [this](const Draft& draft) {
         const bool isShown = m_chat.record.id == 0;
         if (draft.isEmpty() || !(isShown ? m_chat : m_newChat).draft.isEmpty())

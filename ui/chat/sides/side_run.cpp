@@ -54,6 +54,7 @@ bool SideRun::start(const SubmitPrompt& prompt, std::array<SideDecoder, 2> decod
         isSent = isSent && m_bridge.send(std::move(asked));
     }
     if (!isSent) {
+        close(); // one side may have been taken
         for (SideAnswer& answer : m_answers) {
             answer.state = SideState::Failed;
             answer.error = Error{ErrorCode::Unsupported,

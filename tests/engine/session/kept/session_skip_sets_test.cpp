@@ -188,6 +188,11 @@ void SessionSkipSetsTest::whatIsExportedIsImportedAgain() {
     const auto published = readSkipSetImport(one, kStubLayers);
     QCOMPARE(published.value().sets.size(), std::size_t{1});
     QVERIFY(published.value().sets.at("story").set == sets.at("story").set);
+    fixture.session.send(ImportSkipSets{3, one, true}); // it knows no score, so it says nothing new
+    listed = fixture.next<SkipSetsListed>([](const auto& event) { return event.requestId == 3; });
+    QVERIFY(listed != nullptr);
+    QVERIFY(listed->taken.empty() && listed->lost.empty());
+    QVERIFY(memoryIn(folder).all().value().sets == sets);
 }
 
 void SessionSkipSetsTest::whatCannotBeDoneIsRefusedAndNothingChanges() {
