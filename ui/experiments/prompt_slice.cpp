@@ -64,10 +64,16 @@ std::vector<Piece> piecesOf(const QString& text) {
         } else if (letter == u'(' || letter == u')') {
             pieces.push_back({Piece::Kind::Bracket, text.mid(at++, 1)});
         } else if (letter == u'"') {
-            const qsizetype end = text.indexOf(u'"', at + 1);
-            at = end < 0 ? text.size() : end + 1;
-            pieces.push_back({Piece::Kind::Quoted,
-                              text.mid(begin + 1, (end < 0 ? text.size() : end) - begin - 1)});
+            QString quoted;
+            for (++at; at < text.size(); ++at) {
+                const bool isEnd = text[at] == u'"';
+                if (isEnd && (at + 1 == text.size() || text[at + 1] != u'"'))
+                    break;
+                at += isEnd ? 1 : 0; // written twice, it is one of the text
+                quoted += text[at];
+            }
+            ++at;
+            pieces.push_back({Piece::Kind::Quoted, quoted});
         } else if (isSign(letter) || letter == u'!') {
             at += at + 1 < text.size() && text[at + 1] == u'=' ? 2 : 1;
             const QString sign = text.mid(begin, at - begin);
@@ -247,7 +253,8 @@ QString sliceValue(const QString& text) {
     const bool isJoin = low == u"and" || low == u"or" || low == u"not";
     return isPlain && !isJoin && !text.isEmpty()
                ? text
-               : QLatin1Char('"') + QString(text).remove(u'"') + QLatin1Char('"');
+               : QLatin1Char('"') + QString(text).replace(u'"', QLatin1String("\"\"")) +
+                     QLatin1Char('"');
 }
 
 } // namespace ui

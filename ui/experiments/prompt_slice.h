@@ -8,9 +8,10 @@
 namespace ui {
 
 /// A condition on prompts, as it is typed: "task = math and acceptance < .8". Fields: prompt, task,
-/// text, tokens, M, accepted, drafted, acceptance, speed. Numbers are compared by = != < <= > >=,
-/// words by = and != (capitals do not matter) and by "contains". Conditions are joined by "and",
-/// "or", "not" and brackets. A figure that was not measured meets no comparison. A plain value.
+/// text, tokens, M, accepted, drafted, acceptance, speed, drafter. Numbers are compared by = != <
+/// <= > >=, words by = and != (capitals do not matter) and by "contains". Conditions are joined by
+/// "and", "or", "not" and brackets; in quotation marks stands what has such words, and a mark
+/// itself twice. A figure that was not measured meets no comparison. A plain value.
 class PromptSlice {
 public:
     /// Every prompt is in the empty slice.

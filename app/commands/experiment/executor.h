@@ -3,6 +3,7 @@
 
 #include "engine/base/result.h"
 #include "engine/experiments/run/run_folder.h"
+#include "engine/experiments/run/shard_json.h"
 
 #include <condition_variable>
 #include <functional>
@@ -53,8 +54,8 @@ public:
 
 /// What is of interest while a shard runs in this process. All may be empty.
 struct ShardHooks {
-    std::function<void(const engine::ShardAnswer&)> onAnswer = {};
-    std::function<std::shared_ptr<void>()> takeTurn = {}; ///< see AnswerRequest
+    std::function<void(const engine::ShardRecord&)> onRecord = {}; ///< each that was taken down
+    std::function<std::shared_ptr<void>()> takeTurn = {};          ///< see AnswerRequest
 };
 
 /// Runs shards one after another in this process; a model is loaded once. `folder` must outlive it.

@@ -233,7 +233,7 @@ Result<void> runOneShard(const RunFolder& folder,
     ENGINE_TRY(auto takeTurn, turnTaker(options.turns, stop));
     const auto executor =
         makeLocalExecutor(folder,
-                          {.onAnswer = [&](const ShardAnswer& answer) { told.tell(answer); },
+                          {.onRecord = [&](const ShardRecord& record) { told.tell(record); },
                            .takeTurn = std::move(takeTurn)});
     return told.runOne(*executor, shard, stop);
 }
@@ -263,7 +263,7 @@ Result<void> lead(const RunFolder& folder,
         ENGINE_TRY(auto takeTurn, turnTaker(options.turns, stop));
         executor =
             makeLocalExecutor(folder,
-                              {.onAnswer = [&](const ShardAnswer& answer) { run.tell(answer); },
+                              {.onRecord = [&](const ShardRecord& record) { run.tell(record); },
                                .takeTurn = std::move(takeTurn)});
     }
     return run.run(*executor, stop);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <variant>
 
 namespace app {
 
@@ -31,16 +32,35 @@ void ExperimentRun::note(const std::string& sentence) {
     m_console.jsonLine({{"event", "remark"}, {"message", sentence}});
 }
 
+/// How far the run is, and `what` it is at.
+void ExperimentRun::showStatus(const std::string& what) {
+    std::string text =
+        fmt::format("{} of {}", m_finished, counted(m_folder.plan().shards.size(), "part"));
+    if (!m_failed.empty())
+        text += fmt::format(", {} failed", m_failed.size());
+    text += "; " + counted(m_answers, "answer");
+    if (m_draws > 0)
+        text += ", " + counted(m_draws, "sample");
+    if (m_trials > 0)
+        text += ", " + counted(m_trials, "set") + " tried";
+    m_status.show(text + ", " + what);
+}
+
+void ExperimentRun::tell(const ShardRecord& record) {
+    if (const auto* answer = std::get_if<ShardAnswer>(&record)) {
+        tell(*answer);
+    } else if (const auto* draw = std::get_if<ShardDraw>(&record)) {
+        ++m_draws;
+        showStatus(draw->variant);
+    } else if (const auto* trial = std::get_if<ShardTrial>(&record)) {
+        ++m_trials;
+        showStatus(trial->variant + " " + trial->task);
+    }
+}
+
 void ExperimentRun::tell(const ShardAnswer& answer) {
     ++m_answers;
-    m_status.show(
-        fmt::format("{} of {}{}; {}, {} {}",
-                    m_finished,
-                    counted(m_folder.plan().shards.size(), "part"),
-                    m_failed.empty() ? std::string() : fmt::format(", {} failed", m_failed.size()),
-                    counted(m_answers, "answer"),
-                    answer.variant,
-                    answer.task));
+    showStatus(answer.variant + " " + answer.task);
     EventJson equal; // null for vanilla
     if (answer.isEqual)
         equal = *answer.isEqual;

@@ -23,8 +23,8 @@ public:
         , m_console(console)
         , m_pause(pause) {}
 
-    /// What the local executor tells of its answers.
-    void tell(const engine::ShardAnswer& answer);
+    /// What the local executor takes down.
+    void tell(const engine::ShardRecord& record);
 
     /// Errors: InvalidInput if another process leads the run, or another build began it; those of
     /// the executor; the first shard's that could not be finished, behind all others.
@@ -40,7 +40,9 @@ private:
     void mergeSoFar();
     std::vector<int> unfinished(const std::string& stage);
     ExecutorReports reports();
+    void tell(const engine::ShardAnswer& answer);
     void tell(const engine::ShardState& state);
+    void showStatus(const std::string& what);
     void note(const std::string& sentence);
 
     const engine::RunFolder& m_folder;
@@ -49,7 +51,9 @@ private:
     StatusLine m_status;
     std::size_t m_finished = 0; // shards
     std::set<int> m_failed;     // shards
-    long m_answers = 0;         // of this process
+    long m_answers = 0;         // this and the next ones: of this process
+    long m_draws = 0;
+    long m_trials = 0;
     std::optional<engine::Error> m_failure;
     engine::ForwardClock::time_point m_nextMerge = engine::ForwardClock::now() + kBetweenMerges;
 };

@@ -83,7 +83,7 @@ private:
                          .registry = m_registry,
                          .pause = pause,
                          .stop = stop,
-                         .onAnswer = m_hooks.onAnswer,
+                         .onRecord = m_hooks.onRecord,
                          .onNote = reports.onNote,
                          .takeTurn = m_hooks.takeTurn});
     }

@@ -33,6 +33,7 @@ template <typename V> void visitMembers(V& visit, RunVariant& r) {
     visit("search", r.search);
     visit("set_from", r.setFrom);
     visit("set_task", r.setTask);
+    visit("set_task_is_named_own", r.isNamedOwn);
     visit("model", r.model);
 }
 
@@ -253,6 +254,7 @@ private:
                 made.search = variant.search;
                 made.setFrom = source;
                 made.setTask = source.empty() ? "" : task;
+                made.isNamedOwn = made.setTask == "own" && variant.setTask != "own";
                 made.model = model;
                 m_plan.variants.push_back(std::move(made));
             }
@@ -377,7 +379,7 @@ std::vector<int> RunPlan::needs(const PlannedShard& shard) const {
             const bool hasIt =
                 std::find(other.variants.begin(), other.variants.end(), user->setFrom) !=
                 other.variants.end();
-            const auto task = user->setTask == "own" ? shard.task : std::optional(user->setTask);
+            const auto task = user->usesOwnSet() ? shard.task : std::optional(user->setTask);
             if (hasIt && other.seed == shard.seed && (!other.task || other.task == task))
                 needed.insert(other.index);
         }

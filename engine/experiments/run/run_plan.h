@@ -32,7 +32,11 @@ struct RunVariant {
     std::optional<RecipeSearch> search = {};
     std::string setFrom = {}; ///< name of a variant of an earlier stage; empty = none
     std::string setTask = {}; ///< "own" or a task's name
+    bool isNamedOwn = false;  ///< `setTask` is the name of a task that is called "own"
     int model = 0;            ///< index into RunPlan::models
+
+    /// Whether it drafts with the set of the task at hand.
+    bool usesOwnSet() const { return setTask == "own" && !isNamedOwn; }
 };
 
 /// A part of a run that is independent of all others of its stage.

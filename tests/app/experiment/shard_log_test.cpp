@@ -38,6 +38,7 @@ private slots:
 
     void theTokensOfARoundAreTheTextThatTheyComplete();
     void theTextOfEachTurnBeginsAnew();
+    void eachRecordIsToldOnceItIsWritten();
 
 private:
     /// The tokens of the rounds that a log keeps of what `work` tells it.
@@ -46,7 +47,7 @@ private:
         auto journal = PartJournal::begin(folder.path() / "0000.part.jsonl", "{}\n");
         if (!journal)
             qFatal("%s", journal.error().message.c_str());
-        app::ShardLog log(std::move(journal).value(), ShardResult(), *m_words, 0.0);
+        app::ShardLog log(std::move(journal).value(), ShardResult(), *m_words, 0.0, {});
         log.beginAnswer("swift", "math", 0, 0, true);
         work(log);
         const auto result = log.finish();
@@ -79,6 +80,42 @@ void ShardLogTest::theTextOfEachTurnBeginsAnew() {
     });
     const std::vector<std::vector<std::string>> expected = {{"a", ""}, {"a"}};
     QCOMPARE(tokens, expected);
+}
+
+/// A search beside the drafts is not told; behind a file that cannot be written nothing is.
+void ShardLogTest::eachRecordIsToldOnceItIsWritten() {
+    std::vector<std::string> told;
+    const auto tell = [&told](const ShardRecord& record) {
+        told.emplace_back(std::holds_alternative<ShardTrial>(record)    ? "trial"
+                          : std::holds_alternative<ShardDraw>(record)   ? "draw"
+                          : std::holds_alternative<ShardAnswer>(record) ? "answer"
+                                                                        : "other");
+    };
+    TrialRecord trial;
+    trial.isBest = true;
+    TrialRecord beside = trial;
+    beside.isBeside = true;
+    DecodeStep step = stepOf({kLetter});
+    step.search.trials = {trial, beside, trial};
+    const auto work = [&](app::ShardLog& log) {
+        log.beginAnswer("swift", "math", 0, 0, false);
+        log.add(step);
+        log.add(ShardRecord(ShardAnswer()));
+        log.add(ShardRecord(ShardDraw()));
+    };
+    const test_support::TemporaryFolder folder;
+    auto journal = PartJournal::begin(folder.path() / "0000.part.jsonl", "{}\n");
+    QVERIFY(journal);
+    app::ShardLog log(std::move(journal).value(), ShardResult(), *m_words, 0.0, tell);
+    work(log);
+    QCOMPARE(told, (std::vector<std::string>{"trial", "trial", "answer", "draw"}));
+    told.clear();
+    auto full = PartJournal::begin("/dev/full", "");
+    QVERIFY(full);
+    app::ShardLog failing(std::move(full).value(), ShardResult(), *m_words, 0.0, tell);
+    work(failing);
+    QVERIFY(told.empty());
+    QVERIFY(!failing.check());
 }
 
 QTEST_GUILESS_MAIN(ShardLogTest)

@@ -206,6 +206,22 @@ private slots:
         QVERIFY(plan.needs(plan.shards[4]).empty());
     }
 
+    /// As a file own.jsonl makes one: its set is no other task's own.
+    void aTaskMayBeCalledOwn() {
+        const RunPlan plan = planOfTasks({"b", "b", "b", "b", "own", "own", "own", "own"});
+        QCOMPARE(plan.shards[6].variants, (std::vector<std::string>{"vanilla", "set of b"}));
+        QCOMPARE(plan.shards[7].variants, (std::vector<std::string>{"vanilla", "set of own"}));
+        QCOMPARE(plan.shards[7].task, std::optional<std::string>("b"));
+        QCOMPARE(plan.needs(plan.shards[7]), std::vector<int>{1}); // the search on "own"
+        const auto read = readPlan(planJson(plan), "plan.json");
+        QVERIFY(read);
+        QVERIFY(!read.value().variant("set of own")->usesOwnSet());
+        Recipe recipe = quick();
+        recipe.stages[1].variants[1].setTask = "own";
+        const RunPlan own = planRun(recipe, kTasks, {RunModel{}}).value();
+        QVERIFY(own.variant("set")->usesOwnSet());
+    }
+
     void promptsThatNoShardAsksAreNotKept() {
         RunPlan plan = planOfTasks(kTasks);
         const std::vector<int> kept = keepUsedPrompts(plan);

@@ -261,6 +261,61 @@ private slots:
         QVERIFY(!RunProgressReader::open(folder.path()));
     }
 
+    /// The other part is ten times as slow, has other sets and has tried more.
+    void theFiguresOfTheSubjectAreThoseOfItsOwnParts() {
+        const TemporaryFolder folder;
+        Recipe recipe = MadeUpStream::recipe();
+        recipe.isStream = false;
+        recipe.stages.front().isSplitByVariant = true;
+        recipe.stages.front().variants.push_back({.name = "auto", .decoder = "auto"});
+        std::vector<DataRecord> prompts(1);
+        prompts[0].task = "story";
+        prompts[0].id = "0";
+        prompts[0].turns = {"p"};
+        RunModel model;
+        model.name = "tiny";
+        model.identity = "1";
+        model.layers = 6;
+        const std::vector<std::string> tasks = {"story"};
+        RunPlan plan = planRun(recipe, tasks, {model}).value();
+        plan.runHash = runHashOf(recipe, prompts, plan.models);
+        const RunFolder run =
+            RunFolder::create(folder.path() / "run", recipe, plan, prompts, false).value();
+        const auto answer = [](PartJournal& journal, const std::string& variant, double ms) {
+            ShardAnswer made;
+            made.variant = variant;
+            made.task = "story";
+            made.tokens = 40;
+            made.decodeMs = ms;
+            QVERIFY(journal.add(ShardRecord(made)));
+        };
+        for (const int part : {0, 1}) {
+            const std::string variant = part == 0 ? "swift" : "auto";
+            const double slow = part == 0 ? 1.0 : 10.0;
+            auto journal = run.begin(part).value();
+            answer(journal, "vanilla", 400.0 * slow);
+            answer(journal, variant, 200.0 * slow);
+            ShardPlan set;
+            set.variant = variant;
+            set.task = "story";
+            set.attention = {part + 1};
+            QVERIFY(journal.add(ShardRecord(set)));
+            ShardTrial trial;
+            trial.variant = variant;
+            trial.task = "story";
+            for (int tried = 0; tried <= 3 * part; ++tried)
+                QVERIFY(journal.add(ShardRecord(trial)));
+        }
+        auto reader = RunProgressReader::open(folder.path() / "run").value();
+        const RunProgress progress = reader.read().value();
+        QVERIFY(std::abs(*progress.prompts.at(0).speedup() - 2.0) < 1e-9);
+        QCOMPARE(progress.vanillaTokens, 40L);
+        const TaskFigures& story = progress.tasks.at(0);
+        QCOMPARE(story.plan->attention, std::vector<int>{1});
+        QCOMPARE(story.trials, 1);
+        QCOMPARE(progress.plans.size(), std::size_t{2}); // for the film, those of all
+    }
+
     void drawsAndSearchesBeforehandAreCountedToo() {
         const TemporaryFolder folder;
         Recipe recipe = MadeUpStream::recipe();

@@ -110,7 +110,8 @@ private slots:
 
     void aTasksNameComesBackFromItsCondition_data() {
         QTest::addColumn<QString>("name");
-        for (const char* name : {"math", "question answering", "and", "a(b)", "x=1", "two  blanks"})
+        for (const char* name :
+             {"math", "question answering", "and", "a(b)", "x=1", "two  blanks", "say \"a b\""})
             QTest::newRow(name) << QString::fromUtf8(name);
     }
 

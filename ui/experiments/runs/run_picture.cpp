@@ -156,6 +156,7 @@ AnswersPicturePtr RunReader::readAnswers(int prompt) {
         picture->problem = read()->problem;
     if (!m_reader)
         return picture;
+    picture->subject = m_reader->subject();
     auto kept = engine::readPromptAnswers(m_reader->folder(), prompt - 1);
     if (kept)
         picture->kept = std::move(kept).value();

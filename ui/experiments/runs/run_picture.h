@@ -48,8 +48,9 @@ struct RunPicture {
 /// What a run has kept of one prompt. A plain value.
 struct AnswersPicture {
     QString folder;
-    int prompt = 0;       ///< from 1
-    QString problem = {}; ///< why it cannot be read: a sentence; empty = nothing
+    int prompt = 0;           ///< from 1
+    QString problem = {};     ///< why it cannot be read: a sentence; empty = nothing
+    std::string subject = {}; ///< see RunFacts
     engine::PromptAnswers kept = {};
 };
 

@@ -28,6 +28,13 @@ engine::Result<engine::DataLayout> proposedLayout(const std::vector<std::string>
 
 } // namespace
 
+QString tasksText(const engine::DataPreview& preview) {
+    const auto count = static_cast<qint64>(preview.tasks.size());
+    return preview.hasMoreTasks
+               ? DataScan::tr("more than %1 tasks").arg(numberText(count))
+               : countText(count, DataScan::tr("1 task"), DataScan::tr("%1 tasks"));
+}
+
 DataScan::DataScan(QObject* parent)
     : QObject(parent) {
     m_thread.setMaxThreadCount(1);

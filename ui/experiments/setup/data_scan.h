@@ -13,6 +13,9 @@
 
 namespace ui {
 
+/// "1 task", "9 tasks", "more than 1,000 tasks".
+QString tasksText(const engine::DataPreview& preview);
+
 /// Looks through files of prompts on a thread of its own. A new look ends the one before. Thread:
 /// UI.
 class DataScan : public QObject {

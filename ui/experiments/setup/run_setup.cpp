@@ -9,6 +9,7 @@
 #include <QDir>
 #include <QUuid>
 
+#include <algorithm>
 #include <utility>
 
 namespace ui {
@@ -243,6 +244,11 @@ void RunSetup::make(const RecipeChoice& choice, const ModelChoice& model, Done d
     files.recipe = choice.recipe;
     for (const QString& task : choice.tasks)
         files.recipe.tasks.push_back(task.toStdString());
+    // Those that the recipe takes first stay in front: a size may take the first ones alone.
+    std::ranges::stable_sort(files.recipe.tasks, {}, [&](const std::string& task) {
+        const std::vector<std::string>& preferred = choice.recipe.preferred;
+        return std::ranges::find(preferred, task) - preferred.begin();
+    });
     if (!choice.variants.isEmpty()) {
         std::vector<std::string>& variants = files.recipe.sizes[choice.size.toStdString()].variants;
         variants.clear();

@@ -5,6 +5,7 @@
 #include "ui/experiments/setup/chosen_layout.h"
 #include "ui/views/experiments/data/data_page.h"
 #include "ui/views/experiments/data/stream_estimate.h"
+#include "ui/views/experiments/lists/job_list_model.h"
 #include "ui/views/experiments/lists/queue_panel.h"
 #include "ui/views/experiments/lists/recipe_panel.h"
 #include "ui/views/experiments/options/hardware_panel.h"
@@ -17,7 +18,6 @@
 
 #include <QFileInfo>
 #include <QListView>
-#include <QRegularExpression>
 #include <QSettings>
 #include <QTimer>
 
@@ -271,22 +271,16 @@ void ExperimentsDesk::take(const RunPicturePtr& picture) {
         refresh();
 }
 
-/// For the rows of the lists: the number of the verdict, or that there is no gain.
+/// For the rows of the lists.
 void ExperimentsDesk::noteOutcome(const RunPicture& picture) {
     if (picture.result == nullptr || !picture.result->isComplete)
         return;
-    const engine::ExperimentVerdict& verdict = picture.result->verdict;
-    static const QRegularExpression kFactor(QStringLiteral("\\d+\\.\\d+\\s?\u00D7"));
-    const auto found = kFactor.match(QString::fromStdString(verdict.headline));
     using Kind = engine::VerdictKind;
-    const bool isGain = verdict.kind == Kind::Gain || verdict.kind == Kind::Finding;
-    const QString text = verdict.kind == Kind::NoGain    ? tr("no gain")
-                         : verdict.kind == Kind::Refused ? tr("not steady")
-                         : found.hasMatch()              ? found.captured()
-                                                         : QString();
+    const Kind kind = picture.result->verdict.kind;
+    const bool isGain = kind == Kind::Gain || kind == Kind::Finding;
     for (const ExperimentJob& job : m_queue.jobs())
         if (job.folder == picture.folder && job.state == JobState::Finished) {
-            m_queue.setOutcome(QString(job.id), text, isGain);
+            m_queue.setOutcome(QString(job.id), outcomeText(picture), isGain);
             return;
         }
 }

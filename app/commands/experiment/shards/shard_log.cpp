@@ -147,10 +147,13 @@ void ShardLog::add(const TrialRecord& trial) {
 void ShardLog::add(ShardRecord record) {
     if (m_failure)
         return;
-    if (auto written = m_journal.add(record); !written)
+    if (auto written = m_journal.add(record); !written) {
         m_failure = std::move(written).error();
-    else
-        addRecord(m_result, std::move(record));
+        return;
+    }
+    if (m_onRecord)
+        m_onRecord(record);
+    addRecord(m_result, std::move(record));
 }
 
 void ShardLog::drop(const std::string& variant, const std::string& reason) {

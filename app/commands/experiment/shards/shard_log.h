@@ -6,6 +6,7 @@
 #include "engine/experiments/run/run_folder.h"
 #include "engine/text/token_stream.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,15 +18,18 @@ namespace app {
 /// After the first failed write nothing more is taken. Thread: one.
 class ShardLog {
 public:
-    /// `before`: seconds that the shard took before it was stopped and went on.
+    /// `before`: seconds that the shard took before it was stopped and went on. `onRecord`: is told
+    /// each record once it is written; may be empty.
     ShardLog(engine::PartJournal journal,
              engine::ShardResult result,
              const engine::Tokenizer& words,
-             double before)
+             double before,
+             std::function<void(const engine::ShardRecord&)> onRecord)
         : m_journal(std::move(journal))
         , m_result(std::move(result))
         , m_words(words)
-        , m_before(before) {}
+        , m_before(before)
+        , m_onRecord(std::move(onRecord)) {}
 
     /// Whose answer to which prompt comes now.
     void beginAnswer(
@@ -78,6 +82,7 @@ private:
     engine::ShardResult m_result;
     const engine::Tokenizer& m_words;
     double m_before;
+    std::function<void(const engine::ShardRecord&)> m_onRecord;
     engine::ForwardClock::time_point m_start = engine::ForwardClock::now();
     std::optional<engine::Error> m_failure;
     std::map<std::string, std::string> m_notes; // by variant: the first sentence it has said

@@ -163,8 +163,11 @@ private:
         keepFinished(done, result, before);
         for (const ShardPlan& plan : result.plans)
             m_learnt[plan.variant] = SkipSet{plan.attention, plan.mlp};
-        m_log.emplace(
-            std::move(journal).value(), std::move(result), *m_work.model.data.tokenizer, before);
+        m_log.emplace(std::move(journal).value(),
+                      std::move(result),
+                      *m_work.model.data.tokenizer,
+                      before,
+                      m_work.onRecord);
         const auto next = std::find_if(m_shard.prompts.begin(),
                                        m_shard.prompts.end(),
                                        [this](int prompt) { return !m_done.contains(prompt); });
@@ -385,8 +388,6 @@ private:
                 }
             }
             ENGINE_TRY(answer.quality, scores(recordOf(prompt), made.answers));
-            if (m_work.onAnswer)
-                m_work.onAnswer(answer);
             m_log->add(ShardRecord(std::move(answer)));
         }
         return {};

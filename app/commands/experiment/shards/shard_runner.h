@@ -17,7 +17,7 @@ struct ShardWork {
     engine::DecoderRegistry& registry;
     RunPause& pause;
     std::stop_token stop;
-    std::function<void(const engine::ShardAnswer&)> onAnswer = {};
+    std::function<void(const engine::ShardRecord&)> onRecord = {}; ///< see ShardHooks
     std::function<void(const std::string&)> onNote = {};
     std::function<std::shared_ptr<void>()> takeTurn = {}; ///< see AnswerRequest
 };

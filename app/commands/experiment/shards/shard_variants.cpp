@@ -28,7 +28,7 @@ std::vector<std::string> typedSettings(const RunVariant& variant) {
 /// The last set that a variant of an earlier stage has found for a task.
 Result<SkipSet> foundSet(const VariantRequest& request, const RunVariant& variant) {
     const std::string task =
-        variant.setTask == "own" ? request.shard.task.value_or("") : variant.setTask;
+        variant.usesOwnSet() ? request.shard.task.value_or("") : variant.setTask;
     const ShardPlan* found = nullptr;
     std::vector<ShardResult> results;
     for (const int needed : request.folder.plan().needs(request.shard)) {

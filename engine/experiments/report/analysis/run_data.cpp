@@ -100,7 +100,7 @@ std::string groupOf(const RunPlace& place, const std::string& grouping) {
     if (!planned)
         return {};
     if (grouping == "set")
-        return planned->setTask == "own" ? place.task : planned->setTask;
+        return planned->usesOwnSet() ? place.task : planned->setTask;
     if (grouping.starts_with("setting:")) {
         const auto found = planned->settings.find(grouping.substr(8));
         return found == planned->settings.end() ? std::string() : found->second;

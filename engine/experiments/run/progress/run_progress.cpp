@@ -214,11 +214,16 @@ void RunProgressReader::sumUp(RunProgress& progress) const {
             progress.trials += tried;
             progress.plannedTrials += shard.isFinished ? tried : std::max(tried, shard.trials);
         }
+        const PlannedShard& planned = m_folder.plan().shards[static_cast<std::size_t>(state.shard)];
+        // Vanilla of another part was measured beside other variants, perhaps on another model.
+        const bool isSubjects =
+            std::ranges::find(planned.variants, m_subject) != planned.variants.end();
         for (const ShardAnswer& answer : shard.known.answers) {
+            const bool isVanilla = isSubjects && isVanillaName(answer.variant);
             PromptFigures& prompt = prompts[answer.prompt];
             prompt.prompt = answer.prompt;
-            prompt.answers += answer.variant == "vanilla" || answer.variant == m_subject;
-            if (answer.variant == "vanilla") {
+            prompt.answers += isVanilla || answer.variant == m_subject;
+            if (isVanilla) {
                 prompt.vanillaTokens += answer.tokens;
                 prompt.vanillaMs += answer.decodeMs;
                 progress.vanillaTokens += answer.tokens;
@@ -234,13 +239,12 @@ void RunProgressReader::sumUp(RunProgress& progress) const {
                 prompt.decoding.add(answer.decoding);
             }
         }
-        const PlannedShard& planned = m_folder.plan().shards[static_cast<std::size_t>(state.shard)];
-        for (const auto& [prompt, moved] : vanillaMoves(planned, shard.known.answers))
-            if (const auto known = prompts.find(prompt); known != prompts.end())
-                known->second.vanillaMoved = moved;
-        for (const ShardPlan& plan : shard.known.plans)
-            if (plan.variant == m_subject)
-                progress.plans.push_back(plan);
+        if (isSubjects)
+            for (const auto& [prompt, moved] : vanillaMoves(planned, shard.known.answers))
+                if (const auto known = prompts.find(prompt); known != prompts.end())
+                    known->second.vanillaMoved = moved;
+        progress.plans.insert(
+            progress.plans.end(), shard.known.plans.begin(), shard.known.plans.end());
         progress.leftOut.insert(
             progress.leftOut.end(), shard.known.leftOut.begin(), shard.known.leftOut.end());
         progress.resumed.insert(
@@ -290,13 +294,18 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
         if (prompt.vanillaMoved)
             moves[place].push_back(*prompt.vanillaMoved);
     }
+    const RunVariant* own = m_folder.plan().variant(m_subject);
+    const auto isIts = [&](const ShardTrial& trial) {
+        return trial.variant == m_subject || (own != nullptr && trial.variant == own->setFrom);
+    };
     for (const Shard& shard : m_shards)
         for (const ShardTrial& trial : shard.known.trials)
             if (const auto place = places.find(trial.task);
-                trial.pass == 0 && place != places.end())
+                trial.pass == 0 && place != places.end() && isIts(trial))
                 ++progress.tasks[place->second].trials;
     for (const ShardPlan& plan : progress.plans)
-        if (const auto place = places.find(plan.task); place != places.end())
+        if (const auto place = places.find(plan.task);
+            place != places.end() && plan.variant == m_subject)
             progress.tasks[place->second].plan = plan;
     for (std::size_t place = 0; place < progress.tasks.size(); ++place) {
         TaskFigures& task = progress.tasks[place];

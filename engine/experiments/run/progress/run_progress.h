@@ -14,7 +14,8 @@
 
 namespace engine {
 
-/// What one prompt has given so far: the answers of the run's subject and those of vanilla.
+/// What one prompt has given so far: the answers of the run's subject and those of vanilla beside
+/// it.
 struct PromptFigures {
     int prompt = 0; ///< line of data.jsonl, from 0
     long tokens = 0;
@@ -41,9 +42,9 @@ struct PromptFigures {
 
 struct TaskFigures {
     std::string task;
-    int prompts = 0;                    ///< that are planned
-    int done = 0;                       ///< answered by the subject
-    int trials = 0;                     ///< candidates that its searches have scored
+    int prompts = 0; ///< that are planned
+    int done = 0;    ///< answered by the subject
+    int trials = 0;  ///< candidates that the subject's searches have scored, those beforehand too
     std::optional<ShardPlan> plan = {}; ///< the newest set of the subject on this task
     DecodeMetrics decoding = {};        ///< of the subject's answers
     /// The median of the prompts' own speedups, with its interval over prompts; the report's
@@ -66,11 +67,11 @@ struct RunProgress {
     std::vector<ShardState> shards = {};    ///< on a cluster as its executor tells them
     std::vector<TaskFigures> tasks = {};    ///< in the order in which they are asked
     std::vector<PromptFigures> prompts = {}; ///< those begun, by line
-    std::vector<ShardPlan> plans = {};       ///< of the subject, in order
+    std::vector<ShardPlan> plans = {};       ///< of all variants, part by part
     std::vector<ShardLeftOut> leftOut = {};
     std::vector<ShardResumed> resumed = {}; ///< where a stream that was stopped went on
     std::optional<int> current = {};        ///< the prompt answered last in a shard at work
-    long vanillaTokens = 0;
+    long vanillaTokens = 0;                 ///< this and the next one: beside the subject
     double vanillaMs = 0.0;
     std::optional<double> vanillaMoved = {};  ///< within its blocks: the median of all prompts
     std::optional<MachineFacts> machine = {}; ///< of a finished shard

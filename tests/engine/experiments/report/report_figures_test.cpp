@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 using namespace engine;
 
@@ -302,6 +303,28 @@ private slots:
         QCOMPARE(outlines(), 1 + 9); // the legend, and three in each panel
         figure.y.names[0] = "Another";
         QCOMPARE(outlines(), 0);
+    }
+
+    /// As tokens per layer are: on the scale of shares all would be one shade.
+    void smallValuesOfAMatrixCanBeToldApart() {
+        ResultFigure figure = figureOf(FigureKind::Matrix);
+        figure.y.reference.reset();
+        for (FigurePanel& panel : figure.panels)
+            for (auto& row : panel.cells)
+                for (Estimate& cell : row)
+                    cell = {0.031 + (cell.value - 0.9) / 100.0, {}, {}, 1};
+        std::set<std::string> numbers;
+        std::set<Ink> shades;
+        for (const Mark& mark : drawFigure(figure, {}).marks) {
+            if (isText(mark) && mark.text.starts_with(".0"))
+                numbers.insert(mark.text);
+            const bool isCell = mark.shape == MarkShape::Rectangle && mark.fill &&
+                                std::abs(mark.points[1].x - mark.points[0].x) > 20.0;
+            if (isCell) // not a step of the legend
+                shades.insert(*mark.fill);
+        }
+        QCOMPARE(numbers, (std::set<std::string>{".031", ".032", ".033", ".034"}));
+        QVERIFY(shades.size() > 1);
     }
 
     void valuesThatAreNoNumbersDrawNothingWrong_data() {

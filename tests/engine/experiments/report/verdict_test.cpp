@@ -168,6 +168,54 @@ private slots:
                  verdict.headline.c_str());
     }
 
+    /// Sums have no interval: what reads alike is no difference, and no chance.
+    void ofTwoThatReadAlikeNoneIsBetter() {
+        SampleRun run = runOf({named("one", 1.2), named("two", 1.1)});
+        run.recipe.verdict = {"better", "tokens_per_layer", "one", "two", {}};
+        for (ShardAnswer& answer : run.shards[0].answers)
+            if (answer.variant == "one")
+                answer.decoding.verifyLayers *= 0.9999;
+        const ExperimentVerdict verdict = verdictOf(run);
+        QCOMPARE(verdict.kind, VerdictKind::NoGain);
+        QVERIFY2(verdict.headline.starts_with("One and Two have the same tokens per layer: 0."),
+                 verdict.headline.c_str());
+        QVERIFY(!contains(verdict.cause, "overlap"));
+    }
+
+    void tokensPerLayerHaveTwoDigits() {
+        SampleRun run = runOf({named("one", 1.2), named("two", 1.1)});
+        run.recipe.verdict = {"better", "tokens_per_layer", "one", "two", {}};
+        for (ShardAnswer& answer : run.shards[0].answers) {
+            answer.decoding.draftLayers = 0.0;
+            answer.decoding.verifyLayers =
+                static_cast<double>(SampleRun::kTokens) / (answer.variant == "one" ? 0.083 : 0.081);
+        }
+        const ExperimentVerdict verdict = verdictOf(run);
+        QCOMPARE(verdict.kind, VerdictKind::Gain);
+        QCOMPARE(verdict.headline,
+                 std::string("One has more tokens per layer than Two: 0.083 against 0.081."));
+    }
+
+    /// One speed has an interval, vanilla's has none.
+    void whatMayBeVanillasSpeedIsNotFaster() {
+        SampleRun run = runOf({named("noisy", 0.0)});
+        run.recipe.verdict = {"better", "speedup", "noisy", "vanilla", {}};
+        const ExperimentVerdict verdict = verdictOf(run);
+        QCOMPARE(verdict.kind, VerdictKind::NoGain);
+        QVERIFY2(contains(verdict.cause, "The interval holds the other value"),
+                 verdict.cause.c_str());
+    }
+
+    void aDecoderThatWasDroppedIsNamedAsNotAudited() {
+        SampleRun run = runOf({named("one", 1.2)});
+        run.recipe.verdict.kind = "equal";
+        run.shards[0].failures["tuned"] = "It has no draft adapter.";
+        const ExperimentVerdict verdict = verdictOf(run);
+        QCOMPARE(verdict.kind, VerdictKind::Gain);
+        QVERIFY2(contains(verdict.cause, "Dropped, and so not audited: Tuned."),
+                 verdict.cause.c_str());
+    }
+
     void ofTwoOnlyTheNextIsNamed() {
         const ExperimentVerdict verdict = verdictOf(runOf({named("one", 1.2), named("two", 1.1)}));
         QVERIFY2(verdict.cause.starts_with("The next is Two with 1.10×. "), verdict.cause.c_str());

@@ -51,6 +51,20 @@ private slots:
         QVERIFY(says(page, QStringLiteral("Prompt 1 \u00B7 No context")));
     }
 
+    void theSpeedIsThatOfTheRunsSubjectAlone() {
+        AnswersPicture picture = pictureOf("story", {"Yes"});
+        picture.subject = "swift";
+        picture.kept.answers.push_back(picture.kept.answers.front());
+        picture.kept.answers.back().variant = "auto";
+        AnswerPage page(m_stage.theme);
+        page.setAnswers(picture, 1.5);
+        const auto labels = page.findChildren<QLabel*>();
+        const auto told = std::ranges::count_if(labels, [](const QLabel* label) {
+            return label->text().contains(QStringLiteral("1.50\u00D7 vanilla"));
+        });
+        QCOMPARE(static_cast<int>(told), 1);
+    }
+
     /// Its first token has half of a character, the last one is the end.
     void tokensThatCompleteNoTextShowNone() {
         AnswerPage page(m_stage.theme);

@@ -150,6 +150,19 @@ private slots:
         QCOMPARE(m_page->choice().data.limits.perTask, std::optional<std::int64_t>(7));
     }
 
+    /// As where the column of the task is another one by mistake.
+    void moreTasksThanAreListedAreNotTheirNumber() {
+        QByteArray lines;
+        for (int i = 0; i < 1001; ++i)
+            lines += "{\"task\":\"" + QByteArray::number(i) + "\",\"prompt\":\"p\"}\n";
+        m_page->open({file("own.jsonl", lines)});
+        QTRY_VERIFY(
+            says(QStringLiteral("at most 1,001 of 1,001 prompts in more than 1,000 tasks")));
+        control<QSpinBox>(QStringLiteral("Most prompts of each task"))->setValue(0);
+        QVERIFY(says(QStringLiteral("1,001 of 1,001 prompts in more than 1,000 tasks")));
+        QVERIFY(!says(QStringLiteral("at most")));
+    }
+
     void allTasksTogetherHaveALimit() {
         QByteArray lines;
         for (int i = 0; i < 30; ++i)

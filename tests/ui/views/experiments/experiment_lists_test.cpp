@@ -160,6 +160,28 @@ private slots:
         QTRY_COMPARE(m_queue->job(id)->state, JobState::Finished);
         m_queue->setOutcome(id, QStringLiteral("no gain"), false);
         QCOMPARE(state(), RecipeListModel::State::NoGain);
+        m_queue->setOutcome(id, {}, true); // a finding is no gain, but none is missed either
+        QVERIFY(model.indexOf(path)
+                    .data(Qt::AccessibleTextRole)
+                    .toString()
+                    .endsWith(QStringLiteral(", finished")));
+    }
+
+    void anAuditThatFailsIsNotToldAsAMissedGain() {
+        auto facts = std::make_shared<RunFacts>();
+        auto result = std::make_shared<engine::ExperimentResult>();
+        RunPicture picture;
+        picture.facts = facts;
+        picture.result = result;
+        result->verdict.headline = "SWIFT gains 1.27\u00D7 over vanilla.";
+        result->verdict.kind = engine::VerdictKind::Gain;
+        QCOMPARE(outcomeText(picture), QStringLiteral("1.27\u00D7"));
+        result->verdict.kind = engine::VerdictKind::NoGain;
+        QCOMPARE(outcomeText(picture), QStringLiteral("no gain"));
+        facts->recipe.verdict.kind = "equal";
+        QCOMPARE(outcomeText(picture), QStringLiteral("not equal"));
+        result->verdict = {engine::VerdictKind::Gain, "Passed. No token differs.", {}};
+        QCOMPARE(outcomeText(picture), QString());
     }
 
     void promptsAreAddedAtTheEndWhileTheTableIsSorted() {

@@ -73,6 +73,29 @@ RunPicturePtr runningPicture(int sets) {
     return picture;
 }
 
+/// The same at its first set, by three variants in turn; the film is about two of them, of which
+/// the second runs on a smaller model.
+RunPicturePtr pictureOfThree() {
+    auto picture = std::make_shared<RunPicture>(*runningPicture(0));
+    auto facts = std::make_shared<RunFacts>(*picture->facts);
+    facts->subject = "swift";
+    facts->recipe.figures.front().variants = {"swift", "auto"};
+    facts->plan.models.resize(2);
+    facts->plan.models[0].layers = 6;
+    facts->plan.models[1].layers = 4;
+    for (const char* name : {"swift", "auto", "lookup"}) {
+        RunVariant variant;
+        variant.name = variant.base = variant.decoder = name;
+        variant.model = variant.name == "auto" ? 1 : 0;
+        facts->plan.variants.push_back(variant);
+        ShardPlan plan = somePlans(1).front();
+        plan.variant = name;
+        picture->progress.plans.push_back(plan);
+    }
+    picture->facts = std::move(facts);
+    return picture;
+}
+
 } // namespace
 
 /// The sets of a search, one after the other, on the screen.
@@ -233,6 +256,29 @@ private slots:
         m_page->setPicture(finishedPicture());
         QVERIFY(&bar() == before);
         QCOMPARE(bar().slider().maximum(), kChanges - 1);
+    }
+
+    void eachVariantThatTheFilmIsAboutIsInItWhileTheRunGoesOn() {
+        m_page->setPicture(pictureOfThree());
+        const QString words = bar().sentence();
+        QVERIFY2(words.contains(QStringLiteral("Code, SWIFT: matchness 0.500, 2 of 12")),
+                 qPrintable(words));
+        QVERIFY2(words.contains(QStringLiteral("Code, Auto: matchness 0.500, 2 of 8")),
+                 qPrintable(words));
+        QVERIFY2(!words.contains(QStringLiteral("ook-up")), qPrintable(words));
+    }
+
+    /// As in the report, where the recipe names no stage.
+    void ofSeveralStagesTheLastOneIsInTheFilm() {
+        auto picture = std::make_shared<RunPicture>(*pictureOfThree());
+        auto facts = std::make_shared<RunFacts>(*picture->facts);
+        facts->recipe.figures.front().variants.clear();
+        facts->plan.variants.back().stage = "later";
+        picture->facts = std::move(facts);
+        m_page->setPicture(picture);
+        const QString words = bar().sentence();
+        QVERIFY2(words.contains(QStringLiteral("ook-up")), qPrintable(words));
+        QVERIFY2(!words.contains(QStringLiteral("SWIFT")), qPrintable(words));
     }
 
     void aFilmThatGrowsCopiesNoFigureOfTheResult() {

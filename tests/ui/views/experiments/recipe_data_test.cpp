@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include <memory>
+#include <optional>
 
 using namespace support;
 using namespace ui;
@@ -86,6 +87,25 @@ private slots:
     void init() { m_desk = std::make_unique<StagedDesk>(); }
 
     void cleanup() { m_desk.reset(); }
+
+    void tasksThatTheRecipePrefersStayInFront() {
+        auto recipe = engine::readRecipeFile("resources/recipes/set_film.json");
+        QVERIFY(recipe);
+        RecipeChoice choice;
+        choice.recipe = std::move(recipe).value();
+        choice.size = QStringLiteral("quick");
+        choice.tasks = {"code", "story", "summarization"}; // it takes one of them
+        RunSetup setup(m_desk->script.folder());
+        std::optional<ExperimentJob> made;
+        setup.make(choice, ModelChoice{}, [&made](const ExperimentJob& job, const QString&) {
+            made = job;
+        });
+        QTRY_VERIFY(made.has_value());
+        const auto written = engine::readRecipeFile(made->recipe.toStdString());
+        QVERIFY2(written, written ? "" : written.error().message.c_str());
+        QCOMPARE(written.value().tasks,
+                 (std::vector<std::string>{"summarization", "code", "story"}));
+    }
 
     void recipesRunOnTheColumnsThatTheUserChose() {
         const QString path = chooseColumns();

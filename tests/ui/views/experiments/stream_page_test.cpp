@@ -233,6 +233,7 @@ private slots:
         QVERIFY(button(QStringLiteral("slower than vanilla"))->isChecked());
         QTest::keyClicks(&prompts().field(), QStringLiteral(" and nothing"));
         QCOMPARE(prompts().sliceModel().rowCount(), 2); // what cannot be understood yet
+        QVERIFY(!button(QStringLiteral("Search a set"))->isEnabled());
         QSignalSpy asked(&prompts(), &PromptsView::searchAsked);
         QTest::mouseClick(button(QStringLiteral("all")), Qt::LeftButton);
         QCOMPARE(prompts().sliceModel().rowCount(), 4);

@@ -364,9 +364,9 @@ bool DataPage::canRun() const {
 
 qint64 DataPage::promptsUsed() const {
     const qint64 perTask = m_perTask->value();
-    qint64 used = 0;
+    qint64 used = m_preview->prompts; // those of tasks that are not listed may all be used
     for (const auto& [task, count] : m_preview->tasks)
-        used += perTask == 0 ? count : std::min<qint64>(count, perTask);
+        used -= perTask == 0 ? 0 : std::max<qint64>(count - perTask, 0);
     return m_total->value() == 0 ? used : std::min<qint64>(used, m_total->value());
 }
 
@@ -396,12 +396,12 @@ void DataPage::showState() {
     } else if (m_preview == nullptr) {
         text = tr("Reading the files.");
     } else {
+        const QString used = numberText(promptsUsed());
+        const bool isMost = m_preview->hasMoreTasks && m_perTask->value() > 0;
         text = tr("%1 of %2 in %3")
-                   .arg(numberText(promptsUsed()),
+                   .arg(isMost ? tr("at most %1").arg(used) : used,
                         countText(m_preview->prompts, tr("1 prompt"), tr("%1 prompts")),
-                        countText(static_cast<qint64>(m_preview->tasks.size()),
-                                  tr("1 task"),
-                                  tr("%1 tasks")));
+                        tasksText(*m_preview));
         if (!m_isWhole)
             text = tr("%1, %2 % read")
                        .arg(text, QString::number(static_cast<int>(m_preview->part * 100.0)));

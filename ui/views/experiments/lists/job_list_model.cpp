@@ -5,6 +5,7 @@
 #include "ui/shell/figure_text.h"
 
 #include <QLocale>
+#include <QRegularExpression>
 
 #include <algorithm>
 
@@ -72,6 +73,18 @@ QString progressText(const RunPicture& picture) {
     if (progress.secondsLeft && *progress.secondsLeft > 0.0)
         text = JobListModel::tr("%1 · %2 left").arg(text, durationText(*progress.secondsLeft));
     return text;
+}
+
+QString outcomeText(const RunPicture& picture) {
+    static const QRegularExpression kFactor(QStringLiteral("\\d+\\.\\d+\\s?\u00D7"));
+    const engine::ExperimentVerdict& verdict = picture.result->verdict;
+    // Of an audit the question is not whether anything is gained.
+    const bool isAudit = picture.facts != nullptr && picture.facts->recipe.verdict.kind == "equal";
+    if (verdict.kind == engine::VerdictKind::NoGain)
+        return isAudit ? JobListModel::tr("not equal") : JobListModel::tr("no gain");
+    if (verdict.kind == engine::VerdictKind::Refused)
+        return JobListModel::tr("not steady");
+    return kFactor.match(QString::fromStdString(verdict.headline)).captured();
 }
 
 QString jobText(const ExperimentJob& job, const RunPicture* picture) {

@@ -21,6 +21,10 @@ QString jobText(const ExperimentJob& job, const RunPicture* picture);
 /// The share of the run that is done, 0 to 1; none before it is known.
 std::optional<double> progressShare(const RunPicture& picture);
 
+/// What a run has found, as briefly as a row has room: the number of its verdict, or "no gain";
+/// empty if its verdict has no number. It must have a result.
+QString outcomeText(const RunPicture& picture);
+
 /// "12 min", "3 h 20 min", see engine::durationWords().
 QString durationText(double seconds);
 

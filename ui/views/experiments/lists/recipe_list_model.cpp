@@ -71,9 +71,9 @@ QString RecipeListModel::stateText(State state) {
     case State::Running:
         return tr("running");
     case State::Gain:
-        return tr("gain found");
+        return tr("finished");
     case State::NoGain:
-        return tr("no gain here");
+        return tr("finished, and no gain");
     case State::NotRun:
         break;
     }

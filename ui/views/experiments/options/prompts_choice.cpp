@@ -86,14 +86,14 @@ QString PromptsChoice::sentence() const {
         return tr("None yet: JSONL, CSV, TSV, text files, or a folder of them.");
     if (!m_problem.isEmpty())
         return m_problem;
-    const auto tasks = m_preview != nullptr ? static_cast<qint64>(m_preview->tasks.size()) : 0;
     if (m_areExamples)
         return m_preview == nullptr
                    ? tr("Example prompts, which come with the program. Your own show what your "
                         "texts gain.")
                    : tr("%1 example prompts of %2 tasks, which come with the program. Your own "
                         "show what your texts gain.")
-                         .arg(numberText(m_preview->prompts), numberText(tasks));
+                         .arg(numberText(m_preview->prompts),
+                              numberText(static_cast<qint64>(m_preview->tasks.size())));
     QStringList names;
     for (const QString& path : m_data)
         names << QFileInfo(path).fileName();
@@ -103,7 +103,7 @@ QString PromptsChoice::sentence() const {
     return tr("%1: %2, %3")
         .arg(text,
              countText(m_preview->prompts, tr("1 prompt"), tr("%1 prompts")),
-             countText(tasks, tr("1 task"), tr("%1 tasks")));
+             tasksText(*m_preview));
 }
 
 void PromptsChoice::showState() {

@@ -160,7 +160,7 @@ void AnswerPage::setAnswers(const AnswersPicture& picture, std::optional<double>
     if (!kept.rounds.empty())
         m_column->addWidget(new OriginLegend(m_theme));
     for (const engine::ShardAnswer& answer : kept.answers)
-        addAnswer(answer, kept, speed);
+        addAnswer(answer, kept, answer.variant == picture.subject ? speed : std::nullopt);
     m_column->addStretch(1);
 }
 

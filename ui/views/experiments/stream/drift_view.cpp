@@ -177,7 +177,8 @@ void DriftView::showPoints(const RunPicture& picture) {
         highest = std::max(highest, point.y);
     std::vector<PlotPoint> changes; // just above the axis
     for (const engine::ShardPlan& plan : picture.progress.plans)
-        changes.push_back({plan.prompt + 1.0, kChangesAt * niceTop(highest)});
+        if (plan.variant == picture.facts->subject)
+            changes.push_back({plan.prompt + 1.0, kChangesAt * niceTop(highest)});
     std::ranges::sort(changes, {}, &PlotPoint::x);
     m_speed->setPoints(m_changes, changes);
     const PlotRange prompts{0.0, static_cast<double>(picture.facts->tasks.size()) + 1.0};

@@ -178,7 +178,8 @@ void PromptsView::showCounts() {
                       tr("%1 have no speed, because vanilla's own changed by more than 5 %"));
     setSubtitle(answered);
     placeChips();
-    m_search->setEnabled(shown > 0);
+    // What is searched is called like the condition, so it must be the one that the table shows.
+    m_search->setEnabled(shown > 0 && m_problem->text().isEmpty());
     m_export->setEnabled(shown > 0);
 }
 

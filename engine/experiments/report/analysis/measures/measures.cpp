@@ -27,7 +27,7 @@ constexpr std::array kInfos = {
     MeasureInfo{"tokens_per_second", "tok/s", "tokens per second", NumberForm::Rate},
     MeasureInfo{"M", "M", "M, tokens a round", NumberForm::Plain},
     MeasureInfo{"acceptance", "α", "α, accepted / drafted", NumberForm::Share},
-    MeasureInfo{"tokens_per_layer", "Tokens/layer", "tokens per layer", NumberForm::Share},
+    MeasureInfo{"tokens_per_layer", "Tokens/layer", "tokens per layer", NumberForm::Small},
     MeasureInfo{"expected_by_ratio", "Eq. 6, c = 1 − r", "× vanilla", NumberForm::Times, true},
     MeasureInfo{"expected_by_cost", "Eq. 6, c", "× vanilla", NumberForm::Times, true},
     MeasureInfo{"expected_by_parts", "with v", "× vanilla", NumberForm::Times, true},

@@ -131,14 +131,28 @@ private:
         if (!own || !against)
             return plainVerdict(m_context);
         const bool isBetter = own->value > against->value;
-        const bool isClear = own->low && against->high
-                                 ? *own->low > *against->high || *own->high < *against->low
-                                 : own->value != against->value;
+        const bool hasInterval = own->low || against->low;
+        const bool isClear =
+            own->low.value_or(own->value) > against->high.value_or(against->value) ||
+            own->high.value_or(own->value) < against->low.value_or(against->value);
         std::string cause = costSentence(m_context.of(*subject));
         if (sumsOf(m_context.of(*subject)).rounds == 0 && !m_context.source.empty())
             cause += fmt::format(" So this model cannot show {}.", m_context.source);
+        const std::string ownText = measureText(m_context.wish.measure, *own);
+        const std::string otherText = measureText(m_context.wish.measure, *against);
+        if (!hasInterval && ownText == otherText)
+            return {VerdictKind::NoGain,
+                    fmt::format("{} and {} have the same {}: {}.",
+                                subject->label,
+                                other->label,
+                                m_context.measureWords(),
+                                ownText),
+                    cause};
         if (!isClear)
-            cause = "The two intervals overlap, so the difference may be chance. " + cause;
+            cause = fmt::format("{}, so the difference may be chance. {}",
+                                own->low && against->low ? "The two intervals overlap"
+                                                         : "The interval holds the other value",
+                                cause);
         return {isBetter && isClear ? VerdictKind::Gain : VerdictKind::NoGain,
                 fmt::format("{} {} than {}: {}{} against {}{}.",
                             subject->label,
@@ -146,9 +160,9 @@ private:
                                 ? (isBetter ? "is faster" : "is not faster")
                                 : "has " + m_context.comparedWords(isBetter),
                             other->label,
-                            measureText(m_context.wish.measure, *own),
+                            ownText,
                             intervalWords(m_context.wish.measure, *own),
-                            measureText(m_context.wish.measure, *against),
+                            otherText,
                             intervalWords(m_context.wish.measure, *against)),
                 cause};
     }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 // The verdicts of recipes that ask for something else than a speed.
 
@@ -93,8 +94,16 @@ ExperimentVerdict equalVerdict(const VerdictContext& context) {
     }
     const EqualCounts counts = equalCounts(audited);
     const DrawnWords drawn = drawnWords(context.data, drafting);
-    const std::string idle =
-        plain.empty() ? "" : fmt::format("Never drafted, and so not audited: {}.", joined(plain));
+    std::set<std::string> dropped; // without a single answer
+    for (const ShardResult& shard : context.data.shards())
+        for (const auto& [variant, reason] : shard.failures)
+            if (!context.data.variant(variant))
+                dropped.insert(context.data.label("variant", variant));
+    std::string idle =
+        plain.empty() ? "" : fmt::format("Never drafted, and so not audited: {}. ", joined(plain));
+    if (!dropped.empty())
+        idle += fmt::format("Dropped, and so not audited: {}.",
+                            joined({dropped.begin(), dropped.end()}));
     if (counts.compared == 0 && drawn.sentence.empty()) {
         ExperimentVerdict verdict = plainVerdict(context);
         if (!idle.empty())

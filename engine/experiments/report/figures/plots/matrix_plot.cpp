@@ -12,7 +12,8 @@ namespace engine {
 namespace {
 
 constexpr int kHeatSteps = 7;
-constexpr double kSpeedStep = 0.1; ///< of a speedup; above 1.6 stays the last step
+constexpr double kSpeedStep = 0.1;  ///< of a speedup; above 1.6 stays the last step
+constexpr double kLeastShare = 0.1; ///< values that are all smaller are no shares
 
 Ink heatInk(int step) {
     return static_cast<Ink>(static_cast<int>(Ink::Heat0) + std::clamp(step, 0, kHeatSteps - 1));
@@ -43,7 +44,8 @@ public:
                 }
             }
         }
-        if (m_low >= 0.0 && m_high <= 1.0) {
+        m_isSmall = !m_isSpeed && m_low >= 0.0 && m_high > 0.0 && m_high < kLeastShare;
+        if (m_low >= 0.0 && m_high <= 1.0 && !m_isSmall) {
             m_low = 0.0;
             m_high = 1.0;
         }
@@ -219,7 +221,7 @@ private:
         else
             p.rectangle(from, to, heatInk(step));
         const Ink ink = slower ? Ink::Warning : heatTextInk(step);
-        std::string text = fmt::format("{:.2f}", cell.value);
+        std::string text = fmt::format("{:.{}f}", cell.value, m_isSmall ? 3 : 2);
         if (!m_isSpeed && text.starts_with("0."))
             text.erase(0, 1);
         const double middle = at.x + m_cellWidth / 2.0;
@@ -252,6 +254,7 @@ private:
     bool m_isSpeed;
     bool m_hasDiagonal; ///< rows and columns are the same, so that what is its own lies on it
     bool m_hasIntervals = false;
+    bool m_isSmall = false; ///< as tokens per layer are: their own scale, and a digit more
     double m_low = 0.0;
     double m_high = 1.0;
     double m_cellWidth = 0.0;

@@ -5,8 +5,8 @@
 
 namespace ui {
 
-/// The film for which a run's recipe asks, of the sets that its subject has had so far, unfinished
-/// parts included. Null if the recipe asks for none, or there was no set yet.
+/// The film for which a run's recipe asks, of the sets that each of its variants has had so far,
+/// unfinished parts included. Null if the recipe asks for none, or there was no set yet.
 ResultFigurePtr runningFilm(const RunPicture& picture);
 
 /// The figures of the result, none of them copied, with this film in the place of its own, which
