@@ -133,6 +133,7 @@ QJsonObject toJson(const TuningChoice& choice) {
             {QStringLiteral("weights"), choice.model.weights},
             {QStringLiteral("lora_weights"), choice.model.loraWeights},
             {QStringLiteral("is_float32"), choice.model.isFloat32},
+            {QStringLiteral("draft_weights"), choice.model.draftWeights},
             {QStringLiteral("recipe"), recipeKey(choice.recipe)},
             {QStringLiteral("tokens"), choice.tokens},
             {QStringLiteral("is_full"), choice.isFull},
@@ -156,7 +157,8 @@ std::optional<TuningChoice> tuningChoiceOf(const QJsonObject& object) {
                     object[QLatin1String("hidden_size")].toInt(),
                     object[QLatin1String("weights")].toInteger(),
                     object[QLatin1String("lora_weights")].toInteger(),
-                    object[QLatin1String("is_float32")].toBool()};
+                    object[QLatin1String("is_float32")].toBool(),
+                    object[QLatin1String("draft_weights")].toInteger()};
     choice.recipe = recipeOfKey(object[QLatin1String("recipe")].toString());
     choice.tokens = std::max<qint64>(0, object[QLatin1String("tokens")].toInteger());
     choice.isFull = object[QLatin1String("is_full")].toBool();

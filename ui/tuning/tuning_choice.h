@@ -15,9 +15,10 @@ struct TuningModel {
     QString name;
     bool isPlanted = false; ///< the lesson model made from it
     int hiddenSize = 0;
-    qint64 weights = 0;     ///< of all of it; 0 = not known
-    qint64 loraWeights = 0; ///< that LoRA trains for it; 0 = not known
-    bool isFloat32 = false; ///< its weights are, and so are those of a copy
+    qint64 weights = 0;      ///< of all of it; 0 = not known
+    qint64 loraWeights = 0;  ///< that LoRA trains for it; 0 = not known
+    bool isFloat32 = false;  ///< its weights are, and so are those of a copy
+    qint64 draftWeights = 0; ///< of a draft layer for it; 0 = not known
 
     bool isSame(const TuningModel& other) const {
         return path == other.path && isPlanted == other.isPlanted;

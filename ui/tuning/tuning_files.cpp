@@ -18,6 +18,7 @@ namespace ui {
 namespace {
 
 constexpr QLatin1String kTuningFormat("swift-studio-tuning");
+constexpr QLatin1String kBefore(".before");
 constexpr qint64 kMostEventBytes = 64 << 20;
 constexpr qint64 kMostComparedBytes = 1 << 20;
 
@@ -47,6 +48,14 @@ QString folderNameOf(const TuningModel& model) {
         key += " planted";
     const QByteArray hash = QCryptographicHash::hash(key, QCryptographicHash::Sha256).toHex();
     return name + u'-' + QString::fromLatin1(hash.left(kHashDigits));
+}
+
+/// Empty: nothing is kept.
+QString folderOf(const QString& root, const TuningModel& model, TuningRecipe recipe) {
+    if (root.isEmpty())
+        return {};
+    const QString folder = root + u'/' + folderNameOf(model);
+    return recipe == TuningRecipe::Draft ? folder : folder + u'-' + recipeKey(recipe);
 }
 
 QString runPath(const QString& folder) { return folder + QStringLiteral("/run.json"); }
@@ -114,9 +123,11 @@ TuningFiles::TuningFiles(QObject* parent)
 TuningFiles::~TuningFiles() { m_thread.waitForDone(); }
 
 void TuningFiles::setPlace(const QString& root, const TuningModel& model, TuningRecipe recipe) {
-    m_folder = root.isEmpty() ? QString() : root + u'/' + folderNameOf(model);
-    if (!root.isEmpty() && recipe != TuningRecipe::Draft)
-        m_folder += u'-' + recipeKey(recipe);
+    m_folder = folderOf(root, model, recipe);
+}
+
+bool TuningFiles::isKept(const QString& root, const TuningModel& model, TuningRecipe recipe) {
+    return !root.isEmpty() && QFileInfo::exists(runPath(folderOf(root, model, recipe)));
 }
 
 bool TuningFiles::hasWork(const QString& output) const {
@@ -231,6 +242,23 @@ QString TuningFiles::writeChatPrompts(const QByteArray& lines) {
     }
     QDir().mkpath(m_folder);
     return saveWholePrivately(lines, path);
+}
+
+void TuningFiles::keepChatPrompts() {
+    const QString path = chatPromptsPath(adapter());
+    QFile::remove(path + kBefore);
+    if (QFileInfo(path).isFile())
+        QFile::rename(path, path + kBefore);
+}
+
+void TuningFiles::endChatPrompts(bool areNeeded) {
+    const QString path = chatPromptsPath(adapter());
+    if (!areNeeded) {
+        QFile::remove(path + kBefore);
+        return;
+    }
+    QFile::remove(path);
+    QFile::rename(path + kBefore, path);
 }
 
 void TuningFiles::clearEvents() {

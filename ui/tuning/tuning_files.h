@@ -53,6 +53,9 @@ public:
                   const TuningModel& model,
                   TuningRecipe recipe = TuningRecipe::Draft);
 
+    /// Whether a training is kept there.
+    static bool isKept(const QString& root, const TuningModel& model, TuningRecipe recipe);
+
     const QString& folder() const { return m_folder; }
 
     QString adapter() const { return m_folder + QStringLiteral("/adapter.safetensors"); }
@@ -79,6 +82,11 @@ public:
     /// file. Waits for the disk, as the program that reads them is started next. Returns an empty
     /// text, or what is wrong.
     QString writeChatPrompts(const QByteArray& lines);
+
+    /// The questions that were written before get another name until it is known whether they are
+    /// needed again, in place of those that were written since.
+    void keepChatPrompts();
+    void endChatPrompts(bool areNeeded);
 
 signals:
     /// Something could not be read or written; what is at work goes on.

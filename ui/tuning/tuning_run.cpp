@@ -2,6 +2,7 @@
 #include "ui/tuning/tuning_run.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -16,6 +17,8 @@ public:
     void operator()(const TuningStarted& started) {
         m_run.facts = started;
         m_run.phase = TuningPhase::Preparing;
+        if (m_run.collected)
+            m_run.earlierPrompts += std::exchange(m_run.collected->prompts, 0);
         m_run.done.reset();
         m_run.error.reset();
     }

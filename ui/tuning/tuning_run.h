@@ -30,6 +30,7 @@ struct TuningRun {
     std::optional<TuningPrices> prices;           ///< newest
     std::optional<TuningSelfPrompts> selfPrompts; ///< newest
     std::optional<TuningCollected> collected;     ///< newest
+    qint64 earlierPrompts = 0;                    ///< answered before the newest process
     std::optional<TuningStep> step;               ///< newest
     std::vector<LossPoint> losses;                ///< by step
     std::vector<TuningEvaluation> evaluations;    ///< by step

@@ -18,7 +18,7 @@ TuningSession::TuningSession(TuningPlaces places, QObject* parent)
     , m_use(new AdapterUse(this)) {
     connect(&m_files, &TuningFiles::failed, this, &TuningSession::faulted);
     connect(m_comparison, &AdapterComparison::faulted, this, &TuningSession::faulted);
-    connect(m_comparison, &AdapterComparison::changed, this, &TuningSession::changed);
+    connect(m_comparison, &AdapterComparison::changed, this, &TuningSession::onCompared);
     connect(m_use, &AdapterUse::changed, this, &TuningSession::changed);
 }
 
@@ -26,9 +26,27 @@ TuningSession::~TuningSession() {
     if (m_process == nullptr)
         return;
     m_process->disconnect(this);
+    if (m_earlier) { // the disk has it still
+        m_files.endChatPrompts(true);
+        return;
+    }
     keepProgress();
     m_kept.state = TuningState::Stopped;
     m_files.write(m_kept);
+}
+
+/// One of another recipe gives way, once it has ended, to what is known of the result in sight.
+void TuningSession::onCompared() {
+    if (m_process == nullptr && !m_comparison->isRunning() && !isComparisonOwn())
+        openComparison();
+    emit changed();
+}
+
+void TuningSession::openComparison() {
+    m_comparison->open(m_places.folder,
+                       m_kept.choice.model,
+                       m_recipe,
+                       m_recipe == TuningRecipe::Draft ? adapter() : comparedResult());
 }
 
 void TuningSession::setModel(const std::optional<TuningModel>& model) {
@@ -78,12 +96,12 @@ void TuningSession::show(StoredTuning stored) {
         ++m_number;
         m_kept = std::move(stored.kept);
         m_run = std::move(stored.run);
-        if (m_kept.state != TuningState::Finished) {
+        if (!hasResult()) {
             m_run.done.reset();
             m_run.phase = TuningPhase::Preparing;
         }
         if (m_kept.choice.changesModel() && !m_comparison->isRunning())
-            m_comparison->open(m_places.folder, m_kept.choice.model, m_recipe, comparedResult());
+            openComparison();
         lookAtUse();
     }
     emit changed();
@@ -120,8 +138,13 @@ bool TuningSession::canGoOn() const {
            hasWork();
 }
 
+bool TuningSession::hasResult() const {
+    return m_kept.state == TuningState::Finished ||
+           (m_kept.state == TuningState::Failed && m_run.done);
+}
+
 bool TuningSession::canCompare() const {
-    return m_kept.state == TuningState::Finished && hasPromptsToCompare(m_kept.choice) &&
+    return hasResult() && hasPromptsToCompare(m_kept.choice) &&
            lastingObstacle() != TuningObstacle::NoProgram && QFileInfo::exists(comparedResult());
 }
 
@@ -136,6 +159,23 @@ void TuningSession::compare() {
 
 void TuningSession::stopComparing() { m_comparison->stop(); }
 
+bool TuningSession::showEarlier(const TuningChoice& choice) {
+    const bool isInSight =
+        m_kept.choice.model.isSame(choice.model) && m_recipe == choice.recipe && !m_isReading;
+    if (m_process != nullptr || isInSight ||
+        !TuningFiles::isKept(m_places.folder, choice.model, choice.recipe))
+        return false;
+    m_recipe = choice.recipe;
+    open(choice.model);
+    emit changed();
+    return true;
+}
+
+QString TuningSession::replacedOutput(const TuningModel& model) const {
+    const bool isOne = m_kept.state != TuningState::None && m_kept.choice.changesModel();
+    return isOne && m_kept.choice.model.isSame(model) ? m_kept.choice.output : QString();
+}
+
 void TuningSession::start(const TuningChoice& choice, const QByteArray& chatPrompts) {
     if (obstacle() != TuningObstacle::None || !choice.hasPrompts())
         return;
@@ -145,11 +185,18 @@ void TuningSession::start(const TuningChoice& choice, const QByteArray& chatProm
                          .arg(QDir::toNativeSeparators(around)));
         return;
     }
+    const bool hasEarlier = m_kept.state != TuningState::None &&
+                            m_kept.choice.recipe == choice.recipe &&
+                            m_kept.choice.model.isSame(choice.model);
     m_recipe = choice.recipe;
     m_files.setPlace(m_places.folder, choice.model, choice.recipe);
+    if (hasEarlier)
+        m_files.keepChatPrompts();
     if (const QString problem =
             m_files.writeChatPrompts(choice.usesChats ? chatPrompts : QByteArray());
         !problem.isEmpty()) {
+        if (hasEarlier)
+            m_files.endChatPrompts(true);
         emit faulted(tr("The training does not begin: the questions of your chats cannot be "
                         "written (%1).")
                          .arg(problem));
@@ -158,9 +205,12 @@ void TuningSession::start(const TuningChoice& choice, const QByteArray& chatProm
     if (!choice.changesModel() || m_comparison->recipe() == choice.recipe) {
         // What it has measured is replaced.
         m_comparison->open(m_places.folder, choice.model, choice.recipe, {});
-        m_comparison->forget();
     }
-    m_files.clearEvents();
+    m_earlier.reset();
+    if (hasEarlier)
+        m_earlier = Earlier{m_kept, std::move(m_run)};
+    else
+        replaceEarlier();
     m_run = {};
     ++m_number;
     m_isReading = false;
@@ -168,6 +218,32 @@ void TuningSession::start(const TuningChoice& choice, const QByteArray& chatProm
     m_kept = {choice, TuningState::None, {}, {}};
     lookAtUse();
     launch(false);
+}
+
+/// From here on the disk has the new training.
+void TuningSession::replaceEarlier() {
+    m_earlier.reset();
+    m_files.endChatPrompts(false);
+    if (m_comparison->recipe() == m_recipe)
+        m_comparison->forget();
+    m_files.clearEvents();
+    for (const QByteArray& line : std::exchange(m_firstLines, {}))
+        m_files.appendEvent(line);
+}
+
+/// The form still has what was chosen, so it counts as no other training.
+void TuningSession::takeEarlierBack(const QString& sentence) {
+    m_kept = std::move(m_earlier->kept);
+    m_run = std::move(m_earlier->run);
+    m_earlier.reset();
+    m_firstLines.clear();
+    m_progress.clear();
+    m_files.endChatPrompts(true);
+    openComparison();
+    lookAtUse();
+    emit changed();
+    if (!sentence.isEmpty())
+        emit refused(sentence);
 }
 
 void TuningSession::goOn() {
@@ -204,7 +280,8 @@ void TuningSession::launch(bool isResumed) {
 
 void TuningSession::setState(TuningState state) {
     m_kept.state = state;
-    m_files.write(m_kept);
+    if (!m_earlier)
+        m_files.write(m_kept);
     emit changed();
 }
 
@@ -241,16 +318,25 @@ void TuningSession::holdOrLetGo() {
         m_process->setHeld(m_kept.state == TuningState::Paused || isHeld());
 }
 
+void TuningSession::keepLine(const QByteArray& line) {
+    if (m_earlier)
+        m_firstLines << line;
+    else
+        m_files.appendEvent(line);
+}
+
 /// Of the lines of a kind that only tell how far something is, the newest one is kept.
 void TuningSession::keepProgress() {
     if (!m_progress.isEmpty())
-        m_files.appendEvent(std::exchange(m_progress, {}));
+        keepLine(std::exchange(m_progress, {}));
 }
 
 void TuningSession::takeLine(const QByteArray& line) {
     const auto event = tuningEventOf(line);
     if (!event)
         return;
+    if (m_earlier && std::holds_alternative<TuningStarted>(*event))
+        replaceEarlier();
     m_run.apply(*event);
     const bool isProgress = std::holds_alternative<TuningCollected>(*event) ||
                             std::holds_alternative<TuningSelfPrompts>(*event);
@@ -260,13 +346,14 @@ void TuningSession::takeLine(const QByteArray& line) {
         m_progress = line;
     } else if (!std::holds_alternative<TuningCheckpoint>(*event)) {
         keepProgress();
-        m_files.appendEvent(line);
+        keepLine(line);
     }
     if (std::holds_alternative<TuningCheckpoint>(*event))
         m_savedAt = QDateTime::currentDateTime();
     if (const auto* started = std::get_if<TuningStarted>(&*event)) {
         m_kept.fingerprint = started->fingerprint;
         m_files.write(m_kept);
+        lookAtUse(); // what was trained before may be in use
     }
     if (std::holds_alternative<TuningBest>(*event))
         lookAtUse(); // a state that is in use is no longer the best one
@@ -280,15 +367,19 @@ void TuningSession::onEnded(TuningProcess::End end, const QString& words) {
     if (!m_run.done)
         m_run.phase = TuningPhase::Preparing; // whatever it was at, it is no more
     using End = TuningProcess::End;
-    if (end == End::Done && m_run.done) {
+    const bool isStopped = end == End::Interrupted || (end == End::Killed && m_isKilled);
+    if (m_earlier) {
+        takeEarlierBack(isStopped ? QString() : failureOf(end, words));
+    } else if (end == End::Done && m_run.done) {
         lookAtUse();
         setState(TuningState::Finished);
-    } else if (end == End::Interrupted || (end == End::Killed && m_isKilled)) {
+    } else if (isStopped) {
         m_run.error.reset(); // it only says that it was stopped
         setState(TuningState::Stopped);
     } else {
         m_kept.sentence = failureOf(end, words);
         setState(TuningState::Failed);
+        lookAtUse(); // at its result, if it has one
     }
 }
 
@@ -310,8 +401,8 @@ QString TuningSession::failureOf(TuningProcess::End end, const QString& words) c
 }
 
 QString TuningSession::newModel() const {
-    const bool isMade = m_kept.state == TuningState::Finished && m_run.done &&
-                        m_run.done->quality && QFileInfo(m_run.done->path).isDir();
+    const bool isMade =
+        hasResult() && m_run.done && m_run.done->quality && QFileInfo(m_run.done->path).isDir();
     return isMade ? m_run.done->path : QString();
 }
 
@@ -323,8 +414,8 @@ QString TuningSession::usedAdapter() const {
 }
 
 const TuningBest* TuningSession::halfTrained() const {
-    const bool hasNone = m_kept.state == TuningState::None ||
-                         m_kept.state == TuningState::Finished || m_kept.choice.changesModel();
+    const bool hasNone =
+        m_kept.state == TuningState::None || hasResult() || m_kept.choice.changesModel();
     return !hasNone && m_run.kept && QFileInfo::exists(m_run.kept->path) ? &*m_run.kept : nullptr;
 }
 
@@ -338,8 +429,7 @@ void TuningSession::lookAtUse() { m_use->look(usableAdapter(), usedAdapter()); }
 bool TuningSession::canUseResult() const {
     const bool isKnown =
         m_use->used() == AdapterUse::Used::None || m_use->used() == AdapterUse::Used::Other;
-    const bool isThere = m_kept.state == TuningState::Finished ? QFileInfo::exists(adapter())
-                                                               : halfTrained() != nullptr;
+    const bool isThere = hasResult() ? QFileInfo::exists(adapter()) : halfTrained() != nullptr;
     return isThere && isKnown && !usedAdapter().isEmpty();
 }
 

@@ -7,6 +7,7 @@
 #include "ui/tuning/tuning_process.h"
 #include "ui/tuning/tuning_run.h"
 
+#include <QByteArrayList>
 #include <QDateTime>
 #include <QPointer>
 
@@ -62,6 +63,10 @@ public:
     const TuningChoice& choice() const { return m_kept.choice; }
 
     const TuningRun& run() const { return m_run; }
+
+    /// Whether it has come to an end with a result: also where its numbers were not finite any more
+    /// and the best ones of before are the result.
+    bool hasResult() const;
 
     /// Of the training that is shown; another one has another number.
     int number() const { return m_number; }
@@ -125,7 +130,16 @@ public:
     /// Whether there is a result, and prompts of the user that it was not trained on.
     bool canCompare() const;
 
-    /// Begins anew: earlier work for this model is replaced. `chatPrompts`: those of
+    /// Shows the earlier training that this choice would replace, if there is one that is not in
+    /// sight. Returns whether there is.
+    bool showEarlier(const TuningChoice& choice);
+
+    /// The folder of the copy that is in sight, if it is one of this model and of the recipe: a new
+    /// training may replace it. Empty: there is none.
+    QString replacedOutput(const TuningModel& model) const;
+
+    /// Begins anew: earlier work for this model is replaced once the program has begun. Where it
+    /// ends before that, the training that was in sight is there again. `chatPrompts`: those of
     /// readChatPrompts(), if the user's chats are chosen.
     void start(const TuningChoice& choice, const QByteArray& chatPrompts = {});
 
@@ -156,9 +170,23 @@ public:
 signals:
     /// It began, ended, told something or was told something.
     void changed();
+
+    /// The program did not begin with a training, so the one of before is shown.
+    void refused(const QString& sentence);
     void faulted(const QString& sentence);
 
 private:
+    /// What was in sight when a training was started.
+    struct Earlier {
+        KeptTuning kept;
+        TuningRun run;
+    };
+
+    void onCompared();
+    void openComparison();
+    void keepLine(const QByteArray& line);
+    void replaceEarlier();
+    void takeEarlierBack(const QString& sentence);
     TuningObstacle lastingObstacle() const;
     void open(const TuningModel& model);
     void show(StoredTuning stored);
@@ -181,6 +209,8 @@ private:
     TuningRecipe m_recipe = TuningRecipe::Draft;
     KeptTuning m_kept;
     TuningRun m_run;
+    std::optional<Earlier> m_earlier; ///< until the program has begun
+    QByteArrayList m_firstLines;      ///< that it has told before
     int m_number = 0;
     QByteArray m_progress; ///< the newest line that tells how far something is, not kept yet
     std::size_t m_progressKind = 0; ///< of what

@@ -53,7 +53,7 @@ public:
                                          m_plan.promptRows > 0 ? m_plan.promptRows : kPromptRows));
         ENGINE_TRY_DO(goOn());
         m_tokensBefore = m_tokens;
-        while (!isEnough()) {
+        while (!isEnough() || goesToHeldOut()) {
             const auto answered = answerNext(answers);
             if (!answered && answered.error().code == ErrorCode::Cancelled)
                 ENGINE_TRY_DO(leaveUnfinished());
@@ -64,6 +64,29 @@ public:
     }
 
 private:
+    /// Whether an answer of the validation split is there.
+    bool isHeldOut() const {
+        const auto isOfValidation = [](const ShardText& text) {
+            return text.split == RowSplit::Validation;
+        };
+        return !m_store.texts(RowSplit::Validation).empty() ||
+               (m_shard && std::ranges::any_of(m_shard->facts().texts, isOfValidation));
+    }
+
+    /// However soon the answers of training are enough, the figures are to be those of others: goes
+    /// to the next prompt of pass 0 that is held out, if none has given an answer yet and there is
+    /// one.
+    bool goesToHeldOut() {
+        if (m_place.pass > 0 || isHeldOut())
+            return false;
+        for (int place = m_place.prompt; place < static_cast<int>(m_order.size()); ++place)
+            if (promptAt(place).split == RowSplit::Validation) {
+                m_place.prompt = place;
+                return true;
+            }
+        return false;
+    }
+
     int width() const { return m_work.transformer.config().hiddenSize; }
 
     const TuningPrompt& promptAt(int place) const { return m_work.prompts[m_order[toSize(place)]]; }

@@ -59,9 +59,10 @@ struct CollectWork {
 
 /// Collects what is missing of a run's rows. Pass 0 answers every prompt of the training and the
 /// validation split kAnswersAtOnce times at once: greedily, and the others at temperature .7 and
-/// top-p .9. Later passes answer the prompts of training with other draws. Prompts of the test
-/// split are never answered. Which rows there are in the end does not depend on where a run was
-/// stopped, unless time ended the collecting.
+/// top-p .9. Later passes answer the prompts of training with other draws. Where there is enough
+/// for training before a prompt of the validation split was answered, one of them is the last.
+/// Prompts of the test split are never answered. Which rows there are in the end does not depend on
+/// where a run was stopped, unless time ended the collecting.
 ///
 /// What it has is kept for a next run every `keepSeconds`, and when it is stopped; then it returns
 /// Cancelled. Errors: InvalidInput if no prompt of the training split fits into the context; those

@@ -181,7 +181,8 @@ private:
         }
         if (m_work.watch.evaluated)
             m_work.watch.evaluated(evaluation, isBest);
-        if (place.worse >= kMostWorse && place.step < place.schedule.decayStart) {
+        // Time would decide anew how many steps there are, if it has not done so yet.
+        if (place.isFixed && place.worse >= kMostWorse && place.step < place.schedule.decayStart) {
             place.schedule = place.schedule.endedFrom(place.step);
             note(fmt::format("Nothing was better than step {} {} times, so the training ends at "
                              "step {} instead of {}.",

@@ -61,6 +61,7 @@ private slots:
     void itEndsEarlyWhenNothingGetsBetter();
     void minutesDecideTheNumberOfSteps();
     void aStepBackDecidesNothingAnew();
+    void itEndsEarlyOnlyOnceTimeHasDecided();
     void enoughMinutesChangeNothing();
     void noMinutesLeftEndItSoon();
     void aStepThatTakesLongDecidesAlone();
@@ -291,6 +292,23 @@ void DraftTrainingTest::aStepBackDecidesNothingAnew() {
     QCOMPARE(run.trainer->steps.size(), std::size_t{8 + 52});
     const Schedule schedule = makeSchedule(52, run.plan.rate, run.plan.streamLoss);
     QVERIFY(haveTerms(run, 8, 60, schedule, 0, 0.5));
+}
+
+/// Time decides behind step 20. Six evaluations have found nothing better before.
+void DraftTrainingTest::itEndsEarlyOnlyOnceTimeHasDecided() {
+    TrainingRun run;
+    run.plan.epochs = 100; // 500 steps
+    run.plan.minutes = 10.0;
+    run.plan.validationSteps = 1;
+    run.prepares = [](FakeTrainer& trainer) {
+        trainer.score = [](std::int64_t step) { return 900 - step; };
+    };
+    QCOMPARE(run.finish().steps, std::int64_t{20 + 125});
+    QCOMPARE(run.notes.size(), std::size_t{1});
+    QVERIFY(contains(run.notes[0], "ends at step 145 instead of 500"));
+    const Schedule schedule = makeSchedule(500, run.plan.rate, run.plan.streamLoss);
+    QVERIFY(haveTerms(run, 0, 20, schedule, 0));
+    QVERIFY(haveTerms(run, 20, 145, schedule.endedFrom(20), 20));
 }
 
 void DraftTrainingTest::enoughMinutesChangeNothing() {

@@ -120,6 +120,7 @@ private slots:
     void answersAreVanillasOwnOfTheTrainingAndTheValidationSplit();
     void promptsOfTheTestSplitAreNeverAnswered();
     void eachPromptIsAnsweredGreedilyOnceAndThenByDraws();
+    void howeverFewAnswersThereAreSomeAreHeldOut();
     void progressCountsTokensOfTraining();
     void rowsDoNotDependOnWhereARunWasStopped_data();
     void rowsDoNotDependOnWhereARunWasStopped();
@@ -200,6 +201,22 @@ void RowCollectorTest::eachPromptIsAnsweredGreedilyOnceAndThenByDraws() {
         QCOMPARE(std::set<Ids>(answers.begin(), answers.end()).size(), answers.size());
     }
     QCOMPARE(answeredTwice, 1);
+}
+
+void RowCollectorTest::howeverFewAnswersThereAreSomeAreHeldOut() {
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        Collecting few;
+        few.plan.seed = seed;
+        few.plan.answerTokens = 1;
+        QVERIFY(few.run().hasValue());
+        QVERIFY(few.store().trainingTokens() > 0);
+        QVERIFY(!few.store().texts(RowSplit::Validation).empty());
+        Collecting stopped;
+        stopped.plan = few.plan;
+        (void)stopped.runUntil(1);
+        QVERIFY(stopped.run().hasValue());
+        QCOMPARE(stopped.store().hashes(), few.store().hashes());
+    }
 }
 
 void RowCollectorTest::progressCountsTokensOfTraining() {

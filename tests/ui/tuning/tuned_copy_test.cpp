@@ -29,6 +29,11 @@ class TunedCopyTest : public QObject, private TuningBench {
         file.write(R"({"swift_studio_tuning":1,"files":["tuning.json","model.safetensors"]})");
     }
 
+    /// For a LayerSkip copy of Tiny.
+    static QString problemOf(const QString& output, const QString& replaced = {}) {
+        return outputProblem(output, Script::model(), TuningRecipe::LayerSkip, replaced);
+    }
+
 private slots:
 
     void init() { renew(); }
@@ -53,19 +58,61 @@ private slots:
 
     void aFolderOfOtherFilesIsNeverReplaced() {
         const QString place = m_script->path(QStringLiteral("out"));
-        QVERIFY(outputProblem(place).isEmpty());
+        QVERIFY(problemOf(place).isEmpty());
         makeFolder(place, {}, false);
-        QVERIFY(outputProblem(place).isEmpty()); // an empty one
+        QVERIFY(problemOf(place).isEmpty()); // an empty one
         makeFolder(place, {QStringLiteral("model.safetensors")}, true);
-        QVERIFY(outputProblem(place).isEmpty()); // an earlier copy
+        QVERIFY(problemOf(place).isEmpty()); // an earlier copy
         makeFolder(place, {QStringLiteral("notes.txt")}, true);
-        QVERIFY(outputProblem(place).contains(place));
+        QVERIFY(problemOf(place).contains(place));
         const QString other = m_script->path(QStringLiteral("other"));
         makeFolder(other + QStringLiteral("-rejected"), {QStringLiteral("notes.txt")}, false);
-        QVERIFY(outputProblem(other).contains(QStringLiteral("other-rejected")));
-        QVERIFY(!outputProblem({}).isEmpty());
-        QVERIFY(!outputProblem(QStringLiteral("here")).isEmpty());
-        QVERIFY(!outputProblem(m_script->path(QStringLiteral("prompts.jsonl"))).isEmpty());
+        QVERIFY(problemOf(other).contains(QStringLiteral("other-rejected")));
+        QVERIFY(!problemOf({}).isEmpty());
+        QVERIFY(!problemOf(QStringLiteral("here")).isEmpty());
+        QVERIFY(!problemOf(m_script->path(QStringLiteral("prompts.jsonl"))).isEmpty());
+    }
+
+    void anotherCopyIsNotReplaced_data() {
+        QTest::addColumn<QString>("folder");
+        QTest::addColumn<QByteArray>("content");
+        QTest::addColumn<bool>("isOther");
+        const QString place = QStringLiteral("copy");
+        const auto contentOf = [](const char* model, const char* recipe) {
+            QByteArray content("{'swift_studio_tuning':1,'files':['tuning.json'],'model':'");
+            content += QByteArray(model) + "','recipe':{'name':'" + recipe + "'}}";
+            return content.replace('\'', '"');
+        };
+        QTest::newRow("the same") << place << contentOf("Tiny", "layerskip") << false;
+        QTest::newRow("another model") << place << contentOf("Other", "layerskip") << true;
+        QTest::newRow("another recipe") << place << contentOf("Tiny", "space") << true;
+        QTest::newRow("a rejected one")
+            << place + QStringLiteral("-rejected") << contentOf("Other", "layerskip") << true;
+    }
+
+    void anotherCopyIsNotReplaced() {
+        QFETCH(const QString, folder);
+        QFETCH(const QByteArray, content);
+        QFETCH(const bool, isOther);
+        const QString place = m_script->path(QStringLiteral("copy"));
+        makeFolder(m_script->path(folder), {}, false);
+        m_script->write(folder + QStringLiteral("/tuning.json"), content);
+        QCOMPARE(problemOf(place).contains(QStringLiteral("another copy")), isOther);
+        QCOMPARE(problemOf(place).isEmpty(), !isOther);
+    }
+
+    void theWorkOfAnotherTrainingIsNotDeleted() {
+        session().setRecipe(TuningRecipe::LayerSkip);
+        const QString place = m_script->copyChoice().output;
+        session().start(m_script->copyChoice());
+        QTRY_VERIFY(session().hasWork());
+        session().stop();
+        QTRY_VERIFY(state() == TuningState::Stopped);
+        QVERIFY(problemOf(place, session().replacedOutput(Script::model())).isEmpty());
+        const TuningModel other = Script::model(QStringLiteral("Other"));
+        QVERIFY(session().replacedOutput(other).isEmpty());
+        QVERIFY(problemOf(place, session().replacedOutput(other))
+                    .startsWith(place + QStringLiteral(".work")));
     }
 
     void theUsualPlaceIsNamedByModelAndRecipe() {
@@ -194,6 +241,11 @@ private slots:
         TuningRun run;
         run.facts.emplace().trainedWeights = 4'200'000;
         QCOMPARE(costsOf(choice, run, 4).diskBytes, rows + 4 * 20 * 4'200'000);
+        choice.model.draftWeights = 4'100'000; // before anything has run
+        const auto read = tuningChoiceOf(toJson(choice));
+        QVERIFY(read);
+        QCOMPARE(costsOf(*read, {}, 4).diskBytes, rows + 4 * 20 * 4'100'000);
+        QCOMPARE(costsOf(*read, run, 4).diskBytes, rows + 4 * 20 * 4'200'000);
     }
 
     void theCostsFollowTheModelAndWhatWasMeasured() {

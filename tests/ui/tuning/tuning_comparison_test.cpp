@@ -75,6 +75,26 @@ private slots:
         QVERIFY(session().comparison().isRunning());
     }
 
+    void behindThatOfAnotherRecipeItsOwnIsThereAgain() {
+        finish();
+        m_script->sayCompared(Script::compared(1, 200, 100, 160, 1));
+        m_script->endComparisonBy("done");
+        session().compare();
+        QTRY_VERIFY(session().comparison().state() == ComparisonState::Done);
+        session().setRecipe(TuningRecipe::LayerSkip);
+        m_script->say({Script::copyStarted(), Script::copyDone(m_script->copyChoice().output)});
+        session().start(m_script->copyChoice());
+        QTRY_VERIFY(state() == TuningState::Finished);
+        m_script->endComparisonBy("wait");
+        session().compare();
+        session().setRecipe(TuningRecipe::Draft);
+        QVERIFY(!session().isComparisonOwn());
+        QVERIFY(session().comparison().isRunning());
+        session().stopComparing();
+        QVERIFY(session().isComparisonOwn());
+        QTRY_VERIFY(session().comparison().state() == ComparisonState::Done);
+    }
+
     void aComparisonWaitsWhileAnAnswerStreams() {
         finish();
         session().compare();

@@ -22,13 +22,17 @@ QStringList entriesOf(const QString& folder) {
                                   QDir::NoDotAndDotDot);
 }
 
-/// Whether a training has made the folder, and nothing else lies in it. Its list of files says so.
-bool isTunedModel(const QString& folder) {
+/// What a training has written of its copy; nothing for another folder.
+QJsonObject toldOf(const QString& folder) {
     constexpr qint64 kMostBytes = 16 << 20;
     QFile file(folder + QStringLiteral("/tuning.json"));
-    if (!file.open(QIODevice::ReadOnly))
-        return false;
-    const QJsonObject told = QJsonDocument::fromJson(file.read(kMostBytes)).object();
+    return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.read(kMostBytes)).object()
+                                          : QJsonObject();
+}
+
+/// Whether a training has made the folder, and nothing else lies in it. Its list of files says so.
+bool isTunedModel(const QString& folder) {
+    const QJsonObject told = toldOf(folder);
     QStringList known;
     for (const auto& name : told[QLatin1String("files")].toArray())
         known << name.toString();
@@ -47,6 +51,15 @@ bool mayBeReplaced(const QString& path) {
     return entriesOf(path).isEmpty() || isTunedModel(path);
 }
 
+/// The model of a copy that was made from another model, or with another recipe.
+QString modelOfOther(const QString& folder, const TuningModel& model, TuningRecipe recipe) {
+    const QJsonObject told = toldOf(folder);
+    const QString name = told[QLatin1String("model")].toString();
+    const QString key = told[QLatin1String("recipe")].toObject()[QLatin1String("name")].toString();
+    const bool isOther = name != model.name || key != recipeKey(recipe);
+    return isOther && !key.isEmpty() ? name : QString();
+}
+
 } // namespace
 
 QString usualOutput(const QString& folder, const TuningModel& model, TuningRecipe recipe) {
@@ -59,16 +72,28 @@ QString usualOutput(const QString& folder, const TuningModel& model, TuningRecip
     return folder + u'/' + name + u'-' + recipeKey(recipe);
 }
 
-QString outputProblem(const QString& output) {
+QString outputProblem(const QString& output,
+                      const TuningModel& model,
+                      TuningRecipe recipe,
+                      const QString& replaced) {
     if (output.isEmpty())
         return tr("Name a folder for the new model.");
     if (!QDir::isAbsolutePath(output))
         return tr("Name the new model's folder with its whole path, from / on.");
-    for (const QString& path : {output, output + QStringLiteral("-rejected")})
+    for (const QString& path : {output, output + QStringLiteral("-rejected")}) {
         if (!mayBeReplaced(path))
             return tr("%1 holds files that no training has made, and they are not replaced: name "
                       "another folder.")
                 .arg(QDir::toNativeSeparators(path));
+        if (const QString name = modelOfOther(path, model, recipe); !name.isEmpty())
+            return tr("%1 holds another copy, of %2, which would be replaced: name another folder.")
+                .arg(QDir::toNativeSeparators(path), name);
+    }
+    const QString work = output + QStringLiteral(".work");
+    if (output != replaced && QFileInfo::exists(work + QStringLiteral("/plan.json")))
+        return tr("%1 holds what another training has made so far, which would be deleted: name "
+                  "another folder.")
+            .arg(QDir::toNativeSeparators(work));
     return {};
 }
 

@@ -9,8 +9,12 @@ namespace ui {
 /// model and recipe. Empty where there is no model or no folder.
 QString usualOutput(const QString& folder, const TuningModel& model, TuningRecipe recipe);
 
-/// Why nothing can be written there, as a sentence with what to do; empty if it can. Folders of
-/// other files are never replaced. Asks the disk.
-QString outputProblem(const QString& output);
+/// Why no copy of this model can be written there, as a sentence with what to do; empty if it can.
+/// Folders of other files, and other copies, are never replaced. `replaced`: the folder whose work
+/// gives way to a new training, see TuningSession::replacedOutput(). Asks the disk.
+QString outputProblem(const QString& output,
+                      const TuningModel& model,
+                      TuningRecipe recipe,
+                      const QString& replaced = {});
 
 } // namespace ui

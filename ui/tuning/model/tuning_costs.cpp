@@ -48,9 +48,10 @@ TuningCosts costsOf(const TuningChoice& choice, const TuningRun& run, int cores)
     const qint64 rows = kRowsOverAnswers * tokens;
     if (choice.model.hiddenSize > 0)
         costs.diskBytes = rows * (2 * qint64(choice.model.hiddenSize) + kBytesOfBestTokens);
-    const qint64 trained = !choice.changesModel() ? (run.facts ? run.facts->trainedWeights : 0)
-                           : choice.isFull        ? weights
-                                                  : choice.model.loraWeights;
+    const qint64 trained = choice.changesModel()
+                               ? (choice.isFull ? weights : choice.model.loraWeights)
+                           : run.facts ? run.facts->trainedWeights
+                                       : choice.model.draftWeights;
     costs.diskBytes += trained * kStateBytesPerWeight * kTrainingStates;
     const double answering = run.collected ? run.collected->tokensPerSecond : 0.0;
     const double learning = run.step ? run.step->tokensPerSecond : 0.0;

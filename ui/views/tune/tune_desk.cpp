@@ -37,6 +37,16 @@ qint64 loraWeightsOf(const engine::ModelFacts& model) {
     return kLoraRank * model.layerCount * sizes;
 }
 
+/// Of a layer like the model's own, the matrix that reads stream and token, and five norms.
+qint64 draftWeightsOf(const engine::ModelFacts& model) {
+    const qint64 hidden = model.hiddenSize;
+    const qint64 queries = qint64(model.headCount) * model.headDim;
+    const qint64 keys = qint64(model.kvHeadCount) * model.headDim;
+    if (queries <= 0 || keys <= 0 || model.mlpSize <= 0)
+        return 0;
+    return hidden * (2 * hidden + 2 * (queries + keys) + 3 * qint64(model.mlpSize) + 5);
+}
+
 /// Whether most of its weights are; small tensors may be of another type.
 bool isFloat32(const engine::ModelFacts& model) {
     return model.fileBytes > 3 * model.parameterCount; // one of float32 has four bytes
@@ -64,6 +74,9 @@ TuneDesk::TuneDesk(const ViewContext& context,
 void TuneDesk::connectParts() {
     connect(m_session, &TuningSession::faulted, this, [this](const QString& sentence) {
         tell(tr("A file of Tune cannot be read or written."), sentence);
+    });
+    connect(m_session, &TuningSession::refused, this, [this](const QString& sentence) {
+        tell(tr("The training did not begin."), sentence);
     });
     connectUse();
     connect(m_page, &TunePage::actionAsked, this, &TuneDesk::act);
@@ -120,7 +133,19 @@ void TuneDesk::startWith(const TuningChoice& choice, const QByteArray& chatPromp
              tr("There is no chat yet in which you have asked something: untick My chats."));
         return;
     }
-    const QString problem = choice.changesModel() ? outputProblem(choice.output) : QString();
+    if (m_session->showEarlier(choice)) {
+        tell(tr("The training did not begin."),
+             tr("There is an earlier training of %1, which is shown now. Start anew replaces it.")
+                 .arg(choice.model.name),
+             false);
+        return;
+    }
+    const QString problem = choice.changesModel()
+                                ? outputProblem(choice.output,
+                                                choice.model,
+                                                choice.recipe,
+                                                m_session->replacedOutput(choice.model))
+                                : QString();
     if (!problem.isEmpty()) {
         tell(tr("The training did not begin."), problem);
         return;
@@ -155,7 +180,8 @@ void TuneDesk::useModel(const engine::ModelLoaded& loaded) {
                     loaded.model.hiddenSize,
                     static_cast<qint64>(loaded.model.parameterCount),
                     loraWeightsOf(loaded.model),
-                    isFloat32(loaded.model)});
+                    isFloat32(loaded.model),
+                    draftWeightsOf(loaded.model)});
 }
 
 void TuneDesk::forgetModel() { m_session->setModel(std::nullopt); }

@@ -192,7 +192,8 @@ QString collectText(const TuningRun& run) {
     if (!run.collected)
         return {};
     const QString tokens = countText(run.collected->answerTokens, tr("1 token"), tr("%1 tokens"));
-    const QString prompts = countText(run.collected->prompts, tr("1 prompt"), tr("%1 prompts"));
+    const QString prompts =
+        countText(run.earlierPrompts + run.collected->prompts, tr("1 prompt"), tr("%1 prompts"));
     const QString sum = tr("%1, %2").arg(prompts, tokens);
     return run.phase == TuningPhase::Collecting
                ? tr("%1 · %2").arg(sum,
@@ -332,7 +333,7 @@ TuningFinding tuningFinding(const TuningSession& session) {
         addUse(finding, session);
         return finding;
     }
-    if (session.state() == TuningState::Finished && session.run().done)
+    if (session.hasResult() && session.run().done)
         return session.run().done->quality ? copyFinding(session) : outcome(session);
     const TuningEvaluation* best = session.run().best();
     if (best == nullptr)

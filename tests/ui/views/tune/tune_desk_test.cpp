@@ -11,6 +11,7 @@
 #include <QListWidget>
 #include <QMimeData>
 #include <QProgressBar>
+#include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
 
@@ -263,20 +264,64 @@ private slots:
     void anotherAdapterIsNamedAndKept() {
         script().say({Script::started(),
                       Script::done(QStringLiteral("/result")),
-                      R"({"event":"remark","text":"The one of before is better."})"});
+                      R"({"event":"remark","text":"The one in use is better."})"});
         script().endBy("done");
         start();
         QTRY_VERIFY(state() == TuningState::Finished);
         const QString used = writeFile(desk().session().usedAdapter(), "another one");
         loadModel();
         QTRY_VERIFY(page().finding().contains(QStringLiteral("the model has another adapter")));
-        QVERIFY(says(page(), QStringLiteral("The one of before is better."))); // why
+        QVERIFY(says(page(), QStringLiteral("The one in use is better."))); // why
         QVERIFY(!isShown(Action::Remove));
         QVERIFY(!isShown(Action::Reload));
         click(Action::Use);
         QTRY_VERIFY(isShown(Action::Remove));
         QVERIFY(m_desk->messages.isShown(QStringLiteral("tune")));
         QCOMPARE(fileBytes(used + QStringLiteral(".before")), QByteArray("another one"));
+    }
+
+    void whyItWasPutToUseIsNotToldOfOneThatWasTakenAway() {
+        const QString note =
+            QStringLiteral("It is better than the one in use, so it was put to use.");
+        script().say({Script::started(),
+                      Script::done(QStringLiteral("/result")),
+                      R"({"event":"remark","text":")" + note.toUtf8() + R"("})"});
+        script().endBy("done");
+        start();
+        QTRY_VERIFY(state() == TuningState::Finished);
+        QTRY_VERIFY(isShown(Action::Use));
+        click(Action::Use);
+        QTRY_VERIFY(isShown(Action::Remove));
+        click(Action::Remove);
+        QTRY_VERIFY(page().finding().contains(QStringLiteral("It is not used")));
+        QVERIFY(!says(page(), note));
+    }
+
+    void theAdapterInUseCanBeRemovedWhileAnotherOneIsTrained() {
+        finish();
+        QTRY_VERIFY(isShown(Action::Use));
+        click(Action::Use);
+        QTRY_VERIFY(isShown(Action::Remove));
+        script().say({Script::started()});
+        script().endBy("wait");
+        QTest::mouseClick(&recipe().startButton(), Qt::LeftButton);
+        QTRY_VERIFY(desk().session().run().facts.has_value());
+        QTRY_VERIFY(isShown(Action::Remove));
+        QVERIFY(!isShown(Action::Reload)); // there is nothing new yet
+        const QString used = desk().session().usedAdapter();
+        click(Action::Remove);
+        QTRY_VERIFY(!isShown(Action::Remove));
+        QVERIFY(!QFile::exists(used));
+    }
+
+    void aStartThatIsRefusedIsToldAndLeavesWhatWas() {
+        finish();
+        script().say({Script::error()});
+        script().endBy("fail");
+        QTest::mouseClick(&recipe().startButton(), Qt::LeftButton);
+        QTRY_VERIFY(m_desk->messages.isShown(QStringLiteral("tune")));
+        QVERIFY(state() == TuningState::Finished);
+        QVERIFY(page().finding().contains(QStringLiteral("a round writes 2.10 tokens")));
     }
 
     void figuresOfATrainingAreNotThoseOfTheModelThatIsLoadedNow() {

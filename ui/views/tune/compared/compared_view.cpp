@@ -165,7 +165,7 @@ QString ComparedView::noteText() const {
         return tr("Compare on my prompts, above, answers up to %1 prompts that were not trained "
                   "on, with the draft layer and without it.")
             .arg(kComparedPrompts);
-    if (session().state() == TuningState::Finished && !hasPromptsToCompare(session().choice()))
+    if (session().hasResult() && !hasPromptsToCompare(session().choice()))
         return tr("There are no prompts of your own to compare with: the model wrote all of them.");
     return isCopy ? tr("Once the training is finished, your own prompts can be answered with the "
                        "model and with its copy, to see what the copy gives.")

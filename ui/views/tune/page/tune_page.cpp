@@ -38,6 +38,21 @@ namespace {
 
 constexpr int kRoomForTwoColumns = 560; ///< pixels at 100 %
 
+// What the program says, at last, of a result that was to be used.
+constexpr QLatin1String kAboutUse("in use");
+constexpr QLatin1String kPutToUse("put to use.");
+
+/// The newest note of what is at work; of a result that was to be used and is not, the last one if
+/// it says why. One that the user has taken away since was used then.
+QString noteOf(const TuningSession& session) {
+    const QStringList& notes = session.run().notes;
+    if (notes.isEmpty() || session.isAtWork())
+        return notes.isEmpty() ? QString() : notes.back();
+    const bool isWhy = notes.back().contains(kAboutUse) && !notes.back().endsWith(kPutToUse);
+    const bool isDue = session.hasResult() && session.choice().isUsed && session.canUseResult();
+    return isDue && isWhy ? notes.back() : QString();
+}
+
 } // namespace
 
 TunePage::TunePage(const ViewContext& context,
@@ -179,13 +194,9 @@ void TunePage::showSession() {
     if (m_band->text() != finding.headline + QLatin1Char(' ') + finding.cause)
         m_band->setVerdict(
             {finding.kind, finding.headline.toStdString(), finding.cause.toStdString()});
-    const QStringList& notes = m_session.run().notes;
-    // Of a result that was to be used and is not, the last one says why.
-    const bool isTold =
-        m_session.isAtWork() || (m_session.state() == TuningState::Finished &&
-                                 m_session.choice().isUsed && m_session.canUseResult());
-    m_note->setVisible(!notes.isEmpty() && isTold);
-    m_note->setText(notes.isEmpty() ? QString() : notes.back());
+    const QString note = noteOf(m_session);
+    m_note->setVisible(!note.isEmpty());
+    m_note->setText(note);
     m_header->changeButtons([this] { showButtons(); }, m_firstPlot);
     showNotice();
 }
@@ -219,9 +230,9 @@ void TunePage::showButtons() {
 /// Of the result, or of the best state while there is none.
 void TunePage::showUse() {
     const TuningBest* half = m_session.halfTrained();
-    const bool isUsed =
-        m_session.isResultUsed() && (m_session.state() == TuningState::Finished || half != nullptr);
-    button(Action::Remove).setVisible(isUsed);
+    const bool isUsed = m_session.isResultUsed() && (m_session.hasResult() || half != nullptr);
+    // Also that of the training before, until there is another one.
+    button(Action::Remove).setVisible(m_session.isResultUsed());
     QPushButton& use = button(Action::Use);
     use.setVisible(m_session.canUseResult());
     use.setToolTip(half == nullptr

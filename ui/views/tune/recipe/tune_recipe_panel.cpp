@@ -352,7 +352,7 @@ void TuneRecipePanel::showCosts() {
     const QString memory = size(costs.memoryBytes);
     showFact(m_memory, memory.isEmpty() ? memory : tr("about %1").arg(memory));
     showFact(m_disk, atMost(size(costs.diskBytes)));
-    const qint64 planned = !chosen.changesModel() ? 0
+    const qint64 planned = !chosen.changesModel() ? chosen.model.draftWeights
                            : chosen.isFull        ? chosen.model.weights
                                                   : chosen.model.loraWeights;
     const qint64 trained = run.facts ? run.facts->trainedWeights : planned;
@@ -361,11 +361,9 @@ void TuneRecipePanel::showCosts() {
              trained <= 0 ? QString()
              : isCounted  ? numberText(trained)
                           : tr("about %1").arg(numberText(trained)));
-    const auto about =
-        chosen.changesModel() ? costs.resultBytes
-        : run.facts
-            ? static_cast<qint64>(static_cast<double>(run.facts->trainedWeights) * kBytesPerWeight)
-            : 0;
+    const qint64 about = chosen.changesModel()
+                             ? costs.resultBytes
+                             : static_cast<qint64>(static_cast<double>(trained) * kBytesPerWeight);
     showFact(m_size, size(run.done ? run.done->bytes : about));
     showPrices(run.prices);
 }
@@ -388,7 +386,10 @@ void TuneRecipePanel::showStart() {
     else if (reason.isEmpty() && !choice().hasPrompts())
         reason = tr("Add the prompts first: files, folders, or some that the model writes.");
     else if (reason.isEmpty() && m_session.recipe() != TuningRecipe::Draft)
-        reason = outputProblem(m_output->path());
+        reason = outputProblem(m_output->path(),
+                               shownModel(),
+                               m_session.recipe(),
+                               m_session.replacedOutput(shownModel()));
     m_obstacle->setText(reason);
     m_obstacle->setVisible(!reason.isEmpty());
     m_start->setEnabled(reason.isEmpty());
