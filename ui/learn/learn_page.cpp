@@ -33,10 +33,7 @@ LearnPage::LearnPage(const ViewContext& context,
 
 LearnPage::~LearnPage() { m_context.bridge.remove(*this); }
 
-bool LearnPage::isEmpty() const {
-    return std::ranges::all_of(m_context.store.answers().answers(),
-                               [](const Answer& answer) { return answer.steps.empty(); });
-}
+bool LearnPage::isEmpty() const { return m_context.store.answers().latestShown() == nullptr; }
 
 void LearnPage::showStage(int index) {
     if (index < 0 || index >= static_cast<int>(m_views.size()))

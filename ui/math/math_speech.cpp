@@ -117,6 +117,13 @@ QString scripts(const MathNode& node) {
     const MathNode& below = node.parts[1];
     const MathNode& above = node.parts[2];
     QString words = spokenMath(node.parts[0]);
+    if (node.parts[0].kind == MathKind::Brace) { // they name what it embraces
+        if (!below.isEmptyRow())
+            words += u' ' + say("with %1 below it").arg(spokenMath(below));
+        if (!above.isEmptyRow())
+            words += u' ' + say("with %1 above it").arg(spokenMath(above));
+        return words;
+    }
     const bool isLarge = node.parts[0].isLarge || node.hasLimits;
     if (!below.isEmptyRow())
         words += u' ' + (isLarge ? say("from %1") : say("sub %1")).arg(spokenMath(below));

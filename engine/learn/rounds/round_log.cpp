@@ -56,11 +56,7 @@ void RoundLog::apply(const EngineEvent& event) {
     } else if (const auto* trial = event.as<TrialFinished>()) {
         m_trials.push_back(*trial);
     } else if (const auto* started = event.as<PromptStarted>()) {
-        m_trials.clear();
-        m_newestText.clear();
-        m_answers.push_back({started->promptId, {}});
-        if (m_answers.size() > kAnswersKept)
-            m_answers.pop_front();
+        begin(started->promptId);
     } else if (const auto* change = event.as<PlanChanged>()) {
         if (change->planId != 0)
             m_plans[change->planId] = std::make_shared<const PlanOutline>(change->plan);
@@ -71,14 +67,36 @@ void RoundLog::apply(const EngineEvent& event) {
         useSettings(chosen->settings);
     } else if (const auto* changed = event.as<SettingsChanged>()) {
         useSettings(changed->settings);
+    } else if (const auto* sampling = event.as<SamplingChanged>()) {
+        m_isDrawn = sampling->sampling.temperature > 0.0;
     } else if (const auto* loaded = event.as<ModelLoaded>()) {
-        *this = {};
+        forgetModel();
         m_layerCount = loaded->model.layerCount;
     } else if (event.as<ModelUnloaded>() != nullptr) {
-        *this = {};
+        forgetModel();
     } else if (event.as<PromptFinished>() != nullptr) {
         m_trials.clear();
     }
+}
+
+void RoundLog::begin(std::uint64_t promptId) {
+    m_trials.clear();
+    m_newestText.clear();
+    if (promptId >= kFirstHidden)
+        return;
+    m_answers.push_back({promptId, m_isDrawn, {}});
+    if (m_answers.size() > kAnswersKept)
+        m_answers.pop_front();
+}
+
+/// The settings and the sampling stay: a new model is drafted for and drawn from as the old one.
+void RoundLog::forgetModel() {
+    m_answers.clear();
+    m_plans.clear();
+    m_trials.clear();
+    m_plainMs = 0.0;
+    m_layerCount = 0;
+    m_newestText.clear();
 }
 
 void RoundLog::addStep(const StepFinished& step) {
@@ -92,6 +110,8 @@ void RoundLog::addStep(const StepFinished& step) {
     if (const auto plan = m_plans.find(step.planId); plan != m_plans.end())
         ground.plan = plan->second;
     ground.siblings = m_siblings;
+    ground.isJoinedByGuesses = m_isJoinedByGuesses;
+    ground.isDrawn = answer->isDrawn;
     ground.trials = std::exchange(m_trials, {});
     ground.plainMs = m_plainMs > 0.0 ? m_plainMs : step.plainMs;
     if (!answer->rounds.empty())
@@ -105,6 +125,9 @@ void RoundLog::addStep(const StepFinished& step) {
 const RoundGround* RoundLog::find(std::uint64_t promptId, int step) const {
     for (const AnswerRounds& answer : m_answers | std::views::reverse)
         if (answer.promptId == promptId) {
+            const auto place = static_cast<std::size_t>(step); // in a whole answer
+            if (step >= 0 && place < answer.rounds.size() && answer.rounds[place].step == step)
+                return &answer.rounds[place];
             const auto found = std::ranges::find(answer.rounds, step, &RoundGround::step);
             return found == answer.rounds.end() ? nullptr : &*found;
         }
@@ -114,7 +137,8 @@ const RoundGround* RoundLog::find(std::uint64_t promptId, int step) const {
 void RoundLog::useSettings(const SettingValues& settings) {
     m_siblings.reset();
     const auto setting = settings.find("siblings");
-    if (setting == settings.end())
+    m_isJoinedByGuesses = setting == settings.end();
+    if (m_isJoinedByGuesses)
         return;
     if (const auto* text = std::get_if<std::string>(&setting->second))
         if (const auto schedule = SiblingSchedule::parse(*text))

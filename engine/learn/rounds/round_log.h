@@ -24,10 +24,14 @@ struct RoundGround {
     std::shared_ptr<const PlanOutline> plan;
     std::optional<SiblingSchedule> siblings; ///< by which the draft was widened, if the decoder
                                              ///< has such a setting
-    std::vector<TrialFinished> trials;       ///< scored in this round
-    double plainMs = 0.0;                    ///< time of a plain step; 0 = not known yet
-    DecodeMetrics before;                    ///< of the answer, without this round
-    DecodeMetrics soFar;                     ///< of the answer, this round included
+    /// The settings are known, and none widens a draft: guesses that took no pass may stand beside
+    /// the tokens of its passes, or behind them.
+    bool isJoinedByGuesses = false;
+    bool isDrawn = false; ///< at a temperature, so that not always the likeliest token is written
+    std::vector<TrialFinished> trials; ///< scored in this round
+    double plainMs = 0.0;              ///< time of a plain step; 0 = not known yet
+    DecodeMetrics before;              ///< of the answer, without this round
+    DecodeMetrics soFar;               ///< of the answer, this round included
 };
 
 /// The grounds of all rounds of the newest answers, from events as they come or as a recording has
@@ -35,6 +39,10 @@ struct RoundGround {
 class RoundLog {
 public:
     static constexpr std::size_t kAnswersKept = 8;
+
+    /// Prompts with this id or a higher one are those of a search: nobody walks through their
+    /// rounds, and there may be many of them, so none is kept.
+    static constexpr std::uint64_t kFirstHidden = std::uint64_t{1} << 40U;
 
     void apply(const EngineEvent& event);
 
@@ -44,15 +52,20 @@ public:
 private:
     struct AnswerRounds {
         std::uint64_t promptId = 0;
+        bool isDrawn = false;
         std::vector<RoundGround> rounds;
     };
 
+    void begin(std::uint64_t promptId);
     void addStep(const StepFinished& step);
+    void forgetModel();
     void useSettings(const SettingValues& settings);
 
     std::deque<AnswerRounds> m_answers; // oldest first
     std::map<std::uint64_t, std::shared_ptr<const PlanOutline>> m_plans;
     std::optional<SiblingSchedule> m_siblings;
+    bool m_isJoinedByGuesses = false;
+    bool m_isDrawn = false;              // the next answer; another temperature waits for it
     std::vector<TrialFinished> m_trials; // since the newest step
     double m_plainMs = 0.0;
     int m_layerCount = 0;

@@ -69,6 +69,8 @@ DraftingFacts draftingOf(const StepFinished& step, const RoundShape& shape, doub
         facts.layersPerPass = step.draftLayers / static_cast<double>(facts.confidences.size());
         if (plainMs > 0.0 && facts.passes() > 0)
             facts.passCost = step.draftMs / facts.passes() / plainMs;
+        if (facts.passes() > 0)
+            facts.guessed = std::max(static_cast<int>(facts.spine.size()) - facts.passes(), 0);
     }
     return facts;
 }
@@ -164,9 +166,11 @@ RoundWalk walkThrough(const StepFinished& step, const RoundGround& ground) {
     walk.plan = ground.plan;
     walk.plainMs = ground.plainMs;
     walk.isPlain = step.isPlain();
+    walk.isDrawn = ground.isDrawn;
     walk.drafter = step.drafter;
     walk.drafting = draftingOf(step, walk.shape, walk.plainMs);
     walk.widening = wideningOf(step, walk.shape, ground.siblings);
+    walk.widening.isByGuesses = ground.isJoinedByGuesses && walk.drafting.passes() > 0;
     walk.verifying = verifyingOf(step, walk);
     walk.accepting = acceptingOf(step, walk, std::move(texts), ground);
     walk.trials = ground.trials;

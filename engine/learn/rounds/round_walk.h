@@ -42,6 +42,7 @@ struct DraftingFacts {
     double ms = 0.0;
     double layersPerPass = 0.0; ///< read by one pass; 0 if no pass was made
     double passCost = 0.0;      ///< c: a pass in plain steps; 0 if it is not known
+    int guessed = 0;            ///< first choices behind those of the passes, which took none
 
     /// Of the model; guesses from seen text have confidences, too, but took none.
     int passes() const { return layersPerPass > 0.0 ? static_cast<int>(confidences.size()) : 0; }
@@ -52,6 +53,7 @@ struct WideningFacts {
     std::vector<int> choices; ///< [depths] tokens at each depth, first choices included: k
     /// The schedule by which that was done; none if it was done otherwise, or cut.
     std::optional<SiblingSchedule> schedule;
+    bool isByGuesses = false; ///< what passes drafted, by guesses that took none
 };
 
 /// The pass of the full model. A plain value.
@@ -89,6 +91,7 @@ struct RoundWalk {
     std::shared_ptr<const PlanOutline> plan; ///< see RoundGround::plan
     double plainMs = 0.0;                    ///< see RoundGround::plainMs
     bool isPlain = false;                    ///< the full model alone, one token
+    bool isDrawn = false;                    ///< see RoundGround::isDrawn
     std::string drafter;                     ///< see StepFinished::drafter
     DraftingFacts drafting;
     WideningFacts widening;

@@ -5,6 +5,7 @@
 #include "ui/learn/lessons/lesson_panel.h"
 #include "ui/learn/stage_list.h"
 #include "ui/views/learn/lens/lens_view.h"
+#include "ui/views/learn/slow_motion/slow_motion_view.h"
 
 #include <QPushButton>
 #include <QTest>
@@ -111,6 +112,11 @@ private slots:
         page().emptyPage().mainButton().click();
         QVERIFY(!page().isVisible()); // now in Chat
         m_stage->loadModel();
+        m_stage->say(promptStarted(kFirstHiddenPrompt + 1)); // of a search
+        m_stage->say(draftStep(kFirstHiddenPrompt + 1, 0, {" a"}, 1, " b"));
+        m_stage->say(promptFinished(kFirstHiddenPrompt + 1));
+        m_stage->settle();
+        QVERIFY(page().isEmpty());
         m_stage->beginAnswer();
         pressKeys();
         QVERIFY(!page().isEmpty());
@@ -184,6 +190,28 @@ private slots:
         }
         panel.begin(lesson); // anew, while the last reading has not ended
         QVERIFY(player.isPrepared());
+    }
+
+    /// Whatever a search has asked meanwhile.
+    void aLessonStopsInARoundOfTheChat() {
+        open();
+        m_stage->loadModel();
+        m_stage->answer();
+        m_stage->say(promptStarted(kFirstHiddenPrompt + 1));
+        m_stage->say(draftStep(kFirstHiddenPrompt + 1, 0, {" a"}, 1, " b"));
+        m_stage->say(promptFinished(kFirstHiddenPrompt + 1));
+        m_stage->settle();
+        Lesson lesson = lensLesson();
+        lesson.steps = {{.title = "Look",
+                         .text = "Text.",
+                         .view = "slow_motion",
+                         .button = "Go on",
+                         .actions = {{.stop = "accept", .round = "best"}}}};
+        m_stage->studio->lessonPanel().begin(lesson);
+        m_stage->studio->lessonPlayer().press();
+        const auto* walk = page().findChild<SlowMotionView*>();
+        QCOMPARE(walk->promptId(), m_stage->promptId);
+        QVERIFY(walk->scene()->current() == RoundStop::Accept);
     }
 
     /// Also where the learner has frozen the lens and gone elsewhere.

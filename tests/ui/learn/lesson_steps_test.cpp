@@ -85,6 +85,46 @@ private slots:
         QVERIFY(history.canRedo());
     }
 
+    void aStepOfBeforeThatIsDoneAgainInALessonStaysTheUsers() {
+        QUndoStack history;
+        LessonSteps steps(history);
+        int users = 0;
+        int lessons = 0;
+        for (int i = 0; i < 2; ++i)
+            history.push(new CountedStep("mine", users));
+        steps.begin();
+        history.undo();
+        history.redo();
+        steps.drop(); // nothing is of the lesson
+        QCOMPARE(history.index(), 2);
+        history.undo();
+        steps.begin();
+        history.redo(); // undone before the lesson
+        history.push(new CountedStep("of the lesson", lessons));
+        steps.drop();
+        QCOMPARE(history.count(), 2);
+        QCOMPARE(history.undoText(), QString("mine"));
+        history.undo();
+        history.undo();
+        QCOMPARE(users, 0);
+        QCOMPARE(lessons, 1); // it is given back in another way
+    }
+
+    void aStepThatTakesThePlaceOfAnUndoneOneIsOfTheLesson() {
+        QUndoStack history;
+        LessonSteps steps(history);
+        int users = 0;
+        int lessons = 0;
+        for (int i = 0; i < 2; ++i)
+            history.push(new CountedStep("mine", users));
+        steps.begin();
+        history.undo();
+        history.push(new CountedStep("of the lesson", lessons));
+        steps.drop();
+        QCOMPARE(history.count(), 1);
+        QCOMPARE(users, 1);
+    }
+
     void aStoredSetThatIsDeletedMeanwhileCanComeBack() {
         QUndoStack history;
         LessonSteps steps(history);

@@ -7,6 +7,7 @@
 #include "ui/views/learn/sides/time_lanes.h"
 
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollBar>
@@ -14,6 +15,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -37,10 +39,11 @@ class SidesViewTest : public QObject {
         m_stage->say(loaded);
         m_stage->say(DecoderChosen{swiftDecoder(), {}});
         m_view = std::make_unique<SidesView>(m_stage->context(), form);
-        m_view->setQuestionMaker([](const QString& words, MessageId) {
+        m_view->setQuestionMaker([this](const QString& words, MessageId) {
             ChatSession::Aside made;
             made.text = words;
             made.prompt.messages = {{"user", words.toStdString(), {}}};
+            made.prompt.sampling = m_stage->store.sampling();
             return made;
         });
         m_view->resize(1000, 700);
@@ -179,6 +182,23 @@ private slots:
         QVERIFY2(m_view->verdictText().contains(QStringLiteral("That is a near tie")),
                  qPrintable(m_view->verdictText()));
         QVERIFY(m_view->verdictText().contains(QStringLiteral("0.2501")));
+    }
+
+    void probabilitiesAreComparedOnlyWhereTokensAreEqual() {
+        const auto saysEqual = [this] {
+            return std::ranges::any_of(m_view->findChildren<QLabel*>(), [](const QLabel* label) {
+                return label->text().contains(QStringLiteral("bit for bit"));
+            });
+        };
+        for (const TokenId other : {TokenId{2}, TokenId{9}}) {
+            open(SidesForm::Check);
+            askFor(QStringLiteral("count"));
+            write(SideRun::Left, 0, 2, "two");
+            write(SideRun::Right, 0, other, "two");
+            end(SideRun::Left);
+            end(SideRun::Right);
+            QCOMPARE(saysEqual(), other == 2);
+        }
     }
 
     void linesHoldTheSameTokensOnBothSides() {

@@ -313,6 +313,32 @@ private slots:
                  QStringLiteral("A not is a subset of B"));
     }
 
+    /// A comment ends with its line: what nothing could end is none.
+    void aPercentageHidesNothingOfTheFormula() {
+        QCOMPARE(spoken(QStringLiteral("20% + 1")), QStringLiteral("20 % plus 1"));
+        QCOMPARE(spoken(QStringLiteral("x = 20%\n+ b")), QStringLiteral("x equals 20 % plus b"));
+        QCOMPARE(spoken(QStringLiteral("a % a note\n+ b")), QStringLiteral("a plus b"));
+    }
+
+    void signsOfLatexWithinWordsAreSignsOfTheWords() {
+        QCOMPARE(spoken(QStringLiteral("\\text{for \\$5 and $x$}")),
+                 QStringLiteral("for $5 and x"));
+        QCOMPARE(spoken(QStringLiteral("\\text{\\{a\\}}")), QStringLiteral("{a}"));
+    }
+
+    void theDistanceOfLinesIsNoPartOfThem() {
+        QCOMPARE(spoken(QStringLiteral("a \\\\[4pt] b")), QStringLiteral("a; b"));
+        QCOMPARE(spoken(QStringLiteral("\\begin{matrix} a \\\\[x] \\end{matrix}")),
+                 QStringLiteral("a; open bracket x close bracket"));
+    }
+
+    void whatABraceIsLabelledWithIsNoLimit() {
+        QCOMPARE(spoken(QStringLiteral("\\underbrace{a + b}_{n}")),
+                 QStringLiteral("a plus b with n below it"));
+        QCOMPARE(spoken(QStringLiteral("\\overbrace{a + b}^{n}")),
+                 QStringLiteral("a plus b with n above it"));
+    }
+
     void whatIsCrossedOutIsNeverShownWithoutItsStroke() {
         QCOMPARE(spoken(QStringLiteral("a \\not{=} b")), QStringLiteral("a is not equal to b"));
         QCOMPARE(spoken(QStringLiteral("a \\not= b")), QStringLiteral("a is not equal to b"));

@@ -66,6 +66,22 @@ template <typename List> const auto* knownIn(const List& list, QStringView name)
     return found == list.end() ? nullptr : &*found;
 }
 
+/// Between the dollars; an escaped one is a sign of the words.
+QList<QStringView> betweenDollars(QStringView text) {
+    QList<QStringView> pieces;
+    qsizetype begin = 0;
+    for (qsizetype at = 0; at < text.size(); ++at) {
+        if (text[at] == u'\\') {
+            ++at;
+        } else if (text[at] == u'$') {
+            pieces.append(text.mid(begin, at - begin));
+            begin = at + 1;
+        }
+    }
+    pieces.append(text.mid(begin));
+    return pieces;
+}
+
 } // namespace
 
 bool MathReader::readSpacing(QStringView name, MathNode& node) {
@@ -79,6 +95,7 @@ bool MathReader::readSpacing(QStringView name, MathNode& node) {
         return true;
     }
     if (name == u"hspace") {
+        m_at += peek() == u'*' ? 1 : 0;
         readGroupText();
         node = mathSpace(1.0);
         return true;
@@ -116,7 +133,7 @@ bool MathReader::readLetters(QStringView name, MathNode& node) {
 MathNode MathReader::readWords(MathFont font) {
     const QStringView inside = readGroupText();
     MathNode row;
-    const auto pieces = inside.split(u'$');
+    const QList<QStringView> pieces = betweenDollars(inside);
     if (pieces.size() % 2 == 0 || m_depth + 2 > kDeepestFormula)
         return fail();
     for (qsizetype i = 0; i < pieces.size() && !m_hasFailed; ++i) {
@@ -135,7 +152,11 @@ MathNode MathReader::readWords(MathFont font) {
         for (const QLatin1String mark : {QLatin1String("\\_"),
                                          QLatin1String("\\%"),
                                          QLatin1String("\\&"),
-                                         QLatin1String("\\#")})
+                                         QLatin1String("\\#"),
+                                         QLatin1String("\\$"),
+                                         QLatin1String("\\{"),
+                                         QLatin1String("\\}"),
+                                         QLatin1String("\\ ")})
             word.text.replace(mark, QString(mark[1]));
         row.parts.push_back(std::move(word));
     }

@@ -121,11 +121,8 @@ MathNode MathReader::readTable(QStringView name) {
     Ending ending = Ending::Cell;
     const auto isOpen = [&] { return ending == Ending::Cell || ending == Ending::Line; };
     while (isOpen() && !m_hasFailed) {
-        if (ending == Ending::Line) {
+        if (ending == Ending::Line)
             lines.emplace_back();
-            if (peek() == u'[') // the distance to the next line
-                readOptionText();
-        }
         lines.back().push_back(readRow(isBraced ? endsBracedCell : endsCell, ending));
         if (static_cast<qsizetype>(lines.back().size()) > kMostColumns)
             fail();

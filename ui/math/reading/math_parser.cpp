@@ -64,11 +64,17 @@ bool MathReader::spend() {
     return !m_hasFailed;
 }
 
+/// A comment ends with its line. Models write "20%" for a percentage, and where no line follows,
+/// nothing could have ended the comment.
 void MathReader::skipSpaces() {
-    while (!atEnd() && (peek().isSpace() || peek() == u'%')) {
+    while (!atEnd()) {
         if (peek() == u'%') {
             const qsizetype end = m_text.indexOf(u'\n', m_at);
-            m_at = end < 0 ? m_text.size() : end;
+            if (end < 0 || (m_at > 0 && m_text[m_at - 1].isDigit()))
+                return;
+            m_at = end;
+        } else if (!peek().isSpace()) {
+            return;
         } else {
             ++m_at;
         }
@@ -116,6 +122,17 @@ QStringView MathReader::readOptionText() {
     return inside;
 }
 
+/// The distance to the next line: "[4pt]" behind "\\".
+void MathReader::skipDistance() {
+    const qsizetype before = m_at;
+    const QStringView inside = readOptionText().trimmed();
+    const bool hasUnit = std::ranges::any_of(
+        std::array{u"pt", u"em", u"ex", u"mm", u"cm", u"in", u"px", u"mu", u"bp", u"pc"},
+        [&](const char16_t* unit) { return inside.endsWith(QStringView(unit)); });
+    if (!hasUnit || !(inside[0].isDigit() || QStringView(u"-+.").contains(inside[0])))
+        m_at = before;
+}
+
 /// Reads the ending of a row if one comes next.
 bool MathReader::readEnding(bool (*wanted)(Ending), Ending& ending) {
     const auto take = [&](Ending found, qsizetype length) {
@@ -145,8 +162,12 @@ bool MathReader::readEnding(bool (*wanted)(Ending), Ending& ending) {
         return take(Ending::Bracket, 1);
     if (rest.startsWith(u'&'))
         return take(Ending::Cell, 1);
-    if (rest.startsWith(u"\\\\"))
-        return take(Ending::Line, 2);
+    if (rest.startsWith(u"\\\\")) {
+        if (!take(Ending::Line, 2))
+            return false;
+        skipDistance();
+        return true;
+    }
     for (const auto& [name, found] : {std::pair(u"\\right", Ending::Fence),
                                       std::pair(u"\\middle", Ending::Fence),
                                       std::pair(u"\\end", Ending::Environment)}) {

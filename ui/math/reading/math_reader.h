@@ -37,6 +37,7 @@ private:
     QStringView readCommand();
     QStringView readGroupText();
     QStringView readOptionText();
+    void skipDistance();
 
     QStringView unread() const { return m_text.mid(m_at); }
 

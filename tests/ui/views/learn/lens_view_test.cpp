@@ -195,6 +195,12 @@ private slots:
         const LensModel& model = m_view->model();
         for (int depth = 0; depth <= 2 * kLayers; ++depth)
             QCOMPARE(model.isHatched({0, depth}), depth == 3 || depth == 6);
+        QVERIFY(model.sentenceOf({0, 3}).endsWith("skipped in drafts"));
+        change.planId = 0;
+        change.isBeside = true; // found by a search beside the drafts
+        m_stage->tell(change);
+        m_stage->settle();
+        QVERIFY(model.sentenceOf({0, 3}).endsWith("which no draft uses"));
         m_view->overlay().segment(2)->click();
         QVERIFY(!model.isHatched({0, 3}));
     }
@@ -218,6 +224,11 @@ private slots:
         QVERIFY(model.isExit({0, 4})); // behind layer 1
         QVERIFY(!model.isExit({0, 2}));
         QVERIFY(!model.isExit({1, 4})); // the full model's own token
+        m_stage->tell(DecoderChosen());
+        change.plan.exitAfterLayer = 0;
+        m_stage->tell(change);
+        m_stage->settle();
+        QVERIFY(model.isExit({0, 4}) && !model.isExit({0, 2})); // the answer stays as it is
     }
 
     void arrowsMoveAlsoBetweenTheTwoLines() {

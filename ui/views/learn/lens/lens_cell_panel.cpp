@@ -179,7 +179,8 @@ QString LensCellPanel::factsText() const {
                      .arg(before.rank + 1);
     }
     const int depth = m_model.token(m_place->token).finalDepth();
-    lines << (depth < 0 ? tr("It does not lead in the end: it was drawn, not the likeliest.")
+    lines << (depth < 0 ? tr("It does not lead in the end: it was drawn, or a setting of the "
+                             "sampling decided.")
                         : tr("It is final %1.").arg(depthText(depth)));
     return lines.join('\n');
 }

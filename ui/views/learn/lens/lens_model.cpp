@@ -65,10 +65,11 @@ void LensModel::setOverlay(LensOverlay overlay) {
     repaint();
 }
 
-void LensModel::setSkipped(SkipSet skipped) {
-    if (skipped == m_skipped)
+void LensModel::setSkipped(SkipSet skipped, bool isUsed) {
+    if (skipped == m_skipped && isUsed == m_isSkipUsed)
         return;
     m_skipped = std::move(skipped);
+    m_isSkipUsed = isUsed;
     repaint();
 }
 
@@ -164,7 +165,9 @@ QString LensModel::sentenceOf(const LensPlace& place) const {
     sentence = depth < 0 ? tr("%1; it does not lead in the end").arg(sentence)
                          : tr("%1; final %2").arg(sentence, depthText(depth));
     if (isHatched(place))
-        sentence = tr("%1; skipped in drafts").arg(sentence);
+        sentence = (m_isSkipUsed ? tr("%1; skipped in drafts")
+                                 : tr("%1; skipped by the best set found, which no draft uses"))
+                       .arg(sentence);
     if (isExit(place))
         sentence = tr("%1; the draft left the network here").arg(sentence);
     return sentence;
@@ -271,19 +274,16 @@ QString LensModel::finding(int copies) const {
     return sentence;
 }
 
-std::vector<int> exitsOf(const Answer& answer, const SearchLog& search) {
+std::vector<int> exitsOf(const Answer& answer, const RoundLog& rounds) {
     std::vector<int> exits;
     for (const AnswerToken& token : answer.tokens) {
         exits.push_back(-1);
-        const auto step = static_cast<std::size_t>(token.step);
         const bool isDrafted =
             token.fact.origin == TokenOrigin::Draft || token.fact.origin == TokenOrigin::Sibling;
-        if (!isDrafted || step >= answer.steps.size())
-            continue;
-        for (const BestSet& set : search.bestSets())
-            if (set.change.planId == answer.steps[step].planId &&
-                set.change.plan.exitAfterLayer < set.change.plan.layerCount - 1)
-                exits.back() = set.change.plan.exitAfterLayer;
+        const RoundGround* round = rounds.find(answer.promptId, token.step);
+        if (isDrafted && round != nullptr && round->plan != nullptr &&
+            round->plan->exitAfterLayer < round->plan->layerCount - 1)
+            exits.back() = round->plan->exitAfterLayer;
     }
     return exits;
 }

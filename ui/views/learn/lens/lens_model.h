@@ -56,8 +56,8 @@ public:
 
     void setOverlay(LensOverlay overlay);
 
-    /// The sublayers that drafts skip now.
-    void setSkipped(engine::SkipSet skipped);
+    /// The sublayers that drafts skip now, or that the best set found beside them would.
+    void setSkipped(engine::SkipSet skipped, bool isUsed);
 
     /// [tokens] the layer after which the draft of a token left the network; -1 = it did not.
     void setExits(std::vector<int> exits);
@@ -122,6 +122,7 @@ private:
     LensColouring m_colouring = LensColouring::Probability;
     LensOverlay m_overlay = LensOverlay::SkipSet;
     engine::SkipSet m_skipped;
+    bool m_isSkipUsed = false;
     std::vector<int> m_exits;
     int m_numberStep = 1;
 };
@@ -130,7 +131,7 @@ private:
 QString depthText(int depth);
 
 /// [tokens] the layer after which the draft that wrote a token left the network; -1: it did not, or
-/// no draft wrote it.
-std::vector<int> exitsOf(const Answer& answer, const SearchLog& search);
+/// no draft wrote it, or its round is no longer known.
+std::vector<int> exitsOf(const Answer& answer, const engine::RoundLog& rounds);
 
 } // namespace ui

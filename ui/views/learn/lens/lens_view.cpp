@@ -286,9 +286,10 @@ void LensView::refreshView(Topics) {
 /// What is shown over the colours.
 void LensView::showMarks() {
     const BestSet* newest = store().search().current();
-    m_model.setSkipped(newest == nullptr ? SkipSet() : newest->change.plan.skipped);
+    m_model.setSkipped(newest == nullptr ? SkipSet() : newest->change.plan.skipped,
+                       store().search().used() != nullptr);
     if (const Answer* read = store().answers().find(m_model.answer().promptId))
-        m_model.setExits(exitsOf(*read, store().search()));
+        m_model.setExits(exitsOf(*read, store().rounds()));
 }
 
 /// A complete answer that was not begun yet.

@@ -40,13 +40,16 @@ QString preferenceOf(const SideDifference& difference) {
         return {};
     const auto& choices = difference.left->choices;
     const auto nameOf = [](const TokenChoice& choice) {
-        return QString::fromStdString(choice.text);
+        return visibleTokenText(QString::fromStdString(choice.text));
+    };
+    const auto chanceOf = [](const TokenChoice& choice) {
+        return QString::number(choice.probability, 'f', 4);
     };
     return tr("There the full model gave \u201C%1\u201D %2 and \u201C%3\u201D %4.")
-        .arg(nameOf(choices[0]))
-        .arg(choices[0].probability, 0, 'f', 4)
-        .arg(nameOf(choices[1]))
-        .arg(choices[1].probability, 0, 'f', 4);
+        .arg(nameOf(choices[0]), // at once: a token may be "%3"
+             chanceOf(choices[0]),
+             nameOf(choices[1]),
+             chanceOf(choices[1]));
 }
 
 QString meaningOf(const SideDifference& difference, bool isSampled) {
@@ -163,18 +166,37 @@ FigureTable sidesTable(const SideRun& run) {
     for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
         const bool hasBoth = i < left.size() && i < right.size();
         const auto gap = i < left.size() ? gapOf(left[i]) : std::nullopt;
-        table.rows.push_back({QString::number(i + 1),
-                              textOf(left, i),
-                              textOf(right, i),
-                              !hasBoth                    ? QString()
-                              : left[i].id == right[i].id ? tr("yes")
-                                                          : tr("no"),
-                              chanceOf(left, i),
-                              chanceOf(right, i),
-                              gap ? QString::fromStdString(left[i].choices[1].text) : QString(),
-                              gap ? numberCell(*gap) : QString()});
+        table.rows.push_back(
+            {QString::number(i + 1),
+             textOf(left, i),
+             textOf(right, i),
+             !hasBoth                    ? QString()
+             : left[i].id == right[i].id ? tr("yes")
+                                         : tr("no"),
+             chanceOf(left, i),
+             chanceOf(right, i),
+             gap ? visibleTokenText(QString::fromStdString(left[i].choices[1].text)) : QString(),
+             gap ? numberCell(*gap) : QString()});
     }
     return table;
+}
+
+QString closestCallsText(const SideComparison& compared) {
+    const QString what =
+        tr("Closest calls, where the model's first and second choice were nearly level.");
+    const double drift = compared.probabilityDrift;
+    if (compared.equal == 0)
+        return what; // no token has a probability on both sides
+    if (compared.areEqual())
+        return what + QLatin1Char(' ') +
+               (drift == 0.0
+                    ? tr("The probabilities of both sides are equal bit for bit.")
+                    : tr("The probabilities of both sides differ by at most %1.").arg(drift));
+    return what + QLatin1Char(' ') +
+           (drift == 0.0
+                ? tr("The tokens that are equal have probabilities that are equal bit for bit.")
+                : tr("The probabilities of the tokens that are equal differ by at most %1.")
+                      .arg(drift));
 }
 
 FigureTable closestCallsTable(const std::vector<CloseCall>& calls) {
@@ -187,9 +209,9 @@ FigureTable closestCallsTable(const std::vector<CloseCall>& calls) {
                     tr("Gap in logits")};
     for (const CloseCall& call : calls)
         table.rows.push_back({QString::number(call.position + 1),
-                              QString::fromStdString(call.first.text),
+                              visibleTokenText(QString::fromStdString(call.first.text)),
                               shareText(call.first.probability),
-                              QString::fromStdString(call.second.text),
+                              visibleTokenText(QString::fromStdString(call.second.text)),
                               shareText(call.second.probability),
                               call.isNearTie ? tr("%1, a near tie").arg(call.gap, 0, 'f', 5)
                                              : QString::number(call.gap, 'f', 3)});

@@ -31,6 +31,9 @@ QString sideFigures(const engine::SideAnswer& side, const SideRun& run, SideRun:
 /// All tokens of both sides.
 FigureTable sidesTable(const SideRun& run);
 
+/// What stands below them: how far the sides' probabilities agree, where there are two to compare.
+QString closestCallsText(const engine::SideComparison& compared);
+
 /// The tokens at which the model's two best ones were nearly level; rows for people.
 FigureTable closestCallsTable(const std::vector<engine::CloseCall>& calls);
 

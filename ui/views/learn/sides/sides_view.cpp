@@ -336,8 +336,9 @@ void SidesView::ask() {
     const bool isGiven = m_given && m_given->text.simplified() == words;
     const auto made = isGiven ? m_maker(m_given->text, m_given->question) : m_maker(words, 0);
     m_asked = made ? *made : *m_given; // its chat may not be shown any more
+    if (!made)
+        m_asked.prompt.sampling = store().sampling();
     m_model = QString::fromStdString(store().model()->model.name);
-    m_asked.prompt.sampling = store().sampling();
     // Two sides of one decoder are told apart.
     if (left->title == right->title) {
         left->title = tr("%1 (left)").arg(left->title);
@@ -414,13 +415,7 @@ void SidesView::showCalls() {
     m_shownCalls =
         isShown ? closestCalls(m_run.answer(SideRun::Left), kCallsShown) : std::vector<CloseCall>();
     m_callModel->setTable(closestCallsTable(m_shownCalls));
-    const double drift = m_run.comparison().probabilityDrift;
-    m_drift->setText(
-        drift == 0.0 ? tr("Closest calls, where the model's first and second choice were nearly "
-                          "level. The probabilities of both sides are equal bit for bit.")
-                     : tr("Closest calls, where the model's first and second choice were nearly "
-                          "level. The probabilities of both sides differ by at most %1.")
-                           .arg(drift));
+    m_drift->setText(closestCallsText(m_run.comparison()));
     sizeCalls();
 }
 

@@ -152,6 +152,8 @@ void SlowMotionView::listAnswers() {
     QVector<QPair<QString, qulonglong>> items;
     int place = 0;
     for (const Answer& candidate : store().answers().answers()) {
+        if (candidate.promptId >= kFirstHiddenPrompt)
+            continue; // of a search
         ++place;
         if (!candidate.steps.empty())
             items.append({titleOf(candidate, place), candidate.promptId});

@@ -19,13 +19,14 @@
 #include <QToolButton>
 
 #include <algorithm>
-#include <ranges>
 
 // Which round is shown and how the walk goes on. The widgets are built in slow_motion_page.cpp.
 
 namespace ui {
 
 using namespace engine;
+
+static_assert(RoundLog::kFirstHidden == kFirstHiddenPrompt);
 
 namespace {
 
@@ -102,9 +103,8 @@ void SlowMotionView::refreshView(Topics) {
     const Answer* shown = answer();
     const bool isGone =
         shown == nullptr || m_round < 0 || m_round >= static_cast<int>(shown->steps.size());
-    const Answer* newest = store().answers().latest();
-    const bool isOlder = !m_isChosen && newest != nullptr && newest->promptId != m_promptId &&
-                         !newest->steps.empty();
+    const Answer* newest = store().answers().latestShown();
+    const bool isOlder = !m_isChosen && newest != nullptr && newest->promptId != m_promptId;
     if (isGone || isOlder)
         chooseFirstRound();
     shown = answer();
@@ -131,13 +131,12 @@ void SlowMotionView::followSelection() {
 
 void SlowMotionView::chooseFirstRound() {
     m_isChosen = false;
-    for (const Answer& candidate : store().answers().answers() | std::views::reverse)
-        if (!candidate.steps.empty()) {
-            m_promptId = candidate.promptId;
-            m_round = bestRound(candidate, store().rounds());
-            makeScene(0);
-            return;
-        }
+    if (const Answer* newest = store().answers().latestShown()) {
+        m_promptId = newest->promptId;
+        m_round = bestRound(*newest, store().rounds());
+        makeScene(0);
+        return;
+    }
     m_promptId = 0;
     m_round = -1;
     m_scene.reset();

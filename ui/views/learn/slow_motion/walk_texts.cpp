@@ -25,7 +25,7 @@ int leftOut(const RoundWalk& walk) {
 }
 
 QString draftSentence(const RoundWalk& walk, const WordStyle& style) {
-    const auto guessed = static_cast<qint64>(walk.drafting.spine.size());
+    const auto guessed = static_cast<qint64>(walk.drafting.spine.size()) - walk.drafting.guessed;
     QString how;
     if (walk.drafting.passes() == 0)
         how = countText(walk.candidates(),
@@ -58,6 +58,11 @@ QString draftSentence(const RoundWalk& walk, const WordStyle& style) {
                   .arg(leftOut(walk))
                   .arg(2 * walk.layerCount)
                   .arg(inTurnText(guessed));
+    if (walk.drafting.guessed > 0)
+        how += QLatin1Char(' ') +
+               countText(walk.drafting.guessed,
+                         tr("1 more token follows from what was seen before; it took no pass."),
+                         tr("%1 more tokens follow from what was seen before; they took no pass."));
     const QString end = draftEndText(walk.drafting.end);
     if (end.isEmpty())
         return how;
@@ -70,6 +75,15 @@ QString widenSentence(const RoundWalk& walk) {
     if (walk.drafting.passes() == 0)
         return tr("There is more than one guess for some places, up to %1. All of them are "
                   "checked together.")
+            .arg(widest);
+    if (walk.widening.isByGuesses && walk.isByAdapter()) // which has alternatives of its own
+        return tr("Beside the first choices stand others, up to %1 at a place: what was seen "
+                  "before, and where the adapter was less sure, its next best one. They took no "
+                  "further pass, so they cost nothing yet.")
+            .arg(widest);
+    if (walk.widening.isByGuesses)
+        return tr("Beside the draft stand guesses from what was seen before, up to %1 choices at a "
+                  "place. They took no pass of the draft, so they cost nothing yet.")
             .arg(widest);
     return tr("Where the draft was less sure of its first choice, it adds the next best ones, up "
               "to %1 at a place. They come from the same passes, so they cost nothing yet.")
@@ -117,8 +131,12 @@ QString verifySentence(const RoundWalk& walk, const WordStyle& style) {
     if (!walk.verifying.knowsChoices)
         return pass + tr("It says at every row what it would write next. This recording is older "
                          "and has only the part of it that was written.");
-    return pass + tr("What it would have written itself at each place is %1.")
-                      .arg(style.word(tr("yellow"), WordTone::Flash));
+    const QString yellow = style.word(tr("yellow"), WordTone::Flash);
+    if (walk.isDrawn)
+        return pass + tr("What it has drawn at each place as far as the answer goes is %1; behind "
+                         "that, what it finds likeliest.")
+                          .arg(yellow);
+    return pass + tr("What it would have written itself at each place is %1.").arg(yellow);
 }
 
 QString acceptSentence(const RoundWalk& walk, const WordStyle& style) {
@@ -150,15 +168,35 @@ QString acceptSentence(const RoundWalk& walk, const WordStyle& style) {
         .arg(kept, style.word(tr("the rest is thrown away"), WordTone::Gone));
 }
 
+/// What is measured once more was known before: the set in use, or the best one so far.
+QString triedText(const RoundWalk& walk) {
+    if (!walk.trials.back().counts)
+        return tr("Between two rounds a choice of sublayers to leave out that is known already is "
+                  "measured on text that is already written.");
+    const auto count = std::ranges::count(walk.trials, true, &TrialFinished::counts);
+    return count == 1 ? tr("Between two rounds another choice of sublayers to leave out is tried "
+                           "on text that is already written.")
+                      : tr("Between two rounds %1 other choices of sublayers to leave out are "
+                           "tried on text that is already written; this is the last of them.")
+                            .arg(count);
+}
+
+QString outcomeText(const TrialFinished& trial) {
+    if (!trial.counts)
+        return tr("Nothing else changes.");
+    if (trial.isBest)
+        return trial.isBeside
+                   ? tr("That is the best so far. No draft leaves these sublayers out: the search "
+                        "runs beside the drafts.")
+                   : tr("That is the best so far, so drafts leave these sublayers out from now "
+                        "on.");
+    return trial.score > trial.best
+               ? tr("Drafts with it were not expected to be quicker, so nothing changes.")
+               : tr("That is no better than the best so far, so nothing changes.");
+}
+
 QString searchSentence(const RoundWalk& walk) {
     const TrialFinished& trial = walk.trials.back();
-    const QString tried =
-        walk.trials.size() == 1
-            ? tr("Between two rounds another choice of sublayers to leave out is tried on text "
-                 "that is already written.")
-            : tr("Between two rounds %1 other choices of sublayers to leave out are tried on "
-                 "text that is already written; this is the last of them.")
-                  .arg(walk.trials.size());
     const QString found =
         trial.ticks.empty()
             ? tr("It predicts %1 of it.").arg(shareText(trial.score))
@@ -166,10 +204,7 @@ QString searchSentence(const RoundWalk& walk) {
                         tr("It predicts %1 of the 1 token."),
                         tr("It predicts %2 of the %1 tokens."))
                   .arg(std::ranges::count_if(trial.ticks, [](int tick) { return tick != 0; }));
-    return tried + QLatin1Char(' ') + found + QLatin1Char(' ') +
-           (trial.isBest ? tr("That is the best so far, so drafts leave these sublayers out from "
-                              "now on.")
-                         : tr("That is no better than the best so far, so nothing changes."));
+    return triedText(walk) + QLatin1Char(' ') + found + QLatin1Char(' ') + outcomeText(trial);
 }
 
 } // namespace

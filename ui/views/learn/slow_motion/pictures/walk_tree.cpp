@@ -35,7 +35,9 @@ QString WalkTree::subtitle() const {
     switch (scene().current()) {
     case RoundStop::Draft:
         if (walk.drafting.passes() > 0)
-            return tr("the first choice of each pass");
+            return walk.drafting.guessed > 0
+                       ? tr("the first choice of each pass, and guesses that took none")
+                       : tr("the first choice of each pass");
         return static_cast<int>(walk.drafting.spine.size()) < walk.candidates()
                    ? tr("the first choices: %1 of the %2 guesses")
                          .arg(walk.drafting.spine.size())
@@ -247,10 +249,12 @@ void WalkTree::paintAlternatives(QPainter& painter,
         painter.setFont(theme().font(TextRole::Tiny));
         painter.setPen(colours.muted);
         const QRect room(at.alternatives, line.top(), at.model - at.alternatives, line.height());
-        painter.drawText(room,
-                         Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(
-                             tr("sure enough: none"), Qt::ElideRight, std::max(0, room.width())));
+        // Elsewhere a limit of the tree or the price of a row may have left them out.
+        const QString why = scene().walk.widening.schedule ? tr("sure enough: none") : tr("none");
+        painter.drawText(
+            room,
+            Qt::AlignVCenter,
+            painter.fontMetrics().elidedText(why, Qt::ElideRight, std::max(0, room.width())));
         return;
     }
     const int shown = std::min(count, m_shownAlternatives);
