@@ -214,8 +214,10 @@ void LinePlot::setEmptyNote(const EmptyNote& note) {
 
 void LinePlot::setSummary(const QString& sentence) {
     m_summary = sentence;
-    if (!m_summaryClock.isValid() || m_summaryClock.elapsed() >= kSummaryMs)
+    if (sentence.isEmpty() || !m_summaryClock.isValid() || m_summaryClock.elapsed() >= kSummaryMs)
         tellSummary();
+    if (sentence.isEmpty())
+        m_summaryClock.invalidate(); // the next sentence is news
 }
 
 void LinePlot::tellSummary() {
@@ -380,6 +382,7 @@ void LinePlot::prepare(QSize size) {
     const int share = kLargestDrawn / std::max(1, static_cast<int>(lines));
     for (SeriesGraph& graph : m_drawing->graphs)
         graph.feed(x, static_cast<std::size_t>(share));
+    updateReadout();
 }
 
 } // namespace ui

@@ -24,8 +24,9 @@ class Theme;
 /// Lines, steps and markers over one horizontal axis. It knows numbers, not decoders. It does not
 /// repaint by itself for new data: make all changes, then call refresh() once. Mouse: wheel zooms x
 /// (Shift: y), drag pans, double click goes home, a click chooses an x. Keys: arrows pan, + and -
-/// zoom, Home goes home, Shift+Left and Shift+Right read point by point, Return chooses the point
-/// read. Thread: UI.
+/// zoom (Page up and Page down: y), Home goes home, Shift+Left and Shift+Right read point by point,
+/// Shift+Up and Shift+Down in the series before and after, Return chooses the point read. Thread:
+/// UI.
 class LinePlot : public QWidget, public PictureSource {
     Q_OBJECT
 
@@ -109,6 +110,7 @@ public:
 signals:
     void actionRequested();     ///< the button of the empty note
     void pointChosen(double x); ///< a click or Return
+    void choiceTakenBack();     ///< that click began a double click, which means the way home
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -153,8 +155,12 @@ private:
     void setZoom(std::optional<PlotRange> x, std::optional<PlotRange> y);
     void readNearest(QPointF position);
     std::optional<PointChoice> neighbourOf(PointChoice choice, int direction) const;
+    std::optional<PointChoice> nearestIn(int series, double x) const;
     void readNeighbour(int direction);
+    void readSeries(int direction);
+    void readByKey(PointChoice choice);
     void setReadout(std::optional<PointChoice> choice);
+    bool updateReadout();
     void tellSummary();
     bool isPoint(int series, std::size_t index) const;
 
@@ -169,6 +175,7 @@ private:
     std::optional<PlotRange> m_zoomX;
     std::optional<PlotRange> m_zoomY;
     std::optional<Drag> m_drag;
+    bool m_hasChosen = false; ///< the newest press and release were a click
     std::optional<PointChoice> m_choice;
     QString m_summary;
     QElapsedTimer m_summaryClock;

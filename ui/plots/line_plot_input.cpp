@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace ui {
 
@@ -44,6 +46,8 @@ bool LinePlot::eventFilter(QObject* watched, QEvent* event) {
         return true;
     case QEvent::MouseButtonDblClick:
         m_drag.reset();
+        if (std::exchange(m_hasChosen, false))
+            emit choiceTakenBack();
         goHome();
         return true;
     case QEvent::Wheel:
@@ -88,6 +92,7 @@ void LinePlot::mouseMoved(const QMouseEvent& event) {
 void LinePlot::mouseReleased(const QMouseEvent& event) {
     const bool isClick = m_drag && !m_drag->isMoving && event.button() == Qt::LeftButton;
     m_drag.reset();
+    m_hasChosen = isClick;
     if (isClick)
         emit pointChosen(m_choice ? m_drawing->at(m_choice->series).points.at(m_choice->index).x
                                   : m_drawing->plot->xAxis->pixelToCoord(event.position().x()));
@@ -148,10 +153,16 @@ void LinePlot::keyPressEvent(QKeyEvent* event) {
         isReading ? readNeighbour(1) : pan(kPanPart, 0.0);
         return;
     case Qt::Key_Up:
-        pan(0.0, kPanPart);
+        isReading ? readSeries(-1) : pan(0.0, kPanPart);
         return;
     case Qt::Key_Down:
-        pan(0.0, -kPanPart);
+        isReading ? readSeries(1) : pan(0.0, -kPanPart);
+        return;
+    case Qt::Key_PageUp:
+        zoom(kZoomPerNotch, 0.5, true);
+        return;
+    case Qt::Key_PageDown:
+        zoom(1.0 / kZoomPerNotch, 0.5, true);
         return;
     case Qt::Key_Plus:
     case Qt::Key_Equal:
@@ -232,34 +243,86 @@ std::optional<LinePlot::PointChoice> LinePlot::neighbourOf(PointChoice choice,
     return std::nullopt;
 }
 
+/// The point of the series with the nearest x; none if it has no point.
+std::optional<LinePlot::PointChoice> LinePlot::nearestIn(int series, double x) const {
+    const PointPyramid& points = m_drawing->at(series).points;
+    const PointChoice at{series, points.lowerIndex(x)};
+    const auto before = neighbourOf(at, -1);
+    const bool isAt = at.index < points.size() && isPoint(series, at.index);
+    const auto behind = isAt ? std::optional(at) : neighbourOf(at, 1);
+    if (!before || !behind)
+        return before ? before : behind;
+    return x - points.at(before->index).x < points.at(behind->index).x - x ? before : behind;
+}
+
 void LinePlot::readNeighbour(int direction) {
     std::optional<PointChoice> next;
     if (m_choice)
         next = neighbourOf(*m_choice, direction);
-    // The first series that has a point, read from its newest one.
-    for (int series = 0; series < seriesCount() && !m_choice && !next; ++series)
-        if (isSeriesShown(series))
-            next = neighbourOf({series, pointCount(series)}, -1);
+    // The first series that has a point, read from the newest one that is seen.
+    const double behind = std::nextafter(shownX().to, std::numeric_limits<double>::max());
+    for (int series = 0; series < seriesCount() && !m_choice && !next; ++series) {
+        if (!isSeriesShown(series))
+            continue;
+        next = neighbourOf({series, m_drawing->at(series).points.lowerIndex(behind)}, -1);
+        if (!next)
+            next = nearestIn(series, behind);
+    }
     if (next)
-        setReadout(next);
+        readByKey(*next);
+}
+
+/// Each point can be read: those of the next series that has any, from the nearest one.
+void LinePlot::readSeries(int direction) {
+    if (!m_choice) {
+        readNeighbour(-1);
+        return;
+    }
+    const double x = m_drawing->at(m_choice->series).points.at(m_choice->index).x;
+    for (int series = m_choice->series + direction; series >= 0 && series < seriesCount();
+         series += direction) {
+        const auto next = isSeriesShown(series) ? nearestIn(series, x) : std::nullopt;
+        if (!next)
+            continue;
+        readByKey(*next);
+        return;
+    }
+}
+
+/// The point comes into sight, and a screen reader says it.
+void LinePlot::readByKey(PointChoice choice) {
+    setReadout(choice);
+    const double x = m_drawing->at(choice.series).points.at(choice.index).x;
+    const PlotRange shown = shownX();
+    if (!shown.contains(x))
+        setZoom(moved(shown, x - shown.from - shown.span() / 2.0), m_zoomY);
+    m_summaryClock.start(); // so that no summary talks over it
+    setAccessibleDescription(readoutText().replace(QChar('\n'), QStringLiteral(": ")));
 }
 
 void LinePlot::setReadout(std::optional<PointChoice> choice) {
-    const PlotState& state = m_drawing->state;
+    m_choice = choice;
+    if (updateReadout())
+        replotCursor();
+}
+
+/// In the words of the axis as it is now, which may count from the newest point. Returns whether
+/// they have changed.
+bool LinePlot::updateReadout() {
+    PlotState& state = m_drawing->state;
     std::optional<PlotReadout> readout;
-    if (choice) {
-        const PlotSeries& series = m_drawing->at(choice->series);
-        const PlotPoint point = series.points.at(choice->index);
+    if (m_choice) {
+        const PlotSeries& series = m_drawing->at(m_choice->series);
+        const PlotPoint point = series.points.at(m_choice->index);
         const QString x =
             state.xAxis.tickText ? state.xAxis.tickText(point.x) : plainNumber(point.x, 0);
         readout = PlotReadout{
             point, QStringLiteral("%1\n%2  %3").arg(series.form.name, plainNumber(point.y, 3), x)};
     }
-    m_choice = choice;
-    if (m_drawing->state.readout == readout)
-        return;
-    m_drawing->state.readout = readout;
-    replotCursor();
+    if (state.readout == readout)
+        return false;
+    state.readout = std::move(readout);
+    return true;
 }
 
 QString LinePlot::readoutText() const {

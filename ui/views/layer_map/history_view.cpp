@@ -3,6 +3,7 @@
 
 #include "ui/shell/widgets/live_label.h"
 #include "ui/shell/widgets/transport_button.h"
+#include "ui/theme/tip_text.h"
 #include "ui/views/layer_map/grid/grid_geometry.h"
 #include "ui/views/layer_map/history/column_slider.h"
 #include "ui/views/layer_map/history/history_columns.h"
@@ -19,7 +20,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <utility>
 
 namespace ui {
 
@@ -81,7 +81,10 @@ HistoryView::HistoryView(const ViewContext& viewContext, QWidget* parent)
     connect(m_play, &QToolButton::clicked, this, [this] { setPlaying(!m_isPlaying); });
     connect(m_backToLive, &QPushButton::clicked, this, &HistoryView::goToLive);
     connect(m_useSearch, &QPushButton::clicked, this, &HistoryView::useSearch);
-    connect(&viewContext.bridge, &EngineBridge::tickFinished, this, &HistoryView::playOn);
+    connect(&viewContext.bridge, &EngineBridge::tickFinished, this, [this] {
+        leaveGonePlace();
+        playOn();
+    });
     connect(&theme(), &Theme::changed, this, &HistoryView::styleParts);
     styleParts();
     updateAll();
@@ -152,13 +155,21 @@ void HistoryView::refreshView(Topics changed) {
     updateAll();
 }
 
-void HistoryView::updateAll() {
+/// A place belongs to the search of one model, decoder and task, and goes with it: also while this
+/// view is hidden, because other views follow it.
+void HistoryView::leaveGonePlace() {
+    const bool isOtherTask = m_task != store().search().task();
+    if (isOtherTask)
+        m_task = store().search().task();
     const auto index = selection().historyIndex();
-    const bool isOtherTask = std::exchange(m_task, store().search().task()) != m_task;
-    if (index && (isOtherTask || *index >= count())) {
-        selection().setHistoryIndex(std::nullopt);
-        context().bridge.markChanged(Topic::Selection);
-    }
+    if (!index || (!isOtherTask && *index < count()))
+        return;
+    selection().setHistoryIndex(std::nullopt);
+    context().bridge.markChanged(Topic::Selection);
+}
+
+void HistoryView::updateAll() {
+    leaveGonePlace();
     const BestSet* newest = store().search().current();
     m_columns->setColumns(historyColumns(store().search()),
                           newest == nullptr ? 0 : newest->change.plan.layerCount);
@@ -197,7 +208,7 @@ void HistoryView::updateInfo() {
                              columnWords(column),
                              QString::number(current() + 1),
                              QString::number(count())));
-    m_info->setToolTip(m_info->text());
+    setTip(*m_info, m_info->text());
 }
 
 /// Why there is no column, and how to get some.
@@ -212,9 +223,10 @@ void HistoryView::updateEmpty() {
                                                : columns + QLatin1Char(' ') + offer.reason);
 }
 
+/// The store may have columns by now that are not shown yet.
 void HistoryView::useSearch() {
     m_problem = useSearchingDecoder(store(), m_choices);
-    updateInfo();
+    updateAll();
 }
 
 void HistoryView::goTo(int index) {

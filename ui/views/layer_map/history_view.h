@@ -44,6 +44,7 @@ protected:
 private:
     void build();
     void styleParts();
+    void leaveGonePlace();
     void updateAll();
     void updateInfo();
     void updateEmpty();

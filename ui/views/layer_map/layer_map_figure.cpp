@@ -7,6 +7,11 @@
 
 #include <QPainter>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 namespace ui {
 
 namespace {
@@ -146,7 +151,11 @@ void LayerMapView::drawFigure(QPainter& painter, const QSize& size) {
                       theme().colours());
         }
     const int bottom = geometry.isMini ? geometry.numbers.bottom() : geometry.cells.bottom();
-    m_miniLegend->paint(painter, QRect(area.left(), bottom + 1, area.width(), legendHeight));
+    std::vector<LayerLegend::Item> items = m_miniLegend->items(); // with the numbers
+    std::ranges::move(markItems(state), std::back_inserter(items));
+    LayerLegend legend(theme());
+    legend.setItems(std::move(items));
+    legend.paint(painter, QRect(area.left(), bottom + 1, area.width(), legendHeight));
 }
 
 } // namespace ui

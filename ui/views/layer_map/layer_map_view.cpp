@@ -16,6 +16,7 @@
 #include <QPushButton>
 
 #include <algorithm>
+#include <iterator>
 
 namespace ui {
 
@@ -299,7 +300,6 @@ void LayerMapView::updateLegends() {
     const CellLook attention{Sublayer::Attention, true, false, false, false};
     const CellLook mlp{Sublayer::Mlp, true, false, false, false};
     const CellLook kept{Sublayer::Attention, false, false, false, false};
-    const CellLook locked{Sublayer::Attention, false, true, false, false};
     const bool isMini = m_grid->isMini();
     m_miniLegend->setVisible(isMini && m_notice->text().isEmpty());
     m_miniLegend->setItems({{attention, tr("%1 attention").arg(state.skipped.attention.size())},
@@ -309,19 +309,10 @@ void LayerMapView::updateLegends() {
         return;
     std::vector<LayerLegend::Item> items;
     if (!isMini && state.layerCount > 0)
-        items = {{attention, tr("attention skipped")},
-                 {mlp, tr("MLP skipped")},
-                 {kept, tr("kept")},
-                 {locked, tr("locked")}};
-    if (!items.empty() && !state.silentCopies.empty())
-        items.push_back({CellLook{.isCopy = true}, tr("silent copy")});
-    if (!items.empty() && state.hasDraftLayer)
-        items.push_back({CellLook{.isDraftLayer = true}, tr("draft layer")});
-    if (!items.empty() && state.reference) {
-        const int differing = engine::compareSkipSets(state.skipped, *state.reference).hamming();
-        items.push_back(
-            {kept, tr("differs from %1 (%2)").arg(state.referenceName).arg(differing), true});
-    }
+        items = {
+            {attention, tr("attention skipped")}, {mlp, tr("MLP skipped")}, {kept, tr("kept")}};
+    if (!items.empty())
+        std::ranges::move(markItems(state), std::back_inserter(items));
     m_titleLegend->setItems(std::move(items));
 }
 

@@ -81,7 +81,8 @@ std::optional<double> savedMsPerSublayer(const RunStore& store) {
     const SpanFigures chat = store.speed().chat();
     const auto factors = chat.factors();
     const BestSet* current = store.search().used();
-    if (!factors || current == nullptr)
+    const bool allSkip = store.decoder() == nullptr || store.decoder()->hasDraftRatio;
+    if (!factors || current == nullptr || !allSkip)
         return std::nullopt;
     const std::size_t count = sizeOf(leftOutBy(current->change.plan));
     const bool isOneSize = std::ranges::all_of(store.search().bestSets(), [&](const BestSet& set) {

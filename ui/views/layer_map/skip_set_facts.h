@@ -49,7 +49,8 @@ differenceText(const engine::SkipSet& set, const engine::SkipSet& reference, con
 std::vector<int> silentCopies(const RunStore& store, int layerCount);
 
 /// Milliseconds that one skipped sublayer saves in a draft pass, averaged over all that are
-/// skipped; none until measured, or when the sets of this run were not of one size.
+/// skipped; none until measured, or when the sets of this run were not of one size, or when the
+/// decoder drafts in other ways, too.
 std::optional<double> savedMsPerSublayer(const RunStore& store);
 
 /// How many rounds of an answer were drafted by the layer of a draft adapter. A plain value.

@@ -118,10 +118,24 @@ MatchnessStrip::MatchnessStrip(const Theme& theme, QWidget* parent)
 }
 
 void MatchnessStrip::setCells(std::vector<StripCell> cells) {
+    const int place = placeOfKeyboard();
     if (!m_model.setCells(std::move(cells)))
         return;
     arrange();
+    returnTo(place);
     updateGeometry();
+}
+
+int MatchnessStrip::placeOfKeyboard() const {
+    const QModelIndex at = currentIndex();
+    return at.isValid() ? at.row() * m_model.columnCount() + at.column() : -1;
+}
+
+/// Other guesses, or lines of another length, leave the keyboard at its token.
+void MatchnessStrip::returnTo(int place) {
+    const int columns = m_model.columnCount();
+    if (place >= 0 && place < static_cast<int>(m_model.cells().size()))
+        setCurrentIndex(m_model.index(place / columns, place % columns));
 }
 
 int MatchnessStrip::columnsFor(int width) const {
@@ -137,7 +151,10 @@ int MatchnessStrip::columnsFor(int width) const {
 void MatchnessStrip::arrange() {
     const int width = viewport()->width();
     const int columns = columnsFor(width);
+    const int place = placeOfKeyboard();
     m_model.setColumns(columns);
+    if (placeOfKeyboard() != place)
+        returnTo(place);
     const int cellWidth = std::min(width / columns, m_theme.scaled(kCellWidth) * 3 / 2);
     horizontalHeader()->setDefaultSectionSize(std::max(1, cellWidth));
     verticalHeader()->setDefaultSectionSize(m_theme.scaled(kCellHeight));

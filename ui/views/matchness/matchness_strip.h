@@ -34,6 +34,8 @@ private:
     void arrange();
     void restyle();
     int columnsFor(int width) const;
+    int placeOfKeyboard() const;
+    void returnTo(int place);
 
     const Theme& m_theme;
     StripModel m_model;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ui {
 
@@ -48,21 +49,25 @@ MatchnessView::MatchnessView(const ViewContext& context, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_plot);
     connect(m_plot, &LinePlot::pointChosen, this, &MatchnessView::choosePlace);
+    connect(m_plot, &LinePlot::choiceTakenBack, this, [this] { goTo(m_placeBefore); });
     connect(m_plot, &LinePlot::actionRequested, this, &MatchnessView::useSearch);
     refreshView({});
 }
 
 void MatchnessView::makePlot() {
     m_plot = new LinePlot(theme(), tr("Matchness of each candidate set"), this);
+    AxisForm x;
+    x.title = tr("search step");
+    x.tickCount = 5;
+    m_table.header << x.title;
     for (const TrialLook look : kLooks) {
         const TrialSign sign = trialSign(look);
         m_series[static_cast<std::size_t>(look)] =
             m_plot->addSeries({sign.name, sign.colour, LineForm::None, Dash::Solid, sign.marker});
+        m_table.header << sign.name;
     }
     m_bestSeries = m_plot->addSeries({tr("current set"), &Colours::text, LineForm::Step});
-    AxisForm x;
-    x.title = tr("search step");
-    x.tickCount = 5;
+    m_table.header << tr("current set");
     AxisForm y;
     y.tickCount = 6;
     m_plot->setXAxis(x);
@@ -115,12 +120,22 @@ void MatchnessView::refreshView(Topics changed) {
                                 tr("now %1, 1 set tried").arg(shareText(trials.back().best)),
                                 tr("now %1, %2 sets tried")
                                     .arg(shareText(trials.back().best), QStringLiteral("%1"))));
-    if (!trials.empty())
-        m_plot->setSummary(countText(store().search().countedTrials(),
-                                     tr("The current set has matchness %2 after 1 search step."),
-                                     tr("The current set has matchness %2 after %1 search steps."))
-                               .arg(QString::number(trials.back().best, 'f', 3)));
+    m_plot->setSummary(summary());
     m_plot->refresh();
+}
+
+/// In words; nothing while nothing is measured. The line holds the score before until a new set has
+/// one of its own.
+QString MatchnessView::summary() const {
+    const SearchLog& search = store().search();
+    if (search.trials().empty())
+        return {};
+    if (search.current() != nullptr && !search.current()->trial)
+        return tr("This set has not been scored yet.");
+    return countText(search.countedTrials(),
+                     tr("The current set has matchness %2 after 1 search step."),
+                     tr("The current set has matchness %2 after %1 search steps."))
+        .arg(QString::number(search.trials().back().best, 'f', 3));
 }
 
 void MatchnessView::takeTrials() {
@@ -129,6 +144,7 @@ void MatchnessView::takeTrials() {
         trials.size() < m_taken || (m_taken > 0 && trials[m_taken - 1].time != m_takenUntil);
     if (isAnew) {
         m_plot->clearPoints();
+        m_table.rows.clear();
         m_taken = 0;
         m_lowest = 1.0;
     }
@@ -138,6 +154,11 @@ void MatchnessView::takeTrials() {
         m_plot->append(m_series[static_cast<std::size_t>(trialLook(trial.kind))],
                        {place, trial.score});
         m_plot->append(m_bestSeries, {place, trial.best});
+        QStringList row(m_table.header.size());
+        row.first() = numberCell(place);
+        row[static_cast<qsizetype>(trialLook(trial.kind)) + 1] = numberCell(trial.score);
+        row.last() = numberCell(trial.best);
+        m_table.rows.push_back(std::move(row));
         m_lowest = std::min({m_lowest, trial.score, trial.best});
         m_takenUntil = trial.time;
     }
@@ -202,11 +223,16 @@ void MatchnessView::updateCursor() {
 }
 
 void MatchnessView::choosePlace(double place) {
-    selection().setHistoryIndex(historyIndexAt(store().search(), place));
+    m_placeBefore = selection().historyIndex();
+    goTo(historyIndexAt(store().search(), place));
+}
+
+void MatchnessView::goTo(std::optional<int> index) {
+    selection().setHistoryIndex(index);
     updateCursor();
 }
 
-FigureTable MatchnessView::table() const { return m_plot->table(); }
+FigureTable MatchnessView::table() const { return m_table; }
 
 void MatchnessView::drawFigure(QPainter& painter, const QSize& size) {
     paintPicture(*m_plot, painter, size);

@@ -31,10 +31,12 @@ protected:
 private:
     void makePlot();
     void takeTrials();
+    QString summary() const;
     void updateAxes();
     void updateCursor();
     std::optional<double> stopScore() const;
     void choosePlace(double place);
+    void goTo(std::optional<int> index);
     void showEmptyNote();
     void useSearch();
 
@@ -43,9 +45,11 @@ private:
     std::array<int, 6> m_series{}; ///< [TrialLook]
     int m_bestSeries = 0;
     std::size_t m_taken = 0;
-    double m_takenUntil = 0.0; ///< time of the newest trial taken
-    double m_lowest = 1.0;     ///< score
-    QString m_problem;         ///< with choosing the decoder that searches
+    double m_takenUntil = 0.0;        ///< time of the newest trial taken
+    FigureTable m_table;              ///< a row for each of them, with the current set behind it
+    std::optional<int> m_placeBefore; ///< in the history, before the newest click
+    double m_lowest = 1.0;            ///< score
+    QString m_problem;                ///< with choosing the decoder that searches
 };
 
 } // namespace ui

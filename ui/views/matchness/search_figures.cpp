@@ -186,7 +186,8 @@ std::optional<int> historyIndexAt(const SearchLog& search, double place) {
     int index = 0;
     for (std::size_t i = 0; i < sets.size() && sets[i].place <= place + 0.5; ++i)
         index = static_cast<int>(i);
-    return index;
+    // As in the history: the newest set is the live one.
+    return index + 1 < static_cast<int>(sets.size()) ? std::optional(index) : std::nullopt;
 }
 
 std::vector<StripCell> stripCells(const engine::TrialFinished& trial) {

@@ -103,6 +103,8 @@ std::optional<GainFinding> gainFinding(const RunStore& store) {
         finding.measured =
             *chat.baselineMs * static_cast<double>(total.ownTokens()) / total.ownMs();
     finding.inChat = chat.speedup().value_or(finding.expectedFull);
+    const std::vector<SpanMark>& marks = store.speed().marks();
+    finding.span = {store.speed().number(), marks.empty() ? 0 : marks.back().point};
     return finding;
 }
 

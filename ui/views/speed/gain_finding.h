@@ -36,6 +36,8 @@ struct GainFinding {
     std::optional<double> measured = {}; ///< all its own steps, without the search
     double inChat = 0.0;                 ///< as shown for this chat in every view, including the
                                          ///< search
+    /// Of the log and the first point of its span: with others it is judged anew.
+    std::pair<int, std::int64_t> span = {};
 
     /// The acceptance at which drafting would be as fast as vanilla, at these costs and this M;
     /// none when no acceptance would do.

@@ -9,6 +9,8 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace ui {
 
 namespace {
@@ -59,6 +61,8 @@ void NoGainNotice::update(const std::optional<GainFinding>& finding) {
         hide();
         return;
     }
+    if (std::exchange(m_span, finding->span) != finding->span)
+        m_isDismissed = m_isSaid = false;
     m_isSaid = isWithoutGain(*finding, m_isSaid);
     if (!m_isSaid || m_isDismissed) {
         hide();
@@ -144,6 +148,8 @@ void NoGainNotice::restyle() {
     for (QLabel* name : m_names)
         name->setFont(m_theme.font(TextRole::Small));
     m_conclusion->setFont(m_theme.font(TextRole::Small));
+    if (m_isArithmeticShown)
+        writeArithmetic(); // whose values have fonts of their own
 }
 
 } // namespace ui

@@ -25,8 +25,8 @@ public:
     /// The brief form leaves room for the widgets below it, and shows the numbers on request.
     explicit NoGainNotice(const Theme& theme, bool isBrief = false, QWidget* parent = nullptr);
 
-    /// Sets the current finding; none while too little is measured, which also forgets that the
-    /// user has closed it.
+    /// Sets the current finding; none while too little is measured. That, and a finding of other
+    /// settings or another chat, forgets that the user has closed it.
     void update(const std::optional<GainFinding>& finding);
 
     bool isSaid() const { return m_isSaid; }
@@ -59,6 +59,7 @@ private:
     std::vector<QLabel*> m_values;
     QLabel* m_conclusion = nullptr;
     std::optional<GainFinding> m_finding; ///< finding that is shown
+    std::pair<int, std::int64_t> m_span;  ///< of the newest finding
     bool m_isSaid = false;
     bool m_isDismissed = false;
     bool m_isArithmeticShown = false;

@@ -20,7 +20,8 @@ namespace {
 
 constexpr double kUnitTolerance = 5e-3; ///< a baseline that moves less leaves the lines as they are
 constexpr double kGridStep = 0.4;       ///< of the speedup axis: its ends lie on ticks
-constexpr double kHighestSpeedup = 5.0; ///< so that one extreme step does not flatten all others
+constexpr double kHighestSpeedup = 5.0; ///< so that one extreme step does not flatten all others;
+                                        ///< what is as fast over 2 s is seen whole
 constexpr double kExpectedShown = 1.5;  ///< times what was measured, and no further up
 constexpr double kSpanBefore = 0.15;    ///< share of the newest span's time that is also shown of
                                         ///< the span before
@@ -304,16 +305,22 @@ PlotRange SpeedView::yRange() const {
     if (isInTokensPerSecond() && !vanillaMs())
         high = 0.0;
     const double from = xRange().from;
+    double highestNow = 0.0; // of the coloured line
+    const auto include = [&](double raw, double now) {
+        low = std::min({low, raw, now});
+        high = std::max({high, raw, now});
+        highestNow = std::max(highestNow, now);
+    };
     const auto& samples = m_curve.samples();
     for (auto sample = samples.rbegin(); sample != samples.rend() && sample->seconds >= from;
-         ++sample) {
-        low = std::min(low, valueOf(sample->tokensPerMs, sample->plainMs));
-        high = std::max(high, valueOf(sample->tokensPerMs, sample->plainMs));
-    }
+         ++sample)
+        include(valueOf(sample->tokensPerMs, sample->plainMs),
+                valueOf(sample->nowPerMs, sample->plainMs));
     // The curve ends at the headline's speed; the .4 s that are not over yet alone would jump.
-    if (const auto open = m_curve.openSample())
-        high = std::max(
-            high, valueOf(samples.empty() ? open->tokensPerMs : open->nowPerMs, open->plainMs));
+    if (const auto open = m_curve.openSample()) {
+        const double now = valueOf(open->nowPerMs, open->plainMs);
+        include(samples.empty() ? valueOf(open->tokensPerMs, open->plainMs) : now, now);
+    }
     // Expected speedups are shown if they do not flatten the measured ones.
     const double most = kExpectedShown * high;
     for (const ExpectedSpeed& speed : m_expected)
@@ -321,7 +328,7 @@ PlotRange SpeedView::yRange() const {
             high = std::max(high, (speed.speedup + 0.1) * one);
     if (isInTokensPerSecond())
         return {0.0, high > 0.0 ? 1.1 * high : 1.0};
-    high = std::min(high, kHighestSpeedup);
+    high = std::max(std::min(high, kHighestSpeedup), highestNow);
     return {std::max(0.0, 1.0 - kGridStep * std::ceil((1.0 - low) / kGridStep - 1e-9)),
             1.0 + kGridStep * std::ceil((high - 1.0) / kGridStep - 1e-9)};
 }

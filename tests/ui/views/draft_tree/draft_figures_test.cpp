@@ -88,6 +88,7 @@ private slots:
         m_stage->tell(promptFinished(1));
         PromptStarted goesOn = promptStarted(2);
         goesOn.continuesLast = true;
+        goesOn.firstStep = 2;
         m_stage->tell(goesOn);
         m_stage->tell(draftStep(2, 0, {"on"}, 1, "."));
         for (const View* view : {static_cast<View*>(&tree), static_cast<View*>(&mask)})

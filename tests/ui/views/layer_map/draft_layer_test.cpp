@@ -147,6 +147,30 @@ private slots:
         QCOMPARE(m_run->engine->sent.size(), sent);
     }
 
+    /// Auto drafts in other ways, too, and one that costs no pass would make each sublayer dear.
+    void timeSavedIsNotToldWhereNotAllDraftsSkip() {
+        for (const bool allSkip : {true, false}) {
+            LayerMapRun run(kLayers);
+            run.begin();
+            engine::DecoderInfo info = searchingDecoderInfo();
+            info.hasDraftRatio = allSkip;
+            run.engine->say(engine::DecoderChosen{info, searchingSettings()});
+            run.install(run.plan({1, 3}, {2}), "start");
+            run.engine->say(promptStarted(1));
+            for (int step = 0; step < 2; ++step)
+                run.engine->say(plainStep(1, step, "a", 20.0));
+            engine::DecodeMetrics total;
+            total.rounds = 1;
+            total.tokens = 3;
+            total.accepted = total.draftSteps = 2;
+            total.draftMs = 28.0;
+            total.verifyMs = 20.0;
+            run.engine->say(statistics(total));
+            run.bridge->tick();
+            QCOMPARE(savedMsPerSublayer(run.store).has_value(), allSkip);
+        }
+    }
+
     void theKeyboardStaysWhereItWas() {
         beginWithAPlan();
         QTableView& table = m_view->grid().table();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/ui/support/shown_words.h"
 #include "tests/ui/views/layer_map/layer_map_run.h"
 #include "ui/shell/widgets/live_label.h"
 #include "ui/views/layer_map/history/column_slider.h"
@@ -9,9 +10,11 @@
 #include "ui/views/matchness/matchness_view.h"
 #include "ui/views/matchness/strip_view.h"
 
+#include <QHelpEvent>
 #include <QPainter>
 #include <QPushButton>
 #include <QTest>
+#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -316,6 +319,45 @@ private slots:
         m_run->bridge->tick();
         QCOMPARE(m_run->selection.historyIndex(), std::optional<int>());
         QVERIFY(m_view->columns().columns().empty());
+    }
+
+    /// The layer map of the chat would show a step of the next model's search.
+    void aHiddenHistoryLetsGoOfThePlaceToo() {
+        search(3);
+        key(Qt::Key_Left);
+        QVERIFY(m_run->selection.historyIndex());
+        m_view->hide();
+        search(3); // begins with a model
+        QCOMPARE(m_run->selection.historyIndex(), std::optional<int>());
+    }
+
+    /// Its offer stays on the screen while another view has chosen the decoder.
+    void aFrozenHistoryTakesItsOfferThoughThereAreColumns() {
+        m_run->begin();
+        m_view->setFrozen(true);
+        m_run->install(m_run->plan({1, 3}, {2}), "start");
+        m_run->bridge->tick();
+        QVERIFY(m_view->columns().columns().empty());
+        for (QPushButton* button : m_view->findChildren<QPushButton*>())
+            if (button->accessibleName() == QStringLiteral("Use the decoder that searches"))
+                button->click();
+        QCOMPARE(m_view->columns().columns().size(), std::size_t(1));
+    }
+
+    /// A recording of others may say anything.
+    void tipsShowTheNameOfAKindAsItIs() {
+        m_run->begin();
+        m_run->tryPlan(m_run->plan({2}, {4}), "<b>odd</b>", 20, true);
+        m_run->bridge->tick();
+        const QString name = QStringLiteral("<b>odd</b>");
+        for (const LiveLabel* label : m_view->findChildren<LiveLabel*>())
+            if (label->text().contains(name))
+                QVERIFY2(shownTip(label->toolTip()).contains(name), qPrintable(label->toolTip()));
+        const QPoint place = m_view->columns().rect().center();
+        QHelpEvent help(QEvent::ToolTip, place, m_view->columns().mapToGlobal(place));
+        QCoreApplication::sendEvent(&m_view->columns(), &help);
+        QVERIFY2(shownTip(QToolTip::text()).contains(name), qPrintable(QToolTip::text()));
+        QToolTip::hideText();
     }
 
     void onlyNewColumnsAreDrawnAndScrubbingDrawsNone() {

@@ -59,6 +59,25 @@ private slots:
         QVERIFY(m_view->notice().contains(path));
     }
 
+    void aSavedSetIsNamedAfterItsOwnTaskAndTheWholeModel() {
+        engine::ModelLoaded loaded = loadedModel(6);
+        loaded.path = "/models/Qwen2.5-0.5B";
+        m_run->engine->say(loaded);
+        engine::PromptStarted started = promptStarted(1);
+        started.task = "code";
+        m_run->engine->say(started);
+        m_run->install(m_run->plan({1, 3}, {2}), "start");
+        started = promptStarted(2);
+        started.task = "math"; // for which nothing was searched yet
+        m_run->engine->say(started);
+        m_run->bridge->tick();
+        const QString path = m_folder.filePath(QStringLiteral("named.json"));
+        m_view->setActions().saveTo(path);
+        const auto sets = readSkipSets(path, 6);
+        QVERIFY(sets.hasValue());
+        QCOMPARE(sets.value().begin()->first, std::string("Qwen2.5-0.5B_code"));
+    }
+
     void aLoadedSetIsTheManualSet() {
         m_view->setActions().loadFrom(fileWith(R"({"a_chat":{"attention":[2,4],"mlp":[1]}})"));
         QCOMPARE(manualSetSent(), QStringLiteral(R"({"attention":[2,4],"mlp":[1]})"));

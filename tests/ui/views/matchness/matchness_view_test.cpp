@@ -134,6 +134,70 @@ private slots:
         QVERIFY(!stage.selection.historyIndex());
     }
 
+    /// Beside the newest set there is no step to click on where the axis ends with it.
+    void theNewestSetIsTheLiveOne() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        view.show();
+        saySearch(stage);
+        stage.settle();
+        QCOMPARE(stage.store.search().bestSets().back().place, 400);
+        emit view.plot().pointChosen(310.0);
+        QVERIFY(stage.selection.historyIndex());
+        emit view.plot().pointChosen(400.0);
+        QVERIFY(!stage.selection.historyIndex());
+    }
+
+    void theWayHomeLeavesThePlaceInTheHistory() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        view.show();
+        saySearch(stage);
+        stage.settle();
+        emit view.plot().pointChosen(310.0); // the first half of a double click
+        emit view.plot().choiceTakenBack();
+        QVERIFY(!stage.selection.historyIndex());
+    }
+
+    /// In the plot's own table, what is scored again would stand beside the line of before.
+    void theTableHasARowForEachTrial() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        view.show();
+        stage.say(windowTrial("random", 1, 20, 20));
+        engine::TrialFinished again = windowTrial("rescore", 1, 14, 14);
+        again.counts = false;
+        stage.say(again);
+        stage.settle();
+        const FigureTable table = view.table();
+        QCOMPARE(table.header.size(), 8);
+        QCOMPARE(table.rows.size(), 2u);
+        QCOMPARE(table.rows[0], QStringList({"1", "0.625", "", "", "", "", "", "0.625"}));
+        QCOMPARE(table.rows[1], QStringList({"1", "", "", "", "", "0.4375", "", "0.4375"}));
+    }
+
+    void aScreenReaderHearsNoScoreOfAnotherSet() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        view.show();
+        stage.say(windowTrial("random", 1, 20, 20));
+        stage.say(paperPlan());
+        stage.settle();
+        QVERIFY(view.plot().accessibleDescription().contains("0.625"));
+        engine::PlanChanged byHand = paperPlan(2);
+        byHand.plan.skipped.mlp.pop_back();
+        byHand.reason = "manual";
+        stage.say(byHand);
+        stage.settle();
+        QFocusEvent focus(QEvent::FocusIn, Qt::TabFocusReason);
+        QCoreApplication::sendEvent(&view.plot(), &focus);
+        QCOMPARE(view.plot().accessibleDescription(),
+                 QStringLiteral("This set has not been scored yet."));
+        stage.say(loadedModel());
+        stage.settle();
+        QVERIFY(view.plot().accessibleDescription().isEmpty());
+    }
+
     void theLegendHasAllMarksOfASearch() {
         ViewStage stage;
         MatchnessView view(stage.context());
@@ -257,6 +321,8 @@ private slots:
         QCOMPARE(shownTip(strip.currentIndex().data(Qt::ToolTipRole).toString()),
                  strip.currentIndex().data(Qt::AccessibleTextRole).toString());
         QVERIFY(!strip.accessibleName().isEmpty());
+        strip.setCells({{"the", "a", false}, {"hands", "", true}}); // a better set was found
+        QCOMPARE(strip.currentIndex().column(), 1);
     }
 
     void anEmptyStripSaysWhatItWillShow() {

@@ -168,6 +168,7 @@ private slots:
         m_stage->tell(promptFinished(1));
         PromptStarted goesOn = promptStarted(2);
         goesOn.continuesLast = true;
+        goesOn.firstStep = 1;
         m_stage->tell(goesOn);
         m_stage->tell(stepWith(2, 0, {poolTable(4)}));
         QCOMPARE(m_view->subtitle(), QStringLiteral("Pool, decode step 2"));

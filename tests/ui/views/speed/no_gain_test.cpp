@@ -4,6 +4,7 @@
 #include "ui/views/speed/gain_finding.h"
 #include "ui/views/speed/no_gain_notice.h"
 
+#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
@@ -119,6 +120,42 @@ private slots:
         sayBaseline(stage, 1);
         stage.settle();
         QVERIFY(!notice->isVisible());
+    }
+
+    /// Studio asks only behind an answer, which is long enough to be judged at once.
+    void whatWasClosedIsToldOfOtherSettings() {
+        ViewStage stage;
+        NoGainNotice notice(stage.theme);
+        sayBaseline(stage);
+        stage.say(losingTotals());
+        notice.update(gainFinding(stage.store));
+        QVERIFY(!notice.isHidden());
+        emit notice.findChild<Banner*>()->closed();
+        notice.update(gainFinding(stage.store));
+        QVERIFY(notice.isHidden());
+        stage.say(engine::SpanStarted{2, engine::SpanCause::Settings});
+        stage.say(losingTotals());
+        notice.update(gainFinding(stage.store));
+        QVERIFY(!notice.isHidden());
+    }
+
+    void theNumbersGrowWithTheText() {
+        ViewStage stage;
+        NoGainNotice notice(stage.theme);
+        sayBaseline(stage);
+        stage.say(losingTotals());
+        notice.update(gainFinding(stage.store));
+        buttonOf(notice, "Why?")->click();
+        const auto sizeOfNumber = [&notice] {
+            for (const QLabel* label : notice.findChildren<QLabel*>())
+                if (label->text() == QStringLiteral("148 / 251 = .59"))
+                    return label->font().pixelSize();
+            return 0;
+        };
+        const int before = sizeOfNumber();
+        QVERIFY(before > 0);
+        stage.theme.setTextPercent(150);
+        QVERIFY(sizeOfNumber() > before);
     }
 
     /// The notice advises auto, but not to one who has chosen it.

@@ -46,6 +46,27 @@ private slots:
         QVERIFY(view.plot().shownY().to >= now - 1e-6);
     }
 
+    /// An answer that copies its text may be faster than the axis usually reaches.
+    void theCurveIsSeenHoweverFastItIs() {
+        ShownSpeed shown(QSize(452, 260));
+        auto& [stage, view] = shown;
+        sayBaseline(stage);
+        stage.say(promptStarted(2));
+        for (int round = 0; round < 20; ++round) {
+            engine::StepFinished step =
+                draftStep(2, round, std::vector<std::string>(11, "a"), 11, "b");
+            step.draftMs = 0.0;
+            step.verifyMs = 1.5 * kPlainStepMs; // twelve tokens
+            step.otherMs = 0.0;
+            stage.say(step);
+        }
+        stage.settle();
+        const double now = *stage.store.speed().now().speedup();
+        QVERIFY2(qAbs(now - 8.0) < 0.1, qPrintable(QString::number(now)));
+        QVERIFY2(view.plot().shownY().to >= now - 1e-6,
+                 qPrintable(QString::number(view.plot().shownY().to)));
+    }
+
     /// Its curve would be left with a few pixels.
     void aNarrowViewLeavesEquationSixToTheTable() {
         ShownSpeed shown(QSize(298, 170));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/editing/skip_set_actions.h"
 
+#include "ui/files/clean_path.h"
 #include "ui/shell/figure_text.h"
 #include "ui/views/layer_map/editing/skip_set_files.h"
 
@@ -45,14 +46,16 @@ int SkipSetActions::layerCount() const {
     return model == nullptr ? 0 : model->model.layerCount;
 }
 
-/// "model_task", as published sets are named.
+/// "model_task", as published sets are named: the task is that of the sets, whatever is answered
+/// since. A model's folder may have a point in its name.
 std::string SkipSetActions::entryName() const {
     const engine::ModelLoaded* model = m_context.store.model();
-    const Answer* answer = m_context.store.answers().latest();
-    const QString path = model == nullptr ? tr("model") : QString::fromStdString(model->path);
-    const std::string task =
-        answer == nullptr || answer->task.empty() ? std::string("chat") : answer->task;
-    return QFileInfo(path).completeBaseName().toStdString() + "_" + task;
+    const QFileInfo file(model == nullptr ? tr("model")
+                                          : cleanPath(QString::fromStdString(model->path)));
+    const bool isGguf = file.suffix().compare(QLatin1String("gguf"), Qt::CaseInsensitive) == 0;
+    const QString name = isGguf ? file.completeBaseName() : file.fileName();
+    const std::string& task = m_context.store.search().task();
+    return name.toStdString() + "_" + (task.empty() ? std::string("chat") : task);
 }
 
 void SkipSetActions::tellNothingShown() {

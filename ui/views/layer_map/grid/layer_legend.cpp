@@ -82,4 +82,21 @@ void LayerLegend::paint(QPainter& painter, const QRect& area) const {
     }
 }
 
+std::vector<LayerLegend::Item> markItems(const LayerMapState& state) {
+    std::vector<LayerLegend::Item> items = {
+        {CellLook{.isLocked = true}, LayerLegend::tr("locked")}};
+    if (!state.silentCopies.empty())
+        items.push_back({CellLook{.isCopy = true}, LayerLegend::tr("silent copy")});
+    if (state.hasDraftLayer)
+        items.push_back({CellLook{.isDraftLayer = true}, LayerLegend::tr("draft layer")});
+    if (state.reference) {
+        const int differing = engine::compareSkipSets(state.skipped, *state.reference).hamming();
+        items.push_back(
+            {CellLook(),
+             LayerLegend::tr("differs from %1 (%2)").arg(state.referenceName).arg(differing),
+             true});
+    }
+    return items;
+}
+
 } // namespace ui

@@ -48,4 +48,7 @@ private:
     std::vector<Item> m_items;
 };
 
+/// What a map marks besides skipped and kept.
+std::vector<LayerLegend::Item> markItems(const LayerMapState& state);
+
 } // namespace ui

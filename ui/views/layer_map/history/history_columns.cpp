@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/layer_map/history/history_columns.h"
 
+#include "ui/theme/tip_text.h"
 #include "ui/views/layer_map/history/history_painting.h"
 
 #include <QHelpEvent>
@@ -235,7 +236,7 @@ bool HistoryColumns::event(QEvent* event) {
     const HistoryColumn& column = m_columns[static_cast<std::size_t>(index)];
     const QString words =
         tr("Search step %1 · %2").arg(QString::number(column.step), columnWords(column));
-    QToolTip::showText(help->globalPos(), words, this);
+    QToolTip::showText(help->globalPos(), tipOf(words), this);
     return true;
 }
 
