@@ -278,8 +278,7 @@ void MessageBody::copyCode(const CodeCopyButton* button) {
         m_buttons[i]->setCopied(m_buttons[i] == button);
         if (m_buttons[i] != button)
             continue;
-        const SourceRange range = sourceOf(m_layout.blocks()[m_buttonBlocks[i]]);
-        QGuiApplication::clipboard()->setText(copiedText(m_layout, range));
+        QGuiApplication::clipboard()->setText(copiedCode(m_layout.blocks()[m_buttonBlocks[i]]));
     }
 }
 

@@ -18,6 +18,10 @@ public:
     void addBlock(const BlockView& block) {
         part(block.isTight() ? QStringLiteral("\n") : QStringLiteral("\n\n"));
         addMarkers(block);
+        addParts(block);
+    }
+
+    void addParts(const BlockView& block) {
         std::optional<std::size_t> before;
         for (std::size_t i = 0; i < block.parts().size(); ++i) {
             const TextPiece& piece = block.parts()[i].piece;
@@ -100,6 +104,12 @@ QString copiedText(const MessageLayout& layout, SourceRange range, FormulaForm f
         if (own.begin >= 0 && own.end > range.begin && own.begin < range.end)
             writer.addBlock(block);
     }
+    return writer.text();
+}
+
+QString copiedCode(const BlockView& block) {
+    CopyWriter writer(sourceOf(block), FormulaForm::Source);
+    writer.addParts(block);
     return writer.text();
 }
 

@@ -88,6 +88,9 @@ private:
 QString
 copiedText(const MessageLayout& layout, SourceRange range, FormulaForm form = FormulaForm::Source);
 
+/// The lines of a block of code, without the mark of the list item that it may begin.
+QString copiedCode(const BlockView& block);
+
 /// The first shown source character of a block and the end of its last one.
 SourceRange sourceOf(const BlockView& block);
 

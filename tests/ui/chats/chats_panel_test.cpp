@@ -10,6 +10,7 @@
 #include <QListView>
 #include <QMenu>
 #include <QMimeData>
+#include <QPointer>
 #include <QTemporaryDir>
 
 using namespace ui;
@@ -147,6 +148,39 @@ private slots:
         QCOMPARE(chatOf(*m_store, m_newest).record.title, QStringLiteral("renamed"));
     }
 
+    void whatIsTypedOfANameOutlivesTheEndOfAnAnswer() {
+        m_panel->setCurrentChat(m_newest);
+        list().setFocus();
+        list().setCurrentIndex(list().model()->index(0, 0));
+        QTest::keyClick(&list(), Qt::Key_F2);
+        const QPointer<QLineEdit> editor = list().viewport()->findChild<QLineEdit*>();
+        QVERIFY(!editor.isNull());
+        editor->selectAll();
+        QTest::keyClicks(editor.data(), QStringLiteral("half a na"));
+        QSignalSpy changed(list().model(), &QAbstractItemModel::dataChanged);
+        m_store->appendMessage(userMessage(m_newest, 0, QStringLiteral("an answer")));
+        QTRY_VERIFY(!changed.isEmpty());
+        QVERIFY(!editor.isNull());
+        QCOMPARE(editor->text(), QStringLiteral("half a na"));
+        QTest::keyClick(editor.data(), Qt::Key_Return);
+        QTRY_COMPARE(title(0), QStringLiteral("half a na"));
+    }
+
+    void enterRightBehindTheWordsGoesToWhatTheyFind() {
+        QSignalSpy chosen(m_panel.get(), &ChatsPanel::chatChosen);
+        m_panel->focusFilter();
+        filter().setText(QStringLiteral("midd")); // the list still shows all chats
+        QTest::keyClick(&filter(), Qt::Key_Return);
+        QTRY_COMPARE(chosen.count(), 1);
+        const ChatId found = chosen.first().first().toLongLong();
+        QCOMPARE(chatOf(*m_store, found).record.title, QStringLiteral("middle"));
+        filter().setText(QStringLiteral("old"));
+        QTest::keyClick(&filter(), Qt::Key_Return);
+        filter().setText(QStringLiteral("new")); // who goes on typing does not go there
+        QTRY_COMPARE(titles(), QStringList{QStringLiteral("newest")});
+        QCOMPARE(chosen.count(), 1);
+    }
+
     void theFilterNarrowsAndEscapeClearsIt() {
         m_panel->focusFilter();
         QTest::keyClicks(&filter(), QStringLiteral("midd"));
@@ -265,6 +299,24 @@ private slots:
         QTRY_COMPARE(chatOf(*m_store, m_oldest).record.folder, QStringLiteral("b"));
         QCOMPARE(chatOf(*m_store, m_newest).record.folder, QStringLiteral("b"));
         QTRY_COMPARE(scope().findText(QStringLiteral("a")), -1);
+    }
+
+    void aFolderThatIsShownIsStillShownByItsNewName() {
+        m_store->setFolder(m_newest, QStringLiteral("a"));
+        m_store->setFolder(m_oldest, QStringLiteral("a"));
+        QTRY_VERIFY(scope().findText(QStringLiteral("a")) >= 0);
+        showScope(QStringLiteral("a"));
+        QTRY_COMPARE(rowCount(), 2);
+        openMenu(0);
+        QVERIFY(entry(QStringLiteral("Rename \"a\"...")) != nullptr);
+        entry(QStringLiteral("Rename \"a\"..."))->trigger();
+        auto* dialog = m_panel->findChild<QInputDialog*>();
+        QVERIFY(dialog != nullptr);
+        dialog->setTextValue(QStringLiteral("b"));
+        dialog->accept();
+        QTRY_COMPARE(scope().findText(QStringLiteral("a")), -1);
+        QCOMPARE(scope().currentText(), QStringLiteral("b"));
+        QTRY_COMPARE(rowCount(), 2);
     }
 
     void withoutTheKeyboardInTheListCommandsMeanTheChatThatIsShown() {

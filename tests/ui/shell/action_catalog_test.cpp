@@ -176,6 +176,33 @@ private slots:
         QVERIFY(!saysConflict());
         QCOMPARE(edit->keySequence(), QKeySequence(QStringLiteral("Ctrl+W")));
     }
+
+    /// The field waits a second for further keys.
+    void keysThatWereJustTypedAreKeptWhenAnotherActionIsChosenOrTheListIsClosed() {
+        ShortcutList list(m_theme, *m_catalog);
+        list.show();
+        auto* table = list.findChild<QTableView*>();
+        auto* edit = list.findChild<QKeySequenceEdit*>();
+        table->selectRow(0);
+        QTest::keyClick(edit, Qt::Key_J, Qt::ControlModifier);
+        table->selectRow(1);
+        QCOMPARE(keysOf("file.open"), keys("Ctrl+J"));
+        QCOMPARE(keysOf("file.close"), keys("Ctrl+W"));
+        QCOMPARE(edit->keySequence(), QKeySequence(QStringLiteral("Ctrl+W")));
+        QTest::keyClick(edit, Qt::Key_L, Qt::ControlModifier);
+        list.reject();
+        QCOMPARE(keysOf("file.close"), keys("Ctrl+L"));
+    }
+
+    void aModifierAloneTakesNoKeysAway() {
+        ShortcutList list(m_theme, *m_catalog);
+        list.show();
+        auto* edit = list.findChild<QKeySequenceEdit*>();
+        QTest::keyPress(edit, Qt::Key_Shift);
+        emit edit->editingFinished(); // as when Tab leads back to the table
+        QCOMPARE(keysOf("file.open"), keys("Ctrl+O"));
+        QCOMPARE(edit->keySequence(), QKeySequence(QStringLiteral("Ctrl+O")));
+    }
 };
 
 QTEST_MAIN(ActionCatalogTest)

@@ -125,6 +125,16 @@ private slots:
         QVERIFY(m_messages->notices()[0]->sentence.contains(QStringLiteral("chosen.csv")));
     }
 
+    void underAnotherEndingIsSavedWhatTheMenuSaid() {
+        choose("Save data as CSV...");
+        auto* dialog = m_window->findChild<QFileDialog*>();
+        QVERIFY(dialog != nullptr);
+        emit dialog->fileSelected(path("chosen.txt"));
+        QVERIFY(support::fileBytes(path("chosen.txt")).startsWith("Step,"));
+        emit dialog->fileSelected(path("chosen.png"));
+        QVERIFY(!QImage(path("chosen.png")).isNull());
+    }
+
     void aViewThatIsGoneBeforeItsFileIsChosenIsLeftAlone() {
         choose("Save as PNG...");
         auto* dialog = m_window->findChild<QFileDialog*>();

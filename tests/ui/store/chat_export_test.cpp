@@ -111,6 +111,14 @@ private slots:
         QVERIFY(!chatToHtml(chat, false).contains("<span"));
     }
 
+    void eachLineOfHtmlHasTheDirectionOfItsOwnLetters() {
+        const QString style = textBetween(QString::fromUtf8(chatToHtml(hostileChat(), false)),
+                                          QStringLiteral("<style>"),
+                                          QStringLiteral("</style>"));
+        const QRegularExpression rule(QStringLiteral("\\.text \\{[^}]*unicode-bidi: plaintext;"));
+        QVERIFY(rule.match(style).hasMatch());
+    }
+
     void aTokenThatTheUserChoseHasNoStep() {
         Chat chat = hostileChat();
         chat.messages[1].tokens[1].step = kChosenByUser;

@@ -227,6 +227,7 @@ private slots:
         row("other JSON among chats", '[' + good + R"(,{"a":1}])", 1, 1, "1 of the 2 entries");
         row("one of it", '[' + good + R"(,{"a":1}])", 1, 1, "is not a chat in a known format");
         row("no JSON", "Dear diary", 0, 0, "not valid JSON at byte 0");
+        row("other JSON, then none", R"({"a":1} oops)", 0, 0, "Nothing of it was imported");
         row("a number behind", '[' + good + ", 5]", 1, 0, "Everything before it was imported");
         row("cut in a chat", '[' + good + ',' + good.chopped(9), 1, 0, "ends in the middle");
         row("cut behind a chat", '[' + good + ',', 1, 0, "ends in the middle");
@@ -290,6 +291,44 @@ private slots:
         QCOMPARE(file.readAll(), content);
     }
 
+    void whatIsNoChatIsToldAlsoInFrontOfAFault() {
+        const QString path =
+            write(QStringLiteral("some.json"), '[' + shareGpt("good") + R"(,{"a":1}, 5])");
+        const ImportSlice slice = importOf({path});
+        QCOMPARE(slice.chats.size(), 1);
+        QCOMPARE(slice.leftOut, 1);
+        QCOMPARE(slice.problems.size(), 2);
+        QVERIFY(slice.problems[0].contains(QStringLiteral("Everything before it was imported")));
+        QVERIFY(slice.problems[1].contains(QStringLiteral("1 of the 2 entries")));
+    }
+
+    void aThreadWhoseOwnFileCannotBeReadIsLeftOut() {
+        QDir().mkpath(m_folder->filePath(QStringLiteral("t/thread.json"))); // a folder
+        const QString lines =
+            write(QStringLiteral("t/messages.jsonl"), R"({"role":"user","content":"a"})");
+        const ImportSlice slice = importOf({lines});
+        QCOMPARE(slice.chats.size(), 0);
+        QCOMPARE(slice.leftOut, 1);
+        QCOMPARE(slice.problems.size(), 1);
+        QVERIFY(slice.problems.first().contains(QStringLiteral("thread.json cannot be read")));
+    }
+
+    void namesAreShortAndInOneLine() {
+        ForeignChat foreign;
+        foreign.record.title = QStringLiteral("A title\nof many words ").repeated(10'000);
+        foreign.record.folder = QStringLiteral(" Thesis\n");
+        ForeignTurn& turn = addTurn(foreign, {});
+        turn.role = QStringLiteral("user");
+        turn.message.text = QString(59, u'x') + QStringLiteral("\U0001F600 and more");
+        const ImportedChat imported = chatOf(foreign);
+        QVERIFY(imported.chat.has_value());
+        QVERIFY(imported.chat->record.title.size() <= 200);
+        QVERIFY(imported.chat->record.title.startsWith(QStringLiteral("A title of many")));
+        QCOMPARE(imported.chat->record.folder, QStringLiteral("Thesis"));
+        foreign.record.title.clear();
+        QCOMPARE(chatOf(foreign).chat->record.title, QString(59, u'x'));
+    }
+
     void aThreadWithABrokenLineIsLeftOutWhole() {
         write(QStringLiteral("t/thread.json"), R"({"title":"Boats"})");
         write(QStringLiteral("t/messages.jsonl"),
@@ -318,8 +357,9 @@ private slots:
     void aFolderGivesAllChatsBelowIt() {
         write(QStringLiteral("a/one.json"), shareGpt("one"));
         write(QStringLiteral("a/b/two.jsonl"), shareGpt("two") + '\n' + shareGpt("three"));
+        write(QStringLiteral("a/FOUR.JSON"), shareGpt("four"));
         write(QStringLiteral("a/picture.png"), "no chat");
-        QCOMPARE(importOf({m_folder->path()}).chats.size(), 3);
+        QCOMPARE(importOf({m_folder->path()}).chats.size(), 4);
         QCOMPARE(importOf({m_folder->path()}).problems, QStringList());
         QDir().mkpath(m_folder->filePath(QStringLiteral("empty")));
         const QString empty = m_folder->filePath(QStringLiteral("empty"));

@@ -331,6 +331,9 @@ private slots:
         QTest::newRow("injection") << QStringLiteral("'; DROP TABLE chats; --") << QStringList{};
         QTest::newRow("Chinese") << QStringLiteral("帆船") << QStringList{sea};
         QTest::newRow("umlaut, other case") << QStringLiteral("STRÖMUNG") << QStringList{sea};
+        QTest::newRow("the same, by scan") << QStringLiteral("STRÖMUNG by") << QStringList{sea};
+        QTest::newRow("very many words")
+            << QStringLiteral("by wind ").repeated(700) << QStringList{sea};
     }
 
     void searchFindsTitlesAndMessages() {
@@ -359,6 +362,13 @@ private slots:
         QCOMPARE(matches.size(), 1);
         QVERIFY(matches.first().excerpt.contains(QStringLiteral("needle in the")));
         QVERIFY(matches.first().excerpt.size() <= 130);
+        const QString faces = QStringLiteral("\U0001F600").repeated(100);
+        store.appendMessage(userMessage(chat, 0, faces + QStringLiteral("apin") + faces));
+        const auto cut = answerTo<QList<ChatMatch>>([&](QObject* context, auto done) {
+            store.searchChats(QStringLiteral("pin"), context, done);
+        });
+        QCOMPARE(cut.size(), 1);
+        QVERIFY(cut.first().excerpt.isValidUtf16());
     }
 
     void aSearchLooksIntoFilesThatWentAlong_data() {

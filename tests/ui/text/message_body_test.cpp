@@ -4,6 +4,9 @@
 #include "ui/markdown/formula_finder.h"
 #include "ui/text/message_body.h"
 
+#include <QAbstractButton>
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QImage>
 #include <QPaintEvent>
 #include <QPainter>
@@ -230,6 +233,18 @@ private slots:
             QCOMPARE(body.selectedText(), expected);
             QCOMPARE(body.selectionStart(), 0);
         }
+    }
+
+    void theButtonOfACodeBlockCopiesTheCodeAlone() {
+        const Theme theme;
+        MessageBody body(theme);
+        body.resize(kWidth, 200);
+        body.setMessage(QStringLiteral("1. ```sh\n   cd a\n\n   ls\n   ```\n"), {});
+        auto* button = body.findChild<QAbstractButton*>();
+        QVERIFY(button != nullptr);
+        button->click();
+        QCOMPARE(QGuiApplication::clipboard()->text(), QStringLiteral("cd a\n\nls"));
+        QCOMPARE(body.plainText(), QStringLiteral("1. cd a\n\nls"));
     }
 
     void cellsWithoutTextKeepTheirColumnsInACopy() {

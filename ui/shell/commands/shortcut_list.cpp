@@ -108,10 +108,10 @@ ShortcutList::ShortcutList(const Theme& theme, ActionCatalog& catalog, QWidget* 
             &QLineEdit::textChanged,
             m_filtered,
             &QSortFilterProxyModel::setFilterFixedString);
-    connect(m_table->selectionModel(),
-            &QItemSelectionModel::currentRowChanged,
-            this,
-            &ShortcutList::showChosen);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
+        changeKeys();
+        showChosen();
+    });
     connect(m_keys, &QKeySequenceEdit::editingFinished, this, &ShortcutList::changeKeys);
     connect(m_reset, &QPushButton::clicked, this, [this] {
         m_catalog.resetKeys(chosenId());
@@ -126,15 +126,21 @@ QString ShortcutList::chosenId() const {
     return row.isValid() ? m_model->id(row.row()) : QString();
 }
 
+void ShortcutList::done(int result) {
+    changeKeys();
+    QDialog::done(result);
+}
+
 void ShortcutList::showChosen() {
-    const QAction* action = m_catalog.find(chosenId());
+    m_shownId = chosenId();
+    const QAction* action = m_catalog.find(m_shownId);
     m_keys->setEnabled(action != nullptr);
     m_reset->setEnabled(action != nullptr);
     m_conflict->clear();
     if (action == nullptr)
         return;
     m_keys->setKeySequence(action->shortcut());
-    const QStringList conflicts = m_catalog.conflicts(chosenId());
+    const QStringList conflicts = m_catalog.conflicts(m_shownId);
     if (!conflicts.isEmpty())
         m_conflict->setText(
             tr("These keys are also used by: %1. None of these actions works until one of them is "
@@ -142,13 +148,16 @@ void ShortcutList::showChosen() {
                 .arg(conflicts.join(QStringLiteral(", "))));
 }
 
+/// The field says that it is finished only a second after the last key; who goes on before means
+/// these keys, too. A modifier alone empties it, as in Shift+Tab, and means nothing.
 void ShortcutList::changeKeys() {
-    const QString id = chosenId();
+    const QString id = m_shownId;
     const QAction* action = m_catalog.find(id);
-    if (action == nullptr || m_keys->keySequence() == action->shortcut())
-        return;
     const QKeySequence keys = m_keys->keySequence();
-    m_catalog.setKeys(id, keys.isEmpty() ? QList<QKeySequence>() : QList<QKeySequence>{keys});
+    if (action == nullptr || keys == action->shortcut())
+        return;
+    if (!keys.isEmpty())
+        m_catalog.setKeys(id, {keys});
     showChosen();
 }
 

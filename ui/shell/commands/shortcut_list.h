@@ -44,6 +44,8 @@ class ShortcutList : public QDialog {
 public:
     ShortcutList(const Theme& theme, ActionCatalog& catalog, QWidget* parent = nullptr);
 
+    void done(int result) override;
+
 private:
     QString chosenId() const;
     void showChosen();
@@ -57,6 +59,7 @@ private:
     QKeySequenceEdit* m_keys;
     QPushButton* m_reset;
     QLabel* m_conflict;
+    QString m_shownId; ///< the action whose keys are in the field
 };
 
 } // namespace ui

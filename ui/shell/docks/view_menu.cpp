@@ -9,6 +9,7 @@
 #include <QClipboard>
 #include <QDialog>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QHeaderView>
 #include <QLabel>
 #include <QMenu>
@@ -34,11 +35,14 @@ QString endingOf(int format) {
 
 } // namespace
 
-QString saveView(View& view, const QString& path) {
+QString saveView(View& view, const QString& path, const QString& otherwise) {
+    const QString ending = QFileInfo(path).suffix().toLower();
+    const bool isKnown = ending == endingOf(0) || ending == endingOf(1) || ending == endingOf(2);
+    const QString form = isKnown ? ending : otherwise;
     std::optional<QString> error;
-    if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
+    if (form == endingOf(0))
         error = saveSvg(view, path);
-    else if (path.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive))
+    else if (form == endingOf(2))
         error = saveCsv(view.table(), path);
     else
         error = savePng(view, path);
@@ -115,10 +119,10 @@ void ViewMenu::askToSave(View* view, Format format) {
     connect(dialog,
             &QFileDialog::fileSelected,
             this,
-            [this, view = QPointer(view)](const QString& path) {
+            [this, view = QPointer(view), ending](const QString& path) {
                 if (!view)
                     return;
-                const QString error = saveView(*view, path);
+                const QString error = saveView(*view, path, ending);
                 if (!error.isEmpty())
                     m_messages.show({Notice::Kind::Error,
                                      QStringLiteral("save_view"),

@@ -38,8 +38,9 @@ private:
     QWidget* m_window;
 };
 
-/// Writes a view's picture ("svg", "png") or numbers ("csv") by the path's ending; a sentence for
-/// the user on an error, empty when the file is there.
-QString saveView(View& view, const QString& path);
+/// Writes a view's picture ("svg", "png") or numbers ("csv") by the path's ending, or as
+/// `otherwise` says where it has none of these; a sentence for the user on an error, empty when the
+/// file is there.
+QString saveView(View& view, const QString& path, const QString& otherwise = QStringLiteral("png"));
 
 } // namespace ui

@@ -27,6 +27,7 @@ constexpr const char* kPageHead = R"(<!DOCTYPE html>
 body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24; background: #fff;
   font: 15px/1.6 Inter, system-ui, sans-serif; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1rem; margin: 1.6rem 0 .3rem; }
+h1, h2, .text { unicode-bidi: plaintext; } /* each line in the direction of its first letter */
 .text { white-space: pre-wrap; overflow-wrap: anywhere; }
 .user { background: #f1f3f5; padding: .1rem .8rem .6rem; }
 .figures, .legend { color: #57606a; font-size: .85rem; }

@@ -26,6 +26,11 @@ const QStringList kSuffixes = {QStringLiteral("json"), QStringLiteral("jsonl")};
 
 QString shown(const QString& path) { return QDir::toNativeSeparators(path); }
 
+QString unreadable(const QFile& file) {
+    return Import::tr("%1 cannot be read (%2). Allow reading it, then import it again.")
+        .arg(shown(file.fileName()), file.errorString());
+}
+
 /// Why an object of the file cannot be read; `offset` is its place in the file.
 QString faultOf(const QJsonParseError& error, qint64 offset) {
     const qint64 place = offset + error.offset;
@@ -91,7 +96,7 @@ void ChatImport::findFilesIn(const QString& path, ImportSlice& slice) {
     for (int i = 0; i < m_mostEntries && entries.hasNext(); ++i) {
         const QFileInfo file(entries.next());
         const bool isThreads = file.fileName() == kLinesFile && file.dir().exists(kThreadFile);
-        if (!isThreads && kSuffixes.contains(file.suffix()))
+        if (!isThreads && kSuffixes.contains(file.suffix().toLower()))
             m_files.append(file.filePath());
     }
     if (entries.hasNext())
@@ -113,6 +118,7 @@ void ChatImport::openNext(ImportSlice& slice) {
     QString path = m_files.takeFirst();
     m_number = 0;
     m_unknown = 0;
+    m_imported = 0;
     m_thread = {};
     m_lines.clear();
     m_lineBytes = 0;
@@ -124,6 +130,8 @@ void ChatImport::openNext(ImportSlice& slice) {
         QJsonParseError error{};
         if (thread.open(QIODevice::ReadOnly))
             m_thread = QJsonDocument::fromJson(thread.read(kMostChatBytes), &error).object();
+        else
+            m_threadFault = unreadable(thread);
         if (error.error != QJsonParseError::NoError)
             m_threadFault = faultOf(error, 0);
         path = info.dir().filePath(kLinesFile);
@@ -133,8 +141,7 @@ void ChatImport::openNext(ImportSlice& slice) {
         m_pieces = std::make_unique<JsonPieces>(*m_file, kMostChatBytes);
         return;
     }
-    slice.problems += Import::tr("%1 cannot be read (%2). Allow reading it, then import it again.")
-                          .arg(shown(path), m_file->errorString());
+    slice.problems += unreadable(*m_file);
     m_file.reset();
 }
 
@@ -196,6 +203,7 @@ void ChatImport::take(const QJsonObject& json, ImportSlice& slice) {
     if (!imported.reason.isEmpty())
         slice.problems += Import::tr("%1: %2").arg(nameOfChat(title), imported.reason);
     slice.chats.append(std::move(*imported.chat));
+    ++m_imported;
 }
 
 void ChatImport::leaveOut(const QString& title, const QString& reason, ImportSlice& slice) {
@@ -224,7 +232,7 @@ void ChatImport::closeFile(ImportSlice& slice) {
         leaveOut(m_thread.value(QLatin1String("title")).toString(), m_threadFault, slice);
     else if (m_isThread)
         take({}, slice);
-    else if (fault.isEmpty())
+    else if (fault.isEmpty() || m_imported > 0)
         tellUnknown(slice);
     m_before += m_file->size();
     m_pieces.reset();
@@ -253,9 +261,9 @@ void ChatImport::tellUnknown(ImportSlice& slice) const {
 QString ChatImport::faultSentence() const {
     const QString path = shown(m_file->fileName());
     const QString place = QString::number(m_pieces->offset());
-    const QString kept = m_isThread      ? Import::tr("This thread was left out.")
-                         : m_number == 0 ? Import::tr("Nothing of it was imported.")
-                                         : Import::tr("Everything before it was imported.");
+    const QString kept = m_isThread        ? Import::tr("This thread was left out.")
+                         : m_imported == 0 ? Import::tr("Nothing of it was imported.")
+                                           : Import::tr("Everything before it was imported.");
     switch (m_pieces->fault()) {
     case JsonPieces::Fault::None:
         return {};

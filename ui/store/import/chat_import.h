@@ -62,6 +62,7 @@ private:
     std::unique_ptr<JsonPieces> m_pieces;
     int m_number = 0;           ///< of the chat in its file, from 1
     int m_unknown = 0;          ///< objects of the file that are no chats
+    int m_imported = 0;         ///< chats of the file
     bool m_isThread = false;    ///< the lines of a thread of Jan are being read
     QJsonObject m_thread;       ///< its thread.json
     QList<QJsonObject> m_lines; ///< its messages so far

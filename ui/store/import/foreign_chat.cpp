@@ -16,6 +16,15 @@ struct ForeignText {
 };
 
 constexpr int kTitleLength = 60;
+constexpr int kLongestName = 200;
+
+/// In one line, and not longer than lists can show: they measure all of it whenever they are drawn.
+QString nameOf(const QString& written, qsizetype longest) {
+    QString name = written.simplified().left(longest);
+    if (!name.isEmpty() && name.back().isHighSurrogate()) // half a character
+        name.chop(1);
+    return name;
+}
 
 enum class Role { User, Assistant, System, Unknown };
 
@@ -92,6 +101,7 @@ private:
                        "or remove the answer, then import it again.")
                 .arg(place + 1);
         StoredMessage message = turn.message;
+        message.figures.modelName = nameOf(message.figures.modelName, kLongestName);
         message.parentId = parent;
         message.role = role == Role::User ? MessageRole::User : MessageRole::Assistant;
         if (role == Role::User && !followsAnswer)
@@ -135,9 +145,11 @@ private:
             record.leafId = m_ids.value(m_foreign.turns.last().id);
         if (record.leafId == 0)
             record.leafId = m_chat.messages.last().id;
-        record.title = record.title.simplified();
+        for (QString* name :
+             {&record.title, &record.folder, &record.modelName, &record.decoderName})
+            *name = nameOf(*name, kLongestName);
         if (record.title.isEmpty())
-            record.title = m_chat.messages.first().text.simplified().left(kTitleLength);
+            record.title = nameOf(m_chat.messages.first().text, kTitleLength);
         if (record.title.isEmpty())
             record.title = ForeignText::tr("Imported chat");
         if (record.createdMs == 0)

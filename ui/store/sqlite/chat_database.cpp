@@ -4,6 +4,7 @@
 #include "ui/files/whole_file.h"
 #include "ui/store/sqlite/chat_queries.h"
 #include "ui/store/sqlite/chat_schema.h"
+#include "ui/store/sqlite/searched_text.h"
 
 #include <QDateTime>
 #include <QDir>
@@ -48,6 +49,18 @@ int codeOf(const QString& verdict) {
     static const QRegularExpression told(QStringLiteral("error code=(\\d+)"));
     const int code = told.match(verdict).captured(1).toInt();
     return isReadFailure(code) ? code : SQLITE_CORRUPT;
+}
+
+QString valueText(sqlite3_value* value) {
+    const auto* units = static_cast<const QChar*>(sqlite3_value_text16(value));
+    return QString(units, sqlite3_value_bytes16(value) / 2);
+}
+
+/// holds_all(text, words with a space between two): see containsAll(). SQLite's own LIKE knows the
+/// case of ASCII letters only, and cannot be asked for very many words.
+void holdsAll(sqlite3_context* context, int, sqlite3_value** values) {
+    const QStringList words = valueText(values[1]).split(u' ', Qt::SkipEmptyParts);
+    sqlite3_result_int(context, containsAll(valueText(values[0]), words) ? 1 : 0);
 }
 
 } // namespace
@@ -134,6 +147,15 @@ void ChatDatabase::harden() {
     sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, kLongestValueBytes);
     run(QStringLiteral("PRAGMA cell_size_check = ON"));
+    sqlite3_create_function_v2(raw,
+                               "holds_all",
+                               2,
+                               SQLITE_UTF16 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
+                               nullptr,
+                               &holdsAll,
+                               nullptr,
+                               nullptr,
+                               nullptr);
 }
 
 std::optional<StoreFault> ChatDatabase::check() {

@@ -112,12 +112,6 @@ QString fullTextTerm(const QStringList& words) {
     return terms.join(QLatin1String(" AND "));
 }
 
-QString likePattern(QString word) {
-    for (const char16_t special : {u'\\', u'%', u'_'})
-        word.replace(QChar(special), QString(u'\\') + QChar(special));
-    return u'%' + word + u'%';
-}
-
 // The texts are read last, and only those of the requested messages.
 QString matchStatement(const QString& condition) {
     return QStringLiteral("SELECT m.chat, m.id, m.text, m.attachments FROM messages m JOIN"
@@ -136,13 +130,10 @@ QSqlQuery fullTextQuery(const QSqlDatabase& database, const QStringList& words) 
     return query;
 }
 
-QSqlQuery likeQuery(const QSqlDatabase& database, const QStringList& words) {
-    const QStringList conditions(words.size(),
-                                 searchedTextExpression().prepend(u'(') +
-                                     QLatin1String(") LIKE ? ESCAPE '\\'"));
-    QSqlQuery query = prepared(database, matchStatement(conditions.join(QLatin1String(" AND "))));
-    for (const QString& word : words)
-        query.addBindValue(likePattern(word));
+QSqlQuery scanQuery(const QSqlDatabase& database, const QStringList& words) {
+    QSqlQuery query = prepared(
+        database, matchStatement(QStringLiteral("holds_all(%1, ?)").arg(searchedTextExpression())));
+    query.addBindValue(words.join(u' '));
     return query;
 }
 
@@ -303,11 +294,11 @@ std::optional<QList<MessageMatch>> findMessages(const QSqlDatabase& database,
         hasFullText && std::all_of(words.cbegin(), words.cend(), [](const QString& word) {
             return word.toUcs4().size() >= kShortestIndexedWord;
         });
-    QSqlQuery query = isIndexed ? fullTextQuery(database, words) : likeQuery(database, words);
+    QSqlQuery query = isIndexed ? fullTextQuery(database, words) : scanQuery(database, words);
     query.addBindValue(mostOfChat);
     bool isDone = query.exec();
     if (!isDone && isIndexed) {
-        query = likeQuery(database, words);
+        query = scanQuery(database, words);
         query.addBindValue(mostOfChat);
         isDone = query.exec();
     }

@@ -42,8 +42,9 @@ struct MessageMatch {
     QString excerpt; ///< see excerptOf()
 };
 
-/// Messages that contain all of `words` (plain text, no wildcards; see searchedText()), of each
-/// chat the newest ones, at most `mostOfChat`.
+/// Messages that contain all of `words` (plain text without spaces, no wildcards; see
+/// searchedText()), of each chat the newest ones, at most `mostOfChat`. `database` is a
+/// ChatDatabase's connection, which knows holds_all().
 std::optional<QList<MessageMatch>> findMessages(const QSqlDatabase& database,
                                                 const QStringList& words,
                                                 int mostOfChat,

@@ -21,6 +21,10 @@ qsizetype placeOf(const QString& text, const QStringList& words) {
 QString around(const QString& text, qsizetype place) {
     const qsizetype begin = std::max<qsizetype>(0, place - kExcerptBefore);
     QString excerpt = text.mid(begin, kExcerptLength).simplified();
+    if (!excerpt.isEmpty() && excerpt.front().isLowSurrogate()) // half a character
+        excerpt.remove(0, 1);
+    if (!excerpt.isEmpty() && excerpt.back().isHighSurrogate())
+        excerpt.chop(1);
     if (begin > 0)
         excerpt.prepend(u'\u2026');
     return excerpt;

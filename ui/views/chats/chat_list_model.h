@@ -45,6 +45,9 @@ public:
 
     const QString& filter() const { return m_filter; }
 
+    /// Whether the rows are still those of before: loaded() will be emitted.
+    bool isLoading() const { return m_isAsking; }
+
     /// Shows only these chats, also in search results. Emits loaded() when done.
     void setScope(const ChatScope& scope);
 

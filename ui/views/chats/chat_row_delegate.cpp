@@ -144,6 +144,13 @@ QWidget* ChatRowDelegate::createEditor(QWidget* parent,
     return editor;
 }
 
+/// What was typed stays when the chat changes meanwhile, as when an answer in it ends.
+void ChatRowDelegate::setEditorData(QWidget* editor, const QModelIndex& index) const {
+    const auto* line = qobject_cast<const QLineEdit*>(editor);
+    if (line == nullptr || !line->isModified())
+        QStyledItemDelegate::setEditorData(editor, index);
+}
+
 void ChatRowDelegate::updateEditorGeometry(QWidget* editor,
                                            const QStyleOptionViewItem& option,
                                            const QModelIndex& index) const {

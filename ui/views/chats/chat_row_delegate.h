@@ -29,6 +29,8 @@ public:
                           const QStyleOptionViewItem& option,
                           const QModelIndex& index) const override;
 
+    void setEditorData(QWidget* editor, const QModelIndex& index) const override;
+
     void updateEditorGeometry(QWidget* editor,
                               const QStyleOptionViewItem& option,
                               const QModelIndex& index) const override;

@@ -23,6 +23,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace ui {
 
@@ -68,6 +69,8 @@ ChatsPanel::ChatsPanel(const Theme& theme, ChatStore& store, QWidget* parent)
     connect(m_model, &ChatListModel::loaded, this, [this] {
         m_isLoaded = true;
         updateEmptyText();
+        if (std::exchange(m_isFirstWanted, false))
+            chooseFirst();
     });
     for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
         connect(m_model, signal, this, &ChatsPanel::updateEmptyText);
@@ -99,7 +102,10 @@ void ChatsPanel::makeFilterRow() {
     line->addWidget(m_filter, 1);
     line->addWidget(m_new);
     layout()->addWidget(row);
-    connect(m_filter, &QLineEdit::textChanged, m_model, &ChatListModel::setFilter);
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
+        m_isFirstWanted = false;
+        m_model->setFilter(text);
+    });
     connect(
         m_new, &QPushButton::clicked, this, [this] { emit newChatAsked(m_model->scope().folder); });
     m_scope = new QComboBox(this);
@@ -197,6 +203,13 @@ void ChatsPanel::choose(const QModelIndex& index) {
         emit messageChosen(id, message);
 }
 
+/// The first chat of the search, as soon as the list shows it.
+void ChatsPanel::chooseFirst() {
+    m_isFirstWanted = m_model->isLoading();
+    if (!m_isFirstWanted)
+        choose(m_model->index(0));
+}
+
 ChatId ChatsPanel::targetChat() const {
     const QModelIndex index = m_list->currentIndex();
     const bool isSelected = index.isValid() && m_list->selectionModel()->isSelected(index);
@@ -264,8 +277,11 @@ void ChatsPanel::renameFolder(const QString& folder) {
     dialog->setLabelText(tr("Name of the folder"));
     connect(dialog, &QInputDialog::textValueSelected, this, [this, folder](const QString& name) {
         const QString simple = name.simplified().left(kLongestFolder);
-        if (!simple.isEmpty())
-            m_catalog->renameFolder(folder, simple);
+        if (simple.isEmpty())
+            return;
+        m_catalog->renameFolder(folder, simple);
+        if (m_model->scope() == ChatScope{ChatScope::Kind::Folder, folder})
+            m_model->setScope({ChatScope::Kind::Folder, simple}); // it stays the one shown
     });
 }
 
@@ -329,8 +345,8 @@ bool ChatsPanel::eventFilter(QObject* watched, QEvent* event) {
             m_list->setCurrentIndex(m_model->index(0));
         return true;
     }
-    if (isInFilter && (key == Qt::Key_Return || key == Qt::Key_Enter) && m_model->rowCount() > 0) {
-        choose(m_model->index(0));
+    if (isInFilter && (key == Qt::Key_Return || key == Qt::Key_Enter)) {
+        chooseFirst();
         return true;
     }
     if (!isInFilter && key == Qt::Key_Delete) {

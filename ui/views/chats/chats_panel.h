@@ -78,6 +78,7 @@ private:
     void makeList();
     void fillScopes();
     void choose(const QModelIndex& index);
+    void chooseFirst();
     void leaveList(const QFocusEvent& event);
     QInputDialog* askForName(const QString& title, const QString& name);
     void renameFolder(const QString& folder);
@@ -103,6 +104,7 @@ private:
     RemovalBar* m_removals = nullptr;
     ChatId m_currentId = 0;
     bool m_isLoaded = false;
+    bool m_isFirstWanted = false; ///< Enter came before what was searched had been found
 };
 
 } // namespace ui
