@@ -254,8 +254,11 @@ void Studio::connectFinder() {
     m_finder = new SkipSetFinder(*m_bridge, m_run, m_undoStack, this);
     m_parameters->setFinder(*m_finder);
     m_parameters->setKept(m_keptSettings);
-    for (DecoderSwitch* decoder : m_window->findChildren<DecoderSwitch*>())
+    m_parameters->setUsersSampling([this] { return m_session->usersSampling(); });
+    for (DecoderSwitch* decoder : m_window->findChildren<DecoderSwitch*>()) {
         decoder->setKept(m_keptSettings);
+        decoder->setFinder(*m_finder);
+    }
     for (LayerMapView* map : m_window->findChildren<LayerMapView*>()) {
         connect(map, &LayerMapView::findAsked, m_finder, [this] {
             m_finder->start(m_session->newestQuestion());
@@ -324,10 +327,9 @@ void Studio::onEvent(const EngineEvent& event) {
     }
     if (const auto* loaded = event.as<ModelLoaded>())
         onLoaded(*loaded);
-    else if (event.as<ModelUnloaded>() != nullptr && m_tune != nullptr) {
-        m_selection.setPinnedSet(std::nullopt);
-        m_tune->forgetModel();
-    } else if (const auto* failure = event.as<EngineFailed>())
+    else if (event.as<ModelUnloaded>() != nullptr && m_tune != nullptr)
+        onUnloaded();
+    else if (const auto* failure = event.as<EngineFailed>())
         onFailed(*failure);
     else if (const auto* finished = event.as<PromptFinished>())
         onFinished(*finished);
@@ -339,8 +341,20 @@ void Studio::onEvent(const EngineEvent& event) {
                                    QString::fromStdString(stopped->path)});
 }
 
+/// What is told of a model goes with it.
+void Studio::onUnloaded() {
+    m_selection.setPinnedSet(std::nullopt);
+    m_tune->forgetModel();
+    m_noGain->update({});
+    for (const char* told : {"lesson", "former_model", "refused_modules", "backend"})
+        m_window->messages().withdraw(QLatin1String(told));
+    m_window->setWindowTitle(QStringLiteral("SWIFT Studio"));
+}
+
 void Studio::onFinished(const PromptFinished& finished) {
     m_noGain->update(gainFinding(m_run));
+    if (finished.promptId >= kFirstHiddenPrompt) // of a search, whose text nobody sees
+        return;
     const QString id = QStringLiteral("answer_form");
     if (finished.isInsideGrammar && finished.reason != FinishReason::Cancelled)
         m_window->messages().show({Notice::Kind::Info,
@@ -421,7 +435,12 @@ void Studio::onRecovered(const QList<RecoveredAnswer>& answers) {
              : tr("The parts that were written are saved, the newest in the chat \"%1\".")
                    .arg(newest.chatTitle),
          {},
-         {{tr("Show the chat"), [this, id = newest.chatId] { m_session->openChat(id); }, true}}});
+         {{tr("Show the chat"),
+           [this, id = newest.chatId] {
+               m_window->showWorkspace(0);
+               m_session->openChat(id);
+           },
+           true}}});
 }
 
 } // namespace ui

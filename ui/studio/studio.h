@@ -179,6 +179,7 @@ private:
     void connectNotices();
     void onEvent(const engine::EngineEvent& event);
     void onLoaded(const engine::ModelLoaded& loaded);
+    void onUnloaded();
     void onFinished(const engine::PromptFinished& finished);
     void onFailed(const engine::EngineFailed& failure);
     void onFault(const StoreFault& fault);
@@ -194,7 +195,7 @@ private:
     void askForRecording();
     void toggleRecording();
     void exportChat();
-    void exportChatTo(ChatId id, const QString& path);
+    void exportChatTo(ChatId id, const QString& path, const QString& otherwise);
     void renameChat();
     void addLibraryActions();
     void askForImport(bool isFolder);
@@ -277,6 +278,7 @@ private:
     SkipSetFinder* m_finder = nullptr;
     QAction* m_recordAction = nullptr;
     QPointer<CommandSearch> m_search;
+    QStringList m_nextMessages; ///< of further starts, behind the one of the options
     bool m_quitsAnyway = false; ///< the user has been warned about unsaved changes
     bool m_endedBadly = false;
     bool m_hasChosenDecoder = false;

@@ -18,6 +18,7 @@
 #include <QApplication>
 #include <QDockWidget>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QInputDialog>
 #include <QMenu>
 
@@ -64,9 +65,13 @@ void addUndoActions(ActionCatalog& catalog, QUndoStack& stack, QMenu& edit) {
 /// The title, reduced to what every file system accepts.
 QString fileNameOf(const QString& title) {
     QString name;
-    for (const QChar letter : title)
-        name += letter.isLetterOrNumber() || letter == u'-' || letter == u'_' ? letter : u' ';
+    for (const char32_t letter : title.toStdU32String()) {
+        const bool isKept = QChar::isLetterOrNumber(letter) || letter == U'-' || letter == U'_';
+        name += QChar::fromUcs4(isKept ? letter : U' ');
+    }
     name = name.simplified().left(60).trimmed();
+    if (!name.isEmpty() && name.back().isHighSurrogate()) // half a letter
+        name.chop(1);
     return name.isEmpty() ? Studio::tr("Chat") : name;
 }
 
@@ -383,22 +388,27 @@ void Studio::exportChat() {
     connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
         dialog->setDefaultSuffix(filter.section(QLatin1String("*."), 1).chopped(1));
     });
-    connect(dialog, &QFileDialog::fileSelected, this, [this, id = chat.id](const QString& path) {
-        exportChatTo(id, path);
-    });
+    connect(dialog,
+            &QFileDialog::fileSelected,
+            this,
+            [this, dialog, id = chat.id](const QString& path) {
+                exportChatTo(id, path, dialog->defaultSuffix());
+            });
     dialog->open();
 }
 
-void Studio::exportChatTo(ChatId id, const QString& path) {
+/// In the form of the path's ending, or as `otherwise` says where it has none of these.
+void Studio::exportChatTo(ChatId id, const QString& path, const QString& otherwise) {
     ExportRequest request;
     request.path = path;
     request.hasOrigin = m_chatView->showsOrigin();
-    if (path.endsWith(QLatin1String(".html"), Qt::CaseInsensitive))
-        request.format = ExportFormat::Html;
-    else if (path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive))
-        request.format = ExportFormat::Json;
-    else if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive))
-        request.format = ExportFormat::Pdf;
+    const QStringList forms = {QStringLiteral("md"),
+                               QStringLiteral("html"),
+                               QStringLiteral("json"),
+                               QStringLiteral("pdf")}; // as ExportFormat counts
+    const QString ending = QFileInfo(path).suffix().toLower();
+    const QString form = forms.contains(ending) ? ending : otherwise;
+    request.format = static_cast<ExportFormat>(forms.indexOf(form));
     m_chats->exportChat(id, request, this, [this](ExportOutcome outcome) {
         m_window->messages().show(outcome.error.isEmpty() ? Notice{Notice::Kind::Info,
                                                                    QStringLiteral("export"),

@@ -199,7 +199,7 @@ void Studio::saveModelDefaults() {
     const ModelDefaults before = m_answerDefaults.ofModel(path);
     const SamplingOptions generalBefore = m_generalSampling;
     ModelDefaults defaults = before;
-    defaults.sampling = m_run.sampling();
+    defaults.sampling = m_session->usersSampling();
     defaults.decoder = decoder->name;
     defaults.decoderSettings = m_finder->usersSettings();
     m_answerDefaults.setOfModel(path, defaults);

@@ -5,6 +5,7 @@
 #include "tests/ui/support/view_stage.h"
 #include "ui/views/controls/decoder_switch.h"
 #include "ui/views/controls/kept_settings.h"
+#include "ui/views/search_offer/skip_set_finder.h"
 
 #include <QSettings>
 #include <QSignalSpy>
@@ -232,6 +233,39 @@ private slots:
         say(failedTask("choose_decoder", {ErrorCode::Unsupported, "No.", ""}));
         QCOMPARE(control.currentIndex(), 0);
         QCOMPARE(failed.size(), 0);
+    }
+
+    void anUndoHasTheUsersSettingsWhileASearchHasItsOwn() {
+        DecoderSwitch control(m_stage->context());
+        SkipSetFinder finder(m_stage->bridge, m_stage->store, m_stage->undoStack);
+        control.setFinder(finder);
+        loadSearching("/models/tiny.gguf");
+        choose(searching());
+        SubmitPrompt question;
+        question.messages = {{"user", "Name three colours.", {}}};
+        finder.start(question);
+        SettingValues now = m_stage->store.settings();
+        for (const auto& [name, value] : m_stage->engine->lastSent<ChangeSettings>()->values)
+            now.insert_or_assign(name, value);
+        say(SettingsChanged{now});
+        QCOMPARE(m_stage->store.settings().at("S"), SettingValue(48.0));
+        control.segment(0)->click();
+        say(DecoderChosen{vanillaDecoder(), {}});
+        m_stage->undoStack.undo();
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->settings.at("S"),
+                 SettingValue(1000.0));
+    }
+
+    void aChoiceThatWaitsForTheEndOfAnAnswerStaysShown() {
+        DecoderSwitch control(m_stage->context());
+        load();
+        control.segment(2)->click();
+        say(ForecastMade{});
+        QCOMPARE(control.currentIndex(), 2);
+        say(DecoderChosen{swiftDecoder(), {}});
+        QCOMPARE(control.currentIndex(), 2);
+        say(ForecastMade{});
+        QCOMPARE(control.currentIndex(), 2);
     }
 
     void anotherDecoderIsAFourthChoice() {

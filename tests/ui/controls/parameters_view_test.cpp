@@ -60,6 +60,14 @@ class ParametersViewTest : public QObject {
         emit line->editingFinished();
     }
 
+    /// To its greatest value.
+    void drag(SettingRow* row) {
+        auto* slider = row->findChild<QSlider*>();
+        slider->setSliderDown(true);
+        slider->setSliderPosition(slider->maximum());
+        slider->setSliderDown(false);
+    }
+
     double shown(const char* setting) {
         return m_view->form().row(setting)->findChild<QDoubleSpinBox*>()->value();
     }
@@ -343,15 +351,52 @@ private slots:
 
     void samplingIsSentAsAWhole() {
         say(SamplingChanged{{.temperature = 0.0, .topK = 7, .topP = 1.0, .seed = 3}});
-        auto* slider = m_view->sampling().row("temperature")->findChild<QSlider*>();
-        slider->setSliderDown(true);
-        slider->setSliderPosition(slider->maximum());
-        slider->setSliderDown(false);
+        drag(m_view->sampling().row("temperature"));
         const auto* sent = m_stage->engine->lastSent<ChangeSampling>();
         QVERIFY(sent != nullptr);
         QCOMPARE(sent->sampling.temperature, 2.0);
         QCOMPARE(sent->sampling.topK, 7);
         QCOMPARE(sent->sampling.seed, std::uint64_t(3));
+    }
+
+    /// The engine takes up a change of the sampling once the present answer has ended.
+    void changesOfTheSamplingThatWaitAreAllTakenUp() {
+        SettingRow* temperature = m_view->sampling().row("temperature");
+        drag(temperature);
+        const SamplingOptions first = m_stage->engine->lastSent<ChangeSampling>()->sampling;
+        say(SettingsChanged{m_stage->store.settings()}); // something else is shown anew
+        QCOMPARE(temperature->value(), SettingValue(2.0));
+        drag(m_view->sampling().row("min_p"));
+        const SamplingOptions second = m_stage->engine->lastSent<ChangeSampling>()->sampling;
+        QCOMPARE(second.temperature, 2.0);
+        QCOMPARE(second.minP, 0.99);
+        say(SamplingChanged{first});
+        say(SamplingChanged{second});
+        QCOMPARE(m_stage->undoStack.count(), 2);
+        m_stage->undoStack.undo();
+        QVERIFY(m_stage->engine->lastSent<ChangeSampling>()->sampling == first);
+        say(SamplingChanged{{.temperature = 0.5}}); // nothing waits any more
+        QCOMPARE(temperature->value(), SettingValue(0.5));
+    }
+
+    void theSamplingOfOneAnswerAloneIsNotTheUsers() {
+        m_view->setUsersSampling([] { return SamplingOptions{.temperature = 0.5, .seed = 3}; });
+        say(SamplingChanged{{.temperature = 0.5, .seed = 77}}); // of an answer that is made again
+        QCOMPARE(m_view->sampling().row("seed")->value(), SettingValue(3.0));
+        drag(m_view->sampling().row("temperature"));
+        const SamplingOptions sent = m_stage->engine->lastSent<ChangeSampling>()->sampling;
+        QCOMPARE(sent.temperature, 2.0);
+        QCOMPARE(sent.seed, std::uint64_t(3));
+    }
+
+    void aPresetThatIsTakenEndsWhatWasSaidOfAnother() {
+        auto* presets = m_view->findChild<QComboBox*>("presets");
+        emit presets->activated(1);
+        say(failedTask("change_settings", {ErrorCode::InvalidInput, "Not here.", ""}));
+        QVERIFY(m_view->presets().problem().contains("Not here."));
+        emit presets->activated(2);
+        confirm();
+        QCOMPARE(m_view->presets().problem(), QString());
     }
 
     void rareWaysOfSamplingShowWithAllSettings() {

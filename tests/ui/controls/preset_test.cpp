@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "tests/ui/support/decoder_infos.h"
 #include "tests/ui/support/shown_words.h"
+#include "ui/language/language.h"
 #include "ui/views/controls/presets/changes_popup.h"
 #include "ui/views/controls/presets/preset_bar.h"
 
+#include <QApplication>
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QMenu>
+#include <QMessageBox>
 #include <QPushButton>
+#include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
+#include <QTranslator>
 #include <QTreeWidget>
 
 #include <algorithm>
@@ -108,6 +115,19 @@ private slots:
         QCOMPARE(shelf.presets().size(), std::size_t(2));
     }
 
+    void oneNameForTwoDecodersIsTwoPresets() {
+        QTemporaryDir folder;
+        PresetShelf shelf({}, folder.path());
+        Preset made;
+        made.name = "Fast";
+        for (const char* decoder : {"swift", "hydra", "hydra"}) { // the last one again
+            made.decoder = decoder;
+            QVERIFY(shelf.save(made).hasValue());
+        }
+        QCOMPARE(shelf.presets().size(), std::size_t(2));
+        QVERIFY(shelf.presets()[0].decoder != shelf.presets()[1].decoder);
+    }
+
     void whatCameWithTheProgramCannotBeDeleted() {
         PresetShelf shelf(kBundled, {});
         QVERIFY(!shelf.remove(shelf.presets()[0]).hasValue());
@@ -182,6 +202,44 @@ private slots:
         bar.removeChosen();
         QVERIFY(bar.referenceName() != "Eleven");
         QCOMPARE(QDir(folder.path()).entryList(QDir::Files).size(), 0);
+    }
+
+    /// As when a model with a decoder of its own was loaded meanwhile.
+    void theNamedPresetGoesThoughAnotherDecoderIsChosenByThen() {
+        QTemporaryDir folder;
+        PresetShelf shelf({}, folder.path());
+        PresetBar bar(m_theme, shelf);
+        bar.show();
+        bar.setDecoder(hydraDecoder(), resolveSettings(hydraDecoder(), {{"heads", 8.0}}).value());
+        bar.saveAs("Eight");
+        bar.setDecoder(swiftDecoder(), resolveSettings(swiftDecoder(), {{"r", 0.11}}).value());
+        bar.saveAs("Eleven");
+        QSignalSpy changed(&bar, &PresetBar::shelfChanged);
+        bar.findChild<QToolButton*>("presetMenu")->menu()->actions().last()->trigger();
+        bar.setDecoder(hydraDecoder(), resolveSettings(hydraDecoder(), {{"heads", 8.0}}).value());
+        QCOMPARE(bar.referenceName(), QString("Eight"));
+        for (QAbstractButton* button : bar.findChild<QMessageBox*>()->buttons())
+            if (button->text() == "Delete")
+                button->click();
+        QCOMPARE(changed.size(), 1);
+        QCOMPARE(shelf.presets().size(), std::size_t(1));
+        QCOMPARE(shelf.presets()[0].name, QString("Eight"));
+        QCOMPARE(bar.referenceName(), QString("Eight"));
+    }
+
+    void aPresetHasOneNameInTheLanguageOfTheWindow() {
+        const QString folder = "resources/translations";
+        QVERIFY(useLanguage("de", folder).hasValue());
+        const auto english = qScopeGuard([&folder] {
+            delete qApp->findChild<QTranslator*>();
+            static_cast<void>(useLanguage("en", folder));
+        });
+        PresetShelf shelf(kBundled, {});
+        PresetBar bar(m_theme, shelf);
+        const SettingValues guided = {{"profile", std::string("guided")}};
+        bar.setDecoder(swiftDecoder(), resolveSettings(swiftDecoder(), guided).value());
+        QCOMPARE(bar.findChild<QComboBox*>("presets")->currentText(), QString("Kleines Modell"));
+        QCOMPARE(bar.referenceName(), QString("Kleines Modell"));
     }
 
     void aLoadedFileIsKeptAndApplied() {

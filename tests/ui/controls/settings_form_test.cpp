@@ -183,6 +183,20 @@ private slots:
         QVERIFY(!reset->isEnabled());
     }
 
+    /// As one in a preset that was made elsewhere.
+    void theResetGoesBackToAReferenceWithMoreDigitsThanAreShown() {
+        SettingsForm form(m_theme);
+        form.setSettings(swiftDecoder().settings);
+        form.setReference({{"r", 1.0 / 3.0}}, "Odd one");
+        form.setValues({{"r", 0.45}});
+        std::vector<Edit> edits;
+        record(form, edits);
+        form.row("r")->findChild<QToolButton*>("reset")->click();
+        QCOMPARE(edits.size(), std::size_t(1));
+        QCOMPARE(edits[0].value, SettingValue(1.0 / 3.0));
+        QVERIFY(!form.row("r")->isChanged());
+    }
+
     void thePapersFiveComeFirstAndAloneInTheSimpleForm() {
         SettingsForm form(m_theme);
         form.setSettings(swiftDecoder().settings);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "tests/support/file_content.h"
 #include "tests/ui/store/store_fixture.h"
 #include "tests/ui/support/studio_stage.h"
 #include "ui/shell/widgets/segmented_control.h"
@@ -9,8 +10,10 @@
 #include "ui/views/models/library/model_library.h"
 #include "ui/views/models/model_panel.h"
 
+#include <QComboBox>
 #include <QDropEvent>
 #include <QFile>
+#include <QFileDialog>
 #include <QLineEdit>
 #include <QListView>
 #include <QMimeData>
@@ -249,6 +252,56 @@ private slots:
         QCOMPARE(again->sampling.minP, 0.05);
         QCOMPARE(again->sampling.repetitionPenalty, 1.2);
         QVERIFY(again->sampling.logitBias.empty());
+    }
+
+    void aPresetOfTheUsersIsOfferedInSplitChatAtOnce() {
+        m_stage->loadModel();
+        const auto isOffered = [this] {
+            for (const View* view : m_stage->studio->views())
+                if (view->info().id == QLatin1String("split_chat"))
+                    for (const QComboBox* box : view->findChildren<QComboBox*>())
+                        if (box->findText(QStringLiteral("Mine"), Qt::MatchEndsWith) >= 0)
+                            return true;
+            return false;
+        };
+        auto* parameters = window().findChild<ParametersView*>();
+        parameters->refresh(Topic::Model | Topic::Decoder);
+        QVERIFY(!isOffered());
+        parameters->presets().saveAs(QStringLiteral("Mine"));
+        QVERIFY(isOffered());
+        parameters->presets().removeChosen();
+        QVERIFY(!isOffered());
+    }
+
+    void anExportHasTheNameAndTheFormThatTheUserGaveIt() {
+        m_stage->loadModel();
+        m_stage->answer();
+        const QString letter = QStringLiteral("\U00020BB7"); // two units of UTF-16
+        const QString most = QString(59, u'a');
+        const QList<std::pair<QString, QString>> names = {
+            {letter + QStringLiteral(" & Co"), letter + QStringLiteral(" Co.md")},
+            {most + letter, most + QStringLiteral(".md")}};
+        ChatSession& session = m_stage->studio->session();
+        QFileDialog* dialog = nullptr;
+        for (const auto& name : names) {
+            delete dialog;
+            session.rename(session.chat().record.id, name.first);
+            QTRY_COMPARE(session.chat().record.title, name.first);
+            m_stage->action("chat.export")->trigger();
+            dialog = window().findChild<QFileDialog*>();
+            QCOMPARE(QFileInfo(dialog->selectedFiles().value(0)).fileName(), name.second);
+        }
+        const auto begins = [&](const char* filter, const QString& file, const char* text) {
+            const QString path = m_stage->folder.filePath(file);
+            emit dialog->filterSelected(QLatin1String(filter));
+            emit dialog->fileSelected(path);
+            waitUntil([&] { return QFileInfo::exists(path); });
+            return fileBytes(path).startsWith(text);
+        };
+        QVERIFY(begins("HTML (*.html)", QStringLiteral("page.htm"), "<!DOCTYPE html>"));
+        QVERIFY(begins("JSON (*.json)", QStringLiteral("version 1.5"), "{"));
+        QVERIFY(begins("JSON (*.json)", QStringLiteral("text.MD"), "# "));
+        delete dialog;
     }
 
     void aModelIsLoadedAgainAsInTheDockModels() {

@@ -90,6 +90,18 @@ private slots:
         m_isKept = true;
     }
 
+    /// The notice's way back would load another model, the default one's lesson model.
+    void whatIsToldOfAModelGoesWithIt() {
+        const QString none = QStringLiteral("SWIFT Studio");
+        QVERIFY(studio().window().windowTitle() != none);
+        m_stage->trigger("model.lesson");
+        QTRY_VERIFY(m_stage->hasNotice(QStringLiteral("lesson")));
+        m_stage->trigger("model.unload");
+        QTRY_VERIFY(studio().run().model() == nullptr);
+        QVERIFY(!m_stage->hasNotice(QStringLiteral("lesson")));
+        QCOMPARE(studio().window().windowTitle(), none);
+    }
+
     void aFurtherStartWithAnotherBackendOffersToLoadTheModelAgain() {
         const QString id = QStringLiteral("backend");
         const std::size_t loads = m_stage->count<ModelLoaded>();

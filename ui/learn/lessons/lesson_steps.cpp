@@ -13,21 +13,28 @@ namespace ui {
 LessonSteps::LessonSteps(QUndoStack& history, QObject* parent)
     : QObject(parent)
     , m_history(history) {
-    connect(&history, &QUndoStack::indexChanged, this, [this](int index) {
-        m_hasChanges = m_hasChanges || index > m_first;
-        m_first = std::min(m_first, index); // a step of before was undone
+    // A new step takes the place of all that were undone.
+    connect(&history, &QUndoStack::indexChanged, this, [this] {
+        int kept = 0;
+        while (kept < std::min<int>(static_cast<int>(m_before.size()), m_history.count()) &&
+               m_history.command(kept) == m_before[kept])
+            ++kept;
+        m_before.resize(kept);
     });
 }
 
 void LessonSteps::begin() {
-    m_first = m_history.index();
-    m_hasChanges = false;
+    m_isRunning = true;
+    m_before.clear();
+    for (int i = 0; i < m_history.count(); ++i)
+        m_before.append(m_history.command(i));
 }
 
 /// A history gives up a step only when it is undone; one that is obsolete does nothing then.
 void LessonSteps::drop() {
-    const int first = std::exchange(m_first, -1);
-    if (first < 0 || !std::exchange(m_hasChanges, false))
+    const auto first = static_cast<int>(m_before.size());
+    const bool hasChanges = m_history.count() > first;
+    if (!std::exchange(m_isRunning, false) || !hasChanges)
         return;
     auto* end = new QUndoCommand; // in the place of what was undone
     m_history.push(end);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #pragma once
 
+#include <QList>
 #include <QObject>
 
+class QUndoCommand;
 class QUndoStack;
 
 namespace ui {
@@ -21,13 +23,13 @@ public:
 
     /// Takes off the history what was changed since begin(), undone or not, and undoes nothing of
     /// it. What no lesson gives back stays: a change of what is stored on the disk, which has no
-    /// id, and one of the sampling.
+    /// id, and one of the sampling. So do steps of before that were done again meanwhile.
     void drop();
 
 private:
     QUndoStack& m_history;
-    int m_first = -1; ///< index of the first change that belongs to the lesson; -1 = none runs
-    bool m_hasChanges = false;
+    bool m_isRunning = false;
+    QList<const QUndoCommand*> m_before; ///< the steps of before that the history still has
 };
 
 } // namespace ui

@@ -54,7 +54,7 @@ void ScreenshotJob::onTick() {
     const bool isReady = m_studio.run().model() != nullptr && m_studio.run().decoder() != nullptr;
     if (!m_request.isReplay && isReady && !m_isSent) {
         m_isSent = true;
-        if (m_request.prompt.isEmpty())
+        if (m_request.prompt.trimmed().isEmpty()) // nothing would be sent
             m_isDone = true;
         else
             m_studio.session().send(m_request.prompt);
@@ -69,7 +69,7 @@ void ScreenshotJob::onTick() {
 
 /// Whether the views show what they will: a search may begin in the pause behind the answer.
 bool ScreenshotJob::isSettled() const {
-    const bool maySearch = m_isSent && !m_request.prompt.isEmpty() &&
+    const bool maySearch = m_isSent && !m_request.prompt.trimmed().isEmpty() &&
                            m_studio.run().decoder() != nullptr &&
                            m_studio.run().decoder()->name != "vanilla";
     const bool waits = maySearch && m_studio.run().search().trials().empty();

@@ -12,7 +12,8 @@ namespace ui {
 
 using namespace engine;
 
-/// A message from a further start never interrupts an answer: it waits for its end.
+/// A message from a further start never interrupts an answer: it waits for its end, each one in its
+/// turn.
 void Studio::sendFirstMessage() {
     if (m_options.firstMessage.isEmpty() || !m_hasChosenDecoder ||
         m_session->obstacle(m_options.firstMessage) != SendObstacle::None)
@@ -20,15 +21,21 @@ void Studio::sendFirstMessage() {
     const QString message = std::exchange(m_options.firstMessage, {});
     m_session->newChat();
     m_session->send(message);
+    if (!m_nextMessages.isEmpty())
+        m_options.firstMessage = m_nextMessages.takeFirst();
 }
 
 /// No model comes for the message of a start: it waits where the user sees it.
 void Studio::giveFirstMessageBack() {
     if (m_options.firstMessage.isEmpty() || m_bridge->pendingLoad() != nullptr)
         return;
+    // First of all, as a new chat would send it to the model that is still there.
+    m_nextMessages.prepend(std::exchange(m_options.firstMessage, {}));
+    const QStringList messages = std::exchange(m_nextMessages, {});
     if (!m_run.answers().isRunning())
         m_session->newChat();
-    m_chatView->insertText(std::exchange(m_options.firstMessage, {}));
+    for (const QString& message : messages)
+        m_chatView->insertText(message);
     m_window->messages().show(
         {Notice::Kind::Warning,
          QStringLiteral("first_message"),
@@ -53,8 +60,12 @@ void Studio::takeStart(const StartRequest& request) {
     m_window->raise();
     m_window->activateWindow();
     openFiles(request.files);
-    if (!request.message.isEmpty())
-        m_options.firstMessage = request.message;
+    if (!request.message.trimmed().isEmpty()) {
+        if (m_options.firstMessage.trimmed().isEmpty())
+            m_options.firstMessage = request.message;
+        else
+            m_nextMessages.append(request.message);
+    }
     if (!request.decoder.isEmpty()) {
         m_options.decoder = request.decoder;
         m_hasChosenDecoder = false; // chosen with the model, or now

@@ -100,9 +100,6 @@ StudioHand::StudioHand(LessonParts parts)
                      &EngineBridge::eventCame,
                      &m_manual,
                      [this](const EngineEvent& event) { follow(event); });
-    QObject::connect(&m_parts.chat, &ChatSession::draftReturned, &m_manual, [this] {
-        m_isDone = nullptr; // it was not sent
-    });
     QObject::connect(&m_manual, &ManualSet::refused, &m_manual, [this] { m_isDone = nullptr; });
 }
 
@@ -217,7 +214,7 @@ void StudioHand::act(const Lesson&, const LessonAction& action) {
         m_parts.lens.readOn();
         m_isDone = [this] {
             m_parts.lens.chooseFinalCell(); // once more with each token that the lens has read
-            const Answer* answer = run().answers().latest();
+            const Answer* answer = run().answers().latestShown();
             const int end = answer == nullptr ? 0 : static_cast<int>(answer->tokens.size()) - 1;
             return m_parts.lens.isAtRest() ||
                    m_parts.lens.model().tokenCount() >= std::min(LensView::kFirstTokens, end);
@@ -257,29 +254,25 @@ void StudioHand::keepChoice() {
         m_before = ChooseDecoder{run().decoder()->name, run().settings()};
 }
 
-/// In a chat of the lesson's own, so that none of the user's is touched.
+/// In a chat of the lesson's own, so that none of the user's is touched. isReady() knows when the
+/// answer has ended.
 void StudioHand::ask(const LessonAction& action) {
     const QString text = QString::fromStdString(action.ask);
     if (m_parts.chat.obstacle(text) == SendObstacle::NoText)
-        return; // nothing would be sent, and no answer would come
+        return; // nothing would be sent
     if (m_chat == 0 || m_parts.chat.chat().record.id != m_chat)
         m_parts.chat.beginOwnChat(text);
     AnswerSettings settings = m_parts.chat.settingsAt(SettingsPlace::Chat);
     settings.maxTokens = action.maxTokens;
     m_parts.chat.setSettingsAt(SettingsPlace::Chat, settings);
-    const Answer* latest = run().answers().latest();
-    m_isDone = [this, before = latest == nullptr ? 0 : latest->promptId] {
-        const Answer* answer = run().answers().latest();
-        return answer != nullptr && answer->promptId != before && !answer->isRunning();
-    };
     // The likeliest token each time: the lesson tells of the model's choice, not of chance.
     m_parts.chat.send(text, {}, SamplingOptions());
     m_chat = m_parts.chat.chat().record.id;
 }
 
 void StudioHand::goToStop(const LessonAction& action) {
-    const Answer* answer = run().answers().latest();
-    if (answer == nullptr || answer->steps.empty())
+    const Answer* answer = run().answers().latestShown();
+    if (answer == nullptr)
         return;
     m_parts.slowMotion.showRound(answer->promptId, roundOf(*answer, action.round));
     const WalkScene* scene = m_parts.slowMotion.scene();

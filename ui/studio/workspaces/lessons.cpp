@@ -92,7 +92,7 @@ void Studio::makeLessons() {
 void Studio::offerFormerModel() {
     const QString id = QStringLiteral("former_model");
     const engine::LoadModel* former = m_lessonHand->formerModel();
-    if (former == nullptr || m_lessonPlayer->lesson() != nullptr) {
+    if (former == nullptr || m_run.model() == nullptr || m_lessonPlayer->lesson() != nullptr) {
         m_window->messages().withdraw(id);
         return;
     }

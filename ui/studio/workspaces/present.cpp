@@ -12,7 +12,7 @@
 #include <QClipboard>
 #include <QMenu>
 
-#include <algorithm>
+#include <memory>
 
 // Showing the window to others: on the whole screen, as pictures, as films.
 
@@ -82,10 +82,9 @@ void Studio::addPresentActions() {
 }
 
 void Studio::updatePresentActions() {
-    const bool hasRound = std::ranges::any_of(
-        m_run.answers().answers(), [](const Answer& answer) { return !answer.steps.empty(); });
     ActionCatalog& catalog = m_window->actionCatalog();
-    catalog.find(QStringLiteral("learn.export_round"))->setEnabled(hasRound);
+    catalog.find(QStringLiteral("learn.export_round"))
+        ->setEnabled(m_run.answers().latestShown() != nullptr);
     catalog.find(QStringLiteral("inspect.export_search"))
         ->setEnabled(!m_run.search().bestSets().empty());
 }

@@ -3,8 +3,10 @@
 #include "ui/studio/studio.h"
 #include "ui/views/chat/chat_view.h"
 #include "ui/views/chat/messages/conversation_view.h"
+#include "ui/views/controls/parameters_view.h"
 #include "ui/views/learn/sides/sides_view.h"
 
+#include <QLineEdit>
 #include <QMenu>
 
 // The ways to the stages Lossless check and Split chat, and back to the chat.
@@ -70,8 +72,12 @@ void Studio::addSideActions() {
                     return m_session->asideOf(question);
                 return m_session->asideOf(words);
             });
-        view->setPresets(
-            PresetShelf(m_options.presetsFolder, m_options.ownPresetsFolder).presets());
+        const auto takePresets = [this, view] {
+            view->setPresets(
+                PresetShelf(m_options.presetsFolder, m_options.ownPresetsFolder).presets());
+        };
+        connect(m_parameters, &ParametersView::presetsChanged, view, takePresets);
+        takePresets();
         view->setShowsOrigin(m_chatView->showsOrigin());
         connect(m_chatView, &ChatView::originToggled, view, &SidesView::setShowsOrigin);
         connect(view, &SidesView::stateChanged, this, &Studio::updateActions);

@@ -4,6 +4,7 @@
 #include "ui/theme/tip_text.h"
 #include "ui/views/controls/kept_settings.h"
 #include "ui/views/search_offer/search_offer.h"
+#include "ui/views/search_offer/skip_set_finder.h"
 #include "ui/views/search_offer/swift_forecast.h"
 
 #include <algorithm>
@@ -90,7 +91,9 @@ void DecoderSwitch::showDecoder() {
         texts << tr(choice.title);
     if (isOther)
         texts << QString::fromStdString(decoder->title);
-    if (count() != texts.size() || (isOther && segment(kChoiceCount)->text() != texts.last()))
+    const bool hasOthers =
+        count() != texts.size() || (isOther && segment(kChoiceCount)->text() != texts.last());
+    if (hasOthers)
         setSegments(texts);
     for (int i = 0; i < kChoiceCount; ++i) {
         const Choice& choice = kChoices[static_cast<std::size_t>(i)];
@@ -101,7 +104,8 @@ void DecoderSwitch::showDecoder() {
                forecast.isEmpty() ? tr(choice.meaning)
                                   : tr(choice.meaning) + QLatin1Char(' ') + forecast);
     }
-    setCurrentIndex(isOther ? kChoiceCount : present);
+    if (hasOthers || m_pending.isEmpty()) // a choice waits for the end of the answer
+        setCurrentIndex(isOther ? kChoiceCount : present);
 }
 
 void DecoderSwitch::choose(int index) {
@@ -111,8 +115,10 @@ void DecoderSwitch::choose(int index) {
     const DecoderInfo* present = m_store.decoder();
     RunChange change;
     change.text = tr("decoder %1").arg(tr(choice.title));
-    change.before = present != nullptr ? ChooseDecoder{present->name, m_store.settings()}
-                                       : ChooseDecoder{"vanilla"};
+    const SettingValues users =
+        m_finder != nullptr ? m_finder->usersSettings() : m_store.settings();
+    change.before =
+        present != nullptr ? ChooseDecoder{present->name, users} : ChooseDecoder{"vanilla"};
     change.after = ChooseDecoder{choice.name,
                                  m_kept != nullptr ? m_kept->startOf(choice.name)
                                                    : startingSettings(m_store, choice.name)};

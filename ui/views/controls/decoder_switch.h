@@ -10,6 +10,7 @@
 namespace ui {
 
 class KeptSettings;
+class SkipSetFinder;
 
 /// A decoder's initial settings in the window: its profile "guided" if it has one, which also suits
 /// small models; otherwise its defaults.
@@ -27,6 +28,9 @@ public:
     /// live longer.
     void setKept(KeptSettings& kept) { m_kept = &kept; }
 
+    /// Its searches change settings, which an undo does not take over. It must live longer.
+    void setFinder(const SkipSetFinder& finder) { m_finder = &finder; }
+
 signals:
     /// The choice failed; a sentence for the message bar.
     void failed(const QString& sentence);
@@ -39,6 +43,7 @@ private:
     const RunStore& m_store;
     PendingChanges m_pending;
     KeptSettings* m_kept = nullptr;
+    const SkipSetFinder* m_finder = nullptr;
 };
 
 } // namespace ui

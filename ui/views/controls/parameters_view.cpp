@@ -58,6 +58,7 @@ ParametersView::ParametersView(const ViewContext& viewContext,
     connect(m_sampling, &SettingsForm::edited, this, &ParametersView::changeSampling);
     connect(m_presets, &PresetBar::applyWanted, this, &ParametersView::applyPreset);
     connect(m_presets, &PresetBar::referenceChanged, this, &ParametersView::showValues);
+    connect(m_presets, &PresetBar::shelfChanged, this, &ParametersView::presetsChanged);
     connect(&m_pending,
             &PendingChanges::refused,
             this,
@@ -365,7 +366,7 @@ void ParametersView::showExplanation() {
 }
 
 void ParametersView::showValues() {
-    m_sampling->setValues(valuesOf(store().sampling()));
+    m_sampling->setValues(valuesOf(comingSampling()));
     if (!m_hasDecoder)
         return;
     m_presets->setSettings(usersSettings());
@@ -376,6 +377,17 @@ void ParametersView::showValues() {
 
 SettingValues ParametersView::usersSettings() const {
     return m_finder == nullptr ? store().settings() : m_finder->usersSettings();
+}
+
+SamplingOptions ParametersView::usersSampling() const {
+    return m_usersSampling ? m_usersSampling() : store().sampling();
+}
+
+/// That of the next answer: a change waits for the end of the present one.
+SamplingOptions ParametersView::comingSampling() {
+    if (m_pending.isEmpty() || m_askedSampling == usersSampling())
+        m_askedSampling.reset();
+    return m_askedSampling.value_or(usersSampling());
 }
 
 void ParametersView::showNotes() {
@@ -407,12 +419,16 @@ void ParametersView::changeSampling(SettingRow* row, const SettingValue& value) 
     change.text = changeText(row->setting(), value);
     change.setting = row->setting().name;
     change.visit = row->visit();
-    change.before = ChangeSampling{store().sampling()};
-    change.after = ChangeSampling{samplingOf({{row->setting().name, value}}, store().sampling())};
+    const SamplingOptions before = comingSampling();
+    const SamplingOptions after = samplingOf({{row->setting().name, value}}, before);
+    change.before = ChangeSampling{before};
+    change.after = ChangeSampling{after};
+    m_askedSampling = after;
     request(std::move(change));
 }
 
 void ParametersView::applyPreset(const SettingValues& values, const QString& name) {
+    m_presets->setProblem({}); // it concerned another one
     RunChange change;
     change.text = tr("preset %1").arg(name);
     change.before = ChangeSettings{usersSettings()};
@@ -446,7 +462,9 @@ void ParametersView::showRefused(const RunChange& change, const Error& error) {
     const bool isSampling = std::holds_alternative<ChangeSampling>(change.after);
     SettingRow* row = (isSampling ? m_sampling : m_form)->row(change.setting);
     const SettingValue typed = row != nullptr ? row->value() : SettingValue();
-    refreshView(info().topics); // back to what is set
+    if (isSampling)
+        m_askedSampling.reset(); // those that wait behind it have its value, too
+    refreshView(info().topics);  // back to what is set
     if (row != nullptr && row->setting().kind == SettingKind::Text)
         row->editor()->setValue(typed); // to be corrected, not typed again
     const QString sentence = errorText(error);

@@ -6,6 +6,9 @@
 #include "ui/views/controls/presets/preset_bar.h"
 #include "ui/views/controls/settings/settings_form.h"
 
+#include <functional>
+#include <optional>
+
 class QComboBox;
 class QLabel;
 class QPushButton;
@@ -53,6 +56,11 @@ public:
     /// live longer.
     void setKept(KeptSettings& kept) { m_kept = &kept; }
 
+    /// Where the user's sampling comes from while the run's is that of one answer alone.
+    void setUsersSampling(std::function<engine::SamplingOptions()> source) {
+        m_usersSampling = std::move(source);
+    }
+
     void setSimple(bool isSimple);
 
     /// Shows the setting of the decoder or of sampling, with the keyboard's focus on it.
@@ -71,6 +79,9 @@ signals:
     /// The user wants to see only some of the settings, or all.
     void simpleChosen(bool isSimple);
 
+    /// One of the user's presets was saved or deleted.
+    void presetsChanged();
+
 protected:
     void refreshView(Topics changed) override;
     void showEvent(QShowEvent* event) override;
@@ -87,6 +98,8 @@ private:
     void showExplanation();
     void showValues();
     engine::SettingValues usersSettings() const;
+    engine::SamplingOptions usersSampling() const;
+    engine::SamplingOptions comingSampling();
     void showNotes();
     void showSwift();
     void changeSetting(SettingRow* row, const engine::SettingValue& value);
@@ -99,6 +112,8 @@ private:
     PendingChanges m_pending;
     const SkipSetFinder* m_finder = nullptr;
     KeptSettings* m_kept = nullptr;
+    std::function<engine::SamplingOptions()> m_usersSampling;
+    std::optional<engine::SamplingOptions> m_askedSampling; ///< by the changes that wait
     std::string m_decoderName;
     bool m_hasDecoder = false;
     ColumnScroll* m_scroll = nullptr;

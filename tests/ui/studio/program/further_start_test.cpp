@@ -48,6 +48,38 @@ private slots:
                  std::string("a question"));
     }
 
+    void theMessageForAModelThatFailsIsNotSentToTheOneThatIsThere() {
+        StudioStage stage;
+        stage.open();
+        stage.loadModel();
+        stage.studio->takeStart(
+            {QStringLiteral("/models/other.gguf"), {}, {}, QStringLiteral("a question")});
+        failLoad(stage);
+        QVERIFY(stage.engine->lastSent<SubmitPrompt>() == nullptr);
+        QVERIFY(stage.notice("first_message") != nullptr);
+        QCOMPARE(stage.studio->chatView().input().text(), QStringLiteral("a question"));
+    }
+
+    void messagesOfSeveralStartsAreSentInTheirTurn() {
+        StudioStage stage;
+        stage.open();
+        stage.loadModel();
+        stage.beginAnswer();
+        for (const char* words : {"first", "second"})
+            stage.studio->takeStart({{}, {}, {}, QString::fromLatin1(words)});
+        const auto newest = [&stage] {
+            return stage.engine->lastSent<SubmitPrompt>()->messages.back().content;
+        };
+        stage.finishAnswer();
+        QCOMPARE(newest(), std::string("first"));
+        stage.promptId = stage.engine->lastSent<SubmitPrompt>()->promptId;
+        stage.engine->countNewest(10, 1000);
+        stage.settle();
+        QCOMPARE(newest(), std::string("first"));
+        stage.finishAnswer();
+        QCOMPARE(newest(), std::string("second"));
+    }
+
     void theLessonModelIsMadeOfTheModelThatIsBeingLoaded() {
         StudioStage stage(QStringLiteral("/models/tiny.gguf"));
         stage.open();

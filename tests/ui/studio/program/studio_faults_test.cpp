@@ -93,6 +93,17 @@ private slots:
         stage.settle();
         QCOMPARE(stage.notice("answer_form")->headline,
                  QStringLiteral("The answer ended before it had the requested form."));
+        for (const bool isCut : {false, true}) { // the hidden answers of a search say nothing
+            PromptFinished hidden = promptFinished(kFirstHiddenPrompt + 1);
+            hidden.isInsideGrammar = isCut;
+            stage.say(hidden);
+            stage.settle();
+            QCOMPARE(stage.notice("answer_form") != nullptr, !isCut);
+            stage.studio->window().messages().withdraw(QStringLiteral("answer_form"));
+        }
+        stage.say(cut);
+        stage.settle();
+        QVERIFY(stage.notice("answer_form") != nullptr);
         stage.say(PromptFinished{});
         stage.settle();
         QVERIFY(stage.notice("answer_form") == nullptr);
@@ -216,7 +227,10 @@ private slots:
         QCOMPARE(notice->headline,
                  QStringLiteral("An answer was interrupted when the program ended."));
         QVERIFY(notice->sentence.contains(QStringLiteral("<b>cut</b>")));
+        stage.studio->window().showWorkspace(1);
         choose(notice, 0);
+        QCOMPARE(stage.studio->window().currentWorkspace()->objectName(),
+                 QStringLiteral("chat_workspace"));
         QTRY_COMPARE(stage.studio->session().chat().record.title, QStringLiteral("<b>cut</b>"));
         QCOMPARE(stage.studio->session().branch().last().text, QStringLiteral("a b "));
     }

@@ -161,6 +161,15 @@ private slots:
         QVERIFY(!QFileInfo::exists(path("config/swift-studio/swift-studio.ini")));
     }
 
+    void aPromptOfNothingButSpacesIsNoneAndThePictureComes() {
+        QStringList arguments = letters();
+        arguments.last() = QStringLiteral("  ");
+        const ProgramRun shown = picture(arguments);
+        QVERIFY2(shown.exitCode == 0, shown.errors.constData());
+        QVERIFY(shown.output.isEmpty());
+        verifyPicture(1440, 900);
+    }
+
     void aRecordingIsDrawnWithoutAModel() {
         writeText(path("data.jsonl").toStdString(),
                   "{\"task\":\"letters\",\"prompt\":\"abc ab\"}\n");

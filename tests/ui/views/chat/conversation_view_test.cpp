@@ -153,6 +153,26 @@ private slots:
         QCOMPARE(removed.count(), 1);
     }
 
+    void anEditedAnswerComesBackWithItsCard() {
+        const Chat chat = chatOf(2);
+        m_view->showChat(chat);
+        const MessageId answer = chat.messages.last().id;
+        const auto editor = [&] { return m_view->card(answer)->findChild<QPlainTextEdit*>(); };
+        buttonNamed(*m_view->card(answer), QStringLiteral("Edit the answer in a new branch"))
+            ->click();
+        QTest::keyClicks(editor(), QStringLiteral("!"));
+        const QString typed = editor()->toPlainText();
+        const QSignalSpy told(m_view, &ConversationView::editTyped);
+        m_view->showChat(chatOf(1));
+        m_view->showChat(chat);
+        QVERIFY(editor() != nullptr);
+        QCOMPARE(editor()->toPlainText(), typed);
+        QCOMPARE(told.count(), 0); // and no draft of the user's
+        QTest::keyClick(editor(), Qt::Key_Escape);
+        m_view->showChat(chat);
+        QVERIFY(editor() == nullptr);
+    }
+
     void onlyTheLastFortyMessagesAreLaidOut() {
         const Chat chat = chatOf(45);
         m_view->showChat(chat);

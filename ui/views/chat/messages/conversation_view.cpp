@@ -174,6 +174,8 @@ void ConversationView::showMessages(const Chat& chat, qsizetype count) {
     unpin();
     const bool hasEdits = !editedText().isEmpty();
     for (MessageCard* card : std::exchange(m_cards, {})) {
+        if (const QString text = card->editedAnswer(); !text.isEmpty())
+            m_editedAnswers[card->message().id] = text;
         card->hide();
         card->deleteLater();
     }
@@ -248,6 +250,8 @@ MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& m
     connect(&card->body(), &MessageBody::tokenPinned, this, [this, card](int token) {
         showDetails(card, token, true);
     });
+    if (const auto edited = m_editedAnswers.extract(message.id))
+        card->resumeEdit(edited.mapped());
     return card;
 }
 

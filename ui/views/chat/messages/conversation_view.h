@@ -8,6 +8,7 @@
 #include <QPointer>
 #include <QScrollArea>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -83,7 +84,7 @@ signals:
     void editEnded();
 
     /// Editors with such text were removed with their cards; what was typed is to be kept
-    /// elsewhere.
+    /// elsewhere. An edited answer comes back with its card.
     void editsRemoved();
 
     /// The user wants the answer to continue from this token, with `choice` instead of it.
@@ -121,9 +122,10 @@ private:
     Chat m_chat;
     std::vector<MessageCard*> m_cards;
     std::set<MessageId> m_grown;
-    std::vector<MessageId> m_added; ///< while hidden; no cards yet
-    std::set<MessageId> m_finished; ///< while hidden
-    bool m_hasCards = true;         ///< false after showChat() was called while hidden
+    std::vector<MessageId> m_added;               ///< while hidden; no cards yet
+    std::set<MessageId> m_finished;               ///< while hidden
+    std::map<MessageId, QString> m_editedAnswers; ///< whose cards were removed meanwhile
+    bool m_hasCards = true; ///< false after showChat() was called while hidden
     qsizetype m_shownCount = kMessagesShown;
     bool m_showsOrigin = true;
     bool m_isBusy = false;

@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QSignalBlocker>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -225,14 +226,35 @@ QString MessageCard::tokenText(int index) const {
     return m_message.text.mid(token.begin, token.end - token.begin);
 }
 
-QString MessageCard::editedText() const {
-    const bool isChanged = isUser() && m_editor != nullptr && m_editor->document()->isModified();
+QString MessageCard::typedText() const {
+    const bool isChanged = m_editor != nullptr && m_editor->document()->isModified();
     return isChanged ? m_editor->toPlainText() : QString();
+}
+
+QString MessageCard::editedText() const { return isUser() ? typedText() : QString(); }
+
+QString MessageCard::editedAnswer() const { return isUser() ? QString() : typedText(); }
+
+/// The focus stays where it is, and nothing was typed now.
+void MessageCard::resumeEdit(const QString& text) {
+    openEditor();
+    const QSignalBlocker quiet(m_editor);
+    m_editor->setPlainText(text);
+    m_editor->document()->setModified(true);
 }
 
 void MessageCard::beginEdit() {
     if (m_editor != nullptr)
         return;
+    openEditor();
+    m_editor->setFocus();
+    if (isUser())
+        m_editor->selectAll();
+    else
+        m_editor->moveCursor(QTextCursor::End);
+}
+
+void MessageCard::openEditor() {
     m_editor = new TextField(m_message.text, this);
     m_editor->setAccessibleName(tr("Edit the message"));
     m_editor->setTabChangesFocus(true);
@@ -259,11 +281,6 @@ void MessageCard::beginEdit() {
     rows->insertWidget(rows->indexOf(m_editor) + 1, m_editorRow);
     m_body->hide();
     m_actionRow->hide();
-    m_editor->setFocus();
-    if (isUser())
-        m_editor->selectAll();
-    else
-        m_editor->moveCursor(QTextCursor::End);
 }
 
 QPushButton* MessageCard::addEditChoice(const QString& text, std::function<void()> act) {

@@ -63,8 +63,12 @@ public:
     /// Text and ids of the token, for its details.
     QString tokenText(int index) const;
 
-    /// The text in its editor; empty unless the user has changed it.
+    /// The text in the editor of the user's message; empty unless the user has changed it.
     QString editedText() const;
+
+    /// The same for an answer: another card of it can go on with that.
+    QString editedAnswer() const;
+    void resumeEdit(const QString& text);
 
 signals:
     void copyAsked(qint64 id);
@@ -101,7 +105,9 @@ private:
     void makeHeader(QHBoxLayout& row, const BranchPlace& place);
     void makeActions(QHBoxLayout& row);
     QToolButton* addAction(QHBoxLayout& row, IconName icon, const QString& name);
+    QString typedText() const;
     void beginEdit();
+    void openEditor();
     void endEdit();
     void keepEdit(bool goesOn);
     QPushButton* addEditChoice(const QString& text, std::function<void()> act);

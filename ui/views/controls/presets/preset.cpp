@@ -165,17 +165,14 @@ Result<void> PresetShelf::save(Preset preset) {
         return Error{ErrorCode::InvalidInput,
                      tr("A preset needs a name.").toStdString(),
                      tr("Type one and save again.").toStdString()};
-    preset.path = QDir(m_ownFolder).filePath(fileNameFor(preset.name));
-    for (const Preset& known : m_presets)
-        if (known.isOwn && known.name == preset.name)
-            preset.path = known.path;
-    for (int i = 2; QFileInfo::exists(preset.path) &&
-                    std::none_of(m_presets.begin(),
-                                 m_presets.end(),
-                                 [&](const Preset& known) {
-                                     return known.path == preset.path && known.name == preset.name;
-                                 });
-         ++i)
+    const auto isReplaced = [&preset](const Preset& known) {
+        return known.isOwn && known.name == preset.name && known.decoder == preset.decoder;
+    };
+    const auto replaced = std::find_if(m_presets.begin(), m_presets.end(), isReplaced);
+    preset.path = replaced != m_presets.end()
+                      ? replaced->path
+                      : QDir(m_ownFolder).filePath(fileNameFor(preset.name));
+    for (int i = 2; replaced == m_presets.end() && QFileInfo::exists(preset.path); ++i)
         preset.path =
             QDir(m_ownFolder).filePath(QString::number(i) + '_' + fileNameFor(preset.name));
     QDir().mkpath(m_ownFolder);

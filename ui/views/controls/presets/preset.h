@@ -45,8 +45,8 @@ public:
     /// One sentence for each file that was ignored.
     const QStringList& problems() const { return m_problems; }
 
-    /// Saves it as one of the user's own, replacing one with the same name. Errors: InvalidInput
-    /// for an empty name, Io.
+    /// Saves it as one of the user's own, replacing the decoder's one with the same name. Errors:
+    /// InvalidInput for an empty name, Io.
     engine::Result<void> save(Preset preset);
 
     /// Errors: InvalidInput for one that is not the user's own, Io.

@@ -176,18 +176,30 @@ void PresetBar::setDifferences(std::vector<SettingDifference> differences) {
     m_chip->setVisible(count > 0);
 }
 
-void PresetBar::saveAs(const QString& name) {
+void PresetBar::saveAs(const QString& name) { save(present(), name); }
+
+/// The current settings, without a name.
+Preset PresetBar::present() const {
     Preset preset;
-    preset.name = name;
     preset.decoder = m_decoder.name;
     preset.values = m_settings;
+    return preset;
+}
+
+void PresetBar::save(Preset preset, const QString& name) {
+    const bool isShown = preset.decoder == m_decoder.name;
+    preset.name = name;
     const auto saved = m_shelf.save(std::move(preset));
     if (!saved) {
         setProblem(errorText(saved.error()));
         return;
     }
+    emit shelfChanged();
     fill();
-    chooseByName(name.simplified());
+    if (isShown)
+        chooseByName(name.simplified());
+    else
+        choose(nearest());
 }
 
 void PresetBar::load(const QString& path) {
@@ -210,17 +222,21 @@ void PresetBar::load(const QString& path) {
         setProblem(errorText(saved.error()));
         return;
     }
+    emit shelfChanged();
     fill();
     chooseByName(name);
     applyChosen();
 }
 
-void PresetBar::removeChosen() {
-    const auto removed = m_shelf.remove(m_choices[m_chosen].preset);
+void PresetBar::removeChosen() { remove(Preset(m_choices[m_chosen].preset)); }
+
+void PresetBar::remove(const Preset& preset) {
+    const auto removed = m_shelf.remove(preset);
     if (!removed) {
         setProblem(errorText(removed.error()));
         return;
     }
+    emit shelfChanged();
     fill();
     choose(nearest());
 }
@@ -232,12 +248,16 @@ void PresetBar::setProblem(const QString& problem) {
     m_problem->setVisible(!problem.isEmpty());
 }
 
+/// Another decoder may be chosen while the dialog is open, as when a model was loaded.
 void PresetBar::askForName() {
     auto* dialog = new QInputDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(tr("Save as preset"));
     dialog->setLabelText(tr("Name of the preset:"));
-    connect(dialog, &QInputDialog::textValueSelected, this, &PresetBar::saveAs);
+    connect(dialog,
+            &QInputDialog::textValueSelected,
+            this,
+            [this, preset = present()](const QString& name) { save(preset, name); });
     dialog->open();
 }
 
@@ -250,6 +270,7 @@ void PresetBar::askForFile() {
     dialog->open();
 }
 
+/// The one that is named goes, whatever is chosen by then.
 void PresetBar::askBeforeRemoving() {
     auto* box = new QMessageBox(QMessageBox::NoIcon,
                                 tr("Delete the preset?"),
@@ -258,8 +279,10 @@ void PresetBar::askBeforeRemoving() {
                                 this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setTextFormat(Qt::PlainText);
-    const QPushButton* remove = box->addButton(tr("Delete"), QMessageBox::DestructiveRole);
-    connect(remove, &QPushButton::clicked, this, &PresetBar::removeChosen);
+    const QPushButton* button = box->addButton(tr("Delete"), QMessageBox::DestructiveRole);
+    connect(button, &QPushButton::clicked, this, [this, preset = m_choices[m_chosen].preset] {
+        remove(preset);
+    });
     box->open();
 }
 

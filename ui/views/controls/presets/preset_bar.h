@@ -30,7 +30,8 @@ public:
     /// All settings of the chosen preset.
     const engine::SettingValues& reference() const { return m_choices[m_chosen].resolved; }
 
-    QString referenceName() const { return m_choices[m_chosen].preset.name; }
+    /// As the window shows it.
+    QString referenceName() const { return shownName(m_choices[m_chosen].preset); }
 
     /// Saves the current settings under a name and chooses that preset.
     void saveAs(const QString& name);
@@ -47,6 +48,10 @@ public:
 
 signals:
     void referenceChanged();
+
+    /// One of the user's presets was saved or deleted.
+    void shelfChanged();
+
     /// The user wants all settings of the chosen preset.
     void applyWanted(const engine::SettingValues& values, const QString& name);
 
@@ -67,6 +72,9 @@ private:
     void choose(std::size_t index);
     void chooseByName(const QString& name);
     void applyChosen();
+    Preset present() const;
+    void save(Preset preset, const QString& name);
+    void remove(const Preset& preset);
     void askForName();
     void askForFile();
     void askBeforeRemoving();

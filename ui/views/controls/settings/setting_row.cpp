@@ -165,20 +165,23 @@ void SettingRow::addButton(QWidget* button) {
 
 void SettingRow::commit() {
     const SettingValue wanted = m_editor->value();
-    if (wanted == m_rounded)
-        return;
+    if (wanted != m_rounded)
+        take(wanted);
+}
+
+void SettingRow::take(const SettingValue& wanted) {
     m_shown = wanted;
-    m_rounded = wanted;
+    m_rounded = m_editor->value();
     setProblem({});
     showReset();
     emit edited(wanted);
 }
 
+/// The value itself, which may have more digits than the control shows.
 void SettingRow::reset() {
     m_editor->setValue(m_reference);
-    m_rounded = m_shown;
     m_editor->mainControl()->setFocus(); // the button is about to be disabled
-    commit();
+    take(SettingValue(m_reference));
 }
 
 bool SettingRow::isAskingForHelp(QEvent* event) const {

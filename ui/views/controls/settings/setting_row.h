@@ -70,6 +70,7 @@ private:
     void adoptTheme();
     void showReset();
     void commit();
+    void take(const engine::SettingValue& wanted);
     void reset();
     bool isAskingForHelp(QEvent* event) const;
 
