@@ -414,6 +414,7 @@ private slots:
         const auto* sent = m_stage->engine->lastSent<ChangeSampling>();
         QVERIFY(sent != nullptr);
         QCOMPARE(sent->sampling.logitBias, (std::vector<LogitBias>{{42, -5.0}, {7, 2.5}}));
+        say(SamplingChanged{sent->sampling});
         say(SamplingChanged{{.repetitionPenalty = 1.1,
                              .repetitionWindow = 64,
                              .presencePenalty = 0.5,

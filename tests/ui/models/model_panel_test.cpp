@@ -253,7 +253,7 @@ private slots:
             failedTask("inspect_model", {ErrorCode::InvalidInput, "It is too long.", ""});
         failed.requestId = m_stage->engine->lastSent<InspectModel>()->requestId;
         say(failed);
-        QVERIFY(shownWords(*m_panel).contains("It is too long."));
+        QTRY_VERIFY(shownWords(*m_panel).contains("It is too long."));
         QVERIFY(m_panel->findChildren<FigureList*>().last()->rows().empty()); // of other options
         auto* backend = m_panel->findChildren<QComboBox*>().first();
         emit backend->activated(backend->currentIndex());

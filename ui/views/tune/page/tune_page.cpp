@@ -40,7 +40,7 @@ constexpr int kRoomForTwoColumns = 560; ///< pixels at 100 %
 
 // What the program says, at last, of a result that was to be used.
 constexpr QLatin1String kAboutUse("in use");
-constexpr QLatin1String kPutToUse("put to use.");
+constexpr QLatin1String kPutToUse("to use."); // put to it
 
 /// The newest note of what is at work; of a result that was to be used and is not, the last one if
 /// it says why. One that the user has taken away since was used then.
