@@ -139,7 +139,10 @@ private slots:
         auto* legend = m_title->findChild<QLabel*>(QStringLiteral("legend"));
         m_title->resize(600, 28);
         QVERIFY(legend->isVisible());
-        m_title->resize(150, 28);
+        m_title->setFixedWidth(220); // or the window grows with it
+        QVERIFY(legend->isVisible());
+        legend->setText(QStringLiteral("three lines, two of them dashed, and a dot"));
+        QCoreApplication::processEvents();
         QVERIFY(!legend->isVisible());
         QLabel* name = labelWith(QStringLiteral("Figure"));
         QVERIFY(name->width() >= name->sizeHint().width());

@@ -103,30 +103,38 @@ void DockTitle::showWords() {
     arrangeWords();
 }
 
-/// The legend is cut before the name is.
+/// The legend goes before the name is cut.
 void DockTitle::arrangeWords() {
     fitName();
     if (m_view == nullptr)
         return;
-    if (m_legend != nullptr)
-        m_legend->setVisible(width() > m_name->sizeHint().width() + m_badge->sizeHint().width() +
-                                           m_legend->sizeHint().width() + m_theme.scaled(100));
+    if (m_legend != nullptr) {
+        const int name = QFontMetrics(m_theme.font(TextRole::DockTitle)).horizontalAdvance(m_title);
+        m_legend->setVisible(name + m_legend->sizeHint().width() + m_row->spacing() <=
+                             roomForName());
+    }
     cutWords();
 }
 
-/// Where there is little room, the added buttons go first, if the menu has what they do; then the
-/// name is cut with an ellipsis.
-void DockTitle::fitName() {
-    const QFontMetrics metrics(m_theme.font(TextRole::DockTitle));
+/// What badge and buttons of every view leave, without legend and added buttons.
+int DockTitle::roomForName() const {
     const int gap = m_row->spacing();
     const QMargins margins = m_row->contentsMargins();
     int room = width() - margins.left() - margins.right() - gap;
     for (const QWidget* part : std::initializer_list<QWidget*>{m_badge, m_freeze, m_more})
         if (part != nullptr && !part->isHidden())
             room -= part->sizeHint().width() + gap;
+    return room;
+}
+
+/// Where there is little room, the added buttons go first, if the menu has what they do; then the
+/// name is cut with an ellipsis.
+void DockTitle::fitName() {
+    const QFontMetrics metrics(m_theme.font(TextRole::DockTitle));
+    int room = roomForName();
     int added = 0;
     for (const QToolButton* button : m_added)
-        added += button->sizeHint().width() + gap;
+        added += button->sizeHint().width() + m_row->spacing();
     const int whole = metrics.horizontalAdvance(m_title);
     const bool isShown = m_more == nullptr || whole + added <= room;
     for (QToolButton* button : m_added)
@@ -147,6 +155,13 @@ void DockTitle::cutWords() {
     setTip(*m_subtitle, isCut ? whole : QString());
     if (isCut && m_subtitle->shownText().size() < kFewestLetters)
         m_subtitle->setText({});
+}
+
+/// A legend's words grow.
+bool DockTitle::event(QEvent* event) {
+    if (event->type() == QEvent::LayoutRequest && m_legend != nullptr)
+        arrangeWords();
+    return QWidget::event(event);
 }
 
 void DockTitle::resizeEvent(QResizeEvent* event) {

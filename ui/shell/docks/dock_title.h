@@ -37,6 +37,7 @@ signals:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
@@ -47,6 +48,7 @@ private:
     void showFreeze();
     void arrangeWords();
     void cutWords();
+    int roomForName() const;
     void fitName();
 
     const Theme& m_theme;
