@@ -57,9 +57,15 @@ inline float exponential(float x) {
 
 inline float squareRoot(float x) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x))); }
 
-/// One group. `values` [kQuantGroup]; `low` and `high` are its halves.
-inline void
-quantizeGroup(Lanes low, Lanes high, std::int8_t* values, float* scales, std::int32_t* halfSums) {
+/// Sums of the values of each half of a quantised group.
+struct HalfSums {
+    std::int32_t low;
+    std::int32_t high;
+};
+
+/// One group. `values` [kQuantGroup]; `low` and `high` are its halves; `scales`: its scale, and
+/// times the sum.
+inline HalfSums quantizeGroup(Lanes low, Lanes high, std::int8_t* values, float* scales) {
     constexpr std::int32_t kInfinityBits = 0x7F800000;
     constexpr float kSmallest = 1.0e-36F; // below it 127 / highest overflows: such a group is 0
     const std::int32_t bits = highestMagnitude(low, high);
@@ -70,14 +76,14 @@ quantizeGroup(Lanes low, Lanes high, std::int8_t* values, float* scales, std::in
         storeBytes(values + kLanes, broadcast(0.0F));
         scales[0] = isFinite ? 0.0F : kNan;
         scales[1] = scales[0];
-        halfSums[0] = halfSums[1] = 0;
-        return;
+        return {0, 0};
     }
     const Lanes inverse = broadcast(127.0F / highest);
-    halfSums[0] = storeBytes(values, product(low, inverse));
-    halfSums[1] = storeBytes(values + kLanes, product(high, inverse));
+    const HalfSums sums{storeBytes(values, product(low, inverse)),
+                        storeBytes(values + kLanes, product(high, inverse))};
     scales[0] = highest / 127.0F;
-    scales[1] = scales[0] * static_cast<float>(halfSums[0] + halfSums[1]);
+    scales[1] = scales[0] * static_cast<float>(sums.low + sums.high);
+    return sums;
 }
 
 /// Four chains of sums, vector i in chain i modulo 4; then ((0 + 1) + (2 + 3)), then the lanes.

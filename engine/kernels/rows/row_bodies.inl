@@ -3,6 +3,7 @@
 // defined its `Lanes` and what can be done with them. Everything here is in the unnamed namespace.
 #include "engine/kernels/rows/attention/attend_bodies.inl"
 #include "engine/kernels/rows/attention/attend_rows.inl"
+#include "engine/kernels/rows/attention/join_sections.inl"
 #include "engine/kernels/rows/lane_math.inl"
 #include "engine/kernels/rows/summary_bodies.inl"
 
@@ -82,11 +83,20 @@ void quantizeRow(const float* in, int width, const QuantizedRow& out) {
         const Lanes low = loadUpTo(in + i, left);
         const Lanes high =
             left > kLanes ? loadUpTo(in + i + kLanes, left - kLanes) : broadcast(0.0F);
-        float scales[2]; // the scale, and times the sum
+        float scales[2];
         const int group = i / kQuantGroup;
-        quantizeGroup(low, high, out.values + i, scales, out.halfSums + 2 * group);
+        const HalfSums sums = quantizeGroup(low, high, out.values + i, scales);
         out.scales[group] = scales[0];
         out.scaledSums[group] = scales[1];
+        for (int kind = 0; kind < out.kindCount; ++kind) {
+            const OffsetSums& each = out.offsetSums[kind];
+            if (each.isByHalves) {
+                each.sums[2 * group] = -each.offset * sums.low;
+                each.sums[2 * group + 1] = -each.offset * sums.high;
+            } else {
+                each.sums[group] = -each.offset * (sums.low + sums.high);
+            }
+        }
     }
 }
 
@@ -103,8 +113,7 @@ constexpr RowKernels kLaneKernels{rmsNorm,
                                   softCap,
                                   attend,
                                   attendRows,
-                                  joinAttention,
-                                  divideAttention,
+                                  joinSections,
                                   storeKeyValue,
                                   summarise,
                                   quantizeRow,

@@ -9,13 +9,21 @@
 
 namespace engine {
 
+/// The sums that take the offset of quantised weights out of their products with a row.
+struct OffsetSums {
+    std::int32_t offset; // of the weights
+    bool isByHalves;     // one for each half of a group
+    std::int32_t* sums;  // [groups, or 2 * groups]: -offset * sum of the values
+};
+
 /// The destination of a quantised row: 8 bits for each value, a scale for each group of
 /// kQuantGroup.
 struct QuantizedRow {
-    std::int8_t* values;    // [width rounded up to whole groups], the rest 0
-    float* scales;          // [groups]: largest magnitude / 127; NaN where a value is not finite
-    float* scaledSums;      // [groups]: scale * sum of the group's values
-    std::int32_t* halfSums; // [2 * groups]: sums of the values of each half of a group
+    std::int8_t* values; // [width rounded up to whole groups], the rest 0
+    float* scales;       // [groups]: largest magnitude / 127; NaN where a value is not finite
+    float* scaledSums;   // [groups]: scale * sum of the group's values
+    const OffsetSums* offsetSums; // [kindCount]
+    int kindCount;
 };
 
 /// Sums of squares of a sublayer's output and of the stream that it is about to be added to.
@@ -60,14 +68,10 @@ struct RowKernels {
     /// attend() for many rows at once, with the same bits: keys and values are read once for all.
     void (*attendRows)(const AttendRows& arguments);
 
-    /// Adds a later section's result to the sums of the earlier ones.
-    void (*joinAttention)(int groupSize,
-                          int headDim,
-                          const AttendSums& later,
-                          const AttendSums& sums);
-
-    /// Divides the sums of all sections, which gives the output of attention.
-    void (*divideAttention)(int groupSize, int headDim, const AttendSums& sums);
+    /// Attention over all keys of a row from that over each of their sections, [count], at least
+    /// one, joined in their order; to out [groupSize, headDim].
+    void (*joinSections)(
+        int groupSize, int headDim, const AttendSums* sections, int count, float* out);
 
     /// Writes `row` [headDim] into a slot as `element`, rounded to nearest even; NaN stays NaN.
     /// Int8 has the bits of quantizeRow, so what is not finite makes its whole group NaN.

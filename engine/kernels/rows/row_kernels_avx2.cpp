@@ -243,6 +243,13 @@ inline std::int32_t highestMagnitude(Lanes a, Lanes b) {
     return _mm_cvtsi128_si32(_mm_max_epi32(two, _mm_shuffle_epi32(two, 0xB1)));
 }
 
+/// Sum of 16 numbers. Differences to -128 are summed as bytes without a sign.
+inline std::int32_t sumOfBytes(__m128i x) {
+    const __m128i raised = _mm_xor_si128(x, _mm_set1_epi8(-128));
+    const __m128i sums = _mm_sad_epu8(raised, _mm_setzero_si128()); // of eight each
+    return _mm_cvtsi128_si32(sums) + _mm_extract_epi32(sums, 2) - 16 * 128;
+}
+
 /// Writes 16 numbers within +-127.5 to [16], rounded to nearest even; returns the sum of these.
 inline std::int32_t storeBytes(std::int8_t* to, Lanes x) {
     const __m256i low = _mm256_cvtps_epi32(x.low);
@@ -252,11 +259,7 @@ inline std::int32_t storeBytes(std::int8_t* to, Lanes x) {
     const __m128i bytes =
         _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
-    const __m256i eight = _mm256_add_epi32(low, high);
-    const __m128i four =
-        _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
-    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4E));
-    return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xB1)));
+    return sumOfBytes(bytes);
 }
 
 } // namespace

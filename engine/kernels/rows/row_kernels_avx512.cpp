@@ -164,11 +164,18 @@ inline std::int32_t highestMagnitude(Lanes a, Lanes b) {
                          _mm512_and_si512(_mm512_castps_si512(b), mask)));
 }
 
+/// Sum of 16 numbers. Differences to -128 are summed as bytes without a sign.
+inline std::int32_t sumOfBytes(__m128i x) {
+    const __m128i raised = _mm_xor_si128(x, _mm_set1_epi8(-128));
+    const __m128i sums = _mm_sad_epu8(raised, _mm_setzero_si128()); // of eight each
+    return _mm_cvtsi128_si32(sums) + _mm_extract_epi32(sums, 2) - 16 * 128;
+}
+
 /// Writes 16 numbers within +-127.5 to [16], rounded to nearest even; returns the sum of these.
 inline std::int32_t storeBytes(std::int8_t* to, Lanes x) {
-    const __m512i whole = _mm512_cvtps_epi32(x);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(whole));
-    return _mm512_reduce_add_epi32(whole);
+    const __m128i bytes = _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(x));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
+    return sumOfBytes(bytes);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "engine/kernels/rows/row_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -135,23 +136,33 @@ void attend(const AttendArguments& arguments) {
         attendHead(arguments, head);
 }
 
-void joinAttention(int groupSize, int headDim, const AttendSums& later, const AttendSums& sums) {
-    for (int head = 0; head < groupSize; ++head) {
-        AttendTotal& total = sums.totals[head];
-        const AttendTotal other = later.totals[head];
-        const float highest = total.highest > other.highest ? total.highest : other.highest;
-        const float factor = std::exp(total.highest - highest);
-        const float otherFactor = std::exp(other.highest - highest);
-        for (int i = head * headDim; i < (head + 1) * headDim; ++i)
-            sums.values[i] = sums.values[i] * factor + later.values[i] * otherFactor;
-        total = {highest, total.weights * factor + other.weights * otherFactor};
-    }
+/// Adds a later section of one head to the sums of the earlier ones.
+void joinHead(int headDim, const AttendSums& later, const AttendSums& sums) {
+    AttendTotal& total = *sums.totals;
+    const AttendTotal other = *later.totals;
+    const float highest = total.highest > other.highest ? total.highest : other.highest;
+    const float factor = std::exp(total.highest - highest);
+    const float otherFactor = std::exp(other.highest - highest);
+    for (int i = 0; i < headDim; ++i)
+        sums.values[i] = sums.values[i] * factor + later.values[i] * otherFactor;
+    total = {highest, total.weights * factor + other.weights * otherFactor};
 }
 
-void divideAttention(int groupSize, int headDim, const AttendSums& sums) {
-    for (int head = 0; head < groupSize; ++head)
-        for (int i = head * headDim; i < (head + 1) * headDim; ++i)
-            sums.values[i] /= sums.totals[head].weights;
+void divideHead(int headDim, const AttendSums& sums) {
+    for (int i = 0; i < headDim; ++i)
+        sums.values[i] /= sums.totals->weights;
+}
+
+void joinSections(int groupSize, int headDim, const AttendSums* sections, int count, float* out) {
+    for (int head = 0; head < groupSize; ++head) {
+        AttendTotal total = sections->totals[head];
+        const AttendSums sums{out + head * headDim, &total};
+        std::copy_n(sections->values + head * headDim, headDim, sums.values);
+        for (int i = 1; i < count; ++i)
+            joinHead(
+                headDim, {sections[i].values + head * headDim, sections[i].totals + head}, sums);
+        divideHead(headDim, sums);
+    }
 }
 
 /// Row after row, head after head, section after section.
@@ -182,9 +193,9 @@ void attendRows(const AttendRows& arguments) {
             const KeyRun& run = arguments.runs[row];
             while (++one.section * kAttendSectionKeys < run.lead + run.count) {
                 attend(one);
-                joinAttention(1, dim, {section, totals + 1}, sums);
+                joinHead(dim, {section, totals + 1}, sums);
             }
-            divideAttention(1, dim, sums);
+            divideHead(dim, sums);
         }
 }
 
@@ -223,9 +234,11 @@ void summarise(const float* logits, int count, TokenId firstId, HeadPartial* par
     partial->sum = sumOfLanes(lanes);
 }
 
-/// One group with `count` values.
-void quantizeGroup(
-    const float* in, int count, std::int8_t* values, float* scales, std::int32_t* halfSums) {
+/// Sums of the values of each half of a quantised group.
+using HalfSums = std::array<std::int32_t, 2>;
+
+/// One group with `count` values; `scales`: its scale, and times the sum.
+HalfSums quantizeGroup(const float* in, int count, std::int8_t* values, float* scales) {
     constexpr float kSmallest = 1.0e-36F; // below it 127 / highest overflows: such a group is 0
     float highest = 0.0F;
     bool isFinite = true;
@@ -235,26 +248,33 @@ void quantizeGroup(
     }
     const bool isZero = !isFinite || highest < kSmallest;
     const float inverse = isZero ? 0.0F : 127.0F / highest;
-    halfSums[0] = halfSums[1] = 0;
+    HalfSums sums = {};
     for (int i = 0; i < kQuantGroup; ++i) {
         const float scaled = isZero || i >= count ? 0.0F : in[i] * inverse;
         values[i] = static_cast<std::int8_t>(std::nearbyint(scaled));
-        halfSums[i / (kQuantGroup / 2)] += values[i];
+        sums[static_cast<std::size_t>(i / (kQuantGroup / 2))] += values[i];
     }
     scales[0] = isZero ? 0.0F : highest / 127.0F;
     if (!isFinite)
         scales[0] = std::numeric_limits<float>::quiet_NaN();
-    scales[1] = scales[0] * static_cast<float>(halfSums[0] + halfSums[1]);
+    scales[1] = scales[0] * static_cast<float>(sums[0] + sums[1]);
+    return sums;
 }
 
 void quantizeRow(const float* in, int width, const QuantizedRow& out) {
     for (int i = 0; i < width; i += kQuantGroup) {
         const int count = width - i < kQuantGroup ? width - i : kQuantGroup;
-        float scales[2]; // the scale, and times the sum
+        float scales[2];
         const int group = i / kQuantGroup;
-        quantizeGroup(in + i, count, out.values + i, scales, out.halfSums + 2 * group);
+        const HalfSums sums = quantizeGroup(in + i, count, out.values + i, scales);
         out.scales[group] = scales[0];
         out.scaledSums[group] = scales[1];
+        for (const OffsetSums& each : std::span(out.offsetSums, out.offsetSums + out.kindCount))
+            if (each.isByHalves)
+                for (const std::size_t half : {0U, 1U})
+                    each.sums[2 * group + static_cast<int>(half)] = -each.offset * sums[half];
+            else
+                each.sums[group] = -each.offset * (sums[0] + sums[1]);
     }
 }
 
@@ -270,8 +290,7 @@ void storeKeyValue(const float* row, int headDim, KvElement element, void* slot)
         const int count = std::min(headDim - i, kQuantGroup);
         std::int8_t values[kQuantGroup];
         float scales[2];
-        std::int32_t halfSums[2];
-        quantizeGroup(row + i, count, values, scales, halfSums);
+        quantizeGroup(row + i, count, values, scales);
         std::memcpy(to + i, values, static_cast<std::size_t>(count));
         std::memcpy(to + headDim + i / kQuantGroup * 4, scales, sizeof scales[0]);
     }
@@ -286,8 +305,7 @@ constexpr RowKernels kScalarKernels{rmsNorm,
                                     softCap,
                                     attend,
                                     attendRows,
-                                    joinAttention,
-                                    divideAttention,
+                                    joinSections,
                                     storeKeyValue,
                                     summarise,
                                     quantizeRow,

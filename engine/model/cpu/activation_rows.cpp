@@ -24,7 +24,7 @@ int InputForms::kindOf(const TileMatrix& matrix) const {
     return found == end ? -1 : static_cast<int>(found - m_kinds.begin());
 }
 
-void ActivationRows::reserve(int rows, int width) {
+void ActivationRows::reserve(int rows, int width, bool hasColumns) {
     const std::size_t stride =
         (static_cast<std::size_t>(width) + kGroupColumns - 1) / kGroupColumns * kGroupColumns;
     if (rows <= m_rows && width == m_width)
@@ -41,13 +41,14 @@ void ActivationRows::reserve(int rows, int width) {
     m_quants.reserve(count * stride);
     m_scales.reserve(count * m_groups);
     m_scaledSums.reserve(count * m_groups);
-    m_columnStride =
-        (count + 15) / 16 * 16 + 16; // an odd number of lines, or they share cache sets
-    if (m_columnStride % 32 == 0)
-        m_columnStride += 16;
-    m_scaleColumns.reserve(m_groups * m_columnStride);
-    m_sumColumns.reserve(m_groups * m_columnStride);
-    m_halfSums.reserve(count * 2 * m_groups);
+    if (hasColumns) {
+        m_columnStride =
+            (count + 15) / 16 * 16 + 16; // an odd number of lines, or they share cache sets
+        if (m_columnStride % 32 == 0)
+            m_columnStride += 16;
+        m_scaleColumns.reserve(m_groups * m_columnStride);
+        m_sumColumns.reserve(m_groups * m_columnStride);
+    }
     m_offsets.reserve(InputForms::kMostKinds * count * 2 * m_groups);
 }
 
@@ -72,26 +73,27 @@ void ActivationRows::prepareColumns(int index,
     if (!forms.wantsQuants())
         return;
     const std::size_t group = row * m_groups + firstGroup;
-    std::int32_t* const halves = m_halfSums.data() + 2 * group;
-    kernels.quantizeRow(
-        m_values.data() + at,
-        width,
-        {m_quants.data() + at, m_scales.data() + group, m_scaledSums.data() + group, halves});
-    for (std::size_t i = 0; i < groups; ++i) {
+    std::array<OffsetSums, InputForms::kMostKinds> kinds;
+    for (int kind = 0; kind < forms.kindCount(); ++kind) {
+        const auto [offset, groupColumns] = forms.kind(kind);
+        const bool isByHalves = groupColumns != kGroupColumns;
+        kinds[static_cast<std::size_t>(kind)] = {
+            offset,
+            isByHalves,
+            m_offsets.data() + (static_cast<std::size_t>(kind * m_rows) + row) * 2 * m_groups +
+                (isByHalves ? 2 : 1) * firstGroup};
+    }
+    kernels.quantizeRow(m_values.data() + at,
+                        width,
+                        {m_quants.data() + at,
+                         m_scales.data() + group,
+                         m_scaledSums.data() + group,
+                         kinds.data(),
+                         forms.kindCount()});
+    for (std::size_t i = 0; i < groups && m_columnStride > 0; ++i) {
         const std::size_t place = (firstGroup + i) * m_columnStride + row;
         m_scaleColumns.data()[place] = m_scales.data()[group + i];
         m_sumColumns.data()[place] = m_scaledSums.data()[group + i];
-    }
-    for (int kind = 0; kind < forms.kindCount(); ++kind) {
-        const auto [offset, groupColumns] = forms.kind(kind);
-        std::int32_t* const offsets =
-            m_offsets.data() + (static_cast<std::size_t>(kind * m_rows) + row) * 2 * m_groups;
-        if (groupColumns == kGroupColumns)
-            for (std::size_t i = 0; i < groups; ++i)
-                offsets[firstGroup + i] = -offset * (halves[2 * i] + halves[2 * i + 1]);
-        else
-            for (std::size_t half = 0; half < 2 * groups; ++half)
-                offsets[2 * firstGroup + half] = -offset * halves[half];
     }
 }
 

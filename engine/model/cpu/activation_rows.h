@@ -46,7 +46,9 @@ private:
 class ActivationRows {
 public:
     /// Room for rows of this width; the columns up to the next multiple of 32 stay zero.
-    void reserve(int rows, int width);
+    /// `hasColumns`: scales and sums are kept group by group, too, which only the kernels of AMX
+    /// read: rows that different threads make would share cache lines.
+    void reserve(int rows, int width, bool hasColumns);
 
     float* row(int index) { return m_values.data() + static_cast<std::size_t>(index) * m_stride; }
 
@@ -80,19 +82,18 @@ public:
 private:
     int m_rows = 0;
     int m_width = 0;
-    std::size_t m_stride = 0; // elements of a row
-    std::size_t m_groups = 0; // groups of 32 of a row
-    std::size_t m_columnStride = 0;
+    std::size_t m_stride = 0;       // elements of a row
+    std::size_t m_groups = 0;       // groups of 32 of a row
+    std::size_t m_columnStride = 0; // 0: without columns
     AlignedBuffer<float> m_values;
     AlignedBuffer<std::uint16_t> m_bf16;
     AlignedBuffer<float> m_rounded; // the numbers of m_bf16
     AlignedBuffer<std::int8_t> m_quants;
-    AlignedBuffer<float> m_scales;          // [rows, groups]
-    AlignedBuffer<float> m_scaledSums;      // [rows, groups]
-    AlignedBuffer<float> m_scaleColumns;    // [groups, m_columnStride]
-    AlignedBuffer<float> m_sumColumns;      // [groups, m_columnStride]
-    AlignedBuffer<std::int32_t> m_halfSums; // [rows, 2 * groups]
-    AlignedBuffer<std::int32_t> m_offsets;  // [kinds, rows, 2 * groups]
+    AlignedBuffer<float> m_scales;         // [rows, groups]
+    AlignedBuffer<float> m_scaledSums;     // [rows, groups]
+    AlignedBuffer<float> m_scaleColumns;   // [groups, m_columnStride]
+    AlignedBuffer<float> m_sumColumns;     // [groups, m_columnStride]
+    AlignedBuffer<std::int32_t> m_offsets; // [kinds, rows, 2 * groups]
 };
 
 } // namespace engine::cpu

@@ -196,7 +196,8 @@ void CpuTransformer::runAttention(Pass& pass, const Operation& operation, const 
     normaliseHeads(pass, layer);
     const int heads = m_config.kvHeadCount;
     // A row may see any other row of the pass, so all are stored first.
-    const auto store = [&](int part) { storeRow(pass, layer, part / heads, part % heads); };
+    // Head after head, so that a thread stores most of what it attends to.
+    const auto store = [&](int part) { storeRow(pass, layer, part % pass.rows, part / pass.rows); };
     if (pass.rows < kRowsWorthAFork)
         for (int part = 0; part < pass.rows * heads; ++part)
             store(part);
@@ -204,12 +205,24 @@ void CpuTransformer::runAttention(Pass& pass, const Operation& operation, const 
         m_pool->run(pass.rows * heads, [&](int part, int) { store(part); });
     tellAttention(pass, layer);
     const int parts = static_cast<int>(m_space.attendCut.parts.size());
+    for (PartsLeft& left : m_space.attendLeft)
+        left.count.store(parts, std::memory_order_relaxed);
     m_pool->run(
         heads * parts,
-        [&](int part, int thread) { attendPart(pass, layer, part, thread); },
+        [&](int part, int thread) {
+            attendPart(pass, layer, part, thread);
+            finishPart(pass, part, thread, output);
+        },
         output.firstReads());
-    forRows(
-        pass.rows, [&](int row) { finishContext(row, output); }, output.firstReads());
+    if (!finishesByHead())
+        m_pool->run(
+            pass.rows,
+            [&](int row, int thread) {
+                for (int kvHead = 0; kvHead < heads; ++kvHead)
+                    joinContext(row, kvHead, thread);
+                m_space.context.prepare(row, output.forms(), m_kernels.rows);
+            },
+            output.firstReads());
     OutputRows* const out[] = {&m_space.added};
     output.run({m_space.context, pass.rows, out, m_kernels, *m_pool, readsOf(reader)});
     addToStream(pass, operation, reader);
@@ -306,10 +319,9 @@ void CpuTransformer::storeRow(Pass& pass, int layer, int row, int kvHead) {
     const std::size_t slot = toSize(kvHead) * toSize(pass.storage.capacity()) +
                              toSize(pass.request.layout.firstSlot() + row);
     const std::size_t at = slot * kvRowBytes(m_kvType, dim);
-    const KvElement element = *kvElement(m_kvType);
-    m_kernels.rows.storeKeyValue(key, dim, element, pass.storage.keys(layer) + at);
+    m_kernels.rows.storeKeyValue(key, dim, m_kvElement, pass.storage.keys(layer) + at);
     m_kernels.rows.storeKeyValue(
-        m_space.values.row(row) + kvHead * dim, dim, element, pass.storage.values(layer) + at);
+        m_space.values.row(row) + kvHead * dim, dim, m_kvElement, pass.storage.values(layer) + at);
 }
 
 /// The queries of a row's group, behind those of the rows before.
@@ -343,7 +355,7 @@ void CpuTransformer::attendPart(Pass& pass, int layer, int index, int thread) {
                               .runCount = static_cast<std::int32_t>(m_space.runEnds[row] - begin),
                               .groupSize = group * part.rowCount,
                               .headDim = dim,
-                              .element = *kvElement(m_kvType),
+                              .element = m_kvElement,
                               .scratch = m_space.attendScratch[toSize(thread)].data(),
                               .out = m_space.context.row(part.firstRow) + kvHead * group * dim,
                               .softCap = static_cast<float>(m_config.attentionSoftCap)};
@@ -383,39 +395,69 @@ void CpuTransformer::attendInTurn(const HostKvStorage& storage,
     if (sections == 1)
         return m_kernels.rows.attend(arguments);
     const int group = arguments.groupSize;
-    const int dim = arguments.headDim;
-    AttendTotal* totals = m_space.totalScratch[toSize(thread)].data();
-    const AttendSums sums{arguments.out, totals};
-    const AttendSums later{arguments.scratch + attendScratchFloats(dim), totals + group};
+    const int width = group * arguments.headDim;
+    float* const out = arguments.out;
+    SectionSpace& space = m_space.sectionSpaces[toSize(thread)];
+    space.values.resize(std::max(space.values.size(), toSize(sections * width)));
+    space.totals.resize(std::max(space.totals.size(), toSize(sections * group)));
+    space.sums.clear();
     for (arguments.section = 0; arguments.section < sections; ++arguments.section) {
-        const AttendSums& target = arguments.section == 0 ? sums : later;
         const ByteRange next = sectionBytes(storage, row, arguments.section + 1);
         arguments.next = {static_cast<const std::byte*>(arguments.keys) + next.first, next.count};
-        arguments.out = target.values;
-        arguments.totals = target.totals;
+        arguments.out = space.values.data() + arguments.section * width;
+        arguments.totals = space.totals.data() + arguments.section * group;
+        space.sums.push_back({arguments.out, arguments.totals});
         m_kernels.rows.attend(arguments);
-        if (arguments.section > 0)
-            m_kernels.rows.joinAttention(group, dim, later, sums);
     }
-    m_kernels.rows.divideAttention(group, dim, sums);
+    m_kernels.rows.joinSections(group, arguments.headDim, space.sums.data(), sections, out);
 }
 
-/// Joins what the threads made of a row's sections, in their order, on top of the first one; then
-/// what the output's matrix reads of it.
-void CpuTransformer::finishContext(int row, const LinearGroup& output) {
+/// Whether the context of each kv head is whole groups of what the output's matrix reads.
+bool CpuTransformer::finishesByHead() const {
+    const int width = m_config.headCount / m_config.kvHeadCount * m_config.headDim;
+    return m_config.kvHeadCount == 1 || width % kGroupColumns == 0;
+}
+
+/// Behind a part of attention: what the output's matrix reads of the rows that are now complete in
+/// its kv head, made by the thread that has most of their sums in its cache.
+void CpuTransformer::finishPart(const Pass& pass,
+                                int index,
+                                int thread,
+                                const LinearGroup& output) {
+    if (!finishesByHead())
+        return;
+    const AttendCut& cut = m_space.attendCut;
+    const int parts = static_cast<int>(cut.parts.size());
+    const int kvHead = index / parts;
+    AttendPart rows = cut.parts[toSize(index % parts)];
+    if (cut.placeCount > 0) { // of several parts
+        PartsLeft& left = m_space.attendLeft[toSize(kvHead)];
+        if (left.count.fetch_sub(1, std::memory_order_acq_rel) > 1)
+            return;
+        rows = {.firstRow = 0, .rowCount = pass.rows, .section = -1, .place = 0};
+    }
+    const int width = m_config.headCount / m_config.kvHeadCount * m_config.headDim;
+    for (int row = rows.firstRow; row < rows.firstRow + rows.rowCount; ++row) {
+        joinContext(row, kvHead, thread);
+        m_space.context.prepareColumns(
+            row, {kvHead * width, width}, output.forms(), m_kernels.rows);
+    }
+}
+
+/// Joins what the threads made of the sections of a row's keys.
+void CpuTransformer::joinContext(int row, int kvHead, int thread) {
     const AttendCut& cut = m_space.attendCut;
     const int sections = cut.placeCount == 0 ? 1 : cut.sectionCounts[toSize(row)];
+    if (sections == 1)
+        return;
     const int dim = m_config.headDim;
     const int group = m_config.headCount / m_config.kvHeadCount;
-    for (int kvHead = 0; kvHead < m_config.kvHeadCount && sections > 1; ++kvHead) {
-        const AttendSums sums = sectionSums(kvHead, placeOfSums(m_space, row, 0));
-        for (int section = 1; section < sections; ++section)
-            m_kernels.rows.joinAttention(
-                group, dim, sectionSums(kvHead, placeOfSums(m_space, row, section)), sums);
-        m_kernels.rows.divideAttention(group, dim, sums);
-        std::copy_n(sums.values, group * dim, m_space.context.row(row) + kvHead * group * dim);
-    }
-    m_space.context.prepare(row, output.forms(), m_kernels.rows);
+    std::vector<AttendSums>& sums = m_space.sectionSpaces[toSize(thread)].sums;
+    sums.clear();
+    for (int section = 0; section < sections; ++section)
+        sums.push_back(sectionSums(kvHead, placeOfSums(m_space, row, section)));
+    m_kernels.rows.joinSections(
+        group, dim, sums.data(), sections, m_space.context.row(row) + kvHead * group * dim);
 }
 
 } // namespace engine::cpu

@@ -5,6 +5,7 @@
 #include "engine/model/expert_choice.h"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -95,6 +96,18 @@ struct AttendCut {
     bool isByRows = false; // parts are neighbouring rows
 };
 
+/// Parts of a kv head's attention that are not done yet, on a cache line of their own.
+struct alignas(64) PartsLeft {
+    std::atomic<int> count = 0;
+};
+
+/// A thread's memory for the sections of one row and kv head.
+struct SectionSpace {
+    std::vector<float> values;       // [sections, group * headDim]
+    std::vector<AttendTotal> totals; // [sections, group]
+    std::vector<AttendSums> sums;    // [sections]
+};
+
 /// Memory that passes work in, used again by each. It grows with the widest pass seen.
 struct Workspace {
     AlignedBuffer<float> stream; // [rows, streamStride], the residual stream
@@ -111,16 +124,17 @@ struct Workspace {
     std::vector<std::size_t> runEnds; // [rows]
     AttendCut attendCut;
     AlignedBuffer<float> rowQueries;                     // [kv heads, rows, group * headDim]
+    std::vector<PartsLeft> attendLeft;                   // [kv heads]
     std::vector<std::span<const std::byte>> attendReads; // as WorkerPool::NextReads
     std::vector<float> sectionValues;                    // [kv heads, places, group * headDim]
     std::vector<AttendTotal> sectionTotals;              // [kv heads, places, group]
     int runsWindow = -1;                                 // the window they were made for
-    std::vector<std::vector<float>> attendScratch; // [threads]: the kernel's, then a section's sums
-    std::vector<std::vector<AttendTotal>> totalScratch; // [threads, 2 * group]
-    std::vector<std::vector<float>> logitScratch;       // [threads]
-    std::vector<HeadPartial> partials;                  // [rows, headPieces]
-    std::vector<std::uint8_t> isRowFinite;              // [rows]
-    std::vector<double> rowInfluence;                   // [rows]
+    std::vector<std::vector<float>> attendScratch;       // [threads]
+    std::vector<SectionSpace> sectionSpaces;             // [threads]
+    std::vector<std::vector<float>> logitScratch;        // [threads]
+    std::vector<HeadPartial> partials;                   // [rows, headPieces]
+    std::vector<std::uint8_t> isRowFinite;               // [rows]
+    std::vector<double> rowInfluence;                    // [rows]
     std::vector<Operation> operations;
     std::vector<int> headRows; // rows whose head is wanted, each once
     std::vector<HeadPiece> headPieces;

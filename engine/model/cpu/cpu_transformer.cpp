@@ -40,6 +40,7 @@ CpuTransformer::CpuTransformer(ModelConfig config,
     , m_freeMemory(options.freeMemory)
     , m_kernels(kernels)
     , m_kvType(chosenKvType(m_full.weights, options.kvType))
+    , m_kvElement(kvElement(m_kvType).value_or(KvElement::F32))
     , m_activate(m_config.activation == Activation::Silu ? kernels.rows.siluMultiply
                                                          : kernels.rows.geluMultiply)
     , m_logits(std::make_shared<HostLogits<float>>(m_config.headSize()))
@@ -53,10 +54,11 @@ CpuTransformer::CpuTransformer(ModelConfig config,
         m_draftInput = LinearGroup({&m_full.weights.draftInput}, threads);
     const int group = m_config.headCount / m_config.kvHeadCount;
     const int scratch =
-        std::max(attendScratchFloats(m_config.headDim) + group * m_config.headDim,
+        std::max(attendScratchFloats(m_config.headDim),
                  attendRowsScratchFloats(std::max(kAttendQueries, group), m_config.headDim));
     m_space.attendScratch.resize(toSize(threads), std::vector<float>(toSize(scratch)));
-    m_space.totalScratch.resize(toSize(threads), std::vector<AttendTotal>(toSize(2 * group)));
+    m_space.sectionSpaces.resize(toSize(threads));
+    m_space.attendLeft = std::vector<PartsLeft>(toSize(m_config.kvHeadCount));
     m_space.logitScratch.resize(toSize(threads));
     m_space.streamStride =
         (toSize(m_config.hiddenSize) + kGroupColumns - 1) / kGroupColumns * kGroupColumns;
@@ -85,11 +87,12 @@ void CpuTransformer::reserve(int rows) {
         return;
     m_reservedRows = rows;
     const LayerWeights& layer = m_full.weights.layers.front();
+    const bool hasColumns = m_kernels.instructionSet == InstructionSet::Amx;
     m_space.stream.reserve(toSize(rows) * m_space.streamStride);
     if (m_config.isDraft())
-        m_space.joined.reserve(rows, 2 * m_config.hiddenSize);
-    m_space.normed.reserve(rows, m_config.hiddenSize);
-    m_space.context.reserve(rows, m_config.headCount * m_config.headDim);
+        m_space.joined.reserve(rows, 2 * m_config.hiddenSize, hasColumns);
+    m_space.normed.reserve(rows, m_config.hiddenSize, hasColumns);
+    m_space.context.reserve(rows, m_config.headCount * m_config.headDim, hasColumns);
     m_space.queries.reserve(rows, layer.query.matrix);
     m_space.rowQueries.reserve(toSize(rows) * toSize(m_config.headCount * m_config.headDim));
     m_space.keys.reserve(rows, layer.key.matrix);
@@ -98,7 +101,7 @@ void CpuTransformer::reserve(int rows) {
     for (const LayerWeights& each : m_full.weights.layers) {
         const GatedMlp& mlp = each.mlps.front();
         if (each.router.matrix.rows == 0) {
-            m_space.inner.reserve(rows, m_config.mlpSize);
+            m_space.inner.reserve(rows, m_config.mlpSize, hasColumns);
             m_space.gate.reserve(rows, mlp.gate.matrix);
             m_space.up.reserve(rows, mlp.up.matrix);
             continue;
@@ -107,8 +110,8 @@ void CpuTransformer::reserve(int rows) {
         ExpertSpace& experts = m_space.experts;
         experts.logits.reserve(rows, each.router.matrix);
         experts.chosen.resize(toSize(rows));
-        experts.in.reserve(places, m_config.hiddenSize);
-        experts.inner.reserve(places, m_config.experts.size);
+        experts.in.reserve(places, m_config.hiddenSize, hasColumns);
+        experts.inner.reserve(places, m_config.experts.size, hasColumns);
         experts.gate.reserve(places, mlp.gate.matrix);
         experts.up.reserve(places, mlp.up.matrix);
         experts.out.reserve(places, mlp.down.matrix);

@@ -10,7 +10,7 @@
 
 namespace engine::cpu {
 
-/// The fast backend of x86-64 processors: packed tiles, layers of five forks and joins (nine from
+/// The fast backend of x86-64 processors: packed tiles, layers of five forks and joins (eight from
 /// four rows on), a head that keeps summaries instead of logits. Exact: every number of a row is
 /// summed in an order that depends on the model and the row's own keys alone, so a row's logits and
 /// cache are the same bits whatever rows run with it, on whatever threads. Thread: engine.
@@ -118,7 +118,9 @@ private:
     AttendSums sectionSums(int kvHead, int place);
     void attendPart(Pass& pass, int layer, int index, int thread);
     void attendInTurn(const HostKvStorage& storage, AttendArguments arguments, int row, int thread);
-    void finishContext(int row, const LinearGroup& output);
+    bool finishesByHead() const;
+    void finishPart(const Pass& pass, int index, int thread, const LinearGroup& output);
+    void joinContext(int row, int kvHead, int thread);
     void runMlp(Pass& pass, const Operation& operation, const Operation* reader);
     void runExperts(Pass& pass, const Operation& operation, const Operation* reader);
     void chooseRows(const Pass& pass);
@@ -189,6 +191,7 @@ private:
     double (*m_freeMemory)();
     KernelSet m_kernels;
     KvType m_kvType;
+    KvElement m_kvElement;
     LinearGroup m_draftInput;                         // of a network that drafts
     std::array<std::vector<double>, 3> m_frequencies; // by LayerRope, radians per position
     void (*m_activate)(const float* gate, const float* up, int width, float* out);

@@ -319,35 +319,6 @@ void attend(const AttendArguments& arguments) {
     }
 }
 
-void joinAttention(int groupSize, int headDim, const AttendSums& later, const AttendSums& sums) {
-    for (int head = 0; head < groupSize; ++head) {
-        AttendTotal& total = sums.totals[head];
-        const AttendTotal other = later.totals[head];
-        // One of the factors is e^0.
-        const bool isHigher = total.highest > other.highest;
-        const float highest = isHigher ? total.highest : other.highest;
-        const float lower =
-            exponential(isHigher ? other.highest - highest : total.highest - highest);
-        const float factor = isHigher ? 1.0F : lower;
-        const float otherFactor = isHigher ? lower : 1.0F;
-        float* values = sums.values + head * headDim;
-        const float* others = later.values + head * headDim;
-        for (int i = 0; i < headDim; i += kLanes) {
-            const int left = headDim - i;
-            const Lanes scaled = product(loadUpTo(values + i, left), broadcast(factor));
-            storeUpTo(values + i,
-                      left,
-                      productPlus(loadUpTo(others + i, left), broadcast(otherFactor), scaled));
-        }
-        total = {highest, total.weights * factor + other.weights * otherFactor};
-    }
-}
-
-void divideAttention(int groupSize, int headDim, const AttendSums& sums) {
-    for (int head = 0; head < groupSize; ++head)
-        divideRow(sums.values + head * headDim, headDim, sums.totals[head].weights);
-}
-
 } // namespace
 
 } // namespace engine

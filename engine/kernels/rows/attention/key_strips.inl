@@ -160,12 +160,10 @@ inline void quantizeKeyValue(const float* row, int dim, void* slot) {
         const int count = left < kQuantGroup ? left : kQuantGroup;
         std::int8_t values[kQuantGroup];
         float scales[2];
-        std::int32_t halfSums[2];
         quantizeGroup(loadUpTo(row + i, left),
                       left > kLanes ? loadUpTo(row + i + kLanes, left - kLanes) : broadcast(0.0F),
                       values,
-                      scales,
-                      halfSums);
+                      scales);
         char* to = static_cast<char*>(slot);
         __builtin_memcpy(to + i, values, static_cast<std::size_t>(count));
         __builtin_memcpy(to + dim + i / kQuantGroup * 4, scales, sizeof scales[0]);

@@ -74,7 +74,8 @@ struct Quantized {
     std::vector<std::int8_t> values;
     std::vector<float> scales;
     std::vector<float> scaledSums;
-    std::vector<std::int32_t> halfSums;
+    std::vector<std::int32_t> halfSums;  // times -5
+    std::vector<std::int32_t> groupSums; // times -128
 };
 
 Quantized quantized(const RowKernels& kernels, const std::vector<float>& row) {
@@ -85,9 +86,15 @@ Quantized quantized(const RowKernels& kernels, const std::vector<float>& row) {
     EdgeRow<float> scales(groups);
     EdgeRow<float> scaledSums(groups);
     EdgeRow<std::int32_t> halfSums(2 * groups);
+    EdgeRow<std::int32_t> groupSums(groups);
+    const OffsetSums kinds[] = {{5, true, halfSums.data()}, {128, false, groupSums.data()}};
     kernels.quantizeRow(
-        in.data(), width, {values.data(), scales.data(), scaledSums.data(), halfSums.data()});
-    return {values.values(), scales.values(), scaledSums.values(), halfSums.values()};
+        in.data(), width, {values.data(), scales.data(), scaledSums.data(), kinds, 2});
+    return {values.values(),
+            scales.values(),
+            scaledSums.values(),
+            halfSums.values(),
+            groupSums.values()};
 }
 
 } // namespace
@@ -209,8 +216,9 @@ void RowConversionsTest::quantisedValuesAreTheNearestOnes() {
             }
             QVERIFY(relativeError(result.scales[group], highest / 127.0) < 1e-7);
             QCOMPARE(result.scaledSums[group], result.scales[group] * static_cast<float>(sum));
-            QCOMPARE(result.halfSums[2 * group], lowSum);
-            QCOMPARE(result.halfSums[2 * group + 1], sum - lowSum);
+            QCOMPARE(result.halfSums[2 * group], -5 * lowSum);
+            QCOMPARE(result.halfSums[2 * group + 1], -5 * (sum - lowSum));
+            QCOMPARE(result.groupSums[group], -128 * sum);
         }
         for (std::size_t i = row.size(); i < result.values.size(); ++i)
             QCOMPARE(result.values[i], std::int8_t(0));
@@ -231,6 +239,7 @@ void RowConversionsTest::quantisedRowsAreTheSameInEverySet() {
         QVERIFY(hasSameBits(result.scales, expected.scales));
         QVERIFY(hasSameBits(result.scaledSums, expected.scaledSums));
         QVERIFY(hasSameBits(result.halfSums, expected.halfSums));
+        QVERIFY(hasSameBits(result.groupSums, expected.groupSums));
     }
 }
 

@@ -48,7 +48,6 @@ struct Rows {
         std::mt19937 random(seed);
         std::normal_distribution<float> normal;
         const RowKernels& kernels = scalarRowKernels();
-        std::vector<std::int32_t> halves(2 * groups);
         for (std::size_t row = 0; row < toSize(count); ++row) {
             float* at = values.data() + row * stride;
             for (int i = 0; i < width; ++i)
@@ -56,22 +55,18 @@ struct Rows {
             kernels.toBf16(at, matrix.columns, bf16.data() + row * stride);
             for (std::size_t i = row * stride; i < (row + 1) * stride; ++i)
                 rounded[i] = floatFromBfloat16(bf16[i]);
+            const OffsetSums sums{
+                matrix.offset, sumGroups != groups, offsets.data() + row * sumGroups};
             kernels.quantizeRow(at,
                                 matrix.columns,
                                 {quants.data() + row * stride,
                                  scales.data() + row * groups,
                                  scaledSums.data() + row * groups,
-                                 halves.data()});
+                                 &sums,
+                                 1});
             for (std::size_t group = 0; group < groups; ++group) {
                 scaleColumns[group * rows + row] = scales[row * groups + group];
                 sumColumns[group * rows + row] = scaledSums[row * groups + group];
-            }
-            for (std::size_t group = 0; group < sumGroups; ++group) {
-                const std::size_t halvesOfGroup = 2 * groups / sumGroups;
-                int sum = 0;
-                for (std::size_t i = 0; i < halvesOfGroup; ++i)
-                    sum += halves[group * halvesOfGroup + i];
-                offsets[row * sumGroups + group] = -matrix.offset * sum;
             }
         }
     }

@@ -33,7 +33,7 @@ TileMatrix bf16() {
 
 ActivationRows randomRows() {
     ActivationRows rows;
-    rows.reserve(kRows, kWidth);
+    rows.reserve(kRows, kWidth, true);
     std::mt19937 random(5);
     std::normal_distribution<float> numbers;
     for (int row = 0; row < kRows; ++row)
