@@ -81,6 +81,8 @@ Result<BpeModel> BpeModel::make(std::vector<std::string> texts,
         ENGINE_TRY_DO(model.addMerge(merges[rank], static_cast<std::uint32_t>(rank), rules));
     if (!model.m_options.unknownToken.empty())
         model.m_unknownId = model.find(model.m_options.unknownToken);
+    if (!model.m_options.scores.empty())
+        model.sortTexts();
     return model;
 }
 
@@ -310,10 +312,15 @@ Result<void> BpeModel::tokenize(std::string_view piece, std::vector<TokenId>& id
             return {};
         }
     }
-    ENGINE_TRY(const std::vector<TokenId> characters, characterIds(piece));
-    ENGINE_TRY(const std::vector<TokenId> merged, withoutSteps(merge(characters)));
-    remember(piece, merged);
-    ids.insert(ids.end(), merged.begin(), merged.end());
+    std::vector<TokenId> found;
+    if (m_options.scores.empty()) {
+        ENGINE_TRY(const std::vector<TokenId> characters, characterIds(piece));
+        ENGINE_TRY(found, withoutSteps(merge(characters)));
+    } else {
+        ENGINE_TRY(found, likeliest(piece));
+    }
+    remember(piece, found);
+    ids.insert(ids.end(), found.begin(), found.end());
     return {};
 }
 

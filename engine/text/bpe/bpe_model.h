@@ -21,6 +21,9 @@ struct BpeOptions {
     std::string unknownToken; ///< empty: unknown characters are dropped
     std::string continuingPrefix;
     std::string endSuffix;
+    /// By id; not empty: a unigram vocabulary without merges. A piece becomes the tokens with the
+    /// largest sum of scores, and a run of unknown characters is always one token.
+    std::vector<double> scores;
 };
 
 /// What merges mean that the vocabulary and the order do not settle.
@@ -33,7 +36,8 @@ enum class MergeRules : std::uint8_t {
     Gguf
 };
 
-/// A vocabulary and its ranked merges. Thread: one at a time (pieces are remembered).
+/// A vocabulary with its ranked merges, or with scores. Thread: one at a time (pieces are
+/// remembered).
 class BpeModel {
 public:
     using Merge = std::pair<std::string, std::string>;
@@ -45,6 +49,7 @@ public:
     ~BpeModel() = default;
 
     /// `texts`: vocabulary text by id, empty for a gap; no text twice. `merges`: in order of rank.
+    /// Scores, if there are any, are as many as texts.
     /// Errors: CorruptFile for two tokens of one text, and when a merge names or makes a token that
     /// is not in the vocabulary, but for MergeRules::Gguf.
     static Result<BpeModel> make(std::vector<std::string> texts,
@@ -105,6 +110,11 @@ private:
     Result<std::vector<TokenId>> withoutSteps(std::vector<TokenId> ids) const;
     void remember(std::string_view piece, const std::vector<TokenId>& ids) const;
 
+    // unigram_pieces.cpp
+    void sortTexts();
+    void appendUnknown(std::string_view run, std::vector<TokenId>& ids) const;
+    Result<std::vector<TokenId>> likeliest(std::string_view piece) const;
+
     BpeOptions m_options;
     TokenId m_unknownId = kNoToken;
     std::vector<std::string> m_texts; // the vocabulary, and behind it the steps
@@ -114,6 +124,8 @@ private:
     // until a free one: a quarter of the memory of maps, which allocate every entry.
     std::vector<TokenId> m_ids; // kNoToken: free
     std::vector<MergePlace> m_merges;
+    std::vector<TokenId> m_sorted; // of a unigram vocabulary, by their texts
+    double m_unknownScore = 0.0;   // of it
     mutable std::unordered_map<std::string, std::vector<TokenId>> m_remembered;
     mutable std::uint64_t m_pairsTried = 0;
 };

@@ -37,7 +37,7 @@ struct BpeParts {
 };
 
 /// BPE over byte-level characters (GPT-2, Llama 3, Qwen2, ...) or over characters with byte
-/// fallback (Llama 2 as Hugging Face writes it). Thread: one at a time.
+/// fallback (Llama 2 as Hugging Face writes it), or a unigram vocabulary. Thread: one at a time.
 class ByteLevelBpe : public Tokenizer {
 public:
     /// Errors: CorruptFile when ids are out of range or given twice.

@@ -25,7 +25,8 @@ bool boolOr(const JsonValue& value, bool otherwise) { return value.asBool().valu
 Error unsupported(const std::string& source, std::string_view section, std::string_view what) {
     return {ErrorCode::Unsupported,
             fmt::format("{}: {} '{}' is not supported", source, section, readable(what)),
-            "Use the model's GGUF file or another export of its tokenizer."};
+            "Use the model's GGUF file or another export of its tokenizer, or put its "
+            "tokenizer.model beside this file."};
 }
 
 Error corrupt(const std::string& source, const JsonValue& at, std::string_view problem) {
@@ -183,6 +184,13 @@ Result<Surroundings> readPostProcessor(const JsonValue& value, const std::string
     return around;
 }
 
+/// For people.
+std::string kindOf(const JsonValue& model) {
+    if (typeOf(model) == "Unigram")
+        return "unigram";
+    return boolOr(model["byte_fallback"], false) ? "BPE with byte fallback" : "byte-level BPE";
+}
+
 } // namespace
 
 Result<BpeParts>
@@ -209,8 +217,7 @@ readTokenizerJson(const JsonValue& root, const std::string& source, const Tokeni
                    .suffix = std::move(around.suffix),
                    .bosId = kNoToken,
                    .eosIds = {},
-                   .kind = boolOr(modelValue["byte_fallback"], false) ? "BPE with byte fallback"
-                                                                      : "byte-level BPE",
+                   .kind = kindOf(modelValue),
                    .origin = "tokenizer.json"};
     parts.ownSize = ownSize;
     return parts;

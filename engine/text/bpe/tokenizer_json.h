@@ -11,10 +11,10 @@
 
 namespace engine {
 
-/// Reads the BPE tokenizer that a tokenizer.json describes, over whose added tokens those of the
-/// configuration are laid. `source` names the file in messages.
-/// Errors: Unsupported names the component; CorruptFile says what is wrong and the byte offset.
-/// Its behaviour is checked against Hugging Face tokenizers 0.23.
+/// Reads the BPE or unigram tokenizer that a tokenizer.json describes, over whose added tokens
+/// those of the configuration are laid. `source` names the file in messages. Errors: Unsupported
+/// names the component; CorruptFile says what is wrong and the byte offset. Its behaviour is
+/// checked against Hugging Face tokenizers 0.23.
 Result<BpeParts>
 readTokenizerJson(const JsonValue& root, const std::string& source, const TokenizerConfig& config);
 

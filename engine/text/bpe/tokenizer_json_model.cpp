@@ -53,9 +53,48 @@ Result<BpeModel::Merge> readMerge(const JsonValue& value, const std::string& sou
     return BpeModel::Merge(*pair[0].asString(), *pair[1].asString());
 }
 
+Result<BpeModel> makeModel(std::vector<std::string> texts,
+                           const std::vector<BpeModel::Merge>& merges,
+                           BpeOptions options,
+                           const std::string& source) {
+    auto made =
+        BpeModel::make(std::move(texts), merges, std::move(options), MergeRules::TokenizerJson);
+    if (!made) {
+        Error error = std::move(made).error();
+        error.message = fmt::format("{}: {}", source, error.message);
+        return error;
+    }
+    return made;
+}
+
+/// Its vocabulary is a list of [text, score].
+Result<BpeModel> readUnigram(const JsonValue& model, const std::string& source) {
+    std::vector<std::string> texts;
+    BpeOptions options;
+    for (const JsonValue& entry : model["vocab"].items()) {
+        const std::vector<JsonValue> pair = entry.items();
+        const auto score = pair.size() == 2 ? pair[1].asNumber() : std::nullopt;
+        if (!score || !pair[0].isString())
+            return corrupt(source, entry, "a token of the vocabulary is no text with a score");
+        texts.emplace_back(*pair[0].asString());
+        options.scores.push_back(*score);
+    }
+    if (texts.empty() || texts.size() > kMaxVocabSize)
+        return corrupt(source, model, fmt::format("the vocabulary has {} tokens", texts.size()));
+    if (const auto id = model["unk_id"].asInteger()) {
+        if (*id < 0 || static_cast<std::uint64_t>(*id) >= texts.size())
+            return corrupt(source, model["unk_id"], "the unknown token is not in the vocabulary");
+        options.unknownToken = texts[static_cast<std::size_t>(*id)];
+    }
+    options.hasByteFallback = boolOr(model["byte_fallback"], false);
+    return makeModel(std::move(texts), {}, std::move(options), source);
+}
+
 } // namespace
 
 Result<BpeModel> readModel(const JsonValue& model, const std::string& source) {
+    if (typeOf(model) == "Unigram")
+        return readUnigram(model, source);
     const bool hasType = model.contains("type");
     if ((hasType && typeOf(model) != "BPE") || !model.contains("merges"))
         return unsupported(source, "tokenizer model", hasType ? typeOf(model) : "without merges");
@@ -74,14 +113,7 @@ Result<BpeModel> readModel(const JsonValue& model, const std::string& source) {
     options.unknownToken = textOr(model["unk_token"], "");
     options.continuingPrefix = textOr(model["continuing_subword_prefix"], "");
     options.endSuffix = textOr(model["end_of_word_suffix"], "");
-    auto made =
-        BpeModel::make(std::move(texts), merges, std::move(options), MergeRules::TokenizerJson);
-    if (!made) {
-        Error error = std::move(made).error();
-        error.message = fmt::format("{}: {}", source, error.message);
-        return error;
-    }
-    return made;
+    return makeModel(std::move(texts), merges, std::move(options), source);
 }
 
 } // namespace engine::tokenizer_json

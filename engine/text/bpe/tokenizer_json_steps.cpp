@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/bpe/tokenizer_json.h"
+#include "engine/text/sentencepiece/charsmap_check.h"
 #include "engine/text/vocabulary/text_limits.h"
 #include "engine/text/vocabulary/utf8.h"
 
@@ -74,6 +75,36 @@ Result<MetaspaceStep::Prepend> readPrepend(const JsonValue& value, const std::st
     return unsupported(source, "prepend_scheme", scheme);
 }
 
+/// The bytes of a text in base64; nothing if it is none.
+std::optional<std::string> fromBase64(std::string_view text) {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string bytes;
+    std::uint32_t bits = 0; // of which the last `count` are new
+    for (unsigned count = 0; !text.empty() && text.front() != '='; text.remove_prefix(1)) {
+        const std::size_t digit = kDigits.find(text.front());
+        if (digit == std::string_view::npos)
+            return std::nullopt;
+        bits = bits << 6U | static_cast<std::uint32_t>(digit);
+        count += 6;
+        if (count >= 8) {
+            count -= 8;
+            bytes.push_back(static_cast<char>(bits >> count & 0xFFU));
+        }
+    }
+    return bytes;
+}
+
+Result<void> addCharsmap(const JsonValue& value, const std::string& source, Normalizer& out) {
+    auto charsmap = fromBase64(value["precompiled_charsmap"].asString().value_or("?"));
+    if (!charsmap)
+        return corrupt(source, value, "the charsmap is not written in base64");
+    if (const auto fault = findCharsmapFault(*charsmap))
+        return corrupt(source, value, *fault);
+    out.add(CharsmapStep{*std::move(charsmap)});
+    return {};
+}
+
 Result<void> addNormalizer(const JsonValue& value, const std::string& source, Normalizer& out) {
     ENGINE_TRY_DO(checkRoom(out, source, value));
     const std::string_view type = typeOf(value);
@@ -92,6 +123,8 @@ Result<void> addNormalizer(const JsonValue& value, const std::string& source, No
     } else if (type == "Strip") {
         out.add(StripStep{.left = boolOr(value["strip_left"], true),
                           .right = boolOr(value["strip_right"], true)});
+    } else if (type == "Precompiled") {
+        return addCharsmap(value, source, out);
     } else if (type == "Prepend") {
         out.add(PrependStep{textOr(value["prepend"], "")});
     } else if (type == "Replace") {

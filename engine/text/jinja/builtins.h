@@ -42,7 +42,10 @@ public:
 
     std::string_view typeName() const override { return "Namespace"; }
 
-    std::optional<Value> attribute(std::string_view name) const override;
+    std::optional<Value> attribute(std::string_view name) const override {
+        const Value* found = m_attributes.findText(name);
+        return found != nullptr ? std::optional(*found) : std::nullopt;
+    }
 
     void setAttribute(std::string name, Value value) {
         m_attributes.setText(std::move(name), std::move(value));

@@ -1,42 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter's part for expressions.
+// The interpreter's part for expressions, one function for each kind of them.
 #include "engine/text/jinja/interpreter.h"
-#include "engine/text/jinja/values/value_text.h"
 
 namespace engine::jinja {
 
-Result<Value> Interpreter::evaluate(const Expression& expression) {
-    ENGINE_TRY_DO(enter());
-    const std::uint32_t outerLine = std::exchange(m_line, expression.line);
-    auto value =
-        std::visit([this](const auto& node) { return evaluate(node); }, expression.content);
-    // After an error the line stays, to be told.
-    if (value)
-        m_line = outerLine;
-    --m_depth;
-    return value;
-}
+template <> Result<Value> Interpreter::evaluate(const Literal& node) { return node.value; }
 
-Result<Value> Interpreter::evaluate(const Literal& node) { return node.value; }
-
-Result<Value> Interpreter::evaluate(const Variable& node) {
+template <> Result<Value> Interpreter::evaluate(const Variable& node) {
     const Value* found = m_scope->find(node.name);
     return found != nullptr ? *found
                             : Value::undefined(fmt::format("'{}' is undefined", node.name));
 }
 
-Result<Value> Interpreter::evaluate(const SequenceLiteral& node) {
+template <> Result<Value> Interpreter::evaluate(const SequenceLiteral& node) {
     ENGINE_TRY_DO(m_context.spend(3));
-    std::vector<Value> items;
-    items.reserve(node.items.size());
-    for (const Expression* expression : node.items) {
-        ENGINE_TRY(Value item, evaluate(*expression));
-        items.push_back(std::move(item));
-    }
+    ENGINE_TRY(std::vector<Value> items, evaluateAll(node.items));
     return Value::sequence(node.kind, std::move(items));
 }
 
-Result<Value> Interpreter::evaluate(const DictLiteral& node) {
+template <> Result<Value> Interpreter::evaluate(const DictLiteral& node) {
     ENGINE_TRY_DO(m_context.spend(6 + 3 * node.entries.size()));
     Dict dict;
     for (const auto& [keyExpression, valueExpression] : node.entries) {
@@ -49,36 +31,28 @@ Result<Value> Interpreter::evaluate(const DictLiteral& node) {
     return Value::dict(std::move(dict));
 }
 
-Result<Value> Interpreter::evaluate(const Negation& node) {
+template <> Result<Value> Interpreter::evaluate(const Negation& node) {
     ENGINE_TRY(const Value value, evaluate(*node.operand));
     return node.isArithmetic ? negated(value) : Value::boolean(!value.isTrue());
 }
 
-Result<Value> Interpreter::evaluate(const Arithmetic& node) {
+template <> Result<Value> Interpreter::evaluate(const Arithmetic& node) {
     ENGINE_TRY(const Value left, evaluate(*node.left));
     ENGINE_TRY(const Value right, evaluate(*node.right));
     return calculate(m_context, node.op, left, right);
 }
 
-Result<Value> Interpreter::evaluate(const Concatenation& node) {
-    std::string joined;
-    for (const Expression* expression : node.parts) {
-        ENGINE_TRY(const Value part, evaluate(*expression));
-        ENGINE_TRY(const std::string text, toText(m_context, part));
-        ENGINE_TRY_DO(m_context.spendText(text.size()));
-        joined += text;
-        if (joined.size() > m_context.maxTextBytes())
-            ENGINE_TRY_DO(m_context.spendText(joined.size()));
-    }
-    return Value::text(std::move(joined));
+template <> Result<Value> Interpreter::evaluate(const Concatenation& node) {
+    ENGINE_TRY(const std::vector<Value> parts, evaluateAll(node.parts));
+    return joinedValue(m_context, parts, "");
 }
 
-Result<Value> Interpreter::evaluate(const Junction& node) {
+template <> Result<Value> Interpreter::evaluate(const Junction& node) {
     ENGINE_TRY(Value left, evaluate(*node.left));
     return left.isTrue() == node.isAnd ? evaluate(*node.right) : Result<Value>(std::move(left));
 }
 
-Result<Value> Interpreter::evaluate(const Comparison& node) {
+template <> Result<Value> Interpreter::evaluate(const Comparison& node) {
     ENGINE_TRY(Value left, evaluate(*node.first));
     for (const auto& [relation, expression] : node.rest) {
         ENGINE_TRY(Value right, evaluate(*expression));
@@ -90,7 +64,7 @@ Result<Value> Interpreter::evaluate(const Comparison& node) {
     return Value::boolean(true);
 }
 
-Result<Value> Interpreter::evaluate(const Conditional& node) {
+template <> Result<Value> Interpreter::evaluate(const Conditional& node) {
     ENGINE_TRY(const Value condition, evaluate(*node.condition));
     if (condition.isTrue())
         return evaluate(*node.value);
@@ -99,13 +73,13 @@ Result<Value> Interpreter::evaluate(const Conditional& node) {
     return Value::undefined("the inline if-expression has no else and its condition is false");
 }
 
-Result<Value> Interpreter::evaluate(const ItemAccess& node) {
+template <> Result<Value> Interpreter::evaluate(const ItemAccess& node) {
     ENGINE_TRY(const Value object, evaluate(*node.object));
     ENGINE_TRY(const Value key, evaluate(*node.key));
     return itemOf(m_context, object, key, node.isAttribute);
 }
 
-Result<Value> Interpreter::evaluate(const SliceAccess& node) {
+template <> Result<Value> Interpreter::evaluate(const SliceAccess& node) {
     ENGINE_TRY(const Value object, evaluate(*node.object));
     Value bounds[3] = {Value::none(), Value::none(), Value::none()};
     for (std::size_t i = 0; i < 3; ++i)
@@ -115,12 +89,19 @@ Result<Value> Interpreter::evaluate(const SliceAccess& node) {
     return sliceOf(m_context, object, bounds);
 }
 
+Result<std::vector<Value>>
+Interpreter::evaluateAll(const std::vector<const Expression*>& expressions) {
+    std::vector<Value> values;
+    for (const Expression* expression : expressions) {
+        ENGINE_TRY(Value value, evaluate(*expression));
+        values.push_back(std::move(value));
+    }
+    return values;
+}
+
 Result<Arguments> Interpreter::evaluateArguments(const CallArguments& node) {
     Arguments arguments;
-    for (const Expression* expression : node.positional) {
-        ENGINE_TRY(Value value, evaluate(*expression));
-        arguments.positional.push_back(std::move(value));
-    }
+    ENGINE_TRY(arguments.positional, evaluateAll(node.positional));
     for (const auto& [name, expression] : node.named) {
         ENGINE_TRY(Value value, evaluate(*expression));
         arguments.named.emplace_back(name, std::move(value));
@@ -128,7 +109,7 @@ Result<Arguments> Interpreter::evaluateArguments(const CallArguments& node) {
     return arguments;
 }
 
-Result<Value> Interpreter::evaluate(const Call& node) {
+template <> Result<Value> Interpreter::evaluate(const Call& node) {
     ENGINE_TRY(const Value callee, evaluate(*node.callee));
     ENGINE_TRY(const Arguments arguments, evaluateArguments(node.arguments));
     if (callee.isUndefined())
@@ -138,7 +119,7 @@ Result<Value> Interpreter::evaluate(const Call& node) {
     return callee.asObject()->call(m_context, arguments);
 }
 
-Result<Value> Interpreter::evaluate(const FilterUse& node) {
+template <> Result<Value> Interpreter::evaluate(const FilterUse& node) {
     Value input = m_blockText;
     if (node.input != nullptr) {
         ENGINE_TRY(input, evaluate(*node.input));
@@ -149,13 +130,25 @@ Result<Value> Interpreter::evaluate(const FilterUse& node) {
     return node.function(m_context, input, arguments);
 }
 
-Result<Value> Interpreter::evaluate(const TestUse& node) {
+template <> Result<Value> Interpreter::evaluate(const TestUse& node) {
     ENGINE_TRY(const Value input, evaluate(*node.input));
     if (node.function == nullptr)
         return templateLimit(fmt::format("the test '{}' is not supported", node.name));
     ENGINE_TRY(const Arguments arguments, evaluateArguments(node.arguments));
     ENGINE_TRY(const bool isTrue, node.function(m_context, input, arguments));
     return Value::boolean(isTrue);
+}
+
+Result<Value> Interpreter::evaluate(const Expression& expression) {
+    ENGINE_TRY_DO(enter());
+    const std::uint32_t outerLine = std::exchange(m_line, expression.line);
+    auto value =
+        std::visit([this](const auto& node) { return evaluate(node); }, expression.content);
+    // After an error the line stays, to be told.
+    if (value)
+        m_line = outerLine;
+    --m_depth;
+    return value;
 }
 
 } // namespace engine::jinja

@@ -180,10 +180,15 @@ Result<Value> tojson(RenderContext& context, const Value& input, const Arguments
 }
 
 Result<Value> formatted(RenderContext& context, const Value& input, const Arguments& arguments) {
-    if (!arguments.named.empty())
-        return templateLimit("a format of named values is not supported");
+    if (!arguments.named.empty() && !arguments.positional.empty())
+        return templateError("can't handle positional and keyword arguments at the same time");
+    Dict named;
+    for (const auto& [name, value] : arguments.named)
+        named.setText(name, value);
     ENGINE_TRY(std::string text, toText(context, input));
-    ENGINE_TRY(const Value values, Value::sequence(SequenceKind::Tuple, arguments.positional));
+    ENGINE_TRY(const Value values,
+               arguments.named.empty() ? Value::sequence(SequenceKind::Tuple, arguments.positional)
+                                       : Value::dict(std::move(named)));
     return calculate(context, ArithmeticOperator::Modulo, Value::text(std::move(text)), values);
 }
 

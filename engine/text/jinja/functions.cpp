@@ -170,11 +170,6 @@ constexpr std::pair<std::string_view, TestFunction> kTests[] = {
 
 TestFunction findTest(std::string_view name) { return findNamed(kTests, name); }
 
-std::optional<Value> Namespace::attribute(std::string_view name) const {
-    const Value* found = m_attributes.findText(name);
-    return found != nullptr ? std::optional(*found) : std::nullopt;
-}
-
 std::vector<std::pair<std::string, Value>> globalFunctions() {
     constexpr std::pair<std::string_view, FilterFunction> kFunctions[] = {
         {"dict", makeDict},

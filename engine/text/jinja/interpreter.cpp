@@ -127,22 +127,11 @@ Result<void> Interpreter::append(std::string_view text) {
     return m_context.spendReading(text.size());
 }
 
-Result<Interpreter::Flow> Interpreter::executeBody(const Body& body) {
-    for (const Statement* statement : body) {
-        ENGINE_TRY_DO(enter());
-        m_line = statement->line;
-        ENGINE_TRY(
-            const Flow flow,
-            std::visit([this](const auto& node) { return execute(node); }, statement->content));
-        --m_depth;
-        if (flow != Flow::Next)
-            return flow;
-    }
-    return Flow::Next;
-}
-
-Result<Interpreter::Flow> Interpreter::executeInScope(const Body& body) {
+/// In a scope of its own, which begins with the named ones of these values.
+Result<Interpreter::Flow> Interpreter::executeInScope(const Body& body, const Arguments& values) {
     const auto outer = std::exchange(m_scope, std::make_shared<Scope>(m_scope));
+    for (const auto& [name, value] : values.named)
+        m_scope->variables.insert_or_assign(name, value);
     auto flow = executeBody(body);
     m_scope = outer;
     return flow;
@@ -159,12 +148,12 @@ Result<std::string> Interpreter::capture(const Body& body) {
     return captured;
 }
 
-Result<Interpreter::Flow> Interpreter::execute(const PlainText& node) {
+template <> Result<Interpreter::Flow> Interpreter::execute(const PlainText& node) {
     ENGINE_TRY_DO(append(node.text));
     return Flow::Next;
 }
 
-Result<Interpreter::Flow> Interpreter::execute(const If& node) {
+template <> Result<Interpreter::Flow> Interpreter::execute(const If& node) {
     for (const auto& [condition, body] : node.branches) {
         ENGINE_TRY(const Value value, evaluate(*condition));
         if (value.isTrue())
@@ -189,7 +178,7 @@ Result<Items> Interpreter::filteredItems(const For& node, Items items) {
     return Items(std::make_shared<const std::vector<Value>>(std::move(kept)));
 }
 
-Result<Interpreter::Flow> Interpreter::execute(const For& node) {
+template <> Result<Interpreter::Flow> Interpreter::execute(const For& node) {
     ENGINE_TRY(const Value iterable, evaluate(*node.iterable));
     ENGINE_TRY(Items items, itemsOf(m_context, iterable));
     ENGINE_TRY(items, filteredItems(node, std::move(items)));
@@ -213,7 +202,7 @@ Result<Interpreter::Flow> Interpreter::execute(const For& node) {
     return isBodyFinished ? Flow::Next : executeInScope(node.otherwise);
 }
 
-Result<Interpreter::Flow> Interpreter::execute(const Assignment& node) {
+template <> Result<Interpreter::Flow> Interpreter::execute(const Assignment& node) {
     if (node.body) {
         ENGINE_TRY(std::string text, capture(*node.body));
         m_blockText = Value::text(std::move(text));
@@ -231,14 +220,19 @@ Result<Interpreter::Flow> Interpreter::execute(const Assignment& node) {
     return Flow::Next;
 }
 
-Result<Interpreter::Flow> Interpreter::execute(const MacroDefinition& node) {
+template <> Result<Interpreter::Flow> Interpreter::execute(const With& node) {
+    ENGINE_TRY(const Arguments values, evaluateArguments(node.values));
+    return executeInScope(node.body, values);
+}
+
+template <> Result<Interpreter::Flow> Interpreter::execute(const MacroDefinition& node) {
     auto made = std::make_shared<Macro>(*this, node, m_scope);
     m_context.keep(made);
     m_scope->variables.insert_or_assign(node.name, Value::object(std::move(made)));
     return Flow::Next;
 }
 
-Result<Interpreter::Flow> Interpreter::execute(const LoopExit& node) {
+template <> Result<Interpreter::Flow> Interpreter::execute(const LoopExit& node) {
     return node.isBreak ? Flow::Break : Flow::Continue;
 }
 
@@ -270,6 +264,20 @@ Result<void> Interpreter::assignParts(const Target& target, const Value& value) 
     for (std::size_t i = 0; i < target.parts.size(); ++i)
         m_scope->variables.insert_or_assign(target.parts[i], (*items)[i]);
     return {};
+}
+
+Result<Interpreter::Flow> Interpreter::executeBody(const Body& body) {
+    for (const Statement* statement : body) {
+        ENGINE_TRY_DO(enter());
+        m_line = statement->line;
+        ENGINE_TRY(
+            const Flow flow,
+            std::visit([this](const auto& node) { return execute(node); }, statement->content));
+        --m_depth;
+        if (flow != Flow::Next)
+            return flow;
+    }
+    return Flow::Next;
 }
 
 Result<Value> Interpreter::callMacro(const MacroDefinition& macro,

@@ -47,39 +47,19 @@ private:
 
     // interpreter.cpp: statements
     Result<Flow> executeBody(const Body& body);
-    Result<Flow> executeInScope(const Body& body);
+    Result<Flow> executeInScope(const Body& body, const Arguments& values = {});
+    template <typename Node> Result<Flow> execute(const Node& node);
     Result<std::string> capture(const Body& body);
     Result<void> append(std::string_view text);
     Result<void> assign(const Target& target, const Value& value);
     Result<void> assignParts(const Target& target, const Value& value);
-
-    Result<Flow> execute(const PlainText& node);
-    Result<Flow> execute(const If& node);
-    Result<Flow> execute(const For& node);
     Result<Items> filteredItems(const For& node, Items items);
-    Result<Flow> execute(const Assignment& node);
-    Result<Flow> execute(const MacroDefinition& node);
-    Result<Flow> execute(const LoopExit& node);
-
     Result<void> bindParameters(const MacroDefinition& macro, const Arguments& arguments);
 
     // evaluator.cpp: expressions
     Result<Value> evaluate(const Expression& expression);
-    Result<Value> evaluate(const Literal& node);
-    Result<Value> evaluate(const Variable& node);
-    Result<Value> evaluate(const SequenceLiteral& node);
-    Result<Value> evaluate(const DictLiteral& node);
-    Result<Value> evaluate(const Negation& node);
-    Result<Value> evaluate(const Arithmetic& node);
-    Result<Value> evaluate(const Concatenation& node);
-    Result<Value> evaluate(const Junction& node);
-    Result<Value> evaluate(const Comparison& node);
-    Result<Value> evaluate(const Conditional& node);
-    Result<Value> evaluate(const ItemAccess& node);
-    Result<Value> evaluate(const SliceAccess& node);
-    Result<Value> evaluate(const Call& node);
-    Result<Value> evaluate(const FilterUse& node);
-    Result<Value> evaluate(const TestUse& node);
+    template <typename Node> Result<Value> evaluate(const Node& node);
+    Result<std::vector<Value>> evaluateAll(const std::vector<const Expression*>& expressions);
     Result<Arguments> evaluateArguments(const CallArguments& node);
     Result<void> enter();
 

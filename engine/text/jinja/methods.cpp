@@ -37,7 +37,6 @@ Result<Value> strip(RenderContext& context, const Value& text, const Arguments& 
 Result<Value> listOf(RenderContext& context, const std::vector<std::string_view>& parts) {
     ENGINE_TRY_DO(context.spend(3 * parts.size()));
     std::vector<Value> items;
-    items.reserve(parts.size());
     for (const std::string_view part : parts)
         items.push_back(Value::text(std::string(part)));
     return Value::list(std::move(items));

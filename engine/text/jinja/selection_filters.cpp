@@ -50,7 +50,6 @@ sortedByKey(RenderContext& context, std::vector<KeyedValue> entries, bool isReve
         return isReversed ? comesBefore(b.key, a.key) : comesBefore(a.key, b.key);
     });
     std::vector<Value> values;
-    values.reserve(entries.size());
     for (KeyedValue& entry : entries)
         values.push_back(std::move(entry.value));
     return Value::list(std::move(values));

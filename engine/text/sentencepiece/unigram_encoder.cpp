@@ -2,6 +2,7 @@
 #include "engine/text/sentencepiece/unigram_encoder.h"
 
 #include "engine/text/joining/token_decoder.h"
+#include "engine/text/vocabulary/text_starts.h"
 #include "engine/text/vocabulary/utf8.h"
 
 #include <algorithm>
@@ -62,33 +63,21 @@ bool UnigramEncoder::tryPieces(std::string_view text,
                                std::span<Arrival> arrivals) const {
     const std::size_t characterLength = utf8::lengthByFirstByte(text[begin]);
     const float scoreHere = arrivals[begin].score;
+    const auto pieceOf = [this](TokenId id) -> const SentencePieceModel::Piece& {
+        return m_model.pieces[static_cast<std::size_t>(id)];
+    };
+    const auto textOf = [&](TokenId id) -> const std::string& { return pieceOf(id).text; };
     bool hasCharacter = false;
-    auto first = m_sorted.begin();
-    auto last = m_sorted.end();
-    for (std::size_t length = 1; begin + length <= text.size() && first != last; ++length) {
-        // Narrows the sorted pieces to those that agree with the text so far.
-        const auto wanted = static_cast<std::uint8_t>(text[begin + length - 1]);
-        const auto byteOf = [&](TokenId id) {
-            const std::string& piece = m_model.pieces[static_cast<std::size_t>(id)].text;
-            return static_cast<std::uint8_t>(piece[length - 1]);
-        };
-        first = std::partition_point(first, last, [&](TokenId id) { return byteOf(id) < wanted; });
-        last = std::partition_point(first, last, [&](TokenId id) { return byteOf(id) == wanted; });
-        if (first == last)
-            break;
-        const TokenId id = *first; // the shortest comes first
-        const SentencePieceModel::Piece& piece = m_model.pieces[static_cast<std::size_t>(id)];
-        if (piece.text.size() != length)
-            continue;
-        ++first;
-        if (piece.type == PieceType::Unused)
-            continue;
+    forEachStart(m_sorted.begin(), m_sorted.end(), text.substr(begin), textOf, [&](TokenId id) {
+        if (pieceOf(id).type == PieceType::Unused)
+            return;
+        const std::size_t length = textOf(id).size();
         Arrival& arrival = arrivals[begin + length];
         const float score = scoreOf(id, length) + scoreHere;
         if (arrival.begin < 0 || score > arrival.score)
             arrival = {score, id, static_cast<std::int64_t>(begin)};
         hasCharacter = hasCharacter || length == characterLength;
-    }
+    });
     return hasCharacter;
 }
 

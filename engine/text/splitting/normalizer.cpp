@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
 
 namespace engine {
 
@@ -16,6 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxGrowth = 64;
 constexpr std::size_t kFreeGrowthBytes = 65'536;
+constexpr std::size_t kLongestCluster = 5; // bytes; longer ones go character by character
 
 bool isAscii(std::string_view text) {
     return std::all_of(
@@ -73,6 +77,71 @@ std::string stripped(std::string_view text, const StripStep& step) {
     return std::string(text);
 }
 
+std::uint32_t unitAt(std::string_view units, std::size_t index) {
+    std::uint32_t unit = 0; // little-endian, as every machine of ours is
+    std::memcpy(&unit, units.data() + 4 * index, sizeof unit);
+    return unit;
+}
+
+/// What the shortest rule at the beginning of a text makes of it; nothing if there is no rule.
+/// Rules are a double-array trie, as in darts-clone, with the texts they make behind it.
+std::optional<std::string_view> ruledText(std::string_view text, std::string_view charsmap) {
+    const std::string_view units = charsmap.substr(4, unitAt(charsmap, 0));
+    const std::string_view targets = charsmap.substr(4 + units.size());
+    const auto offsetOf = [](std::uint32_t unit) {
+        return std::size_t{unit >> 10U} << ((unit & (1U << 9U)) >> 6U);
+    };
+    std::size_t place = offsetOf(unitAt(units, 0));
+    for (const char c : text) {
+        const auto byte = static_cast<std::uint8_t>(c);
+        place ^= byte;
+        const std::uint32_t unit = unitAt(units, place);
+        if (byte == 0 || (unit & 0x800000FFU) != byte)
+            return std::nullopt;
+        place ^= offsetOf(unit);
+        if (((unit >> 8U) & 1U) == 0)
+            continue;
+        const std::size_t begin = unitAt(units, place) & 0x7FFFFFFFU;
+        return targets.substr(begin, targets.find('\0', begin) - begin);
+    }
+    return std::nullopt;
+}
+
+/// The characters at the beginning of a text that people see as one.
+std::string_view firstCluster(std::string_view text) {
+    std::size_t length = 0;
+    auto before = static_cast<utf8proc_int32_t>(utf8::firstCodePoint(text, length));
+    utf8proc_int32_t state = 0;
+    for (std::size_t end = length; end < text.size(); end += length) {
+        const auto next =
+            static_cast<utf8proc_int32_t>(utf8::firstCodePoint(text.substr(end), length));
+        if (utf8proc_grapheme_break_stateful(std::exchange(before, next), next, &state))
+            return text.substr(0, end);
+    }
+    return text;
+}
+
+/// As Hugging Face's normalizer Precompiled: a short cluster goes whole where its beginning has a
+/// rule, all else character by character. Stops soon behind `limitBytes`.
+std::string rewritten(std::string_view text, const CharsmapStep& step, std::size_t limitBytes) {
+    std::string out;
+    while (!text.empty() && out.size() <= limitBytes) {
+        std::string_view cluster = firstCluster(text);
+        text.remove_prefix(cluster.size());
+        if (const auto ruled = ruledText(cluster, step.charsmap);
+            ruled && cluster.size() <= kLongestCluster) {
+            out += *ruled;
+            continue;
+        }
+        for (std::size_t length = 0; !cluster.empty(); cluster.remove_prefix(length)) {
+            length = utf8::lengthByFirstByte(cluster.front());
+            const std::string_view character = cluster.substr(0, length);
+            out += ruledText(character, step.charsmap).value_or(character);
+        }
+    }
+    return out;
+}
+
 /// Replaces while `limitBytes` allows it; nothing when the text would grow beyond.
 Result<std::string> replaced(std::string_view text,
                              const ReplaceStep& step,
@@ -107,6 +176,8 @@ Result<std::string> applyStep(std::string_view text,
         return stripped(text, *strip);
     if (const auto* replace = std::get_if<ReplaceStep>(&step))
         return replaced(text, *replace, budget, limitBytes);
+    if (const auto* rules = std::get_if<CharsmapStep>(&step))
+        return rewritten(text, *rules, limitBytes);
     if (const auto* prepend = std::get_if<PrependStep>(&step))
         return text.empty() ? std::string() : prepend->text + std::string(text);
     std::string mapped;

@@ -38,6 +38,11 @@ struct PrependStep {
     std::string text;
 };
 
+/// The rules of a SentencePiece model, checked by findCharsmapFault().
+struct CharsmapStep {
+    std::string charsmap;
+};
+
 /// The normalizer of a tokenizer.json: steps in order. Unicode data by utf8proc.
 /// Thread: one at a time.
 class Normalizer {
@@ -48,7 +53,8 @@ public:
                               ByteLevelNormalizerStep,
                               StripStep,
                               ReplaceStep,
-                              PrependStep>;
+                              PrependStep,
+                              CharsmapStep>;
 
     void add(Step step) { m_steps.push_back(std::move(step)); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/text/vocabulary/added_tokens.h"
 
+#include "engine/text/vocabulary/text_starts.h"
 #include "engine/text/vocabulary/utf8.h"
 
 #include <algorithm>
@@ -59,24 +60,13 @@ AddedTokenSplitter::AddedTokenSplitter(std::vector<AddedToken> tokens)
 
 const AddedToken* AddedTokenSplitter::longestAt(std::string_view text) const {
     const auto firstByte = static_cast<std::uint8_t>(text.front());
-    auto first = m_tokens.begin() + m_firstByByte[firstByte];
-    auto last = m_tokens.begin() + m_firstByByte[firstByte + 1U];
     const AddedToken* longest = nullptr;
-    // Narrows the sorted range byte by byte; a content that ends here sorts first in the range.
-    for (std::size_t depth = 1; first != last; ++depth) {
-        if (first->content.size() == depth)
-            longest = &*first++;
-        if (depth == text.size())
-            break;
-        const auto next = static_cast<std::uint8_t>(text[depth]);
-        const auto byteOf = [depth](const AddedToken& token) {
-            return static_cast<std::uint8_t>(token.content[depth]);
-        };
-        first = std::partition_point(
-            first, last, [&](const AddedToken& token) { return byteOf(token) < next; });
-        last = std::partition_point(
-            first, last, [&](const AddedToken& token) { return byteOf(token) == next; });
-    }
+    forEachStart(
+        m_tokens.begin() + m_firstByByte[firstByte],
+        m_tokens.begin() + m_firstByByte[firstByte + 1U],
+        text,
+        [](const AddedToken& token) -> const std::string& { return token.content; },
+        [&](const AddedToken& token) { longest = &token; });
     return longest;
 }
 

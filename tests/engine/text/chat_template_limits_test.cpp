@@ -112,6 +112,8 @@ std::vector<Attack> deepSources() {
         {"attributes", "{{ x" + repeated(".a", 20000) + " }}", kCalls},
         {"filters", "{{ 1" + repeated(" | string", 20000) + " }}", kCalls},
         {"many parts", "{{ [" + repeated("1,", 300000) + "] }}", "more than 100000 parts"},
+        {"withs", repeated("{% with %}", 10000) + repeated("{% endwith %}", 10000), kNesting},
+        {"a raw block", "{% raw %}" + repeated("{% ", 300000), "'{% endraw %}' is missing"},
         {"a long name", "{{ " + repeated("a", 500000) + " }}", "a name is longer than 200 bytes"},
         {"a long template", repeated("x", 1000001), "1000001 bytes"},
     };

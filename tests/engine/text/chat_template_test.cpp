@@ -175,6 +175,19 @@ const std::pair<const char*, const char*> kJinja2[] = {
     {R"({{ 'aXbXc'.replace('X', '--') }}|{{ 'abc' | replace('', '.') }}|{{ 'aaa' |)"
      R"( replace('a', 'b', 2) }})",
      R"(a--b--c|.a.b.c.|bba)"},
+    {R"({% set x = 1 %}{% with x = 2, y = x %}{{ x }}{{ y }}{% endwith %}{{ x }})"
+     R"({{ y is defined }}{% with %}{% set z = 1 %}{{ z }}{% endwith %}{{ z is defined }})",
+     R"(211False1False)"},
+    {R"({% for i in [1, 2, 3] %}{% with j = i * 2 %}{% if j == 4 %}{% continue %}{% endif %})"
+     R"({{ j }}{{ loop.index }},{% endwith %}{% endfor %})",
+     R"(21,63,)"},
+    {R"(a{% raw %} {{ b }} {% if %}{# c #}{% endrawly %} {%endraw%}d{%- raw -%} { {%- endraw -%} e)",
+     R"(a {{ b }} {% if %}{# c #}{% endrawly %} d{e)"},
+    {"x\n  {% raw %}\n  y {{\n  {% endraw %}\nz{% raw %}{% endraw %}", "x\n\n  y {{\nz"},
+    {"{% raw %}\n{%- endraw %} a\n{%+ raw %} b\n {%+ endraw +%}\n", " a\n b\n "},
+    {R"({{ '%(a)s-%(b)03d-%(a)s%%' % {'a': 'x', 'b': 7, 'c': 1} }}|{{ '%(n)s' | format(n=2) }}|)"
+     R"({{ 'x' % {} }}|{{ 'x' % [1] }}|{{ '%s' % {'a': 1} }}|{{ '%s%(a)s' % {'a': 1} }})",
+     R"(x-007-x%|2|x|x|{'a': 1}|{'a': 1}1)"},
     {R"({{ 1 < 2 <= 2 != 3 > 2 >= 2 }}|{{ 1 not in [2] }}|{{ 1 in [2] }}|)"
      R"({{ 'a' >= 'b' }})",
      R"(True|True|False|False)"},
@@ -283,6 +296,9 @@ private slots:
         QCOMPARE(errorOf("{% if true %}\n {{ 'a' + 1 }}\n{% endif %}"),
                  std::string("the chat template of a test fails in line 2: can only concatenate "
                              "str (not \"int\") to str"));
+        QCOMPARE(errorOf("é\n{% raw %}{% endif %}"),
+                 std::string("the chat template of a test cannot be used: line 2, column 8: "
+                             "'{% endraw %}' is missing"));
         QCOMPARE(errorOf("ab\n é {{ 1 + }}"),
                  std::string("the chat template of a test cannot be used: line 2, column 11: '}}' "
                              "is unexpected here"));
@@ -295,9 +311,9 @@ private slots:
             {"{{ 1 | xmlattr }}", "the filter 'xmlattr' is not supported"},
             {"{{ 1 is prime }}", "the test 'prime' is not supported"},
             {"{% for x in y recursive %}{% endfor %}", "recursive loops are not supported"},
-            {"{% raw %}{% endraw %}", "the tag 'raw' is not supported"},
             {"{% call m() %}{% endcall %}", "the tag 'call' is not supported"},
-            {"{% with a = 1 %}{% endwith %}", "the tag 'with' is not supported"},
+            {"{% with a, b = c %}{% endwith %}", "needs a name and a value"},
+            {"{% with a %}{% endwith %}", "needs a name and a value"},
             {"{{ [1] | batch(2) }}", "the filter 'batch' is not supported"},
             {"{{ 1 is divisibleby 3 }}", "the test 'divisibleby' is not supported"},
             {"{{ '\\101' }}", "the escape \\1 in a text is not supported"},
@@ -328,7 +344,6 @@ private slots:
             {"{{ '%10000d' % 1 }}", "'%10000d' in a text is not supported"},
             {"{{ 'a %' % 1 }}", "'%' in a text is not supported"},
             {"{{ 1e999 }}", "the number does not fit into 64 bits"},
-            {"{{ '%(a)s' | format(a=1) }}", "a format of named values is not supported"},
             {"{{ 1.5 ** 2 }}", "** of numbers with a fraction is not supported"},
             {"{{ namespace(a=1) }}", "a Namespace cannot be printed"},
             {"{{ {(1, 2): 3} }}", "unhashable type: 'tuple'"},
@@ -357,6 +372,11 @@ private slots:
                                    "{{ [1].index(2) }}",
                                    "{{ 'a'.partition('') }}",
                                    "{{ '%d' % 'a' }}",
+                                   "{{ '%(a)s' % 1 }}",
+                                   "{{ '%(a)s' % {} }}",
+                                   "{{ '%(a)s%s' % {'a': 1} }}",
+                                   "{{ '%(a' % {'a': 1} }}",
+                                   "{{ '%s' | format(1, a=1) }}",
                                    "{{ dict([1]) }}",
                                    "{% for x in [1] %}{{ loop.cycle() }}{% endfor %}"}) {
             const auto text = rendered(source, Json::object());

@@ -50,6 +50,8 @@ private slots:
 
     void tokenizerJsonSurvives() { damage("tokenizer.json", tiny::fullJson()); }
 
+    void unigramJsonSurvives() { damage("tokenizer.json", tiny::unigramJson()); }
+
     void unigramModelSurvives() {
         damage("tokenizer.model", tiny::sentencePiece(true).serialize());
     }

@@ -437,10 +437,10 @@ void PublishedTokenizersTest::aModelFileIsReadBesideATokenizerJsonThatIsNotSuppo
     const std::string bytes = tiny::sentencePiece(true).serialize();
     const auto alone = loaded(tiny::load("tokenizer.model", bytes));
     const TemporaryFolder folder;
-    folder.write("tokenizer.json", R"({"model":{"type":"Unigram","vocab":[["<unk>",0.0]]}})");
+    folder.write("tokenizer.json", R"({"model":{"type":"WordPiece","vocab":{"a":0}}})");
     const auto refused = tiny::load(folder.path());
     QVERIFY(!refused && refused.error().code == ErrorCode::Unsupported);
-    QVERIFY(mentions(refused.error().message, "Unigram"));
+    QVERIFY(mentions(refused.error().message, "WordPiece"));
     folder.write("tokenizer.model", bytes);
     const auto both = loaded(tiny::load(folder.path()));
     QCOMPARE(both->description(), alone->description());

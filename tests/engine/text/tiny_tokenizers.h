@@ -7,6 +7,8 @@
 #include "tests/support/models/tiny_gguf.h"
 #include "tests/support/temporary_folder.h"
 
+#include <QByteArray>
+
 #include <fmt/format.h>
 
 #include <string>
@@ -76,6 +78,17 @@ inline std::string charsmap() {
     units[(1 ^ 'A') ^ 2] = 0x80000000U;          // the text at offset 0
     return test_support::bytesOf(std::uint32_t{1024}) +
            test_support::bytesOf(std::span<const std::uint32_t>(units)) + std::string("a\0", 2);
+}
+
+/// A tokenizer.json with a unigram vocabulary and the charsmap above.
+inline std::string unigramJson() {
+    const QByteArray map = QByteArray::fromStdString(charsmap()).toBase64();
+    return R"({"added_tokens":[],"normalizer":{"type":"Precompiled","precompiled_charsmap":")" +
+           map.toStdString() +
+           R"("},"pre_tokenizer":{"type":"Metaspace","replacement":"\u2581"},)"
+           R"("decoder":{"type":"Metaspace","replacement":"\u2581"},)"
+           R"("model":{"type":"Unigram","unk_id":0,"byte_fallback":false,"vocab":)"
+           R"([["<unk>",0],["\u2581",-2.5],["a",-3],["b",-3.5],["ab",-4],["\u2581ab",-1.25]]}})";
 }
 
 inline std::string byteName(int byte) { return fmt::format("<0x{:02X}>", byte); }

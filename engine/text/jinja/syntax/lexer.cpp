@@ -24,7 +24,6 @@ std::size_t tagBegin(std::string_view source, std::size_t start) {
 }
 
 constexpr std::size_t kMaxNameBytes = 200;
-constexpr std::size_t kMaxOpenBrackets = 1000;
 
 constexpr std::array<std::string_view, 26> kOperators = {
     "//", "**", "==", "!=", ">=", "<=", "+", "-", "*", "/", "%", "~", "=",
@@ -120,6 +119,43 @@ std::size_t Lexer::afterTagEnd(std::size_t end, Control control, bool trimsNewli
     return after;
 }
 
+/// Where a block tag that holds nothing but this word is closed, at the sign if there is one; npos
+/// for another tag.
+std::size_t Lexer::closeOfTag(std::string_view onlyWord, std::size_t begin) const {
+    const std::size_t signs = controlBefore(begin) == Control::Standard ? 0 : 1;
+    const std::size_t start = spaceEnd(begin + 2 + signs);
+    if (m_source[begin + 1] != '%' || !m_source.substr(start).starts_with(onlyWord))
+        return std::string_view::npos;
+    const std::size_t close = spaceEnd(start + onlyWord.size());
+    const std::string_view rest = m_source.substr(close);
+    const bool isClosed =
+        rest.starts_with("%}") || rest.starts_with("-%}") || rest.starts_with("+%}");
+    return isClosed ? close : std::string_view::npos;
+}
+
+std::size_t Lexer::afterClose(std::size_t close, bool trimsNewline) {
+    const char sign = m_source[close];
+    return afterTagEnd(close + (sign == '%' ? 2 : 3), controlOf(sign), trimsNewline);
+}
+
+/// What stands behind {% raw %}, which ends at `close`, up to {% endraw %}: text, whatever it
+/// holds.
+Result<Token> Lexer::rawText(std::size_t close) {
+    const std::size_t start = afterClose(close, false);
+    for (std::size_t begin = m_source.find("{%", start); begin != std::string_view::npos;
+         begin = m_source.find("{%", begin + 1)) {
+        const std::size_t endClose = closeOfTag("endraw", begin);
+        if (endClose == std::string_view::npos)
+            continue;
+        const std::size_t end = textEnd(start, begin, false);
+        m_offset = afterClose(endClose, true);
+        return tokenFrom(TokenType::Text, start, end);
+    }
+    return errorAt(tokenFrom(TokenType::Text, close, close),
+                   ErrorCode::CorruptFile,
+                   "'{% endraw %}' is missing");
+}
+
 Result<Token> Lexer::next() { return m_mode == Mode::Text ? nextText() : nextInTag(); }
 
 Result<Token> Lexer::nextText() {
@@ -135,6 +171,9 @@ Result<Token> Lexer::nextText() {
         // Text first; the tag is read again with the text behind it, so its control stays known.
         if (end > start)
             return tokenFrom(TokenType::Text, start, end);
+        const std::size_t close = closeOfTag("raw", begin);
+        if (close != std::string_view::npos)
+            return rawText(close);
         if (m_source[begin + 1] != '#')
             return openTag(begin);
         ENGINE_TRY_DO(skipComment(begin));
@@ -244,12 +283,11 @@ Result<Token> Lexer::operatorToken() {
                    "a character that does not belong into a tag");
 }
 
-/// Brackets must close in order; while one is open, "}}" does not end the tag.
+/// Brackets must close in order; while one is open, "}}" does not end the tag. The parser bounds
+/// how many are open.
 Result<void> Lexer::balance(const Token& token) {
     const char symbol = token.text.front();
     if (symbol == '(' || symbol == '[' || symbol == '{') {
-        if (m_openBrackets.size() >= kMaxOpenBrackets)
-            return errorAt(token, ErrorCode::Unsupported, "brackets are nested too deeply");
         m_openBrackets += symbol == '(' ? ')' : symbol == '[' ? ']' : '}';
     } else if (symbol == ')' || symbol == ']' || symbol == '}') {
         if (m_openBrackets.empty() || m_openBrackets.back() != symbol)

@@ -30,11 +30,10 @@ struct Token {
     std::uint32_t offset = 0;
     std::uint32_t line = 1;
 
-    bool isOperator(std::string_view symbol) const {
-        return type == TokenType::Operator && text == symbol;
+    /// Whether it is this name or operator.
+    bool is(std::string_view word) const {
+        return (type == TokenType::Name || type == TokenType::Operator) && text == word;
     }
-
-    bool isName(std::string_view name) const { return type == TokenType::Name && text == name; }
 };
 
 /// Line ends made "\n" and one at the very end taken away, as the language does before reading.
@@ -62,6 +61,7 @@ private:
 
     Result<Token> nextText();
     Result<Token> nextInTag();
+    Result<Token> rawText(std::size_t close);
     Token openTag(std::size_t begin);
     Result<void> skipComment(std::size_t begin);
     bool closesTag(Token& token);
@@ -76,6 +76,8 @@ private:
     }
 
     Control controlBefore(std::size_t begin) const;
+    std::size_t closeOfTag(std::string_view onlyWord, std::size_t begin) const;
+    std::size_t afterClose(std::size_t close, bool trimsNewline);
     std::size_t textEnd(std::size_t start, std::size_t begin, bool isOutput) const;
     std::size_t afterTagEnd(std::size_t end, Control control, bool trimsNewline);
     std::size_t spaceEnd(std::size_t offset) const;

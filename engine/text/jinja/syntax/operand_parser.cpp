@@ -17,25 +17,21 @@ std::size_t hexDigits(char letter) {
     return letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
 }
 
-std::optional<std::uint32_t> parseHex(std::string_view digits, std::size_t count) {
-    std::uint32_t code = 0;
-    const char* end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, code, 16);
-    const bool isWhole = digits.size() == count && error == std::errc() && stop == end;
-    return isWhole ? std::optional(code) : std::nullopt;
-}
-
 /// Appends the character of \x, \u or \U; returns where the literal goes on.
 Result<std::size_t>
 appendHexEscape(std::string& out, std::string_view literal, std::size_t letter) {
     const std::size_t count = hexDigits(literal[letter]);
-    const auto code = parseHex(literal.substr(letter + 1, count), count);
-    if (!code || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000))
+    const std::string_view digits = literal.substr(letter + 1, count);
+    const char* const end = digits.data() + digits.size();
+    std::uint32_t code = 0;
+    const auto [stop, error] = std::from_chars(digits.data(), end, code, 16);
+    const bool isWhole = digits.size() == count && error == std::errc() && stop == end;
+    if (!isWhole || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
         return Error{
             ErrorCode::CorruptFile,
             fmt::format("\\{} in a text is followed by no character's number", literal[letter]),
             {}};
-    utf8::append(*code, out);
+    utf8::append(code, out);
     return letter + 1 + count;
 }
 
@@ -72,35 +68,28 @@ Result<std::string> unescaped(std::string_view literal) {
 
 Result<const Expression*> Parser::parsePrimary() {
     const Token token = m_token;
-    switch (token.type) {
-    case TokenType::String:
+    if (token.type == TokenType::String)
         return parseString();
-    case TokenType::Integer:
-    case TokenType::Float:
+    if (token.type == TokenType::Integer || token.type == TokenType::Float)
         return parseNumber();
-    case TokenType::Name: {
-        ENGINE_TRY_DO(advance());
-        if (token.isName("true") || token.isName("True"))
-            return add(token.line, Literal{Value::boolean(true)});
-        if (token.isName("false") || token.isName("False"))
-            return add(token.line, Literal{Value::boolean(false)});
-        if (token.isName("none") || token.isName("None"))
-            return add(token.line, Literal{Value::none()});
-        return add(token.line, Variable{std::string(token.text)});
-    }
-    default:
-        break;
-    }
-    if (token.isOperator("["))
+    if (token.is("["))
         return parseList();
-    if (token.isOperator("{"))
+    if (token.is("{"))
         return parseDict();
-    if (!token.isOperator("("))
+    if (token.type != TokenType::Name && !token.is("("))
         return unexpected();
     ENGINE_TRY_DO(advance());
-    ENGINE_TRY(const Expression* inner, parseTuple(true, true));
-    ENGINE_TRY_DO(expectOperator(")"));
-    return inner;
+    if (token.is("(")) {
+        ENGINE_TRY(const Expression* inner, parseTuple(true, true));
+        ENGINE_TRY_DO(expectOperator(")"));
+        return inner;
+    }
+    const bool isTrue = token.is("true") || token.is("True");
+    if (isTrue || token.is("false") || token.is("False"))
+        return add(token.line, Literal{Value::boolean(isTrue)});
+    if (token.is("none") || token.is("None"))
+        return add(token.line, Literal{Value::none()});
+    return add(token.line, Variable{std::string(token.text)});
 }
 
 Result<const Expression*> Parser::parseString() {
@@ -135,10 +124,10 @@ Result<const Expression*> Parser::parseList() {
     const std::uint32_t line = m_token.line;
     ENGINE_TRY_DO(advance());
     SequenceLiteral made;
-    while (!m_token.isOperator("]")) {
+    while (!m_token.is("]")) {
         ENGINE_TRY(const Expression* item, parseExpression());
         made.items.push_back(item);
-        if (!m_token.isOperator("]"))
+        if (!m_token.is("]"))
             ENGINE_TRY_DO(expectOperator(","));
     }
     ENGINE_TRY_DO(advance());
@@ -149,12 +138,12 @@ Result<const Expression*> Parser::parseDict() {
     const std::uint32_t line = m_token.line;
     ENGINE_TRY_DO(advance());
     DictLiteral made;
-    while (!m_token.isOperator("}")) {
+    while (!m_token.is("}")) {
         ENGINE_TRY(const Expression* key, parseExpression());
         ENGINE_TRY_DO(expectOperator(":"));
         ENGINE_TRY(const Expression* value, parseExpression());
         made.entries.emplace_back(key, value);
-        if (!m_token.isOperator("}"))
+        if (!m_token.is("}"))
             ENGINE_TRY_DO(expectOperator(","));
     }
     ENGINE_TRY_DO(advance());
@@ -164,11 +153,11 @@ Result<const Expression*> Parser::parseDict() {
 Result<const Expression*> Parser::parsePostfix(const Expression* operand) {
     while (true) {
         const std::uint32_t line = m_token.line;
-        if (m_token.isOperator(".")) {
+        if (m_token.is(".")) {
             ENGINE_TRY(operand, parseDot(operand));
-        } else if (m_token.isOperator("[")) {
+        } else if (m_token.is("[")) {
             ENGINE_TRY(operand, parseSubscript(operand));
-        } else if (m_token.isOperator("(")) {
+        } else if (m_token.is("(")) {
             ENGINE_TRY(CallArguments arguments, parseArguments());
             ENGINE_TRY(operand, add(line, Call{operand, std::move(arguments)}));
         } else {
@@ -179,10 +168,10 @@ Result<const Expression*> Parser::parsePostfix(const Expression* operand) {
 
 Result<const Expression*> Parser::parseFilters(const Expression* operand) {
     while (true) {
-        if (m_token.isOperator("|")) {
+        if (m_token.is("|")) {
             ENGINE_TRY_DO(advance());
             ENGINE_TRY(operand, parseFilter(operand));
-        } else if (m_token.isName("is")) {
+        } else if (m_token.is("is")) {
             ENGINE_TRY_DO(advance());
             ENGINE_TRY(operand, parseTest(operand));
         } else {
@@ -191,51 +180,51 @@ Result<const Expression*> Parser::parseFilters(const Expression* operand) {
     }
 }
 
-Result<const Expression*> Parser::parseFilter(const Expression* input) {
+/// The name of a filter or test, and its arguments in parentheses; `what` it is.
+template <typename Use, typename Find>
+Result<Use> Parser::parseUse(const Expression* input, Find find, std::string_view what) {
     const Token token = m_token;
-    FilterUse made;
+    Use made;
     made.input = input;
     ENGINE_TRY(made.name, expectName());
-    made.function = findFilter(made.name);
+    made.function = find(made.name);
     if (made.function == nullptr && m_conditionalDepth == 0)
         return m_lexer.errorAt(token,
                                ErrorCode::Unsupported,
-                               fmt::format("the filter '{}' is not supported", made.name));
-    if (m_token.isOperator("(")) {
+                               fmt::format("the {} '{}' is not supported", what, made.name));
+    if (m_token.is("(")) {
         ENGINE_TRY(made.arguments, parseArguments());
     }
-    return add(token.line, std::move(made));
+    return made;
+}
+
+Result<const Expression*> Parser::parseFilter(const Expression* input) {
+    const std::uint32_t line = m_token.line;
+    ENGINE_TRY(FilterUse made, parseUse<FilterUse>(input, findFilter, "filter"));
+    return add(line, std::move(made));
 }
 
 Result<const Expression*> Parser::parseTest(const Expression* input) {
-    ENGINE_TRY(const bool isNegated, takeName("not"));
-    const Token token = m_token;
-    TestUse made;
-    made.input = input;
-    ENGINE_TRY(made.name, expectName());
-    made.function = findTest(made.name);
-    if (made.function == nullptr && m_conditionalDepth == 0)
-        return m_lexer.errorAt(token,
-                               ErrorCode::Unsupported,
-                               fmt::format("the test '{}' is not supported", made.name));
-    const bool isOtherName = m_token.type == TokenType::Name && !m_token.isName("else") &&
-                             !m_token.isName("or") && !m_token.isName("and");
+    ENGINE_TRY(const bool isNegated, take("not"));
+    const std::uint32_t line = m_token.line;
+    const bool hasParentheses = m_nextToken.is("(");
+    ENGINE_TRY(TestUse made, parseUse<TestUse>(input, findTest, "test"));
+    const bool isOtherName = m_token.type == TokenType::Name && !m_token.is("else") &&
+                             !m_token.is("or") && !m_token.is("and");
     const bool isLiteral = m_token.type == TokenType::String ||
                            m_token.type == TokenType::Integer || m_token.type == TokenType::Float ||
-                           m_token.isOperator("[") || m_token.isOperator("{");
-    if (m_token.isOperator("(")) {
-        ENGINE_TRY(made.arguments, parseArguments());
-    } else if (m_token.isName("is")) {
+                           m_token.is("[") || m_token.is("{");
+    if (!hasParentheses && m_token.is("is"))
         return fail(ErrorCode::CorruptFile, "tests cannot be chained with 'is'");
-    } else if (isOtherName || isLiteral) {
+    if (!hasParentheses && (isOtherName || isLiteral)) {
         ENGINE_TRY_DO(enter());
         ENGINE_TRY(const Expression* argument, parsePrimary());
         ENGINE_TRY(argument, parsePostfix(argument));
         leave();
         made.arguments.positional.push_back(argument);
     }
-    ENGINE_TRY(const Expression* test, add(token.line, std::move(made)));
-    return isNegated ? add(token.line, Negation{false, test}) : Result<const Expression*>(test);
+    ENGINE_TRY(const Expression* test, add(line, std::move(made)));
+    return isNegated ? add(line, Negation{false, test}) : Result<const Expression*>(test);
 }
 
 Result<const Expression*> Parser::parseDot(const Expression* object) {
@@ -256,8 +245,8 @@ Result<const Expression*> Parser::parseSubscript(const Expression* object) {
     SliceAccess slice;
     slice.object = object;
     std::size_t colons = 0;
-    while (!m_token.isOperator("]")) {
-        if (m_token.isOperator(":")) {
+    while (!m_token.is("]")) {
+        if (m_token.is(":")) {
             if (++colons > 2)
                 return unexpected();
             ENGINE_TRY_DO(advance());
@@ -278,9 +267,9 @@ Result<const Expression*> Parser::parseSubscript(const Expression* object) {
 Result<CallArguments> Parser::parseArguments() {
     ENGINE_TRY_DO(expectOperator("("));
     CallArguments arguments;
-    while (!m_token.isOperator(")")) {
+    while (!m_token.is(")")) {
         ENGINE_TRY_DO(parseArgument(arguments));
-        if (!m_token.isOperator(")"))
+        if (!m_token.is(")"))
             ENGINE_TRY_DO(expectOperator(","));
     }
     ENGINE_TRY_DO(advance());
@@ -288,7 +277,7 @@ Result<CallArguments> Parser::parseArguments() {
 }
 
 Result<void> Parser::parseArgument(CallArguments& arguments) {
-    const bool isNamed = m_token.type == TokenType::Name && m_nextToken.isOperator("=");
+    const bool isNamed = m_token.type == TokenType::Name && m_nextToken.is("=");
     if (isNamed) {
         std::string name(m_token.text);
         ENGINE_TRY_DO(advance());

@@ -11,16 +11,10 @@ constexpr int kMaxNesting = 200;
 constexpr std::size_t kMaxNodes = 100'000;
 
 std::string describe(const Token& token) {
-    switch (token.type) {
-    case TokenType::Text:
-        return "text";
-    case TokenType::String:
-        return "a text in quotes";
-    case TokenType::End:
-        return "the end of the template";
-    default:
-        return fmt::format("'{}'", token.text.substr(0, 60));
-    }
+    return token.type == TokenType::Text     ? "text"
+           : token.type == TokenType::String ? "a text in quotes"
+           : token.type == TokenType::End    ? "the end of the template"
+                                             : fmt::format("'{}'", token.text.substr(0, 60));
 }
 
 constexpr std::pair<std::string_view, Relation> kRelations[] = {
@@ -65,22 +59,15 @@ Result<void> Parser::advance() {
     return {};
 }
 
-Result<bool> Parser::takeOperator(std::string_view symbol) {
-    if (!m_token.isOperator(symbol))
-        return false;
-    ENGINE_TRY_DO(advance());
-    return true;
-}
-
-Result<bool> Parser::takeName(std::string_view name) {
-    if (!m_token.isName(name))
+Result<bool> Parser::take(std::string_view word) {
+    if (!m_token.is(word))
         return false;
     ENGINE_TRY_DO(advance());
     return true;
 }
 
 Result<void> Parser::expectOperator(std::string_view symbol) {
-    if (!m_token.isOperator(symbol))
+    if (!m_token.is(symbol))
         return fail(ErrorCode::CorruptFile,
                     fmt::format("'{}' is expected before {}", symbol, describe(m_token)));
     return advance();
@@ -130,11 +117,11 @@ Result<const Expression*> Parser::parseTuple(bool allowsConditional, bool isInPa
     std::vector<const Expression*> items;
     bool isTuple = false;
     while (m_token.type != TokenType::OutputEnd && m_token.type != TokenType::BlockEnd &&
-           !m_token.isOperator(")")) {
+           !m_token.is(")")) {
         ENGINE_TRY(const Expression* item,
                    allowsConditional ? parseExpression() : parseJunction(false));
         items.push_back(item);
-        if (!m_token.isOperator(","))
+        if (!m_token.is(","))
             break;
         isTuple = true;
         ENGINE_TRY_DO(advance());
@@ -149,14 +136,14 @@ Result<const Expression*> Parser::parseTuple(bool allowsConditional, bool isInPa
 Result<const Expression*> Parser::parseExpression() {
     ENGINE_TRY_DO(enter());
     ENGINE_TRY(const Expression* value, parseJunction(false));
-    while (m_token.isName("if")) {
+    while (m_token.is("if")) {
         const std::uint32_t line = m_token.line;
         ENGINE_TRY_DO(advance());
         ++m_conditionalDepth;
         Conditional made;
         made.value = value;
         ENGINE_TRY(made.condition, parseJunction(false));
-        ENGINE_TRY(const bool hasElse, takeName("else"));
+        ENGINE_TRY(const bool hasElse, take("else"));
         if (hasElse) {
             ENGINE_TRY(made.otherwise, parseExpression());
         }
@@ -170,7 +157,7 @@ Result<const Expression*> Parser::parseExpression() {
 Result<const Expression*> Parser::parseJunction(bool isAnd) {
     const auto parseOperand = [&] { return isAnd ? parseNot() : parseJunction(true); };
     ENGINE_TRY(const Expression* left, parseOperand());
-    while (m_token.isName(isAnd ? "and" : "or")) {
+    while (m_token.is(isAnd ? "and" : "or")) {
         const std::uint32_t line = m_token.line;
         ENGINE_TRY_DO(advance());
         ENGINE_TRY(const Expression* right, parseOperand());
@@ -181,7 +168,7 @@ Result<const Expression*> Parser::parseJunction(bool isAnd) {
 
 Result<const Expression*> Parser::parseNot() {
     const std::uint32_t line = m_token.line;
-    if (!m_token.isName("not"))
+    if (!m_token.is("not"))
         return parseComparison();
     ENGINE_TRY_DO(enter());
     ENGINE_TRY_DO(advance());
@@ -192,14 +179,14 @@ Result<const Expression*> Parser::parseNot() {
 
 Result<std::optional<Relation>> Parser::takeRelation() {
     for (const auto& [symbol, relation] : kRelations) {
-        ENGINE_TRY(const bool isTaken, takeOperator(symbol));
+        ENGINE_TRY(const bool isTaken, take(symbol));
         if (isTaken)
             return std::optional(relation);
     }
-    ENGINE_TRY(const bool isIn, takeName("in"));
+    ENGINE_TRY(const bool isIn, take("in"));
     if (isIn)
         return std::optional(Relation::In);
-    if (!m_token.isName("not") || !m_nextToken.isName("in"))
+    if (!m_token.is("not") || !m_nextToken.is("in"))
         return std::optional<Relation>();
     ENGINE_TRY_DO(advance());
     ENGINE_TRY_DO(advance());
@@ -230,7 +217,7 @@ Result<const Expression*> Parser::parseArithmetic(int level) {
     ENGINE_TRY(const Expression* left, parseOperand());
     while (true) {
         const auto* const symbol = std::ranges::find_if(kArithmetic, [&](const auto& known) {
-            return known.level == level && m_token.isOperator(known.symbol);
+            return known.level == level && m_token.is(known.symbol);
         });
         if (symbol == std::end(kArithmetic))
             return left;
@@ -244,11 +231,11 @@ Result<const Expression*> Parser::parseArithmetic(int level) {
 Result<const Expression*> Parser::parseConcatenation() {
     const std::uint32_t line = m_token.line;
     ENGINE_TRY(const Expression* first, parseArithmetic(kProducts));
-    if (!m_token.isOperator("~"))
+    if (!m_token.is("~"))
         return first;
     Concatenation made;
     made.parts.push_back(first);
-    while (m_token.isOperator("~")) {
+    while (m_token.is("~")) {
         ENGINE_TRY_DO(advance());
         ENGINE_TRY(const Expression* part, parseArithmetic(kProducts));
         made.parts.push_back(part);
@@ -263,10 +250,10 @@ Result<const Expression*> Parser::parseFiltered() {
 
 Result<const Expression*> Parser::parseUnary() {
     const std::uint32_t line = m_token.line;
-    const bool isMinus = m_token.isOperator("-");
+    const bool isMinus = m_token.is("-");
     const Expression* operand = nullptr;
     ENGINE_TRY_DO(enter());
-    if (isMinus || m_token.isOperator("+")) {
+    if (isMinus || m_token.is("+")) {
         ENGINE_TRY_DO(advance());
         ENGINE_TRY(operand, parseUnary());
         // +x is x for all that templates compute with.

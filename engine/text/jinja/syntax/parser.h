@@ -11,8 +11,7 @@ namespace engine::jinja {
 
 /// Builds the tree of a template by recursive descent, with the grammar of Jinja 3.
 /// Source: jinja.palletsprojects.com/en/3.1.x/templates; only what published chat templates use:
-/// no extends, include, import, block, call, with, raw, autoescape, recursive loops, star
-/// arguments.
+/// no extends, include, import, block, call, autoescape, recursive loops, star arguments.
 class Parser {
 public:
     /// `source` is normalised and must outlive the parser.
@@ -33,7 +32,7 @@ private:
     Result<const Statement*> parseFor(std::uint32_t line);
     Result<const Statement*> parseSet(std::uint32_t line);
     Result<const Statement*> parseFilterBlock(std::uint32_t line);
-    Result<const Statement*> parseGeneration(std::uint32_t line);
+    Result<const Statement*> parseWith(std::uint32_t line, std::string_view endWord);
     Result<const Statement*> parseMacro(std::uint32_t line);
     Result<std::vector<MacroParameter>> parseParameters();
     Result<std::string> parseTargetName();
@@ -47,6 +46,8 @@ private:
     Result<const Expression*> parseDict();
     Result<const Expression*> parsePostfix(const Expression* operand);
     Result<const Expression*> parseFilters(const Expression* operand);
+    template <typename Use, typename Find>
+    Result<Use> parseUse(const Expression* input, Find find, std::string_view what);
     Result<const Expression*> parseFilter(const Expression* input);
     Result<const Expression*> parseTest(const Expression* input);
     Result<const Expression*> parseDot(const Expression* object);
@@ -67,8 +68,7 @@ private:
     Result<const Expression*> parseUnary();
 
     Result<void> advance();
-    Result<bool> takeOperator(std::string_view symbol);
-    Result<bool> takeName(std::string_view name);
+    Result<bool> take(std::string_view word);
     Result<void> expectOperator(std::string_view symbol);
     Result<std::string> expectName();
     Result<void> expectType(TokenType type);

@@ -45,7 +45,7 @@ Result<Body> Parser::parseBody(Words endWords) {
 
 /// The rest of a block tag, then its body.
 Result<Body> Parser::parseBlockBody(Words endWords) {
-    ENGINE_TRY_DO(takeOperator(":"));
+    ENGINE_TRY_DO(take(":"));
     ENGINE_TRY_DO(expectType(TokenType::BlockEnd));
     return parseBody(endWords);
 }
@@ -62,8 +62,8 @@ Result<const Statement*> Parser::parseStatement() {
         return parseSet(line);
     if (word == "filter")
         return parseFilterBlock(line);
-    if (word == "generation")
-        return parseGeneration(line);
+    if (word == "with" || word == "generation")
+        return parseWith(line, word == "with" ? "endwith" : "endgeneration");
     if (word == "break" || word == "continue") {
         if (m_loopDepth == 0)
             return m_lexer.errorAt(
@@ -89,9 +89,9 @@ Result<const Statement*> Parser::parseIf(std::uint32_t line) {
         made.branches.emplace_back(condition, std::move(body));
         const Token word = m_token;
         ENGINE_TRY_DO(advance());
-        if (word.isName("elif"))
+        if (word.is("elif"))
             continue;
-        if (word.isName("else")) {
+        if (word.is("else")) {
             ENGINE_TRY(made.otherwise, parseBlockBody({"endif"}));
             ENGINE_TRY_DO(advance());
         }
@@ -104,22 +104,22 @@ Result<const Statement*> Parser::parseIf(std::uint32_t line) {
 Result<const Statement*> Parser::parseFor(std::uint32_t line) {
     For made;
     ENGINE_TRY(made.target, parseTarget());
-    if (!m_token.isName("in"))
+    if (!m_token.is("in"))
         return unexpected();
     ENGINE_TRY_DO(advance());
     ENGINE_TRY(made.iterable, parseTuple(false));
-    ENGINE_TRY(const bool isFiltered, takeName("if"));
+    ENGINE_TRY(const bool isFiltered, take("if"));
     if (isFiltered) {
         ENGINE_TRY(made.filter, parseExpression());
     }
-    if (m_token.isName("recursive"))
+    if (m_token.is("recursive"))
         return fail(ErrorCode::Unsupported, "recursive loops are not supported");
     ++m_loopDepth;
     ENGINE_TRY(made.body, parseBlockBody({"else", "endfor"}));
     --m_loopDepth;
     const Token word = m_token;
     ENGINE_TRY_DO(advance());
-    if (word.isName("else")) {
+    if (word.is("else")) {
         ENGINE_TRY(made.otherwise, parseBlockBody({"endfor"}));
         ENGINE_TRY_DO(advance());
     }
@@ -129,12 +129,12 @@ Result<const Statement*> Parser::parseFor(std::uint32_t line) {
 Result<const Statement*> Parser::parseSet(std::uint32_t line) {
     Assignment made;
     ENGINE_TRY(made.target, parseTarget());
-    ENGINE_TRY(const bool hasValue, takeOperator("="));
+    ENGINE_TRY(const bool hasValue, take("="));
     if (hasValue) {
         ENGINE_TRY(made.value, parseTuple(true));
         return addStatement(line, std::move(made));
     }
-    if (m_token.isOperator("|")) {
+    if (m_token.is("|")) {
         ENGINE_TRY(made.value, parseFilters(nullptr));
     }
     ENGINE_TRY(made.body, parseBlockBody({"endset"}));
@@ -142,23 +142,18 @@ Result<const Statement*> Parser::parseSet(std::uint32_t line) {
     return addStatement(line, std::move(made));
 }
 
+/// They are written as the arguments of a call are.
 Result<std::vector<MacroParameter>> Parser::parseParameters() {
+    ENGINE_TRY(const CallArguments written, parseArguments());
     std::vector<MacroParameter> parameters;
-    ENGINE_TRY_DO(expectOperator("("));
-    while (!m_token.isOperator(")")) {
-        if (!parameters.empty())
-            ENGINE_TRY_DO(expectOperator(","));
-        MacroParameter parameter;
-        ENGINE_TRY(parameter.name, expectName());
-        ENGINE_TRY(const bool hasStandard, takeOperator("="));
-        if (hasStandard) {
-            ENGINE_TRY(parameter.standard, parseExpression());
-        } else if (!parameters.empty() && parameters.back().standard != nullptr) {
-            return fail(ErrorCode::CorruptFile, "a parameter without default follows one with it");
-        }
-        parameters.push_back(std::move(parameter));
+    for (const Expression* expression : written.positional) {
+        const auto* const variable = std::get_if<Variable>(&expression->content);
+        if (variable == nullptr)
+            return fail(ErrorCode::CorruptFile, "a parameter of the macro is no name");
+        parameters.push_back({variable->name});
     }
-    ENGINE_TRY_DO(advance());
+    for (const auto& [name, standard] : written.named)
+        parameters.push_back({name, standard});
     return parameters;
 }
 
@@ -182,32 +177,39 @@ Result<const Statement*> Parser::parseFilterBlock(std::uint32_t line) {
     return addStatement(line, std::move(made));
 }
 
-/// {% generation %} marks the model's own words for training; here it only has its own variables.
-Result<const Statement*> Parser::parseGeneration(std::uint32_t line) {
-    ENGINE_TRY(Body body, parseBlockBody({"endgeneration"}));
+/// {% with a=1, b=2 %}; {% generation %} marks the model's own words for training.
+Result<const Statement*> Parser::parseWith(std::uint32_t line, std::string_view endWord) {
+    With made;
+    for (bool goesOn = m_token.type == TokenType::Name; goesOn;) {
+        if (!m_nextToken.is("="))
+            return fail(ErrorCode::Unsupported, "a variable of this tag needs a name and a value");
+        ENGINE_TRY_DO(parseArgument(made.values));
+        ENGINE_TRY(goesOn, take(","));
+    }
+    ENGINE_TRY(made.body, parseBlockBody({endWord}));
     ENGINE_TRY_DO(advance());
-    return addStatement(line, Assignment{.body = std::move(body)});
+    return addStatement(line, std::move(made));
 }
 
 Result<std::string> Parser::parseTargetName() {
     for (const std::string_view word : {"true", "false", "none", "True", "False", "None"})
-        if (m_token.isName(word))
+        if (m_token.is(word))
             return fail(ErrorCode::CorruptFile, "a constant cannot be assigned to");
     return expectName();
 }
 
 Result<Target> Parser::parseTarget() {
     Target target;
-    ENGINE_TRY(const bool isEnclosed, takeOperator("("));
+    ENGINE_TRY(const bool isEnclosed, take("("));
     ENGINE_TRY(target.name, parseTargetName());
-    ENGINE_TRY(const bool isAttribute, takeOperator("."));
+    ENGINE_TRY(const bool isAttribute, take("."));
     if (isAttribute) {
         ENGINE_TRY(target.attribute, expectName());
         return target;
     }
-    if (m_token.isOperator(","))
+    if (m_token.is(","))
         target.parts.push_back(target.name);
-    while (m_token.isOperator(",")) {
+    while (m_token.is(",")) {
         ENGINE_TRY_DO(advance());
         ENGINE_TRY(std::string part, parseTargetName());
         target.parts.push_back(std::move(part));

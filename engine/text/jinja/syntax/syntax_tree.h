@@ -144,11 +144,17 @@ struct For {
     Body otherwise;
 };
 
-/// Gives a value to a target, or writes it out: {{ }}, {% set %}, {% filter %}, {% generation %}.
+/// Gives a value to a target, or writes it out: {{ }}, {% set %}, {% filter %}.
 struct Assignment {
     std::optional<Target> target = {};
     const Expression* value = nullptr; ///< null: the text of the body as it is
     std::optional<Body> body = {};
+};
+
+/// A body with variables of its own: {% with %}, {% generation %}.
+struct With {
+    CallArguments values;
+    Body body;
 };
 
 struct MacroParameter {
@@ -168,7 +174,7 @@ struct LoopExit {
 };
 
 struct Statement {
-    std::variant<PlainText, If, For, Assignment, MacroDefinition, LoopExit> content;
+    std::variant<PlainText, If, For, Assignment, With, MacroDefinition, LoopExit> content;
     std::uint32_t line = 0;
 };
 

@@ -14,20 +14,31 @@ bool canBeIndexed(const Value& value) {
            value.isSequence(SequenceKind::Tuple) || value.isSequence(SequenceKind::Range);
 }
 
+struct SliceRange {
+    std::int64_t start = 0;
+    std::int64_t count = 0;
+    std::int64_t step = 1;
+};
+
+Value slicedText(const std::string& text, const SliceRange& range) {
+    const std::vector<std::size_t> offsets = utf8::characterOffsets(text);
+    std::string out;
+    for (std::int64_t i = 0; i < range.count; ++i) {
+        const auto at = static_cast<std::size_t>(range.start + i * range.step);
+        out.append(text, offsets[at], offsets[at + 1] - offsets[at]);
+    }
+    return Value::text(std::move(out));
+}
+
 Result<std::optional<Value>>
 indexed(RenderContext& context, const Value& value, std::int64_t index) {
     ENGINE_TRY(const std::int64_t length, lengthOf(context, value));
     const std::int64_t place = index < 0 ? index + length : index;
     if (place < 0 || place >= length)
         return std::optional<Value>();
-    const auto position = static_cast<std::size_t>(place);
-    if (!value.isText())
-        return std::optional(value.asSequence()->items[position]);
-    const std::string& text = value.asText();
-    std::size_t offset = 0;
-    for (std::size_t i = 0; i < position; ++i)
-        offset += utf8::characterAt(text, offset).bytes;
-    return std::optional(Value::text(text.substr(offset, utf8::characterAt(text, offset).bytes)));
+    return std::optional(value.isText()
+                             ? slicedText(value.asText(), {.start = place, .count = 1})
+                             : value.asSequence()->items[static_cast<std::size_t>(place)]);
 }
 
 Result<std::optional<Value>> ownItem(RenderContext& context, const Value& value, const Value& key) {
@@ -42,12 +53,6 @@ Result<std::optional<Value>> ownItem(RenderContext& context, const Value& value,
         return indexed(context, value, key.asInteger());
     return std::optional<Value>();
 }
-
-struct SliceRange {
-    std::int64_t start = 0;
-    std::int64_t count = 0;
-    std::int64_t step = 1;
-};
 
 Result<std::optional<std::int64_t>> sliceBound(const Value& bound) {
     if (bound.is(Kind::None))
@@ -85,16 +90,6 @@ Result<SliceRange> sliceRange(const Value (&bounds)[3], std::int64_t length) {
     const std::int64_t stride =
         isForward ? std::min(step, length) : std::min(-std::max(step, -length), length);
     return SliceRange{first, (distance - 1) / stride + 1, isForward ? stride : -stride};
-}
-
-Value slicedText(const std::string& text, const SliceRange& range) {
-    const std::vector<std::size_t> offsets = utf8::characterOffsets(text);
-    std::string out;
-    for (std::int64_t i = 0; i < range.count; ++i) {
-        const auto at = static_cast<std::size_t>(range.start + i * range.step);
-        out.append(text, offsets[at], offsets[at + 1] - offsets[at]);
-    }
-    return Value::text(std::move(out));
 }
 
 Result<Items> charactersOf(RenderContext& context, const std::string& text) {

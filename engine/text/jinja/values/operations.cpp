@@ -171,11 +171,29 @@ converted(RenderContext& context, std::string_view& format, const Value& value) 
                       : fmt::format(fmt::runtime(style), value.asInteger());
 }
 
+/// The value that "(name)" asks for; takes it off the format.
+Result<Value> namedValue(RenderContext& context, std::string_view& format, const Value& values) {
+    const std::size_t end = format.find(')');
+    if (end == std::string_view::npos)
+        return templateError("incomplete format key");
+    if (!values.is(Kind::Dict))
+        return templateError("format requires a mapping");
+    const std::string_view name = format.substr(1, end - 1);
+    ENGINE_TRY_DO(context.spendReading(name.size()));
+    const Value* found = values.asDict().findText(name);
+    if (found == nullptr)
+        return templateError(fmt::format("there is no '{}' for the format", name));
+    format.remove_prefix(end + 1);
+    return *found;
+}
+
 /// Python's format % values, with the conversions that templates use.
 Result<Value>
 percentFormatted(RenderContext& context, std::string_view format, const Value& values) {
     const bool isTuple = values.isSequence(SequenceKind::Tuple);
     const std::vector<Value> given = isTuple ? values.asSequence()->items : std::vector{values};
+    // Python takes what has items for a mapping, of which not all need be used.
+    const bool isMapping = values.is(Kind::Dict) || values.isSequence(SequenceKind::List);
     ENGINE_TRY_DO(context.spendReading(format.size()));
     std::string out;
     std::size_t used = 0;
@@ -187,14 +205,21 @@ percentFormatted(RenderContext& context, std::string_view format, const Value& v
             format.remove_prefix(1);
             continue;
         }
-        if (used == given.size())
+        Value value;
+        if (format.starts_with('(')) {
+            ENGINE_TRY(value, namedValue(context, format, values));
+            used = given.size();
+        } else if (used < given.size()) {
+            value = given[used++];
+        } else {
             return templateError("not enough arguments for format string");
-        ENGINE_TRY(const std::string text, converted(context, format, given[used++]));
+        }
+        ENGINE_TRY(const std::string text, converted(context, format, value));
         out += text;
         ENGINE_TRY_DO(context.spendText(out.size()));
     }
     out += format;
-    if (used < given.size())
+    if (used < given.size() && !isMapping)
         return templateError("not all arguments converted during string formatting");
     return Value::text(std::move(out));
 }

@@ -33,13 +33,6 @@ constexpr SpecialCase kSpecialCases[] = {
     {0xFB06, "ST", "St"},
 };
 
-const SpecialCase* findSpecialCase(char32_t codePoint) {
-    for (const SpecialCase& special : kSpecialCases)
-        if (special.codePoint == codePoint)
-            return &special;
-    return nullptr;
-}
-
 utf8proc_category_t categoryOf(char32_t codePoint) {
     return codePoint == kInvalid ? UTF8PROC_CATEGORY_CN
                                  : utf8proc_category(static_cast<utf8proc_int32_t>(codePoint));
@@ -55,7 +48,9 @@ bool isCased(char32_t codePoint) {
 /// The character as a capital, or as it stands at the start of a title.
 void appendCapital(std::string& out, char32_t codePoint, bool isTitle) {
     const auto letter = static_cast<utf8proc_int32_t>(codePoint);
-    if (const SpecialCase* special = findSpecialCase(codePoint))
+    const auto* const special =
+        std::ranges::find(kSpecialCases, codePoint, &SpecialCase::codePoint);
+    if (special != std::end(kSpecialCases))
         out += isTitle ? special->title : special->upper;
     else
         append(static_cast<char32_t>(isTitle ? utf8proc_totitle(letter) : utf8proc_toupper(letter)),

@@ -13,11 +13,7 @@ constexpr std::uint64_t kBytesPerStep = 32;
 // What has to look up every character's properties is ten times slower.
 constexpr std::uint64_t kBytesPerSlowStep = 8;
 
-std::string textHashKey(std::string_view text) {
-    std::string key(1, 't');
-    key += text;
-    return key;
-}
+std::string textHashKey(std::string_view text) { return fmt::format("t{}", text); }
 
 /// A text that is equal for exactly those keys that Python calls equal. Tuples are no keys here.
 Result<std::string> hashKeyOf(const Value& key) {

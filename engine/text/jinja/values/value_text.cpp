@@ -57,141 +57,123 @@ public:
         : m_context(context)
         , m_json(json) {}
 
-    Result<void> write(const Value& value);
+    Result<void> write(const Value& value) {
+        const bool isJson = m_json != nullptr;
+        switch (value.kind()) {
+        case Kind::None:
+            return put(isJson ? "null" : "None");
+        case Kind::Boolean:
+            return put(value.asBoolean() ? (isJson ? "true" : "True")
+                                         : (isJson ? "false" : "False"));
+        case Kind::Integer:
+            return put(fmt::format("{}", value.asInteger()));
+        case Kind::Float:
+            if (isJson && !std::isfinite(value.asDouble()))
+                return unwritable(value);
+            return put(floatText(value.asDouble()));
+        case Kind::Text:
+            ENGINE_TRY_DO(m_context.spendLookingUp(value.asText().size()));
+            return put(isJson ? jsonString(value.asText(), m_json->escapesNonAscii)
+                              : quotedText(value.asText()));
+        case Kind::Sequence:
+            return writeSequence(value);
+        case Kind::Dict:
+            return writeDict(value.asDict());
+        case Kind::Undefined:
+            return isJson ? Result<void>(unwritable(value)) : put("Undefined");
+        case Kind::Object:
+            break;
+        }
+        return unwritable(value);
+    }
 
     std::string takeText() { return std::move(m_text); }
 
 private:
-    Result<void> writeSequence(const Value& value);
-    Result<void> writeDict(const Dict& dict);
-    Result<void> writeKey(const Value& key);
-    Result<void> put(std::string_view part);
-    Result<void> open(std::string_view bracket);
-    Result<void> startItem(bool isFirst);
-    Result<void> close(std::string_view bracket, bool isEmpty);
-    Result<void> breakLine();
-    Error unwritable(const Value& value) const;
+    Error unwritable(const Value& value) const {
+        const std::string_view type = value.typeName();
+        return m_json != nullptr
+                   ? templateError(fmt::format("Object of type {} is not JSON serializable", type))
+                   : templateLimit(fmt::format("a {} cannot be printed", type));
+    }
+
+    Result<void> put(std::string_view part) {
+        if (m_text.size() + part.size() > m_context.maxTextBytes())
+            return m_context.spendText(m_text.size() + part.size());
+        m_text += part;
+        return m_context.spend(1);
+    }
+
+    Result<void> breakLine() {
+        if (m_json == nullptr || m_json->indent < 0)
+            return {};
+        ENGINE_TRY_DO(put("\n"));
+        return put(std::string(m_level * static_cast<std::size_t>(m_json->indent), ' '));
+    }
+
+    Result<void> open(std::string_view bracket) {
+        ++m_level;
+        return put(bracket);
+    }
+
+    Result<void> startItem(bool isFirst) {
+        if (!isFirst)
+            ENGINE_TRY_DO(put(m_json != nullptr && m_json->indent >= 0 ? "," : ", "));
+        return breakLine();
+    }
+
+    Result<void> close(std::string_view bracket, bool isEmpty) {
+        --m_level;
+        if (!isEmpty)
+            ENGINE_TRY_DO(breakLine());
+        return put(bracket);
+    }
+
+    Result<void> writeSequence(const Value& value) {
+        const Sequence& sequence = *value.asSequence();
+        const bool isTuple = sequence.kind == SequenceKind::Tuple;
+        const bool isList = sequence.kind == SequenceKind::List || isTuple;
+        if (m_json == nullptr && sequence.kind == SequenceKind::Range)
+            return put(sequence.description);
+        if (sequence.kind == SequenceKind::Generator || (m_json != nullptr && !isList))
+            return unwritable(value);
+        const bool isRound = isTuple && m_json == nullptr;
+        const std::string view = isList ? "" : fmt::format("{}(", value.typeName());
+        ENGINE_TRY_DO(open(isRound ? "(" : view + "["));
+        for (std::size_t i = 0; i < sequence.items.size(); ++i) {
+            ENGINE_TRY_DO(startItem(i == 0));
+            ENGINE_TRY_DO(write(sequence.items[i]));
+        }
+        const bool isLone = sequence.items.size() == 1;
+        return close(isRound ? (isLone ? ",)" : ")") : isList ? "]" : "])", sequence.items.empty());
+    }
+
+    /// A key of JSON is a text, whatever it is in Python.
+    Result<void> writeKey(const Value& key) {
+        if (m_json == nullptr || key.isText())
+            return write(key);
+        ENGINE_TRY_DO(put("\""));
+        ENGINE_TRY_DO(write(key));
+        return put("\"");
+    }
+
+    Result<void> writeDict(const Dict& dict) {
+        ENGINE_TRY_DO(open("{"));
+        bool isFirst = true;
+        for (const auto& [key, value] : dict.entries()) {
+            ENGINE_TRY_DO(startItem(std::exchange(isFirst, false)));
+            ENGINE_TRY_DO(writeKey(key));
+            ENGINE_TRY_DO(put(": "));
+            ENGINE_TRY_DO(write(value));
+        }
+        return close("}", isFirst);
+    }
 
     RenderContext& m_context;
     const JsonStyle* m_json;
     std::string m_text;
     std::size_t m_level = 0;
 };
-
-Error ValueWriter::unwritable(const Value& value) const {
-    return m_json != nullptr
-               ? templateError(
-                     fmt::format("Object of type {} is not JSON serializable", value.typeName()))
-               : templateLimit(fmt::format("a {} cannot be printed", value.typeName()));
-}
-
-Result<void> ValueWriter::put(std::string_view part) {
-    if (m_text.size() + part.size() > m_context.maxTextBytes())
-        return m_context.spendText(m_text.size() + part.size());
-    m_text += part;
-    return m_context.spend(1);
-}
-
-Result<void> ValueWriter::breakLine() {
-    if (m_json == nullptr || m_json->indent < 0)
-        return {};
-    ENGINE_TRY_DO(put("\n"));
-    return put(std::string(m_level * static_cast<std::size_t>(m_json->indent), ' '));
-}
-
-Result<void> ValueWriter::open(std::string_view bracket) {
-    ++m_level;
-    return put(bracket);
-}
-
-Result<void> ValueWriter::startItem(bool isFirst) {
-    if (!isFirst)
-        ENGINE_TRY_DO(put(m_json != nullptr && m_json->indent >= 0 ? "," : ", "));
-    return breakLine();
-}
-
-Result<void> ValueWriter::close(std::string_view bracket, bool isEmpty) {
-    --m_level;
-    if (!isEmpty)
-        ENGINE_TRY_DO(breakLine());
-    return put(bracket);
-}
-
-Result<void> ValueWriter::writeSequence(const Value& value) {
-    constexpr std::pair<std::string_view, std::string_view> kBrackets[] = {{"[", "]"},
-                                                                           {"(", ")"},
-                                                                           {},
-                                                                           {"dict_keys([", "])"},
-                                                                           {"dict_values([", "])"},
-                                                                           {"dict_items([", "])"}};
-    const Sequence& sequence = *value.asSequence();
-    const bool isList = sequence.kind == SequenceKind::List || sequence.kind == SequenceKind::Tuple;
-    if (m_json == nullptr && sequence.kind == SequenceKind::Range)
-        return put(sequence.description);
-    if (sequence.kind == SequenceKind::Generator || (m_json != nullptr && !isList))
-        return unwritable(value);
-    auto [opening, closing] =
-        kBrackets[m_json != nullptr ? 0 : static_cast<std::size_t>(sequence.kind)];
-    if (opening == "(" && sequence.items.size() == 1)
-        closing = ",)";
-    ENGINE_TRY_DO(open(opening));
-    for (std::size_t i = 0; i < sequence.items.size(); ++i) {
-        ENGINE_TRY_DO(startItem(i == 0));
-        ENGINE_TRY_DO(write(sequence.items[i]));
-    }
-    return close(closing, sequence.items.empty());
-}
-
-/// A key of JSON is a text, whatever it is in Python.
-Result<void> ValueWriter::writeKey(const Value& key) {
-    if (m_json == nullptr || key.isText())
-        return write(key);
-    ENGINE_TRY_DO(put("\""));
-    ENGINE_TRY_DO(write(key));
-    return put("\"");
-}
-
-Result<void> ValueWriter::writeDict(const Dict& dict) {
-    ENGINE_TRY_DO(open("{"));
-    bool isFirst = true;
-    for (const auto& [key, value] : dict.entries()) {
-        ENGINE_TRY_DO(startItem(isFirst));
-        isFirst = false;
-        ENGINE_TRY_DO(writeKey(key));
-        ENGINE_TRY_DO(put(": "));
-        ENGINE_TRY_DO(write(value));
-    }
-    return close("}", isFirst);
-}
-
-Result<void> ValueWriter::write(const Value& value) {
-    const bool isJson = m_json != nullptr;
-    switch (value.kind()) {
-    case Kind::None:
-        return put(isJson ? "null" : "None");
-    case Kind::Boolean:
-        return put(value.asBoolean() ? (isJson ? "true" : "True") : (isJson ? "false" : "False"));
-    case Kind::Integer:
-        return put(fmt::format("{}", value.asInteger()));
-    case Kind::Float:
-        if (isJson && !std::isfinite(value.asDouble()))
-            return unwritable(value);
-        return put(floatText(value.asDouble()));
-    case Kind::Text:
-        ENGINE_TRY_DO(m_context.spendLookingUp(value.asText().size()));
-        return put(isJson ? jsonString(value.asText(), m_json->escapesNonAscii)
-                          : quotedText(value.asText()));
-    case Kind::Sequence:
-        return writeSequence(value);
-    case Kind::Dict:
-        return writeDict(value.asDict());
-    case Kind::Undefined:
-        return isJson ? Result<void>(unwritable(value)) : put("Undefined");
-    case Kind::Object:
-        break;
-    }
-    return unwritable(value);
-}
 
 Result<Value> convert(const nlohmann::ordered_json& json, int depth) {
     using Type = nlohmann::ordered_json::value_t;
