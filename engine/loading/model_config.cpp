@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace engine {
 
@@ -17,6 +18,24 @@ void adoptMaskToken(std::int64_t id, ModelConfig& config) {
             fmt::format("the mask token {} is outside the vocabulary of {} and is not used",
                         id,
                         config.vocabSize));
+}
+
+void leaveOutUnknownIds(ModelConfig& config) {
+    const auto isUnknown = [&config](std::string_view use, TokenId id) {
+        if (id < config.vocabSize)
+            return false;
+        std::string note =
+            fmt::format("The {} token {} is outside the vocabulary of {} and is not used.",
+                        use,
+                        id,
+                        config.vocabSize);
+        if (std::find(config.notes.begin(), config.notes.end(), note) == config.notes.end())
+            config.notes.push_back(std::move(note)); // more files than one may name it
+        return true;
+    };
+    if (isUnknown("begin", config.bosId))
+        config.bosId = kNoToken;
+    std::erase_if(config.eosIds, [&](TokenId id) { return isUnknown("end", id); });
 }
 
 namespace {
@@ -178,6 +197,15 @@ std::vector<int> ModelConfig::silentCopies() const {
         if (isSilentCopy(layer))
             copies.push_back(layer);
     return copies;
+}
+
+int ModelConfig::usualContext() const {
+    constexpr int kMost = 8192;
+    const int usual = std::min(contextLength, kMost);
+    if (ropeScaling.kind != RopeScalingKind::LongRope)
+        return usual;
+    return static_cast<int>(std::clamp(
+        ropeScaling.originalContextLength, 1.0, std::max(1.0, static_cast<double>(usual))));
 }
 
 double ModelConfig::residualScaleOf(int layer) const {

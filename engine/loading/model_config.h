@@ -146,6 +146,11 @@ struct ModelConfig {
     /// All of them, ascending.
     std::vector<int> silentCopies() const;
 
+    /// The context in tokens where none is asked for: contextLength, at most 8192, and no more than
+    /// the original one where longer contexts change all rotary numbers (LongRope): short texts
+    /// then get those that transformers gives them.
+    int usualContext() const;
+
     /// What the sublayers of this layer add to the stream is multiplied by this.
     double residualScaleOf(int layer) const;
 
@@ -181,6 +186,10 @@ Result<void> addEosIds(const JsonValue& value, std::vector<TokenId>& eosIds);
 
 /// Takes this id, or tells in `notes` why not: nothing is lost without it.
 void adoptMaskToken(std::int64_t id, ModelConfig& config);
+
+/// Leaves out begin and end tokens that the vocabulary does not have, and tells so in `notes`. No
+/// answer could hold one; small models are often written with the ids of their family's large ones.
+void leaveOutUnknownIds(ModelConfig& config);
 
 /// Rotary frequencies in radians per position, [rotatedWidth() / 2], scaling and factors applied;
 /// none for LayerRope::None. `contextLength` is the number of tokens that the model is run with,

@@ -22,8 +22,6 @@ using namespace engine;
 
 namespace {
 
-constexpr int kDefaultContext = 8192;
-
 /// Read once: every command offers the same backends.
 const std::vector<BackendInfo>& backends() {
     static const std::vector<BackendInfo> known = knownBackends(moduleFolder());
@@ -140,7 +138,7 @@ Result<int> contextLength(const ModelOptions& options, const ModelConfig& config
                         options.context,
                         config.contextLength),
             "Leave out --context, or choose a smaller one."};
-    return options.context > 0 ? options.context : std::min(config.contextLength, kDefaultContext);
+    return options.context > 0 ? options.context : config.usualContext();
 }
 
 Result<ModelFiles> openModel(const ModelOptions& options) {

@@ -301,6 +301,7 @@ Result<ModelConfig> readModelConfig(const JsonValue& config) {
     ENGINE_TRY(read.storedType, readStoredType(fields));
     if (text.isPart)
         ENGINE_TRY_DO(readOuterFields(config, read));
+    leaveOutUnknownIds(read);
     const auto unused = fieldsWithoutEffect(text.fields, kCommonFields, family.ownFields);
     if (!unused.empty())
         read.notes.push_back(

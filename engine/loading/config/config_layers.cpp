@@ -58,10 +58,11 @@ readWindowedLayers(const JsonFields& fields, const Family& family, int layerCoun
             windowed[layer] = static_cast<std::int64_t>(layer) >= *full;
     }
     if (family.window == WindowRule::AllButEveryNth) {
-        ENGINE_TRY(
-            int period,
-            fields.sizeOr("_sliding_window_pattern", model_limits::kLayers, family.windowPeriod));
-        ENGINE_TRY(period, fields.sizeOr("sliding_window_pattern", model_limits::kLayers, period));
+        constexpr std::string_view kPattern = "sliding_window_pattern";
+        int period = family.windowPeriod;
+        if (family.reads(kPattern)) {
+            ENGINE_TRY(period, fields.sizeOr(kPattern, model_limits::kLayers, period));
+        }
         for (std::size_t layer = 0; layer < count; ++layer)
             windowed[layer] = (layer + 1) % static_cast<std::size_t>(period) != 0;
     }
@@ -122,6 +123,13 @@ Result<void> readWindows(const JsonFields& fields, const Family& family, ModelCo
     ENGINE_TRY(const int window, readWindow(fields, family));
     if (family.window == WindowRule::Never)
         return refuseWindow(listed, window, config);
+    const bool isListRead = family.window != WindowRule::EveryLayer || family.reads("layer_types");
+    const bool hasFullLayer = std::find(listed.begin(), listed.end(), false) != listed.end();
+    if (!isListRead && hasFullLayer && window > 0 && window < config.contextLength)
+        return unsupportedConfig(fmt::format(
+            "a sliding window in some layers alone (\"layer_types\") is not supported for "
+            "architecture {}, whose layers all have it",
+            config.architecture));
     ENGINE_TRY(const std::vector<bool> unlisted,
                readWindowedLayers(fields, family, config.layerCount));
     for (std::size_t layer = 0; layer < config.layerWindows.size(); ++layer) {
@@ -143,8 +151,10 @@ Result<void> readScales(const JsonFields& fields, const Family& family, ModelCon
         ENGINE_TRY(const double scalar,
                    fields.positiveOr("query_pre_attn_scalar", family.unsaidScoreScalar));
         config.attentionScale = 1.0 / std::sqrt(scalar);
-        ENGINE_TRY(config.attentionSoftCap,
-                   readCap(fields, "attn_logit_softcapping", family.unsaidScoreCap));
+        if (family.reads("attn_logit_softcapping")) {
+            ENGINE_TRY(config.attentionSoftCap,
+                       readCap(fields, "attn_logit_softcapping", family.unsaidScoreCap));
+        }
         ENGINE_TRY(config.logitSoftCap,
                    readCap(fields, "final_logit_softcapping", family.unsaidLogitCap));
     }

@@ -13,6 +13,8 @@ namespace engine {
 
 namespace {
 
+constexpr std::string_view kNewerName = "rope_parameters"; // than "rope_scaling"
+
 /// Which fields count for a kind of scaling; the others have no effect.
 std::vector<std::string_view> fieldsOf(RopeScalingKind kind) {
     std::vector<std::string_view> names = {
@@ -31,11 +33,17 @@ std::vector<std::string_view> fieldsOf(RopeScalingKind kind) {
     return names;
 }
 
-/// Tokens that the model was first trained for: said beside the rotary parameters, or in them.
-Result<double> originalContext(const JsonFields& outer, const JsonFields& inner, int context) {
+/// Tokens that the model was first trained for: said beside the rotary parameters, or in them. A
+/// family that has a number for it where it is unsaid beside them does not look into them.
+Result<double> originalContext(const JsonFields& outer,
+                               const JsonFields& inner,
+                               const Family& family,
+                               int context) {
     constexpr std::string_view kName = "original_max_position_embeddings";
     if (outer.has(kName))
         return outer.positive(kName);
+    if (family.longRopeContext > 0)
+        return static_cast<double>(family.longRopeContext);
     return inner.positiveOr(kName, context);
 }
 
@@ -53,16 +61,16 @@ Result<std::vector<float>> readFactors(const JsonFields& fields, std::string_vie
 
 /// Without a factor of its own, attention is sharpened by how much longer the context has become.
 /// Source: arXiv 2402.13753.
-Result<RopeScaling> readLongRope(const JsonFields& outer, const JsonFields& inner, int context) {
+Result<RopeScaling>
+readLongRope(const JsonFields& outer, const JsonFields& inner, const Family& family, int context) {
     RopeScaling scaling;
     scaling.kind = RopeScalingKind::LongRope;
     ENGINE_TRY(scaling.shortFactors, readFactors(inner, "short_factor"));
     ENGINE_TRY(scaling.longFactors, readFactors(inner, "long_factor"));
-    ENGINE_TRY(scaling.originalContextLength, originalContext(outer, inner, context));
-    double stretch = context / scaling.originalContextLength;
-    if (!outer.has("original_max_position_embeddings")) {
-        ENGINE_TRY(stretch, inner.positiveOr("factor", stretch));
-    }
+    ENGINE_TRY(scaling.originalContextLength, originalContext(outer, inner, family, context));
+    const double longer = context / scaling.originalContextLength;
+    ENGINE_TRY(const double stretch,
+               inner.has("factor") ? inner.positive("factor") : Result<double>(longer));
     const double sharpened =
         stretch > 1.0 && scaling.originalContextLength > 1.0
             ? std::sqrt(1.0 + std::log(stretch) / std::log(scaling.originalContextLength))
@@ -82,20 +90,21 @@ Result<RopeScaling> readRopeScaling(const JsonFields& outer,
     ENGINE_TRY(const std::string kind, inner.textOr("rope_type", olderName));
     if (kind == "default")
         return scaling;
-    if (family.hasLongRope && (kind == "longrope" || kind == "su"))
-        return readLongRope(outer, inner, context);
-    if (kind != "linear" && kind != "llama3")
-        return unsupportedConfig(fmt::format(
-            "rope scaling \"{}\" is not supported; supported: default, linear, llama3{}",
-            readable(kind),
-            family.hasLongRope ? ", longrope" : ""));
+    const bool hasLongRope = family.longRopeContext > 0;
+    if (hasLongRope && (kind == "longrope" || kind == "su"))
+        return readLongRope(outer, inner, family, context);
+    if (hasLongRope || (kind != "linear" && kind != "llama3"))
+        return unsupportedConfig(
+            fmt::format("rope scaling \"{}\" is not supported; supported: default, {}",
+                        readable(kind),
+                        hasLongRope ? "longrope" : "linear, llama3"));
     ENGINE_TRY(scaling.factor, inner.positive("factor"));
     scaling.kind = kind == "linear" ? RopeScalingKind::Linear : RopeScalingKind::Llama3;
     if (scaling.kind == RopeScalingKind::Linear)
         return scaling;
     ENGINE_TRY(scaling.lowFrequencyFactor, inner.positive("low_freq_factor"));
     ENGINE_TRY(scaling.highFrequencyFactor, inner.positive("high_freq_factor"));
-    ENGINE_TRY(scaling.originalContextLength, originalContext(outer, inner, context));
+    ENGINE_TRY(scaling.originalContextLength, originalContext(outer, inner, family, context));
     return scaling;
 }
 
@@ -137,12 +146,13 @@ Result<void> readWindowRotary(const JsonFields& fields,
     return {};
 }
 
-/// Layers that turn nothing: listed as 0 in no_rope_layers, or every so many-th.
+/// Layers that turn nothing: listed as 0 in no_rope_layers, which may go on behind the last layer,
+/// or every so many-th.
 Result<void>
 readRopelessLayers(const JsonFields& fields, const Family& family, ModelConfig& config) {
     const JsonValue listed = fields.value("no_rope_layers");
     const std::vector<JsonValue> items = listed.items();
-    if (!listed.isNull() && items.size() != static_cast<std::size_t>(config.layerCount))
+    if (!listed.isNull() && items.size() < static_cast<std::size_t>(config.layerCount))
         return corruptConfig(
             listed, fmt::format("\"no_rope_layers\" does not list {} layers", config.layerCount));
     ENGINE_TRY(
@@ -165,7 +175,7 @@ readRopelessLayers(const JsonFields& fields, const Family& family, ModelConfig& 
 std::string_view scalingName(const JsonFields& fields) {
     const JsonValue older = fields.value("rope_scaling");
     const bool isOlder = !older.isNull() && !(older.isObject() && older.size() == 0);
-    return isOlder ? "rope_scaling" : "rope_parameters";
+    return isOlder ? "rope_scaling" : kNewerName;
 }
 
 } // namespace
@@ -177,6 +187,13 @@ Result<void> readRotary(const JsonFields& fields, const Family& family, ModelCon
         return corruptConfig(object, fmt::format("\"{}\" is no object", name));
     JsonValue windowed;
     const bool isByKind = family.windowTheta > 0 && object["full_attention"].isObject();
+    // Where layers have two bases, only the older name holds the numbers of one kind alone.
+    if (family.windowTheta > 0 && !isByKind && name == kNewerName && object.size() > 0)
+        return unsupportedConfig("\"rope_parameters\" that do not tell apart the kinds of layers "
+                                 "are not supported");
+    if (family.windowTheta > 0 && name != kNewerName && fields.value(kNewerName).size() > 0)
+        return unsupportedConfig("\"rope_scaling\" beside \"rope_parameters\" is not supported "
+                                 "where kinds of layers are turned differently");
     if (isByKind) {
         windowed = object["sliding_attention"];
         object = object["full_attention"];

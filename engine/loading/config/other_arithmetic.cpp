@@ -87,9 +87,10 @@ refuseUnreadArithmetic(const JsonFields& fields, const Family& family, const Mod
             return notComputed(field, fmt::format("{}", *found), family);
     }
     for (const std::string_view field : kFlags) {
-        // The biases of q, k and v are there anyway.
-        const bool isKnown =
-            family.reads(field) || (field == "attention_bias" && family.bias == BiasRule::QkvOnly);
+        // The biases of q, k and v are there anyway, and so are the norms of queries and keys.
+        const bool isKnown = family.reads(field) ||
+                             (field == "attention_bias" && family.bias == BiasRule::QkvOnly) ||
+                             (field == "use_qk_norm" && family.headNorm != HeadNorm::None);
         if (!isKnown && fields.value(field).asBool() == true)
             return notComputed(field, "true", family);
     }

@@ -33,7 +33,7 @@ struct TypeNumber {
     TensorType type = TensorType::Other;
 };
 
-constexpr std::array<TypeNumber, 32> kTypeNumbers = {{
+constexpr std::array<TypeNumber, 34> kTypeNumbers = {{
     {0, "F32", TensorType::F32},
     {1, "F16", TensorType::F16},
     {2, "Q4_0", TensorType::Q4_0},
@@ -66,6 +66,8 @@ constexpr std::array<TypeNumber, 32> kTypeNumbers = {{
     {34, "TQ1_0"},
     {35, "TQ2_0"},
     {39, "MXFP4", TensorType::MXFP4},
+    {40, "NVFP4"},
+    {41, "Q1_0"},
 }};
 
 std::string supportedTypes() {

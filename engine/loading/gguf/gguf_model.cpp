@@ -152,7 +152,9 @@ void readScales(ArchitectureKeys& keys, const Family& family, ModelConfig& confi
         if (config.layerCount == family.widthScaledLayers)
             config.attentionScale =
                 1.0 / std::sqrt(static_cast<double>(config.hiddenSize) / config.headCount);
-        config.attentionSoftCap = keys.ownNumber("attn_logit_softcapping", family.unsaidScoreCap);
+        if (family.reads("attn_logit_softcapping"))
+            config.attentionSoftCap =
+                keys.ownNumber("attn_logit_softcapping", family.unsaidScoreCap);
         config.logitSoftCap = keys.ownNumber("final_logit_softcapping", family.unsaidLogitCap);
     }
     if (family.hasMultipliers) {
@@ -191,7 +193,7 @@ Result<void> readRotary(const GgufFile& file,
     }
     config.ropeTheta = keys.number("rope.freq_base").value_or(unsaidTheta);
     const std::string_view kind = keys.text("rope.scaling.type").value_or("linear");
-    if (family.hasLongRope && (kind == "longrope" || file.find("rope_factors_long.weight")))
+    if (family.longRopeContext > 0 && (kind == "longrope" || file.find("rope_factors_long.weight")))
         return readLongRope(file, keys, config);
     if (kind != "linear" && kind != "none")
         return unsupportedGguf(

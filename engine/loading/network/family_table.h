@@ -12,7 +12,7 @@ namespace engine {
 /// Which layers see a window of the keys only.
 enum class WindowRule : std::uint8_t {
     Never,
-    EveryLayer,
+    EveryLayer,    ///< layer by layer where the family reads `layer_types`
     FromLayer,     ///< from `max_window_layers` on
     AllButEveryNth ///< every layer but the Nth, the 2Nth and so on
 };
@@ -59,7 +59,9 @@ struct Family {
     int ropelessPeriod = 0;   ///< above 0: every so many-th layer turns nothing, unless said
     bool ties = false;        ///< the head is the embedding unless said otherwise
     bool hasPartialRotation = false;
-    bool hasLongRope = false;
+    /// Above 0: the family may have LongRope, for contexts beyond so many tokens where config.json
+    /// does not say how many.
+    int longRopeContext = 0;
 
     NormPlace normPlace = NormPlace::Before;
     HeadNorm headNorm = HeadNorm::None;

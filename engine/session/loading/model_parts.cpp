@@ -14,8 +14,6 @@ namespace engine {
 
 namespace {
 
-constexpr int kDefaultContext = 8192;
-
 /// NAME of a snapshot of the Hugging Face cache, .../models--ORGANISATION--NAME/snapshots/REVISION;
 /// empty for any other path.
 std::string nameInHuggingFaceCache(const std::filesystem::path& path) {
@@ -78,7 +76,7 @@ Result<int> chosenContext(int asked, const ModelConfig& config) {
                         asked,
                         config.contextLength),
             fmt::format("Choose at most {}.", config.contextLength)};
-    return asked > 0 ? asked : std::min(config.contextLength, kDefaultContext);
+    return asked > 0 ? asked : config.usualContext();
 }
 
 Result<ModelText> readModelText(const ModelFiles& files, const ModelConfig& config) {

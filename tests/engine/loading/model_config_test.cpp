@@ -57,6 +57,7 @@ private slots:
     void badConfigsAreRefused();
     void unknownArchitecturesAreRefusedByName();
     void eosIdsAreOneOrMany();
+    void idsBeyondTheVocabularyAreLeftOutAndTold();
     void maskTokensAreTakenOrTold();
     void bothNamesOfTheScalingKindWork();
     void mistralWindowsLayersAsSaid();
@@ -64,6 +65,7 @@ private slots:
     void whatHasNoEffectIsNoted();
     void unsaidNumbersAreThoseOfTheFamilies();
     void qwen2WindowsOnlyWhereAsked();
+    void theUsualContextKeepsToShortFactors();
     void linearScalingDividesEveryFrequency();
     void llama3ScalingHasThreeZones();
     void frequencyFactorsDivide();
@@ -132,10 +134,6 @@ void ModelConfigTest::badConfigsAreRefused_data() {
     row("scalingIsText", configText(R"("rope_scaling":"linear")"), "no object");
     row("epsilonZero", configText(R"("rms_norm_eps":0)", "rms_norm_eps"), "rms_norm_eps");
     row("thetaNegative", configText(R"("rope_theta":-1)"), "rope_theta");
-    row("issue25508SpecialIdBeyondVocabulary",
-        configText(R"("eos_token_id":100)"),
-        "outside the vocabulary");
-    row("bosBeyondVocabulary", configText(R"("bos_token_id":128000)"), "outside the vocabulary");
     row("eosIsText", configText(R"("eos_token_id":"</s>")"), "eos_token_id");
     row("eosListHoldsText", configText(R"("eos_token_id":[1,"x"])"), "eos_token_id");
     row("activation", configText(R"("hidden_act":"gelu")"), "activation \"gelu\"");
@@ -200,6 +198,28 @@ void ModelConfigTest::eosIdsAreOneOrMany() {
     QCOMPARE(valueOf(configText(R"("eos_token_id":[7,2,7])")).eosIds, std::vector<TokenId>({7, 2}));
     QVERIFY(valueOf(configText(R"("eos_token_id":null)")).eosIds.empty());
     QVERIFY(valueOf(configText(R"("eos_token_id":-1,"bos_token_id":-1)")).eosIds.empty());
+}
+
+/// A small model that was made from its family's class keeps the ids of the large ones unless its
+/// maker names others: 50279 ends the text of an OLMo 2. transformers 5.23 loads it and computes.
+void ModelConfigTest::idsBeyondTheVocabularyAreLeftOutAndTold() {
+    const ModelConfig config =
+        valueOf(configText(R"("bos_token_id":128000,"eos_token_id":[50279,99,100])"));
+    QCOMPARE(config.bosId, kNoToken);
+    QCOMPARE(config.eosIds, std::vector<TokenId>({99}));
+    QCOMPARE(config.notes,
+             std::vector<std::string>(
+                 {"The begin token 128000 is outside the vocabulary of 100 and is not used.",
+                  "The end token 50279 is outside the vocabulary of 100 and is not used.",
+                  "The end token 100 is outside the vocabulary of 100 and is not used."}));
+    ModelConfig changed = config;
+    changed.eosIds = {100}; // nothing else may make such a description
+    QVERIFY(!changed.validate());
+    ModelConfig twice = config;
+    twice.eosIds.push_back(100); // a second file names it too
+    leaveOutUnknownIds(twice);
+    QCOMPARE(twice.eosIds, config.eosIds);
+    QCOMPARE(twice.notes, config.notes);
 }
 
 void ModelConfigTest::maskTokensAreTakenOrTold() {
@@ -313,6 +333,21 @@ void ModelConfigTest::unsaidNumbersAreThoseOfTheFamilies() {
                                 "model_type num_key_value_heads"))
                  .kvHeadCount,
              4);
+}
+
+void ModelConfigTest::theUsualContextKeepsToShortFactors() {
+    ModelConfig config;
+    config.contextLength = 131072;
+    QCOMPARE(config.usualContext(), 8192);
+    config.ropeScaling.originalContextLength = 4096.0;
+    config.ropeScaling.kind = RopeScalingKind::Llama3;
+    QCOMPARE(config.usualContext(), 8192);
+    config.ropeScaling.kind = RopeScalingKind::LongRope;
+    QCOMPARE(config.usualContext(), 4096);
+    config.ropeScaling.originalContextLength = 1e30;
+    QCOMPARE(config.usualContext(), 8192);
+    config.contextLength = 2048;
+    QCOMPARE(config.usualContext(), 2048);
 }
 
 void ModelConfigTest::linearScalingDividesEveryFrequency() {

@@ -190,6 +190,10 @@ void FamilyFilesTest::layersWithoutRotationAreListedOrCounted() {
     QVERIFY(listed.ropeOf(0) == LayerRope::None && listed.ropeOf(1) == LayerRope::Model);
     const ModelConfig counted = valueOf("smollm3", R"("no_rope_layer_interval":2)");
     QVERIFY(counted.ropeOf(0) == LayerRope::Model && counted.ropeOf(1) == LayerRope::None);
+    // Of a list for more layers than a small model has, the first ones count.
+    const ModelConfig longer = valueOf("smollm3", R"("no_rope_layers":[1,0,0,1,1])");
+    QVERIFY(longer.ropeOf(0) == LayerRope::Model && longer.ropeOf(1) == LayerRope::None);
+    QCOMPARE(longer.layerRopes.size(), std::size_t(2));
 }
 
 void FamilyFilesTest::otherArithmeticIsRefusedByName_data() {
@@ -205,6 +209,18 @@ void FamilyFilesTest::otherArithmeticIsRefusedByName_data() {
     row("gemma2", R"("hidden_activation":"silu")", "activation \"silu\"");
     row("qwen3", R"("hidden_act":"gelu_pytorch_tanh")", "activation \"gelu_pytorch_tanh\"");
     row("gemma3_text", R"("use_bidirectional_attention":true)", "use_bidirectional_attention");
+    // transformers and llama.cpp read it for Gemma 2 alone.
+    row("gemma3_text", R"("attn_logit_softcapping":50.0)", "attn_logit_softcapping");
+    row("phi3",
+        R"("sliding_window":16,"layer_types":["sliding_attention","full_attention"])",
+        "layer_types");
+    row("gemma3_text",
+        R"("rope_parameters":{"rope_type":"linear","factor":8})",
+        "do not tell apart the kinds of layers");
+    row("gemma3_text",
+        R"("rope_scaling":{"rope_type":"linear","factor":8},)"
+        R"("rope_parameters":{"full_attention":{"rope_theta":5e5}})",
+        "\"rope_scaling\" beside \"rope_parameters\"");
     row("gemma3_text",
         R"("rope_parameters":{"full_attention":{"rope_type":"yarn","factor":4}})",
         "rope scaling \"yarn\"");
@@ -215,6 +231,7 @@ void FamilyFilesTest::otherArithmeticIsRefusedByName_data() {
     row("phi3",
         R"("rope_scaling":{"type":"longrope","short_factor":[1],"long_factor":[1,2]})",
         "1 longrope factors for 2");
+    row("phi3", R"("rope_scaling":{"type":"linear","factor":2})", "rope scaling \"linear\"");
     row("phi3", R"("partial_rotary_factor":2)", "partial_rotary_factor");
     row("phi3", R"("partial_rotary_factor":0.1)", "\"partial_rotary_factor\" is too small");
     row("smollm3", R"("no_rope_layers":[1])", "no_rope_layers");

@@ -6,23 +6,32 @@
 
 #include <QTest>
 
+#include <cmath>
 #include <functional>
+#include <utility>
 
 using namespace engine;
 using namespace test_support;
 
 namespace {
 
-/// A llama whose heads have 4 dimensions, with one more member.
-Result<ModelConfig> readLlama(const QString& member) {
+/// A tiny config.json of a family whose heads have 4 dimensions, with more members.
+Result<ModelConfig> readConfig(std::string_view family, std::string_view members) {
     const auto document = JsonDocument::parse(
-        fmt::format(R"({{"model_type":"llama",{},"hidden_size":8,"intermediate_size":6,)"
-                    R"("num_hidden_layers":2,"num_attention_heads":2,"vocab_size":5,)"
-                    R"("max_position_embeddings":64}})",
-                    member.toStdString()),
+        fmt::format(R"({{"model_type":"{}",{},"hidden_size":8,"intermediate_size":6,)"
+                    R"("num_hidden_layers":2,"num_attention_heads":2,"num_key_value_heads":1,)"
+                    R"("head_dim":4,"vocab_size":5,"max_position_embeddings":64}})",
+                    family,
+                    members),
         "config.json");
     ENGINE_CHECK(document.hasValue(), "{}", document.error().message);
     return readModelConfig(document.value().root());
+}
+
+ModelConfig valueOf(std::string_view family, std::string_view members) {
+    auto config = readConfig(family, members);
+    ENGINE_CHECK(config.hasValue(), "{}", config.error().message);
+    return std::move(config).value();
 }
 
 /// What the tiny GGUF llama says about its configuration with something more in it.
@@ -64,6 +73,10 @@ private slots:
     void fieldsThatActAreRefused();
     void fieldsThatChangeNothingPass_data();
     void fieldsThatChangeNothingPass();
+    void fieldsThatTheFamilyDoesAnywayPass();
+    void theNumberOfExpertsHasTwoNames();
+    void longContextsAreThoseOfTransformers();
+    void windowsFollowThePatternWhereTheFamilyReadsIt();
     void metadataThatActsIsRefused_data();
     void metadataThatActsIsRefused();
     void metadataThatChangesNothingPasses_data();
@@ -73,6 +86,7 @@ private slots:
     void windowsThatAGgufLeavesOutAreNone();
     void rotaryBasesMayBeNamedByHowFarLayersSee();
     void aWindowThatTheFamilyLacksIsRefused();
+    void aCapOfScoresIsGemma2sAlone();
     void longContextsWithoutTheirFactorsAreRefused();
     void rotationOfNothingIsRefused();
     void aNormThatTheFamilyHasNotIsRefused();
@@ -105,7 +119,7 @@ void OtherArithmeticTest::fieldsThatActAreRefused_data() {
 
 void OtherArithmeticTest::fieldsThatActAreRefused() {
     QFETCH(QString, member);
-    const auto config = readLlama(member);
+    const auto config = readConfig("llama", member.toStdString());
     QVERIFY2(!config, "it was read");
     QVERIFY(config.error().code == ErrorCode::Unsupported);
     const QString message = QString::fromStdString(config.error().message);
@@ -133,8 +147,73 @@ void OtherArithmeticTest::fieldsThatChangeNothingPass_data() {
 
 void OtherArithmeticTest::fieldsThatChangeNothingPass() {
     QFETCH(QString, member);
-    const auto config = readLlama(member);
+    const auto config = readConfig("llama", member.toStdString());
     QVERIFY2(config.hasValue(), config ? "" : config.error().message.c_str());
+}
+
+/// What transformers 5.23 makes of these fields, by its _compute_longrope_parameters and
+/// Phi3Config: attention is sharpened by sqrt(1 + ln(stretch) / ln(original)). The stretch is
+/// "factor" before 64 / original, and an original that is unsaid beside the rotary parameters is
+/// 4096, whatever they say.
+void OtherArithmeticTest::longContextsAreThoseOfTransformers() {
+    const auto scaling = [](std::string_view outer, std::string_view inner) {
+        return valueOf("phi3",
+                       fmt::format(R"({}"rope_scaling":{{"type":"longrope","short_factor":[1,2],)"
+                                   R"("long_factor":[3,4]{}}})",
+                                   outer,
+                                   inner))
+            .ropeScaling;
+    };
+    const std::string_view outer = R"("original_max_position_embeddings":16,)";
+    QCOMPARE(scaling(outer, "").originalContextLength, 16.0);
+    QCOMPARE(scaling(outer, "").attentionFactor, std::sqrt(1.5)); // 64 / 16, 16 is 4 squared
+    QCOMPARE(scaling(outer, R"(,"factor":16)").attentionFactor, std::sqrt(2.0));
+    QCOMPARE(scaling(outer, R"(,"factor":16,"attention_factor":1.25)").attentionFactor, 1.25);
+    for (const char* inner : {"", R"(,"original_max_position_embeddings":16)"}) {
+        QCOMPARE(scaling("", inner).originalContextLength, 4096.0);
+        QCOMPARE(scaling("", inner).attentionFactor, 1.0); // 64 / 4096 stretches nothing
+    }
+}
+
+/// Qwen3-Coder's config.json says "use_qk_norm": true, and its network is that of Qwen3-MoE, whose
+/// queries and keys are normed without being asked.
+void OtherArithmeticTest::fieldsThatTheFamilyDoesAnywayPass() {
+    const std::string asked = R"("use_qk_norm":true)";
+    QVERIFY(valueOf("qwen3_moe",
+                    asked + R"(,"num_experts":2,"num_experts_per_tok":1,"qkv_bias":false,)"
+                            R"("moe_intermediate_size":6,"shared_expert_intermediate_size":0)")
+                .headNorm == HeadNorm::EachHead);
+    QVERIFY(valueOf("olmo2", asked).headNorm == HeadNorm::FullWidth);
+    QVERIFY(!readConfig("smollm3", asked));
+}
+
+/// As the attribute maps of transformers 5.23 have it: older and newer files name it differently.
+void OtherArithmeticTest::theNumberOfExpertsHasTwoNames() {
+    for (const char* family : {"mixtral", "olmoe", "qwen3_moe"})
+        for (const char* name : {"num_experts", "num_local_experts"}) {
+            const ModelConfig config = valueOf(
+                family,
+                fmt::format(R"("{}":3,"num_experts_per_tok":2,"moe_intermediate_size":6)", name));
+            QCOMPARE(config.experts.count, 3);
+            QCOMPARE(config.experts.used, 2);
+        }
+}
+
+/// Gemma 2 has a window in every second layer, and Gemma 3 in all but every so many-th, by
+/// `sliding_window_pattern`: Gemma2Config and Gemma3TextConfig of transformers 5.23.
+void OtherArithmeticTest::windowsFollowThePatternWhereTheFamilyReadsIt() {
+    const std::string window = R"("sliding_window":16,)";
+    const std::vector<int> second = {16, 0};
+    QCOMPARE(valueOf("gemma2", window + R"("sliding_window_pattern":1)").layerWindows, second);
+    QCOMPARE(valueOf("gemma3_text", window + R"("sliding_window_pattern":2)").layerWindows, second);
+    QCOMPARE(valueOf("gemma3_text", window + R"("_sliding_window_pattern":2)").layerWindows,
+             std::vector<int>({16, 16}));
+    // Phi-3 gives its window to all layers, whatever layer_types lists; what differs is refused.
+    const std::string all = R"("layer_types":["sliding_attention","sliding_attention"])";
+    QCOMPARE(valueOf("phi3", window + all).layerWindows, std::vector<int>({16, 16}));
+    const std::string full = R"("layer_types":["full_attention","full_attention"])";
+    QCOMPARE(valueOf("phi3", full).layerWindows, std::vector<int>({0, 0}));
+    QCOMPARE(valueOf("mistral", window + full).layerWindows, std::vector<int>({0, 0}));
 }
 
 void OtherArithmeticTest::metadataThatActsIsRefused_data() {
@@ -279,6 +358,24 @@ void OtherArithmeticTest::aWindowThatTheFamilyLacksIsRefused() {
              acts.error().message.c_str());
     QVERIFY(read(64).hasValue());
     QVERIFY(read(0).hasValue());
+}
+
+void OtherArithmeticTest::aCapOfScoresIsGemma2sAlone() {
+    const auto read = [](const std::string& architecture) {
+        return readGgufOf(architecture, 2, [&](TinyGguf& file) {
+            file.addU32(architecture + ".attention.head_count", 2);
+            file.addF32(architecture + ".attn_logit_softcapping", 40.0F);
+            file.addF32(architecture + ".final_logit_softcapping", 20.0F);
+        });
+    };
+    const auto older = read("gemma2");
+    QVERIFY2(older.hasValue(), older ? "" : older.error().message.c_str());
+    QCOMPARE(older.value().attentionSoftCap, 40.0);
+    QCOMPARE(older.value().logitSoftCap, 20.0);
+    const auto newer = read("gemma3");
+    QVERIFY(!newer);
+    QVERIFY2(newer.error().message.find("attn_logit_softcapping of 40") != std::string::npos,
+             newer.error().message.c_str());
 }
 
 void OtherArithmeticTest::longContextsWithoutTheirFactorsAreRefused() {
