@@ -104,7 +104,7 @@ if [[ "${1:-}" == --terminal ]]; then
 fi
 
 chooseCacheFolder
-say "set-up in $SWIFT_STUDIO_CACHE (the first time it takes 6 to 12 minutes on two cores, and 640 MB arrive)"
+say "set-up in $SWIFT_STUDIO_CACHE (the first time it takes 5 to 12 minutes on two cores, and 640 MB arrive)"
 setUpDependencies packages sentencepiece cuda
 if ! isTorchInPlace "$torchRecipe"; then
     # The large downloads arrive while the compiler works on what does without them.

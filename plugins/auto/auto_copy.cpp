@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // When auto makes a copy of the weights in 4 bits, and what it asks of it before it drafts.
-#include "engine/model/weight_share.h"
 #include "engine/search/matchness.h"
 #include "plugins/auto/auto_decoder.h"
 
@@ -76,7 +75,7 @@ Result<void> AutoDecoder::countCopy() {
         engine::matchness(
             m_target.transformer(), m_target.cache(), plan, newestWindow(), MatchnessKeys::Target));
     const double score = believedScore(matchness);
-    const PassShares shares{.draft = weightShare(plan, m_target.transformer(), headPart())};
+    const PassShares shares = sharesOf(plan);
     const Promise promise =
         bestChain(DraftPass::of(score, shares, m_costs), m_costs, m_settings.maxNodes);
     if (promise.rate() > 1.0 + m_settings.margin) {

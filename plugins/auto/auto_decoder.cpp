@@ -52,6 +52,7 @@ AutoDecoder::AutoDecoder(Target target, const DecoderContext& context)
     m_target.useClock(context.clock);
     m_free.use(m_settings.sources);
     useCopy();
+    useHead();
 }
 
 Result<void> AutoDecoder::begin(const Prompt& prompt, const PromptWork& work) {
@@ -124,10 +125,21 @@ std::vector<std::string> AutoDecoder::storeStatistics() {
 
 Result<SearchReport> AutoDecoder::configure(const SettingValues& values,
                                             const SettingValues& /*given*/) {
+    const double headBefore = headPart();
     m_settings = AutoSettings::make(values);
     m_free.use(m_settings.sources);
     useCopy();
+    if (headPart() != headBefore)
+        useHead();
     return SearchReport();
+}
+
+/// Draft passes read another part of the head, so they cost something else.
+void AutoDecoder::useHead() {
+    m_search.readHead(headPart());
+    for (PlanDrafter* drafter : {&m_skip, &m_exit, &m_copy})
+        if (drafter->hasPlan())
+            drafter->reprice(sharesOf(drafter->plan().plan), m_costs, m_settings.maxNodes);
 }
 
 /// Another seed draws other tokens, but not in another way: what rounds have shown stays true.

@@ -115,6 +115,8 @@ private:
     engine::Result<double> passMs(const engine::LayerPlan& plan, int rowCount);
     int treeRows();
     double headPart() const;
+    PassShares sharesOf(const engine::LayerPlan& plan) const;
+    void useHead();
     engine::Result<void> priceOne(double slowdown);
     void spend(double ms);
     void pay(double plainSteps);

@@ -79,8 +79,7 @@ void AutoDecoder::judge() {
                     .presentRate = presentRate,
                     .leastRate = 1.0 + m_settings.margin,
                     .maxNodes = m_settings.maxNodes,
-                    .elapsed = m_elapsed,
-                    .headPart = headPart()});
+                    .elapsed = m_elapsed});
 }
 
 /// Tries a plan if the purse allows it and a search is worth its time; now and then even if not.
@@ -161,6 +160,14 @@ int AutoDecoder::treeRows() {
 /// Of the output head, that a draft pass reads.
 double AutoDecoder::headPart() const {
     return DraftHead::keptShare(m_target.transformer(), m_settings.vocabularyShare);
+}
+
+/// What the passes of such a plan read under the present settings.
+PassShares AutoDecoder::sharesOf(const LayerPlan& plan) const {
+    const Transformer& transformer = m_target.transformer();
+    PassShares shares = PassShares::of(plan, transformer.config(), headPart());
+    shares.draft = weightShare(plan, transformer, headPart());
+    return shares;
 }
 
 /// Measures a pass whose price is missing, that of SWIFT's trees last. `slowdown`: how much longer

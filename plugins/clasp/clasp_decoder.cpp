@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/clasp/clasp_decoder.h"
 
-#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/model/weight_share.h"
 #include "engine/search/skip_choices.h"
 
@@ -35,6 +34,8 @@ constexpr double kGrowth = 1.5;
 /// Rows of a table.
 constexpr std::size_t kMostTableRows = 64;
 
+const char* nameOf(Method method) { return method == Method::Clasp ? "clasp" : "knapspec"; }
+
 } // namespace
 
 Result<std::unique_ptr<Decoder>> ClaspDecoder::make(Method method, const DecoderContext& context) {
@@ -63,7 +64,7 @@ ClaspDecoder::ClaspDecoder(Method method,
 Result<void> ClaspDecoder::begin(const Prompt& prompt, const PromptWork& work) {
     ENGINE_TRY_DO(m_target.begin(prompt, work));
     if (std::exchange(m_task, std::string(prompt.task)) != prompt.task) {
-        m_stored = {};
+        m_settled = {};
         for (std::optional<Present>* set : {&m_present, &m_before})
             if (*set)
                 (*set)->isChecked = false;
@@ -320,38 +321,61 @@ StepTable ClaspDecoder::frontTable(const std::vector<Promising>& sets) const {
 }
 
 Result<SearchReport> ClaspDecoder::endAnswer() {
-    remember();
+    remember(true);
     return takeReport();
 }
 
 /// The set of an answer that was cancelled.
 std::vector<std::string> ClaspDecoder::storeStatistics() {
-    remember();
+    remember(false);
     return takeReport().notes;
 }
 
-/// Stores the task's set if it was checked in it and no better one is stored.
-void ClaspDecoder::remember() {
+/// Stores the task's set if it was checked in it and no better one is stored. What other decoders
+/// call a score counts something else: beside a set of theirs both are counted on the same tokens,
+/// once, or if that may not be done, theirs stays.
+void ClaspDecoder::remember(bool mayCount) {
     const bool isWanted = m_memory != nullptr && m_present && m_present->isChecked;
-    if (!isWanted || m_present->set.plan == m_stored)
-        return;
-    const auto known = m_memory->find(m_task);
-    if (known && known.value() && known.value()->score >= m_present->score)
+    if (!isWanted || m_present->set.plan == m_settled)
         return;
     const LayerPlan& plan = m_present->set.plan;
+    const auto known = m_memory->find(m_task);
+    if (known && known.value()) {
+        const StoredSkipSet& stored = *known.value();
+        const bool isOurs =
+            stored.decoder == nameOf(Method::Clasp) || stored.decoder == nameOf(Method::KnapSpec);
+        const bool isCounted = !isOurs && mayCount && windowLength() >= kShortestWindow;
+        const bool isBetter =
+            isOurs ? m_present->score > stored.score : isCounted && countsMoreThan(stored);
+        if (!isBetter && isCounted)
+            m_settled = plan;
+        if (!isBetter)
+            return;
+    }
     const auto kept =
         m_memory->store(m_task,
                         {.set = skipSetOf(plan),
                          .score = m_present->score,
                          .skipRatio = SkipChoices(config(), BudgetUnit::Sublayers).ratioOf(plan),
-                         .decoder = m_method == Method::Clasp ? "clasp" : "knapspec",
+                         .decoder = nameOf(m_method),
                          .savedAt = static_cast<std::int64_t>(std::time(nullptr)),
                          .trials = m_trials});
     if (kept)
         note(kept.value());
     else
         noteOnce(notStored("A skip set", kept.error()));
-    m_stored = plan;
+    m_settled = plan;
+}
+
+/// Whether the present set predicts more of the newest tokens than a stored one. A pass that fails
+/// speaks for the stored one.
+bool ClaspDecoder::countsMoreThan(const StoredSkipSet& stored) {
+    const auto theirPlan = planOf(stored.set, config().layerCount);
+    if (!theirPlan)
+        return false;
+    const auto theirs = searched([&] { return score(theirPlan.value()); });
+    const auto ours = searched([&] { return score(m_present->set.plan); });
+    return theirs && ours && ours.value().score > theirs.value().score;
 }
 
 /// Another budget needs another set, which the next round looks for.

@@ -5,6 +5,7 @@
 #include "engine/decoding/decoder_registry.h"
 #include "engine/decoding/drafts/self_drafter.h"
 #include "engine/decoding/round/numbered_plan.h"
+#include "engine/decoding/statistics/skip_set_memory.h"
 #include "engine/decoding/target_decoder.h"
 #include "engine/search/matchness.h"
 #include "plugins/clasp/clasp_settings.h"
@@ -63,7 +64,8 @@ private:
     void adopt(Promising set, std::optional<double> score);
     void usePresent(std::string reason);
     void watch(const engine::DecodeStep& step);
-    void remember();
+    void remember(bool mayCount);
+    bool countsMoreThan(const engine::StoredSkipSet& stored);
     engine::StepTable frontTable(const std::vector<Promising>& sets) const;
 
     int windowLength() const;
@@ -87,7 +89,7 @@ private:
     long m_updateAt = 0;                   // in rounds
     engine::Position m_lengthAtUpdate = 0; // tokens that were cached
     int m_trials = 0;
-    engine::LayerPlan m_stored; // what we have stored in the memory for this task
+    engine::LayerPlan m_settled; // stored for this task, or found to be no better than what is
 };
 
 } // namespace clasp

@@ -161,7 +161,7 @@ Result<Draft> SwiftDecoder::draft() {
                                                    : m_settings.epsilon,
                              m_settings.maxDraft);
     if (m_settings.weighs)
-        stopRule.weigh(m_worth.rates(), m_worth.rate(), {.draft = m_passShare}, m_costs);
+        stopRule.weigh(m_worth.rates(), m_worth.rate(), {.draft = passShare()}, m_costs);
     DraftTerms terms = m_settings.draft;
     terms.stopRule = &stopRule;
     ENGINE_TRY(Draft made, m_drafter.draft(m_target, terms));
@@ -172,14 +172,18 @@ Result<Draft> SwiftDecoder::draft() {
 /// What was learnt of a plan goes on when another task drafts with it.
 void SwiftDecoder::usePlan() {
     const TaskSearch& search = m_state->search;
-    if (m_drafter.planId() == 0 || m_drafter.plan() != search.plan()) {
+    if (m_drafter.planId() == 0 || m_drafter.plan() != search.plan())
         m_worth = search.isScored() ? DraftWorth(search.bestScore(), m_worth) : DraftWorth();
-        m_passShare = weightShare(
-            search.plan(),
-            m_target.transformer().config(),
-            DraftHead::keptShare(m_target.transformer(), m_settings.draft.vocabularyShare));
-    }
     m_drafter.use(search.plan(), m_state->planId);
+}
+
+/// Of the weights, read by a draft pass with the plan in use: `draft_vocabulary` may change between
+/// two rounds.
+double SwiftDecoder::passShare() const {
+    const Transformer& transformer = m_target.transformer();
+    return weightShare(m_drafter.plan(),
+                       transformer.config(),
+                       DraftHead::keptShare(transformer, m_settings.draft.vocabularyShare));
 }
 
 /// The credit is never saved up beyond the next trial.
@@ -189,9 +193,11 @@ void SwiftDecoder::learn(const DecodeStep& step) {
     m_trialCreditMs = std::min(m_trialCreditMs + earned, 0.0);
     m_costs.record(step.verifiedRows, step.verifyMs);
     const int passes = step.draft.draftSteps();
-    if (passes > 0 && step.planId != 0)
-        m_costs.recordDraft(m_passShare, step.draftMs / passes);
-    m_worth.observe(step, m_passShare, m_costs);
+    if (passes == 0 || step.planId == 0)
+        return;
+    const double share = passShare();
+    m_costs.recordDraft(share, step.draftMs / passes);
+    m_worth.observe(step, share, m_costs);
 }
 
 void SwiftDecoder::observe(const DecodeStep& step) {
@@ -337,6 +343,8 @@ Result<SearchReport> SwiftDecoder::configure(const SettingValues& values,
     const bool isManualSetGiven =
         next.search.start == StartSet::Manual && given.contains("skip_set");
     const bool beginsAnew = isManualSetGiven || m_settings.needsNewSearch(next);
+    if (next.draft.vocabularyShare != m_settings.draft.vocabularyShare)
+        m_costs.forgetDrafts();
     m_values = values;
     m_settings = std::move(next);
     for (auto& [task, state] : m_tasks)

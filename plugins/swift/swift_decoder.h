@@ -45,6 +45,7 @@ private:
     engine::Result<void> search();
     engine::Result<engine::Draft> draft();
     void usePlan();
+    double passShare() const;
     void observe(const engine::DecodeStep& step);
     void learn(const engine::DecodeStep& step);
 
@@ -70,7 +71,6 @@ private:
     engine::SelfDrafter m_drafter;
     engine::DraftWorth m_worth;
     engine::StepCosts m_costs;
-    double m_passShare = 1.0; // of the weights, read by a draft pass with the plan in use
     std::unique_ptr<engine::FreeDrafter> m_freeDrafter; // null until it is asked for
     engine::SettingValues m_values;                     // what the settings below were made from
     SwiftSettings m_settings;

@@ -60,7 +60,10 @@ void DraftHead::begin(const Target& target) {
     m_hasNew = true;
 }
 
+/// A tokenizer may name an end for which the model has no row.
 void DraftHead::keep(TokenId token) {
+    if (token < 0 || token >= m_vocabSize)
+        return;
     std::uint8_t& isKept = m_isKept[toSize(token / kHeadBlock)];
     m_hasNew = m_hasNew || isKept == 0;
     isKept = 1;

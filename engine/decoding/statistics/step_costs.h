@@ -37,6 +37,9 @@ public:
     /// fitted to the measurements; before any measurement, the share itself.
     double relativeDraftCost(double share) const;
 
+    /// Such passes read other weights from now on: what they cost is measured anew.
+    void forgetDrafts() { m_drafts = {}; }
+
     /// Records the time of a pass of one row through a network of its own that drafts, whose
     /// weights are this share of the full model's.
     void recordNetwork(double share, double ms);

@@ -13,7 +13,8 @@ using namespace engine;
 
 namespace {
 
-/// A plan's score comes from a trial; as if so many rounds had shown it.
+/// What is expected of a plan, as by the score of a trial, counts as if so many rounds had shown
+/// it.
 constexpr double kScoreRounds = 3.0;
 
 } // namespace
@@ -25,6 +26,12 @@ void PlanDrafter::adopt(AdoptedPlan plan, const StepCosts& costs, int maxNodes) 
     m_plan = std::move(plan);
     m_drafter.use(m_plan.plan, m_plan.id);
     forgetRounds(costs, maxNodes);
+}
+
+void PlanDrafter::reprice(const PassShares& shares, const StepCosts& costs, int maxNodes) {
+    m_plan.shares = shares;
+    const double known = acceptance();
+    expect(known, bestChain(DraftPass::of(known, shares, costs), costs, maxNodes), kScoreRounds);
 }
 
 void PlanDrafter::forgetRounds(const StepCosts& costs, int maxNodes) {

@@ -27,6 +27,10 @@ public:
     /// Drafts with this plan from now on and forgets the statistics of the one before.
     void adopt(AdoptedPlan plan, const engine::StepCosts& costs, int maxNodes);
 
+    /// The plan's passes read these shares of the weights from now on. What its rounds cost is
+    /// expected anew; how often its tokens are accepted is still known.
+    void reprice(const PassShares& shares, const engine::StepCosts& costs, int maxNodes);
+
     bool hasPlan() const { return m_plan.id != 0; }
 
     bool isReady() const override { return hasPlan(); }

@@ -82,7 +82,6 @@ double PlanSearch::believedAcceptance(double harm) const {
 void PlanSearch::judge(const SearchTerms& terms) {
     m_influence = terms.influence;
     m_elapsed = terms.elapsed;
-    m_headPart = terms.headPart;
     m_horizon = std::max(kHorizon, m_elapsed);
     if (m_idle > 0.0 && m_elapsed >= m_restartAt) {
         m_idle /= 2.0;

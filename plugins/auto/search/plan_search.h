@@ -32,8 +32,7 @@ struct SearchTerms {
     double presentRate = 1.0; ///< of the skip set in use; 1 without one
     double leastRate = 1.0;   ///< no draft is made below this rate
     int maxNodes = 0;
-    double elapsed = 0.0;  ///< since the decoder was made, in plain steps
-    double headPart = 1.0; ///< that drafts read, see engine::weightShare()
+    double elapsed = 0.0; ///< since the decoder was made, in plain steps
 };
 
 /// Which kinds of plans the settings allow.
@@ -48,6 +47,9 @@ struct DraftersWanted {
 class PlanSearch {
 public:
     explicit PlanSearch(const engine::ModelConfig& config);
+
+    /// The part of the head that drafts read from now on, see engine::weightShare().
+    void readHead(double part) { m_headPart = part; }
 
     /// Estimates anew what skipping could gain.
     void judge(const SearchTerms& terms);

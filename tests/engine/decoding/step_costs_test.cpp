@@ -166,6 +166,19 @@ private slots:
         QCOMPARE(costs.relativeDraftCost(1.0), 1.0);
     }
 
+    /// What the first pass then takes is believed at once.
+    void forgottenDraftPassesCostTheirShareAgain() {
+        StepCosts costs;
+        costs.record(1, 5.0);
+        for (int i = 0; i < 20; ++i)
+            costs.recordDraft(0.6, 4.5);
+        costs.forgetDrafts();
+        QCOMPARE(costs.draftSamples(), 0);
+        QCOMPARE(costs.relativeDraftCost(0.3), 0.3);
+        costs.recordDraft(0.3, 2.0);
+        QVERIFY(std::abs(costs.relativeDraftCost(0.3) - 0.4) < 1e-9);
+    }
+
     void aResumedPassCostsWhatItReadsUntilOneIsMeasured() {
         StepCosts costs;
         costs.record(1, 5.0);

@@ -100,6 +100,7 @@ private slots:
     void itIsCancelledBetweenPasses();
     void aCheckedSetIsStoredUnlessABetterOneIs();
     void aSetIsStoredForTheTasksThatItWasCheckedIn();
+    void besideASetOfAnotherDecoderTokensCountAndNotItsScore();
     void whatACancelledAnswerHasCheckedIsStored();
     void aDamagedFileOfStoredSetsIsPutAsideAndTold_data();
     void aDamagedFileOfStoredSetsIsPutAsideAndTold();
@@ -337,6 +338,27 @@ void ClaspTest::aSetIsStoredForTheTasksThatItWasCheckedIn() {
     QVERIFY(!storedBehind(8, "another")); // what was counted is of the first task
     QVERIFY(storedBehind(60, "another"));
     QVERIFY(storedBehind(60, "a third"));
+}
+
+/// The scores say the opposite of what the sets predict.
+void ClaspTest::besideASetOfAnotherDecoderTokensCountAndNotItsScore() {
+    const TemporaryFolder folder;
+    SkipSetMemory memory(folder.path(), "0123456789abcdef0123456789abcdef", kLayers);
+    const std::vector<int> loud = {1, 6, 7, 8};
+    const StoredSkipSet poor{
+        .set = {loud, loud}, .score = 7.0, .skipRatio = 0.5, .decoder = "self-sd"};
+    const StoredSkipSet good{.set = {{2}, {2}}, .score = 0.1, .skipRatio = 0.1, .decoder = "swift"};
+    QVERIFY(memory.store({{"poor", poor}, {"good", good}}).hasValue());
+    Made made("clasp", {{"skipped", double(kQuietLayers)}}, &memory);
+    made.answer(60, "poor");
+    // A cancelled answer may make no pass, so the stored set stays for now.
+    QCOMPARE(made.decoder->storeStatistics(), std::vector<std::string>());
+    QCOMPARE(memory.find("poor").value()->decoder, poor.decoder);
+    QVERIFY(made.decoder->endAnswer().hasValue());
+    QCOMPARE(memory.find("poor").value()->decoder, std::string("clasp"));
+    made.answer(60, "good");
+    QVERIFY(made.decoder->endAnswer().hasValue());
+    QCOMPARE(memory.find("good").value(), std::optional(good));
 }
 
 void ClaspTest::whatACancelledAnswerHasCheckedIsStored() {

@@ -97,7 +97,7 @@ void DraftHeadTest::smallVocabulariesAreKeptWhole() {
 
 void DraftHeadTest::firstTokensThoseOfTheTextAndTheEndAreKept() {
     Target target = Target::make(transformer(), {}, 64, 16).value();
-    const std::vector<TokenId> ends = {5999};
+    const std::vector<TokenId> ends = {5999, 6000, 90000, kNoToken}; // some have no row
     QVERIFY(target.begin({.tokens = kPrompt, .maxTokens = 20, .endIds = ends}, {}).hasValue());
     DraftHead head;
     QVERIFY(head.spans(target).empty()); // nobody has asked for less
@@ -109,6 +109,7 @@ void DraftHeadTest::firstTokensThoseOfTheTextAndTheEndAreKept() {
     QVERIFY(!isKept(spans, 4500));
     for (std::size_t i = 1; i < spans.size(); ++i)
         QVERIFY(spans[i].first > spans[i - 1].end);
+    QCOMPARE(spans.back().end, kVocabSize);
     for (int step = 0; step < 10; ++step)
         QVERIFY(target.plainStep().hasValue());
     spans = head.spans(target);
