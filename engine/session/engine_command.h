@@ -60,9 +60,12 @@ struct ChooseDecoder {
 
 /// Changes some settings of the chosen decoder, between two steps of a running prompt; each takes
 /// effect at the moment given in its SettingInfo. A profile resets the settings given before it.
+/// Changes that are sent behind a ChooseDecoder wait with it.
 struct ChangeSettings {
     SettingValues values;
     std::uint64_t conversation = 0;
+    std::string decoder = {}; ///< if another one is chosen by then, the change is refused with
+                              ///< Cancelled; empty = whichever is chosen
 };
 
 /// Takes effect from the conversation's next prompt on. The decoder keeps its search and its cache,

@@ -22,7 +22,8 @@ QEvent::Type tickEnd() {
 EngineBridge::EngineBridge(std::unique_ptr<EngineLink> link, RunStore& store, QObject* parent)
     : QObject(parent)
     , m_link(std::move(link))
-    , m_store(store) {
+    , m_store(store)
+    , m_nextDecoder(store) {
     m_timer.setInterval(kTickMs);
     m_timer.setTimerType(Qt::PreciseTimer);
     m_clock.start();
@@ -43,7 +44,15 @@ bool EngineBridge::send(engine::EngineCommand command) {
     } else if (const auto* change = std::get_if<engine::ChangeSettings>(&command)) {
         emit settingsAsked(*change);
     }
+    if (m_nextDecoder.ask(command))
+        tellNextDecoder();
     return true;
+}
+
+/// Views that show the decoder show the next one.
+void EngineBridge::tellNextDecoder() {
+    markChanged(Topic::Decoder);
+    emit nextDecoderChanged();
 }
 
 /// Loads end in the order in which they were asked for.
@@ -85,6 +94,7 @@ void EngineBridge::tick() {
     m_isDelivering = true;
     if (m_link->takeRewind()) {
         m_store.rewind();
+        m_nextDecoder.forget();
         for (Entry& entry : m_entries)
             entry.stale |= entry.topics;
         emit rewound();
@@ -96,6 +106,8 @@ void EngineBridge::tick() {
         }
         noteLoadEnd(event);
         markChanged(m_store.apply(event));
+        if (m_nextDecoder.apply(event))
+            tellNextDecoder();
         emit eventCame(event);
     }
     m_isDelivering = false;
@@ -113,10 +125,11 @@ void EngineBridge::tick() {
     QCoreApplication::postEvent(this, new QEvent(tickEnd()), Qt::LowEventPriority - 1);
 }
 
-/// A picture's own interval applies only while an answer is generated. Finished answers, the user's
-/// selection and manual ticks are shown at once.
+/// A picture's own interval applies only while an answer is generated. Finished answers, manual
+/// ticks, the user's selection and what the user chose of the decoder are shown at once.
 bool EngineBridge::isDue(const Entry& entry) const {
-    if (!m_timer.isActive() || !m_store.answers().isRunning() || (entry.stale & Topic::Selection))
+    if (!m_timer.isActive() || !m_store.answers().isRunning() ||
+        (entry.stale & (Topic::Selection | Topic::Decoder)))
         return true;
     const int interval = entry.picture->leastIntervalMs();
     return interval == 0 || !entry.refreshedAtMs ||

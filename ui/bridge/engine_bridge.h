@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/bridge/links/engine_link.h"
+#include "ui/bridge/next_decoder.h"
 #include "ui/bridge/picture_pace.h"
 #include "ui/bridge/run_store.h"
 
@@ -59,6 +60,9 @@ public:
     /// The load that brought the model that is there; null without a model, and in a replay.
     const engine::LoadModel* loadInUse() const { return m_loadInUse ? &*m_loadInUse : nullptr; }
 
+    /// The decoder that was asked for last, or the one in use.
+    const NextDecoder& nextDecoder() const { return m_nextDecoder; }
+
     /// Starts the ticks. Before that, or without a running event loop, call tick() yourself.
     void start();
 
@@ -90,6 +94,8 @@ public:
 signals:
     /// The engine was given this change, and will answer it.
     void settingsAsked(const engine::ChangeSettings& change);
+    /// Another one is next, or the same one with other settings: see nextDecoder().
+    void nextDecoderChanged();
     /// Emitted for every event, in order, after the store has applied it. For receivers that must
     /// not miss any, such as the chat.
     void eventCame(const engine::EngineEvent& event);
@@ -111,12 +117,14 @@ private:
         std::optional<qint64> refreshedAtMs = {};
     };
 
+    void tellNextDecoder();
     void noteLoadEnd(const engine::EngineEvent& event);
     bool isDue(const Entry& entry) const;
     void refresh(Entry& entry);
 
     std::unique_ptr<EngineLink> m_link;
     RunStore& m_store;
+    NextDecoder m_nextDecoder;
     std::optional<engine::LoadModel> m_load;
     std::deque<engine::LoadModel> m_loads; ///< that have not ended, the cancelled ones included
     std::optional<engine::LoadModel> m_loadInUse;

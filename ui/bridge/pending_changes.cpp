@@ -16,16 +16,11 @@ namespace {
 
 constexpr int kMergeId = 0x52554E; // any number that no other command of the window has
 
-/// A property of the undo stack, as several PendingChanges share one: the decoder that the next
-/// command meets, which an undo may have asked for just now.
-constexpr const char* kDecoderProperty = "decoder";
-
 class UndoChange : public QUndoCommand {
 public:
-    UndoChange(EngineBridge& bridge, QUndoStack& stack, QString decoder, RunChange change)
+    UndoChange(EngineBridge& bridge, std::string decoder, RunChange change)
         : QUndoCommand(change.text)
         , m_bridge(bridge)
-        , m_stack(stack)
         , m_decoder(std::move(decoder))
         , m_model(modelOf(bridge))
         , m_change(std::move(change)) {}
@@ -61,25 +56,23 @@ private:
                                : std::pair(load->path, load->isPlanted);
     }
 
-    /// Another decoder's settings of the same names are not meant, and a skip set is one model's.
+    /// Another decoder's settings of the same names are not meant, also not those of one that was
+    /// asked for just now, and a skip set is one model's.
     void send(const EngineCommand& command) {
         if (modelOf(m_bridge) != m_model) {
             setObsolete(true);
             return;
         }
         if (std::holds_alternative<ChangeSettings>(command) &&
-            m_stack.property(kDecoderProperty).toString() != m_decoder) {
+            m_bridge.nextDecoder().name() != m_decoder) {
             setObsolete(true);
             return;
         }
-        const auto* choice = std::get_if<ChooseDecoder>(&command);
-        if (m_bridge.send(command) && choice != nullptr)
-            m_stack.setProperty(kDecoderProperty, QString::fromStdString(choice->name));
+        m_bridge.send(command);
     }
 
     EngineBridge& m_bridge;
-    QUndoStack& m_stack;
-    QString m_decoder; // that was chosen when it was made
+    std::string m_decoder; // that was chosen when it was made
     std::pair<std::string, bool> m_model;
     RunChange m_change;
     bool m_isDone = true; // the engine did it before the command was made
@@ -93,10 +86,14 @@ std::string_view taskOf(const EngineCommand& command) {
     return "choose_decoder";
 }
 
-bool isConfirmedBy(const EngineCommand& command, const EngineEvent& event) {
+/// `decoder`: the one that is chosen.
+bool isConfirmedBy(const EngineCommand& command,
+                   const EngineEvent& event,
+                   const std::string& decoder) {
     if (const auto* wanted = std::get_if<ChangeSettings>(&command)) {
         const auto* changed = event.as<SettingsChanged>();
-        return changed != nullptr &&
+        const bool isMeant = wanted->decoder.empty() || wanted->decoder == decoder;
+        return changed != nullptr && isMeant &&
                std::all_of(wanted->values.begin(), wanted->values.end(), [&](const auto& value) {
                    const auto found = changed->settings.find(value.first);
                    return found != changed->settings.end() && found->second == value.second;
@@ -117,7 +114,7 @@ PendingChanges::PendingChanges(EngineBridge& bridge, QUndoStack& undoStack, QObj
     : QObject(parent)
     , m_bridge(bridge)
     , m_undoStack(undoStack)
-    , m_decoder(undoStack.property(kDecoderProperty).toString()) {
+    , m_decoder(bridge.nextDecoder().name()) {
     connect(&bridge, &EngineBridge::eventCame, this, &PendingChanges::apply);
 }
 
@@ -130,17 +127,13 @@ bool PendingChanges::request(RunChange change) {
 
 void PendingChanges::apply(const EngineEvent& event) {
     if (const auto* failed = event.as<EngineFailed>()) {
-        if (failed->task == "choose_decoder")
-            m_undoStack.setProperty(kDecoderProperty, m_decoder);
         refuse(*failed);
         return;
     }
-    if (const auto* chosen = event.as<DecoderChosen>()) {
-        m_decoder = QString::fromStdString(chosen->info.name);
-        m_undoStack.setProperty(kDecoderProperty, m_decoder);
-    }
+    if (const auto* chosen = event.as<DecoderChosen>())
+        m_decoder = chosen->info.name;
     for (std::size_t i = 0; i < m_waiting.size(); ++i)
-        if (isConfirmedBy(m_waiting[i].after, event)) {
+        if (isConfirmedBy(m_waiting[i].after, event, m_decoder)) {
             take(i);
             return;
         }
@@ -149,7 +142,7 @@ void PendingChanges::apply(const EngineEvent& event) {
 void PendingChanges::take(std::size_t index) {
     RunChange change = std::move(m_waiting[index]);
     m_waiting.erase(m_waiting.begin() + static_cast<std::ptrdiff_t>(index));
-    m_undoStack.push(new UndoChange(m_bridge, m_undoStack, m_decoder, std::move(change)));
+    m_undoStack.push(new UndoChange(m_bridge, m_decoder, std::move(change)));
 }
 
 /// Commands are processed in order, so the oldest of its kind is meant.

@@ -51,7 +51,7 @@ private:
     EngineBridge& m_bridge;
     QUndoStack& m_undoStack;
     std::deque<RunChange> m_waiting;
-    QString m_decoder; ///< that is chosen
+    std::string m_decoder; ///< that is chosen
 };
 
 } // namespace ui

@@ -20,6 +20,7 @@ namespace {
 
 constexpr const char* kEverywhereKey = "answers/everywhere";
 constexpr const char* kNewChatKey = "answers/new_chat";
+constexpr const char* kNewFolderKey = "answers/new_chat_folder";
 constexpr const char* kRecognisesTasksKey = "answers/recognise_tasks";
 constexpr const char* kLastRunKey = "run/choices";
 constexpr const char* kModelsGroup = "answers/models/";
@@ -171,6 +172,17 @@ void AnswerDefaults::setOfNewChat(const AnswerSettings& settings) {
         m_settings.remove(QLatin1String(kNewChatKey));
     else
         m_settings.setValue(QLatin1String(kNewChatKey), textOf(answerSettingsToJson(settings)));
+}
+
+QString AnswerDefaults::folderOfNewChat() const {
+    return m_settings.value(QLatin1String(kNewFolderKey)).toString();
+}
+
+void AnswerDefaults::setFolderOfNewChat(const QString& folder) {
+    if (folder.isEmpty())
+        m_settings.remove(QLatin1String(kNewFolderKey));
+    else
+        m_settings.setValue(QLatin1String(kNewFolderKey), folder);
 }
 
 ModelDefaults AnswerDefaults::ofModel(const QString& path) const {

@@ -70,6 +70,10 @@ public:
     AnswerSettings ofNewChat() const;
     void setOfNewChat(const AnswerSettings& settings);
 
+    /// The folder of the chat that has not begun yet; empty = none.
+    QString folderOfNewChat() const;
+    void setFolderOfNewChat(const QString& folder);
+
     /// By the path that the model was loaded from; a model that was moved keeps its defaults.
     ModelDefaults ofModel(const QString& path) const;
 

@@ -81,7 +81,10 @@ Studio::Studio(std::unique_ptr<EngineLink> link, StudioOptions options)
     connect(&m_selection, &Selection::changed, this, [this] {
         m_bridge->markChanged(Topic::Selection);
     });
-    connect(m_window.get(), &MainWindow::closing, this, [this] { markOpen(false); });
+    connect(m_window.get(), &MainWindow::closing, this, [this] {
+        keepWaiting();
+        markOpen(false);
+    });
     if (m_bridge->isReplay()) {
         m_transport = new ReplayTransport(m_theme, *m_bridge);
         m_window->setTransport(

@@ -240,6 +240,7 @@ private:
     bool hasOwnSampling() const;
     void keepChoices(const engine::EngineEvent& event);
     void keepDecoder(const engine::SettingValues& settings);
+    void keepWaiting();
 
     StudioOptions m_options;
     QSettings m_settings;

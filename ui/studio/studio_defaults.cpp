@@ -145,7 +145,7 @@ void Studio::keepChoices(const EngineEvent& event) {
     } else if (const auto* failure = event.as<EngineFailed>();
                failure && failure->task == "choose_decoder") {
         if (failure->error.code == ErrorCode::InvalidInput)
-            m_keptSettings.forgetRefused();
+            m_keptSettings.forgetRefused(m_bridge->nextDecoder().refused());
     } else if ((m_lessonHand && m_lessonHand->hasChosen()) || m_finder->isRunning())
         return; // theirs is not the user's
     else if (const auto* chosen = event.as<DecoderChosen>(); chosen && m_hasChosenDecoder)
@@ -161,6 +161,22 @@ void Studio::keepDecoder(const SettingValues& settings) {
     choices.decoderSettings.clear();
     m_answerDefaults.setOfLastRun(choices);
     m_keptSettings.keep(settings);
+}
+
+/// The window closes while an answer is generated: what was chosen for the next one is kept, too.
+void Studio::keepWaiting() {
+    if (!m_options.replayName.isEmpty() || m_run.model() == nullptr)
+        return;
+    if (const SamplingOptions coming = m_parameters->comingSampling();
+        coming != m_session->usersSampling() && !hasOwnSampling())
+        keepGeneralSampling(coming);
+    const NextDecoder& next = m_bridge->nextDecoder();
+    if (!next.isWaiting() || m_lessonHand->hasChosen() || m_finder->isRunning())
+        return;
+    ModelDefaults choices = m_answerDefaults.ofLastRun();
+    choices.decoder = next.info()->name;
+    m_answerDefaults.setOfLastRun(choices);
+    m_keptSettings.keep(*next.info(), next.settings());
 }
 
 void Studio::showPrompts() {
@@ -189,10 +205,11 @@ void Studio::keepAsPrompt(const QString& text) {
                                {{tr("Undo"), [this, prompt] { m_prompts.remove(prompt); }, true}}});
 }
 
-/// Sampling and decoder as they are now; the system prompt is already saved.
+/// Sampling and decoder as they are shown; the system prompt is already saved.
 void Studio::saveModelDefaults() {
     const ModelLoaded* model = m_run.model();
-    const DecoderInfo* decoder = m_run.decoder();
+    const NextDecoder& next = m_bridge->nextDecoder();
+    const DecoderInfo* decoder = next.info();
     if (model == nullptr || decoder == nullptr)
         return;
     const QString path = QString::fromStdString(model->path);
@@ -201,7 +218,7 @@ void Studio::saveModelDefaults() {
     ModelDefaults defaults = before;
     defaults.sampling = m_session->usersSampling();
     defaults.decoder = decoder->name;
-    defaults.decoderSettings = m_finder->usersSettings();
+    defaults.decoderSettings = next.isWaiting() ? next.settings() : m_finder->usersSettings();
     m_answerDefaults.setOfModel(path, defaults);
     // Changes since the load were meant for this model.
     keepGeneralSampling(m_generalSamplingAtLoad);
@@ -257,18 +274,21 @@ void Studio::leaveFormerModel(const std::string& path) {
 }
 
 /// The engine keeps the settings from model to model, but a skip set in them belongs to one model:
-/// that of another one goes, and the loaded one's own comes back.
+/// that of another one goes, and the loaded one's own comes back. A decoder that was chosen while
+/// the model was being loaded is the one that counts.
 void Studio::useSetOfModel() {
-    if (m_run.decoder() == nullptr)
+    const DecoderInfo* next = m_bridge->nextDecoder().info();
+    if (next == nullptr)
         return;
-    const std::string decoder = m_run.decoder()->name;
+    const std::string decoder = next->name;
     const SettingValues own = m_keptSettings.useSetOf(decoder);
+    const SettingValues present = m_bridge->nextDecoder().settings();
     const auto isSame = [&](const char* name) {
         const auto valueIn = [name](const SettingValues& values) {
             const auto found = values.find(name);
             return found == values.end() ? SettingValue(std::string()) : found->second;
         };
-        return valueIn(own) == valueIn(m_run.settings());
+        return valueIn(own) == valueIn(present);
     };
     if (!isSame("skip_set") || !isSame("entry"))
         m_bridge->send(ChooseDecoder{decoder, m_keptSettings.startOf(decoder)});

@@ -42,7 +42,15 @@ DecoderSlot::choose(const std::string& name, const SettingValues& given, Decoder
 }
 
 Result<SearchReport> DecoderSlot::changeSettings(const SettingValues& values,
-                                                 DecoderGround ground) {
+                                                 DecoderGround ground,
+                                                 const std::string& wanted) {
+    if (!wanted.empty() && wanted != m_info.name)
+        return Error{ErrorCode::Cancelled,
+                     fmt::format("The change is of settings of {}, but the decoder that is chosen "
+                                 "is {}.",
+                                 wanted,
+                                 m_info.name),
+                     "Choose that decoder first."};
     SettingValues given = values.contains("profile") ? SettingValues() : m_given;
     for (const auto& [name, value] : values)
         given.insert_or_assign(name, value);

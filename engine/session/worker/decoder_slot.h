@@ -45,8 +45,11 @@ public:
 
     /// Returns what the decoder did at once. With a model, a decoder that does not exist yet is
     /// created, so that settings that do not fit the model are reported now and not by the next
-    /// prompt. Errors: those of resolveSettings(), Decoder::configure() and of making the decoder.
-    Result<SearchReport> changeSettings(const SettingValues& values, DecoderGround ground);
+    /// prompt. Errors: those of resolveSettings(), Decoder::configure() and of making the decoder;
+    /// Cancelled if `wanted` names another decoder than the chosen one.
+    Result<SearchReport> changeSettings(const SettingValues& values,
+                                        DecoderGround ground,
+                                        const std::string& wanted = {});
 
     /// Errors: InvalidInput for options out of range; those of Decoder::changeSampling, except from
     /// a decoder that cannot apply them.

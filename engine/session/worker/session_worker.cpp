@@ -391,7 +391,7 @@ Result<void> SessionWorker::handle(const ChangeSettings& command) {
     ENGINE_TRY_DO(makeRoom(*conversation));
     DecoderSlot& slot = conversation->slot;
     ENGINE_TRY(const SearchReport report,
-               slot.changeSettings(command.values, ground(conversation->id)));
+               slot.changeSettings(command.values, ground(conversation->id), command.decoder));
     m_outlet.emit(SettingsChanged{slot.settings()}, conversation->id);
     const Tokenizer* const tokenizer = m_model ? m_model->tokenizer.get() : nullptr;
     tellSearch(report, slot.task(), tokenizer, false, m_outlet, conversation->id);

@@ -52,6 +52,7 @@ private slots:
     void aDecoderThatCannotTakeSamplingIsMadeAnew();
     void withoutAModelAPromptFails();
     void anUnknownDecoderLeavesTheOldOne();
+    void settingsOfADecoderThatWasRefusedChangeNoOther();
     void aFailedLoadKeepsTheOldModel();
     void aModelThatDoesNotFitBesideTheOldOneIsLoadedAlone();
     void aFailedStepLetsTheNextPromptWork();
@@ -333,6 +334,22 @@ void EngineSessionTest::anUnknownDecoderLeavesTheOldOne() {
     QVERIFY(fixture.all<EngineFailed>()[0].error.hint.find("drafting") != std::string::npos);
     fixture.session.send(rawPrompt(1, "abc", 30));
     QVERIFY(fixture.finish(1)->decoding.rounds > 0);
+}
+
+/// They waited for the end of the answer behind their decoder.
+void EngineSessionTest::settingsOfADecoderThatWasRefusedChangeNoOther() {
+    LoadedFixture fixture("drafting");
+    fixture.session.send(rawPrompt(1, "abc", 1'000'000));
+    QVERIFY(fixture.next<StepFinished>() != nullptr);
+    fixture.session.send(ChooseDecoder{"other"});
+    fixture.session.send(ChangeSettings{{{"length", 7.0}}, 0, "other"});
+    fixture.session.send(ChangeSettings{{{"length", 5.0}}, 0, "drafting"});
+    fixture.session.send(StopGeneration{});
+    QVERIFY(fixture.fails("choose_decoder"));
+    QVERIFY(fixture.fails("change_settings"));
+    QCOMPARE(fixture.all<EngineFailed>().back().error.code, ErrorCode::Cancelled);
+    QCOMPARE(integerOf(fixture.next<SettingsChanged>()->settings, "length"), 5);
+    QCOMPARE(fixture.all<SettingsChanged>().size(), std::size_t(1));
 }
 
 void EngineSessionTest::aFailedLoadKeepsTheOldModel() {

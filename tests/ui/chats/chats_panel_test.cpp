@@ -294,8 +294,11 @@ private slots:
         entry(QStringLiteral("Rename \"a\"..."))->trigger();
         auto* dialog = m_panel->findChild<QInputDialog*>();
         QVERIFY(dialog != nullptr);
+        QSignalSpy renamed(m_panel.get(), &ChatsPanel::folderRenamed);
         dialog->setTextValue(QStringLiteral("b"));
         dialog->accept();
+        QCOMPARE(renamed.count(), 1);
+        QCOMPARE(renamed.first(), (QVariantList{QStringLiteral("a"), QStringLiteral("b")}));
         QTRY_COMPARE(chatOf(*m_store, m_oldest).record.folder, QStringLiteral("b"));
         QCOMPARE(chatOf(*m_store, m_newest).record.folder, QStringLiteral("b"));
         QTRY_COMPARE(scope().findText(QStringLiteral("a")), -1);

@@ -218,9 +218,11 @@ private slots:
     void aSetThatTheDecoderRefusesIsLeftOutTheNextTime() {
         loadSearching("/models/tiny.gguf");
         choose(searching(), madeByHand());
-        m_kept->forgetRefused(); // that of another choice
+        m_kept->forgetRefused("swift"); // that of another choice
         QCOMPARE(missing(madeByHand()), QStringList());
-        m_kept->forgetRefused();
+        m_kept->forgetRefused("vanilla"); // it waits, too
+        QCOMPARE(missing(madeByHand()), QStringList());
+        m_kept->forgetRefused("swift");
         QCOMPARE(missing(madeByHand()), (QStringList{"optimise", "skip_set", "start"}));
     }
 

@@ -60,6 +60,13 @@ class ActionCatalogTest : public QObject {
         return m_catalog->find(QLatin1String(id))->shortcuts();
     }
 
+    static QPushButton* button(const ShortcutList& list, const char* text) {
+        for (QPushButton* each : list.findChildren<QPushButton*>())
+            if (each->text() == QLatin1String(text))
+                return each;
+        return nullptr;
+    }
+
 private slots:
 
     void init() {
@@ -158,7 +165,7 @@ private slots:
         list.show();
         auto* table = list.findChild<QTableView*>();
         auto* edit = list.findChild<QKeySequenceEdit*>();
-        auto* reset = list.findChild<QPushButton*>();
+        QPushButton* reset = button(list, "Reset");
         table->selectRow(1);
         QCOMPARE(edit->keySequence(), QKeySequence(QStringLiteral("Ctrl+W")));
         edit->setKeySequence(QKeySequence(QStringLiteral("Ctrl+O")));
@@ -192,6 +199,50 @@ private slots:
         QTest::keyClick(edit, Qt::Key_L, Qt::ControlModifier);
         list.reject();
         QCOMPARE(keysOf("file.close"), keys("Ctrl+L"));
+    }
+
+    void theKeysOfAnActionCanBeTakenAwayForGood() {
+        {
+            ShortcutList list(m_theme, *m_catalog);
+            list.show();
+            auto* table = list.findChild<QTableView*>();
+            auto* edit = list.findChild<QKeySequenceEdit*>();
+            QPushButton* none = button(list, "No key");
+            QVERIFY(none != nullptr);
+            table->selectRow(0);
+            QTest::mouseClick(none, Qt::LeftButton);
+            QVERIFY(keysOf("file.open").isEmpty());
+            QVERIFY(edit->keySequence().isEmpty());
+            QVERIFY(!none->isEnabled());
+            table->selectRow(1);
+            QVERIFY(none->isEnabled());
+            QTest::keyClick(edit, Qt::Key_Backspace);
+            table->selectRow(2);
+            QTest::keyClick(edit, Qt::Key_Delete);
+            table->selectRow(0);
+            list.accept();
+        }
+        restart();
+        for (const char* id : {"file.open", "file.close", "view.larger"})
+            QVERIFY2(keysOf(id).isEmpty(), id);
+        {
+            ShortcutList list(m_theme, *m_catalog);
+            list.show();
+            list.findChild<QTableView*>()->selectRow(2);
+            QTest::mouseClick(button(list, "Reset"), Qt::LeftButton);
+        }
+        restart();
+        QCOMPARE(keysOf("view.larger").size(), 2);
+        QVERIFY(keysOf("file.open").isEmpty());
+    }
+
+    void enterInTheSearchFieldChangesNoKeys() {
+        m_catalog->setKeys(QStringLiteral("file.open"), keys("F2"));
+        ShortcutList list(m_theme, *m_catalog);
+        list.show();
+        QTest::keyClick(list.findChild<QLineEdit*>(QString(), Qt::FindDirectChildrenOnly),
+                        Qt::Key_Return);
+        QCOMPARE(keysOf("file.open"), keys("F2"));
     }
 
     void aModifierAloneTakesNoKeysAway() {

@@ -254,6 +254,25 @@ private slots:
         QVERIFY(again->sampling.logitBias.empty());
     }
 
+    void whatWaitsForTheEndOfAnAnswerOutlivesTheWindow() {
+        m_stage->loadModel();
+        m_stage->say(DecoderChosen{vanillaDecoder(), {}});
+        m_stage->settle();
+        m_stage->beginAnswer();
+        auto* parameters = window().findChild<ParametersView*>();
+        parameters->chooseDecoder("swift");
+        m_stage->studio->bridge().send(ChangeSettings{{{"gamma", 8.0}}, 0, "swift"});
+        m_stage->settle();
+        m_stage->studio->closeNow();
+        m_stage->studio.reset();
+        m_stage->open();
+        m_stage->loadModel();
+        const auto* decoder = m_stage->engine->lastSent<ChooseDecoder>();
+        QVERIFY(decoder != nullptr);
+        QCOMPARE(decoder->name, std::string("swift"));
+        QCOMPARE(numberOf(decoder->settings, "gamma"), 8.0);
+    }
+
     void aPresetOfTheUsersIsOfferedInSplitChatAtOnce() {
         m_stage->loadModel();
         const auto isOffered = [this] {

@@ -194,6 +194,13 @@ private slots:
         studio().loadModel(m_stage->modelPath());
         QTRY_COMPARE(loadedPath(), m_stage->modelPath().toStdString());
         QTRY_COMPARE(set(), byHand);
+        studio().loadModel(few);
+        QTRY_COMPARE(set(), std::string());
+        studio().loadModel(m_stage->modelPath());
+        studio().bridge().send(ChooseDecoder{"vanilla"}); // before it is there
+        QTRY_COMPARE(loadedPath(), m_stage->modelPath().toStdString());
+        answer(QStringLiteral("abc"));
+        QCOMPARE(lastAnswer().figures.decoderName, QStringLiteral("vanilla"));
     }
 
     void whatWasMeantForLayersOrTokensGoesWithItsModel() {

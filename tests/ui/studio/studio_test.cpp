@@ -299,8 +299,6 @@ private slots:
     void theCommandSearchFindsDecodersAndSettingsAndActsOnThem() {
         trigger("model.choose"); // Parameters has never been seen with this model
         m_stage->loadModel();
-        runFound("use vanilla");
-        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->name, std::string("vanilla"));
         runFound("patience");
         auto* parameters = window().findChild<ParametersView*>();
         SettingRow* row = parameters->form().row("patience");
@@ -308,6 +306,8 @@ private slots:
         QVERIFY(row->isAncestorOf(window().focusWidget()));
         runFound("temperature");
         QVERIFY(parameters->sampling().row("temperature")->isAncestorOf(window().focusWidget()));
+        runFound("use vanilla");
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->name, std::string("vanilla"));
         m_isSpoilt = true;
     }
 

@@ -3,6 +3,7 @@
 
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QKeySequenceEdit>
 #include <QLabel>
 #include <QLineEdit>
@@ -75,6 +76,7 @@ ShortcutList::ShortcutList(const Theme& theme, ActionCatalog& catalog, QWidget* 
     , m_table(new QTableView(this))
     , m_keys(new QKeySequenceEdit(this))
     , m_reset(new QPushButton(tr("Reset"), this))
+    , m_none(new QPushButton(tr("No key"), this))
     , m_conflict(new QLabel(this)) {
     setWindowTitle(tr("Keyboard shortcuts"));
     resize(theme.scaledWindow(*this, 620, 560));
@@ -94,10 +96,18 @@ ShortcutList::ShortcutList(const Theme& theme, ActionCatalog& catalog, QWidget* 
     m_table->horizontalHeader()->setSectionResizeMode(ShortcutModel::Action, QHeaderView::Stretch);
     m_table->setColumnWidth(ShortcutModel::Keys, theme.scaled(200));
     m_keys->setAccessibleName(tr("Keys of the selected action"));
+    m_keys->installEventFilter(this);
+    m_none->setToolTip(tr("Take the keys of the selected action away. Backspace and Delete in the "
+                          "field do the same."));
+    m_reset->setToolTip(tr("Give the selected action its first keys again"));
+    // Enter in the search field means neither.
+    for (QPushButton* button : {m_reset, m_none})
+        button->setAutoDefault(false);
     m_conflict->setWordWrap(true);
     auto* editor = new QHBoxLayout;
     editor->addWidget(new QLabel(tr("Keys"), this));
     editor->addWidget(m_keys, 1);
+    editor->addWidget(m_none);
     editor->addWidget(m_reset);
     auto* rows = new QVBoxLayout(this);
     rows->addWidget(m_search);
@@ -117,6 +127,7 @@ ShortcutList::ShortcutList(const Theme& theme, ActionCatalog& catalog, QWidget* 
         m_catalog.resetKeys(chosenId());
         showChosen();
     });
+    connect(m_none, &QPushButton::clicked, this, &ShortcutList::takeKeysAway);
     m_table->selectRow(0);
     m_search->setFocus();
 }
@@ -136,6 +147,7 @@ void ShortcutList::showChosen() {
     const QAction* action = m_catalog.find(m_shownId);
     m_keys->setEnabled(action != nullptr);
     m_reset->setEnabled(action != nullptr);
+    m_none->setEnabled(action != nullptr && !action->shortcuts().isEmpty());
     m_conflict->clear();
     if (action == nullptr)
         return;
@@ -159,6 +171,25 @@ void ShortcutList::changeKeys() {
     if (!keys.isEmpty())
         m_catalog.setKeys(id, {keys});
     showChosen();
+}
+
+void ShortcutList::takeKeysAway() {
+    m_catalog.setKeys(m_shownId, {});
+    showChosen();
+}
+
+/// The field itself would take them for the keys that are wanted.
+bool ShortcutList::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_keys && event->type() == QEvent::KeyPress) {
+        const auto& pressed = static_cast<const QKeyEvent&>(*event);
+        const bool isErasing =
+            pressed.key() == Qt::Key_Backspace || pressed.key() == Qt::Key_Delete;
+        if (isErasing && !(pressed.modifiers() & ~Qt::KeyboardModifiers(Qt::KeypadModifier))) {
+            takeKeysAway();
+            return true;
+        }
+    }
+    return QDialog::eventFilter(watched, event);
 }
 
 } // namespace ui

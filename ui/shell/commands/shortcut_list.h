@@ -37,7 +37,8 @@ private:
     ActionCatalog& m_catalog;
 };
 
-/// The searchable list of keys. The selected key can be changed, and conflicts are shown.
+/// The searchable list of keys. Those of the selected action can be changed, taken away and reset;
+/// conflicts are shown.
 class ShortcutList : public QDialog {
     Q_OBJECT
 
@@ -46,10 +47,14 @@ public:
 
     void done(int result) override;
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     QString chosenId() const;
     void showChosen();
     void changeKeys();
+    void takeKeysAway();
 
     ActionCatalog& m_catalog;
     ShortcutModel* m_model;
@@ -58,6 +63,7 @@ private:
     QTableView* m_table;
     QKeySequenceEdit* m_keys;
     QPushButton* m_reset;
+    QPushButton* m_none;
     QLabel* m_conflict;
     QString m_shownId; ///< the action whose keys are in the field
 };

@@ -105,6 +105,7 @@ void Studio::makeChatWorkspace() {
         m_session->setNewFolder(folder);
         m_chatView->input().focusText();
     });
+    connect(m_chatsPanel, &ChatsPanel::folderRenamed, m_session.get(), &ChatSession::followFolder);
     connect(m_chatsPanel, &ChatsPanel::importAsked, this, &Studio::importChats);
     workspace->addDock({QStringLiteral("chats"),
                         tr("Chats"),

@@ -282,6 +282,7 @@ void ChatsPanel::renameFolder(const QString& folder) {
         m_catalog->renameFolder(folder, simple);
         if (m_model->scope() == ChatScope{ChatScope::Kind::Folder, folder})
             m_model->setScope({ChatScope::Kind::Folder, simple}); // it stays the one shown
+        emit folderRenamed(folder, simple);
     });
 }
 

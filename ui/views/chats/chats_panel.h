@@ -61,6 +61,9 @@ signals:
     /// In this folder; empty = in none.
     void newChatAsked(const QString& folder);
 
+    /// A folder has another name from here on.
+    void folderRenamed(const QString& folder, const QString& name);
+
     /// These were dropped here.
     void importAsked(const QStringList& paths);
 

@@ -62,12 +62,57 @@ SettingValues startingSettings(const RunStore& store, const std::string& decoder
     return {};
 }
 
+RunChange decoderChange(const ViewContext& context,
+                        const std::string& name,
+                        KeptSettings* kept,
+                        const SettingValues& users) {
+    const NextDecoder& next = context.bridge.nextDecoder();
+    const DecoderInfo* before = next.info();
+    QString title = QString::fromStdString(name);
+    if (const ModelLoaded* model = context.store.model())
+        for (const DecoderInfo& info : model->decoders)
+            if (info.name == name)
+                title = QString::fromStdString(info.title);
+    RunChange change;
+    change.text = DecoderSwitch::tr("decoder %1").arg(title);
+    change.before = before == nullptr
+                        ? ChooseDecoder{"vanilla"}
+                        : ChooseDecoder{before->name, next.isWaiting() ? next.settings() : users};
+    ChooseDecoder after{
+        name, kept != nullptr ? kept->startOf(name) : startingSettings(context.store, name)};
+    // What was changed while it waited is not kept yet.
+    if (auto asked = next.askedFor(name))
+        after.settings = *std::move(asked);
+    change.after = std::move(after);
+    return change;
+}
+
+QString waitingSentence(const ViewContext& context) {
+    const NextDecoder& next = context.bridge.nextDecoder();
+    if (!next.isWaiting() || !context.store.answers().isRunning())
+        return {};
+    const DecoderInfo* used = context.store.decoder();
+    const DecoderInfo* shown = next.info();
+    if (used == nullptr || used->name == shown->name)
+        return DecoderSwitch::tr("These settings take effect with the next answer.");
+    return DecoderSwitch::tr("%1 and these settings take effect with the next answer. %2 goes on "
+                             "until then.")
+        .arg(QString::fromStdString(shown->title), QString::fromStdString(used->title));
+}
+
 DecoderSwitch::DecoderSwitch(const ViewContext& context, QWidget* parent)
     : SegmentedControl(context.theme, tr("Decoder of the next answer"), parent)
+    , m_context(context)
     , m_store(context.store)
     , m_pending(context.bridge, context.undoStack) {
     showDecoder();
     connect(&context.bridge, &EngineBridge::eventCame, this, &DecoderSwitch::apply);
+    // Later, because it may be asked for by a click on a segment, which showing it may remove.
+    connect(&context.bridge,
+            &EngineBridge::nextDecoderChanged,
+            this,
+            &DecoderSwitch::showDecoder,
+            Qt::QueuedConnection);
     connect(this, &SegmentedControl::chosen, this, &DecoderSwitch::choose);
     // The window says why it was refused, whoever asked for it.
     connect(&m_pending, &PendingChanges::refused, this, &DecoderSwitch::showDecoder);
@@ -80,7 +125,7 @@ void DecoderSwitch::apply(const EngineEvent& event) {
 }
 
 void DecoderSwitch::showDecoder() {
-    const DecoderInfo* decoder = m_store.decoder();
+    const DecoderInfo* decoder = m_context.bridge.nextDecoder().info();
     int present = -1;
     for (int i = 0; decoder != nullptr && i < kChoiceCount; ++i)
         if (decoder->name == kChoices[static_cast<std::size_t>(i)].name)
@@ -104,25 +149,16 @@ void DecoderSwitch::showDecoder() {
                forecast.isEmpty() ? tr(choice.meaning)
                                   : tr(choice.meaning) + QLatin1Char(' ') + forecast);
     }
-    if (hasOthers || m_pending.isEmpty()) // a choice waits for the end of the answer
-        setCurrentIndex(isOther ? kChoiceCount : present);
+    setCurrentIndex(isOther ? kChoiceCount : present);
 }
 
 void DecoderSwitch::choose(int index) {
     if (index >= kChoiceCount)
         return;
     const Choice& choice = kChoices[static_cast<std::size_t>(index)];
-    const DecoderInfo* present = m_store.decoder();
-    RunChange change;
-    change.text = tr("decoder %1").arg(tr(choice.title));
     const SettingValues users =
         m_finder != nullptr ? m_finder->usersSettings() : m_store.settings();
-    change.before =
-        present != nullptr ? ChooseDecoder{present->name, users} : ChooseDecoder{"vanilla"};
-    change.after = ChooseDecoder{choice.name,
-                                 m_kept != nullptr ? m_kept->startOf(choice.name)
-                                                   : startingSettings(m_store, choice.name)};
-    if (m_pending.request(std::move(change)))
+    if (m_pending.request(decoderChange(m_context, choice.name, m_kept, users)))
         return;
     showDecoder();
     emit failed(tr("A recording is shown, so nothing can be changed."));

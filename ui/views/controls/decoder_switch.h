@@ -16,8 +16,18 @@ class SkipSetFinder;
 /// small models; otherwise its defaults.
 engine::SettingValues startingSettings(const RunStore& store, const std::string& decoder);
 
+/// The choice of this decoder as the user left it, to be requested, and what takes it back. `kept`
+/// may be null; `users`: the settings in use, without those of a search.
+RunChange decoderChange(const ViewContext& context,
+                        const std::string& name,
+                        KeptSettings* kept,
+                        const engine::SettingValues& users);
+
+/// Says that the decoder that is shown waits for the end of an answer; empty if it does not.
+QString waitingSentence(const ViewContext& context);
+
 /// "Vanilla | Auto | SWIFT" beside the chat's input. Any other decoder is shown as a fourth choice.
-/// Thread: UI.
+/// One that waits for the end of an answer is shown as chosen. Thread: UI.
 class DecoderSwitch : public SegmentedControl {
     Q_OBJECT
 
@@ -40,6 +50,7 @@ private:
     void showDecoder();
     void choose(int index);
 
+    const ViewContext m_context;
     const RunStore& m_store;
     PendingChanges m_pending;
     KeptSettings* m_kept = nullptr;

@@ -70,7 +70,8 @@ KeptSettings::KeptSettings(QSettings& settings, const RunStore& run)
     , m_run(run) {}
 
 SettingValues KeptSettings::startOf(const std::string& decoder) {
-    m_asked = m_baseOf = decoder;
+    m_asked.insert(decoder);
+    m_baseOf = decoder;
     m_base = startingSettings(m_run, decoder);
     SettingValues values = m_base;
     if (m_run.model() == nullptr)
@@ -101,20 +102,23 @@ SettingValues KeptSettings::useSetOf(const std::string& decoder) {
     return set;
 }
 
+void KeptSettings::keep(const SettingValues& settings) {
+    if (m_run.decoder() == nullptr)
+        return;
+    m_asked.erase(m_run.decoder()->name);
+    keep(*m_run.decoder(), settings);
+}
+
 /// Only what differs from the settings that the decoder would have by itself: those may become
 /// others, for example on a lesson model.
-void KeptSettings::keep(const SettingValues& settings) {
-    m_asked.clear();
-    const DecoderInfo* decoder = m_run.decoder();
-    if (decoder == nullptr)
-        return;
+void KeptSettings::keep(const DecoderInfo& decoder, const SettingValues& settings) {
     const SettingValues start =
-        m_baseOf == decoder->name ? m_base : startingSettings(m_run, decoder->name);
+        m_baseOf == decoder.name ? m_base : startingSettings(m_run, decoder.name);
     SettingValues ofProfile = start;
     if (const auto profile = settings.find(kProfileSetting); profile != settings.end())
         ofProfile.insert_or_assign(kProfileSetting, profile->second);
-    const auto first = resolveSettings(*decoder, start);
-    const auto usual = resolveSettings(*decoder, ofProfile);
+    const auto first = resolveSettings(decoder, start);
+    const auto usual = resolveSettings(decoder, ofProfile);
     SettingValues changed;
     for (const auto& [name, value] : settings) {
         const auto& before = name == kProfileSetting ? first : usual;
@@ -123,8 +127,8 @@ void KeptSettings::keep(const SettingValues& settings) {
     }
     followModel();
     m_set = takeSet(changed);
-    keepSet(decoder->name, m_set);
-    m_settings.setValue(decoderKey(decoder->name, "settings"), settingsText(changed));
+    keepSet(decoder.name, m_set);
+    m_settings.setValue(decoderKey(decoder.name, "settings"), settingsText(changed));
 }
 
 void KeptSettings::takeOver(const std::string& decoder, const SettingValues& settings) {
@@ -133,10 +137,9 @@ void KeptSettings::takeOver(const std::string& decoder, const SettingValues& set
         m_settings.setValue(key, settingsText(settings));
 }
 
-void KeptSettings::forgetRefused() {
-    if (m_asked.empty())
+void KeptSettings::forgetRefused(const std::string& decoder) {
+    if (m_asked.erase(decoder) == 0)
         return;
-    const std::string decoder = std::exchange(m_asked, {});
     m_settings.remove(setOf(decoder).empty() ? decoderKey(decoder, "settings") : setKey(decoder));
 }
 

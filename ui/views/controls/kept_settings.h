@@ -3,6 +3,7 @@
 
 #include "ui/bridge/run_store.h"
 
+#include <set>
 #include <string>
 
 class QSettings;
@@ -27,13 +28,16 @@ public:
     /// Takes these as the user's for the decoder that is chosen now.
     void keep(const engine::SettingValues& settings);
 
+    /// The same for another one, which was asked for and is not chosen yet.
+    void keep(const engine::DecoderInfo& decoder, const engine::SettingValues& settings);
+
     /// Takes what earlier versions of the program kept, if nothing is kept for the decoder yet.
     void takeOver(const std::string& decoder, const engine::SettingValues& settings);
 
-    /// The decoder that startOf() was asked for last was refused. Its skip set by hand may be the
-    /// reason, where the model's file is another one by now, or a setting that only another model
-    /// takes, such as a layer: what may be it is left out from here on.
-    void forgetRefused();
+    /// The decoder was refused with what startOf() gave. Its skip set by hand may be the reason,
+    /// where the model's file is another one by now, or a setting that only another model takes,
+    /// such as a layer: what may be it is left out from here on.
+    void forgetRefused(const std::string& decoder);
 
 private:
     void moveOldSet(const std::string& decoder);
@@ -44,7 +48,7 @@ private:
 
     QSettings& m_settings;
     const RunStore& m_run;
-    std::string m_asked;             ///< until a decoder is chosen; empty = none
+    std::set<std::string> m_asked;   ///< decoders, until they are chosen; several may wait
     std::string m_baseOf;            ///< the decoder that the next member is of
     engine::SettingValues m_base;    ///< what it began with, without the user's changes
     QString m_usedSet;               ///< setKey() of the set by hand that was used last

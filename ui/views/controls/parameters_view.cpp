@@ -64,8 +64,9 @@ ParametersView::ParametersView(const ViewContext& viewContext,
             this,
             [this](const RunChange& change, const Error& error) {
                 // The window reports errors of a decoder; they do not concern the current one's
-                // settings.
-                if (std::holds_alternative<ChooseDecoder>(change.after))
+                // settings, and neither do changes that were meant for it.
+                if (std::holds_alternative<ChooseDecoder>(change.after) ||
+                    error.code == ErrorCode::Cancelled)
                     refreshView(info().topics);
                 else
                     showRefused(change, error);
@@ -128,6 +129,9 @@ QWidget* ParametersView::makeDecoderPart() {
     m_decoderBox->setFocusPolicy(Qt::StrongFocus);
     m_decoderBox->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_decoderBox->setMinimumContentsLength(6);
+    m_waiting = plainLabel(part, true);
+    m_waiting->setObjectName("waiting");
+    m_waiting->hide();
     m_summary = plainLabel(part, true);
     m_summary->setObjectName("summary");
     auto* row = new QHBoxLayout;
@@ -138,6 +142,7 @@ QWidget* ParametersView::makeDecoderPart() {
     column->setContentsMargins(12, 0, 8, 0);
     column->setSpacing(4);
     column->addLayout(row);
+    column->addWidget(m_waiting);
     column->addWidget(m_summary);
     column->addWidget(makeExplanation(), 0, Qt::AlignLeft);
     return part;
@@ -212,6 +217,7 @@ void ParametersView::adoptTheme() {
     }
     m_samplingTitle->setFont(theme().font(TextRole::DockTitle));
     m_decoderBox->setFont(theme().font(TextRole::Small));
+    m_waiting->setFont(theme().font(TextRole::Small));
     m_summary->setFont(theme().font(TextRole::Tiny));
     m_howItWorks->setFont(theme().font(TextRole::Small));
     m_explanation->setFont(theme().font(TextRole::Small));
@@ -251,7 +257,7 @@ FigureTable ParametersView::table() const {
         const SettingInfo& setting = row->setting();
         made.rows.push_back({settingTitle(setting).whole(),
                              shownValue(setting, valueIn(m_presets->reference(), setting)),
-                             shownValue(setting, valueIn(store().settings(), setting)),
+                             row->valueText(),
                              effectText(setting.effect)});
     }
     return made;
@@ -297,10 +303,12 @@ void ParametersView::refreshView(Topics changed) {
 
 /// What choosing SWIFT will cost or gain; behind that, what it did.
 void ParametersView::showSwift() {
-    const DecoderInfo* decoder = store().decoder();
+    const DecoderInfo* decoder = next().info();
     const bool isKnown = decoder != nullptr && m_decoderBox->findData("swift") >= 0;
     const bool isChosen = isKnown && decoder->name == "swift";
-    const QString forecast = isChosen ? forecastCheck(store()) : forecastSentence(store());
+    const QString forecast = !isChosen            ? forecastSentence(store())
+                             : next().isWaiting() ? QString() // it has done nothing yet
+                                                  : forecastCheck(store());
     m_useSwift->setVisible(isKnown && !isChosen);
     m_useSwift->setText(forecastAction(store(), tr("Use SWIFT")));
     m_useSwift->setAccessibleDescription(forecast);
@@ -331,7 +339,10 @@ void ParametersView::showDecoders() {
 }
 
 void ParametersView::showDecoder() {
-    const DecoderInfo* decoder = store().decoder();
+    const DecoderInfo* decoder = next().info();
+    const QString waiting = waitingSentence(context());
+    m_waiting->setText(waiting);
+    m_waiting->setVisible(!waiting.isEmpty());
     const bool hasRows = decoder != nullptr && !decoder->settings.empty();
     m_presets->setVisible(hasRows);
     m_form->setVisible(hasRows);
@@ -353,12 +364,12 @@ void ParametersView::showDecoder() {
     m_hasDecoder = true;
     m_decoderName = decoder->name;
     m_form->setSettings(decoder->settings);
-    m_presets->setDecoder(*decoder, store().settings());
+    m_presets->setDecoder(*decoder, next().settings());
 }
 
 /// A recording of an older version has none.
 void ParametersView::showExplanation() {
-    const DecoderInfo* decoder = store().decoder();
+    const DecoderInfo* decoder = next().info();
     const bool hasOne = decoder != nullptr && !decoder->explanation.empty();
     m_howItWorks->setVisible(hasOne);
     m_explanation->setText(hasOne ? QString::fromStdString(decoder->explanation) : QString());
@@ -371,19 +382,19 @@ void ParametersView::showValues() {
         return;
     m_presets->setSettings(usersSettings());
     m_form->setReference(m_presets->reference(), m_presets->referenceName());
-    m_form->setValues(store().settings());
+    m_form->setValues(next().settings());
     m_presets->setDifferences(m_form->differences());
 }
 
 SettingValues ParametersView::usersSettings() const {
-    return m_finder == nullptr ? store().settings() : m_finder->usersSettings();
+    return m_finder == nullptr || next().isWaiting() ? next().settings()
+                                                     : m_finder->usersSettings();
 }
 
 SamplingOptions ParametersView::usersSampling() const {
     return m_usersSampling ? m_usersSampling() : store().sampling();
 }
 
-/// That of the next answer: a change waits for the end of the present one.
 SamplingOptions ParametersView::comingSampling() {
     if (m_pending.isEmpty() || m_askedSampling == usersSampling())
         m_askedSampling.reset();
@@ -391,8 +402,11 @@ SamplingOptions ParametersView::comingSampling() {
 }
 
 void ParametersView::showNotes() {
+    const DecoderInfo* waiting = next().isWaiting() ? next().info() : nullptr;
+    const SettingValues values = next().settings();
     for (SettingRow* row : m_form->rows())
-        row->setNote(settingNote(store(), row->setting().name));
+        row->setNote(waiting != nullptr ? needNote(*waiting, values, row->setting().name)
+                                        : settingNote(store(), row->setting().name));
 }
 
 /// A profile also changes other settings, so the undo restores all of them.
@@ -402,10 +416,13 @@ void ParametersView::changeSetting(SettingRow* row, const SettingValue& value) {
     change.text = changeText(setting, value);
     change.setting = setting.name;
     change.visit = row->visit();
-    change.after = ChangeSettings{{{setting.name, value}}};
-    change.before = setting.name == "profile"
-                        ? ChangeSettings{usersSettings()}
-                        : ChangeSettings{{{setting.name, valueIn(usersSettings(), setting)}}};
+    const SettingValues users = usersSettings();
+    change.after = ChangeSettings{{{setting.name, value}}, 0, m_decoderName};
+    change.before = ChangeSettings{setting.name == kProfileSetting
+                                       ? users
+                                       : SettingValues{{setting.name, valueIn(users, setting)}},
+                                   0,
+                                   m_decoderName};
     request(std::move(change));
 }
 
@@ -431,22 +448,14 @@ void ParametersView::applyPreset(const SettingValues& values, const QString& nam
     m_presets->setProblem({}); // it concerned another one
     RunChange change;
     change.text = tr("preset %1").arg(name);
-    change.before = ChangeSettings{usersSettings()};
-    change.after = ChangeSettings{values};
+    change.before = ChangeSettings{usersSettings(), 0, m_decoderName};
+    change.after = ChangeSettings{values, 0, m_decoderName};
     request(std::move(change));
 }
 
 void ParametersView::chooseDecoder(const std::string& name) {
-    const DecoderInfo* present = store().decoder();
-    if (present != nullptr && present->name == name)
-        return;
-    RunChange change;
-    change.text = tr("decoder %1").arg(QString::fromStdString(name));
-    change.before = present != nullptr ? ChooseDecoder{present->name, usersSettings()}
-                                       : ChooseDecoder{"vanilla"};
-    change.after = ChooseDecoder{
-        name, m_kept != nullptr ? m_kept->startOf(name) : startingSettings(store(), name)};
-    request(std::move(change));
+    if (next().name() != name)
+        request(decoderChange(context(), name, m_kept, usersSettings()));
 }
 
 void ParametersView::request(RunChange change) {

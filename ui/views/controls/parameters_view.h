@@ -28,9 +28,10 @@ struct PresetFolders {
 };
 
 /// The dock "Parameters": decoder, presets, the decoder's settings and sampling. It shows the
-/// engine's latest values. A change is sent when the user lets go of the control, can be undone
-/// once the engine has accepted it, and is reverted if it was refused; a refused text stays to be
-/// corrected. Thread: UI.
+/// decoder of the next answer and the values that its settings have then: while an answer is
+/// generated, a decoder that is chosen waits for its end, and a line says so. A change is sent when
+/// the user lets go of the control, can be undone once the engine has accepted it, and is reverted
+/// if it was refused; a refused text stays to be corrected. Thread: UI.
 class ParametersView : public View {
     Q_OBJECT
 
@@ -69,6 +70,9 @@ public:
     /// Takes effect from the next answer on; can be undone.
     void chooseDecoder(const std::string& name);
 
+    /// The sampling of the next answer: a change waits for the end of the present one.
+    engine::SamplingOptions comingSampling();
+
     /// Shows or hides how the decoder works, when it helps and when it does not.
     void setExplained(bool isExplained);
 
@@ -97,9 +101,11 @@ private:
     void showDecoder();
     void showExplanation();
     void showValues();
+
+    const NextDecoder& next() const { return context().bridge.nextDecoder(); }
+
     engine::SettingValues usersSettings() const;
     engine::SamplingOptions usersSampling() const;
-    engine::SamplingOptions comingSampling();
     void showNotes();
     void showSwift();
     void changeSetting(SettingRow* row, const engine::SettingValue& value);
@@ -119,6 +125,7 @@ private:
     ColumnScroll* m_scroll = nullptr;
     QComboBox* m_decoderBox = nullptr;
     SegmentedControl* m_levels = nullptr;
+    QLabel* m_waiting = nullptr; ///< that the decoder waits
     QLabel* m_summary = nullptr;
     QToolButton* m_howItWorks = nullptr;
     QLabel* m_explanation = nullptr;

@@ -85,6 +85,7 @@ HistoryView::HistoryView(const ViewContext& viewContext, QWidget* parent)
         leaveGonePlace();
         playOn();
     });
+    connect(this, &View::frozenChanged, this, &HistoryView::followFreezing);
     connect(&theme(), &Theme::changed, this, &HistoryView::styleParts);
     styleParts();
     updateAll();
@@ -142,11 +143,36 @@ void HistoryView::styleParts() {
 
 QSize HistoryView::sizeHint() const { return {theme().scaled(720), theme().scaled(300)}; }
 
-int HistoryView::count() const { return static_cast<int>(store().search().bestSets().size()); }
+int HistoryView::newestCount() const {
+    return static_cast<int>(store().search().bestSets().size());
+}
+
+/// Of the columns that can be reached.
+int HistoryView::count() const {
+    return isFrozen() ? static_cast<int>(m_columns->columns().size()) : newestCount();
+}
+
+/// A frozen column may be of a search that is gone by now.
+bool HistoryView::isStillThere(int index) const {
+    if (!isFrozen())
+        return true;
+    const auto place = static_cast<std::size_t>(index);
+    const std::vector<HistoryColumn> newest = historyColumns(store().search());
+    const HistoryColumn& frozen = m_columns->columns()[place];
+    return place < newest.size() && newest[place].step == frozen.step &&
+           newest[place].skipped == frozen.skipped;
+}
 
 int HistoryView::current() const {
     const auto index = selection().historyIndex();
     return index && *index >= 0 && *index < count() ? *index : count() - 1;
+}
+
+/// The picture is brought to the moment of the table.
+void HistoryView::followFreezing(bool isFrozen) {
+    showColumns();
+    m_frozen = isFrozen ? newestTable() : FigureTable();
+    updateAll();
 }
 
 void HistoryView::refreshView(Topics changed) {
@@ -162,17 +188,22 @@ void HistoryView::leaveGonePlace() {
     if (isOtherTask)
         m_task = store().search().task();
     const auto index = selection().historyIndex();
-    if (!index || (!isOtherTask && *index < count()))
+    if (!index || (!isOtherTask && *index < newestCount()))
         return;
-    selection().setHistoryIndex(std::nullopt);
-    context().bridge.markChanged(Topic::Selection);
+    select(std::nullopt);
+}
+
+void HistoryView::showColumns() {
+    const BestSet* newest = store().search().current();
+    m_columns->setColumns(historyColumns(store().search()),
+                          newest == nullptr ? 0 : newest->change.plan.layerCount);
+    m_trials = store().search().countedTrials();
 }
 
 void HistoryView::updateAll() {
     leaveGonePlace();
-    const BestSet* newest = store().search().current();
-    m_columns->setColumns(historyColumns(store().search()),
-                          newest == nullptr ? 0 : newest->change.plan.layerCount);
+    if (!isFrozen())
+        showColumns();
     m_columns->setCurrent(count() > 0 ? std::optional(current()) : std::nullopt);
     {
         const QSignalBlocker blocker(m_slider);
@@ -201,10 +232,11 @@ void HistoryView::updateInfo() {
     const auto place = static_cast<std::size_t>(current());
     const HistoryColumn& column = m_columns->columns()[place];
     setBadge(isBack ? tr("step %1").arg(column.step) : newestBadge());
-    setSubtitle(ofTask(store().search(), tr("one column each time the best set changed")));
+    if (!isFrozen())
+        setSubtitle(ofTask(store().search(), tr("one column each time the best set changed")));
     m_info->setText(tr("Step %1 of %2 · %3 · change %4 of %5")
                         .arg(QString::number(column.step),
-                             QString::number(store().search().countedTrials()),
+                             QString::number(m_trials),
                              columnWords(column),
                              QString::number(current() + 1),
                              QString::number(count())));
@@ -223,8 +255,10 @@ void HistoryView::updateEmpty() {
                                                : columns + QLatin1Char(' ') + offer.reason);
 }
 
-/// The store may have columns by now that are not shown yet.
+/// The store may have columns by now that are not shown yet. A frozen offer that was taken has no
+/// more to say.
 void HistoryView::useSearch() {
+    setFrozen(false);
     m_problem = useSearchingDecoder(store(), m_choices);
     updateAll();
 }
@@ -233,15 +267,21 @@ void HistoryView::goTo(int index) {
     if (count() == 0)
         return;
     const int place = std::clamp(index, 0, count() - 1);
-    selection().setHistoryIndex(place == count() - 1 ? std::nullopt : std::optional(place));
-    context().bridge.markChanged(Topic::Selection);
+    if (isStillThere(place))
+        select(place == newestCount() - 1 ? std::nullopt : std::optional(place));
     updateAll();
 }
 
 void HistoryView::goToLive() {
     setPlaying(false);
-    goTo(count() - 1);
+    select(std::nullopt);
+    updateAll();
     m_slider->setFocus();
+}
+
+void HistoryView::select(std::optional<int> index) {
+    selection().setHistoryIndex(index);
+    context().bridge.markChanged(Topic::Selection);
 }
 
 void HistoryView::setPlaying(bool isPlaying) {
@@ -263,7 +303,9 @@ void HistoryView::playOn() {
         setPlaying(false);
 }
 
-FigureTable HistoryView::table() const {
+FigureTable HistoryView::table() const { return isFrozen() ? m_frozen : newestTable(); }
+
+FigureTable HistoryView::newestTable() const {
     FigureTable made;
     made.header = {tr("Search step"),
                    tr("Time in s"),

@@ -14,7 +14,8 @@ class LiveLabel;
 class TransportButton;
 
 /// The best sets of the search, a column for each change, with a slider that selects the time shown
-/// by all views. Thread: UI.
+/// by all views. While it is frozen, picture and table are those of that moment; the slider moves
+/// among its columns. Thread: UI.
 class HistoryView : public View {
     Q_OBJECT
 
@@ -44,15 +45,21 @@ protected:
 private:
     void build();
     void styleParts();
+    void followFreezing(bool isFrozen);
+    FigureTable newestTable() const;
     void leaveGonePlace();
+    void showColumns();
     void updateAll();
     void updateInfo();
     void updateEmpty();
     void useSearch();
     void goTo(int index);
     void goToLive();
+    void select(std::optional<int> index);
     void playOn();
+    int newestCount() const;
     int count() const;
+    bool isStillThere(int index) const;
     int current() const;
 
     PendingChanges m_choices; // of the decoder
@@ -66,8 +73,10 @@ private:
     LiveLabel* m_reason = nullptr; // why there is no column
     QPushButton* m_backToLive = nullptr;
     QPushButton* m_useSearch = nullptr;
-    std::string m_task; // whose history is shown
-    QString m_problem;  // with choosing the decoder that searches
+    std::string m_task;   // of the search, whose places can be selected
+    FigureTable m_frozen; // the table at the moment of freezing
+    int m_trials = 0;     // search steps of what is shown
+    QString m_problem;    // with choosing the decoder that searches
     bool m_isPlaying = false;
     int m_ticks = 0;
 };

@@ -49,10 +49,10 @@ SublayerFacts LayerMapView::factsOf(const Cell& cell) const {
                           : (skips ? tr("The %1 skips it too.") : tr("The %1 keeps it too.")))
                 .arg(state.referenceName);
     }
-    const SearchLog& search = store().search();
-    if (cell.layer < search.layerCount())
-        facts.scores = cell.kind == Sublayer::Attention ? search.attention(cell.layer)
-                                                        : search.mlp(cell.layer);
+    const auto scores = m_scores.find(cell.kind);
+    if (const auto layer = static_cast<std::size_t>(cell.layer);
+        scores != m_scores.end() && layer < scores->second.size())
+        facts.scores = scores->second[layer];
     if (look.isSkipped)
         facts.savedMs = savedMsPerSublayer(store());
     return facts;

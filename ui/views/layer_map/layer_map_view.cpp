@@ -186,6 +186,12 @@ void LayerMapView::updateMap() {
             state.referenceName = tr("live set");
         }
     }
+    m_scores.clear();
+    const SearchLog& search = store().search();
+    for (int layer = 0; layer < search.layerCount(); ++layer) {
+        m_scores[Sublayer::Attention].push_back(search.attention(layer));
+        m_scores[Sublayer::Mlp].push_back(search.mlp(layer));
+    }
     const bool pinsDraftLayer = m_pinnedCell && m_model.state().isDraftLayer(m_pinnedCell->layer);
     m_model.setState(state);
     if (m_pinnedCell && state.isDraftLayer(m_pinnedCell->layer) != pinsDraftLayer) {

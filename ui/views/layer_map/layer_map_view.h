@@ -9,6 +9,9 @@
 
 #include <QPointer>
 
+#include <map>
+#include <vector>
+
 class QGridLayout;
 class QLabel;
 class QPushButton;
@@ -85,7 +88,8 @@ private:
     ManualSet m_manual;
     SkipSetActions* m_actions;
     LayerMapModel m_model;
-    QString m_message;                 // result of the last change
+    std::map<Sublayer, std::vector<SublayerScores>> m_scores; // [layer] of the state in the model
+    QString m_message;                                        // result of the last change
     std::optional<int> m_messageIndex; // of the history, when the notice was set
     QString m_finding;
     bool m_isFinding = false;

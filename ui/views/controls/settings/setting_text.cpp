@@ -122,17 +122,6 @@ QString ratioNotes(const RunStore& store) {
     return inUse.isEmpty() ? ratioNote(store) : ratioNote(store) + QLatin1Char('\n') + inUse;
 }
 
-/// Why a setting has no effect now.
-QString needNote(const RunStore& store, const std::string& name) {
-    const DecoderInfo* decoder = store.decoder();
-    const SettingInfo* setting = decoder != nullptr ? decoder->find(name) : nullptr;
-    if (setting == nullptr || hasEffect(*setting, store.settings()))
-        return {};
-    const SettingInfo& needed = *decoder->find(setting->needs.setting);
-    return tr("No effect now: needs %1 = %2.")
-        .arg(settingTitle(needed).whole(), shownValue(needed, setting->needs.value));
-}
-
 /// What 0 stands for with a model that a training has made for the decoder.
 QString tunedNote(const RunStore& store, const std::string& setting) {
     const double* value = numberIn(store.settings(), setting);
@@ -226,9 +215,19 @@ QString settingHelp(const SettingInfo& setting) {
     return text + QLatin1Char(' ') + effectSentence(setting.effect);
 }
 
+QString needNote(const DecoderInfo& decoder, const SettingValues& values, const std::string& name) {
+    const SettingInfo* setting = decoder.find(name);
+    if (setting == nullptr || hasEffect(*setting, values))
+        return {};
+    const SettingInfo& needed = *decoder.find(setting->needs.setting);
+    return tr("No effect now: needs %1 = %2.")
+        .arg(settingTitle(needed).whole(), shownValue(needed, setting->needs.value));
+}
+
 QString settingNote(const RunStore& store, const std::string& setting) {
-    if (const QString note = needNote(store, setting); !note.isEmpty())
-        return note;
+    if (store.decoder() != nullptr)
+        if (QString note = needNote(*store.decoder(), store.settings(), setting); !note.isEmpty())
+            return note;
     if (setting == "r")
         return ratioNotes(store);
     if (setting == "S")

@@ -35,6 +35,11 @@ QString settingHelp(const engine::SettingInfo& setting);
 /// locked". Empty if there is nothing to say.
 QString settingNote(const RunStore& store, const std::string& setting);
 
+/// Why a setting of a decoder with these values has no effect; empty if it has one.
+QString needNote(const engine::DecoderInfo& decoder,
+                 const engine::SettingValues& values,
+                 const std::string& setting);
+
 /// The value of this name, or null where there is none or it is of another kind.
 const double* numberIn(const engine::SettingValues& values, std::string_view name);
 const std::string* textIn(const engine::SettingValues& values, std::string_view name);
