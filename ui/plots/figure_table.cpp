@@ -29,7 +29,7 @@ QString readableCell(const QString& cell) {
 }
 
 QString csvCell(QString text) {
-    if (isNumber(text))
+    if (isNumber(text) && text == text.trimmed()) // a token may be a digit and a line's end
         return text;
     const bool isFormula = !text.isEmpty() && QStringLiteral("=+-@\t\r").contains(text.front());
     if (isFormula)

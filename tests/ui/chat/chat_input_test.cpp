@@ -133,6 +133,23 @@ private slots:
         QVERIFY(m_chat->defaults.ofNewChat().isEmpty()); // it has begun
     }
 
+    void theFolderOfAChatThatHasNotBegunOutlivesARestart() {
+        session().newChat();
+        session().setNewFolder(QStringLiteral("Thesis"));
+        restart();
+        QTRY_COMPARE(session().chat().record.folder, QStringLiteral("Thesis"));
+        session().followFolder(QStringLiteral("Thesis"), QStringLiteral("Work")); // renamed
+        session().beginOwnChat(QStringLiteral("a lesson's")); // which is in no folder
+        QCOMPARE(session().chat().record.folder, QString());
+        restart();
+        QTRY_COMPARE(session().chat().record.folder, QStringLiteral("Work"));
+        m_chat->loadModel();
+        session().send(QStringLiteral("hello"));
+        m_chat->count();
+        QCOMPARE(session().chat().record.folder, QStringLiteral("Work"));
+        QCOMPARE(m_chat->defaults.folderOfNewChat(), QString()); // it has begun
+    }
+
     void wordsThatCannotBeSentNowComeBack() {
         m_chat->loadModel();
         m_chat->engine->say(promptStarted(kFirstHiddenPrompt));

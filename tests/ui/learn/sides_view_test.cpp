@@ -363,6 +363,70 @@ private slots:
         QCOMPARE(asked().begin()->second.messages[0].content, std::string("count"));
     }
 
+    /// Its ids may be those of a model that was loaded before.
+    void aGivenQuestionWhoseChatIsNotShownIsAskedAsText() {
+        open(SidesForm::Split);
+        m_view->setQuestionMaker(
+            [](const QString&, MessageId) { return std::optional<ChatSession::Aside>(); });
+        ChatSession::Aside given;
+        given.text = QStringLiteral("count");
+        given.question = 5;
+        given.prompt.messages = {
+            {"user", "hi", {}}, {"assistant", "ho", {1, 2}}, {"user", "count", {}}};
+        m_view->setQuestion(given, true);
+        QVERIFY(asked().begin()->second.messages[1].tokens.empty());
+        QCOMPARE(asked().begin()->second.messages[1].content, std::string("ho"));
+    }
+
+    void theTokenThatIsToldIsTheOneThatIsOutlined() {
+        open(SidesForm::Check);
+        askFor(QStringLiteral("count"));
+        for (const SideRun::Place side : {SideRun::Left, SideRun::Right}) {
+            for (int i = 0; i < 9; ++i)
+                write(side, i, i + 1, std::to_string(i + 1), 1.0 + i); // the first is the closest
+            end(side);
+        }
+        auto* columns = m_view->findChild<SideColumns*>();
+        QTableView* calls = m_view->findChild<QTableView*>();
+        const auto isTold = [&](int token) {
+            return columns->token() == token &&
+                   m_view->subtitle() == (token < 0 ? QString() : columns->tokenInWords(token)) &&
+                   columns->accessibleDescription() == m_view->subtitle();
+        };
+        calls->selectRow(0);
+        QVERIFY2(isTold(0), qPrintable(m_view->subtitle()));
+        QTest::keyClick(columns, Qt::Key_End); // far from any close call
+        QVERIFY2(isTold(8), qPrintable(m_view->subtitle()));
+        calls->selectRow(0); // the same row once more
+        QVERIFY2(isTold(0), qPrintable(m_view->subtitle()));
+        m_view->ask();
+        QVERIFY2(isTold(-1), qPrintable(m_view->subtitle()));
+    }
+
+    void aFrozenPageKeepsItsMomentUntilItIsLiveOrAskedAgain() {
+        open(SidesForm::Check);
+        askFor(QStringLiteral("count"));
+        for (const SideRun::Place side : {SideRun::Left, SideRun::Right})
+            write(side, 0, 1, "one");
+        const QString moment = m_view->verdictText();
+        m_view->setFrozen(true);
+        for (const SideRun::Place side : {SideRun::Left, SideRun::Right}) {
+            write(side, 1, 2, " two");
+            end(side);
+        }
+        QVERIFY(!m_view->run().isRunning());
+        QCOMPARE(m_view->verdictText(), moment);
+        QVERIFY(button(QStringLiteral("Run again")) != nullptr);
+        m_view->setFrozen(false);
+        m_stage->bridge.tick();
+        QVERIFY2(m_view->verdictText().startsWith(QStringLiteral("Equal: 2 of 2 tokens.")),
+                 qPrintable(m_view->verdictText()));
+        m_view->setFrozen(true);
+        m_view->ask();
+        QVERIFY(!m_view->isFrozen());
+        QVERIFY(m_view->verdictText().startsWith(QStringLiteral("Both sides read the prompt.")));
+    }
+
     void eventsOfAnEarlierRunAreNotTaken() {
         open(SidesForm::Check);
         askFor(QStringLiteral("count"));

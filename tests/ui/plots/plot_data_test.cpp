@@ -37,6 +37,13 @@ private slots:
                  QByteArray("step,note\r\n1,plain\r\n2.5,\"a,\"\"b\"\"\nc\"\r\n"));
     }
 
+    void aNumberWithALineEndIsOneCellToo() {
+        FigureTable tokens;
+        tokens.header << QStringLiteral("token");
+        tokens.rows.push_back({QStringLiteral("7\n")});
+        QCOMPARE(toCsv(tokens), QByteArray("token\r\n\"7\n\"\r\n"));
+    }
+
     void csvDisarmsFormulasButKeepsNegativeNumbers() {
         const FigureTable table{{"a", "b"},
                                 {{"=1+2", "-3.5"}, {"+x", "-x"}, {"@x", "\tx"}, {"\rx", ""}}};

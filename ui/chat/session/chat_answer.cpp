@@ -313,6 +313,7 @@ void ChatSession::onFailed(const EngineFailed& failure) {
             onTooLong(failure, asked);
             return;
         }
+        showAnswersOf(asked.leaf);
     }
     if (isAnswer) {
         const RunningAnswer done = *std::exchange(m_answer, std::nullopt);

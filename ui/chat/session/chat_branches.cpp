@@ -76,6 +76,18 @@ void ChatSession::addBranch(MessageId beside, StoredMessage made, bool goesOn) {
         emit stateChanged();
 }
 
+/// A question that was to be answered once more, and is not, shows the answers that it has.
+void ChatSession::showAnswersOf(MessageId question) {
+    const StoredMessage* asked = message(question);
+    const MessageId newest = leafBehind(question);
+    if (asked == nullptr || asked->role != MessageRole::User || newest == question ||
+        m_chat.record.leafId != question)
+        return;
+    m_chat.record.leafId = newest;
+    m_store.setCurrentLeaf(m_chat.record.id, newest);
+    emit shown();
+}
+
 void ChatSession::editAnswer(MessageId id, const QString& text, bool goesOn) {
     const StoredMessage* old = message(id);
     if (old == nullptr || old->role != MessageRole::Assistant || text.trimmed().isEmpty() ||

@@ -192,11 +192,6 @@ bool ChatSession::leadTo(MessageId id) {
     return true;
 }
 
-void ChatSession::setNewFolder(const QString& folder) {
-    if (m_chat.record.id == 0)
-        m_chat.record.folder = folder;
-}
-
 void ChatSession::beginChatIfNew(const QString& firstWords) {
     if (m_chat.record.id != 0)
         return;
@@ -205,6 +200,8 @@ void ChatSession::beginChatIfNew(const QString& firstWords) {
         m_store.setDraft(0, {});
     if (!ownSettings().isEmpty())
         m_defaults.setOfNewChat({}); // they are of a chat that has begun
+    if (!m_chat.record.folder.isEmpty())
+        m_defaults.setFolderOfNewChat({});
     m_isDraftNew = !m_chat.draft.isEmpty();
     m_draftTimer.start(); // under the chat's own id
     m_chat.record.title = titleOf(firstWords);
@@ -213,12 +210,17 @@ void ChatSession::beginChatIfNew(const QString& firstWords) {
     m_chat.record.id = m_store.createChat(m_chat.record);
 }
 
-MessageId ChatSession::append(StoredMessage message) {
+/// Behind the leaf; nobody is told.
+void ChatSession::put(StoredMessage message) {
     message.chatId = m_chat.record.id;
     message.createdMs = QDateTime::currentMSecsSinceEpoch();
     message.id = m_isReplay ? m_chat.messages.size() + 1 : m_store.appendMessage(message);
     m_chat.record.leafId = message.id;
     m_chat.messages.push_back(std::move(message));
+}
+
+MessageId ChatSession::append(StoredMessage message) {
+    put(std::move(message));
     emit messageAdded(m_chat.record.leafId);
     return m_chat.record.leafId;
 }
@@ -318,7 +320,7 @@ void ChatSession::branchIntoNewChat(MessageId id) {
         StoredMessage copy = *each;
         copy.id = 0;
         copy.parentId = m_chat.record.leafId;
-        append(std::move(copy));
+        put(std::move(copy)); // a view that drew each of them would take long over a long chat
     }
     emit shown();
     emit stateChanged();
@@ -343,6 +345,8 @@ void ChatSession::answer(MessageId leaf, std::optional<SamplingOptions> sampling
         m_asked = asked;
         if (hasOwnSampling && m_bridge.send(ChangeSampling{users}))
             m_usersSampling = users; // the engine takes it once the answer has ended
+    } else {
+        showAnswersOf(leaf);
     }
     emit stateChanged();
 }
@@ -448,8 +452,9 @@ void ChatSession::stop() {
 bool ChatSession::stopEngine() {
     if (!isBusy())
         return false;
-    m_asked.reset();
     m_bridge.send(StopGeneration{0});
+    if (const auto asked = std::exchange(m_asked, std::nullopt))
+        showAnswersOf(asked->leaf);
     return true;
 }
 

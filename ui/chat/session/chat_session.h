@@ -59,6 +59,9 @@ public:
 
     bool isAnswering() const { return m_answer.has_value(); }
 
+    /// Whether an answer is being written, or counted before it: what it answers stays shown.
+    bool isBusy() const { return m_answer || m_asked; }
+
     SendObstacle obstacle(const QString& text) const;
 
     /// Whether the run's sampling is, for now, that of one answer.
@@ -78,8 +81,12 @@ public:
     /// Begins an empty chat at once; the new chat that has not begun goes on waiting.
     void beginOwnChat(const QString& firstWords);
 
-    /// The folder for the next new chat, which its first message creates.
+    /// The folder for the next new chat, which its first message creates. It waits for that as long
+    /// as the chat's settings do, also through a restart.
     void setNewFolder(const QString& folder);
+
+    /// A folder has another name now, also for the chat that has not begun.
+    void followFolder(const QString& folder, const QString& name);
     void openChat(ChatId id);
 
     /// Opens the chat on a branch with this message, and emits messageSought().
@@ -240,9 +247,6 @@ private:
         int firstStep = 0;  ///< likewise
     };
 
-    /// Whether an answer is being written, or counted before it: what it answers stays shown.
-    bool isBusy() const { return m_answer || m_asked; }
-
     /// What is sent from now on may reach another model than the one that is there.
     bool isLoading() const {
         return m_run.loading() != nullptr || m_bridge.pendingLoad() != nullptr;
@@ -275,7 +279,9 @@ private:
     MessageId leafBehind(MessageId id) const;
     bool isOnBranch(MessageId id) const;
     bool leadTo(MessageId id);
+    void put(StoredMessage message);
     MessageId append(StoredMessage message);
+    void showAnswersOf(MessageId question);
     void beginChatIfNew(const QString& firstWords);
     void answer(MessageId leaf, std::optional<engine::SamplingOptions> sampling = {});
     engine::SubmitPrompt makePrompt(std::vector<engine::PromptMessage> messages, int maxTokens);

@@ -95,8 +95,23 @@ void ChatSession::saveDraft() {
     m_store.setDraft(m_chat.record.id, m_chat.draft);
 }
 
-/// The settings of the last run's new chat and its unsent draft, unless the user is already
-/// writing. They wait while another chat is shown.
+void ChatSession::setNewFolder(const QString& folder) {
+    if (m_chat.record.id != 0 || m_isReplay)
+        return;
+    m_chat.record.folder = folder;
+    m_defaults.setFolderOfNewChat(folder);
+}
+
+void ChatSession::followFolder(const QString& folder, const QString& name) {
+    ChatRecord& waiting = m_chat.record.id == 0 ? m_chat.record : m_newChat.record;
+    if (folder.isEmpty() || waiting.folder != folder)
+        return;
+    waiting.folder = name;
+    m_defaults.setFolderOfNewChat(name);
+}
+
+/// The settings and the folder of the last run's new chat and its unsent draft, unless the user is
+/// already writing. They wait while another chat is shown.
 void ChatSession::showNewChat() {
     if (const AnswerSettings kept = m_defaults.ofNewChat(); !kept.isEmpty() && !m_isReplay) {
         putSettings(kept, m_newChat.record);
@@ -104,6 +119,11 @@ void ChatSession::showNewChat() {
             putSettings(kept, m_chat.record);
             emit stateChanged();
         }
+    }
+    if (const QString folder = m_defaults.folderOfNewChat(); !folder.isEmpty() && !m_isReplay) {
+        m_newChat.record.folder = folder;
+        if (m_chat.record.id == 0)
+            m_chat.record.folder = folder;
     }
     m_store.loadDraft(0, this, [this](const Draft& draft) {
         const bool isShown = m_chat.record.id == 0;

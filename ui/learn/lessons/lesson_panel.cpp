@@ -148,10 +148,10 @@ QWidget* LessonPanel::makeList() {
     rows->addWidget(own, 0, Qt::AlignLeft);
     rows->addStretch(1);
     connect(own, &QPushButton::clicked, this, &LessonPanel::fileAsked);
-    auto* scroll = new ColumnScroll;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidget(list);
-    return scroll;
+    m_list = new ColumnScroll;
+    m_list->setFrameShape(QFrame::NoFrame);
+    m_list->setWidget(list);
+    return m_list;
 }
 
 /// The step scrolls as a whole, so that neither its text nor an answer is ever cut off.
@@ -161,6 +161,7 @@ QWidget* LessonPanel::makeLesson() {
     m_progress = new LessonProgress(m_theme, m_player, lesson);
     m_scroll = new ColumnScroll(lesson);
     m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->installEventFilter(this);
     parts->addWidget(m_progress);
     parts->addWidget(m_scroll, 1);
     parts->addWidget(makeFoot());
@@ -219,7 +220,42 @@ void LessonPanel::fitText() {
 bool LessonPanel::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_text && event->type() == QEvent::Resize)
         QMetaObject::invokeMethod(this, &LessonPanel::fitText, Qt::QueuedConnection);
+    if (event->type() == QEvent::KeyPress &&
+        takesKey(*static_cast<QKeyEvent*>(event), watched == m_text))
+        return true;
     return QWidget::eventFilter(watched, event);
+}
+
+/// Page Down shows what there is more of the step, and then the next one; likewise Page Up. The
+/// text is as tall as it must be, so keys that would scroll it scroll the step.
+bool LessonPanel::takesKey(const QKeyEvent& event, bool isOfText) {
+    const bool hasOthers =
+        bool(event.modifiers() & ~Qt::KeyboardModifiers(Qt::KeypadModifier)); // Ctrl and so on
+    if (m_player.lesson() == nullptr || hasOthers)
+        return false;
+    QScrollBar& bar = *m_scroll->verticalScrollBar();
+    switch (event.key()) {
+    case Qt::Key_PageDown:
+        if (bar.value() < bar.maximum())
+            bar.triggerAction(QScrollBar::SliderPageStepAdd);
+        else
+            goOn();
+        return true;
+    case Qt::Key_PageUp:
+        if (bar.value() > bar.minimum())
+            bar.triggerAction(QScrollBar::SliderPageStepSub);
+        else
+            goBack();
+        return true;
+    case Qt::Key_Down:
+    case Qt::Key_Up:
+        if (isOfText)
+            bar.triggerAction(event.key() == Qt::Key_Down ? QScrollBar::SliderSingleStepAdd
+                                                          : QScrollBar::SliderSingleStepSub);
+        return isOfText;
+    default:
+        return false;
+    }
 }
 
 QWidget* LessonPanel::makeFoot() {
@@ -236,8 +272,7 @@ QWidget* LessonPanel::makeFoot() {
     row->addWidget(m_back);
     row->addWidget(m_place, 1);
     row->addWidget(m_next);
-    connect(
-        m_back, &QPushButton::clicked, this, [this] { m_player.goTo(m_player.stepIndex() - 1); });
+    connect(m_back, &QPushButton::clicked, this, &LessonPanel::goBack);
     connect(m_next, &QPushButton::clicked, this, &LessonPanel::goOn);
     return foot;
 }
@@ -252,6 +287,11 @@ void LessonPanel::begin(const Lesson& lesson) {
 void LessonPanel::showObstacle(const QString& title, const QString& why) {
     m_obstacle->setText(why.isEmpty() ? QString() : tr("%1: %2").arg(title, why));
     m_obstacle->setVisible(!why.isEmpty());
+    if (why.isEmpty())
+        return;
+    setAccessibleDescription(m_obstacle->text());
+    // It stands above all lessons, of which a later one was clicked; once it is laid out.
+    QTimer::singleShot(0, m_obstacle, [this] { m_list->ensureWidgetVisible(m_obstacle); });
 }
 
 QTextBrowser& LessonPanel::text() { return *m_text; }
@@ -259,6 +299,8 @@ QTextBrowser& LessonPanel::text() { return *m_text; }
 QString LessonPanel::reply() const { return m_reply->text(); }
 
 QString LessonPanel::obstacle() const { return m_obstacle->text(); }
+
+void LessonPanel::goBack() { m_player.goTo(m_player.stepIndex() - 1); }
 
 /// Behind the last step the next lesson follows.
 void LessonPanel::goOn() {
@@ -416,11 +458,9 @@ void LessonPanel::tellStep() {
 
 void LessonPanel::keyPressEvent(QKeyEvent* event) {
     const bool isLesson = m_player.lesson() != nullptr;
-    if (isLesson && event->key() == Qt::Key_PageDown)
-        goOn();
-    else if (isLesson && event->key() == Qt::Key_PageUp)
-        m_player.goTo(m_player.stepIndex() - 1);
-    else if (event->key() == Qt::Key_Escape)
+    if (takesKey(*event, true))
+        return;
+    if (event->key() == Qt::Key_Escape)
         isLesson ? m_player.leave() : emit closeAsked();
     else
         QWidget::keyPressEvent(event);

@@ -88,6 +88,8 @@ private:
     void showCheck();
     void showReply();
     void tellStep();
+    bool takesKey(const QKeyEvent& event, bool isOfText);
+    void goBack();
     void fillList();
     void goOn();
     const engine::Lesson* nextLesson() const; ///< null behind the last one
@@ -103,6 +105,7 @@ private:
     std::vector<QPushButton*> m_lessonButtons;
     std::vector<QLabel*> m_lessonNotes;
     LessonProgress* m_progress = nullptr;
+    ColumnScroll* m_list = nullptr;   ///< holds the lessons
     ColumnScroll* m_scroll = nullptr; ///< holds all of a step but the foot
     FormulaBrowser* m_text = nullptr;
     QPushButton* m_act = nullptr;

@@ -187,7 +187,7 @@ void LessonPlayer::follow() {
     lookAtFacts();
     const bool isNew = m_facts != factsBefore;
     const LessonVerdict before = m_verdict;
-    if (!m_chosen)
+    if (!m_chosen || isNew) // a reply has the numbers of now, as the question has
         judgeStep();
     if (isNew || wasBusy != isBusy() || before.sentence != m_verdict.sentence ||
         before.isRight != m_verdict.isRight)

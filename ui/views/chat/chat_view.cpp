@@ -310,7 +310,7 @@ void ChatView::showState() {
     const bool isReplay = obstacle == SendObstacle::Replay;
     m_input->setAnswering(m_session.isAnswering() && !isReplay);
     const bool canSend = m_session.obstacle(QStringLiteral("x")) == SendObstacle::None;
-    m_conversation->setBusy(m_session.isAnswering() || isReplay, canSend);
+    m_conversation->setBusy(m_session.isBusy() || isReplay, canSend);
     const ContextQuestion* question = m_session.contextQuestion();
     m_contextPanel->setVisible(question != nullptr);
     if (question != nullptr)
@@ -382,16 +382,20 @@ FigureTable ChatView::table() const {
     const StoredMessage* answer = lastAnswer();
     if (answer == nullptr)
         return table;
-    for (const TokenTrace& token : answer->tokens)
+    for (const TokenTrace& token : answer->tokens) {
+        const bool isDrafted = token.fact.rank >= 0;
+        const bool isOfModel = token.step != kChosenByUser;
         table.rows.push_back(
             {answer->text.mid(token.begin, token.end - token.begin),
              QString::number(token.id),
-             QString::fromUtf8(engine::tokenOriginName(token.fact.origin).data()),
-             token.fact.rank < 0 ? QString() : QString::number(token.fact.rank + 1),
-             QString::number(token.fact.draftProbability, 'f', 4),
+             isOfModel ? QString::fromUtf8(engine::tokenOriginName(token.fact.origin).data())
+                       : QString(),
+             isDrafted ? QString::number(token.fact.rank + 1) : QString(),
+             isDrafted ? QString::number(token.fact.draftProbability, 'f', 4) : QString(),
              QString::number(token.fact.targetProbability, 'f', 4),
              token.step < 0 ? QString() : QString::number(token.step + 1),
              decimalText(token.stepMs)});
+    }
     return table;
 }
 

@@ -168,13 +168,18 @@ void SpeedView::updateHeader() {
             told << tr("no c\u00A0=\u00A01\u00A0−\u00A0r, because not all drafts are made by "
                        "leaving layers out");
     }
-    const QString dot = QStringLiteral(" \u00B7 ");
-    m_reported = told.join(dot);
+    m_reported = told.join(QStringLiteral(" \u00B7 "));
     m_plot->setSummary(m_headline->text() + QChar(' ') + m_reported);
+    layOutDetail();
+}
+
+/// What fits beside the headline stands there, the rest below.
+void SpeedView::layOutDetail() {
     if (m_beside == nullptr) {
         m_detail->setText(m_reported);
         return;
     }
+    const QString dot = QStringLiteral(" \u00B7 ");
     const QString first = m_reported.section(dot, 0, 0);
     const bool fits =
         QFontMetrics(m_beside->textFont()).horizontalAdvance(first) <= m_beside->width();
@@ -185,6 +190,10 @@ void SpeedView::updateHeader() {
 void SpeedView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
     m_header->layout()->activate();
+    if (isFrozen()) { // its numbers stay those of its lines
+        layOutDetail();
+        return;
+    }
     updateHeader();
     updateReferences();
     m_plot->refresh();

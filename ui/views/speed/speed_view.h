@@ -54,6 +54,7 @@ private:
     void restyle();
     bool isWide() const;
     void updateHeader();
+    void layOutDetail();
     void updateReferences();
     void updatePoints();
     void feed(bool isAnew);

@@ -117,6 +117,27 @@ private slots:
         QVERIFY(buttonNamed(panel, QStringLiteral("Write a shorter message"))->isEnabled());
     }
 
+    /// The question comes unasked: a window on a small screen must not grow by it.
+    void theQuestionIsWholeInANarrowChatWithLargeText() {
+        m_theme.setTextPercent(150);
+        {
+            ContextPanel panel(m_theme);
+            panel.ask(question(200, 100));
+            const int width = m_theme.scaled(420);
+            QVERIFY2(panel.minimumSizeHint().width() <= width,
+                     qPrintable(QString::number(panel.minimumSizeHint().width())));
+            panel.resize(width, panel.heightForWidth(width));
+            panel.show();
+            for (int turn = 0; turn < 4; ++turn)
+                QCoreApplication::processEvents();
+            for (const QWidget* part : panel.findChildren<QWidget*>())
+                if (part->hasHeightForWidth())
+                    QVERIFY2(part->height() >= part->heightForWidth(part->width()),
+                             qPrintable(part->accessibleName()));
+        }
+        m_theme.setTextPercent(100);
+    }
+
     void theQuestionCanBeLeft() {
         ContextPanel panel(m_theme);
         panel.ask(question(2, 1));

@@ -89,13 +89,16 @@ private slots:
         converse("count");
         const MessageId whole = lastCard().message().id;
         const auto rows = [this] { return m_view->table().rows; };
-        QCOMPARE(rows()[0][3], QString()); // not drafted
+        for (const int column : {3, 4})             // rank and probability in the draft
+            QCOMPARE(rows()[0][column], QString()); // not drafted
         QCOMPARE(rows()[1][3], QStringLiteral("1"));
+        QVERIFY(!rows()[1][4].isEmpty());
         QCOMPARE(rows()[0][6], QStringLiteral("1"));
         QCOMPARE(rows()[3][6], QStringLiteral("2"));
         m_chat->session->branchAt(whole, 1, {40, "uno", 0.05});
         m_chat->count();
-        QCOMPARE(rows()[1][6], QString()); // chosen by the user
+        for (const int column : {2, 6})             // origin and step
+            QCOMPARE(rows()[1][column], QString()); // chosen by the user
     }
 
     void theColumnFollowsTheTextSize() {
@@ -178,6 +181,20 @@ private slots:
         m_view->regenerateLast();
         QCOMPARE(m_chat->engine->sent.size(), sent);
         QCOMPARE(m_view->conversation().cards().size(), std::size_t(2));
+    }
+
+    /// Branches that are made then would be refused.
+    void whileAQuestionIsOnItsWayNoBranchIsOffered() {
+        m_chat->loadModel();
+        converse("first");
+        const QAbstractButton* edit =
+            buttonNamed(lastCard(), QStringLiteral("Edit the answer in a new branch"));
+        QVERIFY(edit->isEnabled());
+        type("second"); // whose answer has not begun
+        QVERIFY(!edit->isEnabled());
+        m_chat->count();
+        m_chat->answer();
+        QVERIFY(edit->isEnabled());
     }
 
     void duringASearchNothingIsAskedAgain() {

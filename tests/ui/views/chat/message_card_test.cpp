@@ -266,6 +266,16 @@ private slots:
         QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
         QCOMPARE(edited.count(), 0);
         QVERIFY(!card.body().isVisible());
+        for (const char* name : {"Keep and continue", "Keep as a new branch"}) {
+            const QAbstractButton* keep = nullptr; // of the newest editor
+            for (const QAbstractButton* each : card.findChildren<QAbstractButton*>())
+                keep = each->text() == QLatin1String(name) ? each : keep;
+            for (const bool isBusy : {true, false, true}) {
+                card.setBusy(isBusy, !isBusy);
+                QCOMPARE(keep->isEnabled(), !isBusy);
+                QCOMPARE(keep->toolTip().isEmpty(), !isBusy);
+            }
+        }
         card.setBusy(false, true);
         QTest::keyClick(editor, Qt::Key_Return, Qt::ControlModifier);
         QCOMPARE(edited.count(), 1);

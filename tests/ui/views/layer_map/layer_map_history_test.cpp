@@ -344,6 +344,51 @@ private slots:
         QCOMPARE(m_view->columns().columns().size(), std::size_t(1));
     }
 
+    void aFrozenHistoryHasTheTableOfItsPicture() {
+        search(3);
+        const int step = m_view->columns().columns().back().step;
+        m_view->setFrozen(true);
+        m_run->tryPlan(m_run->plan({4}, {4}), "random", 29, true);
+        m_run->tryPlan(m_run->plan({3}, {4}), "random", 30, true);
+        m_run->bridge->tick();
+        QCOMPARE(m_view->columns().columns().size(), std::size_t(4));
+        QCOMPARE(m_view->table().rows.size(), std::size_t(4));
+        QCOMPARE(m_view->table().rows.back().front(), QString::number(step));
+        key(Qt::Key_Left); // moves among what is shown
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(2));
+        key(Qt::Key_End); // the newest of those is in the past by now
+        QCOMPARE(m_run->selection.historyIndex(), std::optional(3));
+        QCOMPARE(m_view->columns().columns().size(), std::size_t(4));
+        m_view->setFrozen(false);
+        QCOMPARE(m_view->columns().columns().size(), std::size_t(6));
+        QCOMPARE(m_view->table().rows.size(), std::size_t(6));
+    }
+
+    void aFrozenLayerMapHasTheTrialsOfItsPicture() {
+        LayerMapView map(m_run->context());
+        map.show();
+        search(3);
+        const QString trials = map.table().rows.front()[6];
+        map.setFrozen(true);
+        m_run->tryPlan(m_run->plan({4}, {4}), "random", 30, true);
+        m_run->bridge->tick();
+        QCOMPARE(map.table().rows.front()[6], trials);
+        map.setFrozen(false);
+        m_run->bridge->tick();
+        QVERIFY(map.table().rows.front()[6] != trials);
+    }
+
+    void aFrozenColumnOfASearchThatIsGoneLeadsNowhere() {
+        search(3);
+        m_view->setFrozen(true);
+        m_run->engine->say(engine::DecoderChosen{searchingDecoderInfo(), searchingSettings()});
+        m_run->install(m_run->plan({2}, {3}), "start");
+        m_run->bridge->tick();
+        key(Qt::Key_Home);
+        QCOMPARE(m_run->selection.historyIndex(), std::optional<int>());
+        QCOMPARE(m_view->table().rows.size(), std::size_t(4));
+    }
+
     /// A recording of others may say anything.
     void tipsShowTheNameOfAKindAsItIs() {
         m_run->begin();

@@ -83,6 +83,24 @@ private slots:
         QCOMPARE(m_view->round(), 0);
     }
 
+    /// Freezing keeps the round, whatever is answered meanwhile.
+    void aFrozenRoundIsWalkedThroughToo() {
+        showRound();
+        m_view->setFrozen(true);
+        m_view->goOn();
+        QCOMPARE(m_view->scene()->stop, 1);
+        const int ticks =
+            static_cast<int>(SlowMotionView::kMoveMs / EngineBridge::kTickMs) + 2; // at speed 1
+        for (int i = 0; i < ticks; ++i)
+            m_stage->bridge.tick();
+        QCOMPARE(m_view->scene()->part, 1.0);
+        m_stage->tell(promptStarted(2));
+        m_stage->tell(draftStep(2, 0, {" g", " h"}, 1, " i"));
+        m_stage->settle();
+        QCOMPARE(m_view->promptId(), std::uint64_t{1});
+        QCOMPARE(m_view->scene()->stop, 1);
+    }
+
     void theTimeOfTheSearchIsToldApartFromTheRound() {
         StepFinished step = draftStep(1, 0, {" a", " b"}, 1, " c");
         step.draftMs = 10.0;

@@ -41,6 +41,30 @@ private slots:
         QVERIFY(view.detail().contains("this chat 1.33×"));
     }
 
+    /// As when a dock beside it is made narrower: its curve stays as it is, too.
+    void aFrozenViewKeepsItsNumbersInAnotherSize() {
+        ShownSpeed shown;
+        auto& [stage, view] = shown;
+        sayBaseline(stage);
+        sayAnswer(stage);
+        stage.settle();
+        const QString headline = view.headline();
+        const QString detail = view.detail();
+        view.setFrozen(true);
+        for (int i = 0; i < 20; ++i) {
+            engine::StepFinished slow = draftStep(1, 100 + i, {"a"}, 1, "b");
+            slow.verifyMs = 20.0 * kPlainStepMs;
+            stage.say(slow);
+        }
+        view.resize(view.width() + 8, view.height());
+        stage.settle();
+        QCOMPARE(view.headline(), headline);
+        QCOMPARE(view.detail(), detail);
+        view.setFrozen(false);
+        stage.settle();
+        QVERIFY(view.headline() != headline);
+    }
+
     /// Behind a pause of more than a minute, until two plain steps are made.
     void whileVanillaIsMeasuredAgainTheAxisStays() {
         ShownSpeed shown;

@@ -49,6 +49,7 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     , m_page(new Page)
     , m_column(new QVBoxLayout)
     , m_earlier(new QPushButton(tr("Show earlier messages"), m_page))
+    , m_later(new QPushButton(tr("Show later messages"), m_page))
     , m_toEnd(new QPushButton(tr("Go to the newest text"), this))
     , m_details(new TokenDetails(theme, this)) {
     setWidgetResizable(true);
@@ -69,15 +70,19 @@ ConversationView::ConversationView(const Theme& theme, QWidget* parent)
     column->setAttribute(Qt::WA_StaticContents);
     m_column->setContentsMargins(0, theme.scaled(12), 0, theme.scaled(12));
     m_column->setSpacing(theme.scaled(12));
-    m_earlier->setProperty("kind", "link");
-    m_column->addWidget(m_earlier, 0, Qt::AlignHCenter);
+    for (QPushButton* more : {m_earlier, m_later}) {
+        more->setProperty("kind", "link");
+        m_column->addWidget(more, 0, Qt::AlignHCenter);
+    }
+    m_later->hide();
     m_column->addStretch();
     setWidget(m_page);
     m_details->hide();
     m_toEnd->setProperty("form", "small");
     m_toEnd->hide();
     connect(m_earlier, &QPushButton::clicked, this, &ConversationView::showEarlier);
-    connect(m_toEnd, &QPushButton::clicked, this, &ConversationView::scrollToEnd);
+    connect(m_later, &QPushButton::clicked, this, &ConversationView::showLater);
+    connect(m_toEnd, &QPushButton::clicked, this, &ConversationView::goToEnd);
     connect(m_details, &TokenDetails::closeRequested, this, &ConversationView::unpin);
     connect(m_details, &TokenDetails::branchAsked, this, [this](const engine::TokenChoice& choice) {
         if (m_detailsCard == nullptr)
@@ -118,7 +123,7 @@ void ConversationView::onRangeChanged() {
 void ConversationView::onScrolled(int value) {
     m_keptFromEnd.reset();
     m_sought = 0;
-    m_isAtEnd = value >= verticalScrollBar()->maximum() - kEndTolerance;
+    m_isAtEnd = m_leftOut == 0 && value >= verticalScrollBar()->maximum() - kEndTolerance;
     showButton(*m_toEnd, !m_isAtEnd);
     if (m_details->isPinned())
         placeDetails();
@@ -129,12 +134,31 @@ void ConversationView::onScrolled(int value) {
 /// They are inserted above the visible text, which stays where it is.
 void ConversationView::showEarlier() {
     const int fromEnd = verticalScrollBar()->maximum() - verticalScrollBar()->value();
-    showMessages(m_chat, m_shownCount + kMessagesShown);
+    const auto laidOut = static_cast<qsizetype>(m_cards.size()); // new ones, too
+    showMessages(m_chat, std::max(m_shownCount, laidOut) + kMessagesShown);
     m_keptFromEnd = fromEnd;
+}
+
+/// They come below the last one that was there, which goes to the top of the view.
+void ConversationView::showLater() {
+    const qsizetype more = std::min(m_leftOut, kMessagesShown);
+    const MessageId last = m_cards.empty() ? 0 : m_cards.back()->message().id;
+    m_leftOut -= more;
+    showMessages(m_chat, m_shownCount + more);
+    m_sought = last;
+    scrollToSought();
+}
+
+void ConversationView::goToEnd() {
+    if (m_leftOut > 0)
+        showChat(m_chat);
+    else
+        scrollToEnd();
 }
 
 void ConversationView::showChat(const Chat& chat) {
     m_isAtEnd = true;
+    m_leftOut = 0;
     m_keptFromEnd.reset();
     m_sought = 0;
     showMessages(chat, kMessagesShown);
@@ -146,9 +170,12 @@ void ConversationView::showMessage(MessageId id) {
     const auto found = std::ranges::find(branch, id, &StoredMessage::id);
     if (found == branch.end())
         return;
-    const qsizetype count = branch.end() - found;
-    if (count > m_shownCount)
-        showMessages(m_chat, count);
+    const qsizetype behind = branch.end() - found - 1;
+    const bool isLaidOut = behind >= m_leftOut && behind < m_leftOut + m_shownCount;
+    if (card(id) == nullptr && !isLaidOut) {
+        m_leftOut = std::max<qsizetype>(0, behind - kMessagesShown * 3 / 4);
+        showMessages(m_chat, kMessagesShown);
+    }
     m_sought = id;
     scrollToSought();
     if (MessageCard* shown = card(id))
@@ -171,6 +198,7 @@ void ConversationView::showMessages(const Chat& chat, qsizetype count) {
         setFocus();
     m_chat = chat;
     m_shownCount = count;
+    m_isAtEnd = m_isAtEnd && m_leftOut == 0;
     unpin();
     const bool hasEdits = !editedText().isEmpty();
     for (MessageCard* card : std::exchange(m_cards, {})) {
@@ -191,9 +219,12 @@ void ConversationView::showMessages(const Chat& chat, qsizetype count) {
 
 void ConversationView::makeCards() {
     const QList<StoredMessage> branch = m_chat.currentBranch();
-    const qsizetype first = std::max<qsizetype>(0, branch.size() - m_shownCount);
+    const qsizetype end = std::max<qsizetype>(0, branch.size() - m_leftOut);
+    const qsizetype first = std::max<qsizetype>(0, end - m_shownCount);
     showButton(*m_earlier, first > 0);
-    for (qsizetype i = first; i < branch.size(); ++i)
+    showButton(*m_later, m_leftOut > 0);
+    showButton(*m_toEnd, !m_isAtEnd);
+    for (qsizetype i = first; i < end; ++i)
         makeCard(m_chat, branch[i]);
 }
 
@@ -229,7 +260,7 @@ MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& m
     auto* card = new MessageCard(m_theme, message, placeOf(chat, message), m_page);
     card->setShowsOrigin(m_showsOrigin);
     card->setBusy(m_isBusy, m_canAsk);
-    m_column->insertWidget(m_column->count() - 1, card);
+    m_column->insertWidget(m_column->indexOf(m_later), card);
     m_cards.push_back(card);
     connect(card, &MessageCard::copyAsked, this, &ConversationView::copyAsked);
     connect(card, &MessageCard::regenerateAsked, this, &ConversationView::regenerateAsked);
@@ -256,6 +287,10 @@ MessageCard* ConversationView::makeCard(const Chat& chat, const StoredMessage& m
 }
 
 void ConversationView::add(const Chat& chat, const StoredMessage& message) {
+    if (m_leftOut > 0 || m_cards.size() + m_added.size() >= kMostBeforeNew) {
+        showChat(chat); // its end, with the new message
+        return;
+    }
     m_chat = chat;
     m_isAtEnd = true;
     m_sought = 0;

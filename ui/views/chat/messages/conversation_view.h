@@ -21,14 +21,18 @@ namespace ui {
 class TokenDetails;
 
 /// The messages of the branch that is shown, in one column. It follows the text at its end until
-/// the reader scrolls away, and again when the reader comes back to the end. While it is hidden no
+/// the reader scrolls away, and again when the reader comes back to the end. Of a long chat only
+/// the messages around those that are read are laid out, others on request. While it is hidden no
 /// text is laid out; new text waits until it is shown.
 class ConversationView : public QScrollArea {
     Q_OBJECT
 
 public:
-    /// Older messages are laid out on request.
+    /// Of a chat that is opened; others are laid out on request.
     static constexpr qsizetype kMessagesShown = 40;
+
+    /// With more than so many, a new message leaves only the last kMessagesShown.
+    static constexpr std::size_t kMostBeforeNew = 120;
 
     explicit ConversationView(const Theme& theme, QWidget* parent = nullptr);
 
@@ -102,6 +106,8 @@ private:
     void catchUp();
     void showMessages(const Chat& chat, qsizetype count);
     void showEarlier();
+    void showLater();
+    void goToEnd();
     void showButton(QPushButton& button, bool isShown);
     void onRangeChanged();
     void onScrolled(int value);
@@ -117,6 +123,7 @@ private:
     QWidget* m_page;
     QVBoxLayout* m_column;
     QPushButton* m_earlier;
+    QPushButton* m_later;
     QPushButton* m_toEnd;
     TokenDetails* m_details;
     Chat m_chat;
@@ -127,10 +134,11 @@ private:
     std::map<MessageId, QString> m_editedAnswers; ///< whose cards were removed meanwhile
     bool m_hasCards = true; ///< false after showChat() was called while hidden
     qsizetype m_shownCount = kMessagesShown;
+    qsizetype m_leftOut = 0; ///< newest messages, behind those that are laid out
     bool m_showsOrigin = true;
     bool m_isBusy = false;
     bool m_canAsk = true;
-    bool m_isAtEnd = true;
+    bool m_isAtEnd = true;   ///< of the chat, not only of what is laid out
     bool m_onlyGrew = false; ///< since the last layout, a message; its own size stayed
     MessageId m_sought = 0;  ///< stays at the top while the cards around it get their heights
     std::optional<int> m_keptFromEnd; ///< pixels from the end that stay in view above new messages

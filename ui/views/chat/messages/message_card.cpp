@@ -219,6 +219,14 @@ void MessageCard::setBusy(bool isBusy, bool canAsk) {
         button->setEnabled(!isBusy);
     for (QAbstractButton* button : m_asking)
         button->setEnabled(canAsk);
+    showKeeping();
+}
+
+void MessageCard::showKeeping() {
+    for (QPushButton* button : m_keeping) {
+        button->setEnabled(!m_isBusy);
+        button->setToolTip(m_isBusy ? tr("Wait for the answer, or stop it (Esc).") : QString());
+    }
 }
 
 QString MessageCard::tokenText(int index) const {
@@ -269,10 +277,10 @@ void MessageCard::openEditor() {
             keepEdit(false);
         })->setProperty("kind", "primary");
     } else {
-        addEditChoice(tr("Keep and continue"), [this] {
-            keepEdit(true);
-        })->setProperty("kind", "primary");
-        addEditChoice(tr("Keep as a new branch"), [this] { keepEdit(false); });
+        m_keeping = {addEditChoice(tr("Keep and continue"), [this] { keepEdit(true); }),
+                     addEditChoice(tr("Keep as a new branch"), [this] { keepEdit(false); })};
+        m_keeping.front()->setProperty("kind", "primary");
+        showKeeping();
     }
     addEditChoice(tr("Cancel"), [this] { endEdit(); });
     row->addStretch();
@@ -296,6 +304,7 @@ void MessageCard::endEdit() {
     m_editorRow->deleteLater();
     m_editor = nullptr;
     m_editorRow = nullptr;
+    m_keeping.clear();
     m_body->show();
     m_actionRow->setVisible(!isUser());
     emit editEnded();

@@ -113,6 +113,7 @@ private:
     QPushButton* addEditChoice(const QString& text, std::function<void()> act);
     void showAttachments(QVBoxLayout& rows);
     void showState();
+    void showKeeping();
     void restyle();
 
     const Theme& m_theme;
@@ -130,6 +131,7 @@ private:
     std::vector<ActionButton> m_actions;
     std::vector<QToolButton*> m_changing;   ///< off while an answer is written
     std::vector<QAbstractButton*> m_asking; ///< off while the model cannot answer
+    std::vector<QPushButton*> m_keeping;    ///< of an answer's editor; off as m_changing
 };
 
 /// The marks that a body draws.

@@ -2,13 +2,13 @@
 #include "ui/views/chat/panels/context_panel.h"
 
 #include "ui/icons/icons.h"
+#include "ui/learn/lessons/wrapping_choice.h"
 #include "ui/shell/figure_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QRadioButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -22,15 +22,18 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
     , m_theme(theme)
     , m_icon(new QLabel(this))
     , m_title(new QLabel(this))
-    , m_newChat(new QRadioButton(this))
-    , m_dropOldest(new QRadioButton(this))
-    , m_cutMiddle(new QRadioButton(this))
+    , m_newChat(new WrappingChoice(this))
+    , m_dropOldest(new WrappingChoice(this))
+    , m_cutMiddle(new WrappingChoice(this))
     , m_continue(new QPushButton(tr("Continue"), this))
     , m_cancel(new QPushButton(tr("Write a shorter message"), this))
     , m_note(new QLabel(tr("You are asked once per chat. Nothing is cut without your "
                            "choice."),
                         this)) {
     setAccessibleName(tr("The context is full"));
+    // It comes in the middle of a chat, and must not widen the window.
+    for (QLabel* sentence : {m_title, m_note})
+        sentence->setWordWrap(true);
     m_newChat->setText(tr("Continue in a new chat with a summary \u00B7 this chat stays complete"));
     m_dropOldest->setText(tr("Drop the oldest messages"));
     m_cutMiddle->setText(tr("Cut the middle, keep the start"));
@@ -47,9 +50,9 @@ ContextPanel::ContextPanel(const Theme& theme, QWidget* parent)
     auto* buttons = new QHBoxLayout;
     buttons->addWidget(m_continue);
     buttons->addWidget(m_cancel);
-    buttons->addWidget(m_note);
     buttons->addStretch();
     rows->addLayout(buttons);
+    rows->addWidget(m_note);
     connect(m_continue, &QPushButton::clicked, this, [this] {
         if (m_newChat->isChecked())
             emit newChatChosen();

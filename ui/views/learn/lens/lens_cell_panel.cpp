@@ -70,7 +70,7 @@ LensCellPanel::LensCellPanel(const Theme& theme, const LensModel& model, QWidget
     : QWidget(parent)
     , m_theme(theme)
     , m_model(model)
-    , m_title(plainLabel(this))
+    , m_title(plainLabel(this, true))
     , m_subtitle(plainLabel(this, true))
     , m_best(new QTableWidget(0, 4, this))
     , m_branch(new QPushButton(tr("Branch"), this))
@@ -127,7 +127,8 @@ void LensCellPanel::showCell(std::optional<LensPlace> place) {
         return;
     }
     m_title->setText(
-        tr("\u201C%1\u201D, %2").arg(m_model.tokenText(place->token), depthText(place->depth)));
+        tr("\u201C%1\u201D, %2")
+            .arg(shortTokenText(m_model.tokenText(place->token)), depthText(place->depth)));
     m_subtitle->setText(tr("If the model stopped here, it would write"));
     fillBest();
     m_facts->setText(unbrokenFigures(factsText()));
@@ -211,10 +212,10 @@ void LensCellPanel::setObstacle(const QString& sentence) {
 void LensCellPanel::showChoice() {
     const auto chosen = choice();
     m_branch->setEnabled(chosen && m_obstacle.isEmpty());
-    m_branch->setText(
-        chosen ? tr("&Branch from \u201C%1\u201D")
-                     .arg(menuText(visibleTokenText(QString::fromStdString(chosen->text))))
-               : tr("This is what was written"));
+    m_branch->setText(chosen ? tr("&Branch from \u201C%1\u201D")
+                                   .arg(menuText(shortTokenText(
+                                       visibleTokenText(QString::fromStdString(chosen->text)))))
+                             : tr("This is what was written"));
     m_branch->setToolTip(
         m_obstacle.isEmpty()
             ? tr("Continues the answer with this token in a new branch of the chat.")

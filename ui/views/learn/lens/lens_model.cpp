@@ -24,6 +24,11 @@ QString depthText(int depth) {
         .arg(layerOfDepth(depth));
 }
 
+QString shortTokenText(const QString& token) {
+    constexpr qsizetype kMostLetters = 24;
+    return token.size() <= kMostLetters ? token : token.left(kMostLetters - 1) + u'\u2026';
+}
+
 bool LensModel::setAnswer(const LensAnswer& answer) {
     const bool isSameAnswer = answer.promptId == m_answer.promptId && tokenCount() > 0;
     const std::size_t known = m_answer.tokens.size();

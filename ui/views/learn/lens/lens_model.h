@@ -130,6 +130,10 @@ private:
 /// "after the MLP of layer 21", "after the embedding".
 QString depthText(int depth);
 
+/// A token's text within a sentence or on a button, which it must not widen: some tokens are rules
+/// of 64 dashes. Lists have all of it.
+QString shortTokenText(const QString& token);
+
 /// [tokens] the layer after which the draft that wrote a token left the network; -1: it did not, or
 /// no draft wrote it, or its round is no longer known.
 std::vector<int> exitsOf(const Answer& answer, const engine::RoundLog& rounds);

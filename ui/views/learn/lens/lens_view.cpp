@@ -471,7 +471,8 @@ void LensView::showAttention() {
         tr("Attention of layer %1 before \u201C%2\u201D: where each of %3 heads looks, over %4 "
            "tokens.")
             .arg(QString::number(read->layer),
-                 read->token < m_model.tokenCount() ? m_model.tokenText(read->token) : QString(),
+                 read->token < m_model.tokenCount() ? shortTokenText(m_model.tokenText(read->token))
+                                                    : QString(),
                  QString::number(read->heads.size()),
                  QString::number(read->texts.size())));
 }

@@ -292,8 +292,8 @@ void SideColumns::setToken(int token) {
             bar.setValue(top);
         else if (top + 2 * lineHeight() > bar.value() + viewport()->height())
             bar.setValue(top + 2 * lineHeight() - viewport()->height());
-        setAccessibleDescription(tokenInWords(m_token));
     }
+    setAccessibleDescription(line >= 0 ? tokenInWords(m_token) : QString());
     viewport()->update();
 }
 

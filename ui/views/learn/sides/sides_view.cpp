@@ -33,7 +33,6 @@ constexpr int kCallsSeen = 4;        ///< without scrolling
 constexpr int kWidthForOneRow = 860; ///< of the tools, pixels at 100 %
 constexpr int kHeightForLanes = 430; ///< of the page
 constexpr int kHeightForCalls = 560;
-constexpr QSize kLeastSize(340, 300);
 
 ViewInfo sidesInfo(SidesForm form) {
     if (form == SidesForm::Check)
@@ -108,8 +107,9 @@ SidesView::SidesView(const ViewContext& context, SidesForm form, QWidget* parent
             showRun();
     });
     connect(&m_run, &SideRun::stateChanged, this, [this] {
-        m_isDirty = false;
-        showRun();
+        m_isDirty = isFrozen(); // and shown when it is no longer
+        if (!m_isDirty)
+            showRun();
         showState();
         emit stateChanged();
     });
@@ -213,7 +213,7 @@ QWidget* SidesView::makeFoot() {
             this,
             [this](const QModelIndex& row) {
                 if (row.isValid() && row.row() < static_cast<int>(m_shownCalls.size()))
-                    m_columns->setToken(m_shownCalls[static_cast<std::size_t>(row.row())].position);
+                    outline(m_shownCalls[static_cast<std::size_t>(row.row())].position);
             });
     auto* row = new QHBoxLayout(m_keepRow);
     const auto add = [&](const QString& text, std::initializer_list<SideRun::Place> sides) {
@@ -336,15 +336,19 @@ void SidesView::ask() {
     const bool isGiven = m_given && m_given->text.simplified() == words;
     const auto made = isGiven ? m_maker(m_given->text, m_given->question) : m_maker(words, 0);
     m_asked = made ? *made : *m_given; // its chat may not be shown any more
-    if (!made)
+    if (!made) {
         m_asked.prompt.sampling = store().sampling();
+        for (PromptMessage& message : m_asked.prompt.messages)
+            message.tokens.clear(); // to another model, loaded meanwhile, they are other words
+    }
     m_model = QString::fromStdString(store().model()->model.name);
     // Two sides of one decoder are told apart.
     if (left->title == right->title) {
         left->title = tr("%1 (left)").arg(left->title);
         right->title = tr("%1 (right)").arg(right->title);
     }
-    m_columns->setToken(-1);
+    setFrozen(false); // what was asked for is seen
+    outline(-1);
     m_run.start(m_asked.prompt, {*left, *right});
 }
 
@@ -450,11 +454,16 @@ void SidesView::showState() {
 
 void SidesView::chooseToken(int token) {
     const auto row = std::ranges::find(m_shownCalls, token, &CloseCall::position);
-    if (row == m_shownCalls.end())
-        m_callTable->clearSelection();
-    else
+    m_callTable->selectionModel()->clear(); // so that every row can be chosen again
+    if (row != m_shownCalls.end())
         m_callTable->selectRow(static_cast<int>(row - m_shownCalls.begin()));
-    setSubtitle(m_columns->tokenInWords(token));
+    outline(token);
+}
+
+/// A token, or none, where all parts of the page show it.
+void SidesView::outline(int token) {
+    m_columns->setToken(token);
+    setSubtitle(token < 0 ? QString() : m_columns->tokenInWords(token));
 }
 
 void SidesView::keyPressEvent(QKeyEvent* event) {
@@ -467,10 +476,6 @@ void SidesView::resizeEvent(QResizeEvent* event) {
     View::resizeEvent(event);
     arrangeTools();
     giveRoom();
-}
-
-QSize SidesView::minimumSizeHint() const {
-    return {theme().scaled(kLeastSize.width()), theme().scaled(kLeastSize.height())};
 }
 
 void SidesView::paintEvent(QPaintEvent*) {

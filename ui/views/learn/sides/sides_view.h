@@ -72,7 +72,7 @@ public:
     QString verdictText() const;
 
     /// Smaller than its parts together: see giveRoom().
-    QSize minimumSizeHint() const override;
+    QSize minimumSizeHint() const override { return {theme().scaled(340), theme().scaled(300)}; }
 
     FigureTable table() const override { return sidesTable(m_run); }
 
@@ -116,6 +116,7 @@ private:
     void sizeCalls();
     void giveRoom();
     void chooseToken(int token);
+    void outline(int token);
     void keep(const std::vector<SideRun::Place>& sides);
     void restyle();
 

@@ -225,9 +225,11 @@ void SlowMotionView::setPlaying(bool isPlaying) {
     showScene();
 }
 
-/// With the bridge's ticks, so that nothing runs on a timer of its own, and nothing while hidden.
+/// With the bridge's ticks, so that nothing runs on a timer of its own, and nothing while hidden. A
+/// frozen view keeps its round, through which the user goes on.
 void SlowMotionView::advance() {
-    if (!m_scene || !isShowing())
+    const bool isSeen = isShowing() || (isFrozen() && isVisible());
+    if (!m_scene || !isSeen)
         return;
     const double ms = EngineBridge::kTickMs * m_transport->speed();
     if (m_scene->part < 1.0) {
