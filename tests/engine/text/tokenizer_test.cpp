@@ -262,7 +262,7 @@ private slots:
     }
 
     void whatIsNotSupportedIsNamed() {
-        QVERIFY(mentions(refusal(tiny::json("[]", R"({"type":"Precompiled"})")), "Precompiled"));
+        QVERIFY(mentions(refusal(tiny::json("[]", R"({"type":"Precompiled"})")), "charsmap"));
         QVERIFY(mentions(refusal(tiny::json("[]", "null", R"({"type":"UnicodeScripts"})")),
                          "UnicodeScripts"));
         QVERIFY(mentions(refusal(tiny::json("[]", "null", "null", R"({"type":"WordPiece"})")),

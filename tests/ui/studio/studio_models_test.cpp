@@ -199,6 +199,7 @@ private slots:
         studio().loadModel(m_stage->modelPath());
         studio().bridge().send(ChooseDecoder{"vanilla"}); // before it is there
         QTRY_COMPARE(loadedPath(), m_stage->modelPath().toStdString());
+        studio().session().newChat(); // the other one is full
         answer(QStringLiteral("abc"));
         QCOMPARE(lastAnswer().figures.decoderName, QStringLiteral("vanilla"));
     }
