@@ -227,6 +227,8 @@ void SwiftRunStreamTest::theTableNamesTasksAndBadLines() {
          {"left", "right", "all", "speedup", "accepted/drafted", "trials", "1 bad line and"})
         QVERIFY2(result.output.contains(part), result.output.constData());
     QVERIFY(result.errors.contains("line 3"));
+    const ProgramRun odd = stream("{\"prompt\":\"abc ab\",\"task\":\"two\\nlines\"}\n", {});
+    QVERIFY2(odd.output.contains("two?lines "), odd.output.constData()); // a task is one row
 }
 
 void SwiftRunStreamTest::aPromptThatDoesNotFitIsLeftOut() {

@@ -70,6 +70,7 @@ Result<void> reportRun(const RunFolder& folder, const Console& console) {
     const std::filesystem::path place = folder.path() / "report";
     ENGINE_TRY(const std::vector<FoundSkipSet> sets, foundSets(folder));
     ENGINE_TRY_DO(writeReport(place, result, recipeJson(folder.recipe()), sets));
+    ENGINE_TRY_DO(removeOutdated(place, folder.recipe(), result, sets));
     tellVerdict(result, console);
     if (!console.isJson())
         console.line(fmt::format("The report is {}.", (place / "report.html").string()));

@@ -209,22 +209,14 @@ void reportTask(const Console& console, const std::string& task, const std::stri
         console.line(fmt::format("{}: {}", readable(task), what));
 }
 
-/// Whether a file has the name that a library gives it, FINGERPRINT.json, and it is not this one's:
-/// another model may have as many layers, and its scores say nothing here.
-bool isOfAnotherModel(const std::filesystem::path& file, const ModelLibrary& library) {
-    const std::string name = file.stem().string();
-    const std::string& own = library.memory.fingerprint();
-    return name != own && name.size() == own.size() &&
-           name.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 /// Of a task that both know the better score stays, of equals ours.
 Result<void> merge(const LibraryOptions& options, ModelLibrary& library, const Console& console) {
     ENGINE_TRY(const SkipSetLibrary known, readNoting(library));
     SkipSetsByTask chosen;
     std::size_t leftOut = 0;
     for (const std::string& file : options.files) {
-        if (isOfAnotherModel(file, library)) {
+        ENGINE_TRY(const SkipSetLibrary owned, readSkipSetLibrary(file, 0)); // of any model
+        if (isOfAnotherModel(file, owned, library)) {
             ++leftOut;
             Console::note(fmt::format("[{} is left out: its skip sets are another model's.]",
                                       readable(file)));
@@ -243,7 +235,8 @@ Result<void> merge(const LibraryOptions& options, ModelLibrary& library, const C
     if (leftOut == options.files.size())
         return Error{ErrorCode::InvalidInput,
                      "No skip set was taken into the library.",
-                     fmt::format("The sets of this model are in files called {}.json.",
+                     fmt::format("The sets of this model are in files called {}.json. If an older "
+                                 "file was renamed, give it that name again.",
                                  library.memory.fingerprint())};
     ENGINE_TRY_DO(keep(library, chosen));
     for (const auto& [task, stored] : chosen) {
@@ -332,8 +325,10 @@ Result<void> import(const LibraryOptions& options, ModelLibrary& library, const 
 Result<void>
 exportSets(const LibraryOptions& options, ModelLibrary& library, const Console& console) {
     ENGINE_TRY(const SkipSetLibrary known, readNoting(library));
-    SkipSetLibrary chosen{
-        .sets = {}, .model = known.model, .layerCount = library.config.layerCount};
+    SkipSetLibrary chosen{.sets = {},
+                          .model = known.model,
+                          .layerCount = library.config.layerCount,
+                          .fingerprint = library.memory.fingerprint()};
     for (const auto& [task, stored] : known.sets)
         if (options.names.empty() || std::ranges::find(options.names, task) != options.names.end())
             chosen.sets.emplace(task, stored);

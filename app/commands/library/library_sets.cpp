@@ -30,11 +30,24 @@ Result<ModelLibrary> openLibrary(const ModelOptions& options) {
     ENGINE_TRY(ModelConfig config, files.config());
     ENGINE_TRY(const auto weights, files.weights());
     ENGINE_TRY(std::string fingerprint, modelFingerprint(config, *weights));
-    const int layerCount = config.layerCount;
-    SkipSetMemory memory(
-        defaultDataFolder(), std::move(fingerprint), layerCount, fileFactsOf(files, *weights).name);
+    std::string name = fileFactsOf(files, *weights).name;
+    SkipSetMemory memory(defaultDataFolder(), std::move(fingerprint), config.layerCount, name);
     TaskMemory tasks(memory);
-    return ModelLibrary{std::move(config), std::move(memory), std::move(tasks)};
+    return ModelLibrary{std::move(config), std::move(name), std::move(memory), std::move(tasks)};
+}
+
+bool isOfAnotherModel(const std::filesystem::path& file,
+                      const SkipSetLibrary& sets,
+                      const ModelLibrary& library) {
+    const std::string& own = library.memory.fingerprint();
+    if (!sets.fingerprint.empty())
+        return sets.fingerprint != own;
+    const std::string name = file.stem().string();
+    const bool isFingerprint = name.size() == own.size() &&
+                               name.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (isFingerprint)
+        return name != own;
+    return !sets.model.empty() && sets.model != library.name;
 }
 
 Result<NamedSet> namedSet(const ModelLibrary& library, const std::string& name) {

@@ -14,12 +14,20 @@ namespace app {
 /// The skip sets that are kept for a model, and what the prompts of its tasks look like.
 struct ModelLibrary {
     engine::ModelConfig config;
+    std::string name; ///< for people
     engine::SkipSetMemory memory;
     engine::TaskMemory tasks;
 };
 
 /// Errors: those of openModel and of reading its tensors.
 engine::Result<ModelLibrary> openLibrary(const ModelOptions& options);
+
+/// Whether the skip sets of a file were found for another model, which may have as many layers and
+/// whose scores say nothing here. What the file says counts; an older one says no fingerprint:
+/// there its name counts where it is a fingerprint, and else the name of the model, if it says one.
+bool isOfAnotherModel(const std::filesystem::path& file,
+                      const engine::SkipSetLibrary& sets,
+                      const ModelLibrary& library);
 
 /// A set that was named on the command line.
 struct NamedSet {

@@ -3,6 +3,7 @@
 
 #include "app/data/kept_drafts.h"
 #include "app/streams/counted.h"
+#include "engine/loading/files/readable_text.h"
 
 #include <fmt/format.h>
 
@@ -139,7 +140,7 @@ std::string StreamReport::table(const DataSummary& data, bool isIncomplete) cons
                     "r",
                     "search%");
     for (const auto& [task, sums] : m_byTask)
-        text += row(task, sums);
+        text += row(readable(task), sums);
     if (m_byTask.size() > 1)
         text += row("all", m_all);
     text += fmt::format("{} of {}; {} and {} were skipped.{}\n",

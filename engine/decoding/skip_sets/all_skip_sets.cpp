@@ -23,6 +23,13 @@ void addModel(AllSkipSets& all, const std::filesystem::path& file) {
             all.problems.push_back(library.error().message + ".");
         return;
     }
+    const std::string& owner = library.value().fingerprint;
+    if (!owner.empty() && owner != file.stem().string()) {
+        all.problems.push_back(
+            fmt::format("{} holds the skip sets of another model than the one it is named for.",
+                        file.string()));
+        return;
+    }
     ModelSkipSets model{.fingerprint = file.stem().string(),
                         .model = library.value().model,
                         .layerCount = library.value().layerCount};

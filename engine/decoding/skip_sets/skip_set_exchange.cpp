@@ -75,9 +75,27 @@ void takeEntry(ImportedSets& imports,
     take(imports, task, stored, layerCount);
 }
 
-Result<ImportedSets> fromMemory(const std::filesystem::path& path, int layerCount) {
+/// Whom a set belongs to that says so; `model` is its name for people, or empty.
+std::string foundForAnother(std::string_view what, std::string_view model, std::string_view owner) {
+    return fmt::format("\"{}\" is left out: it was found for another model ({}).",
+                       readable(what),
+                       readable(model.empty() ? owner : model));
+}
+
+Result<ImportedSets> fromMemory(const std::filesystem::path& path,
+                                int layerCount,
+                                const std::string& fingerprint,
+                                bool namesOthers) {
     ENGINE_TRY(SkipSetLibrary library, readSkipSetLibrary(path, layerCount));
-    ImportedSets imports{.sets = std::move(library.sets)};
+    const std::string& owner = library.fingerprint;
+    ImportedSets imports;
+    if (!owner.empty() && !fingerprint.empty() && owner != fingerprint) {
+        for (const auto& [task, stored] : library.sets)
+            if (namesOthers)
+                imports.leftOut.push_back(foundForAnother(task, library.model, owner));
+        return imports;
+    }
+    imports.sets = std::move(library.sets);
     for (const auto& [task, error] : library.unusable)
         imports.leftOut.push_back(error.message + ".");
     return imports;
@@ -93,7 +111,7 @@ Result<ImportedSets> readSkipSetImport(const std::filesystem::path& path,
     ENGINE_TRY(const JsonDocument document, readJsonFile(name, kFileLimits));
     const JsonValue root = document.root();
     if (isSkipSetLibrary(root))
-        return fromMemory(path, layerCount);
+        return fromMemory(path, layerCount, fingerprint, namesOthers);
     ImportedSets imports;
     if (root.contains("attention") || root.contains("mlp")) {
         ENGINE_TRY(const SkipSet set, readSkipSet(root, name));
@@ -113,9 +131,7 @@ Result<ImportedSets> readSkipSetImport(const std::filesystem::path& path,
                 imports, task, value, layerCount, fmt::format("{}, \"{}\"", name, readable(key)));
         else if (namesOthers)
             imports.leftOut.push_back(
-                fmt::format("\"{}\" is left out: it was found for another model ({}).",
-                            readable(task),
-                            readable(value["model"].asString().value_or(*owner))));
+                foundForAnother(task, value["model"].asString().value_or(""), *owner));
     }
     return imports;
 }

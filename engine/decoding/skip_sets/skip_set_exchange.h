@@ -19,9 +19,10 @@ struct ImportedSets {
 /// The sets of a file: the memory of skip sets of a model (with their scores), a collection in the
 /// published shape, whose entries' names become the tasks, or one set, whose task is the file's
 /// name without its ending. An entry of a collection may say more: its "task", how it was found, as
-/// in a memory, and the "fingerprint" of its model; that of another model than `fingerprint` is
-/// left out (empty = none is), and said to be if `namesOthers`. Errors: those of readJsonFile and
-/// readSkipSetLibrary; CorruptFile for a file of another shape.
+/// in a memory, and the "fingerprint" of its model, which a memory says for all its sets; those of
+/// another model than `fingerprint` are left out (empty = none is), and said to be if
+/// `namesOthers`. Errors: those of readJsonFile and readSkipSetLibrary; CorruptFile for a file of
+/// another shape.
 Result<ImportedSets> readSkipSetImport(const std::filesystem::path& path,
                                        int layerCount,
                                        const std::string& fingerprint = {},

@@ -37,6 +37,9 @@ public:
         ENGINE_TRY(library.layerCount, readHeader(root));
         if (const auto name = root["model"].asString(); name && name->size() <= kMaxNameBytes)
             library.model = *name;
+        if (const auto owner = root["fingerprint"].asString();
+            owner && owner->size() <= kMaxNameBytes)
+            library.fingerprint = *owner;
         const JsonValue tasks = root["tasks"];
         if (!tasks.isObject())
             return bad("it has no list of tasks", root);
@@ -200,8 +203,10 @@ Result<std::string> skipSetLibraryJson(const SkipSetLibrary& library) {
         fmt::format("{{\n\"format\": {},\n\"layers\": {},\n", kFormat, library.layerCount);
     if (isValidUtf8(library.model) && !library.model.empty())
         text += fmt::format("\"model\": {},\n", jsonString(library.model));
+    if (isValidUtf8(library.fingerprint) && !library.fingerprint.empty())
+        text += fmt::format("\"fingerprint\": {},\n", jsonString(library.fingerprint));
     text += "\"tasks\": {";
-    std::size_t values = 8;
+    std::size_t values = 10;
     bool isFirst = true;
     for (const auto& [task, stored] : library.sets) {
         text +=
@@ -239,7 +244,17 @@ SkipSetMemory SkipSetMemory::readOnly() const {
 Result<SkipSetLibrary> SkipSetMemory::all() const {
     auto library = readSkipSetLibrary(m_path, m_layerCount);
     if (!library && library.error().code == ErrorCode::NotFound)
-        return SkipSetLibrary();
+        return SkipSetLibrary{.sets = {}, .fingerprint = m_fingerprint};
+    if (!library)
+        return library;
+    std::string& owner = library.value().fingerprint;
+    if (!owner.empty() && owner != m_fingerprint)
+        return Error{ErrorCode::CorruptFile,
+                     fmt::format("{} holds the skip sets of another model than the one it is "
+                                 "named for",
+                                 m_path.string()),
+                     "Give the file its own name again, or remove it."};
+    owner = m_fingerprint;
     return library;
 }
 
@@ -330,7 +345,8 @@ Result<SkipSetChange> SkipSetMemory::change(const Work& work) {
     const SkipSetLibrary before = known ? std::move(known).value() : SkipSetLibrary();
     SkipSetLibrary after{.sets = before.sets,
                          .model = m_modelName.empty() ? before.model : m_modelName,
-                         .layerCount = m_layerCount};
+                         .layerCount = m_layerCount,
+                         .fingerprint = m_fingerprint};
     ENGINE_TRY_DO(work(after.sets));
     ENGINE_TRY(const std::string text, skipSetLibraryJson(after));
     SkipSetChange changed;

@@ -35,8 +35,9 @@ struct SkipSetLibrary {
     SkipSetsByTask sets;
     /// By task, each named in its sentence.
     std::vector<std::pair<std::string, Error>> unusable = {};
-    std::string model = {}; ///< its name for people; empty in older files
-    int layerCount = 0;     ///< of the model
+    std::string model = {};       ///< its name for people; empty in older files
+    int layerCount = 0;           ///< of the model
+    std::string fingerprint = {}; ///< of the model; empty in older files
 };
 
 /// Reads such a file of a model with so many layers; 0 = as many as the file says. Errors:
@@ -101,7 +102,7 @@ public:
     Result<std::optional<StoredSkipSet>> last() const;
 
     /// All sets by their tasks' names, and what cannot be used; nothing where there is no file.
-    /// Errors: as readSkipSetLibrary.
+    /// Errors: as readSkipSetLibrary; CorruptFile where the file says that it is another model's.
     Result<SkipSetLibrary> all() const;
 
     /// Stores the set of a task in place of its earlier one. Returns a note for the user, usually

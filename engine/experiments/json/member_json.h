@@ -210,10 +210,12 @@ private:
         if (!value.isObject())
             return fail(value, path, "must be an object");
         to.clear();
-        for (const auto& [name, member] : value.members())
+        for (const auto& [name, member] : value.members()) {
+            std::vector<std::string>& values = to[std::string(name)]; // also of an empty list
             for (const JsonValue item :
                  member.isArray() ? member.items() : std::vector<JsonValue>{member})
-                to[std::string(name)].push_back(typed(item, path + "." + std::string(name)));
+                values.push_back(typed(item, path + "." + std::string(name)));
+        }
     }
 
     std::string typed(JsonValue value, const std::string& path) {

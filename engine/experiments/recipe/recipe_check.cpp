@@ -54,6 +54,8 @@ public:
         }
         oneOf("verdict.kind", m_recipe.verdict.kind, kVerdicts);
         measure("verdict.measure", m_recipe.verdict.measure);
+        comparedVariant("verdict.variant", m_recipe.verdict.variant);
+        comparedVariant("verdict.against", m_recipe.verdict.against);
         if (m_fault)
             return std::move(*m_fault);
         return {};
@@ -214,6 +216,13 @@ private:
         need(m_variants.contains(name),
              member,
              fmt::format("names the variant {}, which there is not", name));
+    }
+
+    /// Also one that a list of values makes, as "swift gamma=16". The recipe of a run has only the
+    /// variants of its size.
+    void comparedVariant(const std::string& member, const std::string& name) {
+        if (!m_recipe.run && !name.empty() && name != "vanilla")
+            existingVariant(member, name.substr(0, name.find(' ')));
     }
 
     void checkView(const std::string& member,

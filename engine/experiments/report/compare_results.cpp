@@ -2,6 +2,7 @@
 #include "engine/experiments/report/compare_results.h"
 
 #include "engine/experiments/report/analysis/result_parts.h"
+#include "engine/experiments/report/write_report.h"
 #include "engine/experiments/run/run_folder.h"
 
 #include <fmt/format.h>
@@ -54,9 +55,23 @@ const ResultTable* tableOf(const ExperimentResult& result, const std::string& id
     return found == result.tables.end() ? nullptr : &*found;
 }
 
+/// The column of another table with the same heading; of several with one heading, that of the same
+/// place among them. Their number if there is none.
+std::size_t sameColumn(const ResultTable& own, std::size_t column, const ResultTable& other) {
+    const std::string& heading = own.columns[column];
+    auto place = std::count(
+        own.columns.begin(), own.columns.begin() + static_cast<std::ptrdiff_t>(column), heading);
+    for (std::size_t i = 0; i < other.columns.size(); ++i)
+        if (other.columns[i] == heading && place-- == 0)
+            return i;
+    return other.columns.size();
+}
+
 class ResultComparison {
 public:
     ResultTable compare(const ResultTable& before, const ResultTable& after) {
+        addColumns("A", before, after);
+        addColumns("B", after, before);
         ResultTable table{
             before.id, before.title, {"Row", "Number", "A", "B", "B / A", "Change"}, {}};
         const auto own = rowsByName(before);
@@ -112,6 +127,14 @@ public:
     const std::vector<std::string>& missing() const { return m_missing; }
 
 private:
+    /// Columns of numbers that one result alone has, as those of another version.
+    void addColumns(const char* owner, const ResultTable& own, const ResultTable& other) {
+        for (std::size_t i = 0; i < own.columns.size(); ++i)
+            if (hasValues(own, i) && sameColumn(own, i, other) == other.columns.size())
+                m_missing.push_back(fmt::format(
+                    "Only {} has the column \"{}\" of \"{}\".", owner, own.columns[i], own.title));
+    }
+
     void addRow(ResultTable& table,
                 const std::string& name,
                 const ResultTable& before,
@@ -119,12 +142,8 @@ private:
                 const ResultTable& after,
                 const std::vector<ResultCell>& other) {
         for (std::size_t i = 0; i < row.size() && i < before.columns.size(); ++i) {
-            const auto column =
-                std::find(after.columns.begin(), after.columns.end(), before.columns[i]);
-            if (column == after.columns.end() || !row[i].value)
-                continue;
-            const auto index = static_cast<std::size_t>(column - after.columns.begin());
-            if (index >= other.size() || !other[index].value)
+            const std::size_t index = sameColumn(before, i, after);
+            if (!row[i].value || index >= other.size() || !other[index].value)
                 continue;
             const Estimate& a = *row[i].value;
             const Estimate& b = *other[index].value;
@@ -308,14 +327,19 @@ Result<ExperimentResult> compareResults(const ExperimentResult& before,
     ResultComparison comparison;
     for (const ResultTable& table : before.tables) {
         const ResultTable* other = tableOf(after, table.id);
-        if (!other)
+        if (!other) {
+            made.notes.push_back(fmt::format("Only A has the table \"{}\".", table.title));
             continue;
+        }
         ResultTable compared = comparison.compare(table, *other);
         if (!compared.rows.empty())
             made.tables.push_back(std::move(compared));
     }
+    for (const ResultTable& table : after.tables)
+        if (!tableOf(before, table.id))
+            made.notes.push_back(fmt::format("Only B has the table \"{}\".", table.title));
     made.verdict = comparison.verdict();
-    made.notes = comparison.missing();
+    made.notes.insert(made.notes.end(), comparison.missing().begin(), comparison.missing().end());
     addFacts(before, after, made);
     return made;
 }
@@ -327,12 +351,12 @@ TokenComparison compareTokens(const std::filesystem::path& before,
     for (const auto* run : {&first, &second})
         if (!*run)
             return {{}, {"The tokens are not compared: " + run->error().message}};
-    // Equal runs of another build may be cut into other parts.
-    if (askedHash(first.value()) != askedHash(second.value()) ||
-        first.value().plan().shards != second.value().plan().shards)
+    if (askedHash(first.value()) != askedHash(second.value()))
         return {{},
                 {"The tokens are not compared: the runs differ in their recipe, prompts, seed or "
                  "model."}};
+    if (first.value().plan().shards != second.value().plan().shards) // as by another build
+        return {{}, {"The tokens are not compared: the runs are cut into other parts."}};
     return TokenCount(first.value(), second.value()).told();
 }
 

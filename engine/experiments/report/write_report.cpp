@@ -7,6 +7,9 @@
 #include "engine/experiments/report/writers/svg.h"
 #include "engine/loading/files/atomic_file.h"
 
+#include <set>
+#include <system_error>
+
 namespace engine {
 
 namespace {
@@ -57,6 +60,40 @@ Result<void> writeReport(const std::filesystem::path& folder,
         ENGINE_TRY_DO(writeFileAtomically(folder / kFoundSetsName, foundSetsJson(sets)));
     ENGINE_TRY_DO(writeFileAtomically(folder / "report.md", reportMarkdown(result, configuration)));
     return writeFileAtomically(folder / "report.html", reportHtml(result, configuration));
+}
+
+Result<void> removeOutdated(const std::filesystem::path& folder,
+                            const Recipe& recipe,
+                            const ExperimentResult& result,
+                            const std::vector<FoundSkipSet>& sets) {
+    std::set<std::filesystem::path> outdated;
+    for (const TableWish& wish : recipe.tables)
+        for (const char* ending : {".csv", ".tex"})
+            outdated.insert(folder / (wish.id + ending));
+    for (const FigureWish& wish : recipe.figures)
+        for (const char* ending : {".svg", ".pdf", ".film.svg"})
+            outdated.insert(folder / "figures" / (wish.id + ending));
+    if (result.origins.empty())
+        outdated.insert(folder / "tokens.tex");
+    if (sets.empty())
+        outdated.insert(folder / kFoundSetsName);
+    for (const ResultTable& table : result.tables)
+        for (const char* ending : {".csv", ".tex"})
+            outdated.erase(folder / (table.id + ending));
+    for (const ResultFigure& figure : result.figures)
+        for (const char* ending : {".svg", ".pdf", isFilm(figure) ? ".film.svg" : ".svg"})
+            outdated.erase(folder / "figures" / (figure.id + ending));
+    for (const std::filesystem::path& file : outdated) {
+        std::error_code problem;
+        std::filesystem::remove(file, problem);
+        if (problem)
+            return Error{ErrorCode::Io,
+                         fmt::format("{} is of an earlier report and cannot be removed: {}.",
+                                     file.string(),
+                                     problem.message()),
+                         "Remove it by hand."};
+    }
+    return {};
 }
 
 } // namespace engine

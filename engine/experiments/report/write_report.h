@@ -22,6 +22,14 @@ Result<void> writeReport(const std::filesystem::path& folder,
                          const std::string& configuration,
                          const std::vector<FoundSkipSet>& sets = {});
 
+/// Removes what an earlier report of a run has in `folder` and this one has not: files of tables
+/// and figures of its recipe that are not printed any more, as where vanilla moved. Nothing else
+/// goes. Errors: Io.
+Result<void> removeOutdated(const std::filesystem::path& folder,
+                            const Recipe& recipe,
+                            const ExperimentResult& result,
+                            const std::vector<FoundSkipSet>& sets = {});
+
 /// One file that needs nothing else: verdict, figures, tables, how it was measured, configuration.
 std::string reportHtml(const ExperimentResult& result, const std::string& configuration);
 

@@ -339,10 +339,13 @@ private:
         for (const std::string& task : m_tasks) {
             if (stage.isForFirstTask && task != m_tasks.front())
                 break;
+            const auto asked = m_asked.find(task);
+            if (asked == m_asked.end()) // the stage whose prompts these are has asked none of it
+                continue;
             if (stage.isSplitByTask)
                 groups.emplace_back(task, std::vector<int>());
-            const std::vector<int>& asked = m_asked.at(task);
-            groups.back().second.insert(groups.back().second.end(), asked.begin(), asked.end());
+            groups.back().second.insert(
+                groups.back().second.end(), asked->second.begin(), asked->second.end());
         }
         if (!stage.isSplitByTask) // in the order of the data
             std::sort(groups.back().second.begin(), groups.back().second.end());

@@ -306,6 +306,7 @@ void SwiftRunExperimentTest::aStreamHasAReportBeforeItsEndAndSaysWhereItWentOn()
     recipe.replace(R"({"name": "lookup", "decoder": "lookup"})",
                    R"({"name": "swift", "decoder": "swift",
                        "settings": {"optimise": "off", "lower_below": 0, "restart_drop": 0}})");
+    recipe.replace(R"("variant": "lookup")", R"("variant": "swift")");
     const QByteArray prompts = "{\"prompt\":\"abc ab\",\"task\":\"a\"}\n"
                                "{\"prompt\":\"da be\",\"task\":\"a\"}\n"
                                "{\"prompt\":\"cab\",\"task\":\"b\"}\n"

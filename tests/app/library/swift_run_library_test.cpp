@@ -37,6 +37,7 @@ private slots:
     void setsAreComparedByTaskAndByFile();
     void ofTwoLibrariesTheBetterSetsStay();
     void theLibraryOfAnotherModelIsNotMerged();
+    void aRenamedLibraryIsStillThatOfItsModel();
     void whatIsExportedIsImportedAgain();
     void entriesThatDoNotFitAreNamedAndTheRestIsUsed();
     void aTaskThatHasASetKeepsItUnlessReplaced();
@@ -188,6 +189,41 @@ void SwiftRunLibraryTest::theLibraryOfAnotherModelIsNotMerged() {
     const auto sets = memoryIn("data").all().value().sets;
     QCOMPARE(sets.at("code").score, 0.75);
     QVERIFY(sets.contains("math"));
+}
+
+void SwiftRunLibraryTest::aRenamedLibraryIsStillThatOfItsModel() {
+    const QString otherName(static_cast<qsizetype>(m_fingerprint.size()), u'e');
+    SkipSetMemory other(path("renamed").toStdString(), otherName.toStdString(), 5, "Other");
+    QVERIFY(other.store("code", stored({{1}, {}}, 0.95)));
+    QFile file(QString::fromStdString(other.path().string()));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray content = file.readAll();
+    const QByteArray owner = "\"fingerprint\": \"" + otherName.toUtf8() + "\",\n";
+    QVERIFY(content.contains(owner));
+    QByteArray older = content; // as it was written before files named their model's fingerprint
+    older.remove(older.indexOf(owner), owner.size());
+    const QString ownName = QString::fromStdString(m_fingerprint) + ".json";
+    QDir().mkpath(path("moved"));
+    write("moved/" + ownName, content.toStdString());
+    write("mine.json", content.toStdString());
+    write("older.json", older.toStdString());
+    for (const QString& name : QStringList{"moved/" + ownName, "mine.json", "older.json"}) {
+        const ProgramRun refused = run({"merge", path(name)});
+        QCOMPARE(refused.exitCode, app::kUsage);
+        QVERIFY2(refused.errors.contains("is left out: its skip sets are another model's"),
+                 refused.errors.constData());
+    }
+    const ProgramRun imported = run({"import", path("mine.json"), "--replace"});
+    QCOMPARE(imported.exitCode, app::kUsage);
+    QVERIFY2(imported.errors.contains("it was found for another model (Other)"),
+             imported.errors.constData());
+    QCOMPARE(memoryIn("data").find("code").value()->score, 0.75);
+    SkipSetMemory better = memoryIn("own");
+    QVERIFY(better.store("math", stored({{3}, {}}, 0.9)));
+    QDir().mkpath(path("elsewhere"));
+    QVERIFY(QFile::copy(libraryFile("own"), path("elsewhere/" + otherName + ".json")));
+    QCOMPARE(run({"merge", path("elsewhere/" + otherName + ".json")}).exitCode, app::kSuccess);
+    QVERIFY(memoryIn("data").find("math").value());
 }
 
 void SwiftRunLibraryTest::whatIsExportedIsImportedAgain() {

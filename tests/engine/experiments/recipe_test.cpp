@@ -107,6 +107,15 @@ private slots:
         row("title", "\"title\": \"Sweep\"", "\"title\": \"\"", "\"title\" is missing");
         row("a value twice", "[16, 32]", "[16, 32, 16]", "settings.gamma\" has a value twice");
         row("a file of the report", "\"id\": \"main\"", "\"id\": \"tokens\"", "another file of");
+        row("a setting without values", "[16, 32]", "[]", "settings.gamma\" is an empty list");
+        row("a variant that is not there",
+            "\"tables\"",
+            "\"verdict\": {\"variant\": \"swft\"}, \"tables\"",
+            "verdict.variant\" names the variant swft");
+        row("none to compare with",
+            "\"tables\"",
+            "\"verdict\": {\"variant\": \"swift gamma=16\", \"against\": \"bo2\"}, \"tables\"",
+            "verdict.against\" names the variant bo2");
         row("draws", "\"seeds\": 2", "\"seeds\": 2, \"draws\": 3", "needs a stage with a temp");
         row("format", "swift-experiment", "other", "is no recipe");
         row("version", "\"version\": 1", "\"version\": 2", "of version 1 alone");
@@ -245,6 +254,20 @@ private slots:
         recipe.stages[0].isForFirstTask = true;
         QCOMPARE(planRun(recipe, kTasks, {RunModel{}}).value().shards[0].task,
                  std::optional<std::string>("b"));
+    }
+
+    void theSamePromptsAreThoseOfTheFirstTaskAlone() {
+        Recipe recipe = quick();
+        recipe.stages[0].isForFirstTask = true;
+        recipe.stages[1].reusesPrompts = true;
+        recipe.stages[1].variants.resize(1);
+        for (const bool isSplit : {true, false}) {
+            recipe.stages[1].isSplitByTask = isSplit;
+            const auto plan = planRun(recipe, kTasks, {RunModel{}});
+            QVERIFY2(plan, plan ? "" : plan.error().message.c_str());
+            for (const PlannedShard& shard : plan.value().shards)
+                QCOMPARE(shard.prompts, (std::vector<int>{0, 1}));
+        }
     }
 
     void aTaskThatTheDataLacksIsRefused() {

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <fstream>
+#include <limits>
 
 using namespace engine;
 using test_support::MadeUpStream;
@@ -23,7 +24,30 @@ class RunProgressTest : public QObject {
         return std::move(reader).value();
     }
 
+    /// A run of one prompt.
+    static RunFolder folderOf(const Recipe& recipe, const std::filesystem::path& path) {
+        const std::vector<DataRecord> prompts = {{.task = "story", .id = "1", .turns = {"Go on."}}};
+        RunPlan plan =
+            planRun(recipe, std::vector<std::string>{"story"}, {RunModel{.name = "tiny"}}).value();
+        plan.runHash = runHashOf(recipe, prompts, plan.models);
+        auto folder = RunFolder::create(path, recipe, plan, prompts, false);
+        if (!folder)
+            qFatal("%s", folder.error().message.c_str());
+        return std::move(folder).value();
+    }
+
 private slots:
+
+    void theSubjectMayBeOneValueOfASetting() {
+        const TemporaryFolder place;
+        Recipe recipe = MadeUpStream::recipe();
+        recipe.stages[0].variants[0].settings["gamma"] = {"16", "32", "64"};
+        recipe.verdict.variant = "swift gamma=32";
+        const RunFolder folder = folderOf(recipe, place.path() / "run");
+        const auto reader = RunProgressReader::open(folder.path());
+        QVERIFY(reader);
+        QCOMPARE(reader.value().subject(), std::string("swift gamma=32"));
+    }
 
     void aRunThatHasNotBegunIsAllPlanned() {
         const TemporaryFolder folder;
@@ -134,6 +158,48 @@ private slots:
             QCOMPARE(prompt.isUnsteady(), prompt.prompt < 4);
         }
         QVERIFY(!progress.tasks[0].speedup); // the median of both blocks is beyond 5 %
+    }
+
+    /// As the report judges it: by all seeds together, and not by the last one.
+    void aBaselineIsJudgedUnderAllSeeds() {
+        const TemporaryFolder place;
+        Recipe recipe = MadeUpStream::recipe();
+        recipe.sizes["own"].seeds = 2;
+        const RunFolder folder = folderOf(recipe, place.path() / "run");
+        for (const int shard : {0, 1}) {
+            auto journal = folder.begin(shard);
+            QVERIFY(journal);
+            const auto add = [&](const char* variant, int pass, double ms) {
+                ShardAnswer answer;
+                answer.variant = variant;
+                answer.task = "story";
+                answer.pass = pass;
+                answer.tokens = 10;
+                answer.decodeMs = ms;
+                QVERIFY(journal.value().add(ShardRecord(answer)));
+            };
+            add("vanilla", 0, 100.0);
+            add("swift", 0, 50.0);
+            add("vanilla", 1, shard == 0 ? 120.0 : 100.0);
+        }
+        auto reader = RunProgressReader::open(place.path() / "run");
+        QVERIFY(reader);
+        const RunProgress progress = reader.value().read().value();
+        QVERIFY(std::abs(*progress.prompts.at(0).vanillaMoved - 0.1) < 1e-9);
+        QVERIFY(progress.tasks.at(0).isUnsteady);
+        QVERIFY(!progress.tasks[0].speedup);
+    }
+
+    /// The report leaves it out, too.
+    void anAnswerThatTookNoTimeHasNoSpeed() {
+        const TemporaryFolder folder;
+        MadeUpStream stream(folder.path() / "run", {"story"}, 2);
+        RunProgressReader reader = readerOf(stream);
+        stream.answer(0, std::numeric_limits<double>::infinity());
+        const RunProgress none = reader.read().value();
+        QVERIFY(!none.tasks[0].speedup && !none.prompts.at(0).speedup());
+        stream.answer(1, 1.5);
+        QVERIFY(std::abs(reader.read().value().tasks[0].speedup->ratio - 1.5) < 1e-9);
     }
 
     void aFinishedPartHasTheFiguresThatItHadAtWork() {

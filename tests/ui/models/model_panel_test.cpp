@@ -108,6 +108,13 @@ private slots:
                  QStringLiteral("Q8_0, Q4_K_M and F32"));
     }
 
+    void aBuildBreaksAnywhereAndAUnitOrALongWordNowhere() {
+        QCOMPARE(breakable(QStringLiteral("0.1.0-2a848e1bc9a21ecc")),
+                 QStringLiteral("0.1.0-\u200b2a848e1bc9a2\u200b1ecc"));
+        QCOMPARE(breakable(QStringLiteral("28.4 tok/s")), QStringLiteral("28.4 tok/\u2060s"));
+        QCOMPARE(breakable(QStringLiteral("Zwischenspeicher")), QStringLiteral("Zwischenspeicher"));
+    }
+
     void aProposedModelIsInspectedAndLoadedAsTheOptionsSay() {
         m_panel->propose("/models/tiny.gguf");
         QCOMPARE(m_stage->engine->lastSent<InspectModel>()->path, std::string("/models/tiny.gguf"));

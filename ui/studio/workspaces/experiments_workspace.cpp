@@ -48,8 +48,8 @@ void Studio::makeExperimentsWorkspace() {
                             extent,
                             true});
     };
-    add("recipes", tr("Recipes"), &m_desk->recipes(), Qt::LeftDockWidgetArea, {272, 460});
-    add("queue", tr("Queue"), &m_desk->queuePanel(), Qt::LeftDockWidgetArea, {272, 300});
+    add("recipes", tr("Recipes"), &m_desk->recipes(), Qt::LeftDockWidgetArea, {272, 540});
+    add("queue", tr("Queue"), &m_desk->queuePanel(), Qt::LeftDockWidgetArea, {272, 220});
     add("options", tr("Recipe options"), &m_desk->options(), Qt::RightDockWidgetArea, {296, 520});
     add("hardware",
         tr("Run and hardware"),

@@ -4,6 +4,8 @@
 #include <QGridLayout>
 #include <QLabel>
 
+#include <algorithm>
+
 namespace ui {
 
 namespace {
@@ -20,16 +22,28 @@ QLabel* makeLabel(const QString& text, const QFont& font, const QColor& colour) 
 
 QString breakable(const QString& text) {
     constexpr qsizetype kShortWord = 12;
+    constexpr qsizetype kLongestPiece = 12;
+    const QChar mayBreak(0x200b);
+    const QChar mayNotBreak(0x2060);
     QStringList words = text.split(QLatin1Char(' '));
     for (QString& word : words) {
-        if (word.size() <= kShortWord)
+        if (word.size() <= kShortWord) {
+            word.replace(u'/', QLatin1Char('/') + QString(mayNotBreak));
             continue;
+        }
+        const bool isCode = std::ranges::any_of(
+            word, [](QChar letter) { return letter.isDigit(); }); // no word of a sentence
         QString made;
+        qsizetype piece = 0; // since the last place where the word may break
         for (qsizetype i = 0; i < word.size(); ++i) {
             made += word[i];
+            ++piece;
             const bool isInNumber = word[i] == u'.' && i + 1 < word.size() && word[i + 1].isDigit();
-            if (QStringLiteral("._/").contains(word[i]) && !isInNumber)
-                made += QChar(0x200b);
+            const bool isMark = QStringLiteral("._/-").contains(word[i]) && !isInNumber;
+            if (isMark || (isCode && piece >= kLongestPiece && !word[i].isHighSurrogate())) {
+                made += mayBreak;
+                piece = 0;
+            }
         }
         word = made;
     }

@@ -9,8 +9,9 @@
 
 namespace ui {
 
-/// Long names such as "tokenizer.chat_template" may break after their punctuation, so that they fit
-/// into a narrow dock; short ones such as "Q8_0" stay whole.
+/// Long names such as "tokenizer.chat_template" may break after their punctuation, and those with
+/// digits, such as a build's, after every dozen characters without any, so that they fit into a
+/// narrow dock; short ones such as "Q8_0" and "tok/s" stay whole.
 QString breakable(const QString& text);
 
 /// Names at the left, figures or words at the right, one below the other. Thread: UI.

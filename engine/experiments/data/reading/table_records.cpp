@@ -125,8 +125,9 @@ private:
             return badLineError(row.line, row.problem);
         if (row.cells.size() != m_names.size())
             return badLineError(row.line,
-                                fmt::format("it has {} cells, but the first line has {}",
+                                fmt::format("it has {} {}, but the first line has {}",
                                             row.cells.size(),
+                                            row.cells.size() == 1 ? "cell" : "cells",
                                             m_names.size()));
         const auto cell = [&row](const std::optional<std::size_t>& column) -> std::string {
             return column ? row.cells[*column] : std::string();

@@ -76,6 +76,11 @@ public:
                                 m_leastPrompts == m_mostPrompts
                                     ? fmt::to_string(m_mostPrompts)
                                     : fmt::format("{} to {}", m_leastPrompts, m_mostPrompts)));
+        if (m_mostPrompts > 0 && m_leastPrompts < kLeastPromptsOfInterval)
+            addNote(table,
+                    fmt::format("Fewer than {} prompts have no 95 % interval: where n is smaller, "
+                                "± is half of their range, or less.",
+                                kLeastPromptsOfInterval));
         if (m_hasRefused)
             addNote(table,
                     fmt::format("– with a percentage: vanilla moved by so much between the "

@@ -10,7 +10,8 @@ namespace engine {
 
 namespace {
 
-constexpr double kMostValue = 1e12; ///< larger ones are not drawn
+constexpr double kMostValue = 1e12;                  ///< larger ones are not drawn
+constexpr double kLeastOfDecades = 1.0 / kMostValue; ///< of a logarithmic axis: no smaller ones
 
 /// The next round number: 1, 2, 2.5 or 5 times a power of ten.
 double roundStep(double step) {
@@ -30,7 +31,7 @@ AxisScale::AxisScale(std::span<const double> values, int ticks, bool isLogarithm
     : m_isLogarithmic(isLogarithmic) {
     bool isFirst = true;
     for (const double value : values) {
-        if (!isDrawable(value) || (isLogarithmic && value <= 0.0))
+        if (!isDrawable(value) || (isLogarithmic && value < kLeastOfDecades))
             continue;
         m_low = isFirst ? value : std::min(m_low, value);
         m_high = isFirst ? value : std::max(m_high, value);

@@ -15,7 +15,8 @@ namespace {
 std::string subjectOf(const Recipe& recipe, const RunPlan& plan) {
     std::string last;
     for (const RunVariant& variant : plan.variants) {
-        const bool isWanted = variant.base == recipe.verdict.variant;
+        const bool isWanted =
+            variant.base == recipe.verdict.variant || variant.name == recipe.verdict.variant;
         if (!variant.decoder.empty())
             last = variant.name;
         if (isWanted && !variant.decoder.empty())
@@ -76,7 +77,7 @@ std::optional<double> PromptFigures::tokensPerSecond() const {
 }
 
 std::optional<double> PromptFigures::speedup() const {
-    if (tokens == 0 || vanillaTokens == 0 || ms <= 0.0 || isUnsteady())
+    if (tokens == 0 || vanillaTokens == 0 || ms <= 0.0 || vanillaMs <= 0.0 || isUnsteady())
         return std::nullopt;
     return vanillaMs / static_cast<double>(vanillaTokens) / (ms / static_cast<double>(tokens));
 }
@@ -242,7 +243,7 @@ void RunProgressReader::sumUp(RunProgress& progress) const {
         if (isSubjects)
             for (const auto& [prompt, moved] : vanillaMoves(planned, shard.known.answers))
                 if (const auto known = prompts.find(prompt); known != prompts.end())
-                    known->second.vanillaMoved = moved;
+                    known->second.vanillaMoves.push_back(moved);
         progress.plans.insert(
             progress.plans.end(), shard.known.plans.begin(), shard.known.plans.end());
         progress.leftOut.insert(
@@ -257,8 +258,9 @@ void RunProgressReader::sumUp(RunProgress& progress) const {
     std::vector<double> moves;
     progress.prompts.reserve(prompts.size());
     for (auto& [line, prompt] : prompts) {
-        if (prompt.vanillaMoved)
-            moves.push_back(*prompt.vanillaMoved);
+        if (!prompt.vanillaMoves.empty())
+            prompt.vanillaMoved = medianOf(prompt.vanillaMoves);
+        moves.insert(moves.end(), prompt.vanillaMoves.begin(), prompt.vanillaMoves.end());
         progress.prompts.push_back(std::move(prompt));
     }
     if (!moves.empty())
@@ -285,14 +287,14 @@ void RunProgressReader::sumTasks(RunProgress& progress) {
             continue;
         ++task.done;
         task.decoding.add(prompt.decoding);
-        if (prompt.vanillaTokens == 0)
+        if (prompt.vanillaTokens == 0 || prompt.vanillaMs <= 0.0 || prompt.ms <= 0.0)
             continue;
         samples[place].numerators.push_back(prompt.vanillaMs /
                                             static_cast<double>(prompt.vanillaTokens));
         samples[place].denominators.push_back(prompt.ms / static_cast<double>(prompt.tokens));
         answers[place] += prompt.answers;
-        if (prompt.vanillaMoved)
-            moves[place].push_back(*prompt.vanillaMoved);
+        moves[place].insert(
+            moves[place].end(), prompt.vanillaMoves.begin(), prompt.vanillaMoves.end());
     }
     const RunVariant* own = m_folder.plan().variant(m_subject);
     const auto isIts = [&](const ShardTrial& trial) {

@@ -23,8 +23,10 @@ struct PromptFigures {
     DecodeMetrics decoding = {}; ///< of the subject's answers
     long vanillaTokens = 0;
     double vanillaMs = 0.0;
-    int answers = 0;                         ///< of both
-    std::optional<double> vanillaMoved = {}; ///< within the prompt's block, once it is complete
+    int answers = 0; ///< of both
+    /// Within the prompt's blocks, once they are complete: one under each seed. And their median.
+    std::vector<double> vanillaMoves = {};
+    std::optional<double> vanillaMoved = {};
     /// Of the subject's first answer, see ShardAnswer.
     std::map<std::string, long> drafters = {};
     long draftedUntil = 0;

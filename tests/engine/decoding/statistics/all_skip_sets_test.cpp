@@ -35,6 +35,8 @@ private slots:
     void modelsAreListedByTheirNames();
     void whatIsDamagedIsNamedAndTheRestIsListed();
     void aMemoryIsImportedWithItsScores();
+    void theMemoryOfAnotherModelIsNotImported();
+    void aFileUnderTheNameOfAnotherModelIsAProblem();
     void thePublishedShapeIsImportedByEntry();
     void anEntryMaySayHowItWasFoundAndForWhom();
     void bothFormsComeBack();
@@ -88,6 +90,31 @@ void AllSkipSetsTest::aMemoryIsImportedWithItsScores() {
     QVERIFY(!other && other.error().message.find("4 layers") != std::string::npos);
 }
 
+void AllSkipSetsTest::theMemoryOfAnotherModelIsNotImported() {
+    const test_support::TemporaryFolder folder;
+    SkipSetMemory memory(folder.path(), "aa", 4, "Tiny");
+    QVERIFY(memory.store("code", setOf({1}, 0.9)));
+    const auto renamed = folder.path() / "mine.json";
+    std::filesystem::copy_file(memory.path(), renamed);
+    const auto imports = readSkipSetImport(renamed, 4, "bb");
+    QVERIFY(imports.value().sets.empty());
+    QVERIFY(mentions(imports.value().leftOut,
+                     "\"code\" is left out: it was found for another model (Tiny)"));
+    QVERIFY(readSkipSetImport(renamed, 4, "bb", false).value().leftOut.empty());
+    QCOMPARE(readSkipSetImport(renamed, 4, "aa").value().sets.size(), std::size_t(1));
+}
+
+void AllSkipSetsTest::aFileUnderTheNameOfAnotherModelIsAProblem() {
+    const test_support::TemporaryFolder folder;
+    SkipSetMemory memory(folder.path(), "aa", 4, "Tiny");
+    QVERIFY(memory.store("code", setOf({1})));
+    std::filesystem::copy_file(memory.path(), memory.path().parent_path() / "bb.json");
+    const AllSkipSets all = readAllSkipSets(folder.path());
+    QCOMPARE(all.models.size(), std::size_t(1));
+    QCOMPARE(all.models[0].fingerprint, std::string("aa"));
+    QVERIFY(mentions(all.problems, "bb.json holds the skip sets of another model"));
+}
+
 void AllSkipSetsTest::thePublishedShapeIsImportedByEntry() {
     const test_support::TemporaryFolder folder;
     const auto path = folder.write(
@@ -134,9 +161,10 @@ void AllSkipSetsTest::bothFormsComeBack() {
     library.sets = {{"code", setOf({1}, 0.9)}, {"a \"b\"", setOf({})}};
     library.layerCount = 4;
     library.model = "Tiny";
+    library.fingerprint = "aa";
     const auto memory =
         folder.write("memory.json", skipSetExport(library, SkipSetForm::Memory).value());
-    QVERIFY(readSkipSetImport(memory, 4).value().sets == library.sets);
+    QVERIFY(readSkipSetImport(memory, 4, "aa").value().sets == library.sets);
     const auto published =
         folder.write("published.json", skipSetExport(library, SkipSetForm::Published).value());
     const auto imports = readSkipSetImport(published, 4);

@@ -39,6 +39,8 @@ private slots:
     void aSetIsRenamedUnlessTheNameIsTaken();
     void ofOfferedSetsTheMissingAreTaken();
     void theNameOfTheModelStays();
+    void theFileOfAnotherModelIsNotUsedUnderThisOnesName();
+    void anOlderFileIsOnlyNamedForItsModel();
 };
 
 void SkipSetChangesTest::setsAreRemovedAndAddedTogetherOrNotAtAll() {
@@ -94,6 +96,35 @@ void SkipSetChangesTest::theNameOfTheModelStays() {
     QCOMPARE(found.value().model, std::string("Tiny \"1\""));
     QCOMPARE(found.value().layerCount, kLayers);
     QCOMPARE(found.value().sets.size(), std::size_t(3));
+}
+
+void SkipSetChangesTest::theFileOfAnotherModelIsNotUsedUnderThisOnesName() {
+    const test_support::TemporaryFolder folder;
+    SkipSetMemory other(folder.path(), "00ff", kLayers, "Other");
+    QVERIFY(other.store("code", storedSet(1)));
+    QCOMPARE(readSkipSetLibrary(other.path(), kLayers).value().fingerprint, std::string("00ff"));
+    SkipSetMemory memory = memoryIn(folder);
+    std::filesystem::copy_file(other.path(), memory.path());
+    const auto found = memory.find("code");
+    QVERIFY(!found && mentions(found.error(), "another model"));
+    const auto note = memory.store("math", storedSet(2));
+    QVERIFY2(note && note.value().find(".broken-1") != std::string::npos, "the file is set aside");
+    QVERIFY(memory.all().value().sets == (SkipSetsByTask{{"math", storedSet(2)}}));
+    QCOMPARE(memory.all().value().fingerprint, kModel);
+}
+
+void SkipSetChangesTest::anOlderFileIsOnlyNamedForItsModel() {
+    const test_support::TemporaryFolder folder;
+    std::filesystem::create_directories(folder.path() / "skip-sets");
+    folder.write("skip-sets/" + kModel + ".json",
+                 "{\"format\":1,\"layers\":12,\"model\":\"Tiny\",\"tasks\":{\"code\":{\"mlp\":[1],"
+                 "\"score\":1,\"skip_ratio\":0,\"decoder\":\"\",\"saved_at\":1,\"trials\":1}}}");
+    SkipSetMemory memory = memoryIn(folder);
+    QVERIFY(memory.find("code").value());
+    QVERIFY(memory.store("math", storedSet(2)).value().empty());
+    const auto after = readSkipSetLibrary(memory.path(), kLayers);
+    QCOMPARE(after.value().sets.size(), std::size_t(2));
+    QCOMPARE(after.value().fingerprint, kModel);
 }
 
 QTEST_APPLESS_MAIN(SkipSetChangesTest)

@@ -87,6 +87,7 @@ private slots:
         const ExperimentResult result = run.result();
         QCOMPARE(lastColumn(result.tables.at(0)),
                  (std::vector<std::string>{"1.25× ± .00", "– (+20.0 %)", "1.25× ± .00"}));
+        QVERIFY(contains(result.tables[0].note, "Fewer than 5 prompts have no 95 % interval"));
         const ResultFigure& figure = result.figures.at(0);
         QCOMPARE(figure.panels.at(0).series.at(0).points.size(), std::size_t{2});
         QVERIFY(contains(figure.note, "One speedup is left out"));

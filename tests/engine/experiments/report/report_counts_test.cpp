@@ -174,6 +174,9 @@ private slots:
         QVERIFY(contains(run.result().tables.at(0).note, "over prompts, n = 3 to 6."));
         run.recipe.tables = {tableOf("variant", {"M"})};
         QVERIFY(run.result().tables.at(0).note.empty());
+        run.recipe.tables = {tableOf("variant", {"speedup"})};
+        QCOMPARE(run.result().tables.at(0).note,
+                 std::string("± is half of the 95 % interval over prompts, n = 6."));
     }
 
     /// Two passes and two seeds make no other prompts of them.

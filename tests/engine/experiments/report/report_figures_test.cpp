@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/experiments/report/figures/axis_scale.h"
 #include "engine/experiments/report/figures/draw_figure.h"
 #include "engine/experiments/report/figures/palette.h"
 
@@ -358,6 +359,30 @@ private slots:
         QVERIFY(drawFigure(empty, {}).marks.empty());
         empty.panels.resize(2);
         drawFigure(empty, {});
+    }
+
+    void placesAlongAnAxisAreWholeNumbers() {
+        ResultFigure figure;
+        figure.kind = FigureKind::Lines;
+        FigureSeries series;
+        for (const double prompt : {13.0, 14.0, 15.0, 16.0})
+            series.points.push_back({prompt, about(1.0)});
+        figure.panels.emplace_back();
+        figure.panels.back().series = {series};
+        QStringList words;
+        for (const Mark& mark : drawFigure(figure, {}).marks)
+            if (isText(mark))
+                words << QString::fromStdString(mark.text);
+        QVERIFY2(words.contains(QStringLiteral("13")), qPrintable(words.join(u' ')));
+        QVERIFY(!words.contains(QStringLiteral("13.0")));
+    }
+
+    /// As a recipe may name it for a paper's model.
+    void theSmallestNumberMakesNoAxisWithoutEnd() {
+        const std::vector<double> values = {std::numeric_limits<double>::denorm_min(), 1e6, 1e7};
+        const AxisScale scale(values, 5, true);
+        QVERIFY(!scale.ticks().empty());
+        QVERIFY(scale.ticks().size() < 100);
     }
 
     void aLogarithmicAxisHasPlainNumbers() {

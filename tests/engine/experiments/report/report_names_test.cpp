@@ -93,6 +93,41 @@ private slots:
         QVERIFY(compared.value().notes.empty());
     }
 
+    /// As "Draft" of two measures.
+    void columnsOfOneHeadingAreComparedInTheirOrder() {
+        ExperimentResult before = resultOf({{"A", 2.0}});
+        ResultTable& table = before.tables.at(0);
+        table.columns.push_back(table.columns.back());
+        table.rows[0].push_back({"4", Estimate{4.0, 3.0, 5.0, 9}});
+        ExperimentResult after = before;
+        after.tables[0].rows[0].back() = {"5", Estimate{5.0, 4.0, 6.0, 9}};
+        const auto compared = compareResults(before, after);
+        QVERIFY(compared.hasValue());
+        const auto& rows = compared.value().tables.at(0).rows;
+        QCOMPARE(rows.size(), std::size_t{2});
+        QCOMPARE(rows[0].at(4).text, std::string("1.000"));
+        QCOMPARE(rows[1].at(4).text, std::string("1.250"));
+    }
+
+    void whatOneResultAloneHasIsNamed() {
+        const ExperimentResult before = resultOf({{"A", 2.0}});
+        ExperimentResult after = before;
+        after.tables[0].columns.back() = "Renamed";
+        ResultTable more = before.tables[0];
+        more.id = "more";
+        more.title = "More";
+        after.tables.push_back(more);
+        const auto compared = compareResults(before, after);
+        QVERIFY(compared.hasValue());
+        QCOMPARE(compared.value().notes,
+                 (std::vector<std::string>{"Only B has the table \"More\".",
+                                           fmt::format("Only A has the column \"{}\" of \"Main\".",
+                                                       before.tables[0].columns.back()),
+                                           "Only B has the column \"Renamed\" of \"Main\"."}));
+        QCOMPARE(compareResults(after, before).value().notes.front(),
+                 std::string("Only A has the table \"More\"."));
+    }
+
     void rowsThatCannotBeToldApartAreNotCompared() {
         const auto compared = compareResults(resultOf({{"A b", 2.0}, {"A b", 4.0}, {"C", 3.0}}),
                                              resultOf({{"A b", 4.0}, {"C", 3.0}}));

@@ -397,6 +397,30 @@ private slots:
         QCOMPARE(compared.value().measured.back().second, std::string("B: 2"));
     }
 
+    void whatAnEarlierReportHadAloneIsRemovedAndNothingElse() {
+        const TemporaryFolder folder;
+        Recipe recipe;
+        recipe.tables = {{.id = "main", .title = "Main", .rows = "variant", .columns = {"M"}}};
+        recipe.figures = {
+            {.id = "speed", .title = "Speed", .kind = "dots", .x = "variant", .y = {"speedup"}}};
+        ExperimentResult result = sampleResult();
+        QVERIFY(writeReport(folder.path(), result, "{}"));
+        folder.write("notes.txt", "mine");
+        folder.write("other.csv", "mine");
+        QVERIFY(removeOutdated(folder.path(), recipe, result));
+        for (const char* file : {"main.csv", "main.tex", "tokens.tex", "figures/speed.svg"})
+            QVERIFY2(std::filesystem::exists(folder.path() / file), file);
+        result.figures.clear();
+        result.tables.clear();
+        result.origins.clear();
+        QVERIFY(removeOutdated(folder.path(), recipe, result));
+        for (const char* file :
+             {"main.csv", "main.tex", "tokens.tex", "figures/speed.svg", "figures/speed.pdf"})
+            QVERIFY2(!std::filesystem::exists(folder.path() / file), file);
+        for (const char* file : {"notes.txt", "other.csv", "report.html", "report.md"})
+            QVERIFY2(std::filesystem::exists(folder.path() / file), file);
+    }
+
     void theTokensOfRunsThatWereAskedTheSameAreCompared() {
         const TemporaryFolder folder;
         const MadeUpStream before(folder.path() / "a", {"story"}, 3);
@@ -420,6 +444,17 @@ private slots:
                  (std::vector<std::string>{"The tokens of A and B differ (in 1 of 3 answers).",
                                            "Prompt 2 (Story): other tokens by SWIFT."}));
         finishWith(other, {1, 2, 3});
+        {
+            const MadeUpStream cut(folder.path() / "d", {"story"}, 3);
+            std::string plan = support::fileText(folder.path() / "d/plan.json");
+            const std::string all = "\"prompts\":[0,1,2]";
+            QVERIFY(plan.find(all) != std::string::npos);
+            plan.replace(plan.find(all), all.size(), "\"prompts\":[0,1]");
+            folder.write("d/plan.json", plan);
+            QCOMPARE(told("d").sentences,
+                     std::vector<std::string>{
+                         "The tokens are not compared: the runs are cut into other parts."});
+        }
         for (const char* place : {"c", "none"}) {
             QVERIFY(!told(place).isEqual);
             QCOMPARE(told(place).sentences.size(), std::size_t{1});

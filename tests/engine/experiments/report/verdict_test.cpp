@@ -61,8 +61,11 @@ private slots:
         QTest::newRow("drafts are too dear")
             << kSlow << "because a draft pass costs .95 of a plain step";
         QTest::newRow("verifying is too dear")
-            << SampleVariant{"swift", 0.9, 2.0, 0.9, 0.3, 1.6}
+            << SampleVariant{"swift", 0.9, 2.0, 0.9, 0.3, 2.1}
             << "because verifying a round costs more than its tokens bring";
+        QTest::newRow("both are too dear")
+            << SampleVariant{"swift", 0.9, 2.0, 0.9, 0.3, 1.8}
+            << "because drafting and verifying a round cost more than its tokens bring";
         QTest::newRow("hardly any token more")
             << SampleVariant{"swift", 0.9, 1.1, 0.0, 0.0, 1.2}
             << "because a round gives hardly more than one token";
@@ -78,6 +81,64 @@ private slots:
         QCOMPARE(verdict.kind, VerdictKind::NoGain);
         QVERIFY(contains(verdict.headline, "SWIFT does not gain on this model"));
         QVERIFY2(contains(verdict.cause, reason.toStdString()), verdict.cause.c_str());
+    }
+
+    /// Without its search it would have gained, or would have been at half of vanilla's speed.
+    void aSearchIsToBlameOnlyIfItsTimeAloneIsTheLoss() {
+        for (const bool isAlone : {true, false}) {
+            SampleRun run;
+            run.add({"math"}, 5, {SampleVariant{"swift", 0.9, 2.0, 0.9, 0.3, 1.6}});
+            for (ShardAnswer& answer : run.shards[0].answers)
+                if (answer.variant == "swift")
+                    answer.decoding.searchMs = isAlone ? 200.0 : 70.0;
+            run.recipe.verdict.variant = "swift";
+            if (!isAlone)
+                for (ShardAnswer& answer : run.shards[0].answers)
+                    answer.decodeMs *= answer.variant == "swift" ? 2.0 : 1.0;
+            const ExperimentVerdict verdict = verdictOf(run);
+            QCOMPARE(verdict.kind, VerdictKind::NoGain);
+            QCOMPARE(contains(verdict.cause, "because searching took"), isAlone);
+        }
+    }
+
+    void withoutABaselineNoPriceIsTold() {
+        SampleRun run = runOf({named("one", 1.2), named("two", 1.1)});
+        std::erase_if(run.shards[0].answers,
+                      [](const ShardAnswer& answer) { return answer.variant == "vanilla"; });
+        run.recipe.verdict.measure = "M";
+        const ExperimentVerdict verdict = verdictOf(run);
+        QVERIFY2(contains(verdict.cause,
+                          ".90 of the drafted tokens are kept (440 of 490); a round gives M = 3.20 "
+                          "tokens."),
+                 verdict.cause.c_str());
+        QVERIFY(!contains(verdict.cause, "–"));
+    }
+
+    void oneSpeedIsNoGainAndFewAreSaidToBe() {
+        SampleRun run;
+        run.add({"math"}, 1, {kSwift});
+        run.recipe.verdict.variant = "swift";
+        const ExperimentVerdict one = verdictOf(run);
+        QCOMPARE(one.kind, VerdictKind::Finding);
+        QCOMPARE(one.headline, std::string("SWIFT runs at 1.25× of vanilla on one prompt."));
+        QVERIFY2(contains(one.cause, "One prompt alone cannot tell a speed from chance. No token"),
+                 one.cause.c_str());
+        run.recipe.verdict.kind = "best";
+        QCOMPARE(verdictOf(run).headline,
+                 std::string("The highest on one prompt is SWIFT with 1.25× of vanilla."));
+        run.recipe.verdict.kind = "better";
+        const ExperimentVerdict better = verdictOf(run);
+        QCOMPARE(better.kind, VerdictKind::NoGain);
+        QVERIFY2(better.cause.starts_with("There is one prompt alone, so the difference may be "),
+                 better.cause.c_str());
+        SampleRun few;
+        few.add({"math"}, 2, {kSwift});
+        few.recipe.verdict.variant = "swift";
+        QVERIFY(contains(verdictOf(few).cause, "With 2 prompts alone, the interval is no more"));
+        SampleRun enough;
+        enough.add({"math"}, 5, {kSwift});
+        enough.recipe.verdict.variant = "swift";
+        QVERIFY(!contains(verdictOf(enough).cause, "prompts alone"));
     }
 
     /// Each task is fastest with its own set, and the speeds of both sets spread over one range.
@@ -168,6 +229,16 @@ private slots:
                  verdict.headline.c_str());
     }
 
+    void thoseThatReadLikeTheHighestShareItsPlace() {
+        SampleVariant low = named("low", 1.1);
+        low.tokensPerRound = 2.0;
+        SampleRun run = runOf({named("one", 1.2), named("two", 1.1), low});
+        run.recipe.verdict.measure = "M";
+        const ExperimentVerdict verdict = verdictOf(run);
+        QCOMPARE(verdict.headline, std::string("One and Two have the highest M: 3.20."));
+        QVERIFY2(verdict.cause.starts_with("The next is Low with 2.00. "), verdict.cause.c_str());
+    }
+
     /// Sums have no interval: what reads alike is no difference, and no chance.
     void ofTwoThatReadAlikeNoneIsBetter() {
         SampleRun run = runOf({named("one", 1.2), named("two", 1.1)});
@@ -254,6 +325,8 @@ private slots:
         add("rescore");
         QCOMPARE(verdictOf(run).headline,
                  std::string("2 sets were tried; the best one predicts .50 of the tokens."));
+        run.plan.variants[0].search = RecipeSearch{.method = "self_sd"}; // its scores are speeds
+        QCOMPARE(verdictOf(run).headline, std::string("2 sets were tried."));
     }
 };
 

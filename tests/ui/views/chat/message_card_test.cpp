@@ -91,6 +91,20 @@ private slots:
                               QStringLiteral("4/5 accepted (.80)")}));
     }
 
+    void theReasonForTheEndBreaksBetweenItsWords() {
+        StoredMessage message = answer();
+        message.figures = {};
+        message.figures.finishReason = QStringLiteral("max_tokens");
+        QTextDocument words;
+        words.setDefaultFont(m_theme.font(TextRole::Small));
+        words.setDocumentMargin(0.0);
+        words.setHtml(figuresText(message, m_theme.colours()));
+        const double room = m_theme.scaled(160);
+        words.setTextWidth(room);
+        QVERIFY(words.toPlainText().contains(QStringLiteral("stopped at the length limit")));
+        QVERIFY2(words.idealWidth() <= room, qPrintable(QString::number(words.idealWidth())));
+    }
+
     void figuresEqualTheMessage() {
         const QString text = figures(answer());
         for (const char* part : {"1.33\u00D7 vs vanilla 46.8",

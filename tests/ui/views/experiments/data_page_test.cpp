@@ -92,6 +92,18 @@ private slots:
         QVERIFY(run()->isEnabled());
     }
 
+    void onANarrowPageThePreviewIsBelowTheForm() {
+        m_page->open({file("wide.jsonl", "{\"task\":\"a\",\"prompt\":\"p\"}\n")});
+        QTRY_VERIFY(says(QStringLiteral("1 of 1 prompt")));
+        QVERIFY(table().width() < m_page->width() * 2 / 3);
+        m_page->resize(450, 560);
+        QTRY_VERIFY(table().width() > 400);
+        QVERIFY(table().height() >= 90);
+        QVERIFY(run()->geometry().bottom() < m_page->height());
+        m_page->resize(900, 600);
+        QTRY_VERIFY(table().width() < 600);
+    }
+
     void theTipOfTheFilesHasTheirPathsAsTheyAre() {
         const QString path = file("R&D.jsonl", "{\"task\":\"a\",\"prompt\":\"p\"}\n");
         m_page->open({path});

@@ -205,6 +205,24 @@ private slots:
         QCOMPARE(status.note(), WorkNote());
     }
 
+    void rowsGetTheirHeightsAnewWhenOnlyTheWidthChanges() {
+        RecipePanel panel(m_theme, *m_catalog, *m_queue);
+        const QListView& list = panel.list();
+        const auto height = [&list] {
+            const int last = list.model()->rowCount() - 1;
+            return list.visualRect(list.model()->index(last, 0)).bottom() -
+                   list.visualRect(list.model()->index(0, 0)).top();
+        };
+        const int high = m_theme.scaled(900);
+        panel.resize(m_theme.scaled(700), high);
+        panel.show();
+        const int wide = height();
+        panel.resize(panel.minimumSizeHint().width(), high);
+        QTRY_VERIFY(height() > wide);
+        panel.resize(m_theme.scaled(700), high);
+        QTRY_COMPARE(height(), wide);
+    }
+
     void theTipOfARowHasAllThatMayBeCut() {
         RecipePanel panel(m_theme, *m_catalog, *m_queue);
         const QString tip = panel.list().model()->index(0, 0).data(Qt::ToolTipRole).toString();

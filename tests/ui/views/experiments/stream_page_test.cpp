@@ -106,6 +106,7 @@ private slots:
         engine::TaskFigures task;
         task.task = "story";
         task.prompts = task.done = 2;
+        task.isUnsteady = true;
         RunPicture picture;
         picture.facts = std::make_shared<RunFacts>();
         picture.progress.tasks = {task};
@@ -113,6 +114,20 @@ private slots:
         QCOMPARE(tile.state, TaskTile::State::Unsteady);
         QCOMPARE(tile.stateText, QStringLiteral("not steady"));
         QVERIFY(tile.caption.contains(QStringLiteral("changed by more than 5 %")));
+    }
+
+    void aTaskWithoutVanillaBesideItIsDoneWithoutASpeed() {
+        engine::TaskFigures task;
+        task.task = "story";
+        task.prompts = task.done = 2;
+        RunPicture picture;
+        picture.facts = std::make_shared<RunFacts>();
+        picture.progress.tasks = {task};
+        const TaskTile tile = taskTiles(picture, false).front();
+        QCOMPARE(tile.state, TaskTile::State::Done);
+        QCOMPARE(tile.stateText, QStringLiteral("done"));
+        QVERIFY(tile.speed.isEmpty());
+        QVERIFY(tile.caption.contains(QStringLiteral("vanilla was not measured beside it")));
     }
 
     void tilesWrapWhereItIsNarrow() {

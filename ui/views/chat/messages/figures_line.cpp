@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <QTextBlock>
 #include <QTextDocument>
+#include <QTextOption>
 
 #include <cmath>
 #include <utility>
@@ -46,6 +47,9 @@ void FiguresLine::showText(const QString& text) {
     m_layout = std::make_unique<QTextLayout>(words.text(), font);
     m_layout->setFormats(formats);
     m_layout->setCacheEnabled(true);
+    QTextOption option; // nothing is cut off, however narrow it is
+    option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+    m_layout->setTextOption(option);
     // Without a link nothing in it can have the focus.
     setFocusPolicy(hasLink() ? Qt::TabFocus : Qt::NoFocus);
     update();

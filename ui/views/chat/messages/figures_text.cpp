@@ -98,6 +98,9 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
         parts << FiguresLine::tr("task %1").arg(
             QStringLiteral("<a href='task' style='color:%1'>%2</a>")
                 .arg(colours.accent.name(), figures.task.simplified().toHtmlEscaped()));
+    for (QString& part : parts)
+        part = unbroken(part);
+    // Words without a figure may break as any text.
     switch (message.state) {
     case MessageState::Stopped:
         parts << FiguresLine::tr("stopped");
@@ -119,8 +122,6 @@ QString figuresText(const StoredMessage& message, const Colours& colours) {
         parts << FiguresLine::tr("stopped at the length limit");
     else if (figures.finishReason == QLatin1String("edited"))
         parts << FiguresLine::tr("edited by you");
-    for (QString& part : parts)
-        part = unbroken(part);
     return parts.join(QLatin1String(kGap));
 }
 

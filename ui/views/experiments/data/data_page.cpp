@@ -34,6 +34,8 @@ constexpr int kMostTokens = 8192;
 constexpr int kUsualTokens = 128;
 constexpr int kUsualPerTask = 20;
 constexpr std::size_t kShownProblems = 6;
+constexpr double kSideBySide = 620.0;  ///< pixels: a narrower page has the preview below the form
+constexpr double kLeastPreview = 90.0; ///< pixels of height
 
 const QString kFileTask = QStringLiteral("\u0001file"); ///< no column is called so
 
@@ -176,13 +178,13 @@ void DataPage::build() {
     side->addWidget(m_state);
     side->addWidget(m_table, 1);
     side->addWidget(m_bad);
-    auto* parts = new QSplitter;
-    parts->setChildrenCollapsible(false);
-    parts->addWidget(scroll);
-    parts->addWidget(preview);
-    parts->setStretchFactor(1, 1);
+    m_parts = new QSplitter;
+    m_parts->setChildrenCollapsible(false);
+    m_parts->addWidget(scroll);
+    m_parts->addWidget(preview);
+    m_parts->setStretchFactor(1, 1);
     auto* column = new QVBoxLayout(this);
-    column->addWidget(parts, 1);
+    column->addWidget(m_parts, 1);
     column->addLayout(buttons);
     for (QComboBox* box : {m_prompt, m_task, m_reference})
         connect(box, &QComboBox::activated, this, &DataPage::readAgain);
@@ -208,6 +210,15 @@ void DataPage::build() {
         emit recipeDataWanted(m_paths, layoutChosen());
     });
     setDecoders({});
+}
+
+void DataPage::resizeEvent(QResizeEvent*) {
+    const auto way = width() < m_theme.scaled(kSideBySide) ? Qt::Vertical : Qt::Horizontal;
+    if (way == m_parts->orientation())
+        return;
+    m_parts->setOrientation(way);
+    if (way == Qt::Vertical)
+        m_parts->setSizes({3 * height(), 2 * height()}); // it keeps their ratio
 }
 
 void DataPage::setExamples(const QString& folder) {
@@ -454,6 +465,7 @@ void DataPage::restyle() {
     m_grid->setVerticalSpacing(m_theme.scaled(8));
     // In a small window every column is seen, its texts cut.
     m_table->horizontalHeader()->setMinimumSectionSize(m_theme.scaled(24));
+    m_table->setMinimumHeight(m_theme.scaled(kLeastPreview));
     showState();
 }
 

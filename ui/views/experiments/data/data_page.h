@@ -17,6 +17,7 @@ class QLabel;
 class QLineEdit;
 class QPushButton;
 class QSpinBox;
+class QSplitter;
 class QTableView;
 
 namespace ui {
@@ -24,7 +25,8 @@ namespace ui {
 class FigureTableModel;
 
 /// The user's own prompts before they run: which column is what, how many are used and in which
-/// order, and how they are answered, with a preview beside it. Thread: UI.
+/// order, and how they are answered, with a preview beside it or, on a narrow page, below. Thread:
+/// UI.
 class DataPage : public QWidget {
     Q_OBJECT
 
@@ -66,6 +68,9 @@ signals:
     /// The files with their columns, for recipes.
     void recipeDataWanted(const QStringList& paths, const engine::DataLayout& layout);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void build();
     QWidget* buildForm();
@@ -90,6 +95,7 @@ private:
     QString m_problem;
     engine::DataLayout m_layout;
     std::vector<engine::DecoderInfo> m_decoders;
+    QSplitter* m_parts = nullptr; ///< the form and the preview
     QGridLayout* m_grid = nullptr;
     QLineEdit* m_title = nullptr;
     QLabel* m_files = nullptr;

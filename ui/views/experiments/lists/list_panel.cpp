@@ -6,9 +6,25 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QListView>
+#include <QResizeEvent>
 #include <QVBoxLayout>
 
 namespace ui {
+
+namespace {
+
+/// Rows may need a second line when the list gets narrower; by itself a QListView lays them out
+/// anew only when it gets higher or lower.
+class RowList : public QListView {
+protected:
+    void resizeEvent(QResizeEvent* event) override {
+        QListView::resizeEvent(event);
+        if (event->size().width() != event->oldSize().width())
+            scheduleDelayedItemsLayout();
+    }
+};
+
+} // namespace
 
 ListPanel::ListPanel(const Theme& theme,
                      const QString& accessibleName,
@@ -20,7 +36,7 @@ ListPanel::ListPanel(const Theme& theme,
     , m_column(new QVBoxLayout(this))
     , m_head(new QHBoxLayout)
     , m_note(plainLabel(this, true))
-    , m_list(new QListView) {
+    , m_list(new RowList) {
     setAttribute(Qt::WA_StyledBackground);
     setProperty("ground", QStringLiteral("panel"));
     m_note->setProperty("tone", "muted");
@@ -31,7 +47,6 @@ ListPanel::ListPanel(const Theme& theme,
     m_list->setAccessibleName(accessibleName);
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setMouseTracking(true);
-    m_list->setResizeMode(QListView::Adjust); // rows may need a second line
     m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);

@@ -113,6 +113,7 @@ void DriftView::showPicture() {
             plot->clearPoints();
             plot->setBands({});
             plot->setReferences({});
+            plot->setHome({0.0, 10.0}, {0.0, 1.5}); // whole prompts, before there is one
         }
     } else {
         showPoints(*picture());

@@ -35,8 +35,10 @@ QString captionOf(const engine::TaskFigures& task, const TaskTile& tile) {
                 .arg(decimalText(*tokens), decimalText(*price));
     }
     QStringList parts;
-    if (tile.state == TaskTile::State::Unsteady || task.isUnsteady)
+    if (task.isUnsteady)
         parts << tr("no speed: vanilla's own changed by more than 5 %");
+    else if (tile.state == TaskTile::State::Done && !task.speedup)
+        parts << tr("no speed: vanilla was not measured beside it");
     if (task.plan) {
         if (task.plan->score > 0.0)
             parts << tr("matchness %1").arg(shareText(task.plan->score));
@@ -141,12 +143,13 @@ std::vector<TaskTile> taskTiles(const RunPicture& picture, bool isAtWork) {
                 tile.interval = halfWidth(*task.speedup);
         }
         using State = TaskTile::State;
-        tile.state = isNow                ? State::Running
-                     : task.done == 0     ? State::Waiting
-                     : !isDone            ? State::Partly
-                     : !task.speedup      ? State::Unsteady
-                     : tile.speedup < 1.0 ? State::NoGain
-                                          : State::Done;
+        const bool isSlow = task.speedup && tile.speedup < 1.0;
+        tile.state = isNow             ? State::Running
+                     : task.done == 0  ? State::Waiting
+                     : !isDone         ? State::Partly
+                     : task.isUnsteady ? State::Unsteady
+                     : isSlow          ? State::NoGain
+                                       : State::Done;
         tile.stateText = tile.state == State::Waiting    ? tr("waiting")
                          : tile.state == State::Done     ? tr("done")
                          : tile.state == State::NoGain   ? tr("no gain")

@@ -6,6 +6,7 @@
 #include "ui/views/layer_map/grid/layer_legend.h"
 
 #include <QKeyEvent>
+#include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QVBoxLayout>
@@ -138,13 +139,19 @@ TaskTilesView::TaskTilesView(const ViewContext& context, QWidget* parent)
                   "below. Compare figures 2b and 10 of the SWIFT paper."),
                {}},
               parent)
+    , m_none(plainLabel(this, true))
     , m_canvas(new TileCanvas(theme(), m_tiles, this)) {
+    m_none->setProperty("tone", "muted");
+    m_none->setText(tr("Once the run has begun, each task has a map of its newest skip set here."));
+    m_none->setContentsMargins(theme().scaled(12), theme().scaled(8), theme().scaled(12), 0);
     auto* scroll = new ColumnScroll;
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setFocusPolicy(Qt::NoFocus);
     scroll->setWidget(m_canvas);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_none);
     column->addWidget(scroll);
     m_canvas->onChosen = [this](const QString& task) { emit taskChosen(task); };
     setSubtitle(tr("columns are layers; speed against vanilla with 95 % interval over prompts"));
@@ -164,6 +171,7 @@ QWidget* TaskTilesView::makeLegend(QWidget* parent) {
 
 void TaskTilesView::showPicture() {
     m_tiles = picture() != nullptr ? taskTiles(*picture(), m_isAtWork) : std::vector<TaskTile>();
+    m_none->setVisible(m_tiles.empty());
     m_canvas->showTiles();
 }
 

@@ -4,6 +4,8 @@
 #include "ui/views/experiments/stream/run_view.h"
 #include "ui/views/experiments/stream/task_tiles.h"
 
+class QLabel;
+
 namespace ui {
 
 class TileCanvas;
@@ -37,6 +39,7 @@ protected:
 
 private:
     std::vector<TaskTile> m_tiles;
+    QLabel* m_none; ///< what is seen here later
     TileCanvas* m_canvas;
     bool m_isAtWork = false;
 };

@@ -96,26 +96,33 @@ private:
             others = fmt::format(" {} gains {}.",
                                  all.front().variant->label,
                                  measureText("speedup", all.front().value));
-        const std::string equal = " " + equalSentence(m_context.data);
+        const std::string rest =
+            fewPromptsSentence("speedup", value) + others + " " + equalSentence(m_context.data);
+        if (!value.low) // one prompt
+            return {VerdictKind::Finding,
+                    fmt::format("{} runs at {} of vanilla on one prompt.",
+                                name,
+                                measureText("speedup", value)),
+                    costSentence(own) + rest};
         if (isClearGain(value))
             return {
                 VerdictKind::Gain,
                 fmt::format(
                     "{} gains {} over vanilla{}.", name, measureText("speedup", value), interval),
-                costSentence(own) + others + equal};
+                costSentence(own) + rest};
         if (value.high.value_or(value.value) >= 1.0)
             return {VerdictKind::NoGain,
                     fmt::format("{} shows no gain that can be told from none: {} of vanilla{}.",
                                 name,
                                 measureText("speedup", value),
                                 interval),
-                    costSentence(own) + others + equal};
+                    costSentence(own) + rest};
         return {VerdictKind::NoGain,
                 fmt::format("{} does not gain on this model: {} of vanilla{}.",
                             name,
                             measureText("speedup", value),
                             interval),
-                noGainSentence(own) + others + equal};
+                noGainSentence(own) + rest};
     }
 
     ExperimentVerdict better() const {
@@ -132,9 +139,11 @@ private:
             return plainVerdict(m_context);
         const bool isBetter = own->value > against->value;
         const bool hasInterval = own->low || against->low;
+        const bool isOfOnePrompt = isSpeedup(m_context.wish.measure) && !hasInterval;
         const bool isClear =
-            own->low.value_or(own->value) > against->high.value_or(against->value) ||
-            own->high.value_or(own->value) < against->low.value_or(against->value);
+            !isOfOnePrompt &&
+            (own->low.value_or(own->value) > against->high.value_or(against->value) ||
+             own->high.value_or(own->value) < against->low.value_or(against->value));
         std::string cause = costSentence(m_context.of(*subject));
         if (sumsOf(m_context.of(*subject)).rounds == 0 && !m_context.source.empty())
             cause += fmt::format(" So this model cannot show {}.", m_context.source);
@@ -150,9 +159,12 @@ private:
                     cause};
         if (!isClear)
             cause = fmt::format("{}, so the difference may be chance. {}",
-                                own->low && against->low ? "The two intervals overlap"
-                                                         : "The interval holds the other value",
+                                isOfOnePrompt              ? "There is one prompt alone"
+                                : own->low && against->low ? "The two intervals overlap"
+                                                           : "The interval holds the other value",
                                 cause);
+        if (isClear)
+            cause += fewPromptsSentence(m_context.wish.measure, *own);
         return {isBetter && isClear ? VerdictKind::Gain : VerdictKind::NoGain,
                 fmt::format("{} {} than {}: {}{} against {}{}.",
                             subject->label,
@@ -186,28 +198,43 @@ private:
             return {VerdictKind::Finding,
                     fmt::format("All have the same {}: {}.", m_context.measureWords(), text(first)),
                     cause + costSentence(m_context.of(*first.variant))};
-        if (all.size() > 1)
-            cause += fmt::format("The next is {} with {}", all[1].variant->label, text(all[1]));
-        if (all.size() > 2)
+        std::vector<std::string> alike = {name}; // those that read like the first
+        for (std::size_t i = 1; !isSpeed && i < all.size() && text(all[i]) == text(first); ++i)
+            alike.push_back(all[i].variant->label);
+        const std::size_t next = alike.size();
+        if (all.size() > next)
+            cause +=
+                fmt::format("The next is {} with {}", all[next].variant->label, text(all[next]));
+        if (all.size() > next + 1)
             cause +=
                 fmt::format(", the last {} with {}", all.back().variant->label, text(all.back()));
-        if (all.size() > 1)
+        if (all.size() > next)
             cause += ". ";
-        const bool overlaps = all.size() > 1 && first.value.low && all[1].value.high &&
+        const bool overlaps = next == 1 && all.size() > 1 && first.value.low && all[1].value.high &&
                               *first.value.low <= *all[1].value.high;
         if (overlaps)
             cause += "The intervals of the first two overlap, so their order may be chance. ";
+        const std::string few = fewPromptsSentence(m_context.wish.measure, first.value);
+        const std::string cost = costSentence(m_context.of(*first.variant)) + few;
+        if (isSpeedup(m_context.wish.measure) && !first.value.low) // one prompt
+            return {VerdictKind::Finding,
+                    fmt::format(
+                        "The highest on one prompt is {} with {} of vanilla.", name, text(first)),
+                    cause + cost};
         if (isSpeed && !isClearGain(first.value))
             return bestByChance(all, cause);
         return {isSpeed ? VerdictKind::Gain : VerdictKind::Finding,
-                fmt::format(
-                    "{}: {}{}{}.",
-                    isSpeed ? name + " is best"
-                            : fmt::format("{} has the highest {}", name, m_context.measureWords()),
-                    measureText(m_context.wish.measure, first.value),
-                    isSpeed ? " over vanilla" : "",
-                    intervalWords(m_context.wish.measure, first.value)),
-                cause + costSentence(m_context.of(*first.variant))};
+                fmt::format("{}: {}{}{}.",
+                            isSpeed ? name + " is best"
+                                    : fmt::format("{} {} the highest {}",
+                                                  joined(alike),
+                                                  next == 1 ? "has" : "have",
+                                                  m_context.measureWords()),
+                            text(first),
+                            isSpeed ? " over vanilla" : "",
+                            next == 1 ? intervalWords(m_context.wish.measure, first.value)
+                                      : std::string()),
+                cause + cost};
     }
 
     /// Of speeds whose highest one may be no gain; another one may be.
@@ -228,7 +255,8 @@ private:
                                 words(*clear, " over vanilla"),
                                 first.variant->label,
                                 words(first, "")),
-                    cause + costSentence(m_context.of(*clear->variant))};
+                    cause + costSentence(m_context.of(*clear->variant)) +
+                        fewPromptsSentence(m_context.wish.measure, clear->value)};
         const bool isOpen = first.value.high.value_or(first.value.value) >= 1.0;
         return {
             VerdictKind::NoGain,
@@ -236,7 +264,8 @@ private:
                         isOpen ? "None shows a gain that can be told from none" : "None gains here",
                         first.variant->label,
                         words(first, " of vanilla")),
-            cause + (isOpen ? costSentence(own) : noGainSentence(own))};
+            cause + (isOpen ? costSentence(own) : noGainSentence(own)) +
+                fewPromptsSentence(m_context.wish.measure, first.value)};
     }
 
     /// The variants that cannot be ranked by their speed.
@@ -263,6 +292,7 @@ ExperimentVerdict makeVerdict(const RunData& data, const Recipe& recipe) {
     ExperimentVerdict verdict = VerdictMaker(data, recipe).make();
     while (!verdict.cause.empty() && verdict.cause.back() == ' ')
         verdict.cause.pop_back();
+    verdict.cause.erase(0, std::min(verdict.cause.find_first_not_of(' '), verdict.cause.size()));
     return verdict;
 }
 

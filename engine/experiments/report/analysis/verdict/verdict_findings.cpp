@@ -12,17 +12,31 @@
 
 namespace engine {
 
+namespace {
+
+/// Whether the scores of a search are speeds, and no shares of predicted tokens.
+bool isScoredBySpeed(const Selection& selection) {
+    return std::ranges::any_of(selection.trials, [](const TrialRun* run) {
+        const RunVariant* planned = run->place.variant->planned;
+        return planned != nullptr && planned->search && planned->search->method == "self_sd";
+    });
+}
+
+} // namespace
+
 ExperimentVerdict plainVerdict(const VerdictContext& context) {
     const Selection all = context.data.select({}, {});
     std::size_t answers = 0;
     for (const AnsweredPrompt* run : all.runs)
         answers += run->own.size();
-    const auto best = measured("best_matchness", all);
+    auto best = measured("best_matchness", all);
+    if (best && (best->value > 1.0 || isScoredBySpeed(all)))
+        best.reset(); // a speed, and no share of predicted tokens
     const auto trials = measured("trials", all);
     const std::string count = trials ? measureText("trials", *trials) : "0";
     const std::string tried =
         count == "1" ? "One set was tried" : fmt::format("{} sets were tried", count);
-    if (answers == 0 && (!best || best->value > 1.0)) // the score is a speed
+    if (answers == 0 && !best)
         return {VerdictKind::Finding, tried + ".", ""};
     if (best && (context.isAboutSets || answers == 0))
         return {VerdictKind::Finding,
@@ -32,7 +46,8 @@ ExperimentVerdict plainVerdict(const VerdictContext& context) {
                             measureText("best_matchness", *best)),
                 equalSentence(context.data)};
     return {VerdictKind::Finding,
-            fmt::format("{} answers were measured.", answers),
+            answers == 1 ? "One answer was measured."
+                         : fmt::format("{} answers were measured.", answers),
             equalSentence(context.data)};
 }
 

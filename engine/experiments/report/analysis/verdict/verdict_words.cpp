@@ -48,7 +48,8 @@ std::string equalSentence(const EqualCounts& counts) {
     if (counts.compared == 0)
         return {};
     if (counts.equal == counts.compared)
-        return fmt::format("No token differs in {} answers.", counts.compared);
+        return fmt::format(
+            "No token differs in {} answer{}.", counts.compared, counts.compared == 1 ? "" : "s");
     const int others = counts.compared - counts.equal;
     if (counts.nearTies == others)
         return fmt::format("{} of {} answers differ, each where vanilla's two best logits are "
@@ -120,22 +121,34 @@ std::string intervalWords(std::string_view measure, const Estimate& value) {
         " ({} to {}, {} prompts)", bound(*value.low), bound(*value.high), value.count);
 }
 
+std::string fewPromptsSentence(std::string_view measure, const Estimate& value) {
+    if (!isSpeedup(measure) || value.count < 1 || value.count >= kLeastPromptsOfInterval)
+        return {};
+    if (value.count == 1)
+        return " One prompt alone cannot tell a speed from chance.";
+    return fmt::format(" With {} prompts alone, the interval is no more than their range, so it "
+                       "may be chance.",
+                       value.count);
+}
+
 namespace {
 
-/// What a draft pass costs, and what is kept of it.
+/// What a draft pass costs, where vanilla was measured beside it, and what is kept of it.
 std::string draftWords(const Selection& selection, bool isReason) {
     const DecodeMetrics sums = sumsOf(selection);
-    return fmt::format(
-        "a draft pass costs {} of a plain step{}, and {}{} of the drafted tokens are "
-        "kept ({} of {})",
-        textOf("c_measured", selection),
-        measured("skip_ratio", selection)
-            ? fmt::format(" (r = {})", textOf("skip_ratio", selection))
-            : std::string(),
-        isReason ? "only " : "",
-        textOf("acceptance", selection),
-        sums.accepted,
-        sums.draftSteps);
+    const std::string kept = fmt::format("{}{} of the drafted tokens are kept ({} of {})",
+                                         isReason ? "only " : "",
+                                         textOf("acceptance", selection),
+                                         sums.accepted,
+                                         sums.draftSteps);
+    if (!measured("c_measured", selection))
+        return kept;
+    return fmt::format("a draft pass costs {} of a plain step{}, and {}",
+                       textOf("c_measured", selection),
+                       measured("skip_ratio", selection)
+                           ? fmt::format(" (r = {})", textOf("skip_ratio", selection))
+                           : std::string(),
+                       kept);
 }
 
 std::string expectedWords(const Selection& selection) {
@@ -147,9 +160,11 @@ std::string expectedWords(const Selection& selection) {
 }
 
 std::string roundWords(const Selection& selection) {
-    return fmt::format("a round gives M = {} tokens, and verifying it costs {} plain steps.",
-                       textOf("M", selection),
-                       textOf("verify_cost", selection));
+    const std::string given = fmt::format("a round gives M = {} tokens", textOf("M", selection));
+    if (!measured("verify_cost", selection))
+        return given + ".";
+    return fmt::format(
+        "{}, and verifying it costs {} plain steps.", given, textOf("verify_cost", selection));
 }
 
 std::string capitalised(std::string text) {
@@ -173,24 +188,34 @@ std::string costSentence(const Selection& selection) {
 /// Equation 6 is above 1 exactly if a draft pass costs less than the share of drafts that is kept.
 std::string noGainSentence(const Selection& selection) {
     const DecodeMetrics sums = sumsOf(selection);
+    const bool hasPasses = hasDraftPasses(sums);
     const double cost = valueOf("c_measured", selection, 0.0);
     const double kept = valueOf("acceptance", selection, 1.0);
+    const double searching = valueOf("search_share", selection, 0.0);
+    const double tokens = valueOf("M", selection, 1.0); // this and the next ones: of a round
+    const double drafting = hasPasses ? cost * valueOf("draft_length", selection, 0.0) : 0.0;
+    const double verifying = valueOf("verify_cost", selection, 1.0);
     if (sums.rounds == 0)
         return costSentence(selection);
-    if (hasDraftPasses(sums) && cost >= kept)
+    if (hasPasses && cost >= kept)
         return fmt::format("No gain here, because {}; {}{}",
                            draftWords(selection, true),
                            roundWords(selection),
                            expectedWords(selection));
-    if (valueOf("search_share", selection, 0.0) > kLongSearch)
+    // Only where the rest of the time alone would have been no loss.
+    if (searching > kLongSearch && valueOf("speedup", selection, 1.0) >= 1.0 - searching)
         return fmt::format("No gain here, because searching took {} of the time. {}",
                            textOf("search_share", selection),
                            costSentence(selection));
-    if (valueOf("M", selection, 1.0) < kHardlyMoreThanOne)
+    if (tokens < kHardlyMoreThanOne)
         return "No gain here, because a round gives hardly more than one token. " +
                costSentence(selection);
-    if (valueOf("verify_cost", selection, 1.0) > 1.0)
+    if (verifying > tokens)
         return "No gain here, because verifying a round costs more than its tokens bring. " +
+               costSentence(selection);
+    if (drafting + verifying > tokens)
+        return "No gain here, because drafting and verifying a round cost more than its tokens "
+               "bring. " +
                costSentence(selection);
     return costSentence(selection);
 }

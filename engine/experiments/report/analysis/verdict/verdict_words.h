@@ -37,6 +37,10 @@ DrawnWords drawnWords(const RunData& data, std::span<const ReportVariant* const>
 /// Of a value of this measure: " (1.27 to 1.35, 60 prompts)"; empty without an interval.
 std::string intervalWords(std::string_view measure, const Estimate& value);
 
+/// " With 3 prompts alone ..." behind other sentences; empty for enough prompts, and for a measure
+/// that is no speedup.
+std::string fewPromptsSentence(std::string_view measure, const Estimate& value);
+
 /// What drafting and verifying cost and gave, and what equation 6 expects of it.
 std::string costSentence(const Selection& selection);
 

@@ -288,10 +288,13 @@ private:
         if (!hasNumbers)
             return;
         double lastEnd = -1e9;
-        for (const double tick : ticksOfX()) {
+        const std::vector<double> ticks = ticksOfX();
+        const bool areWhole = std::ranges::all_of(
+            ticks, [](double tick) { return tick == std::floor(tick) && std::abs(tick) < 1e6; });
+        for (const double tick : ticks) {
             const double x = m_x.at(tick);
             p.line({{x, to.y}, {x, to.y + p.px(4.0)}}, Ink::Axis);
-            const std::string text = m_x.tickText(tick);
+            const std::string text = areWhole ? fmt::format("{:.0f}", tick) : m_x.tickText(tick);
             const double half = p.textWidth(text, p.number()) / 2.0;
             if (x - half < lastEnd + p.px(6.0))
                 continue;
