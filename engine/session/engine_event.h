@@ -41,6 +41,7 @@ struct ModelLoaded {
     /// Why modules with decoders were left out, such as those of another build; none in older
     /// recordings, where the notes say so.
     std::vector<Error> refusedModules = {};
+    std::string fingerprint = {}; ///< see modelFingerprint(); empty in older recordings
 };
 
 struct ModelUnloaded {

@@ -137,6 +137,11 @@ fs::path TuningFolder::selfPromptsFile() const { return m_path / kPromptFile; }
 
 fs::path TuningFolder::folderFor(const fs::path& output) { return output.string() + ".work"; }
 
+SplitRule TuningFolder::splitRuleFor(const fs::path& output) {
+    const auto was = readPlan(folderFor(output) / kPlanFile);
+    return was && was.value() ? splitRuleOf(was.value()->rows) : SplitRule::ByText;
+}
+
 Result<TuningFolder>
 TuningFolder::open(const fs::path& output, const RunPlanTexts& plan, EarlierWork earlier) {
     const fs::path path = folderFor(output);

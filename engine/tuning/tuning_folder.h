@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/locks/file_lock.h"
+#include "engine/tuning/rows/answer_rows.h"
 
 #include <filesystem>
 #include <string>
@@ -36,6 +37,10 @@ public:
 
     /// The folder for an output file.
     static std::filesystem::path folderFor(const std::filesystem::path& output);
+
+    /// By which rule the prompts of an earlier run for this output were dealt out; that of today
+    /// where there is none, or none that can be read, which open() tells.
+    static SplitRule splitRuleFor(const std::filesystem::path& output);
 
     const std::filesystem::path& path() const { return m_path; }
 

@@ -27,6 +27,10 @@ constexpr std::array kProfiles = {Profile{"quick", 300'000, 2048},
 /// With a longest answer behind them they fit into a shard.
 constexpr int kMostPromptRows = 32'768;
 
+// Of the text of a plan. Before kSplitByText, prompts were dealt out by their bytes.
+constexpr int kSplitByBytes = 2;
+constexpr int kSplitByText = 3;
+
 constexpr int kProfileEpochs = 3;
 constexpr int kModelEpochs = 2;
 
@@ -36,7 +40,8 @@ PlanJson rowsMembers(const TuningPlan& plan,
                      const std::string& model,
                      const std::string& prompts,
                      int context) {
-    PlanJson members = {{"version", 2},
+    const bool isByBytes = plan.split == SplitRule::ByBytes;
+    PlanJson members = {{"version", isByBytes ? kSplitByBytes : kSplitByText},
                         {"model", model},
                         {"prompts", prompts},
                         {"context", context},
@@ -194,6 +199,14 @@ Result<void> applySetting(TuningPlan& plan, const std::string& typed) {
     ENGINE_TRY(const SettingValue value, parseSettingValue(*setting, typed.substr(equals + 1)));
     plan_settings::adopt(plan, name, value);
     return {};
+}
+
+SplitRule splitRuleOf(const std::string& text) {
+    const PlanJson plan = PlanJson::parse(text, nullptr, false);
+    const PlanJson version = plan.is_object() ? plan.value("version", PlanJson()) : PlanJson();
+    const bool isEarlier =
+        version.is_number_integer() && version.get<std::int64_t>() < kSplitByText;
+    return isEarlier ? SplitRule::ByBytes : SplitRule::ByText;
 }
 
 Result<std::string> differenceOf(const std::string& now, const std::string& before) {

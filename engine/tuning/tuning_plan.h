@@ -3,6 +3,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/settings.h"
+#include "engine/tuning/rows/answer_rows.h"
 #include "engine/tuning/trainer.h"
 
 #include <cstdint>
@@ -33,6 +34,7 @@ struct TuningPlan {
     double minutes = 0.0;   ///< time in all; 0: as long as it takes
     std::uint64_t seed = 1;
     int threads = 1;
+    SplitRule split = SplitRule::ByText; ///< which prompts are trained on, which are held out
 
     // By --set, for all recipes:
     double rate = 1e-3;
@@ -93,6 +95,9 @@ const std::vector<SettingInfo>& tuningSettings(TuningRecipe recipe = TuningRecip
 
 /// Takes NAME=VALUE into the plan. Errors: InvalidInput naming the setting and its range.
 Result<void> applySetting(TuningPlan& plan, const std::string& typed);
+
+/// The rule of a plan with this text, rowsText() or allText(); that of today for what is no plan.
+SplitRule splitRuleOf(const std::string& text);
 
 /// The first member in which two texts of plans differ, as "seed is 2, but was 1"; empty if they
 /// are equal. Where both have a limit of time, it may differ, and so may the most answer tokens:

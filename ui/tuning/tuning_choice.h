@@ -19,8 +19,13 @@ struct TuningModel {
     qint64 loraWeights = 0;  ///< that LoRA trains for it; 0 = not known
     bool isFloat32 = false;  ///< its weights are, and so are those of a copy
     qint64 draftWeights = 0; ///< of a draft layer for it; 0 = not known
+    /// What the model is, wherever it lies, as the engine has it; empty = not known.
+    QString fingerprint = {};
 
+    /// Two copies of a model in different folders are the same.
     bool isSame(const TuningModel& other) const {
+        if (!fingerprint.isEmpty() && !other.fingerprint.isEmpty())
+            return fingerprint == other.fingerprint;
         return path == other.path && isPlanted == other.isPlanted;
     }
 };

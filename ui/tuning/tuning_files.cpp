@@ -8,6 +8,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonDocument>
+#include <QUuid>
 
 #include <algorithm>
 #include <array>
@@ -36,8 +37,24 @@ constexpr std::array kTuningStates = {
     NamedTuningState{TuningState::Finished, "finished"},
 };
 
+QString runPath(const QString& folder) { return folder + QStringLiteral("/run.json"); }
+
+bool isKeptIn(const QString& folder) { return QFileInfo::exists(runPath(folder)); }
+
+/// Empty if it cannot be read.
+QJsonObject recordIn(const QString& folder) {
+    QFile file(runPath(folder));
+    return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object()
+                                          : QJsonObject();
+}
+
+QString fingerprintIn(const QJsonObject& record) {
+    return record[QLatin1String("fingerprint")].toString();
+}
+
 /// Letters and digits of the model's name, and a hash of its path: two models may have one name.
-QString folderNameOf(const TuningModel& model) {
+/// For a model that is not known better, and where earlier versions kept all trainings.
+QString nameByPath(const TuningModel& model) {
     constexpr qsizetype kNameLength = 40;
     constexpr qsizetype kHashDigits = 8;
     QString name;
@@ -50,15 +67,47 @@ QString folderNameOf(const TuningModel& model) {
     return name + u'-' + QString::fromLatin1(hash.left(kHashDigits));
 }
 
+/// The newest training of the model that is kept under another path, from which the model was moved
+/// or copied; empty if there is none.
+QString folderByOtherPath(const QString& root, const TuningModel& model, TuningRecipe recipe) {
+    QString newest;
+    QDateTime time;
+    for (const QFileInfo& entry :
+         QDir(root).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
+        const QString folder = root + u'/' + entry.fileName();
+        const QJsonObject record = recordIn(folder);
+        const QString key =
+            record[QLatin1String("choice")].toObject()[QLatin1String("recipe")].toString();
+        if (fingerprintIn(record) != model.fingerprint || recipeOfKey(key) != recipe)
+            continue;
+        const QDateTime written = QFileInfo(runPath(folder)).lastModified();
+        if (newest.isEmpty() || written > time) {
+            newest = folder;
+            time = written;
+        }
+    }
+    return newest;
+}
+
 /// Empty: nothing is kept.
 QString folderOf(const QString& root, const TuningModel& model, TuningRecipe recipe) {
     if (root.isEmpty())
         return {};
-    const QString folder = root + u'/' + folderNameOf(model);
-    return recipe == TuningRecipe::Draft ? folder : folder + u'-' + recipeKey(recipe);
+    const QString end = recipe == TuningRecipe::Draft ? QString() : u'-' + recipeKey(recipe);
+    const QString byPath = root + u'/' + nameByPath(model) + end;
+    if (model.fingerprint.isEmpty())
+        return byPath;
+    const QString own = root + u'/' + model.fingerprint + end;
+    if (isKeptIn(own))
+        return own;
+    if (isKeptIn(byPath)) { // unless another model lay there then
+        const QString told = fingerprintIn(recordIn(byPath));
+        if (told.isEmpty() || told == model.fingerprint)
+            return byPath;
+    }
+    const QString byOtherPath = folderByOtherPath(root, model, recipe);
+    return byOtherPath.isEmpty() ? own : byOtherPath;
 }
-
-QString runPath(const QString& folder) { return folder + QStringLiteral("/run.json"); }
 
 QString comparisonPath(const QString& folder) { return folder + QStringLiteral("/compared.jsonl"); }
 
@@ -92,7 +141,8 @@ ReadRecord recordOf(const QByteArray& bytes) {
     KeptTuning kept{*choice,
                     TuningState::Stopped,
                     json[QLatin1String("sentence")].toString(),
-                    json[QLatin1String("fingerprint")].toString()};
+                    fingerprintIn(json)};
+    kept.choice.model.fingerprint = kept.fingerprint;
     const QString state = json[QLatin1String("state")].toString();
     if (state == QLatin1String("failed"))
         kept.state = TuningState::Failed;
@@ -116,18 +166,41 @@ TuningRun runOf(const QString& path) {
 } // namespace
 
 TuningFiles::TuningFiles(QObject* parent)
-    : QObject(parent) {
+    : QObject(parent)
+    , m_window(QUuid::createUuid().toByteArray(QUuid::WithoutBraces)) {
     m_thread.setMaxThreadCount(1);
 }
 
 TuningFiles::~TuningFiles() { m_thread.waitForDone(); }
 
 void TuningFiles::setPlace(const QString& root, const TuningModel& model, TuningRecipe recipe) {
-    m_folder = folderOf(root, model, recipe);
+    const QString folder = folderOf(root, model, recipe);
+    if (std::exchange(m_folder, folder) != folder)
+        m_record.reset();
 }
 
 bool TuningFiles::isKept(const QString& root, const TuningModel& model, TuningRecipe recipe) {
-    return !root.isEmpty() && QFileInfo::exists(runPath(folderOf(root, model, recipe)));
+    return !root.isEmpty() && isKeptIn(folderOf(root, model, recipe));
+}
+
+bool TuningFiles::take() {
+    m_lock.reset();
+    if (m_folder.isEmpty())
+        return true;
+    QDir().mkpath(m_folder);
+    auto lock = std::make_unique<QLockFile>(m_folder + QStringLiteral("/window.lock"));
+    lock->setStaleLockTime(0); // however long a training takes, its lock is no old one
+    if (!lock->tryLock() && lock->error() == QLockFile::LockFailedError)
+        return false;
+    m_lock = std::move(lock);
+    return true;
+}
+
+bool TuningFiles::isOutdated() const {
+    QFile file(runPath(m_folder));
+    const QByteArray now =
+        m_record && file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    return !now.isEmpty() && now != *m_record && !now.contains(m_window);
 }
 
 bool TuningFiles::hasWork(const QString& output) const {
@@ -138,7 +211,13 @@ void TuningFiles::read(std::function<void(StoredTuning)> done) {
     m_thread.start([this, folder = m_folder, done = std::move(done)] {
         StoredTuning stored = folder.isEmpty() ? StoredTuning() : readFolder(folder);
         QMetaObject::invokeMethod(
-            this, [done, stored = std::move(stored)] { done(stored); }, Qt::QueuedConnection);
+            this,
+            [this, folder, done, stored = std::move(stored)] {
+                if (folder == m_folder)
+                    m_record = stored.record;
+                done(stored);
+            },
+            Qt::QueuedConnection);
     });
 }
 
@@ -158,7 +237,7 @@ StoredTuning TuningFiles::readFolder(const QString& folder) {
     file.close();
     ReadRecord record = recordOf(bytes);
     if (record.problem.isEmpty())
-        return {std::move(record.kept), runOf(eventsPath(folder))};
+        return {std::move(record.kept), runOf(eventsPath(folder)), bytes};
     tell(tr("%1 is damaged (%2), so the training is not shown. The file was kept as %3.")
              .arg(name, record.problem, setAside(path)));
     return {};
@@ -201,7 +280,8 @@ void TuningFiles::write(const KeptTuning& kept) {
                            {QStringLiteral("choice"), toJson(kept.choice)},
                            {QStringLiteral("state"), QLatin1String(state->name)},
                            {QStringLiteral("sentence"), kept.sentence},
-                           {QStringLiteral("fingerprint"), kept.fingerprint}};
+                           {QStringLiteral("fingerprint"), kept.fingerprint},
+                           {QStringLiteral("window"), QString::fromLatin1(m_window)}};
     later([this, bytes = QJsonDocument(json).toJson()](const QString& folder) {
         tellOfTraining(runPath(folder), saveWhole(bytes, runPath(folder)));
     });

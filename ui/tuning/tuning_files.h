@@ -4,10 +4,13 @@
 #include "ui/tuning/tuning_choice.h"
 #include "ui/tuning/tuning_run.h"
 
+#include <QLockFile>
 #include <QObject>
 #include <QThreadPool>
 
 #include <functional>
+#include <memory>
+#include <optional>
 
 namespace ui {
 
@@ -33,6 +36,7 @@ struct KeptTuning {
 struct StoredTuning {
     KeptTuning kept; ///< TuningState::None: nothing is kept
     TuningRun run;
+    QByteArray record = {}; ///< the file that says so
 };
 
 /// The folder of a model's training: what it was told and how it stands (run.json), what it said
@@ -47,8 +51,10 @@ public:
     /// Waits until everything is written.
     ~TuningFiles() override;
 
-    /// Below `root`, of its own for each model and recipe. Nothing is made; an empty root: nothing
-    /// is kept.
+    /// Below `root`, of its own for each model and recipe: named by the model's fingerprint, so
+    /// that the training is found wherever the model lies. Where an earlier version has kept one of
+    /// this model under the hash of a path, that place. Nothing is made; an empty root: nothing is
+    /// kept.
     void setPlace(const QString& root,
                   const TuningModel& model,
                   TuningRecipe recipe = TuningRecipe::Draft);
@@ -59,6 +65,15 @@ public:
     const QString& folder() const { return m_folder; }
 
     QString adapter() const { return m_folder + QStringLiteral("/adapter.safetensors"); }
+
+    /// The folder is this window's alone until it is released, or the program ends. False if
+    /// another window has it; one that cannot be locked is nobody's.
+    bool take();
+
+    void release() { m_lock.reset(); }
+
+    /// Whether another window has written the record since it was read here.
+    bool isOutdated() const;
 
     /// Whether a run that makes this file or folder can go on from what the command has stored.
     bool hasWork(const QString& output) const;
@@ -99,7 +114,10 @@ private:
     void tellOfTraining(const QString& path, const QString& problem);
     void tellOfComparison(const QString& path, const QString& problem);
 
-    QString m_folder; ///< empty = nothing is kept
+    QString m_folder;                   ///< empty = nothing is kept
+    const QByteArray m_window;          ///< tells this window's records from those of others
+    std::optional<QByteArray> m_record; ///< as it was read; none = not read yet
+    std::unique_ptr<QLockFile> m_lock;
     QThreadPool m_thread{this};
 };
 

@@ -52,11 +52,20 @@ void TuningSession::openComparison() {
 void TuningSession::setModel(const std::optional<TuningModel>& model) {
     m_model = model;
     if (model && m_process == nullptr &&
-        (m_kept.state == TuningState::None || !model->isSame(m_kept.choice.model)))
+        (m_kept.state == TuningState::None || !model->isSame(m_kept.choice.model))) {
         open(*model);
-    else
+    } else {
+        followModel();
         lookAtUse(); // it may have changed since
+    }
     emit changed();
+}
+
+/// The same model may lie elsewhere by now, where it is read from.
+void TuningSession::followModel() {
+    if (m_process == nullptr && m_model && !m_model->fingerprint.isEmpty() &&
+        m_model->isSame(m_kept.choice.model))
+        m_kept.choice.model = *m_model;
 }
 
 void TuningSession::showLoadedModel() {
@@ -94,7 +103,10 @@ void TuningSession::show(StoredTuning stored) {
     m_isReading = false;
     if (stored.kept.state != TuningState::None) {
         ++m_number;
+        const TuningModel model = m_kept.choice.model; // it may lie elsewhere than then
         m_kept = std::move(stored.kept);
+        if (!model.fingerprint.isEmpty())
+            m_kept.choice.model = model;
         m_run = std::move(stored.run);
         if (!hasResult()) {
             m_run.done.reset();
@@ -190,6 +202,8 @@ void TuningSession::start(const TuningChoice& choice, const QByteArray& chatProm
                             m_kept.choice.model.isSame(choice.model);
     m_recipe = choice.recipe;
     m_files.setPlace(m_places.folder, choice.model, choice.recipe);
+    if (!takeFolder(choice.model))
+        return;
     if (hasEarlier)
         m_files.keepChatPrompts();
     if (const QString problem =
@@ -197,6 +211,7 @@ void TuningSession::start(const TuningChoice& choice, const QByteArray& chatProm
         !problem.isEmpty()) {
         if (hasEarlier)
             m_files.endChatPrompts(true);
+        m_files.release();
         emit faulted(tr("The training does not begin: the questions of your chats cannot be "
                         "written (%1).")
                          .arg(problem));
@@ -215,9 +230,26 @@ void TuningSession::start(const TuningChoice& choice, const QByteArray& chatProm
     ++m_number;
     m_isReading = false;
     m_savedAt = {};
-    m_kept = {choice, TuningState::None, {}, {}};
+    m_kept = {choice, TuningState::None, {}, choice.model.fingerprint};
     lookAtUse();
     launch(false);
+}
+
+/// Windows with copies of one model share its training. One at a time is at work there, and none on
+/// what another one has changed since it was shown here.
+bool TuningSession::takeFolder(const TuningModel& model) {
+    const bool isFree = m_files.take();
+    if (isFree && !m_files.isOutdated())
+        return true;
+    m_files.release();
+    open(model);
+    emit changed();
+    emit refused(isFree
+                     ? tr("Another window has trained this model since then. What it has kept is "
+                          "shown now.")
+                     : tr("Another window trains this model at this moment. Stop the training "
+                          "there, or wait until it has ended."));
+    return false;
 }
 
 /// From here on the disk has the new training.
@@ -250,7 +282,15 @@ void TuningSession::goOn() {
     if (m_kept.state == TuningState::Paused) {
         setState(TuningState::Running);
         holdOrLetGo();
-    } else if (canGoOn()) {
+        return;
+    }
+    const bool isOver = m_process == nullptr && m_kept.state != TuningState::None;
+    if (!isOver || !takeFolder(m_kept.choice.model))
+        return;
+    if (!canGoOn()) {
+        m_files.release();
+    } else {
+        followModel();
         m_kept.sentence.clear();
         m_run.error.reset();
         launch(true);
@@ -352,6 +392,7 @@ void TuningSession::takeLine(const QByteArray& line) {
         m_savedAt = QDateTime::currentDateTime();
     if (const auto* started = std::get_if<TuningStarted>(&*event)) {
         m_kept.fingerprint = started->fingerprint;
+        m_kept.choice.model.fingerprint = started->fingerprint;
         m_files.write(m_kept);
         lookAtUse(); // what was trained before may be in use
     }
@@ -363,6 +404,7 @@ void TuningSession::takeLine(const QByteArray& line) {
 void TuningSession::onEnded(TuningProcess::End end, const QString& words) {
     m_process->deleteLater();
     m_process.clear();
+    m_files.release();
     keepProgress();
     if (!m_run.done)
         m_run.phase = TuningPhase::Preparing; // whatever it was at, it is no more

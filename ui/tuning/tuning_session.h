@@ -171,7 +171,8 @@ signals:
     /// It began, ended, told something or was told something.
     void changed();
 
-    /// The program did not begin with a training, so the one of before is shown.
+    /// The program did not begin with a training, so the one of before is shown; or another window
+    /// trains this model, or has trained it meanwhile, and what that one has kept is shown.
     void refused(const QString& sentence);
     void faulted(const QString& sentence);
 
@@ -188,6 +189,8 @@ private:
     void replaceEarlier();
     void takeEarlierBack(const QString& sentence);
     TuningObstacle lastingObstacle() const;
+    bool takeFolder(const TuningModel& model);
+    void followModel();
     void open(const TuningModel& model);
     void show(StoredTuning stored);
     QString usableAdapter() const;

@@ -188,7 +188,7 @@ Result<PromptSet> readChosenPrompts(const CompareOptions& options, const std::st
     DataOptions data = options.data;
     if (options.isHeldOut)
         data.isUsed = [](const DataRecord& record) {
-            return splitOf(record.turns.front()) != RowSplit::Training;
+            return isNeverTrainedOn(record.turns.front());
         };
     ENGINE_TRY(PromptSet set, readPrompts(data, stop));
     if (set.prompts.empty())

@@ -45,7 +45,8 @@ std::vector<DataPrompt> probePrompts() {
 TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
                           const PromptEncoder& encoder,
                           int contextLength,
-                          const std::function<void(const std::string&)>& note) {
+                          const std::function<void(const std::string&)>& note,
+                          SplitRule rule) {
     TunePrompts made;
     ContentSum sum;
     int leftOut = 0;
@@ -69,7 +70,7 @@ TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
         const std::uint64_t count = ids.value().size();
         sum.add(std::as_bytes(std::span(&count, 1)));
         sum.add(bytesOfAll(ids.value()));
-        made.prompts.push_back({splitOf(text), prompt.record.task, std::move(ids).value()});
+        made.prompts.push_back({splitOf(text, rule), prompt.record.task, std::move(ids).value()});
     }
     if (const int others = leftOut - kMostNamed; others > 0)
         note(others == 1 ? "1 more prompt was skipped."

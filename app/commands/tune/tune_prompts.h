@@ -22,10 +22,12 @@ struct TunePrompts {
 std::vector<DataPrompt> probePrompts();
 
 /// First turns alone: later ones would depend on answers. A prompt that cannot be encoded, or that
-/// leaves no room for an answer, is left out and `note` is told of it.
+/// leaves no room for an answer, is left out and `note` is told of it. The hash is the same by
+/// whichever rule they are dealt out.
 TunePrompts encodePrompts(const std::vector<DataPrompt>& from,
                           const PromptEncoder& encoder,
                           int contextLength,
-                          const std::function<void(const std::string&)>& note);
+                          const std::function<void(const std::string&)>& note,
+                          engine::SplitRule rule = engine::SplitRule::ByText);
 
 } // namespace app

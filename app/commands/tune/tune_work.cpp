@@ -134,14 +134,15 @@ Result<void> TuneWork::encode(const PromptSet& data) {
     m_endIds = m_config.eosIds;
     const auto ends = m_encoder->endIds();
     m_endIds.insert(m_endIds.end(), ends.begin(), ends.end());
+    if (m_options.resumes || m_options.retrains)
+        m_plan.split = TuningFolder::splitRuleFor(m_options.out.path);
     m_prompts = encoded(data.prompts);
     return {};
 }
 
 TunePrompts TuneWork::encoded(const std::vector<DataPrompt>& prompts) {
-    return encodePrompts(prompts, *m_encoder, m_contextLength, [this](const std::string& sentence) {
-        m_report.note(sentence);
-    });
+    const auto note = [this](const std::string& sentence) { m_report.note(sentence); };
+    return encodePrompts(prompts, *m_encoder, m_contextLength, note, m_plan.split);
 }
 
 /// Of an earlier run a part of the files is there already.

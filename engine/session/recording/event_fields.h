@@ -204,6 +204,7 @@ template <typename V> void visitFields(V& visit, ModelLoaded& r) {
     visit("remarks", r.notes);
     visit("decoders", r.decoders);
     visit("refused_modules", r.refusedModules);
+    visit("fingerprint", r.fingerprint);
 }
 
 template <typename V> void visitFields(V&, ModelUnloaded&) {}

@@ -346,6 +346,7 @@ void SessionWorker::useModel(SessionModel model, const std::string& path) {
     }
     ModelLoaded loaded{path, factsOf(*m_model), m_model->notes, {}};
     loaded.decoders = m_registry.list(&loaded.refusedModules);
+    loaded.fingerprint = m_model->fingerprint;
     m_outlet.emit(std::move(loaded));
 }
 

@@ -85,7 +85,10 @@ private:
 } // namespace
 
 double TextReading::perplexity() const {
-    return best.empty() ? 0.0 : std::exp(surprise / static_cast<double>(best.size()));
+    if (best.empty())
+        return 0.0;
+    const double found = std::exp(surprise / static_cast<double>(best.size()));
+    return found < kHighestPerplexity ? found : kHighestPerplexity;
 }
 
 Result<TextReading> readTexts(Transformer& transformer,
@@ -110,7 +113,8 @@ bool ModelQuality::isKept() const { return failing().empty(); }
 
 std::string ModelQuality::failing() const {
     // Written so that figures that are no numbers fail, too.
-    if (!(perplexityAfter <= kMostPerplexity * perplexityBefore))
+    if (!(perplexityAfter <= kMostPerplexity * perplexityBefore &&
+          perplexityAfter < kHighestPerplexity))
         return fmt::format("The perplexity of {} tokens of {} rose from {:.3f} to {:.3f}, by "
                            "more than {:.0f} %.",
                            tokens,

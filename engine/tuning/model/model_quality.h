@@ -18,11 +18,16 @@ inline constexpr int kQualityTokens = 2000;
 inline constexpr double kMostPerplexity = 1.03;
 inline constexpr double kLeastAgreement = 0.90;
 
+/// Of a model that is broken.
+inline constexpr double kHighestPerplexity = 1e9;
+
 /// What a model says of some texts. A plain value.
 struct TextReading {
     double surprise = 0.0;     ///< of all tokens of answers, in nats
     std::vector<TokenId> best; ///< the most probable token behind each row before such a token
 
+    /// At most kHighestPerplexity, also of logits that are no numbers: JSON has no place for
+    /// others.
     double perplexity() const;
 };
 

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <string>
 
 namespace engine {
 
@@ -22,13 +23,41 @@ TeacherRow unknownTeacher() {
     return row;
 }
 
-} // namespace
+/// Lines end with \n, whatever ended them, and no blanks are left behind them or behind the text.
+/// Most texts are as they were.
+std::string withoutBlanksBehind(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\v\f";
+    std::string kept;
+    kept.reserve(text.size() + 1);
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find_first_of("\r\n", at), text.size());
+        const std::string_view line = text.substr(at, end - at);
+        kept += line.substr(0, line.find_last_not_of(kBlanks) + 1);
+        kept += '\n';
+        at = end + (text.substr(end).starts_with("\r\n") ? 2 : 1);
+    }
+    kept.erase(kept.find_last_not_of('\n') + 1);
+    return kept;
+}
 
-RowSplit splitOf(std::string_view text) {
-    const std::uint64_t part = XXH3_64bits(text.data(), text.size()) % kParts;
+RowSplit splitOfBytes(std::string_view bytes) {
+    const std::uint64_t part = XXH3_64bits(bytes.data(), bytes.size()) % kParts;
     if (part < kTrainingParts)
         return RowSplit::Training;
     return part == kValidationPart ? RowSplit::Validation : RowSplit::Test;
+}
+
+} // namespace
+
+RowSplit splitOf(std::string_view text, SplitRule rule) {
+    if (rule == SplitRule::ByBytes)
+        return splitOfBytes(text);
+    return splitOfBytes(withoutBlanksBehind(text));
+}
+
+bool isNeverTrainedOn(std::string_view text) {
+    return splitOf(text, SplitRule::ByText) != RowSplit::Training &&
+           splitOf(text, SplitRule::ByBytes) != RowSplit::Training;
 }
 
 bool AnswerRows::operator==(const AnswerRows& other) const {

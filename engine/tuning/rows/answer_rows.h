@@ -13,9 +13,19 @@ namespace engine {
 /// What the answers to a prompt are for.
 enum class RowSplit : std::uint8_t { Training, Validation, Test };
 
+/// How a prompt's text decides that. The plan of a run says by which rule its prompts were dealt
+/// out, so that it goes on with the same ones.
+enum class SplitRule : std::uint8_t {
+    ByBytes, ///< of runs of earlier versions: texts that look alike may be of two splits
+    ByText,  ///< how lines end counts nothing, nor blanks behind them and behind the text
+};
+
 /// By a hash of the prompt's text alone: of ten texts about eight, one and one. The same text is of
 /// the same split in every run, in every file and under every id.
-RowSplit splitOf(std::string_view text);
+RowSplit splitOf(std::string_view text, SplitRule rule = SplitRule::ByText);
+
+/// Whether no run trains on the text, by whichever rule.
+bool isNeverTrainedOn(std::string_view text);
 
 /// The rows of one answer and of the end of its prompt, as they are stored. Row t has the stream
 /// behind the model's last layer (float16) and the token that it read. What the model said is known

@@ -416,7 +416,8 @@ void SwiftRunTuneTest::theBetterAdapterStaysInUse() {
     QVERIFY2(better.exitCode == 0, better.errors.constData());
     QVERIFY2(better.errors.contains("the new one was put to use"), better.errors.constData());
     QCOMPARE(m_tuning.read(used()), m_tuning.read("better"));
-    QVERIFY(QFile::remove(m_tuning.path(used()))); // for the other functions
+    QCOMPARE(m_tuning.read(used() + ".before"), m_tuning.read("worse")); // that gave way
+    QVERIFY(QFile::remove(m_tuning.path(used())));                       // for the other functions
 }
 
 void SwiftRunTuneTest::anEarlierAdapterIsReplaced() {

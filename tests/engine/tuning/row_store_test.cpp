@@ -75,6 +75,9 @@ private slots:
     void aShardThatIsNotFinishedLeavesNothing();
     void hashesAreThoseOfXxh3();
     void theSplitOfATextNeverChanges();
+    void textsThatDifferInTheBlanksBehindThemAreOfOneSplit();
+    void byTheirBytesTextsAreOfTheSplitThatTheyWereOf();
+    void whatIsNeverTrainedOnIsSoByBothRules();
     void ofTenTextsAboutEightOneAndOneAreForEachSplit();
     void aTrainerSeesPromptAnswerAndTheLastToken();
 
@@ -312,6 +315,43 @@ void RowStoreTest::theSplitOfATextNeverChanges() {
     QCOMPARE(splitOf(""), RowSplit::Validation);
     QCOMPARE(splitOf("prompt 17"), RowSplit::Test);
     QCOMPARE(splitOf("a"), RowSplit::Test);
+}
+
+/// Else what a training is judged by could be what it has learnt.
+void RowStoreTest::textsThatDifferInTheBlanksBehindThemAreOfOneSplit() {
+    for (int i = 0; i < 100; ++i) {
+        const std::string first = "text " + std::to_string(i);
+        for (const char* end : {" ", "\n", "\r\n", " \t\n\n ", "\r", "\v\f"})
+            QCOMPARE(splitOf(first + end), splitOf(first));
+        const RowSplit lines = splitOf(first + "\n\n  and more");
+        for (const char* between : {"\r\n\r\n", "\r\r", " \n\t\n", "\n \r\n"})
+            QCOMPARE(splitOf(first + between + "  and more"), lines);
+    }
+    for (const char* blanks : {" ", "\n", "\r\n \r\n"})
+        QCOMPARE(splitOf(blanks), splitOf(""));
+}
+
+/// A run of an earlier version goes on with the prompts that it had.
+void RowStoreTest::byTheirBytesTextsAreOfTheSplitThatTheyWereOf() {
+    int moved = 0;
+    for (int i = 0; i < 100; ++i) {
+        const std::string first = "text " + std::to_string(i);
+        QCOMPARE(splitOf(first, SplitRule::ByBytes), splitOf(first));
+        moved += splitOf(first + ' ', SplitRule::ByBytes) != splitOf(first) ? 1 : 0;
+    }
+    QVERIFY(moved > 10);
+}
+
+void RowStoreTest::whatIsNeverTrainedOnIsSoByBothRules() {
+    int learnt = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const std::string text = "text " + std::to_string(i) + '\n';
+        const bool isLearnt = splitOf(text, SplitRule::ByBytes) == RowSplit::Training ||
+                              splitOf(text, SplitRule::ByText) == RowSplit::Training;
+        QCOMPARE(isNeverTrainedOn(text), !isLearnt);
+        learnt += isLearnt ? 1 : 0;
+    }
+    QVERIFY(learnt > 900 && learnt < 1000);
 }
 
 void RowStoreTest::ofTenTextsAboutEightOneAndOneAreForEachSplit() {

@@ -72,6 +72,7 @@ private slots:
     void withoutAnEarlierRunThereIsNothingToGoOnWith();
     void aRunGoesOnWithAllItHas();
     void withOtherMinutesItGoesOnWithTheSameFiles();
+    void howItsPromptsWereDealtOutIsKnownBefore();
     void anotherPlanIsRefusedWithTheFirstDifference();
     void replacingDeletesTheEarlierRunAlone();
     void keepingRowsDeletesCheckpointsAndTakesTheNewPlan();
@@ -216,6 +217,19 @@ void TuningFolderTest::withOtherMinutesItGoesOnWithTheSameFiles() {
         QCOMPARE(anew.value().rowsRun(), rows); // those are kept
         QVERIFY(anew.value().run() != all);
     }
+}
+
+/// A run of an earlier version goes on as it was begun.
+void TuningFolderTest::howItsPromptsWereDealtOutIsKnownBefore() {
+    QVERIFY(TuningFolder::splitRuleFor(output()) == SplitRule::ByText); // there is none
+    for (const int version : {2, 3}) {
+        const std::string rows = "{\"version\":" + std::to_string(version) + "}";
+        QVERIFY(open(EarlierWork::Replace, {rows, rows}).hasValue());
+        QVERIFY(TuningFolder::splitRuleFor(output()) ==
+                (version == 2 ? SplitRule::ByBytes : SplitRule::ByText));
+    }
+    write(file("plan.json"), "{");
+    QVERIFY(TuningFolder::splitRuleFor(output()) == SplitRule::ByText);
 }
 
 void TuningFolderTest::anotherPlanIsRefusedWithTheFirstDifference() {

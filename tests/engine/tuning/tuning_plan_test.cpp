@@ -35,6 +35,7 @@ const std::vector<Change>& changes() {
         {"answer_tokens", true, [](TuningPlan& plan) { ++plan.answerTokens; }},
         {"minutes", true, [](TuningPlan& plan) { plan.minutes = 0.5; }},
         {"longest_answer", true, [](TuningPlan& plan) { ++plan.longestAnswer; }},
+        {"version", true, [](TuningPlan& plan) { plan.split = SplitRule::ByBytes; }},
         {"seed", true, [](TuningPlan& plan) { plan.seed = 18'000'000'000'000'000'000U; }},
         {"profile", false, [](TuningPlan& plan) { plan.profile = "full"; }},
         {"epochs", false, [](TuningPlan& plan) { ++plan.epochs; }},
@@ -77,6 +78,7 @@ private slots:
     void theTextsShowEveryMember();
     void theRowsReachAsFarBackAsTheWindow();
     void theTextsShowModelPromptsAndContext();
+    void theTextsShowHowPromptsWereDealtOut();
     void aDifferenceIsToldWithBothValues();
     void limitsOfTimeAreNoDifference();
     void whatIsNoPlanHasNoDifference();
@@ -294,6 +296,19 @@ void TuningPlanTest::theRowsReachAsFarBackAsTheWindow() {
     all.window = 0;
     QCOMPARE(differenceOf(rowsOf(all), rowsOf(quickPlan())).value(),
              std::string("prompt_rows is 512, but was 256"));
+}
+
+/// Version 2 is that of plans that knew one way alone.
+void TuningPlanTest::theTextsShowHowPromptsWereDealtOut() {
+    TuningPlan plan = quickPlan();
+    for (const SplitRule rule : {SplitRule::ByText, SplitRule::ByBytes}) {
+        plan.split = rule;
+        QVERIFY(splitRuleOf(rowsOf(plan)) == rule);
+        QVERIFY(splitRuleOf(allOf(plan)) == rule);
+    }
+    QVERIFY(rowsOf(plan).starts_with("{\"version\":2,"));
+    for (const char* text : {"", "x", "[]", "{}", "{\"version\":\"2\"}"})
+        QVERIFY(splitRuleOf(text) == SplitRule::ByText);
 }
 
 void TuningPlanTest::theTextsShowModelPromptsAndContext() {

@@ -101,6 +101,22 @@ private slots:
         QCOMPARE(problemOf(place).isEmpty(), !isOther);
     }
 
+    /// By its name it is another one.
+    void aCopyOfAModelThatWasRenamedIsReplaced() {
+        const QString place = m_script->path(QStringLiteral("copy"));
+        makeFolder(place, {}, false);
+        QByteArray content("{'swift_studio_tuning':1,'files':['tuning.json'],'model':'Before',"
+                           "'fingerprint':'f00d','recipe':{'name':'layerskip'}}");
+        m_script->write(QStringLiteral("copy/tuning.json"), content.replace('\'', '"'));
+        TuningModel model = Script::model();
+        QVERIFY(!outputProblem(place, model, TuningRecipe::LayerSkip).isEmpty());
+        model.fingerprint = QStringLiteral("f00d");
+        QVERIFY(outputProblem(place, model, TuningRecipe::LayerSkip).isEmpty());
+        model.name = QStringLiteral("Before");
+        model.fingerprint = QStringLiteral("beef");
+        QVERIFY(!outputProblem(place, model, TuningRecipe::LayerSkip).isEmpty());
+    }
+
     void theWorkOfAnotherTrainingIsNotDeleted() {
         session().setRecipe(TuningRecipe::LayerSkip);
         const QString place = m_script->copyChoice().output;

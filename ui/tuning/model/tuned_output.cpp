@@ -51,12 +51,16 @@ bool mayBeReplaced(const QString& path) {
     return entriesOf(path).isEmpty() || isTunedModel(path);
 }
 
-/// The model of a copy that was made from another model, or with another recipe.
+/// The model of a copy that was made from another model, or with another recipe. A model may have
+/// had another name then.
 QString modelOfOther(const QString& folder, const TuningModel& model, TuningRecipe recipe) {
     const QJsonObject told = toldOf(folder);
     const QString name = told[QLatin1String("model")].toString();
+    const QString fingerprint = told[QLatin1String("fingerprint")].toString();
     const QString key = told[QLatin1String("recipe")].toObject()[QLatin1String("name")].toString();
-    const bool isOther = name != model.name || key != recipeKey(recipe);
+    const bool areKnown = !fingerprint.isEmpty() && !model.fingerprint.isEmpty();
+    const bool isOfModel = areKnown ? fingerprint == model.fingerprint : name == model.name;
+    const bool isOther = !isOfModel || key != recipeKey(recipe);
     return isOther && !key.isEmpty() ? name : QString();
 }
 

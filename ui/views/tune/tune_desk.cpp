@@ -181,7 +181,8 @@ void TuneDesk::useModel(const engine::ModelLoaded& loaded) {
                     static_cast<qint64>(loaded.model.parameterCount),
                     loraWeightsOf(loaded.model),
                     isFloat32(loaded.model),
-                    draftWeightsOf(loaded.model)});
+                    draftWeightsOf(loaded.model),
+                    QString::fromStdString(loaded.fingerprint)});
 }
 
 void TuneDesk::forgetModel() { m_session->setModel(std::nullopt); }

@@ -101,7 +101,7 @@ Result<PromptSet> readComparedPrompts(const TuneOptions& options, const std::sto
     DataOptions data = options.data;
     if (options.isHeldOut)
         data.isUsed = [](const DataRecord& record) {
-            return splitOf(record.turns.front()) != RowSplit::Training;
+            return isNeverTrainedOn(record.turns.front());
         };
     ENGINE_TRY(PromptSet set, readPrompts(data, stop));
     if (set.prompts.empty())

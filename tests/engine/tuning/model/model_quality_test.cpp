@@ -74,6 +74,7 @@ private slots:
     void longPromptsTakeNoTokensAway();
     void theMaskIsNeverTheBestToken();
     void whatIsNotKeptIsSaid();
+    void aBrokenModelHasFiguresThatCanBeTold();
     void aStoppedMeasurementEnds();
 };
 
@@ -168,6 +169,18 @@ void ModelQualityTest::whatIsNotKeptIsSaid() {
     const double none = std::numeric_limits<double>::quiet_NaN();
     QVERIFY(!quality(2.0, none, 0.95).isKept());
     QVERIFY(!quality(2.0, 2.0, none).isKept());
+}
+
+void ModelQualityTest::aBrokenModelHasFiguresThatCanBeTold() {
+    const TextReading good{.surprise = 2.0, .best = {1, 2}};
+    for (const double surprise :
+         {1e6, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+        const TextReading broken{.surprise = surprise, .best = {1, 2}};
+        QCOMPARE(broken.perplexity(), kHighestPerplexity);
+        QVERIFY(!compareReadings(good, broken, true).isKept());
+        QVERIFY(!compareReadings(broken, broken, true).isKept());
+    }
+    QVERIFY(compareReadings(good, good, true).isKept());
 }
 
 void ModelQualityTest::aStoppedMeasurementEnds() {
