@@ -138,7 +138,7 @@ void DataTablesTest::wrongRowsAreNamedAndTheRestGoesOn_data() {
     QTest::addColumn<QByteArray>("words");
     QTest::newRow("text behind a quote") << QByteArray("\"two\" or,t") << QByteArray("quote");
     QTest::newRow("space behind a quote") << QByteArray("\"two\" ,t") << QByteArray("quote");
-    QTest::newRow("a cell is missing") << QByteArray("two") << QByteArray("has 1 cells");
+    QTest::newRow("a cell is missing") << QByteArray("two") << QByteArray("has 1 cell,");
     QTest::newRow("a cell too many") << QByteArray("two,t,u") << QByteArray("has 3 cells");
     QTest::newRow("empty prompt") << QByteArray(" ,t") << QByteArray("\"prompt\" is empty");
     QTest::newRow("encoding") << QByteArray("caf\xE9,t") << QByteArray("not valid UTF-8");

@@ -24,8 +24,9 @@ struct TwoSampleTest {
     std::size_t second = 0;
 };
 
-/// The number of mixed samples with which a p-value is found, at most.
-inline constexpr int kMostMixtures = 9'999;
+/// The number of mixed samples with which a p-value is found, at most: enough for the limit of some
+/// 50 tests that are seldom wrong together.
+inline constexpr int kMostMixtures = 99'999;
 
 /// Whether the first and the second samples of all pairs may have one distribution, which may
 /// differ from pair to pair: a permutation test. The statistic is Pearson's chi-squared of

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kHardlyMoreThanOne = 1.15; ///< tokens a round
 constexpr double kLongSearch = 0.1;         ///< share of the time
-constexpr double kTestLevel = 0.05;         ///< of all tests of a report together
+/// Of all tests of a report together: so often an audit fails by chance.
+constexpr double kTestLevel = 0.001;
 
 std::string textOf(std::string_view measure, const Selection& selection) {
     const auto value = measured(measure, selection);
