@@ -6,6 +6,7 @@
 #include <QCoreApplication>
 #include <QEvent>
 
+#include <algorithm>
 #include <utility>
 
 namespace ui {
@@ -33,6 +34,33 @@ EngineBridge::EngineBridge(std::unique_ptr<EngineLink> link, RunStore& store, QO
 EngineBridge::~EngineBridge() = default;
 
 bool EngineBridge::send(engine::EngineCommand command) {
+    if (comesBehindWaiting(command) && !sendWaiting())
+        return false;
+    if (!pass(command))
+        return false;
+    noteAsked(command);
+    return true;
+}
+
+ChoiceState EngineBridge::choose(engine::EngineCommand command) {
+    const auto unsent = std::ranges::count_if(m_waiting, [](const engine::EngineCommand& waiting) {
+        return std::holds_alternative<engine::ChooseDecoder>(waiting);
+    });
+    if (m_nextDecoder.takeBack(command, static_cast<std::size_t>(unsent))) {
+        m_waiting.clear();
+        emit choicesTakenBack();
+        tellNextDecoder();
+        return ChoiceState::TakenBack;
+    }
+    if (!waitsHere(command))
+        return send(std::move(command)) ? ChoiceState::Sent : ChoiceState::Refused;
+    m_waiting.push_back(command);
+    noteAsked(command);
+    return ChoiceState::Waiting;
+}
+
+/// Gives it to the engine.
+bool EngineBridge::pass(const engine::EngineCommand& command) {
     if (!m_link->send(command))
         return false;
     if (const auto* load = std::get_if<engine::LoadModel>(&command)) {
@@ -44,9 +72,51 @@ bool EngineBridge::send(engine::EngineCommand command) {
     } else if (const auto* change = std::get_if<engine::ChangeSettings>(&command)) {
         emit settingsAsked(*change);
     }
+    return true;
+}
+
+void EngineBridge::noteAsked(const engine::EngineCommand& command) {
     if (m_nextDecoder.ask(command))
         tellNextDecoder();
+}
+
+/// A choice during an answer, and changes of the decoder that was chosen last.
+bool EngineBridge::waitsHere(const engine::EngineCommand& command) const {
+    if (const auto* choice = std::get_if<engine::ChooseDecoder>(&command))
+        return choice->conversation == 0 && m_store.answers().isRunning() && !isReplay();
+    const auto* change = std::get_if<engine::ChangeSettings>(&command);
+    return change != nullptr && change->conversation == 0 && !m_waiting.empty() &&
+           (change->decoder.empty() || change->decoder == m_nextDecoder.name());
+}
+
+/// Whether it would mean something else before what waits than behind it.
+bool EngineBridge::comesBehindWaiting(const engine::EngineCommand& command) const {
+    if (m_waiting.empty())
+        return false;
+    if (const auto* choice = std::get_if<engine::ChooseDecoder>(&command))
+        return choice->conversation == 0;
+    if (const auto* prompt = std::get_if<engine::SubmitPrompt>(&command))
+        return prompt->conversation == 0;
+    if (const auto* change = std::get_if<engine::ChangeSettings>(&command))
+        return change->conversation == 0 &&
+               (m_store.decoder() == nullptr || change->decoder != m_store.decoder()->name);
+    return std::holds_alternative<engine::LoadModel>(command) ||
+           std::holds_alternative<engine::UnloadModel>(command);
+}
+
+/// False when the engine does not take all of it: the rest goes on waiting.
+bool EngineBridge::sendWaiting() {
+    while (!m_waiting.empty()) {
+        if (!pass(m_waiting.front()))
+            return false;
+        m_waiting.pop_front();
+    }
     return true;
+}
+
+void EngineBridge::sendWaitingAfterAnswer() {
+    if (!m_store.answers().isRunning())
+        sendWaiting();
 }
 
 /// Views that show the decoder show the next one.
@@ -99,6 +169,7 @@ void EngineBridge::tick() {
             entry.stale |= entry.topics;
         emit rewound();
     }
+    sendWaitingAfterAnswer(); // what the engine did not take before
     for (const engine::EngineEvent& event : m_link->takeEvents()) {
         if (engine::isAside(event.conversation) && !isReplay()) {
             emit asideCame(event);
@@ -106,6 +177,7 @@ void EngineBridge::tick() {
         }
         noteLoadEnd(event);
         markChanged(m_store.apply(event));
+        sendWaitingAfterAnswer();
         if (m_nextDecoder.apply(event))
             tellNextDecoder();
         emit eventCame(event);

@@ -34,6 +34,14 @@ public:
     virtual void refresh(Topics changed) = 0;
 };
 
+/// What became of a command that was given by EngineBridge::choose().
+enum class ChoiceState {
+    Refused,   ///< the engine does not take it
+    Sent,      ///< the engine has it
+    Waiting,   ///< it is sent when the answer has ended
+    TakenBack, ///< nothing is sent, and what waited is forgotten
+};
+
 /// The border between engine and window. Commands go out; every 33 ms all waiting events go into
 /// the RunStore, and each visible picture that they concern is refreshed once, or as often as it
 /// asks for. When refreshing and painting take too long for a second, pictures are refreshed less
@@ -52,6 +60,12 @@ public:
 
     /// False when the engine does not take the command (a replay takes none).
     bool send(engine::EngineCommand command);
+
+    /// As send(), for what the user may take back: a decoder that is chosen while an answer is
+    /// generated waits here for its end, with the changes of its settings. When the decoder in use
+    /// is chosen again, as it is, all that waits is dropped, so that the answer goes on and the
+    /// conversation keeps its cache as if nothing had been chosen.
+    ChoiceState choose(engine::EngineCommand command);
 
     /// The load that was asked for last, until it has ended; null when there is none. The store's
     /// loading() begins later, with the first progress.
@@ -96,6 +110,8 @@ signals:
     void settingsAsked(const engine::ChangeSettings& change);
     /// Another one is next, or the same one with other settings: see nextDecoder().
     void nextDecoderChanged();
+    /// All that waited for the answer's end is dropped: see choose().
+    void choicesTakenBack();
     /// Emitted for every event, in order, after the store has applied it. For receivers that must
     /// not miss any, such as the chat.
     void eventCame(const engine::EngineEvent& event);
@@ -117,6 +133,12 @@ private:
         std::optional<qint64> refreshedAtMs = {};
     };
 
+    bool pass(const engine::EngineCommand& command);
+    void noteAsked(const engine::EngineCommand& command);
+    bool waitsHere(const engine::EngineCommand& command) const;
+    bool comesBehindWaiting(const engine::EngineCommand& command) const;
+    bool sendWaiting();
+    void sendWaitingAfterAnswer();
     void tellNextDecoder();
     void noteLoadEnd(const engine::EngineEvent& event);
     bool isDue(const Entry& entry) const;
@@ -125,6 +147,7 @@ private:
     std::unique_ptr<EngineLink> m_link;
     RunStore& m_store;
     NextDecoder m_nextDecoder;
+    std::deque<engine::EngineCommand> m_waiting; ///< for the end of the answer: see choose()
     std::optional<engine::LoadModel> m_load;
     std::deque<engine::LoadModel> m_loads; ///< that have not ended, the cancelled ones included
     std::optional<engine::LoadModel> m_loadInUse;

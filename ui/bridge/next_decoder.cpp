@@ -38,9 +38,18 @@ bool NextDecoder::ask(const EngineCommand& command) {
 
 /// Choices are answered in the order in which they were sent.
 bool NextDecoder::apply(const EngineEvent& event) {
-    if (event.conversation != 0 || m_asked.empty())
+    if (event.conversation != 0)
         return false;
-    if (const auto* chosen = event.as<DecoderChosen>()) {
+    const auto* chosen = event.as<DecoderChosen>();
+    if (chosen != nullptr)
+        std::erase_if(m_takenBack, [chosen](const ChooseDecoder& choice) {
+            return choice.name == chosen->info.name;
+        });
+    else if (event.as<ModelLoaded>() != nullptr)
+        m_takenBack.clear(); // their skip sets were of another model
+    if (m_asked.empty())
+        return false;
+    if (chosen != nullptr) {
         const auto done = std::ranges::find(m_asked, chosen->info.name, &ChooseDecoder::name);
         m_asked.erase(m_asked.begin(), done == m_asked.end() ? m_asked.begin() + 1 : done + 1);
         return true;
@@ -50,6 +59,25 @@ bool NextDecoder::apply(const EngineEvent& event) {
         return false;
     m_refused = m_asked.front().name;
     m_asked.pop_front();
+    return true;
+}
+
+bool NextDecoder::takeBack(const EngineCommand& command, std::size_t unsent) {
+    const auto* choice = std::get_if<ChooseDecoder>(&command);
+    const DecoderInfo* used = m_run.decoder();
+    if (choice == nullptr || choice->conversation != 0 || unsent == 0 || unsent != m_asked.size() ||
+        used == nullptr || choice->name != used->name)
+        return false;
+    const auto settings = resolveSettings(*used, choice->settings);
+    if (!settings || settings.value() != m_run.settings())
+        return false;
+    for (ChooseDecoder& asked : m_asked) {
+        std::erase_if(m_takenBack,
+                      [&asked](const ChooseDecoder& other) { return other.name == asked.name; });
+        if (asked.name != used->name)
+            m_takenBack.push_back(std::move(asked));
+    }
+    m_asked.clear();
     return true;
 }
 
@@ -72,11 +100,15 @@ std::string NextDecoder::name() const {
 }
 
 std::optional<SettingValues> NextDecoder::askedFor(const std::string& decoder) const {
-    const auto newest =
-        std::find_if(m_asked.rbegin(), m_asked.rend(), [&decoder](const ChooseDecoder& choice) {
-            return choice.name == decoder;
-        });
-    return newest == m_asked.rend() ? std::nullopt : std::optional(newest->settings);
+    for (const auto* choices : {&m_asked, &m_takenBack}) {
+        const auto newest =
+            std::find_if(choices->rbegin(), choices->rend(), [&decoder](const ChooseDecoder& each) {
+                return each.name == decoder;
+            });
+        if (newest != choices->rend())
+            return newest->settings;
+    }
+    return std::nullopt;
 }
 
 const DecoderInfo* NextDecoder::known(const std::string& decoder) const {

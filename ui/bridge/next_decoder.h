@@ -31,6 +31,11 @@ public:
     /// A replay begins again.
     void forget() { m_asked.clear(); }
 
+    /// If this chooses the decoder in use again, as it is, and the engine has been given none of
+    /// the choices that wait: forgets them, as if they had not been made. `unsent` is how many of
+    /// them the engine has not been given. Returns whether it was so.
+    bool takeBack(const engine::EngineCommand& command, std::size_t unsent);
+
     /// Whether it was asked for and is not in use yet.
     bool isWaiting() const { return waiting() != nullptr; }
 
@@ -47,7 +52,7 @@ public:
     /// The one that the engine has refused last; empty before the first.
     const std::string& refused() const { return m_refused; }
 
-    /// What this decoder was asked for with, if it waits.
+    /// What this decoder was asked for with, if it waits, or was taken back before it was chosen.
     std::optional<engine::SettingValues> askedFor(const std::string& decoder) const;
 
 private:
@@ -56,6 +61,7 @@ private:
 
     const RunStore& m_run;
     std::deque<engine::ChooseDecoder> m_asked; ///< not answered yet, with the changes behind them
+    std::deque<engine::ChooseDecoder> m_takenBack; ///< likewise; until they are chosen
     std::string m_refused;
 };
 

@@ -68,7 +68,7 @@ private:
             setObsolete(true);
             return;
         }
-        m_bridge.send(command);
+        m_bridge.choose(command);
     }
 
     EngineBridge& m_bridge;
@@ -116,13 +116,16 @@ PendingChanges::PendingChanges(EngineBridge& bridge, QUndoStack& undoStack, QObj
     , m_undoStack(undoStack)
     , m_decoder(bridge.nextDecoder().name()) {
     connect(&bridge, &EngineBridge::eventCame, this, &PendingChanges::apply);
+    connect(&bridge, &EngineBridge::choicesTakenBack, this, [this] {
+        std::erase_if(m_waiting, [](const Waiting& waiting) { return waiting.isUnsent; });
+    });
 }
 
 bool PendingChanges::request(RunChange change) {
-    if (!m_bridge.send(change.after))
-        return false;
-    m_waiting.push_back(std::move(change));
-    return true;
+    const ChoiceState state = m_bridge.choose(change.after);
+    if (state == ChoiceState::Sent || state == ChoiceState::Waiting)
+        m_waiting.push_back({std::move(change), state == ChoiceState::Waiting});
+    return state != ChoiceState::Refused;
 }
 
 void PendingChanges::apply(const EngineEvent& event) {
@@ -133,26 +136,26 @@ void PendingChanges::apply(const EngineEvent& event) {
     if (const auto* chosen = event.as<DecoderChosen>())
         m_decoder = chosen->info.name;
     for (std::size_t i = 0; i < m_waiting.size(); ++i)
-        if (isConfirmedBy(m_waiting[i].after, event, m_decoder)) {
+        if (isConfirmedBy(m_waiting[i].change.after, event, m_decoder)) {
             take(i);
             return;
         }
 }
 
 void PendingChanges::take(std::size_t index) {
-    RunChange change = std::move(m_waiting[index]);
+    RunChange change = std::move(m_waiting[index].change);
     m_waiting.erase(m_waiting.begin() + static_cast<std::ptrdiff_t>(index));
     m_undoStack.push(new UndoChange(m_bridge, m_decoder, std::move(change)));
 }
 
 /// Commands are processed in order, so the oldest of its kind is meant.
 void PendingChanges::refuse(const EngineFailed& failed) {
-    const auto meant = std::find_if(m_waiting.begin(), m_waiting.end(), [&](const auto& change) {
-        return taskOf(change.after) == failed.task;
+    const auto meant = std::find_if(m_waiting.begin(), m_waiting.end(), [&](const auto& waiting) {
+        return taskOf(waiting.change.after) == failed.task;
     });
     if (meant == m_waiting.end())
         return;
-    const RunChange change = std::move(*meant);
+    const RunChange change = std::move(meant->change);
     m_waiting.erase(meant);
     emit refused(change, failed.error);
 }

@@ -28,29 +28,38 @@ struct RunChange {
 };
 
 /// Sends changes and waits for the engine's reply: accepted changes can be undone from then on,
-/// refused ones never happened. Settings are undone only while their decoder is chosen. Thread: UI.
+/// refused ones never happened, and neither did those that were taken back. Settings are undone
+/// only while their decoder is chosen. Thread: UI.
 class PendingChanges : public QObject {
     Q_OBJECT
 
 public:
     PendingChanges(EngineBridge& bridge, QUndoStack& undoStack, QObject* parent = nullptr);
 
-    /// Returns false and does nothing when the engine takes no commands (a recording is shown).
+    /// Returns false and does nothing when the engine takes no commands: a recording is shown, or
+    /// too many commands wait.
     bool request(RunChange change);
 
     bool isEmpty() const { return m_waiting.empty(); }
+
+    bool isReplay() const { return m_bridge.isReplay(); }
 
 signals:
     void refused(const ui::RunChange& change, const engine::Error& error);
 
 private:
+    struct Waiting {
+        RunChange change;
+        bool isUnsent; ///< it waits in the bridge, or did
+    };
+
     void apply(const engine::EngineEvent& event);
     void take(std::size_t index);
     void refuse(const engine::EngineFailed& failed);
 
     EngineBridge& m_bridge;
     QUndoStack& m_undoStack;
-    std::deque<RunChange> m_waiting;
+    std::deque<Waiting> m_waiting;
     std::string m_decoder; ///< that is chosen
 };
 

@@ -24,6 +24,8 @@ QString errorText(const engine::Error& error) {
                                                      : error.message + ' ' + error.hint);
 }
 
+QString busyText() { return tr("The engine accepts no commands at the moment. Try again soon."); }
+
 QString menuText(QString text) { return text.replace(u'&', QLatin1String("&&")); }
 
 QString decimalText(double value) { return QString::number(value, 'f', 2); }

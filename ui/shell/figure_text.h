@@ -14,6 +14,9 @@ namespace ui {
 /// What is wrong and what helps.
 QString errorText(const engine::Error& error);
 
+/// Why a command was not taken, where no recording is shown.
+QString busyText();
+
 /// "2.10": with two decimals.
 QString decimalText(double value);
 

@@ -69,13 +69,21 @@ void Studio::importChats(const QStringList& paths) {
     new ImportNotice(*m_chats, m_window->messages(), paths, this); // deletes itself
 }
 
-/// A dropped model is proposed, chats are imported, and any other folder is watched for models. A
-/// replay has neither models nor chats of its own.
-void Studio::takeDropped(const QStringList& paths) {
+/// A dropped model is proposed, chats are imported, a recording is replayed, and any other folder
+/// is watched for models. A replay has neither models nor chats of its own.
+void Studio::takeDropped(const QStringList& dropped) {
     if (!m_options.replayName.isEmpty())
         return;
-    const bool isRecipe =
-        !paths.isEmpty() && paths.front().endsWith(QLatin1String(".swiftexp"), Qt::CaseInsensitive);
+    QStringList paths;
+    for (const QString& path : dropped) {
+        if (path.endsWith(QLatin1String(".swiftrun"), Qt::CaseInsensitive))
+            openRecording(path);
+        else
+            paths.append(path);
+    }
+    if (paths.isEmpty())
+        return;
+    const bool isRecipe = paths.front().endsWith(QLatin1String(".swiftexp"), Qt::CaseInsensitive);
     if (isRecipe ||
         m_window->currentWorkspace()->objectName() == QLatin1String("experiments_workspace")) {
         m_desk->openPaths(paths);
@@ -88,6 +96,7 @@ void Studio::takeDropped(const QStringList& paths) {
         return;
     }
     QStringList chats;
+    QStringList models;
     QStringList strange;
     for (const QString& path : paths) {
         const QFileInfo info(path);
@@ -96,8 +105,7 @@ void Studio::takeDropped(const QStringList& paths) {
         if (info.isDir() ? holds("thread.json") : suffix == "json" || suffix == "jsonl") {
             chats.append(path);
         } else if (info.isDir() ? holds("config.json") : suffix == "gguf") {
-            showModelPanel();
-            m_modelPanel->propose(path);
+            models.append(path);
         } else if (info.isDir()) {
             showModelPanel();
             m_library->addFolder(path);
@@ -110,6 +118,17 @@ void Studio::takeDropped(const QStringList& paths) {
             strange.append(info.fileName());
         }
     }
+    if (!models.isEmpty()) {
+        showModelPanel();
+        m_modelPanel->propose(models.first());
+    }
+    if (models.size() > 1)
+        m_window->messages().show(
+            {Notice::Kind::Info,
+             QStringLiteral("one_model"),
+             tr("Of the models, only \"%1\" is proposed.")
+                 .arg(QFileInfo(models.first()).fileName()),
+             tr("One model is loaded at a time. Drop their folder to have all of them listed.")});
     if (!chats.isEmpty())
         importChats(chats);
     if (!strange.isEmpty())
@@ -117,7 +136,8 @@ void Studio::takeDropped(const QStringList& paths) {
             {Notice::Kind::Warning,
              QStringLiteral("dropped"),
              tr("%1 cannot be opened here.").arg(strange.join(QStringLiteral(", "))),
-             tr("Drop a GGUF file, a model's folder, a folder of models, or chats as JSON.")});
+             tr("Drop a GGUF file, a model's folder, a folder of models, a recording, or chats as "
+                "JSON.")});
 }
 
 void Studio::openDefaultModel() {

@@ -193,6 +193,7 @@ private:
     void showSettings();
     void showTasks(const QString& task);
     void askForRecording();
+    void openRecording(const QString& path);
     void toggleRecording();
     void exportChat();
     void exportChatTo(ChatId id, const QString& path, const QString& otherwise);
@@ -200,7 +201,7 @@ private:
     void addLibraryActions();
     void askForImport(bool isFolder);
     void importChats(const QStringList& paths);
-    void takeDropped(const QStringList& paths);
+    void takeDropped(const QStringList& dropped);
     void openDefaultModel();
     void addLessonAction(QMenu& menu);
     void toggleLessonModel();

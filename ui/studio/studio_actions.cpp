@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "ui/bridge/links/recording_link.h"
 #include "ui/present/presenter.h"
 #include "ui/shell/commands/command_search.h"
 #include "ui/shell/commands/shortcut_list.h"
@@ -353,8 +354,19 @@ void Studio::askForRecording() {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilter(tr("Recordings (*.swiftrun)"));
-    connect(dialog, &QFileDialog::fileSelected, this, &Studio::replayAsked);
+    connect(dialog, &QFileDialog::fileSelected, this, &Studio::openRecording);
     dialog->open();
+}
+
+/// It is shown in a window of its own, which could not say why it does not open.
+void Studio::openRecording(const QString& path) {
+    if (const auto recording = engine::RunReader::open(path.toStdString()); !recording)
+        m_window->messages().show({Notice::Kind::Error,
+                                   QStringLiteral("open_recording"),
+                                   QString::fromStdString(recording.error().message),
+                                   QString::fromStdString(recording.error().hint)});
+    else
+        emit replayAsked(path);
 }
 
 void Studio::toggleRecording() {

@@ -192,6 +192,17 @@ private slots:
         QTRY_COMPARE(rowCount(), 3);
     }
 
+    void escapeStopsNoAnswerWhileThereAreWordsToTakeAway() {
+        for (const QString& words : {QStringLiteral("midd"), QString()}) {
+            filter().setText(words);
+            QKeyEvent before(QEvent::ShortcutOverride, Qt::Key_Escape, Qt::NoModifier);
+            before.ignore();
+            QCoreApplication::sendEvent(&filter(), &before);
+            QCOMPARE(before.isAccepted(), !words.isEmpty());
+            QCOMPARE(filter().text(), words);
+        }
+    }
+
     void enterGoesToTheMessageThatWasFound() {
         const MessageId found =
             m_store->appendMessage(userMessage(m_oldest, 0, QStringLiteral("a needle in hay")));

@@ -116,10 +116,6 @@ private slots:
         pick("hydra");
         drag("heads", 9);
         const double heads = shown("heads");
-        const auto* sent = m_stage->engine->lastSent<ChangeSettings>();
-        QVERIFY(sent != nullptr);
-        QCOMPARE(sent->decoder, std::string("hydra"));
-        QCOMPARE(sent->values.at("heads"), SettingValue(heads));
         QVERIFY(heads != 4.0);
         say(StepFinished(plainStep(1, 0, "x", 1.0))); // the answer goes on
         say(SettingsChanged{m_stage->store.settings()});
@@ -127,6 +123,10 @@ private slots:
         const FigureTable table = m_view->table();
         QCOMPARE(table.rows[0][2], QString::number(heads));
         say(promptFinished(1));
+        const auto* sent = m_stage->engine->lastSent<ChangeSettings>();
+        QVERIFY(sent != nullptr);
+        QCOMPARE(sent->decoder, std::string("hydra"));
+        QCOMPARE(sent->values.at("heads"), SettingValue(heads));
         take(hydraDecoder());
         SettingValues now = m_stage->store.settings();
         now["heads"] = heads;
@@ -138,22 +138,77 @@ private slots:
                  SettingValue(4.0));
     }
 
-    void theOneInUseCanBeChosenAgain() {
+    /// The conversation keeps its cache: the engine makes a decoder anew even where it is the same.
+    void theOneInUseIsChosenAgainAsIfNothingHadBeen() {
         pick("hydra");
         drag("heads", 9);
         const double heads = shown("heads");
         pick("swift");
-        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->name, std::string("swift"));
-        QCOMPARE(numberOf(m_stage->engine->lastSent<ChooseDecoder>()->settings, "r"), 0.3);
+        QVERIFY(!next().isWaiting());
         QCOMPARE(inBox(), QStringLiteral("swift"));
-        QCOMPARE(sentence(), QStringLiteral("These settings take effect with the next answer."));
+        QCOMPARE(shown("r"), 0.3);
+        QCOMPARE(sentence(), QString());
+        say(promptFinished(1));
+        QCOMPARE(m_stage->engine->sent.size(), std::size_t(0));
+        QCOMPARE(m_stage->undoStack.count(), 0);
+        say(promptStarted(2));
         pick("hydra"); // as it was changed while it waited
         QCOMPARE(shown("heads"), heads);
+        pick("hydra"); // it is chosen already
+        say(promptFinished(2));
+        QCOMPARE(m_stage->engine->sent.size(), std::size_t(1));
+        const auto* sent = m_stage->engine->lastSent<ChooseDecoder>();
+        QCOMPARE(sent->name, std::string("hydra"));
+        QCOMPARE(sent->settings.at("heads"), SettingValue(heads));
+        take(hydraDecoder(), sent->settings);
+        QCOMPARE(m_stage->undoStack.count(), 1);
+    }
+
+    void withOtherSettingsItIsAnotherChoice() {
         pick("hydra");
-        std::size_t choices = 0;
-        for (const EngineCommand& command : m_stage->engine->sent)
-            choices += std::holds_alternative<ChooseDecoder>(command) ? 1 : 0;
-        QCOMPARE(choices, std::size_t(3)); // it is chosen already
+        m_stage->bridge.choose(ChooseDecoder{"swift", {{"r", 0.6}}});
+        settle();
+        QVERIFY(next().isWaiting());
+        QTRY_COMPARE((settle(), sentence()), // views are not refreshed at each event
+                     QStringLiteral("These settings take effect with the next answer."));
+        say(promptFinished(1));
+        QCOMPARE(numberOf(m_stage->engine->lastSent<ChooseDecoder>()->settings, "r"), 0.6);
+    }
+
+    void aFrozenFormShowsTheSettingsOfTheOneThatWasChosen() {
+        m_view->setFrozen(true);
+        pick("hydra");
+        QVERIFY(!m_view->isFrozen());
+        QVERIFY(m_view->form().row("tau") != nullptr);
+    }
+
+    void theDecoderThatAnswersIsReachedMeanwhile() {
+        pick("hydra");
+        m_stage->bridge.send(ChangeSettings{{{"r", 0.4}}, 0, "swift"});
+        QCOMPARE(m_stage->engine->sent.size(), std::size_t(1));
+        QVERIFY(m_stage->engine->lastSent<ChangeSettings>() != nullptr);
+        QCOMPARE(next().name(), std::string("hydra"));
+    }
+
+    void whatIsAskedBehindItFindsItChosen() {
+        pick("hydra");
+        m_stage->bridge.send(CountTokens{}); // which has nothing to do with it
+        QVERIFY(m_stage->engine->lastSent<ChooseDecoder>() == nullptr);
+        m_stage->bridge.send(SubmitPrompt{.promptId = 2});
+        QCOMPARE(m_stage->engine->sent.size(), std::size_t(3));
+        QVERIFY(std::holds_alternative<ChooseDecoder>(m_stage->engine->sent[1]));
+        pick("swift"); // too late: the engine has it
+        QVERIFY(next().isWaiting());
+    }
+
+    void whatTheEngineDoesNotTakeGoesOnWaiting() {
+        pick("hydra");
+        m_stage->engine->isBusy = true;
+        say(promptFinished(1));
+        QVERIFY(next().isWaiting());
+        m_stage->engine->isBusy = false;
+        settle();
+        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->name, std::string("hydra"));
     }
 
     void theSwitchTakesItBackAsTheBoxDoes() {
@@ -162,13 +217,12 @@ private slots:
         m_switch->segment(2)->click();
         settle();
         QCOMPARE(inBox(), QStringLiteral("swift"));
-        QCOMPARE(numberOf(m_stage->engine->lastSent<ChooseDecoder>()->settings, "r"), 0.3);
+        QVERIFY(!next().isWaiting());
         say(promptFinished(1));
-        take(vanillaDecoder());
-        QCOMPARE(inBox(), QStringLiteral("swift")); // not there for a moment
-        take(swiftDecoder(), {{"r", 0.3}});
-        m_stage->undoStack.undo();
-        QCOMPARE(m_stage->engine->lastSent<ChooseDecoder>()->name, std::string("vanilla"));
+        m_switch->segment(2)->click(); // it is chosen already
+        settle();
+        QCOMPARE(m_stage->engine->sent.size(), std::size_t(0));
+        QCOMPARE(m_stage->undoStack.count(), 0);
     }
 
     void anUndoReachesNoneOfItsSettings() {
@@ -201,7 +255,7 @@ private slots:
 
     void aProfileResetsWhatWasChangedBeforeIt() {
         pick("vanilla");
-        pick("swift");
+        m_stage->bridge.send(ChooseDecoder{"swift", {{"r", 0.3}}});
         m_stage->bridge.send(ChangeSettings{{{"gamma", 8.0}}});
         QCOMPARE(next().settings().at("gamma"), SettingValue(8.0));
         m_stage->bridge.send(ChangeSettings{{{"profile", std::string("code")}}});

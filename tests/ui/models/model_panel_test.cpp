@@ -375,6 +375,19 @@ private slots:
         QVERIFY(shownWords(panel).contains("A recording is shown, so no model can be loaded."));
     }
 
+    void aLoadThatIsNotTakenTellsTheTrueReason() {
+        m_panel->propose("/models/tiny.gguf");
+        m_stage->engine->isBusy = true;
+        m_panel->load();
+        QCOMPARE(m_panel->stage(), ModelPanel::Stage::Chosen);
+        QCOMPARE(m_panel->findChild<Banner*>()->notice().headline,
+                 QString("The engine accepts no commands at the moment. Try again soon."));
+        m_stage->engine->isBusy = false;
+        m_panel->load();
+        QCOMPARE(m_panel->stage(), ModelPanel::Stage::Loading);
+        QTRY_VERIFY(m_panel->findChild<Banner*>() == nullptr);
+    }
+
     void whatBackendsSayOfThemselvesIsInTheWindowsLanguage() {
         const auto german = Catalogue::read(QStringLiteral("resources/translations/de"));
         QVERIFY(german);

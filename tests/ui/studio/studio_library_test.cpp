@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-only
+#include "engine/session/recording/run_recording.h"
 #include "tests/support/file_content.h"
 #include "tests/ui/store/store_fixture.h"
 #include "tests/ui/support/studio_stage.h"
@@ -111,6 +112,36 @@ private slots:
         QVERIFY(m_stage->notice("dropped") != nullptr);
         QVERIFY(m_stage->notice("dropped")->headline.contains("picture.png"));
         m_isKept = true;
+    }
+
+    void ofTwoModelsThatAreDroppedTheFirstIsProposedAndThatIsSaid() {
+        drop({"/models/first.gguf", "/models/second.gguf"});
+        QCOMPARE(m_stage->engine->lastSent<InspectModel>()->path,
+                 std::string("/models/first.gguf"));
+        QVERIFY(m_stage->notice("one_model") != nullptr);
+        QVERIFY(m_stage->notice("one_model")->headline.contains("first.gguf"));
+        m_isKept = true;
+    }
+
+    void aRecordingIsReplayedAndABrokenOneSaysSoHere() {
+        QSignalSpy replayed(m_stage->studio.get(), &Studio::replayAsked);
+        const QString broken = m_stage->folder.filePath("broken.swiftrun");
+        QFile file(broken);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("no recording") > 0);
+        file.close();
+        m_stage->action("run.replay")->trigger();
+        auto* dialog = window().findChild<QFileDialog*>();
+        emit dialog->fileSelected(broken);
+        dialog->close();
+        QCOMPARE(replayed.count(), 0);
+        QVERIFY(m_stage->notice("open_recording") != nullptr);
+        QVERIFY(m_stage->notice("open_recording")->headline.contains("broken.swiftrun"));
+        const QString whole = m_stage->folder.filePath("whole.swiftrun");
+        auto recorder = RunRecorder::start(whole.toStdString());
+        QVERIFY(recorder && recorder.value().write({1.0, Note{"a"}}) && recorder.value().finish());
+        drop({whole});
+        QCOMPARE(replayed.count(), 1);
+        QCOMPARE(replayed.first().first().toString(), whole);
     }
 
     void theDefaultModelIsOpenedAgainOrSaidToBeMissing() {

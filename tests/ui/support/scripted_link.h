@@ -17,6 +17,8 @@ namespace support {
 class ScriptedLink : public ui::EngineLink {
 public:
     bool send(engine::EngineCommand command) override {
+        if (isBusy)
+            return false;
         sent.push_back(std::move(command));
         return true;
     }
@@ -78,6 +80,7 @@ public:
     std::vector<engine::EngineEvent> waiting;
     double time = 0.0;
     bool hasProcessor = false;               ///< one of the engine's, at the moment
+    bool isBusy = false;                     ///< it takes no commands
     bool goesBack = false;                   ///< with the next tick everything begins anew
     std::unique_ptr<ui::Playback> recording; ///< set: the link is a replay
 };

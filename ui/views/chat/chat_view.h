@@ -48,9 +48,9 @@ public:
     /// Adds a widget above the conversation, such as a finding about the run.
     void addNotice(QWidget* notice);
 
-    /// Attaches files to the next message. For a file that cannot be attached, refused() gives one
-    /// sentence.
-    void attachFile(const QString& path);
+    /// Attaches files to the next message, in this order. For a file that cannot be attached,
+    /// refused() gives one sentence.
+    void attachFiles(const QStringList& paths);
 
     /// Lets the user choose files to attach.
     void askForFile();
@@ -109,6 +109,8 @@ private:
     void connectConversation();
     void connectInput();
     void connectSettings();
+    void readFiles(QStringList paths, ChatId chat);
+    void attach(const Attachment& attachment);
     void showChat();
     void showDraft();
     void keepDraft();

@@ -86,40 +86,50 @@ void ChatView::askForFile() {
     auto* dialog = new QFileDialog(this, tr("Attach text files"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFiles);
-    connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& paths) {
-        for (const QString& path : paths)
-            attachFile(path);
-    });
+    connect(dialog, &QFileDialog::filesSelected, this, &ChatView::attachFiles);
     dialog->open();
 }
 
-/// The file belongs to the chat that was shown when the user asked for it.
-void ChatView::attachFile(const QString& path) {
-    const ChatId chat = m_session.chat().record.id;
-    readAttachment(path, this, [this, chat](const AttachmentFile& file) {
-        if (!file.error.isEmpty()) {
+/// They belong to the chat that is shown when the user asks for them.
+void ChatView::attachFiles(const QStringList& paths) {
+    readFiles(paths, m_session.chat().record.id);
+}
+
+void ChatView::readFiles(QStringList paths, ChatId chat) {
+    if (paths.isEmpty())
+        return;
+    const QString path = paths.takeFirst();
+    readAttachment(path, this, [this, chat, paths](const AttachmentFile& file) {
+        if (!file.error.isEmpty())
             emit refused(file.error);
-            return;
-        }
-        if (m_session.chat().record.id != chat)
-            return;
-        AttachmentRow& row = m_input->attachments();
-        row.setAttachments(row.attachments() + QList<Attachment>{file.attachment});
-        m_counter.count(file.attachment.text,
-                        [&row, attachment = file.attachment](int tokens, int) {
-                            row.setTokens(attachment, tokens);
-                        });
+        else if (m_session.chat().record.id != chat) // a chat that begins gets an id, too
+            emit refused(tr("%1 was not attached: when it had been read, its message was sent, or "
+                            "another chat was shown.")
+                             .arg(file.attachment.name));
+        else
+            attach(file.attachment);
+        readFiles(paths, chat);
     });
 }
 
-/// Models, chats and folders are left to the window.
+void ChatView::attach(const Attachment& attachment) {
+    AttachmentRow& row = m_input->attachments();
+    row.setAttachments(row.attachments() + QList<Attachment>{attachment});
+    m_counter.count(attachment.text,
+                    [&row, attachment](int tokens, int) { row.setTokens(attachment, tokens); });
+}
+
+/// Models, chats, recipes, recordings and folders are left to the window.
 void ChatView::dragEnterEvent(QDragEnterEvent* event) {
     const QList<QUrl> urls = event->mimeData()->urls();
     const auto isText = [](const QUrl& url) {
+        static const QStringList kOfWindow = {QStringLiteral("gguf"),
+                                              QStringLiteral("json"),
+                                              QStringLiteral("jsonl"),
+                                              QStringLiteral("swiftexp"),
+                                              QStringLiteral("swiftrun")};
         const QFileInfo file(url.toLocalFile());
-        const QString suffix = file.suffix().toLower();
-        return url.isLocalFile() && !file.isDir() && suffix != QLatin1String("gguf") &&
-               suffix != QLatin1String("json") && suffix != QLatin1String("jsonl");
+        return url.isLocalFile() && !file.isDir() && !kOfWindow.contains(file.suffix().toLower());
     };
     if (urls.isEmpty() ? event->mimeData()->hasText()
                        : std::all_of(urls.cbegin(), urls.cend(), isText))
@@ -131,8 +141,10 @@ void ChatView::dragEnterEvent(QDragEnterEvent* event) {
 void ChatView::dropEvent(QDropEvent* event) {
     const QList<QUrl> urls = event->mimeData()->urls();
     event->acceptProposedAction();
+    QStringList paths;
     for (const QUrl& url : urls)
-        attachFile(url.toLocalFile());
+        paths.append(url.toLocalFile());
+    attachFiles(paths);
     if (urls.isEmpty())
         insertText(event->mimeData()->text());
 }

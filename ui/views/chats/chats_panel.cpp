@@ -333,13 +333,20 @@ bool ChatsPanel::eventFilter(QObject* watched, QEvent* event) {
         leaveList(*static_cast<QFocusEvent*>(event));
     if (!isInFilter && m_removals->takesUndoKey(*event))
         return true;
-    if (event->type() != QEvent::KeyPress)
+    const bool isKey =
+        event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
+    if (!isKey)
         return QWidget::eventFilter(watched, event);
     const int key = static_cast<QKeyEvent*>(event)->key();
+    // Here Esc takes the words away; elsewhere it stops the answer.
     if (isInFilter && key == Qt::Key_Escape && !m_filter->text().isEmpty()) {
-        m_filter->clear();
+        event->accept();
+        if (event->type() == QEvent::KeyPress)
+            m_filter->clear();
         return true;
     }
+    if (event->type() != QEvent::KeyPress)
+        return QWidget::eventFilter(watched, event);
     if (isInFilter && key == Qt::Key_Down && m_model->rowCount() > 0) {
         m_list->setFocus(Qt::TabFocusReason);
         if (!m_list->currentIndex().isValid())

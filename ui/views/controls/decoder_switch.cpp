@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/views/controls/decoder_switch.h"
 
+#include "ui/shell/figure_text.h"
 #include "ui/theme/tip_text.h"
 #include "ui/views/controls/kept_settings.h"
 #include "ui/views/search_offer/search_offer.h"
@@ -78,11 +79,15 @@ RunChange decoderChange(const ViewContext& context,
     change.before = before == nullptr
                         ? ChooseDecoder{"vanilla"}
                         : ChooseDecoder{before->name, next.isWaiting() ? next.settings() : users};
-    ChooseDecoder after{
-        name, kept != nullptr ? kept->startOf(name) : startingSettings(context.store, name)};
-    // What was changed while it waited is not kept yet.
-    if (auto asked = next.askedFor(name))
+    const DecoderInfo* used = context.store.decoder();
+    ChooseDecoder after{name, {}};
+    if (auto asked = next.askedFor(name)) // what was changed while it waited is not kept yet
         after.settings = *std::move(asked);
+    else if (used != nullptr && used->name == name)
+        after.settings = users; // it goes on as it is
+    else
+        after.settings =
+            kept != nullptr ? kept->startOf(name) : startingSettings(context.store, name);
     change.after = std::move(after);
     return change;
 }
@@ -156,12 +161,15 @@ void DecoderSwitch::choose(int index) {
     if (index >= kChoiceCount)
         return;
     const Choice& choice = kChoices[static_cast<std::size_t>(index)];
+    if (m_context.bridge.nextDecoder().name() == choice.name)
+        return; // a click on the one that is chosen would cost the conversation its cache
     const SettingValues users =
         m_finder != nullptr ? m_finder->usersSettings() : m_store.settings();
     if (m_pending.request(decoderChange(m_context, choice.name, m_kept, users)))
         return;
     showDecoder();
-    emit failed(tr("A recording is shown, so nothing can be changed."));
+    emit failed(m_pending.isReplay() ? tr("A recording is shown, so nothing can be changed.")
+                                     : busyText());
 }
 
 } // namespace ui

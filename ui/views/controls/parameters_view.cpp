@@ -454,17 +454,23 @@ void ParametersView::applyPreset(const SettingValues& values, const QString& nam
 }
 
 void ParametersView::chooseDecoder(const std::string& name) {
-    if (next().name() != name)
-        request(decoderChange(context(), name, m_kept, usersSettings()));
+    if (next().name() == name)
+        return;
+    setFrozen(false); // its settings are shown
+    const SettingValues users =
+        m_finder == nullptr ? store().settings() : m_finder->usersSettings();
+    request(decoderChange(context(), name, m_kept, users));
 }
 
 void ParametersView::request(RunChange change) {
-    RunChange asked = change;
-    if (!m_pending.request(std::move(change)))
-        showRefused(asked,
-                    {ErrorCode::Unsupported,
-                     tr("A recording is shown, so nothing can be changed.").toStdString(),
-                     tr("Open a model to try this setting.").toStdString()});
+    const RunChange asked = change;
+    if (m_pending.request(std::move(change)))
+        return;
+    const bool isReplay = m_pending.isReplay();
+    const QString why =
+        isReplay ? tr("A recording is shown, so nothing can be changed.") : busyText();
+    const QString hint = isReplay ? tr("Open a model to try this setting.") : QString();
+    showRefused(asked, {ErrorCode::Unsupported, why.toStdString(), hint.toStdString()});
 }
 
 void ParametersView::showRefused(const RunChange& change, const Error& error) {

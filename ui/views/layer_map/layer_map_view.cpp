@@ -372,6 +372,7 @@ void LayerMapView::flip(const Cell& cell) {
                  what.arg(QString::number(cell.layer), sublayerName(cell.kind)));
     if (!m_manual.pending())
         return;
+    setFrozen(false); // what was asked for is seen
     selection().setHistoryIndex(std::nullopt);
     context().bridge.markChanged(Topic::Selection);
     updateMap();

@@ -88,7 +88,9 @@ void MatchnessView::showEmptyNote() {
         {tr("Nothing measured yet"), what + QLatin1Char(' ') + when, offer.action});
 }
 
+/// A frozen offer that was taken has no more to say.
 void MatchnessView::useSearch() {
+    setFrozen(false);
     m_problem = useSearchingDecoder(store(), m_choices);
     showEmptyNote();
 }
@@ -138,11 +140,15 @@ QString MatchnessView::summary() const {
         .arg(QString::number(search.trials().back().best, 'f', 3));
 }
 
+/// Whether the points are of the search that there is now.
+bool MatchnessView::isOfSearch() const {
+    const auto& trials = store().search().trials();
+    return trials.size() >= m_taken && (m_taken == 0 || trials[m_taken - 1].time == m_takenUntil);
+}
+
 void MatchnessView::takeTrials() {
     const auto& trials = store().search().trials();
-    const bool isAnew =
-        trials.size() < m_taken || (m_taken > 0 && trials[m_taken - 1].time != m_takenUntil);
-    if (isAnew) {
+    if (!isOfSearch()) {
         m_plot->clearPoints();
         m_table.rows.clear();
         m_taken = 0;
@@ -224,6 +230,8 @@ void MatchnessView::updateCursor() {
 
 void MatchnessView::choosePlace(double place) {
     m_placeBefore = selection().historyIndex();
+    if (!isOfSearch()) // it is frozen, and its search is gone
+        return;
     goTo(historyIndexAt(store().search(), place));
 }
 

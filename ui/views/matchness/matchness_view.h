@@ -30,6 +30,7 @@ protected:
 
 private:
     void makePlot();
+    bool isOfSearch() const;
     void takeTrials();
     QString summary() const;
     void updateAxes();

@@ -242,9 +242,11 @@ void ModelPanel::load() {
     m_asked = m_options->command(m_path);
     if (!context().bridge.send(*m_asked)) {
         m_asked.reset();
-        showError({ErrorCode::Unsupported,
-                   tr("A recording is shown, so no model can be loaded.").toStdString(),
-                   tr("Close the recording first.").toStdString()});
+        const bool isReplay = context().bridge.isReplay();
+        const QString why =
+            isReplay ? tr("A recording is shown, so no model can be loaded.") : busyText();
+        const QString hint = isReplay ? tr("Close the recording first.") : QString();
+        showError({ErrorCode::Unsupported, why.toStdString(), hint.toStdString()});
         return;
     }
     m_stages->begin(m_report && !m_report->memory.empty() ? m_report->memory.front().bytes : 0);

@@ -191,7 +191,7 @@ void RoundView::choose(int index) {
     if (index < 0 || index >= static_cast<int>(m_tables.size()))
         return;
     m_chosenName = m_tables[static_cast<std::size_t>(index)].name;
-    refreshView({});
+    showTables(std::vector(m_tables)); // of the same round, also where a later one is known
 }
 
 /// A new width may fit more tables, or fewer.

@@ -114,7 +114,9 @@ QString useSearchingDecoder(const RunStore& store, PendingChanges& changes) {
         return tr("Nothing was changed: no decoder here searches for skip sets.");
     if (changes.request(searchingChange(store, *decoder)))
         return {};
-    return tr("Nothing was changed: a recording is shown, and no engine runs. Load a model first.");
+    return changes.isReplay() ? tr("Nothing was changed: a recording is shown, and no engine runs. "
+                                   "Load a model first.")
+                              : busyText();
 }
 
 } // namespace ui

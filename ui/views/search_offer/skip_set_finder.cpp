@@ -83,7 +83,7 @@ void SkipSetFinder::start(std::optional<SubmitPrompt> question) {
     if (m_run.decoder() != nullptr && m_run.decoder()->name == decoder->name)
         beginSearch(*m_run.decoder(), usersSettings());
     else if (!m_choices.request(searchingChange(m_run, *decoder)))
-        end(tr("The engine accepts no commands at the moment. Try again soon."));
+        end(busyText());
     emit changed();
 }
 
@@ -98,7 +98,7 @@ void SkipSetFinder::stop() {
 
 bool SkipSetFinder::change(const SettingValues& values) {
     m_isChanging = true;
-    const bool isTaken = m_bridge.send(ChangeSettings{values});
+    const bool isTaken = m_bridge.send(ChangeSettings{values, 0, m_decoder});
     m_isChanging = false;
     return isTaken;
 }
@@ -189,6 +189,7 @@ void SkipSetFinder::onChosen(const DecoderChosen& chosen) {
 
 void SkipSetFinder::beginSearch(const DecoderInfo& decoder, const SettingValues& settings) {
     SettingValues wanted;
+    m_decoder = decoder.name;
     m_settingsBefore.clear();
     for (const SearchSetting& each : kSearchSettings) {
         const auto now = settings.find(each.name);
@@ -208,7 +209,7 @@ void SkipSetFinder::submit() {
     m_question.promptId = ++m_promptId;
     m_triedInAnswer = 0;
     if (!m_bridge.send(m_question))
-        end(tr("The engine accepts no commands at the moment. Try again soon."));
+        end(busyText());
 }
 
 void SkipSetFinder::onTrial(const TrialFinished& trial) {

@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <optional>
+#include <string>
 
 namespace ui {
 
@@ -75,6 +76,7 @@ private:
     Stage m_stage = Stage::Idle;
     QString m_sentence;
     engine::SubmitPrompt m_question;
+    std::string m_decoder; ///< that searches, or did: another one may be chosen meanwhile
     /// Of those that are changed for the search, until the engine has them again.
     engine::SettingValues m_settingsBefore;
     /// What each change that the engine has not answered yet has taken out of them.

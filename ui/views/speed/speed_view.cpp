@@ -123,28 +123,34 @@ void SpeedView::restyle() {
 }
 
 void SpeedView::refreshView(Topics) {
+    m_vanillaMs = store().speed().chat().baselineMs;
     m_expected = expectedSpeeds(store());
     updatePoints();
     updateReferences();
+    updateSpans();
     updateMarks();
     updateAxes();
     updateHeader();
     if (m_noGain != nullptr)
         m_noGain->update(gainFinding(store()));
+    setBadge(m_curve.isEmpty() ? QString() : newestBadge());
+    showUnit();
+}
+
+void SpeedView::showUnit() {
     setSubtitle(isInTokensPerSecond() ? tr("tokens per second over decoding time")
                                       : tr("× vanilla over decoding time"));
-    setBadge(m_curve.isEmpty() ? QString() : newestBadge());
     m_plot->refresh();
 }
 
 bool SpeedView::isInTokensPerSecond() const {
     // Before the first step there is nothing in either unit, so the speedup axis is shown.
-    if (m_curve.isEmpty() && !vanillaMs())
+    if (m_curve.isEmpty() && !m_vanillaMs)
         return false;
-    return m_wantsTokens || !vanillaMs();
+    return m_wantsTokens || !m_vanillaMs;
 }
 
-double SpeedView::unit() const { return isInTokensPerSecond() ? 1e3 : vanillaMs().value_or(1e3); }
+double SpeedView::unit() const { return isInTokensPerSecond() ? 1e3 : m_vanillaMs.value_or(1e3); }
 
 double SpeedView::valueOf(double tokensPerMs, double plainMs) const {
     return tokensPerMs * (isInTokensPerSecond() || plainMs <= 0.0 ? unit() : plainMs);
@@ -160,7 +166,7 @@ void SpeedView::updateHeader() {
         !spans.isEmpty()) // none while a prompt is read
         told << spans;
     if (!log.baselineMs())
-        told << (vanillaMs() ? tr("vanilla is being measured again")
+        told << (m_vanillaMs ? tr("vanilla is being measured again")
                              : tr("vanilla not measured yet"));
     if (const QString six = equationText(m_expected); isWide() && !six.isEmpty()) {
         told << six;
@@ -205,7 +211,7 @@ bool SpeedView::isWide() const {
 
 void SpeedView::updateReferences() {
     std::vector<ReferenceLine> lines;
-    if (const auto baselineMs = vanillaMs()) {
+    if (const auto baselineMs = m_vanillaMs) {
         const double scale = unit() / *baselineMs; // of a speedup on the axis
         lines.push_back({scale,
                          tr("vanilla %1")
@@ -227,6 +233,10 @@ void SpeedView::updateReferences() {
         }
     }
     m_plot->setReferences(std::move(lines));
+}
+
+/// The names of the lines, with their speeds.
+void SpeedView::updateSpans() {
     const SpeedLog& log = store().speed();
     const SpanFigures chat = log.chat();
     const bool isNowNamed = m_form == SpeedForm::Full && !log.now().isEmpty();
@@ -308,10 +318,10 @@ PlotRange SpeedView::xRange() const {
 }
 
 PlotRange SpeedView::yRange() const {
-    const double one = isInTokensPerSecond() && vanillaMs() ? unit() / *vanillaMs() : 1.0;
+    const double one = isInTokensPerSecond() && m_vanillaMs ? unit() / *m_vanillaMs : 1.0;
     double low = 0.6 * one;
     double high = 1.8 * one;
-    if (isInTokensPerSecond() && !vanillaMs())
+    if (isInTokensPerSecond() && !m_vanillaMs)
         high = 0.0;
     const double from = xRange().from;
     double highestNow = 0.0; // of the coloured line
@@ -367,7 +377,14 @@ void SpeedView::setInTokensPerSecond(bool isInTokens) {
     m_wantsTokens = isInTokens;
     if (m_unitButton != nullptr)
         m_unitButton->setChecked(isInTokens);
-    refreshView({});
+    if (!isFrozen()) {
+        refreshView({});
+        return;
+    }
+    feed(true); // the same numbers in the other unit
+    updateReferences();
+    updateAxes();
+    showUnit();
 }
 
 QString SpeedView::headline() const { return m_headline->text(); }
@@ -385,7 +402,7 @@ FigureTable SpeedView::table() const {
                         tr("expected of this chat, c measured"),
                         tr("its error")},
                        {}};
-    const auto ofChat = vanillaMs();
+    const auto ofChat = m_vanillaMs;
     const auto number = [](double value) {
         return QString::number(value, 'g', QLocale::FloatingPointShortest);
     };

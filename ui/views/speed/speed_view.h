@@ -56,17 +56,16 @@ private:
     void updateHeader();
     void layOutDetail();
     void updateReferences();
+    void updateSpans();
     void updatePoints();
     void feed(bool isAnew);
     void feedNewest();
     void appendSample(const SpeedCurve::Sample& sample);
     void updateMarks();
     void updateAxes();
+    void showUnit();
     PlotRange xRange() const;
     PlotRange yRange() const;
-
-    /// Milliseconds of a plain step of this chat, also while vanilla is measured again.
-    std::optional<double> vanillaMs() const { return store().speed().chat().baselineMs; }
 
     /// The axis value of one token per millisecond: milliseconds of a plain step, or 1000.
     double unit() const;
@@ -87,6 +86,8 @@ private:
     NoGainNotice* m_noGain = nullptr; ///< in the full form only
     SpeedCurve m_curve;
     std::vector<ExpectedSpeed> m_expected;
+    /// Milliseconds of a plain step of this chat, also while vanilla is measured again.
+    std::optional<double> m_vanillaMs;
     std::size_t m_fedSamples = 0;
     double m_fedUnit = 0.0;
     bool m_fedInTokens = false;

@@ -455,7 +455,7 @@ private slots:
                     m_chat->engine->lastSent<SubmitPrompt>()->messages.back().content)
                     .contains(QStringLiteral("some notes")));
         QSignalSpy refused(m_view.get(), &ChatView::refused);
-        m_view->attachFile(m_folder->path());
+        m_view->attachFiles({m_folder->path()});
         QTRY_COMPARE(refused.count(), 1);
         QVERIFY(row.attachments().isEmpty());
     }

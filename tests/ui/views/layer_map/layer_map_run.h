@@ -7,6 +7,7 @@
 
 #include <QUndoStack>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -102,14 +103,20 @@ struct LayerMapRun {
     }
 };
 
-/// As a replay: takes no commands.
+/// A replay: it takes no commands.
 class DeafLink : public ui::EngineLink {
 public:
     bool send(engine::EngineCommand) override { return false; }
 
     std::vector<engine::EngineEvent> takeEvents() override { return std::exchange(waiting, {}); }
 
+    ui::Playback* playback() override { return &m_recording; }
+
     std::vector<engine::EngineEvent> waiting;
+
+private:
+    ui::Playback m_recording{
+        0.0, ui::Playback::kAllAtOnce, [] { return std::chrono::steady_clock::time_point{}; }};
 };
 
 } // namespace support

@@ -2,6 +2,7 @@
 #include "tests/ui/support/shown_words.h"
 #include "tests/ui/views/layer_map/layer_map_run.h"
 #include "ui/views/layer_map/editing/manual_set.h"
+#include "ui/views/layer_map/grid/layer_grid.h"
 #include "ui/views/layer_map/layer_map_view.h"
 
 #include <QSignalSpy>
@@ -92,6 +93,44 @@ private slots:
         choose(settings);
         QVERIFY2(!shownWords(map).contains(promise), qPrintable(shownWords(map)));
         QVERIFY(shownWords(map).contains(QStringLiteral("the search for a better one is off")));
+    }
+
+    void whileAnotherDecoderWaitsASetIsSentToTheOneInUse() {
+        ManualSet manual(m_run->context());
+        m_run->engine->say(promptStarted(1));
+        m_run->bridge->tick();
+        m_run->bridge->choose(engine::ChooseDecoder{"lookup"});
+        manual.use(set(), QStringLiteral("a set"));
+        for (const engine::SettingValue& wanted : {engine::SettingValue(engine::skipSetJson(set())),
+                                                   engine::SettingValue(std::string())}) {
+            const auto* sent = m_run->engine->lastSent<engine::ChangeSettings>();
+            QVERIFY(sent != nullptr);
+            QCOMPARE(sent->decoder, std::string("swift"));
+            QVERIFY(sent->values.at("skip_set") == wanted);
+            m_run->undo.undo();
+        }
+        QVERIFY(m_run->engine->lastSent<engine::ChooseDecoder>() == nullptr); // it still waits
+    }
+
+    void aFlipInAFrozenMapIsSeenWithWhatComesOfIt() {
+        LayerMapView map(m_run->context());
+        map.resize(700, 150);
+        map.show();
+        m_run->install(m_run->plan({3}, {2}), "better");
+        m_run->bridge->tick();
+        map.setFrozen(true);
+        QTableView& table = map.grid().table();
+        table.setCurrentIndex(table.model()->index(0, 2));
+        QTest::keyClick(&table, Qt::Key_Space);
+        QVERIFY(!map.isFrozen());
+        const engine::SkipSet flipped{{2, 3}, {2}};
+        QCOMPARE(map.model().state().skipped, flipped);
+        answer(settingsWith(flipped));
+        m_run->tryPlan({6, flipped, 5}, "manual", 16, false);
+        m_run->install({6, flipped, 5}, "manual");
+        m_run->bridge->tick();
+        QVERIFY2(map.notice().startsWith(QStringLiteral("Manual set: matchness .50")),
+                 qPrintable(map.notice()));
     }
 
     void undoOnAnotherModelSendsNothingAndSaysSo() {

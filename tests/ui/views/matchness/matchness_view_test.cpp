@@ -134,6 +134,23 @@ private slots:
         QVERIFY(!stage.selection.historyIndex());
     }
 
+    void aFrozenCurveOfASearchThatIsGoneLeadsNowhere() {
+        ViewStage stage;
+        MatchnessView view(stage.context());
+        view.show();
+        saySearch(stage);
+        stage.settle();
+        view.setFrozen(true);
+        stage.say(loadedModel());
+        saySearch(stage);
+        emit view.plot().pointChosen(310.0);
+        QVERIFY(!stage.selection.historyIndex());
+        view.setFrozen(false);
+        stage.settle();
+        emit view.plot().pointChosen(310.0);
+        QVERIFY(stage.selection.historyIndex());
+    }
+
     /// Beside the newest set there is no step to click on where the axis ends with it.
     void theNewestSetIsTheLiveOne() {
         ViewStage stage;

@@ -142,6 +142,18 @@ private slots:
         QCOMPARE(cell(0, 0), QStringLiteral("E 3"));
     }
 
+    void aFrozenViewShowsTheOtherTableOfItsRound() {
+        m_stage->tell(stepWith(1, 0, {poolTable(3), exitTable()}));
+        m_view->tabs().segment(1)->click();
+        m_view->setFrozen(true);
+        m_stage->tell(stepWith(1, 1, {poolTable(4), exitTable()}));
+        m_view->tabs().segment(0)->click();
+        QCOMPARE(cell(0, 2), QStringLiteral("3"));
+        m_view->setFrozen(false);
+        m_stage->settle();
+        QCOMPARE(cell(0, 2), QStringLiteral("4"));
+    }
+
     void theRoundOfAChosenTokenIsShown() {
         m_stage->tell(stepWith(1, 0, {poolTable(3)}));
         m_stage->tell(stepWith(1, 1, {poolTable(4)}));

@@ -45,11 +45,6 @@ DecoderInfo freeDecoder() {
     return info;
 }
 
-/// Takes no commands.
-struct RecordedLink : ScriptedLink {
-    bool send(EngineCommand) override { return false; }
-};
-
 /// A model whose decoder is Auto, beside one that searches.
 void sayAuto(ScriptedLink& link) {
     ModelLoaded loaded = loadedModel(6);
@@ -253,8 +248,9 @@ private slots:
                     .reason.contains(QStringLiteral("Auto has tried 2 skip sets and uses none")));
     }
 
-    void aRecordingSaysThatNothingCanBeChosen() {
-        auto link = std::make_unique<RecordedLink>();
+    void aChoiceThatTheEngineDoesNotTakeIsToldSo() {
+        auto link = std::make_unique<ScriptedLink>();
+        link->isBusy = true;
         sayAuto(*link);
         begin({choosingDecoder()});
         RunStore store;
@@ -264,7 +260,7 @@ private slots:
         history.show();
         bridge.tick();
         visibleButton(history, QStringLiteral("Use SWIFT"))->click();
-        QVERIFY(shownWords(history).contains(QStringLiteral("a recording is shown")));
+        QVERIFY(shownWords(history).contains(QStringLiteral("The engine accepts no commands")));
     }
 
     void aReplayOffersNoDecoder() {

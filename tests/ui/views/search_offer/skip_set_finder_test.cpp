@@ -103,6 +103,7 @@ private slots:
         QVERIFY(submitted() == nullptr); // its settings are not known yet
         say(DecoderChosen{boundedDecoder(), boundedSettings()});
         QCOMPARE(trialsWanted(), 48.0);
+        QCOMPARE(m_run->engine->lastSent<ChangeSettings>()->decoder, std::string("swift"));
         QCOMPARE(submitted()->messages.front().content, std::string("Name three colours."));
         QCOMPARE(submitted()->task, std::string("chat"));
     }
@@ -240,6 +241,16 @@ private slots:
         QVERIFY(!m_finder->isRunning());
         QVERIFY(m_run->engine->lastSent<ChangeSettings>() == nullptr);
         QVERIFY(m_run->engine->lastSent<StopGeneration>() != nullptr);
+    }
+
+    void whileAnotherDecoderWaitsTheSettingsGoBackToTheOneThatSearched() {
+        beginSearch();
+        m_run->bridge->choose(ChooseDecoder{"lookup"});
+        m_finder->stop();
+        finish(FinishReason::Cancelled);
+        QCOMPARE(m_run->engine->lastSent<ChooseDecoder>()->name, std::string("lookup"));
+        QCOMPARE(m_run->engine->lastSent<ChangeSettings>()->decoder, std::string("swift"));
+        QCOMPARE(trialsWanted(), 1000.0);
     }
 
     /// The engine keeps the choice and its settings when a model goes.

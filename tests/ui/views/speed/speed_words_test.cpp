@@ -65,6 +65,37 @@ private slots:
         QVERIFY(view.headline() != headline);
     }
 
+    void aFrozenViewHasTheSameNumbersInTheOtherUnit() {
+        ShownSpeed shown;
+        auto& [stage, view] = shown;
+        sayBaseline(stage);
+        sayAnswer(stage);
+        stage.settle();
+        const std::vector<QStringList> rows = view.table().rows;
+        const QString headline = view.headline();
+        const double fastest = view.plot().shownY().to;
+        view.setFrozen(true);
+        for (int i = 0; i < 20; ++i) {
+            engine::StepFinished slow = draftStep(1, 100 + i, {"a"}, 1, "b");
+            slow.verifyMs = 20.0 * kPlainStepMs;
+            stage.say(slow);
+        }
+        engine::Statistics told = statistics(stage.store.speed().chat().sums);
+        told.baselineStepMs = 3.0 * kPlainStepMs;
+        stage.say(told);
+        stage.settle();
+        for (const bool isInTokens : {true, false}) {
+            view.setInTokensPerSecond(isInTokens);
+            QVERIFY(view.table().rows == rows);
+            QCOMPARE(view.headline(), headline);
+            QCOMPARE(view.subtitle().startsWith("tokens per second"), isInTokens);
+        }
+        QCOMPARE(view.plot().shownY().to, fastest);
+        view.setFrozen(false);
+        stage.settle();
+        QVERIFY(view.table().rows != rows);
+    }
+
     /// Behind a pause of more than a minute, until two plain steps are made.
     void whileVanillaIsMeasuredAgainTheAxisStays() {
         ShownSpeed shown;

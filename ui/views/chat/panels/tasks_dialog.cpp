@@ -211,9 +211,8 @@ bool TasksDialog::send(EngineCommand command) {
     if (m_bridge.send(std::move(command)))
         return true;
     showTasks();
-    tell({m_bridge.isReplay()
-              ? tr("Nothing was changed: a recording is shown, and no engine runs.")
-              : tr("The engine accepts no commands at the moment. Try again soon.")});
+    tell({m_bridge.isReplay() ? tr("Nothing was changed: a recording is shown, and no engine runs.")
+                              : busyText()});
     return false;
 }
 

@@ -154,9 +154,11 @@ void ManualSet::change(const SettingValues& values, const QString& what) {
 }
 
 bool ManualSet::send(const SettingValues& values) {
-    if (!m_context.bridge.send(ChangeSettings{values})) {
-        emit refused(tr("Nothing was changed: a recording is shown, and no engine runs. Load a "
-                        "model to change its skip set."));
+    if (!m_context.bridge.send(ChangeSettings{values, 0, m_context.store.decoder()->name})) {
+        emit refused(m_context.bridge.isReplay()
+                         ? tr("Nothing was changed: a recording is shown, and no engine runs. Load "
+                              "a model to change its skip set.")
+                         : busyText());
         return false;
     }
     for (const auto& [name, value] : values)

@@ -38,7 +38,8 @@ public:
     /// Resumes the search.
     void resumeSearch();
 
-    /// For the undo stack: sends settings of `decoder`; false when they were not taken.
+    /// For the undo stack: sends settings of the decoder in use, also while another one waits for
+    /// its turn; false when they were not taken.
     bool send(const engine::SettingValues& values);
 
 signals:

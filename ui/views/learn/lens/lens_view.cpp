@@ -123,6 +123,7 @@ LensView::LensView(const ViewContext& context, QWidget* parent)
     m_attentionDelay.setInterval(kAttentionDelayMs);
     connect(&m_attentionDelay, &QTimer::timeout, this, &LensView::askForAttention);
     connect(&m_reader, &LensReader::changed, this, &LensView::showReading);
+    connect(this, &View::frozenChanged, this, &LensView::showReading);
     connect(&m_reader, &LensReader::attentionChanged, this, &LensView::showAttention);
     connect(m_map, &LensMap::columnsMoved, this, [this] { m_bars->setEdges(m_map->layerEdges()); });
     connect(m_map->horizontalScrollBar(), &QScrollBar::valueChanged, this, [this] {
@@ -145,6 +146,7 @@ LensView::LensView(const ViewContext& context, QWidget* parent)
     connect(m_read, &QPushButton::clicked, this, [this] {
         if (m_reader.isReading())
             return m_reader.stop();
+        setFrozen(false); // what was asked for is seen
         m_reader.read(m_begun, answerLength());
     });
     connect(&theme(), &Theme::changed, this, &LensView::restyle);
@@ -340,25 +342,27 @@ QString LensView::note() const {
     return m_pages->currentWidget() == m_note ? m_note->text() : QString();
 }
 
+/// A frozen picture may be of an answer of which the reader knows nothing any more.
+bool LensView::isOfReader() const {
+    return !isFrozen() || m_model.answer().promptId == m_reader.answer().promptId;
+}
+
+/// A frozen picture stays as it is; the button and the progress are those of the reading.
 void LensView::showReading() {
+    if (!isFrozen())
+        showPicture();
     const LensAnswer& read = m_reader.answer();
-    const bool wasEmpty = m_model.tokenCount() == 0;
-    const bool isNew = m_model.setAnswer(read);
     const bool isEmpty = m_model.tokenCount() == 0;
-    m_note->setText(noteFor(shownAnswer()));
-    m_pages->setCurrentWidget(isEmpty ? static_cast<QWidget*>(m_note) : m_parts);
-    if (wasEmpty && !isEmpty)
-        m_map->setCurrent({0, lensDepths(m_model.layerCount()) - 1});
-    if (isEmpty)
-        m_cell->showCell(std::nullopt);
     const bool isReading = m_reader.isReading();
     const int length = answerLength();
     m_progress->setVisible(isReading);
     m_progress->setValue(static_cast<int>(100.0 * m_reader.part()));
-    m_read->setVisible(isReading || m_model.tokenCount() < length);
+    m_read->setVisible(isReading || (isOfReader() && m_model.tokenCount() < length));
     m_read->setText(isReading
                         ? tr("Stop &reading")
                         : countText(length, tr("&Read the token"), tr("&Read all %1 tokens")));
+    if (!isOfReader())
+        return;
     QStringList state;
     if (!isEmpty)
         state << countText(length, tr("%1 of 1 token"), tr("%2 of %1 tokens"))
@@ -370,6 +374,19 @@ void LensView::showReading() {
     if (!isEmpty && !m_reader.failure().isEmpty())
         state << m_reader.failure();
     m_state->setText(state.join(tr(" · ")));
+}
+
+void LensView::showPicture() {
+    const LensAnswer& read = m_reader.answer();
+    const bool wasEmpty = m_model.tokenCount() == 0;
+    const bool isNew = m_model.setAnswer(read);
+    const bool isEmpty = m_model.tokenCount() == 0;
+    m_note->setText(noteFor(shownAnswer()));
+    m_pages->setCurrentWidget(isEmpty ? static_cast<QWidget*>(m_note) : m_parts);
+    if (wasEmpty && !isEmpty)
+        m_map->setCurrent({0, lensDepths(m_model.layerCount()) - 1});
+    if (isEmpty)
+        m_cell->showCell(std::nullopt);
     const Answer* answer = store().answers().find(read.promptId);
     setSubtitle(
         answer == nullptr || isEmpty
@@ -406,6 +423,7 @@ void LensView::showBars() {
                     "stream that it adds to.")});
     }
     const SearchLog& search = store().search();
+    m_costs.clear();
     if (hasCosts(search, m_model)) {
         LensBars::Row cost{tr("Matchness cost"),
                            tr("kept less skipped"),
@@ -417,8 +435,10 @@ void LensView::showBars() {
                                      tr("Matchness that skipping each sublayer costs: kept less "
                                         "skipped, mean of %1 trials."))};
         for (int layer = 0; layer < search.layerCount(); ++layer) {
-            cost.attention.push_back(matchnessCost(search.attention(layer)).value_or(0.0));
-            cost.mlp.push_back(matchnessCost(search.mlp(layer)).value_or(0.0));
+            m_costs.push_back(matchnessCost(search.attention(layer)));
+            cost.attention.push_back(m_costs.back().value_or(0.0));
+            m_costs.push_back(matchnessCost(search.mlp(layer)));
+            cost.mlp.push_back(m_costs.back().value_or(0.0));
         }
         rows.push_back(std::move(cost));
     }
@@ -428,14 +448,11 @@ void LensView::showBars() {
 
 FigureTable LensView::table() const {
     FigureTable figure = m_model.table();
-    const SearchLog& search = store().search();
-    if (!hasCosts(search, m_model))
+    if (m_costs.empty())
         return figure;
     QStringList cost{tr("matchness cost"), QString(), QString()};
-    for (int layer = 0; layer < search.layerCount(); ++layer)
-        for (const auto& each :
-             {matchnessCost(search.attention(layer)), matchnessCost(search.mlp(layer))})
-            cost << (each ? numberCell(*each) : QString());
+    for (const auto& each : m_costs)
+        cost << (each ? numberCell(*each) : QString());
     figure.rows.push_back(cost);
     return figure;
 }
@@ -453,11 +470,13 @@ void LensView::showFinding() {
 
 void LensView::askForAttention() {
     const auto place = m_map->current();
-    if (place && store().model() != nullptr)
+    if (place && store().model() != nullptr && isOfReader())
         m_reader.readAttention(place->token, std::max(layerOfDepth(place->depth), 0));
 }
 
 void LensView::showAttention() {
+    if (!isOfReader())
+        return;
     const AttentionRead* read = m_reader.attention();
     if (read == nullptr) {
         m_heads->clearHeads();

@@ -9,6 +9,7 @@
 #include <QTimer>
 
 #include <optional>
+#include <vector>
 
 class QLabel;
 class QProgressBar;
@@ -92,6 +93,7 @@ private:
     bool isToBeRead(const Answer* answer) const;
     void readFirst(const Answer* answer);
     void showReading();
+    void showPicture();
     void showAttention();
     void showMarks();
     void showBars();
@@ -99,12 +101,15 @@ private:
     void askForAttention();
     QString noteFor(const Answer* answer) const;
     int answerLength() const;
+    bool isOfReader() const;
 
     LensReader m_reader;
     LensModel m_model;
     QTimer m_attentionDelay;           // until the cell stays
     std::uint64_t m_begun = 0;         // the prompt whose answer was begun to be read, 0 = none
     std::uint64_t m_lastOfEarlier = 0; // the last prompt before the model was loaded, 0 = none
+    /// [2 layers] what skipping attention and MLP of each layer costs; empty without a search.
+    std::vector<std::optional<double>> m_costs;
     QStackedWidget* m_pages;
     QLabel* m_note;
     QLabel* m_question;

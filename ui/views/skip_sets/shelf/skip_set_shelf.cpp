@@ -184,7 +184,7 @@ bool SkipSetShelf::ask(Command command, Done done, std::function<void()> refused
     if (!m_bridge.send(std::move(command))) {
         emit told(m_bridge.isReplay()
                       ? tr("Nothing was changed: a recording is shown, and no engine runs.")
-                      : tr("The engine accepts no commands at the moment. Try again soon."),
+                      : busyText(),
                   Offer::None);
         return false;
     }
