@@ -44,6 +44,9 @@ private slots:
         for (const QString& path : paths)
             urls.append(QUrl::fromLocalFile(path));
         dropped.setUrls(urls);
+        QDragEnterEvent enter({20, 20}, Qt::CopyAction, &dropped, Qt::LeftButton, {});
+        QCoreApplication::sendEvent(m_view.get(), &enter);
+        QVERIFY(enter.isAccepted());
         QDropEvent event({20, 20}, Qt::CopyAction, &dropped, Qt::LeftButton, {});
         QCoreApplication::sendEvent(m_view.get(), &event);
         QTRY_COMPARE(attached(), (QStringList{"long.txt", "short.txt"}));
