@@ -68,7 +68,7 @@ fi
 mkdir -p "$folder"
 
 # The seconds of each part, 585 in all.
-declare -rA seconds_of=([facts]=30 [tokens]=60 [forms]=40 [bits]=70 [speed]=145 [contexts]=40 [planted]=100
+declare -rA seconds_of=([facts]=45 [tokens]=60 [forms]=40 [bits]=70 [speed]=135 [contexts]=40 [planted]=95
     [torch]=40 [sanitizer]=40 [counters]=20)
 parts=("$@")
 ((${#parts[@]} > 0)) ||

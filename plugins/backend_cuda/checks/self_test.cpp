@@ -302,12 +302,14 @@ std::string testNameOf(const DeviceFacts& facts) {
 }
 
 Result<void> testDeviceOnce(const std::shared_ptr<Device>& device,
-                            const std::filesystem::path& folder) {
+                            const std::filesystem::path& folder,
+                            ShapeSample shapes) {
     const std::filesystem::path file = folder / testNameOf(device->facts());
     std::error_code ignored;
     if (std::filesystem::exists(file, ignored))
         return {};
     ENGINE_TRY_DO(testDevice(device));
+    ENGINE_TRY_DO(testShapes(device, shapes));
     (void)storeDataFile(file, fmt::format("{} passed the test.\n", device->facts().name));
     return {};
 }

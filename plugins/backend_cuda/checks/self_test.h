@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "plugins/backend_cuda/checks/shapes/shape_check.h"
 #include "plugins/backend_cuda/device/device.h"
 
 #include <filesystem>
@@ -18,10 +19,11 @@ engine::Result<void> testDevice(const std::shared_ptr<Device>& device);
 /// The smaller networks of testDevice() alone.
 engine::Result<void> testSizes(const std::shared_ptr<Device>& device);
 
-/// The same once for each GPU, driver and build: a GPU that passed leaves a file in the folder. If
-/// that cannot be written, the next load tests again.
+/// testDevice() and testShapes(), once for each GPU, driver and build: a GPU that passed leaves a
+/// file in the folder. If that cannot be written, the next load tests again.
 engine::Result<void> testDeviceOnce(const std::shared_ptr<Device>& device,
-                                    const std::filesystem::path& folder);
+                                    const std::filesystem::path& folder,
+                                    ShapeSample shapes = ShapeSample::All);
 
 /// The file's name.
 std::string testNameOf(const DeviceFacts& facts);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever a GPU or its memory does wrong is one sentence, and nothing is lost by it.
 #include "engine/base/to_size.h"
+#include "plugins/backend_cuda/workspaces/workspace.h"
 #include "tests/plugins/cuda/cuda_support.h"
 
 #include <QTest>
@@ -34,7 +35,7 @@ public:
     Result<std::byte*> allocate(std::size_t bytes) override {
         ENGINE_TRY_DO(work());
         ++m_allocations;
-        if (allocationsLeft-- <= 0)
+        if (allocationsLeft-- <= 0 || bytes > mostBytes)
             return full();
         return m_device.allocate(bytes);
     }
@@ -72,10 +73,11 @@ public:
 
     int allocations() const { return m_allocations; }
 
-    bool isDownloadRefused = false; // the next one
-    bool isLaunchRefused = false;   // the same
-    int movesMade = 0;              // by all launches
-    int allocationsLeft = 1000000;  // until others have taken the rest
+    bool isDownloadRefused = false;                // the next one
+    bool isLaunchRefused = false;                  // the same
+    int movesMade = 0;                             // by all launches
+    int allocationsLeft = 1000000;                 // until others have taken the rest
+    std::size_t mostBytes = std::size_t{1} << 32U; // of one piece
 
 private:
     static Error full() { return Error{ErrorCode::NoMemory, "The GPU is full.", "Wait."}; }
@@ -121,6 +123,7 @@ private slots:
     void tooLittleMemoryTellsBothNumbers();
     void aGpuWithRoomForWeightsAndCacheAloneIsRefused_data();
     void aGpuWithRoomForWeightsAndCacheAloneIsRefused();
+    void roomToSpareIsNotNeeded();
     void anAnswerTakesNoMemoryBesidesWhatWasReserved_data();
     void anAnswerTakesNoMemoryBesidesWhatWasReserved();
     void whatKernelsCannotComputeIsRefused();
@@ -183,6 +186,24 @@ void CudaErrorsTest::aGpuWithRoomForWeightsAndCacheAloneIsRefused() {
     const KvCache cache = support::emptyCache(*loaded.value(), kContext + kScratchSlots);
     QCOMPARE(std::uint64_t{cache.storage().byteSize()}, need.cacheBytes + need.scratchBytes);
     QVERIFY(!cache.storage().isInHostMemory());
+}
+
+/// A workspace that grows takes more than it is asked for, but not at the price of failing.
+void CudaErrorsTest::roomToSpareIsNotNeeded() {
+    const auto device = std::make_shared<FaultyDevice>(1000000);
+    device->mostBytes = 1200;
+    Workspace space;
+    QVERIFY(space.reserve<std::byte>(device, 600).hasValue());
+    QVERIFY(space.reserve<std::byte>(device, 700).hasValue()); // and 350 to spare
+    QVERIFY(space.reserve<std::byte>(device, 1050).hasValue());
+    QCOMPARE(device->allocations(), 2);
+    QVERIFY(space.reserve<std::byte>(device, 1100).hasValue()); // and nothing to spare
+    QCOMPARE(device->heldPieces(), 1);
+    const auto full = space.reserve<std::byte>(device, 1300);
+    QVERIFY(!full);
+    QCOMPARE(full.error().code, ErrorCode::NoMemory);
+    QCOMPARE(device->heldPieces(), 0);
+    QVERIFY(space.reserve<std::byte>(device, 1000).hasValue()); // less is still to be had
 }
 
 void CudaErrorsTest::anAnswerTakesNoMemoryBesidesWhatWasReserved_data() {
