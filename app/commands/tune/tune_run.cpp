@@ -37,48 +37,6 @@ Result<bool> isDraftAdapter(const std::filesystem::path& path) {
     return description.hasValue();
 }
 
-/// Of the adapters that gave way the newest ones are kept beside the one in use, under the names
-/// that the window gives them: number 1 is the newest.
-constexpr int kMostKept = 3;
-
-std::filesystem::path keptAs(const std::filesystem::path& place, int number) {
-    return place.string() + (number == 1 ? ".before" : fmt::format(".before-{}", number));
-}
-
-bool isCopyOf(const std::filesystem::path& file, const std::string& bytes) {
-    const auto read = readTextFile(file, kMostAdapterBytes);
-    return read && read.value() == bytes;
-}
-
-/// Another adapter that has the place is kept, unless it is already. Its copy is whole before the
-/// oldest one gives way to it.
-Result<void> keepEarlier(const std::filesystem::path& place, const std::string& bytes) {
-    std::error_code failure;
-    if (!std::filesystem::exists(place, failure))
-        return {};
-    ENGINE_TRY(const std::string earlier, readTextFile(place, kMostAdapterBytes));
-    if (earlier == bytes)
-        return {};
-    int last = 1;
-    for (; last <= kMostKept && std::filesystem::exists(keptAs(place, last), failure); ++last)
-        if (isCopyOf(keptAs(place, last), earlier))
-            return {};
-    const std::filesystem::path copy = keptAs(place, 1).string() + "-new";
-    ENGINE_TRY_DO(writeFileAtomically(copy, earlier));
-    failure.clear();
-    for (last = std::min(last, kMostKept); last > 1 && !failure; --last)
-        std::filesystem::rename(keptAs(place, last - 1), keptAs(place, last), failure);
-    if (!failure)
-        std::filesystem::rename(copy, keptAs(place, 1), failure);
-    if (failure)
-        return Error{ErrorCode::Io,
-                     fmt::format("The adapter in use cannot be kept as {}: {}.",
-                                 keptAs(place, 1).string(),
-                                 failure.message()),
-                     "Check the folder and its permissions."};
-    return {};
-}
-
 /// The file becomes the one that is used when nobody asks for another.
 Result<void> useAdapter(const std::string& bytes, const std::string& fingerprint) {
     const std::filesystem::path path = usersDraftAdapter(fingerprint);
@@ -89,7 +47,10 @@ Result<void> useAdapter(const std::string& bytes, const std::string& fingerprint
             ErrorCode::Io,
             fmt::format("{} cannot be made: {}.", path.parent_path().string(), failure.message()),
             "Check SWIFT_STUDIO_DATA and its permissions."};
-    ENGINE_TRY_DO(keepEarlier(path, bytes));
+    const auto used = readTextFile(path, kMostAdapterBytes);
+    if (std::filesystem::exists(path, failure) && !(used && used.value() == bytes)) {
+        ENGINE_TRY_DO(keepUsedAdapter(path));
+    }
     return writeFileAtomically(path, bytes);
 }
 

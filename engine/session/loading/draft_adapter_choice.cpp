@@ -2,9 +2,12 @@
 #include "engine/session/loading/draft_adapter_choice.h"
 
 #include "engine/decoding/statistics/data_files.h"
+#include "engine/loading/files/atomic_file.h"
+#include "engine/loading/files/byte_reader.h"
 #include "engine/loading/files/readable_text.h"
 #include "engine/model/draft_model.h"
 
+#include <algorithm>
 #include <new>
 #include <system_error>
 
@@ -28,7 +31,39 @@ adopt(Transformer& model, const std::string& fingerprint, const std::filesystem:
     }
 }
 
+constexpr int kMostKept = 3;
+
+/// Number 1 is the newest of those that are kept.
+std::filesystem::path keptAs(const std::filesystem::path& place, int number) {
+    return place.string() + (number == 1 ? ".before" : fmt::format(".before-{}", number));
+}
+
 } // namespace
+
+Result<std::filesystem::path> keepUsedAdapter(const std::filesystem::path& place) {
+    ENGINE_TRY(const std::string used, readTextFile(place, kMostAdapterBytes));
+    std::error_code failure;
+    int last = 1;
+    for (; last <= kMostKept && std::filesystem::exists(keptAs(place, last), failure); ++last) {
+        const auto kept = readTextFile(keptAs(place, last), kMostAdapterBytes);
+        if (kept && kept.value() == used)
+            return keptAs(place, last);
+    }
+    const std::filesystem::path copy = place.string() + ".before-new";
+    ENGINE_TRY_DO(writeFileAtomically(copy, used));
+    failure.clear();
+    for (last = std::min(last, kMostKept); last > 1 && !failure; --last)
+        std::filesystem::rename(keptAs(place, last - 1), keptAs(place, last), failure);
+    if (!failure)
+        std::filesystem::rename(copy, keptAs(place, 1), failure);
+    if (failure)
+        return Error{ErrorCode::Io,
+                     fmt::format("The adapter in use cannot be kept as {}: {}.",
+                                 keptAs(place, 1).string(),
+                                 failure.message()),
+                     "Check the folder and its permissions."};
+    return keptAs(place, 1);
+}
 
 std::filesystem::path usersDraftAdapter(const std::string& fingerprint) {
     return modelDataFile(defaultDataFolder(), "draft-adapters", fingerprint, ".safetensors");

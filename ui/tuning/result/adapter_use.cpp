@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "ui/tuning/result/adapter_use.h"
 
+#include "engine/session/loading/draft_adapter_choice.h"
 #include "ui/files/whole_file.h"
 
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
 
-#include <algorithm>
 #include <utility>
 
 namespace ui {
@@ -41,12 +41,6 @@ QString notWritten(const QString& path, const QString& reason) {
     return AdapterUse::tr(
                "%1 cannot be written (%2). Check the folder's permissions and the free space.")
         .arg(QDir::toNativeSeparators(path), reason);
-}
-
-/// Number 1 is the newest of those that are kept.
-QString keptAs(const QString& place, int number) {
-    const QString name = place + QStringLiteral(".before");
-    return number == 1 ? name : name + QStringLiteral("-%1").arg(number);
 }
 
 } // namespace
@@ -123,24 +117,14 @@ AdapterUse::Deed AdapterUse::put(const QString& adapter, const QString& place) {
     return kept;
 }
 
-/// The copy is whole before the oldest one gives way to it.
 AdapterUse::Deed AdapterUse::keepOther(const QString& place) {
-    int last = 1;
-    for (; QFile::exists(keptAs(place, last)) && last <= kMostKept; ++last)
-        if (areEqual(keptAs(place, last), place))
-            return {true, keptAs(place, last), {}};
-    const QString copy = place + QStringLiteral(".before-new");
-    QFile::remove(copy); // of a program that was killed
-    QFile earlier(place);
-    if (!earlier.copy(copy))
-        return {false, {}, notWritten(copy, earlier.errorString())};
-    last = std::min(last, kMostKept);
-    QFile::remove(keptAs(place, last));
-    for (; last > 1; --last)
-        QFile::rename(keptAs(place, last - 1), keptAs(place, last));
-    if (QFile whole(copy); !whole.rename(keptAs(place, 1)))
-        return {false, {}, notWritten(keptAs(place, 1), whole.errorString())};
-    return {true, keptAs(place, 1), {}};
+    const auto kept = engine::keepUsedAdapter(place.toStdString());
+    if (!kept)
+        return {false,
+                {},
+                notWritten(place + QStringLiteral(".before"),
+                           QString::fromStdString(kept.error().message))};
+    return {true, QString::fromStdString(kept.value().string()), {}};
 }
 
 AdapterUse::Deed AdapterUse::takeAway(const QString& adapter, const QString& place) {

@@ -34,11 +34,8 @@ public:
 
     Used used() const { return m_used; }
 
-    /// Of the adapters that others have taken the place of, the newest ones are kept beside it.
-    static constexpr int kMostKept = 3;
-
-    /// The trained adapter gets the place. Another one that has it is kept, as NAME.before; those
-    /// that were kept before are NAME.before-2 and NAME.before-3 then, unless it is one of them.
+    /// The trained adapter gets the place. Another one that has it is kept, see
+    /// engine::keepUsedAdapter().
     void use();
 
     /// The trained adapter leaves the place, if it has it, and is still where it was trained.

@@ -11,16 +11,6 @@ using namespace ui;
 class LensFrozenTest : public QObject, LensStage {
     Q_OBJECT
 
-    void sayTrial(int skipped, double score) {
-        TrialFinished trial;
-        trial.trialKind = "random";
-        trial.index = skipped + 1;
-        trial.score = score;
-        trial.plan = {kLayers, {{skipped}, {}}, -1};
-        m_stage->tell(trial);
-        m_stage->settle();
-    }
-
 private slots:
 
     void cleanup() {

@@ -82,6 +82,17 @@ protected:
         m_stage->settle();
     }
 
+    /// The search has scored a draft without the attention of one layer.
+    void sayTrial(int skipped, double score) {
+        engine::TrialFinished trial;
+        trial.trialKind = "random";
+        trial.index = skipped + 1;
+        trial.score = score;
+        trial.plan = {kLayers, {{skipped}, {}}, -1};
+        m_stage->tell(trial);
+        m_stage->settle();
+    }
+
     void openAndRead() {
         open();
         answer();

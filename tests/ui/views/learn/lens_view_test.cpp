@@ -23,15 +23,8 @@ class LensViewTest : public QObject, LensStage {
 
     /// Of the search, which measures two sublayers.
     void sayTrials() {
-        for (const auto& [skipped, score] : {std::pair(0, .5), std::pair(1, .9)}) {
-            TrialFinished trial;
-            trial.trialKind = "random";
-            trial.index = skipped + 1;
-            trial.score = score;
-            trial.plan = {kLayers, {{skipped}, {}}, -1};
-            m_stage->tell(trial);
-        }
-        m_stage->settle();
+        sayTrial(0, .5);
+        sayTrial(1, .9);
     }
 
 private slots:
